@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 class Deadline {
  public:
@@ -33,4 +33,4 @@ class Deadline {
   std::chrono::steady_clock::time_point end_;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -13,7 +13,7 @@
 #include "base/result.hpp"
 #include "shmem/secret/blake2s.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// Of one PE, used by one thread at a time. Every call is collective: all PEs make the same calls in the same order
 /// with the same sizes. Each ends within the limit given when the exchange was made (PEs other than 0 wait a second
@@ -29,7 +29,7 @@ class Exchange {
   /// ETIMEDOUT, ECONNRESET (a PE is gone), EPROTO (sizes or steps differ between PEs), or the error of another PE's.
   virtual base::Status allgather(const void* mine, std::size_t size_bytes, void* all, const char* step) noexcept = 0;
   /// Of all PEs of the job, and of nobody else; it never travels. nullptr: this way to meet has none.
-  [[nodiscard]] virtual const Key* job_key() const noexcept { return nullptr; }
+  [[nodiscard]] virtual const secret::Key* job_key() const noexcept { return nullptr; }
 
   /// The same for one trivially copyable value.
   template <class T>
@@ -85,4 +85,4 @@ struct LaunchEnvironment {
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> exchange_by_environment(const LaunchEnvironment& environment,
                                                                               std::chrono::milliseconds limit) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -7,7 +7,7 @@
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/bootstrap/star_exchange.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 /// Goes before each part, so that a different call of another PE is seen.
@@ -100,4 +100,4 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_callback(AllgatherFunction f
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -15,7 +15,7 @@
 #include "shmem/bootstrap/meeting_place.hpp"
 #include "shmem/bootstrap/star_exchange.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 bool is_listener(int fd) noexcept {
@@ -51,7 +51,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_user(const LaunchEnvironment
   const char* const folder = std::getenv("GDRKIT_SHMEM_SOCKET_DIR");
   auto place = MeetingPlace::open(folder == nullptr ? "" : folder);
   if (!place) return base::pass(place);
-  const Key public_key = secret_of(bytes_of(environment.root + " " + std::to_string(::geteuid())));
+  const secret::Key public_key = secret_of(secret::bytes_of(environment.root + " " + std::to_string(::geteuid())));
   Token name;
   std::copy_n(public_key.begin(), name.size(), name.begin());
   if (environment.pe == 0) {
@@ -75,7 +75,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment
                       "GDRKIT_SHMEM_TOKEN_FILE, to the same random text for all PEs (openssl rand -hex 16)",
                       environment.root.c_str(), environment.launcher.c_str());
   }
-  const Key secret = secret_of(bytes_of(environment.token));
+  const secret::Key secret = secret_of(secret::bytes_of(environment.token));
   if (environment.pe != 0) {
     return connect_to_pe_0(*addresses, false, secret, environment.pe, environment.n_pes, limit);
   }
@@ -88,7 +88,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment
 base::Result<std::unique_ptr<Exchange>> exchange_by_launcher(const LaunchEnvironment& environment,
                                                              std::chrono::milliseconds limit) {
   if (auto fits = check_pe(environment.pe, environment.n_pes); !fits) return base::pass(fits);
-  if (environment.n_pes == 1) return listen_for_pes(UniqueFd(), "", Key{}, 1, limit);
+  if (environment.n_pes == 1) return listen_for_pes(UniqueFd(), "", secret::Key{}, 1, limit);
   if (!environment.root.empty()) return exchange_at_root(environment, limit);
   const auto id = share_unique_id(environment.pe, limit);
   if (!id) {
@@ -111,4 +111,4 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_environment(const LaunchEnvi
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -11,7 +11,7 @@
 #include "shmem/bootstrap/star_exchange.hpp"
 #include "shmem/bootstrap/token.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 constexpr char unique_id_magic[8] = {'g', 'd', 'r', 'k', 'u', 'i', 'd', '1'};
@@ -46,7 +46,7 @@ UniqueFd take_listener(const Token& token) {
   WaitingListeners& waiting = waiting_listeners();
   const std::lock_guard lock(waiting.mutex);
   for (auto entry = waiting.entries.begin(); entry != waiting.entries.end(); ++entry) {
-    if (!are_equal(entry->token, token)) continue;
+    if (!secret::are_equal(entry->token, token)) continue;
     UniqueFd socket = std::move(entry->socket);
     waiting.entries.erase(entry);
     return socket;
@@ -157,4 +157,4 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

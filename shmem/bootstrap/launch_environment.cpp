@@ -12,7 +12,7 @@
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 std::string variable(const char* name) {
@@ -153,4 +153,4 @@ base::Result<LaunchEnvironment> read_launch_environment() noexcept {
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -14,7 +14,7 @@
 #include "shmem/bootstrap/launcher_store.hpp"
 #include "shmem/bootstrap/socket_io.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 class PmiConnection {
@@ -117,4 +117,4 @@ base::Result<std::string> share_by_pmi1(int pe, const std::string& key, const st
   return connection.ask("get " + place, "get_result", "value", deadline);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -18,7 +18,7 @@
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/bootstrap/launcher_store.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 struct PmixProcess {
@@ -182,4 +182,4 @@ base::Result<std::string> share_by_pmix(int pe, const std::string& key, const st
   return *outcome->result;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 std::string to_hex(const UniqueId& id) {
@@ -52,4 +52,4 @@ base::Result<UniqueId> share_unique_id(int pe, std::chrono::milliseconds limit) 
   return *id;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// Collective: PE 0 makes an id and puts it, the others get it. By PMIx where the launcher speaks it, else by PMI-1;
 /// ENOTSUP with what is missing.
@@ -21,4 +21,4 @@ namespace gdrkit::shmem {
 [[nodiscard]] base::Result<std::string> share_by_pmi1(int pe, const std::string& key, const std::string& value,
                                                       std::chrono::milliseconds limit);
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -17,7 +17,7 @@
 #include <fstream>
 #include <memory>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 constexpr char prefix[] = "gdrkit-shmem-";
@@ -154,4 +154,4 @@ bool is_same_user(int socket) {
          !may_stand_for_others(peer.uid);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -11,7 +11,7 @@
 #include "shmem/bootstrap/token.hpp"
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// A listening socket. The destructor removes its file from the folder.
 class LocalListener {
@@ -53,4 +53,4 @@ class MeetingPlace {
 /// Whether the process at the other end surely runs as the same user as this process.
 [[nodiscard]] bool is_same_user(int socket);
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -4,7 +4,7 @@
 
 #include "shmem/bootstrap/pe_list.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 std::string pe_list_text(const std::vector<int>& pes) {
   constexpr std::size_t most_ranges = 8;
@@ -26,4 +26,4 @@ std::string pe_list_text(const std::vector<int>& pes) {
   return text;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 struct PrivateFds {
@@ -84,4 +84,4 @@ void PrivateFd::close() noexcept {
   ::close(fd);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -5,7 +5,7 @@
 
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// For connections and locks whose end tells others that this process has ended: a copy in a child that the application
 /// forks would keep them. A child made without fork handlers (`_Fork`, a bare `clone`) keeps its copy until it execs or
@@ -28,4 +28,4 @@ class PrivateFd {
   unsigned generation_ = 0;  // counts the forks between the first process and the one that opened it
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

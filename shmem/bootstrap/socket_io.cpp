@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 constexpr std::size_t most_fds = 253;  // SCM_MAX_FD of Linux
@@ -106,4 +106,4 @@ IoEnd read_all(int socket, void* data, std::size_t size_bytes, const Deadline& d
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -13,7 +13,7 @@
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// How a transfer ended: 0 done, EAGAIN nothing more to be done now, ECONNRESET the other end is closed, ETIMEDOUT, or
 /// the system's errno.
@@ -31,4 +31,4 @@ using IoEnd = int;
 [[nodiscard]] IoEnd read_all(int socket, void* data, std::size_t size_bytes, const Deadline& deadline,
                              std::vector<UniqueFd>* fds = nullptr);
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

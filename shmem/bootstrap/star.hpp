@@ -15,14 +15,14 @@
 #include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// The same on all PEs but for `position`. Position 0 is the centre.
 struct StarGroup {
   int position = 0;
   std::vector<int> pes;  ///< the PE at each position, ascending
   int n_pes = 0;         ///< of the whole job; 0: of a launcher that says that its PE at `position` has exited
-  Key secret{};
+  secret::Key secret{};
   std::string where;  ///< of the centre, for messages: "10.0.0.1:4711"
   std::chrono::milliseconds limit{};
   /// Of a launcher whose PE at position 0 has exited: the gathering fails for the first that comes.
@@ -66,10 +66,10 @@ class Star {
 using StarConnect = std::function<base::Result<UniqueFd>(const Deadline& deadline)>;
 /// Says over a new connection who this PE is. For those who connect before they know the rest of the group: if they
 /// end, the centre sees who it was.
-[[nodiscard]] base::Status introduce_member(int socket, const Key& secret, int pe, int n_pes);
+[[nodiscard]] base::Status introduce_member(int socket, const secret::Key& secret, int pe, int n_pes);
 
 /// Connects again where the connection ends before the centre has answered: it may have been another program's.
 [[nodiscard]] base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,
                                                                    StarGroup group) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -10,7 +10,7 @@
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/star_gathering.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 /// A part of another size is read so that the star stays in step, but not without a bound.
@@ -246,4 +246,4 @@ base::Result<std::unique_ptr<Star>> make_star_centre(UniqueFd listener, StarGrou
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -9,15 +9,15 @@
 
 #include "shmem/bootstrap/star.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 class StarExchange final : public Exchange {
  public:
   /// `secret`: nullptr if it is known to others.
-  StarExchange(std::unique_ptr<Star> star, const Key* secret, int pe, int n_pes)
+  StarExchange(std::unique_ptr<Star> star, const secret::Key* secret, int pe, int n_pes)
       : star_(std::move(star)), pe_(pe), n_pes_(n_pes) {
-    if (secret != nullptr) key_ = derive_key(*secret, "job");
+    if (secret != nullptr) key_ = secret::derive_key(*secret, "job");
   }
 
   int pe() const noexcept override { return pe_; }
@@ -30,16 +30,17 @@ class StarExchange final : public Exchange {
     one.all = all;
     return star_->allgather(one);
   }
-  const Key* job_key() const noexcept override { return key_ ? &*key_ : nullptr; }
+  const secret::Key* job_key() const noexcept override { return key_ ? &*key_ : nullptr; }
 
  private:
   std::unique_ptr<Star> star_;
-  std::optional<Key> key_;
+  std::optional<secret::Key> key_;
   int pe_;
   int n_pes_;
 };
 
-StarGroup group_of(int pe, int n_pes, const Key& secret, const std::string& where, std::chrono::milliseconds limit) {
+StarGroup group_of(int pe, int n_pes, const secret::Key& secret, const std::string& where,
+                   std::chrono::milliseconds limit) {
   StarGroup group;
   group.position = pe;
   group.pes.resize(static_cast<std::size_t>(n_pes));
@@ -59,15 +60,16 @@ base::Status check_pe(int pe, int n_pes) noexcept {
                     n_pes);
 }
 
-base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where, const Key& secret,
-                                                       int n_pes, std::chrono::milliseconds limit) {
+base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where,
+                                                       const secret::Key& secret, int n_pes,
+                                                       std::chrono::milliseconds limit) {
   auto star = make_star_centre(std::move(listener), group_of(0, n_pes, secret, where, limit));
   if (!star) return base::pass(star);
   return std::make_unique<StarExchange>(std::move(*star), &secret, 0, n_pes);
 }
 
 base::Result<std::unique_ptr<Exchange>> listen_for_own_pes(LocalListener listener, const std::string& where,
-                                                           const Key& secret, int n_pes,
+                                                           const secret::Key& secret, int n_pes,
                                                            std::chrono::milliseconds limit) {
   StarGroup group = group_of(0, n_pes, secret, where, limit);
   group.is_trusted = is_same_user;
@@ -77,7 +79,7 @@ base::Result<std::unique_ptr<Exchange>> listen_for_own_pes(LocalListener listene
 }
 
 base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& place, const Token& name,
-                                                            const std::string& where, const Key& secret, int pe,
+                                                            const std::string& where, const secret::Key& secret, int pe,
                                                             int n_pes, std::chrono::milliseconds limit) {
   StarGroup group = group_of(pe, n_pes, secret, where, limit);
   group.is_trusted = is_same_user;
@@ -101,7 +103,7 @@ base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& 
 }
 
 base::Result<std::unique_ptr<Exchange>> connect_to_pe_0(const std::vector<TcpAddress>& addresses, bool is_listening,
-                                                        const Key& secret, int pe, int n_pes,
+                                                        const secret::Key& secret, int pe, int n_pes,
                                                         std::chrono::milliseconds limit) {
   const auto connect = [&](const Deadline& deadline) { return connect_to(addresses, is_listening, deadline); };
   const std::string where = addresses.empty() ? "" : addresses.front().text();
@@ -110,4 +112,4 @@ base::Result<std::unique_ptr<Exchange>> connect_to_pe_0(const std::vector<TcpAdd
   return std::make_unique<StarExchange>(std::move(*star), &secret, pe, n_pes);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

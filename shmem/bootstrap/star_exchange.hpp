@@ -11,26 +11,28 @@
 #include "shmem/bootstrap/tcp_address.hpp"
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// EINVAL for a PE that cannot be.
 [[nodiscard]] base::Status check_pe(int pe, int n_pes) noexcept;
 
 /// PE 0 with its listener; `where` is what it is called in messages.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where,
-                                                                     const Key& secret, int n_pes,
+                                                                     const secret::Key& secret, int n_pes,
                                                                      std::chrono::milliseconds limit);
 /// The same for PEs of this user on this machine, whom Linux tells apart from others: the secret may be public.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> listen_for_own_pes(LocalListener listener,
-                                                                         const std::string& where, const Key& secret,
-                                                                         int n_pes, std::chrono::milliseconds limit);
+                                                                         const std::string& where,
+                                                                         const secret::Key& secret, int n_pes,
+                                                                         std::chrono::milliseconds limit);
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& place, const Token& name,
-                                                                          const std::string& where, const Key& secret,
-                                                                          int pe, int n_pes,
+                                                                          const std::string& where,
+                                                                          const secret::Key& secret, int pe, int n_pes,
                                                                           std::chrono::milliseconds limit);
 /// Another PE. `is_listening`: PE 0 listened there before this call.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> connect_to_pe_0(const std::vector<TcpAddress>& addresses,
-                                                                      bool is_listening, const Key& secret, int pe,
-                                                                      int n_pes, std::chrono::milliseconds limit);
+                                                                      bool is_listening, const secret::Key& secret,
+                                                                      int pe, int n_pes,
+                                                                      std::chrono::milliseconds limit);
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

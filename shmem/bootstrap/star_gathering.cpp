@@ -15,7 +15,7 @@
 
 #include "shmem/bootstrap/pe_list.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 /// More connections than this that have not said hello are a flood, and the oldest make room.
@@ -27,7 +27,7 @@ struct Stranger {
   UniqueFd socket;
   Hello hello{};
   Challenge challenge{};
-  Digest proof{};
+  secret::Digest proof{};
   std::size_t read = 0;  ///< of the hello, then of the proof
   bool is_challenged = false;
 };
@@ -110,7 +110,8 @@ class Gathering {
     if (end != 0) return end;
     if (!has_star_magic(stranger->hello.magic)) return EPROTO;
     if (group_.is_trusted != nullptr) {
-      const bool is_one = group_.is_trusted(socket) && are_equal(stranger->hello.nonce, group_name(group_.secret));
+      const bool is_one =
+          group_.is_trusted(socket) && secret::are_equal(stranger->hello.nonce, group_name(group_.secret));
       return is_one ? 0 : EACCES;
     }
     const auto nonce = make_token();
@@ -131,8 +132,8 @@ class Gathering {
   IoEnd hear_proof(Stranger* stranger) {
     const IoEnd end = read_some(stranger->socket.get(), &stranger->proof, sizeof stranger->proof, &stranger->read);
     if (end != 0) return end;
-    const Digest expected = proof_of_member(group_.secret, stranger->hello, stranger->challenge.nonce);
-    return are_equal(stranger->proof, expected) ? 0 : EACCES;
+    const secret::Digest expected = proof_of_member(group_.secret, stranger->hello, stranger->challenge.nonce);
+    return secret::are_equal(stranger->proof, expected) ? 0 : EACCES;
   }
 
   /// One that knows the secret.
@@ -265,4 +266,4 @@ void tell_failure(const base::Error& error, bool is_final, std::vector<StarPeer>
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

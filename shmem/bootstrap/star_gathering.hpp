@@ -9,7 +9,7 @@
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/star_peer.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// Fills `peers` (one for each position, the first stays empty) until all have come. Those that came are told of a
 /// failure.
@@ -18,4 +18,4 @@ namespace gdrkit::shmem {
 /// To all that are connected, without waiting: they look for it before they say that the connection ended.
 void tell_failure(const base::Error& error, bool is_final, std::vector<StarPeer>* peers) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -13,7 +13,7 @@
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 constexpr std::size_t longest_failure_text = 2048;
@@ -223,9 +223,9 @@ IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const De
   if (group.is_trusted != nullptr) return read_welcome(socket, deadline, answer);
   Challenge challenge;
   if (const IoEnd end = read_all(socket, &challenge, sizeof challenge, deadline); end != 0) return end;
-  const Digest expected = proof_of_centre(group.secret, hello, challenge.nonce);
-  if (!has_star_magic(challenge.magic) || !are_equal(challenge.proof, expected)) return ECONNRESET;
-  const Digest proof = proof_of_member(group.secret, hello, challenge.nonce);
+  const secret::Digest expected = proof_of_centre(group.secret, hello, challenge.nonce);
+  if (!has_star_magic(challenge.magic) || !secret::are_equal(challenge.proof, expected)) return ECONNRESET;
+  const secret::Digest proof = proof_of_member(group.secret, hello, challenge.nonce);
   if (const IoEnd end = write_all(socket, &proof, sizeof proof, deadline); end != 0) return end;
   return read_welcome(socket, deadline, answer);
 }
@@ -265,7 +265,7 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
 
 }  // namespace
 
-base::Status introduce_member(int socket, const Key& secret, int pe, int n_pes) {
+base::Status introduce_member(int socket, const secret::Key& secret, int pe, int n_pes) {
   auto hello = make_hello(pe, n_pes);
   if (!hello) return base::pass(hello);
   hello->nonce = group_name(secret);
@@ -285,4 +285,4 @@ base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -9,7 +9,7 @@
 #include "shmem/bootstrap/socket_io.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 struct StarPeer {
   PrivateFd socket;
@@ -34,4 +34,4 @@ struct StarPeer {
   }
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -12,7 +12,7 @@
 #include "shmem/bootstrap/token.hpp"
 #include "shmem/secret/blake2s.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// Of the handshake, which is the same in all versions.
 inline constexpr char star_magic[8] = {'g', 'd', 'r', 'k', 's', 'h', '2', '\n'};
@@ -35,7 +35,7 @@ static_assert(sizeof(Hello) == 40);
 struct Challenge {
   char magic[8] = {};
   Token nonce{};
-  Digest proof{};
+  secret::Digest proof{};
 };
 static_assert(sizeof(Challenge) == 56);
 
@@ -43,17 +43,19 @@ static_assert(sizeof(Challenge) == 56);
   return std::memcmp(magic, star_magic, sizeof star_magic) == 0;
 }
 /// Over a UNIX socket, whose ends are known to be of one user: tells groups apart, as the secret does elsewhere.
-[[nodiscard]] inline Token group_name(const Key& secret) noexcept {
-  const Key key = derive_key(secret, "group");
+[[nodiscard]] inline Token group_name(const secret::Key& secret) noexcept {
+  const secret::Key key = secret::derive_key(secret, "group");
   Token name;
   std::copy_n(key.begin(), name.size(), name.begin());
   return name;
 }
-[[nodiscard]] inline Digest proof_of_centre(const Key& secret, const Hello& hello, const Token& nonce) noexcept {
-  return blake2s(derive_key(secret, "centre"), {bytes_of(hello), nonce});
+[[nodiscard]] inline secret::Digest proof_of_centre(const secret::Key& secret, const Hello& hello,
+                                                    const Token& nonce) noexcept {
+  return secret::blake2s(secret::derive_key(secret, "centre"), {secret::bytes_of(hello), nonce});
 }
-[[nodiscard]] inline Digest proof_of_member(const Key& secret, const Hello& hello, const Token& nonce) noexcept {
-  return blake2s(derive_key(secret, "member"), {bytes_of(hello), nonce});
+[[nodiscard]] inline secret::Digest proof_of_member(const secret::Key& secret, const Hello& hello,
+                                                    const Token& nonce) noexcept {
+  return secret::blake2s(secret::derive_key(secret, "member"), {secret::bytes_of(hello), nonce});
 }
 
 /// welcome: the centre knows this member. go: all members came. part: from a member. all: every part, in order.
@@ -85,4 +87,4 @@ inline constexpr std::size_t fds_per_message = 250;
 /// An errno that another process says it had: EPROTO if it is none.
 [[nodiscard]] inline int errno_of_peer(std::int32_t said) noexcept { return said > 0 && said < 4096 ? said : EPROTO; }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

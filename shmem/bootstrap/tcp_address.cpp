@@ -18,7 +18,7 @@
 
 #include "shmem/bootstrap/socket_io.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 struct InterfaceList {
@@ -235,4 +235,4 @@ base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool
                     where.c_str(), deadline.limit_text().c_str(), std::strerror(error));
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

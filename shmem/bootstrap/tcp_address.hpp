@@ -13,7 +13,7 @@
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 /// IPv4 or IPv6.
 class TcpAddress {
@@ -52,4 +52,4 @@ class TcpAddress {
 [[nodiscard]] base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool is_listening,
                                                 const Deadline& deadline);
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 base::Result<Token> make_token() noexcept {
   Token token{};
@@ -31,4 +31,4 @@ std::string to_text(const Token& token) {
   return text;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

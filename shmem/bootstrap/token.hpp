@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "shmem/secret/blake2s.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 using Token = std::array<unsigned char, 16>;
 
@@ -17,6 +17,6 @@ using Token = std::array<unsigned char, 16>;
 /// 32 hexadecimal digits.
 [[nodiscard]] std::string to_text(const Token& token);
 /// The secret of a job: the same for the same bytes, and as hard to guess as they are.
-[[nodiscard]] inline Key secret_of(Bytes bytes) noexcept { return blake2s({}, {bytes}); }
+[[nodiscard]] inline secret::Key secret_of(secret::Bytes bytes) noexcept { return secret::blake2s({}, {bytes}); }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

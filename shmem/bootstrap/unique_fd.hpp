@@ -3,7 +3,7 @@
 // UniqueFd: a descriptor that is closed with it.
 #pragma once
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 
 class UniqueFd {
  public:
@@ -24,4 +24,4 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

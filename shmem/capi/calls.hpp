@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "shmem/core/current.hpp"
 
-namespace gdrkit::shmem::capi {
+namespace gdrkit::shmem_impl::capi {
 
 /// Keeps its text for gdrkit_shmem_last_error(); answers the negative errno.
 int keep_error(const base::Error& error) noexcept;
@@ -24,7 +24,7 @@ int error_of(const base::Result<T>& failed) noexcept {
 /// Calls `function(pe)` on the thread's PE; its error as a negative errno, else 0 or the value that it answers.
 template <class Function>
 int with_pe(Function function) noexcept {
-  const auto pe = current_pe();
+  const auto pe = core::current_pe();
   if (!pe) return error_of(pe);
   const auto result = function(**pe);
   if (!result) return error_of(result);
@@ -37,7 +37,7 @@ int with_pe(Function function) noexcept {
 
 template <class Function>
 void* pointer_with_pe(Function function) noexcept {
-  const auto pe = current_pe();
+  const auto pe = core::current_pe();
   if (!pe) return error_of(pe), nullptr;
   const base::Result<void*> result = function(**pe);
   if (!result) return error_of(result), nullptr;
@@ -48,19 +48,20 @@ inline base::Status refuse_null(const char* what) noexcept {
   return base::fail(EINVAL, "the pointer to %s is NULL", what);
 }
 
-inline base::Result<SignalOperation> signal_operation(gdrkit_shmem_signal operation) noexcept {
-  if (operation == GDRKIT_SHMEM_SIGNAL_SET) return SignalOperation::set;
-  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) return SignalOperation::add;
+inline base::Result<core::SignalOperation> signal_operation(gdrkit_shmem_signal operation) noexcept {
+  if (operation == GDRKIT_SHMEM_SIGNAL_SET) return core::SignalOperation::set;
+  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) return core::SignalOperation::add;
   return base::fail(EINVAL, "%d is no signal operation: SET or ADD", static_cast<int>(operation));
 }
 
-inline base::Result<Word> word_of(const void* address, gdrkit_shmem_word word, gdrkit_shmem_comparison comparison) {
+inline base::Result<core::Word> word_of(const void* address, gdrkit_shmem_word word,
+                                        gdrkit_shmem_comparison comparison) {
   if (comparison < GDRKIT_SHMEM_EQ || comparison > GDRKIT_SHMEM_GE) {
     return base::fail(EINVAL, "%d is no comparison", static_cast<int>(comparison));
   }
   const int size = word < 0 ? -static_cast<int>(word) : static_cast<int>(word);
   if (size != 4 && size != 8) return base::fail(EINVAL, "%d is no word: 4 or 8 bytes", static_cast<int>(word));
-  return Word{address, static_cast<std::size_t>(size), word < 0};
+  return core::Word{address, static_cast<std::size_t>(size), word < 0};
 }
 
-}  // namespace gdrkit::shmem::capi
+}  // namespace gdrkit::shmem_impl::capi

@@ -4,13 +4,13 @@
 #include "platform/device/device.hpp"
 #include "shmem/capi/calls.hpp"
 
+using gdrkit::shmem_impl::capi::refuse_null;
+using gdrkit::shmem_impl::capi::with_pe;
+using gdrkit::shmem_impl::core::CollectiveCall;
+using gdrkit::shmem_impl::core::CollectiveOperation;
+using gdrkit::shmem_impl::core::Pe;
+
 namespace base = gdrkit::base;
-namespace shmem = gdrkit::shmem;
-using shmem::CollectiveCall;
-using shmem::CollectiveOperation;
-using shmem::Pe;
-using shmem::capi::refuse_null;
-using shmem::capi::with_pe;
 
 namespace {
 

@@ -4,21 +4,23 @@
 #include "shmem/capi/calls.hpp"
 #include "shmem/core/state_users.hpp"
 
+using gdrkit::shmem_impl::capi::error_of;
+using gdrkit::shmem_impl::capi::refuse_null;
+using gdrkit::shmem_impl::capi::with_pe;
+using gdrkit::shmem_impl::core::add_state_user;
+using gdrkit::shmem_impl::core::Pe;
+using gdrkit::shmem_impl::core::remove_state_user;
+
 namespace base = gdrkit::base;
-namespace shmem = gdrkit::shmem;
-using shmem::Pe;
-using shmem::capi::error_of;
-using shmem::capi::refuse_null;
-using shmem::capi::with_pe;
 
 int gdrkit_shmem_register_state(gdrkit_shmem_fill_state_t fill) {
   if (fill == nullptr) return error_of(refuse_null("the function that fills the state"));
-  auto added = shmem::add_state_user(fill);
+  auto added = add_state_user(fill);
   return added ? 0 : error_of(added);
 }
 
 int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill) {
-  shmem::remove_state_user(fill);
+  remove_state_user(fill);
   return 0;
 }
 

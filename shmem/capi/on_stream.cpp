@@ -3,13 +3,14 @@
 // The C API's operations on streams.
 #include "shmem/capi/calls.hpp"
 
+using gdrkit::shmem_impl::capi::refuse_null;
+using gdrkit::shmem_impl::capi::signal_operation;
+using gdrkit::shmem_impl::capi::with_pe;
+using gdrkit::shmem_impl::capi::word_of;
+using gdrkit::shmem_impl::core::Comparison;
+using gdrkit::shmem_impl::core::Pe;
+
 namespace base = gdrkit::base;
-using gdrkit::shmem::Comparison;
-using gdrkit::shmem::Pe;
-using gdrkit::shmem::capi::refuse_null;
-using gdrkit::shmem::capi::signal_operation;
-using gdrkit::shmem::capi::with_pe;
-using gdrkit::shmem::capi::word_of;
 
 namespace {
 

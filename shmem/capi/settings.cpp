@@ -14,7 +14,7 @@
 #include "base/settings.hpp"
 #include "base/size.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::capi {
 namespace {
 
 constexpr std::uint64_t default_heap_bytes = std::uint64_t{64} << 20;
@@ -64,20 +64,20 @@ std::string text_of(const char* name) {
   return text == nullptr ? "" : text;
 }
 
-base::Result<RemoteWay> read_remote_way() noexcept {
+base::Result<transport::RemoteWay> read_remote_way() noexcept {
   constexpr const char* name = "GDRKIT_SHMEM_REMOTE";
   const char* const text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return RemoteWay::automatic;
-  if (std::strcmp(text, "direct") == 0) return RemoteWay::direct;
-  if (std::strcmp(text, "staged") == 0) return RemoteWay::staged;
-  if (std::strcmp(text, "copied") == 0) return RemoteWay::copied;
+  if (text == nullptr || *text == '\0') return transport::RemoteWay::automatic;
+  if (std::strcmp(text, "direct") == 0) return transport::RemoteWay::direct;
+  if (std::strcmp(text, "staged") == 0) return transport::RemoteWay::staged;
+  if (std::strcmp(text, "copied") == 0) return transport::RemoteWay::copied;
   return base::fail(EINVAL, "%s=%s is none of direct, staged, copied", name, text);
 }
 
 }  // namespace
 
-base::Result<PeOptions> options_from_environment(bool reads_nvshmem) noexcept try {
-  PeOptions options;
+base::Result<core::PeOptions> options_from_environment(bool reads_nvshmem) noexcept try {
+  core::PeOptions options;
   options.heap_bytes = default_heap_bytes;
   std::uint64_t seconds = default_limit_s;
   if (reads_nvshmem) {
@@ -106,4 +106,4 @@ base::Result<PeOptions> options_from_environment(bool reads_nvshmem) noexcept tr
   return base::fail_literal(ENOMEM, "out of memory while the environment was read");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::capi

@@ -15,17 +15,30 @@
 #include "shmem/capi/settings.hpp"
 #include "shmem/core/state_users.hpp"
 
+using gdrkit::shmem_impl::bootstrap::make_unique_id;
+using gdrkit::shmem_impl::bootstrap::release_unique_id;
+using gdrkit::shmem_impl::bootstrap::unique_id_bytes;
+using gdrkit::shmem_impl::bootstrap::UniqueId;
+using gdrkit::shmem_impl::capi::error_of;
+using gdrkit::shmem_impl::capi::options_from_environment;
+using gdrkit::shmem_impl::capi::pointer_with_pe;
+using gdrkit::shmem_impl::capi::refuse_null;
+using gdrkit::shmem_impl::capi::signal_operation;
+using gdrkit::shmem_impl::capi::with_pe;
+using gdrkit::shmem_impl::capi::word_of;
+using gdrkit::shmem_impl::core::Comparison;
+using gdrkit::shmem_impl::core::current_name;
+using gdrkit::shmem_impl::core::current_pe;
+using gdrkit::shmem_impl::core::drop_pe;
+using gdrkit::shmem_impl::core::fill_and_keep;
+using gdrkit::shmem_impl::core::fill_states;
+using gdrkit::shmem_impl::core::is_forked_from_pe;
+using gdrkit::shmem_impl::core::Pe;
+using gdrkit::shmem_impl::core::PeOptions;
+using gdrkit::shmem_impl::core::use_pe;
+using gdrkit::shmem_impl::transport::AtomicOperation;
+
 namespace base = gdrkit::base;
-namespace shmem = gdrkit::shmem;
-using shmem::AtomicOperation;
-using shmem::Comparison;
-using shmem::Pe;
-using shmem::capi::error_of;
-using shmem::capi::pointer_with_pe;
-using shmem::capi::refuse_null;
-using shmem::capi::signal_operation;
-using shmem::capi::with_pe;
-using shmem::capi::word_of;
 
 static_assert(GDRKIT_SHMEM_EQ == static_cast<int>(Comparison::equal) &&
               GDRKIT_SHMEM_NE == static_cast<int>(Comparison::not_equal) &&
@@ -41,7 +54,7 @@ static_assert(GDRKIT_SHMEM_ATOMIC_FETCH == static_cast<int>(AtomicOperation::fet
               GDRKIT_SHMEM_ATOMIC_AND == static_cast<int>(AtomicOperation::bit_and) &&
               GDRKIT_SHMEM_ATOMIC_OR == static_cast<int>(AtomicOperation::bit_or) &&
               GDRKIT_SHMEM_ATOMIC_XOR == static_cast<int>(AtomicOperation::bit_xor));
-static_assert(sizeof(gdrkit_shmem_unique_id_t) == shmem::unique_id_bytes);
+static_assert(sizeof(gdrkit_shmem_unique_id_t) == unique_id_bytes);
 
 namespace {
 
@@ -53,22 +66,22 @@ static_assert(sizeof(gdrkit_shmem_options) > first_options && sizeof(gdrkit_shme
 // Plain bytes, which no thread's end destroys: a later destructor of that thread may still call in.
 thread_local char last_error[base::SharedText::capacity] = "";
 
-base::Result<shmem::PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
+base::Result<PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
   gdrkit_shmem_options given{};
   if (caller != nullptr) {
     if (auto known = base::read_options(caller, first_options, &given); !known) return base::pass(known);
   }
-  auto options = shmem::options_from_environment(given.reads_nvshmem_variables != 0);
+  auto options = options_from_environment(given.reads_nvshmem_variables != 0);
   if (!options) return options;
   options->n_pes = given.n_pes;
   options->pe = given.pe;
   // The launcher's environment names the parent's place in its job.
-  if (given.n_pes == 0 && shmem::is_forked_from_pe()) options->n_pes = 1;
+  if (given.n_pes == 0 && is_forked_from_pe()) options->n_pes = 1;
   if (given.has_device != 0) options->device = given.device;
   if (given.timeout_ms != 0) options->limit = std::chrono::milliseconds(given.timeout_ms);
   if (given.heap_bytes != 0) options->heap_bytes = given.heap_bytes;
   if (given.heap_max_bytes != 0) options->heap_max_bytes = given.heap_max_bytes;
-  options->unique_id = reinterpret_cast<const shmem::UniqueId*>(given.unique_id);
+  options->unique_id = reinterpret_cast<const UniqueId*>(given.unique_id);
   options->allgather = given.allgather;
   options->allgather_argument = given.allgather_argument;
   return options;
@@ -85,14 +98,14 @@ int put_with(void* target, const void* source, size_t size_bytes, uint64_t* sign
 
 }  // namespace
 
-int shmem::capi::keep_error(const base::Error& error) noexcept {
+int gdrkit::shmem_impl::capi::keep_error(const base::Error& error) noexcept {
   std::snprintf(last_error, sizeof last_error, "%s", error.text());
   return -error.errno_value;
 }
 
 int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id) {
   if (id == nullptr) return error_of(refuse_null("the unique id"));
-  auto made = shmem::make_unique_id();
+  auto made = make_unique_id();
   if (!made) return error_of(made);
   std::memcpy(id->bytes, made->bytes, sizeof id->bytes);
   return 0;
@@ -100,7 +113,7 @@ int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id) {
 
 int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id) {
   if (id == nullptr) return error_of(refuse_null("the unique id"));
-  auto released = shmem::release_unique_id(*reinterpret_cast<const shmem::UniqueId*>(id->bytes));
+  auto released = release_unique_id(*reinterpret_cast<const UniqueId*>(id->bytes));
   return released ? 0 : error_of(released);
 }
 
@@ -111,12 +124,12 @@ int begin_pe(const gdrkit_shmem_options* options) {
   if (!read_options) return error_of(read_options);
   auto pe = Pe::start(*read_options);
   if (!pe) return error_of(pe);
-  auto kept = shmem::fill_and_keep(std::move(*pe));
+  auto kept = fill_and_keep(std::move(*pe));
   return kept ? 0 : error_of(kept);
 }
 
 int end_pe() {
-  auto pe = shmem::drop_pe();
+  auto pe = drop_pe();
   if (!pe) return error_of(pe);
   auto ended = (*pe)->finalize();
   return ended ? 0 : error_of(ended);
@@ -152,10 +165,10 @@ int gdrkit_shmem_init_shared(const gdrkit_shmem_options* options) {
   SharedPe& shared = shared_pe(&lock);
   if (shared.references == 0) {
     if (const int result = begin_pe(options); result != 0) return result;
-    const auto name = shmem::current_name();
+    const auto name = current_name();
     if (!name) return error_of(name);
     shared.name = *name;
-  } else if (auto used = shmem::use_pe(shared.name); !used) {
+  } else if (auto used = use_pe(shared.name); !used) {
     return error_of(used);
   }
   ++shared.references;
@@ -169,7 +182,7 @@ int gdrkit_shmem_finalize_shared(void) {
     return error_of(base::Status(base::fail_literal(EINVAL, "more finalize_shared than init_shared")));
   }
   if (shared.references == 1) {
-    if (auto used = shmem::use_pe(shared.name); !used) return error_of(used);
+    if (auto used = use_pe(shared.name); !used) return error_of(used);
     // What fails after the PE has ended cannot be tried again.
     const int result = end_pe();
     if (result != -ETIMEDOUT && result != -EBUSY) shared.references = 0;
@@ -180,7 +193,7 @@ int gdrkit_shmem_finalize_shared(void) {
 }
 
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe) {
-  auto name = shmem::current_name();
+  auto name = current_name();
   if (!name) return error_of(name);
   if (pe == nullptr) return error_of(refuse_null("the PE's handle"));
   pe->value = *name;
@@ -188,17 +201,17 @@ int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe) {
 }
 
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe) {
-  auto used = shmem::use_pe(pe.value);
+  auto used = use_pe(pe.value);
   return used ? 0 : error_of(used);
 }
 
 // Both leave the last error alone: programs ask for their number while they report one.
 int gdrkit_shmem_my_pe(void) {
-  const auto pe = shmem::current_pe();
+  const auto pe = current_pe();
   return pe ? (*pe)->pe() : -pe.error().errno_value;
 }
 int gdrkit_shmem_n_pes(void) {
-  const auto pe = shmem::current_pe();
+  const auto pe = current_pe();
   return pe ? (*pe)->n_pes() : -pe.error().errno_value;
 }
 
@@ -233,7 +246,7 @@ int gdrkit_shmem_get_device_state(gdrkit_shmem_device_state* state) {
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms) {
   return with_pe([=](Pe& self) -> base::Status {
     self.set_limit(std::chrono::milliseconds(timeout_ms));
-    return shmem::fill_states(self);
+    return fill_states(self);
   });
 }
 

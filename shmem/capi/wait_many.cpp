@@ -7,13 +7,14 @@
 
 #include "shmem/capi/calls.hpp"
 
+using gdrkit::shmem_impl::capi::refuse_null;
+using gdrkit::shmem_impl::capi::with_pe;
+using gdrkit::shmem_impl::capi::word_of;
+using gdrkit::shmem_impl::core::Comparison;
+using gdrkit::shmem_impl::core::Pe;
+using gdrkit::shmem_impl::core::Words;
+
 namespace base = gdrkit::base;
-using gdrkit::shmem::Comparison;
-using gdrkit::shmem::Pe;
-using gdrkit::shmem::Words;
-using gdrkit::shmem::capi::refuse_null;
-using gdrkit::shmem::capi::with_pe;
-using gdrkit::shmem::capi::word_of;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <new>
 #include <vector>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 /// Of each PE's source that are reduced at a time.
@@ -17,7 +17,7 @@ constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20;
 
 class BulkExchange {
  public:
-  BulkExchange(Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept
+  BulkExchange(core::Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept
       : pe_(pe),
         team_(team),
         call_(checked.call),
@@ -41,10 +41,10 @@ class BulkExchange {
 
   /// Slice i of all targets is PE i's, and nobody else reads slice i of any source: so source and target may be one.
   base::Status reduce() {
-    const std::uint64_t words = (size_ + sizeof(detail::Words16) - 1) / sizeof(detail::Words16);
+    const std::uint64_t words = (size_ + sizeof(shmem::detail::Words16) - 1) / sizeof(shmem::detail::Words16);
     const auto n = static_cast<std::uint64_t>(team_.n_pes());
-    const std::uint64_t begin = std::min(words * own_ / n * sizeof(detail::Words16), size_);
-    const std::uint64_t end = std::min(words * (own_ + 1) / n * sizeof(detail::Words16), size_);
+    const std::uint64_t begin = std::min(words * own_ / n * sizeof(shmem::detail::Words16), size_);
+    const std::uint64_t end = std::min(words * (own_ + 1) / n * sizeof(shmem::detail::Words16), size_);
     for (std::uint64_t at = begin; at < end; at += block_bytes) {
       const std::uint64_t bytes = std::min(block_bytes, end - at);
       if (auto done = reduce_block(at, bytes); !done) return done;
@@ -86,7 +86,7 @@ class BulkExchange {
 
   /// Bytes [at, at + bytes) of all sources, in the order of the members as the GPU does it, to sum_.
   base::Status reduce_block(std::uint64_t at, std::uint64_t bytes) {
-    constexpr std::uint64_t word_bytes = sizeof(detail::Words16);
+    constexpr std::uint64_t word_bytes = sizeof(shmem::detail::Words16);
     const std::uint64_t padded = (bytes + word_bytes - 1) / word_bytes * word_bytes;
     const auto n = static_cast<std::uint64_t>(team_.n_pes());
     parts_.resize(n * padded);
@@ -96,12 +96,13 @@ class BulkExchange {
                      true);
     });
     if (!got) return got;
-    const detail::AnyReduction reduction{static_cast<unsigned>(call_.type), static_cast<unsigned>(call_.reduction)};
+    const shmem::detail::AnyReduction reduction{static_cast<unsigned>(call_.type),
+                                                static_cast<unsigned>(call_.reduction)};
     for (std::uint64_t word = 0; word < padded; word += word_bytes) {
-      detail::Words16 sum;
+      shmem::detail::Words16 sum;
       std::memcpy(&sum, parts_.data() + word, word_bytes);
       for (std::uint64_t member = 1; member < n; ++member) {
-        detail::Words16 value;
+        shmem::detail::Words16 value;
         std::memcpy(&value, parts_.data() + member * padded + word, word_bytes);
         sum = reduction(sum, value);
       }
@@ -110,9 +111,9 @@ class BulkExchange {
     return {};
   }
 
-  Pe& pe_;
+  core::Pe& pe_;
   const HostTeam& team_;
-  const CollectiveCall& call_;
+  const core::CollectiveCall& call_;
   const std::uint64_t size_;
   unsigned char* const target_;
   const unsigned char* const source_;
@@ -123,17 +124,17 @@ class BulkExchange {
 
 }  // namespace
 
-base::Status exchange_in_bulk(Pe& pe, const HostTeam& team, const CheckedCall& checked, BulkMeeting& meeting) noexcept
-    try {
+base::Status exchange_in_bulk(core::Pe& pe, const HostTeam& team, const CheckedCall& checked,
+                              BulkMeeting& meeting) noexcept try {
   // Everyone's source may be read, and target written, from here on; and nobody's after the last meeting.
   if (auto met = meeting.meet(); !met) return met;
   BulkExchange exchange(pe, team, checked);
   base::Status done;
   switch (checked.call.operation) {
-    case CollectiveOperation::broadcast: done = exchange.broadcast(); break;
-    case CollectiveOperation::fcollect: done = exchange.fcollect(); break;
-    case CollectiveOperation::alltoall: done = exchange.alltoall(); break;
-    case CollectiveOperation::reduce: done = exchange.reduce(); break;
+    case core::CollectiveOperation::broadcast: done = exchange.broadcast(); break;
+    case core::CollectiveOperation::fcollect: done = exchange.fcollect(); break;
+    case core::CollectiveOperation::alltoall: done = exchange.alltoall(); break;
+    case core::CollectiveOperation::reduce: done = exchange.reduce(); break;
     default: return exchange.reducescatter(meeting);
   }
   if (!done) return done;
@@ -142,4 +143,4 @@ base::Status exchange_in_bulk(Pe& pe, const HostTeam& team, const CheckedCall& c
   return base::fail(ENOMEM, "%s: out of memory for a block of each PE's data", checked.name);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

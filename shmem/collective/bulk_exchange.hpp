@@ -7,7 +7,7 @@
 #include "shmem/collective/checked_call.hpp"
 #include "shmem/collective/host_team.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 
 /// The team's PEs meet, as TeamCollectives::meet does.
 class BulkMeeting {
@@ -20,6 +20,7 @@ class BulkMeeting {
 
 /// Each PE puts its data into each other's target, one after the other from its own number on, so that no PE gets from
 /// all at once. A reduction is split: each PE gets its slice of everyone's source, and puts the result to all.
-base::Status exchange_in_bulk(Pe& pe, const HostTeam& team, const CheckedCall& checked, BulkMeeting& meeting) noexcept;
+base::Status exchange_in_bulk(core::Pe& pe, const HostTeam& team, const CheckedCall& checked,
+                              BulkMeeting& meeting) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

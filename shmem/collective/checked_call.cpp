@@ -4,7 +4,7 @@
 
 #include <cinttypes>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 constexpr const char* names[] = {"team_sync", "team_barrier", "broadcast",    "fcollect",
@@ -46,8 +46,8 @@ base::Status check_reduction(const CheckedCall& checked) noexcept {
   return {};
 }
 
-base::Result<std::uint64_t> find_offset(const CheckedCall& checked, const SymmetricHeap& heap, const void* address,
-                                        std::uint64_t size_bytes, const char* which) noexcept {
+base::Result<std::uint64_t> find_offset(const CheckedCall& checked, const heap::SymmetricHeap& heap,
+                                        const void* address, std::uint64_t size_bytes, const char* which) noexcept {
   auto range = heap.find(address, size_bytes);
   if (range) return range->offset;
   return base::fail(range.error().errno_value, "%s: the %s: %s", checked.name, which, range.error().text());
@@ -57,11 +57,12 @@ base::Result<std::uint64_t> find_offset(const CheckedCall& checked, const Symmet
 base::Status check_overlap(const CheckedCall& checked, int own) noexcept {
   const std::uint64_t source = checked.source_offset, target = checked.target_offset;
   if (source >= target + checked.target_bytes || target >= source + checked.source_bytes) return {};
-  const CollectiveOperation operation = checked.call.operation;
-  if (source == target && (operation == CollectiveOperation::reduce || operation == CollectiveOperation::broadcast)) {
+  const core::CollectiveOperation operation = checked.call.operation;
+  if (source == target &&
+      (operation == core::CollectiveOperation::reduce || operation == core::CollectiveOperation::broadcast)) {
     return {};
   }
-  if (operation == CollectiveOperation::fcollect &&
+  if (operation == core::CollectiveOperation::fcollect &&
       source == target + static_cast<std::uint64_t>(own) * checked.call.size_bytes) {
     return {};
   }
@@ -71,14 +72,14 @@ base::Status check_overlap(const CheckedCall& checked, int own) noexcept {
 
 }  // namespace
 
-base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam& team,
-                                     const SymmetricHeap& heap) noexcept {
+base::Result<CheckedCall> check_call(const core::CollectiveCall& call, const HostTeam& team,
+                                     const heap::SymmetricHeap& heap) noexcept {
   CheckedCall checked;
   checked.call = call;
   checked.name = names[static_cast<std::size_t>(call.operation)];
   if (!checked.has_data()) return checked;
   const auto n_pes = static_cast<std::uint64_t>(team.n_pes());
-  if (call.operation == CollectiveOperation::broadcast && (call.root < 0 || call.root >= team.n_pes())) {
+  if (call.operation == core::CollectiveOperation::broadcast && (call.root < 0 || call.root >= team.n_pes())) {
     return base::fail(EINVAL, "broadcast: there is no root %d in a team of %d PEs", call.root, team.n_pes());
   }
   if (checked.is_reduction()) {
@@ -88,10 +89,10 @@ base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam&
     return base::fail(EINVAL, "%s: %" PRIu64 " bytes of each of %" PRIu64 " PEs are too many", checked.name,
                       call.size_bytes, n_pes);
   }
-  const bool has_source_parts =
-      call.operation == CollectiveOperation::alltoall || call.operation == CollectiveOperation::reducescatter;
+  const bool has_source_parts = call.operation == core::CollectiveOperation::alltoall ||
+                                call.operation == core::CollectiveOperation::reducescatter;
   const bool has_target_parts =
-      call.operation == CollectiveOperation::alltoall || call.operation == CollectiveOperation::fcollect;
+      call.operation == core::CollectiveOperation::alltoall || call.operation == core::CollectiveOperation::fcollect;
   checked.source_bytes = has_source_parts ? call.size_bytes * n_pes : call.size_bytes;
   checked.target_bytes = has_target_parts ? call.size_bytes * n_pes : call.size_bytes;
   if (call.size_bytes == 0) return checked;
@@ -105,4 +106,4 @@ base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam&
   return checked;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

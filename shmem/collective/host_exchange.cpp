@@ -9,20 +9,20 @@
 #include <new>
 #include <vector>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 /// In the order of the members, as the GPU does it.
 void reduce_into(unsigned char* result, const HostTeam& team, const CheckedCall& checked, std::uint64_t part) {
-  const detail::AnyReduction reduction{static_cast<unsigned>(checked.call.type),
-                                       static_cast<unsigned>(checked.call.reduction)};
+  const shmem::detail::AnyReduction reduction{static_cast<unsigned>(checked.call.type),
+                                              static_cast<unsigned>(checked.call.reduction)};
   const std::uint64_t size = checked.call.size_bytes;
-  for (std::uint64_t at = 0; at < size; at += sizeof(detail::Words16)) {
-    const std::size_t bytes = std::min<std::uint64_t>(sizeof(detail::Words16), size - at);
-    detail::Words16 sum{};
+  for (std::uint64_t at = 0; at < size; at += sizeof(shmem::detail::Words16)) {
+    const std::size_t bytes = std::min<std::uint64_t>(sizeof(shmem::detail::Words16), size - at);
+    shmem::detail::Words16 sum{};
     std::memcpy(&sum, team.data_of(0) + part + at, bytes);
     for (int member = 1; member < team.n_pes(); ++member) {
-      detail::Words16 value{};
+      shmem::detail::Words16 value{};
       std::memcpy(&value, team.data_of(member) + part + at, bytes);
       sum = reduction(sum, value);
     }
@@ -32,19 +32,20 @@ void reduce_into(unsigned char* result, const HostTeam& team, const CheckedCall&
 
 }  // namespace
 
-base::Result<Message> read_source(Pe& pe, const HostTeam& team, const CheckedCall& checked,
+base::Result<Message> read_source(core::Pe& pe, const HostTeam& team, const CheckedCall& checked,
                                   unsigned char* buffer) noexcept {
-  if (checked.call.operation == CollectiveOperation::broadcast && checked.call.root != team.own()) return Message{};
+  if (checked.call.operation == core::CollectiveOperation::broadcast && checked.call.root != team.own())
+    return Message{};
   if (auto got = pe.get(buffer, checked.call.source, checked.source_bytes, pe.pe(), false); !got) {
     return base::pass(got);
   }
   return Message{0, buffer, checked.source_bytes};
 }
 
-base::Status write_target(Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept try {
+base::Status write_target(core::Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept try {
   const std::uint64_t size = checked.call.size_bytes;
   const auto own = static_cast<std::uint64_t>(team.own());
-  unsigned char little[TeamWord::most_bytes];
+  unsigned char little[core::TeamWord::most_bytes];
   std::vector<unsigned char> much;  // of fcollect: a part for each PE
   unsigned char* result = little;
   if (checked.target_bytes > sizeof little) {
@@ -52,16 +53,16 @@ base::Status write_target(Pe& pe, const HostTeam& team, const CheckedCall& check
     result = much.data();
   }
   switch (checked.call.operation) {
-    case CollectiveOperation::broadcast: std::memcpy(result, team.data_of(checked.call.root), size); break;
-    case CollectiveOperation::fcollect:
-    case CollectiveOperation::alltoall: {
-      const std::uint64_t part = checked.call.operation == CollectiveOperation::alltoall ? own * size : 0;
+    case core::CollectiveOperation::broadcast: std::memcpy(result, team.data_of(checked.call.root), size); break;
+    case core::CollectiveOperation::fcollect:
+    case core::CollectiveOperation::alltoall: {
+      const std::uint64_t part = checked.call.operation == core::CollectiveOperation::alltoall ? own * size : 0;
       for (int member = 0; member < team.n_pes(); ++member) {
         std::memcpy(result + static_cast<std::uint64_t>(member) * size, team.data_of(member) + part, size);
       }
       break;
     }
-    case CollectiveOperation::reduce: reduce_into(result, team, checked, 0); break;
+    case core::CollectiveOperation::reduce: reduce_into(result, team, checked, 0); break;
     default: reduce_into(result, team, checked, own * size);
   }
   return pe.put(checked.call.target, result, checked.target_bytes, pe.pe(), false);
@@ -69,4 +70,4 @@ base::Status write_target(Pe& pe, const HostTeam& team, const CheckedCall& check
   return base::fail(ENOMEM, "%s: out of memory", checked.name);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

@@ -8,16 +8,16 @@
 #include "shmem/collective/checked_call.hpp"
 #include "shmem/collective/host_team.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 
 [[nodiscard]] constexpr bool fits_host_exchange(const CheckedCall& checked) noexcept {
-  return checked.source_bytes <= TeamWord::most_bytes;
+  return checked.source_bytes <= core::TeamWord::most_bytes;
 }
 
 /// The source as a message to the team, in `buffer` of TeamWord::most_bytes.
-[[nodiscard]] base::Result<Message> read_source(Pe& pe, const HostTeam& team, const CheckedCall& checked,
+[[nodiscard]] base::Result<Message> read_source(core::Pe& pe, const HostTeam& team, const CheckedCall& checked,
                                                 unsigned char* buffer) noexcept;
 /// After the meeting with that message: what all said, put together in the own target.
-base::Status write_target(Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept;
+base::Status write_target(core::Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

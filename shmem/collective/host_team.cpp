@@ -10,9 +10,9 @@
 
 #include "shmem/core/waiter.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 
-HostTeam::HostTeam(Pe& pe, Team handle, int slot, std::vector<int> members, int own)
+HostTeam::HostTeam(core::Pe& pe, core::Team handle, int slot, std::vector<int> members, int own)
     : pe_(pe),
       handle_(handle),
       slot_(slot),
@@ -32,7 +32,7 @@ HostTeam::HostTeam(Pe& pe, Team handle, int slot, std::vector<int> members, int 
       lines_[i] = &pe_.team_lines(pe_.node().index_of(members_[i]))[slot_];
       continue;
     }
-    remote_lines_[i] = std::make_unique<TeamLine>();
+    remote_lines_[i] = std::make_unique<core::TeamLine>();
     lines_[i] = remote_lines_[i].get();
   }
 }
@@ -43,7 +43,7 @@ int HostTeam::index_of(int pe) const noexcept {
 }
 
 /// What members said in one meeting, as bytes: the data's size, the words, the data, one member after the other.
-class HostTeam::Words final : public MeetingData {
+class HostTeam::Words final : public remote::MeetingData {
  public:
   Words(HostTeam& team, const char* what) noexcept : team_(team), what_(what) {}
 
@@ -52,7 +52,7 @@ class HostTeam::Words final : public MeetingData {
     for (std::size_t before = 0; before < count; ++before) {
       const int member = before_own(before);
       const std::uint64_t data_bytes = team_.said_bytes_[static_cast<std::size_t>(member)];
-      const TeamWord& said = team_.said(member);
+      const core::TeamWord& said = team_.said(member);
       append(bytes, &data_bytes, sizeof data_bytes);
       append(bytes, said.words, sizeof said.words);
       append(bytes, said.data, data_bytes);
@@ -64,7 +64,7 @@ class HostTeam::Words final : public MeetingData {
     std::size_t at = 0;
     for (std::size_t before = distance; before < team_.members_.size() && at < bytes.size(); ++before) {
       const int member = before_own(before);
-      TeamWord& said = team_.said(member);
+      core::TeamWord& said = team_.said(member);
       std::uint64_t data_bytes = 0;
       const bool is_whole = take(bytes, at, &data_bytes, sizeof data_bytes) && data_bytes <= sizeof said.data &&
                             take(bytes, at, said.words, sizeof said.words) && take(bytes, at, said.data, data_bytes);
@@ -98,8 +98,8 @@ class HostTeam::Words final : public MeetingData {
 };
 
 base::Status HostTeam::meet_by_messages(const char* what) noexcept {
-  const Meeting meeting{static_cast<std::uint64_t>(slot_), members_, static_cast<std::size_t>(own_), first_arrivals_,
-                        meetings_};
+  const remote::Meeting meeting{static_cast<std::uint64_t>(slot_), members_, static_cast<std::size_t>(own_),
+                                first_arrivals_, meetings_};
   Words words(*this, what);
   return pe_.remote()->meet(meeting, words, what);
 }
@@ -107,7 +107,7 @@ base::Status HostTeam::meet_by_messages(const char* what) noexcept {
 /// Ordering: what a PE says, and did before, is released by its count and acquired by all who wait for it.
 base::Status HostTeam::meet_by_memory(const char* what) noexcept {
   for (int member = 0; member < n_pes(); ++member) {
-    Waiter waiter(pe_.node(), pe_.limit(), what);
+    core::Waiter waiter(pe_.node(), pe_.limit(), what);
     const std::uint64_t wanted = first_arrivals_[static_cast<std::size_t>(member)] + meetings_;
     while (line(member).arrivals.load(std::memory_order_acquire) < wanted) {
       if (auto waited = waiter.pause(); !waited) {
@@ -123,7 +123,7 @@ base::Status HostTeam::meet_by_memory(const char* what) noexcept {
 base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
                             const Message& message) noexcept {
   ++meetings_;
-  TeamWord& own = said(own_);
+  core::TeamWord& own = said(own_);
   own.words[operation_word] = operation;
   std::size_t word = first_argument_word;
   for (const Argument& argument : arguments) own.words[word++] = argument.value;
@@ -137,9 +137,9 @@ base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::init
 
 /// All compare with the first PE, so that all come to the same answer.
 base::Status HostTeam::compare(const char* what, std::initializer_list<Argument> arguments) const noexcept {
-  const TeamWord& first = said(0);
+  const core::TeamWord& first = said(0);
   for (int member = 1; member < n_pes(); ++member) {
-    const TeamWord& theirs = said(member);
+    const core::TeamWord& theirs = said(member);
     const int pe = members_[static_cast<std::size_t>(member)];
     if (theirs.words[operation_word] != first.words[operation_word]) {
       return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions of their team", what,
@@ -158,4 +158,4 @@ base::Status HostTeam::compare(const char* what, std::initializer_list<Argument>
   return {};
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

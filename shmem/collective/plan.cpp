@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 using platform::CollectiveRoute;
@@ -25,12 +25,12 @@ constexpr std::uint64_t smallest_piece_bytes = 4096;
 constexpr std::uint64_t largest_piece_bytes = 32768;
 constexpr std::uint64_t pieces_of_a_block = 8;  // on their way one behind the other
 
-unsigned blocks_for(std::uint64_t items, const TeamState& team) noexcept {
+unsigned blocks_for(std::uint64_t items, const shmem::TeamState& team) noexcept {
   const auto most = static_cast<std::uint64_t>(std::clamp(team.lanes, 1, static_cast<int>(most_blocks)));
   return static_cast<unsigned>(std::clamp<std::uint64_t>(items / block_threads, 1, most));
 }
 
-Plan small_plan(std::uint64_t size_bytes, const TeamState& team) noexcept {
+Plan small_plan(std::uint64_t size_bytes, const shmem::TeamState& team) noexcept {
   const std::uint64_t values = (size_bytes + value_bytes - 1) / value_bytes;
   // Those that send and poll flags, and those that send data, each one at a time.
   const std::uint64_t threads = std::max<std::uint64_t>(values, static_cast<std::uint64_t>(team.n_pes));
@@ -48,16 +48,17 @@ std::uint32_t piece_bytes_of(std::uint64_t size_bytes, unsigned blocks, int n_pe
 
 }  // namespace
 
-Plan plan_collective(CollectiveOperation operation, std::uint64_t size_bytes, const TeamState& team) noexcept {
-  const bool is_broadcast = operation == CollectiveOperation::broadcast;
+Plan plan_collective(core::CollectiveOperation operation, std::uint64_t size_bytes,
+                     const shmem::TeamState& team) noexcept {
+  const bool is_broadcast = operation == core::CollectiveOperation::broadcast;
   const auto n_pes = static_cast<unsigned>(team.n_pes);
   const unsigned senders = is_broadcast ? 1 : n_pes - 1;
-  if (size_bytes <= detail::small_bytes(team.scratch_bytes, senders)) return small_plan(size_bytes, team);
+  if (size_bytes <= shmem::detail::small_bytes(team.scratch_bytes, senders)) return small_plan(size_bytes, team);
   const std::uint64_t vectors = size_bytes / vector_bytes;
   // Of a reduction, each PE has its share of the elements; of an alltoall, as much for each other PE.
-  const std::uint64_t own_vectors = operation == CollectiveOperation::reduce     ? vectors / n_pes
-                                    : operation == CollectiveOperation::alltoall ? vectors * n_pes
-                                                                                 : vectors;
+  const std::uint64_t own_vectors = operation == core::CollectiveOperation::reduce     ? vectors / n_pes
+                                    : operation == core::CollectiveOperation::alltoall ? vectors * n_pes
+                                                                                       : vectors;
   const unsigned blocks = blocks_for(own_vectors, team);
   const LaunchShape shape{blocks, block_threads};
   if (is_broadcast && n_pes > 2 && size_bytes >= parts_from_bytes) {
@@ -66,4 +67,4 @@ Plan plan_collective(CollectiveOperation operation, std::uint64_t size_bytes, co
   return {CollectiveRoute::large, shape, 0};
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

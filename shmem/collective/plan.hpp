@@ -8,7 +8,7 @@
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/core/collectives.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 
 struct Plan {
   platform::CollectiveRoute route = platform::CollectiveRoute::small;
@@ -17,7 +17,7 @@ struct Plan {
 };
 
 /// Depends on nothing that may differ between the PEs of a team.
-[[nodiscard]] Plan plan_collective(CollectiveOperation operation, std::uint64_t size_bytes,
-                                   const TeamState& team) noexcept;
+[[nodiscard]] Plan plan_collective(core::CollectiveOperation operation, std::uint64_t size_bytes,
+                                   const shmem::TeamState& team) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

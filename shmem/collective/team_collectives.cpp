@@ -13,15 +13,16 @@
 #include "shmem/collective/team_table.hpp"
 #include "shmem/core/waiter.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 using platform::CollectiveParameters;
 
-static_assert(static_cast<int>(CollectiveOperation::sync) == static_cast<int>(platform::CollectiveOperation::sync) &&
-              static_cast<int>(CollectiveOperation::broadcast) ==
+static_assert(static_cast<int>(core::CollectiveOperation::sync) ==
+                  static_cast<int>(platform::CollectiveOperation::sync) &&
+              static_cast<int>(core::CollectiveOperation::broadcast) ==
                   static_cast<int>(platform::CollectiveOperation::broadcast) &&
-              static_cast<int>(CollectiveOperation::reducescatter) ==
+              static_cast<int>(core::CollectiveOperation::reducescatter) ==
                   static_cast<int>(platform::CollectiveOperation::reducescatter));
 
 /// Numbers of what is not in CollectiveOperation, for comparison between PEs.
@@ -30,29 +31,30 @@ constexpr std::uint64_t on_stream = 1000;  // added for calls on streams
 
 std::uint64_t as_word(int value) noexcept { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); }
 
-class TeamCollectives final : public Collectives {
+class TeamCollectives final : public core::Collectives {
  public:
-  TeamCollectives(Pe& pe, bool compares_streams) noexcept : pe_(pe), compares_streams_(compares_streams), table_(pe) {}
+  TeamCollectives(core::Pe& pe, bool compares_streams) noexcept
+      : pe_(pe), compares_streams_(compares_streams), table_(pe) {}
 
   base::Status open() noexcept { return table_.open(); }
 
-  base::Result<int> my_pe(Team team) noexcept override {
+  base::Result<int> my_pe(core::Team team) noexcept override {
     auto found = table_.find(team);
     if (!found) return base::pass(found);
     return (*found)->own();
   }
-  base::Result<int> n_pes(Team team) noexcept override {
+  base::Result<int> n_pes(core::Team team) noexcept override {
     auto found = table_.find(team);
     if (!found) return base::pass(found);
     return (*found)->n_pes();
   }
-  base::Result<int> translate(Team team, int pe, Team other) noexcept override;
-  base::Result<Team> split_strided(Team parent, int start, int stride, int size) noexcept override;
-  base::Result<Teams2d> split_2d(Team parent, int x_range) noexcept override;
-  base::Status destroy(Team team) noexcept override;
+  base::Result<int> translate(core::Team team, int pe, core::Team other) noexcept override;
+  base::Result<core::Team> split_strided(core::Team parent, int start, int stride, int size) noexcept override;
+  base::Result<core::Teams2d> split_2d(core::Team parent, int x_range) noexcept override;
+  base::Status destroy(core::Team team) noexcept override;
 
-  base::Status run(const CollectiveCall& call) noexcept override;
-  base::Status launch(const CollectiveCall& call, platform::Stream stream) noexcept override;
+  base::Status run(const core::CollectiveCall& call) noexcept override;
+  base::Status launch(const core::CollectiveCall& call, platform::Stream stream) noexcept override;
   base::Status take_fault() noexcept override;
   [[nodiscard]] std::uint64_t table_address() const noexcept override { return table_.table_address(); }
 
@@ -61,7 +63,7 @@ class TeamCollectives final : public Collectives {
     HostTeam* team;
     CheckedCall checked;
   };
-  [[nodiscard]] base::Result<Prepared> prepare(const CollectiveCall& call) noexcept;
+  [[nodiscard]] base::Result<Prepared> prepare(const core::CollectiveCall& call) noexcept;
   /// All PEs have called this, with the same arguments, and said `message`.
   base::Status meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept;
   base::Status run_on_gpu(const Prepared& prepared) noexcept;
@@ -71,12 +73,12 @@ class TeamCollectives final : public Collectives {
   /// ETIMEDOUT: a GPU kernel of the team has waited in vain.
   [[nodiscard]] base::Status fault_of(const HostTeam& team) const noexcept;
 
-  Pe& pe_;
+  core::Pe& pe_;
   const bool compares_streams_;
   TeamTable table_;
 };
 
-base::Result<int> TeamCollectives::translate(Team team, int pe, Team other) noexcept {
+base::Result<int> TeamCollectives::translate(core::Team team, int pe, core::Team other) noexcept {
   auto from = table_.find(team);
   if (!from) return base::pass(from);
   auto to = table_.find(other);
@@ -91,7 +93,7 @@ base::Result<int> TeamCollectives::translate(Team team, int pe, Team other) noex
                     static_cast<unsigned>(other));
 }
 
-base::Result<Team> TeamCollectives::split_strided(Team parent, int start, int stride, int size) noexcept {
+base::Result<core::Team> TeamCollectives::split_strided(core::Team parent, int start, int stride, int size) noexcept {
   auto found = table_.find(parent);
   if (!found) return base::pass(found);
   HostTeam& of = **found;
@@ -108,7 +110,7 @@ base::Result<Team> TeamCollectives::split_strided(Team parent, int start, int st
                      is_in ? std::optional(range) : std::nullopt);
 }
 
-base::Result<Teams2d> TeamCollectives::split_2d(Team parent, int x_range) noexcept {
+base::Result<core::Teams2d> TeamCollectives::split_2d(core::Team parent, int x_range) noexcept {
   auto found = table_.find(parent);
   if (!found) return base::pass(found);
   HostTeam& of = **found;
@@ -121,19 +123,19 @@ base::Result<Teams2d> TeamCollectives::split_2d(Team parent, int x_range) noexce
   auto made_x = table_.make(of, "team_split_2d", splitting_rows, {{"x_range", as_word(x_range)}}, valid, of_x);
   if (!made_x) return base::pass(made_x);
   auto made_y = table_.make(of, "team_split_2d", splitting_columns, {{"x_range", as_word(x_range)}}, valid, of_y);
-  if (made_y) return Teams2d{*made_x, *made_y};
+  if (made_y) return core::Teams2d{*made_x, *made_y};
   table_.forget(*made_x);
   return base::pass(made_y);
 }
 
-base::Status TeamCollectives::destroy(Team team) noexcept {
+base::Status TeamCollectives::destroy(core::Team team) noexcept {
   if (team == GDRKIT_SHMEM_TEAM_INVALID) return {};
   auto found = table_.find(team);
   if (!found) return base::pass(found);
   return table_.destroy(**found);
 }
 
-base::Result<TeamCollectives::Prepared> TeamCollectives::prepare(const CollectiveCall& call) noexcept {
+base::Result<TeamCollectives::Prepared> TeamCollectives::prepare(const core::CollectiveCall& call) noexcept {
   auto team = table_.find(call.team);
   if (!team) return base::pass(team);
   if (auto whole = fault_of(**team); !whole && !(*team)->is_over_machines()) return base::pass(whole);
@@ -146,7 +148,7 @@ base::Status TeamCollectives::meet(const Prepared& prepared, bool is_on_stream, 
   const CheckedCall& checked = prepared.checked;
   const auto operation = static_cast<std::uint64_t>(checked.call.operation) + (is_on_stream ? on_stream : 0);
   // The source of an fcollect may be anywhere: its place in the target differs from PE to PE.
-  const bool is_source_alike = checked.call.operation != CollectiveOperation::fcollect;
+  const bool is_source_alike = checked.call.operation != core::CollectiveOperation::fcollect;
   const std::initializer_list<Argument> arguments = {
       {"the size in bytes", checked.call.size_bytes},
       {"root, type and reduction", checked.kind()},
@@ -156,11 +158,11 @@ base::Status TeamCollectives::meet(const Prepared& prepared, bool is_on_stream, 
   return prepared.team->compare(checked.name, arguments);
 }
 
-base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
+base::Status TeamCollectives::run(const core::CollectiveCall& call) noexcept {
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   const CheckedCall& checked = prepared->checked;
-  const bool is_barrier = call.operation == CollectiveOperation::barrier;
+  const bool is_barrier = call.operation == core::CollectiveOperation::barrier;
   if (is_barrier) {
     if (auto done = pe_.complete_all(); !done) return done;
   }
@@ -177,14 +179,14 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
     // Behind the meeting, as in barrier_all.
     return pe_.check_gpu_waits();
   }
-  unsigned char buffer[TeamWord::most_bytes];
+  unsigned char buffer[core::TeamWord::most_bytes];
   auto message = read_source(pe_, *prepared->team, checked, buffer);
   if (!message) return base::pass(message);
   if (auto met = meet(*prepared, false, *message); !met) return met;
   return write_target(pe_, *prepared->team, checked);
 }
 
-base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Stream stream) noexcept {
+base::Status TeamCollectives::launch(const core::CollectiveCall& call, platform::Stream stream) noexcept {
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   if (prepared->team->is_over_machines()) {
@@ -260,13 +262,13 @@ base::Status TeamCollectives::launch_in(const Prepared& prepared, platform::Stre
 /// The GPU kernel has a limit of its own and reports it; the CPU's look at who lives comes first where a PE ends.
 base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept {
   const HostTeam& team = *prepared.team;
-  TeamReport& report = table_.report(team.slot());
-  Waiter waiter(pe_.node(), std::chrono::milliseconds(0), prepared.checked.name);
-  while (detail::load_acquire(&report.finished) < ticket) {
+  shmem::TeamReport& report = table_.report(team.slot());
+  core::Waiter waiter(pe_.node(), std::chrono::milliseconds(0), prepared.checked.name);
+  while (shmem::detail::load_acquire(&report.finished) < ticket) {
     base::Status waited = fault_of(team);
     if (waited) waited = waiter.pause();
     if (waited) continue;
-    detail::post(&report.stop, 1);  // ends the GPU kernel's waits
+    shmem::detail::post(&report.stop, 1);  // ends the GPU kernel's waits
     (void)pe_.own_device().synchronize(team.stream);
     return waited;
   }
@@ -274,7 +276,7 @@ base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t t
 }
 
 base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
-  const std::uint64_t fault = detail::load_acquire(&table_.report(team.slot()).fault);
+  const std::uint64_t fault = shmem::detail::load_acquire(&table_.report(team.slot()).fault);
   if (fault == 0) return {};
   if (const int away = team.first_away(); away >= 0) {
     return base::fail(EOPNOTSUPP,
@@ -297,8 +299,8 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
 }
 
 base::Status TeamCollectives::take_fault() noexcept {
-  for (int slot = 0; slot < team_slots; ++slot) {
-    if (detail::load_acquire(&table_.report(slot).fault) == 0) continue;
+  for (int slot = 0; slot < core::team_slots; ++slot) {
+    if (shmem::detail::load_acquire(&table_.report(slot).fault) == 0) continue;
     const auto lock = table_.keep_teams();
     HostTeam* const team = table_.at(slot);
     if (team == nullptr || team->is_fault_taken) continue;
@@ -310,12 +312,16 @@ base::Status TeamCollectives::take_fault() noexcept {
 
 }  // namespace
 
+}  // namespace gdrkit::shmem_impl::collective
+
+namespace gdrkit::shmem_impl::core {
+
 base::Result<std::unique_ptr<Collectives>> Collectives::make(Pe& pe, bool compares_streams) noexcept try {
-  auto made = std::make_unique<TeamCollectives>(pe, compares_streams);
+  auto made = std::make_unique<collective::TeamCollectives>(pe, compares_streams);
   if (auto opened = made->open(); !opened) return base::pass(opened);
   return made;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while the teams were made");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

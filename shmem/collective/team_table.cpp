@@ -11,41 +11,41 @@
 
 #include "platform/device/device_scope.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 constexpr int slot_bits = 8;
 constexpr std::uint32_t largest_generation = (1U << 23) - 1;
-constexpr std::uint64_t all_slots = (std::uint64_t{1} << team_slots) - 1;
+constexpr std::uint64_t all_slots = (std::uint64_t{1} << core::team_slots) - 1;
 /// No member ever comes to it.
 constexpr std::uint64_t turns_of_nobody = std::uint64_t{1} << 40;
-static_assert(team_slots < 64 && team_slots <= 1 << slot_bits);
+static_assert(core::team_slots < 64 && core::team_slots <= 1 << slot_bits);
 
-int slot_of_handle(Team handle) noexcept { return handle & ((1 << slot_bits) - 1); }
+int slot_of_handle(core::Team handle) noexcept { return handle & ((1 << slot_bits) - 1); }
 
 }  // namespace
 
-TeamTable::TeamTable(Pe& pe) noexcept
-    : pe_(pe), memory_(pe.team_memory()), start_(pe.heap().own_address(SymmetricHeap::zeroed_bytes)) {}
+TeamTable::TeamTable(core::Pe& pe) noexcept
+    : pe_(pe), memory_(pe.team_memory()), start_(pe.heap().own_address(heap::SymmetricHeap::zeroed_bytes)) {}
 
 TeamTable::~TeamTable() {
-  for (int slot = 0; slot < team_slots; ++slot) remove(slot);
+  for (int slot = 0; slot < core::team_slots; ++slot) remove(slot);
   (void)reports_.free();
 }
 
 base::Status TeamTable::open() noexcept try {
   platform::Device& device = pe_.own_device();
-  auto reports = device.allocate(platform::AllocationKind::host, sizeof(TeamReport) * team_slots);
+  auto reports = device.allocate(platform::AllocationKind::host, sizeof(shmem::TeamReport) * core::team_slots);
   if (!reports) return base::pass(reports);
   reports_ = std::move(*reports);
-  std::memset(reinterpret_cast<void*>(reports_.address()), 0, sizeof(TeamReport) * team_slots);
+  std::memset(reinterpret_cast<void*>(reports_.address()), 0, sizeof(shmem::TeamReport) * core::team_slots);
   auto address = device.device_address(reinterpret_cast<void*>(reports_.address()));
   if (!address) return base::pass(address);
   reports_address_ = *address;
   std::vector<int> world(static_cast<std::size_t>(pe_.n_pes()));
   std::iota(world.begin(), world.end(), 0);
   const std::vector<int>& node = pe_.node().pes();
-  for (const Team team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
+  for (const core::Team team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
     const auto& members = team == GDRKIT_SHMEM_TEAM_WORLD ? world : node;
     if (auto placed = place(team, members, std::vector<std::uint64_t>(members.size())); !placed) return placed;
   }
@@ -54,12 +54,12 @@ base::Status TeamTable::open() noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while the teams were made");
 }
 
-base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
+base::Result<HostTeam*> TeamTable::find(core::Team handle) const noexcept {
   const int slot = slot_of_handle(handle);
   if (handle == GDRKIT_SHMEM_TEAM_INVALID) {
     return base::fail(EINVAL, "the team is GDRKIT_SHMEM_TEAM_INVALID: this PE is not in it");
   }
-  HostTeam* const team = handle < 0 || slot >= team_slots ? nullptr : at(slot);
+  HostTeam* const team = handle < 0 || slot >= core::team_slots ? nullptr : at(slot);
   if (team != nullptr && team->handle() == handle) return team;
   return base::fail(EINVAL, "PE %d has no team 0x%x: it was destroyed, or is another PE's", pe_.pe(),
                     static_cast<unsigned>(handle));
@@ -67,9 +67,9 @@ base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
 
 /// Three meetings: what was called, and which slots are free on all; from which count the new team's meetings begin;
 /// and whether all of its PEs have made their part. After the last one its GPU kernels may write to each other.
-base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint64_t operation,
-                                   std::initializer_list<Argument> arguments, const base::Status& valid,
-                                   std::optional<TeamRange> range) noexcept try {
+base::Result<core::Team> TeamTable::make(HostTeam& parent, const char* what, std::uint64_t operation,
+                                         std::initializer_list<Argument> arguments, const base::Status& valid,
+                                         std::optional<TeamRange> range) noexcept try {
   const std::lock_guard lock(mutex_);
   if (auto met = parent.meet(what, operation, arguments, {.note = used_slots()}); !met) return base::pass(met);
   if (auto same = parent.compare(what, arguments); !same) return base::pass(same);
@@ -81,12 +81,12 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
     return base::fail(ENOSPC,
                       "%s: a PE of the parent team is in %d teams already, or they leave no place that is free on all "
                       "PEs: destroy some",
-                      what, team_slots);
+                      what, core::team_slots);
   }
   const std::uint64_t arrivals = pe_.team_lines(pe_.node().index_of(pe_.pe()))[slot].arrivals.load();
   if (auto met = parent.meet(what, operation, {}, {.note = arrivals}); !met) return base::pass(met);
   base::Status placed;
-  Team handle = GDRKIT_SHMEM_TEAM_INVALID;
+  core::Team handle = GDRKIT_SHMEM_TEAM_INVALID;
   if (range) {
     std::vector<int> members(static_cast<std::size_t>(range->size));
     std::vector<std::uint64_t> first_arrivals(members.size());
@@ -96,7 +96,7 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
     }
     const auto at_slot = static_cast<std::size_t>(slot);
     generations_[at_slot] = generations_[at_slot] % largest_generation + 1;
-    handle = static_cast<Team>(generations_[at_slot] << slot_bits | static_cast<unsigned>(slot));
+    handle = static_cast<core::Team>(generations_[at_slot] << slot_bits | static_cast<unsigned>(slot));
     placed = place(handle, std::move(members), std::move(first_arrivals));
   }
   const auto note = static_cast<std::uint64_t>(placed ? 0 : placed.error().errno_value);
@@ -116,27 +116,27 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
   return base::fail_literal(ENOMEM, "out of memory while a team was made");
 }
 
-base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept
-    try {
+base::Status TeamTable::place(core::Team handle, std::vector<int> members,
+                              std::vector<std::uint64_t> first_arrivals) noexcept try {
   int own = 0;
   while (members[static_cast<std::size_t>(own)] != pe_.pe()) ++own;
   const int slot = slot_of_handle(handle);
   auto team = std::make_unique<HostTeam>(pe_, handle, slot, std::move(members), own);
   team->set_first_arrivals(std::move(first_arrivals));
-  TeamReport& told = report(slot);
-  for (std::uint64_t* const word : {&told.fault, &told.finished, &told.stop}) detail::post(word, 0);
-  const TeamState state = state_of(*team);
+  shmem::TeamReport& told = report(slot);
+  for (std::uint64_t* const word : {&told.fault, &told.finished, &told.stop}) shmem::detail::post(word, 0);
+  const shmem::TeamState state = state_of(*team);
   platform::Device& device = pe_.own_device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
   if (auto zeroed = device.fill(state.words_address, 0, memory_.team_bytes()); !zeroed) return zeroed;
   if (team->is_over_machines()) {
     // No GPU reaches all of it: the first wait of a GPU kernel's collective is in vain, and is told to stop.
-    const std::uint64_t word = state.words_address + offsetof(TeamWords, turns);
+    const std::uint64_t word = state.words_address + offsetof(shmem::TeamWords, turns);
     if (auto told_gpu = device.copy_to_device(word, &turns_of_nobody, sizeof turns_of_nobody); !told_gpu) {
       return told_gpu;
     }
-    detail::post(&told.stop, 1);
+    shmem::detail::post(&told.stop, 1);
   }
   const std::uint64_t entry = table_address() + static_cast<std::uint64_t>(slot) * sizeof state;
   if (auto written = device.copy_to_device(entry, &state, sizeof state); !written) return written;
@@ -147,20 +147,20 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   return base::fail_literal(ENOMEM, "out of memory while a team was made");
 }
 
-TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
+shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   const std::vector<int>& members = team.members();
-  const Node& node = pe_.node();
+  const node::Node& node = pe_.node();
   const auto stride = static_cast<std::int64_t>(pe_.heap().stride_bytes());
   const int own = node.index_of(pe_.pe()), first = node.index_of(members[0]);
   const bool has_second = members.size() > 1;
-  TeamState state{};
+  shmem::TeamState state{};
   state.team = team.handle();
   state.n_pes = team.n_pes();
   state.pe = team.own();
   state.first_pe = members[0];
   state.pe_stride = has_second ? members[1] - members[0] : 0;
-  const std::uint64_t row = team_row_bytes(members.size());
-  state.lanes = static_cast<std::int32_t>((memory_.words_bytes() - sizeof(TeamWords)) / row - 1);
+  const std::uint64_t row = shmem::team_row_bytes(members.size());
+  state.lanes = static_cast<std::int32_t>((memory_.words_bytes() - sizeof(shmem::TeamWords)) / row - 1);
   if (!team.is_over_machines()) {  // else no GPU reaches all of it
     state.first_bytes = (first - own) * stride;
     state.stride_bytes = has_second ? (node.index_of(members[1]) - first) * stride : 0;
@@ -168,7 +168,7 @@ TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   state.words_address = start_ + memory_.words(team.slot());
   state.scratch_address = start_ + memory_.scratch(team.slot());
   state.scratch_bytes = memory_.scratch_bytes();
-  state.report_address = reports_address_ + static_cast<std::uint64_t>(team.slot()) * sizeof(TeamReport);
+  state.report_address = reports_address_ + static_cast<std::uint64_t>(team.slot()) * sizeof(shmem::TeamReport);
   return state;
 }
 
@@ -191,14 +191,14 @@ base::Status TeamTable::destroy(HostTeam& team) noexcept {
   return {};
 }
 
-void TeamTable::forget(Team handle) noexcept {
+void TeamTable::forget(core::Team handle) noexcept {
   const std::lock_guard lock(mutex_);
   if (handle != GDRKIT_SHMEM_TEAM_INVALID) remove(slot_of_handle(handle));
 }
 
 std::uint64_t TeamTable::used_slots() const noexcept {
   std::uint64_t used = 0;
-  for (int slot = 0; slot < team_slots; ++slot) {
+  for (int slot = 0; slot < core::team_slots; ++slot) {
     if (at(slot) != nullptr) used |= std::uint64_t{1} << slot;
   }
   return used;
@@ -211,10 +211,10 @@ void TeamTable::remove(int slot) noexcept {
     team.reset(teams_[static_cast<std::size_t>(slot)].exchange(nullptr));
   }
   if (team != nullptr && team->stream.handle != 0) {
-    detail::post(&report(slot).stop, 1);
+    shmem::detail::post(&report(slot).stop, 1);
     (void)pe_.own_device().synchronize(team->stream);
     (void)pe_.own_device().destroy_stream(team->stream);
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

@@ -16,13 +16,13 @@
 #include "shmem/collective/host_team.hpp"
 #include "shmem/core/team_memory.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 
 /// A handle is the team's slot (8 bits) and how many teams had it before (23 bits). A slot is free on all PEs of the
 /// parent when a team takes it, so teams that share a PE never share a slot.
 class TeamTable {
  public:
-  explicit TeamTable(Pe& pe) noexcept;
+  explicit TeamTable(core::Pe& pe) noexcept;
   TeamTable(const TeamTable&) = delete;
   TeamTable& operator=(const TeamTable&) = delete;
   ~TeamTable();
@@ -31,50 +31,51 @@ class TeamTable {
   base::Status open() noexcept;
 
   /// EINVAL: no such team.
-  [[nodiscard]] base::Result<HostTeam*> find(Team handle) const noexcept;
+  [[nodiscard]] base::Result<HostTeam*> find(core::Team handle) const noexcept;
   [[nodiscard]] HostTeam* at(int slot) const noexcept {
     return teams_[static_cast<std::size_t>(slot)].load(std::memory_order_acquire);
   }
 
   /// Collective over `parent`: a team of `range`, which may differ between PEs that are not in one; nullopt: the caller
   /// is in none. `what` and `arguments`: what all have called, compared first; `is_valid` says whether a range may be.
-  [[nodiscard]] base::Result<Team> make(HostTeam& parent, const char* what, std::uint64_t operation,
-                                        std::initializer_list<Argument> arguments, const base::Status& valid,
-                                        std::optional<TeamRange> range) noexcept;
+  [[nodiscard]] base::Result<core::Team> make(HostTeam& parent, const char* what, std::uint64_t operation,
+                                              std::initializer_list<Argument> arguments, const base::Status& valid,
+                                              std::optional<TeamRange> range) noexcept;
   /// Collective over `team`.
   base::Status destroy(HostTeam& team) noexcept;
   /// Of this PE only, after a team of which others could not be made.
-  void forget(Team handle) noexcept;
+  void forget(core::Team handle) noexcept;
 
   [[nodiscard]] const shmem::TeamState& state(const HostTeam& team) const noexcept {
     return states_[static_cast<std::size_t>(team.slot())];
   }
-  /// GPU kernels write to it at any time: its words are read and written as atomic ones (detail::load_acquire, post).
+  /// GPU kernels write to it at any time: its words are read and written as atomic ones (shmem::detail::load_acquire,
+  /// post).
   [[nodiscard]] shmem::TeamReport& report(int slot) const noexcept {
     return reinterpret_cast<shmem::TeamReport*>(reports_.address())[slot];
   }
   /// Holds off the end of every team.
   [[nodiscard]] std::unique_lock<std::mutex> keep_teams() noexcept { return std::unique_lock(removal_mutex_); }
-  [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + TeamMemory::table(); }
+  [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + core::TeamMemory::table(); }
 
  private:
   static constexpr int fixed_teams = 3;
 
-  base::Status place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept;
+  base::Status place(core::Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept;
   [[nodiscard]] shmem::TeamState state_of(const HostTeam& team) const noexcept;
   [[nodiscard]] std::uint64_t used_slots() const noexcept;
   void remove(int slot) noexcept;
 
-  Pe& pe_;
-  const TeamMemory& memory_;
+  core::Pe& pe_;
+  const core::TeamMemory& memory_;
   const std::uint64_t start_;  // of the teams' part of the own heap
   platform::Allocation reports_;
   std::uint64_t reports_address_ = 0;  // as the GPU reaches them
   std::mutex mutex_;                   // of making and unmaking, which wait for other PEs
   std::mutex removal_mutex_;           // of teams_, against those who look at all of them
-  std::array<std::atomic<HostTeam*>, team_slots> teams_{};
-  std::array<shmem::TeamState, team_slots> states_{};
-  std::array<std::uint32_t, team_slots> generations_{};
+  std::array<std::atomic<HostTeam*>, core::team_slots> teams_{};
+  std::array<shmem::TeamState, core::team_slots> states_{};
+  std::array<std::uint32_t, core::team_slots> generations_{};
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

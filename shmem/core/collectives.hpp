@@ -10,7 +10,7 @@
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 class Pe;
 using Team = gdrkit_shmem_team_t;
@@ -67,4 +67,4 @@ class Collectives {
   [[nodiscard]] virtual std::uint64_t table_address() const noexcept = 0;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

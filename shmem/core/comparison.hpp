@@ -7,7 +7,7 @@
 
 #include "shmem/core/pe.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 template <class Value>
 [[nodiscard]] bool compares(Value seen, Comparison comparison, Value wanted) noexcept {
@@ -35,4 +35,4 @@ template <class Value>
   return compares(seen, comparison, wanted);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -12,7 +12,7 @@
 
 #include "shmem/bootstrap/star.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 struct Registry {
@@ -56,7 +56,7 @@ base::Status look_up() noexcept {
   auto found = all.pes.find(binding.name);
   if (binding.name != 0 && found == all.pes.end()) binding.name = 0;
   if (binding.name == 0) {
-    if (all.pes.empty() && is_forked.load(std::memory_order_relaxed)) return fail_forked();
+    if (all.pes.empty() && is_forked.load(std::memory_order_relaxed)) return bootstrap::fail_forked();
     if (all.pes.empty()) return base::fail(EINVAL, "this process has no PE: gdrkit_shmem_init comes first");
     if (all.pes.size() > 1) {
       return base::fail(EINVAL, "this process has %zu PEs, and this thread chose none: gdrkit_shmem_use",
@@ -155,4 +155,4 @@ base::Result<std::unique_ptr<Pe>> drop_pe() noexcept {
   return std::move(node.mapped());
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -11,7 +11,7 @@
 #include "shmem/core/pe.hpp"
 #include "shmem/core/running_calls.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 /// A PE that does not end while this lives.
 class PeCall {
@@ -47,4 +47,4 @@ base::Status for_each_pe(const std::function<base::Status(Pe&)>& function);
 /// ETIMEDOUT: another one still is after the PE's limit; nothing has changed.
 [[nodiscard]] base::Result<std::unique_ptr<Pe>> drop_pe() noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

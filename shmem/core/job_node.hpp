@@ -9,19 +9,21 @@
 #include "shmem/node/node.hpp"
 #include "shmem/remote/remote.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 /// Both must outlive it.
-class JobNode final : public Node {
+class JobNode final : public node::Node {
  public:
-  JobNode(std::unique_ptr<Node> node, Remote& remote) noexcept : node_(std::move(node)), remote_(remote) {}
+  JobNode(std::unique_ptr<node::Node> node, remote::Remote& remote) noexcept
+      : node_(std::move(node)), remote_(remote) {}
 
   [[nodiscard]] const std::vector<int>& pes() const noexcept override { return node_->pes(); }
   [[nodiscard]] bool has(int pe) const noexcept override { return node_->has(pe); }
   [[nodiscard]] int index_of(int pe) const noexcept override { return node_->index_of(pe); }
   [[nodiscard]] void* area() const noexcept override { return node_->area(); }
-  [[nodiscard]] base::Result<std::vector<UniqueFd>> exchange_fds(int fd, const void* mine, std::size_t size_bytes,
-                                                                 void* all, const char* step) noexcept override {
+  [[nodiscard]] base::Result<std::vector<bootstrap::UniqueFd>> exchange_fds(int fd, const void* mine,
+                                                                            std::size_t size_bytes, void* all,
+                                                                            const char* step) noexcept override {
     return node_->exchange_fds(fd, mine, size_bytes, all, step);
   }
   [[nodiscard]] bool is_alive(int pe) noexcept override {
@@ -39,8 +41,8 @@ class JobNode final : public Node {
   base::Status agree_over_machines(base::Status status, const char* step) noexcept override;
 
  private:
-  std::unique_ptr<Node> node_;
-  Remote& remote_;
+  std::unique_ptr<node::Node> node_;
+  remote::Remote& remote_;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

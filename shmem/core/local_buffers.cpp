@@ -9,7 +9,7 @@
 
 #include "shmem/core/host_range.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 /// Up to here transports move pinned memory as other host memory. Only the engine "automatic" differs, for gets above
@@ -18,7 +18,8 @@ constexpr std::size_t alike_bytes = 4096;
 
 }  // namespace
 
-base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, LocalMemory memory) noexcept try {
+base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, transport::LocalMemory memory) noexcept
+    try {
   if (address == 0 || size_bytes == 0 || size_bytes > UINT64_MAX - address) {
     return base::fail(EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": a buffer has an address and a size",
                       size_bytes, address);
@@ -54,7 +55,8 @@ void LocalBuffers::clear() noexcept {
   count_.store(0, std::memory_order_release);
 }
 
-std::optional<LocalMemory> LocalBuffers::find(std::uint64_t address, std::uint64_t size_bytes) const noexcept {
+std::optional<transport::LocalMemory> LocalBuffers::find(std::uint64_t address,
+                                                         std::uint64_t size_bytes) const noexcept {
   if (count_.load(std::memory_order_acquire) == 0) return std::nullopt;
   const std::shared_lock lock(mutex_);
   const auto after = buffers_.upper_bound(address);
@@ -65,19 +67,19 @@ std::optional<LocalMemory> LocalBuffers::find(std::uint64_t address, std::uint64
   return buffer.memory;
 }
 
-LocalMemory LocalBuffers::kind_of(const void* address, std::size_t size_bytes,
-                                  const platform::CudaCalls* cuda) const noexcept {
-  if (size_bytes <= alike_bytes && is_surely_host(address, size_bytes)) return LocalMemory::host;
+transport::LocalMemory LocalBuffers::kind_of(const void* address, std::size_t size_bytes,
+                                             const platform::CudaCalls* cuda) const noexcept {
+  if (size_bytes <= alike_bytes && is_surely_host(address, size_bytes)) return transport::LocalMemory::host;
   const auto word = reinterpret_cast<std::uint64_t>(address);
   if (const auto known = find(word, size_bytes)) return *known;
-  if (cuda == nullptr) return LocalMemory::host;
+  if (cuda == nullptr) return transport::LocalMemory::host;
   unsigned type = 0;
   int attribute = platform::cuda_pointer_attribute_memory_type;
   void* values[] = {&type};
-  if (cuda->pointer_get_attributes(1, &attribute, values, word) != 0) return LocalMemory::host;
-  if (type == platform::cuda_memory_type_device) return LocalMemory::device;
+  if (cuda->pointer_get_attributes(1, &attribute, values, word) != 0) return transport::LocalMemory::host;
+  if (type == platform::cuda_memory_type_device) return transport::LocalMemory::device;
   // Of memory that it does not know the driver answers no type, without an error.
-  return type == platform::cuda_memory_type_host ? LocalMemory::pinned : LocalMemory::host;
+  return type == platform::cuda_memory_type_host ? transport::LocalMemory::pinned : transport::LocalMemory::host;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

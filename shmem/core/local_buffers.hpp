@@ -13,32 +13,33 @@
 #include "platform/device/cuda_calls.hpp"
 #include "shmem/transport/transport.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 /// Thread-safe. Ranges do not overlap.
 class LocalBuffers {
  public:
   /// EEXIST: it overlaps one that is there.
-  base::Status add(std::uint64_t address, std::uint64_t size_bytes, LocalMemory memory) noexcept;
+  base::Status add(std::uint64_t address, std::uint64_t size_bytes, transport::LocalMemory memory) noexcept;
   /// EINVAL: none begins there.
   base::Status remove(std::uint64_t address) noexcept;
   void clear() noexcept;
   /// What [address, address + size_bytes) is, if it lies in one of them.
-  [[nodiscard]] std::optional<LocalMemory> find(std::uint64_t address, std::uint64_t size_bytes) const noexcept;
+  [[nodiscard]] std::optional<transport::LocalMemory> find(std::uint64_t address,
+                                                           std::uint64_t size_bytes) const noexcept;
   /// What [address, address + size_bytes), outside of the symmetric heap, is. Small transfers may get `host` where the
   /// memory is pinned. `cuda`: nullptr where there is no device memory; asked only where nothing else tells, as that
   /// takes longer than a small put.
-  [[nodiscard]] LocalMemory kind_of(const void* address, std::size_t size_bytes,
-                                    const platform::CudaCalls* cuda) const noexcept;
+  [[nodiscard]] transport::LocalMemory kind_of(const void* address, std::size_t size_bytes,
+                                               const platform::CudaCalls* cuda) const noexcept;
 
  private:
   struct Buffer {
     std::uint64_t size_bytes = 0;
-    LocalMemory memory = LocalMemory::host;
+    transport::LocalMemory memory = transport::LocalMemory::host;
   };
   std::atomic<std::size_t> count_{0};  // programs that register nothing pay for a load
   mutable std::shared_mutex mutex_;
   std::map<std::uint64_t, Buffer> buffers_;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

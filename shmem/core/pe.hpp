@@ -34,15 +34,15 @@
 #include "shmem/transport/home_memory.hpp"
 #include "shmem/transport/transport.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 struct PeOptions {
   int n_pes = 0;  ///< 0: the environment says it and `pe`
   int pe = 0;
   std::optional<int> device;
   std::chrono::milliseconds limit{0};  ///< of collectives and waits
-  const UniqueId* unique_id = nullptr;
-  AllgatherFunction allgather = nullptr;
+  const bootstrap::UniqueId* unique_id = nullptr;
+  bootstrap::AllgatherFunction allgather = nullptr;
   void* allgather_argument = nullptr;
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_max_bytes = 0;  ///< 0: the largest GPU's memory
@@ -51,7 +51,7 @@ struct PeOptions {
   std::optional<int> machine;    ///< with is_p2p_disabled: PEs with the same number count as of one machine
   std::string host_id;           ///< as in StatedMachine
   std::string socket_folder;     ///< of the MeetingPlace; "": abstract names
-  RemoteWay remote_way = RemoteWay::automatic;
+  transport::RemoteWay remote_way = transport::RemoteWay::automatic;
   std::string reading_engine;                      ///< as in TransportSetting
   const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: the machine's, loaded where it is needed
   std::chrono::milliseconds remote_silence{7000};  ///< after which a PE of another machine is dead
@@ -90,10 +90,10 @@ class Pe {
   [[nodiscard]] int pe() const noexcept { return pe_; }
   [[nodiscard]] int n_pes() const noexcept { return n_pes_; }
   [[nodiscard]] int node_pes() const noexcept { return static_cast<int>(node_->pes().size()); }
-  [[nodiscard]] const SymmetricHeap& heap() const noexcept { return *heap_; }
+  [[nodiscard]] const heap::SymmetricHeap& heap() const noexcept { return *heap_; }
   [[nodiscard]] const platform::Device& device() const noexcept { return *device_; }
   [[nodiscard]] platform::Device& own_device() noexcept { return *device_; }
-  [[nodiscard]] Node& node() const noexcept { return *node_; }
+  [[nodiscard]] node::Node& node() const noexcept { return *node_; }
   [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return *gpu_kernels_; }
   [[nodiscard]] Collectives& collectives() const noexcept { return *collectives_; }
   [[nodiscard]] const TeamMemory& team_memory() const noexcept { return team_memory_; }
@@ -101,11 +101,11 @@ class Pe {
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
   [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return std::chrono::milliseconds(limit_ms_.load()); }
   /// Between its own transports and others': for tests of transports.
-  [[nodiscard]] TransportSetting transport_setting() const noexcept;
+  [[nodiscard]] transport::TransportSetting transport_setting() const noexcept;
   /// In transports' numbering.
   [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
   /// nullptr: all PEs are on this machine.
-  [[nodiscard]] Remote* remote() const noexcept { return remote_.get(); }
+  [[nodiscard]] remote::Remote* remote() const noexcept { return remote_.get(); }
   /// What GPU kernels on this PE's GPU need to know of it.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
   /// From now on another PE's end also ends the waits of this PE's GPU kernels, and they reach PEs of other machines:
@@ -142,7 +142,7 @@ class Pe {
   base::Status put_signal(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
                           SignalOperation operation, int pe, bool is_async) noexcept;
   /// `fetched`: nullptr where the answer is not wanted; with `is_async` it may come as late as in quiet.
-  base::Status atomic(void* target, std::size_t size_bytes, AtomicOperation operation, std::uint64_t operand,
+  base::Status atomic(void* target, std::size_t size_bytes, transport::AtomicOperation operation, std::uint64_t operand,
                       std::uint64_t compare, std::uint64_t* fetched, int pe, bool is_async = false) noexcept;
 
   [[nodiscard]] base::Result<std::uint64_t> load(const Word& word) noexcept;
@@ -193,16 +193,16 @@ class Pe {
   /// Another PE's place for a transfer.
   struct RemoteRange {
     int slot = 0;
-    HeapRange range;
+    heap::HeapRange range;
   };
 
   Pe() noexcept = default;
   base::Status connect(const PeOptions& options);
   base::Status open_device(const PeOptions& options);
-  base::Status make_heap(Exchange& exchange, const PeOptions& options);
+  base::Status make_heap(bootstrap::Exchange& exchange, const PeOptions& options);
   base::Status make_transports();
-  base::Status join_machine(Exchange& exchange, const PeOptions& options, std::size_t area_bytes_for_each);
-  base::Status start_remote(Exchange& exchange, const PeOptions& options);
+  base::Status join_machine(bootstrap::Exchange& exchange, const PeOptions& options, std::size_t area_bytes_for_each);
+  base::Status start_remote(bootstrap::Exchange& exchange, const PeOptions& options);
   base::Status make_proxy();
 
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
@@ -219,9 +219,10 @@ class Pe {
   template <class Call>
   base::Status by_cpu_in_order(const void* address, std::size_t size_bytes, int pe, void* stream, Call call) noexcept;
   /// EINVAL for a range that leaves its allocation in the own heap.
-  [[nodiscard]] base::Result<LocalMemory> memory_of(const void* address, std::size_t size_bytes) const noexcept;
+  [[nodiscard]] base::Result<transport::LocalMemory> memory_of(const void* address,
+                                                               std::size_t size_bytes) const noexcept;
   /// Like put, but answers which transport took it.
-  [[nodiscard]] base::Result<std::size_t> put_by(int slot, const HeapRange& range, const void* source,
+  [[nodiscard]] base::Result<std::size_t> put_by(int slot, const heap::HeapRange& range, const void* source,
                                                  std::size_t size_bytes, bool is_async) noexcept;
   base::Status store_word(const RemoteRange& remote, std::uint64_t value, std::size_t size_bytes,
                           std::optional<std::size_t> transport) noexcept;
@@ -243,26 +244,26 @@ class Pe {
   std::atomic<std::int64_t> limit_ms_{0};
   const platform::CudaCalls* cuda_ = nullptr;  // nullptr on the emulated device
   // Destroyed from the last to the first.
-  std::unique_ptr<Node> node_;
+  std::unique_ptr<node::Node> node_;
   std::unique_ptr<platform::Device> device_;
-  std::unique_ptr<Remote> remote_;
-  std::unique_ptr<SymmetricHeap> heap_;
-  std::vector<std::unique_ptr<Transport>> transports_;
+  std::unique_ptr<remote::Remote> remote_;
+  std::unique_ptr<heap::SymmetricHeap> heap_;
+  std::vector<std::unique_ptr<transport::Transport>> transports_;
   std::optional<platform::GpuKernels> gpu_kernels_;
-  std::unique_ptr<Atomics> atomics_;
-  std::unique_ptr<StreamControl> control_;
-  std::optional<StreamWork> stream_work_;
+  std::unique_ptr<transport::Atomics> atomics_;
+  std::unique_ptr<stream::StreamControl> control_;
+  std::optional<stream::StreamWork> stream_work_;
   TeamMemory team_memory_;
   std::unique_ptr<Collectives> collectives_;
   std::size_t remote_transport_ = 0;  // those before serve PEs of this machine
-  RemoteWay remote_way_ = RemoteWay::automatic;
+  transport::RemoteWay remote_way_ = transport::RemoteWay::automatic;
   std::string reading_engine_;
-  std::unique_ptr<HomeMemory> home_;
+  std::unique_ptr<transport::HomeMemory> home_;
   PeProxyWork proxy_work_{*this};
-  std::unique_ptr<Proxy> proxy_;  // nullptr: all PEs are on this machine
+  std::unique_ptr<proxy::Proxy> proxy_;  // nullptr: all PEs are on this machine
   PutOrder order_;
   LocalBuffers buffers_;
   std::mutex collective_mutex_;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -5,15 +5,15 @@
 
 #include "shmem/core/pe.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
-const char* name_of(LocalMemory memory) noexcept {
+const char* name_of(transport::LocalMemory memory) noexcept {
   switch (memory) {
-    case LocalMemory::host: return "host";
-    case LocalMemory::pinned: return "pinned host";
-    case LocalMemory::heap: return "symmetric";
-    case LocalMemory::device: break;
+    case transport::LocalMemory::host: return "host";
+    case transport::LocalMemory::pinned: return "pinned host";
+    case transport::LocalMemory::heap: return "symmetric";
+    case transport::LocalMemory::device: break;
   }
   return "device";
 }
@@ -23,11 +23,11 @@ std::string size_text(std::size_t size_bytes) {
 }
 
 /// "host up to 32 KiB, symmetric": for each local memory that the transport serves.
-std::string text_of(const std::size_t (&limits)[local_memory_count]) {
+std::string text_of(const std::size_t (&limits)[transport::local_memory_count]) {
   std::string text;
-  for (std::size_t memory = 0; memory < local_memory_count; ++memory) {
+  for (std::size_t memory = 0; memory < transport::local_memory_count; ++memory) {
     if (limits[memory] == 0) continue;
-    text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<LocalMemory>(memory)));
+    text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<transport::LocalMemory>(memory)));
     if (limits[memory] != SIZE_MAX) text += " up to " + size_text(limits[memory]);
   }
   return text.empty() ? "nothing" : text;
@@ -45,7 +45,7 @@ base::Result<std::string> Pe::describe(int pe) noexcept try {
       text += std::string("not used: ") + serves.error().text();
       continue;
     }
-    const TransportLimits& limits = transport->limits();
+    const transport::TransportLimits& limits = transport->limits();
     text += "put from " + text_of(limits.put) + "; get to " + text_of(limits.get);
   }
   text += is_remote(*slot) ? "\nGPU kernels: by proxy, a thread of this PE that takes their commands"
@@ -55,4 +55,4 @@ base::Result<std::string> Pe::describe(int pe) noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while the way to a PE was described");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

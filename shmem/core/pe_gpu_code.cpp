@@ -7,7 +7,7 @@
 #include "platform/device/device_scope.hpp"
 #include "shmem/core/pe.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 base::Status Pe::watch_for_gpu_kernels() noexcept {
   if (auto watched = control_->watch(); !watched) return watched;
@@ -85,7 +85,7 @@ base::Status Pe::register_buffer(const void* address, std::size_t size_bytes) no
   auto memory = memory_of(address, size_bytes);
   if (!memory) return base::pass(memory);
   const auto word = reinterpret_cast<std::uint64_t>(address);
-  if (*memory == LocalMemory::device) {
+  if (*memory == transport::LocalMemory::device) {
     // Transfers trust what is registered: nothing beyond its end, and no other GPU's memory.
     std::uint64_t start = 0;
     std::size_t extent = 0;
@@ -112,4 +112,4 @@ base::Status Pe::unregister_buffer(const void* address) noexcept {
   return buffers_.remove(reinterpret_cast<std::uint64_t>(address));
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

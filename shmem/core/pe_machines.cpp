@@ -14,7 +14,7 @@
 #include "shmem/core/waiter.hpp"
 #include "shmem/node/node_join.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
@@ -46,10 +46,11 @@ void fold_calls(void* state, const void* other) {
 
 }  // namespace
 
-base::Status Pe::join_machine(Exchange& exchange, const PeOptions& options, std::size_t area_bytes_for_each) {
-  auto place = MeetingPlace::open(options.socket_folder);
+base::Status Pe::join_machine(bootstrap::Exchange& exchange, const PeOptions& options,
+                              std::size_t area_bytes_for_each) {
+  auto place = bootstrap::MeetingPlace::open(options.socket_folder);
   if (!place) return base::pass(place);
-  auto machine = read_machine_name({options.host_id, !options.socket_folder.empty()});
+  auto machine = node::read_machine_name({options.host_id, !options.socket_folder.empty()});
   if (!machine) return base::pass(machine);
   if (options.is_p2p_disabled) {
     auto machines = exchange.gather(*machine, "machines of the PEs");
@@ -58,7 +59,7 @@ base::Status Pe::join_machine(Exchange& exchange, const PeOptions& options, std:
     local_index_ = static_cast<int>(std::count(machines->begin(), own, *machine));
     std::snprintf(machine->boot_id, sizeof machine->boot_id, "machine %d, apart", options.machine.value_or(pe_));
   }
-  auto node = join_node(*machine, exchange, 0, options.limit, area_bytes_for_each, *place);
+  auto node = node::join_node(*machine, exchange, 0, options.limit, area_bytes_for_each, *place);
   if (!node) return base::pass(node);
   node_ = std::move(*node);
   own_slot_ = node_->index_of(pe_);
@@ -66,18 +67,18 @@ base::Status Pe::join_machine(Exchange& exchange, const PeOptions& options, std:
   return {};
 }
 
-base::Status Pe::start_remote(Exchange& exchange, const PeOptions& options) {
-  RemoteOptions wanted;
+base::Status Pe::start_remote(bootstrap::Exchange& exchange, const PeOptions& options) {
+  remote::RemoteOptions wanted;
   wanted.device = device_.get();
   wanted.node = node_.get();
   wanted.limit_ms = &limit_ms_;
   wanted.calls = options.ucx_calls;
   // By itself only with a GPU: transport/ucx.cpp.
-  wanted.is_direct = options.remote_way == RemoteWay::direct ||
-                     (options.remote_way == RemoteWay::automatic && !device_->is_emulated());
+  wanted.is_direct = options.remote_way == transport::RemoteWay::direct ||
+                     (options.remote_way == transport::RemoteWay::automatic && !device_->is_emulated());
   wanted.silence = options.remote_silence;
   wanted.heartbeat = options.remote_silence / 7;
-  auto started = Remote::start(exchange, wanted);
+  auto started = remote::Remote::start(exchange, wanted);
   if (!started) {
     return base::fail_vendor(started.error().errno_value, started.error().vendor_code,
                              "the job has PEs on other machines, which need UCX: %s", started.error().text());
@@ -89,15 +90,15 @@ base::Status Pe::start_remote(Exchange& exchange, const PeOptions& options) {
 }
 
 base::Status Pe::make_proxy() {
-  std::vector<std::int32_t> away(static_cast<std::size_t>(n_pes_), detail::beyond_reach);
+  std::vector<std::int32_t> away(static_cast<std::size_t>(n_pes_), shmem::detail::beyond_reach);
   for (const int pe : node_->pes()) away[static_cast<std::size_t>(pe)] = node_->index_of(pe) - own_slot_;
-  auto proxy = Proxy::make(*device_, proxy_work_, away);
+  auto proxy = proxy::Proxy::make(*device_, proxy_work_, away);
   if (!proxy) return base::pass(proxy);
   proxy_ = std::move(*proxy);
   return {};
 }
 
-TransportSetting Pe::transport_setting() const noexcept {
+transport::TransportSetting Pe::transport_setting() const noexcept {
   return {device_.get(), heap_.get(), node_pes(),  node_pes(),
           remote_.get(), home_.get(), remote_way_, reading_engine_.c_str()};
 }
@@ -155,4 +156,4 @@ base::Status Pe::compare_calls(const char* what, const AgreedCalls& calls) noexc
 /// A PE that closes its connections looks like one that died. So none does before all have said that they end.
 void Pe::say_farewell() noexcept { (void)sync_machines("finalize", {pe_, 0, {}}, farewell_limit); }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -8,12 +8,12 @@
 #include "gdrkit/shmem_device.cuh"
 #include "shmem/core/pe.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
-using detail::ProxyCommand;
-using detail::ProxyOperation;
-using detail::ProxyWait;
+using shmem::detail::ProxyCommand;
+using shmem::detail::ProxyOperation;
+using shmem::detail::ProxyWait;
 
 void* pointer_to(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
@@ -31,7 +31,7 @@ base::Status PeProxyWork::begin(const ProxyCommand& command, std::uint64_t* fetc
       return pe_.get(fetched, pointer_to(command.remote), size_bytes, command.pe, true);
     case ProxyOperation::update:
       if (command.update > GDRKIT_SHMEM_ATOMIC_XOR) break;
-      return pe_.atomic(pointer_to(command.remote), size_bytes, static_cast<AtomicOperation>(command.update),
+      return pe_.atomic(pointer_to(command.remote), size_bytes, static_cast<transport::AtomicOperation>(command.update),
                         command.operand, command.signal, fetched, command.pe, true);
     case ProxyOperation::fence: pe_.fence(); return {};
     case ProxyOperation::quiet: return {};  // the answer comes after complete()
@@ -59,7 +59,7 @@ base::Status PeProxyWork::put(const ProxyCommand& command) noexcept {
 /// The words are those of barrier_all (gdrkit/shmem_device.cuh), at the start of each heap.
 base::Status PeProxyWork::arrive(std::uint64_t round) noexcept {
   if (auto done = complete(); !done) return done;
-  const std::uint64_t word = offsetof(SyncWords, arrivals) + static_cast<std::uint64_t>(pe_.pe()) * sizeof round;
+  const std::uint64_t word = offsetof(shmem::SyncWords, arrivals) + static_cast<std::uint64_t>(pe_.pe()) * sizeof round;
   for (int other = 0; other < pe_.n_pes(); ++other) {
     if (pe_.node().has(other)) continue;
     if (auto told = pe_.remote()->put(other, word, &round, sizeof round); !told) {
@@ -71,4 +71,4 @@ base::Status PeProxyWork::arrive(std::uint64_t round) noexcept {
 
 base::Status PeProxyWork::complete() noexcept { return pe_.remote()->flush_all(); }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -11,7 +11,7 @@
 #include "platform/device/device_scope.hpp"
 #include "shmem/core/pe.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 /// Of what the PEs of a node share: their lines, and behind them what each says in its teams.
@@ -28,22 +28,22 @@ struct Offer {
   char text[200] = "";
 };
 
-base::Result<std::unique_ptr<Exchange>> make_exchange(const PeOptions& options) noexcept {
+base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const PeOptions& options) noexcept {
   if (options.n_pes == 0) {
-    auto environment = read_launch_environment();
+    auto environment = bootstrap::read_launch_environment();
     if (!environment) return base::pass(environment);
-    return exchange_by_environment(*environment, options.limit);
+    return bootstrap::exchange_by_environment(*environment, options.limit);
   }
   if (options.n_pes < 0 || options.pe < 0 || options.pe >= options.n_pes) {
     return base::fail(EINVAL, "PE %d of %d: PEs are numbered from 0 to n_pes - 1", options.pe, options.n_pes);
   }
   if (options.unique_id != nullptr) {
-    return exchange_by_unique_id(*options.unique_id, options.pe, options.n_pes, options.limit);
+    return bootstrap::exchange_by_unique_id(*options.unique_id, options.pe, options.n_pes, options.limit);
   }
   if (options.allgather != nullptr) {
-    return exchange_by_callback(options.allgather, options.allgather_argument, options.pe, options.n_pes);
+    return bootstrap::exchange_by_callback(options.allgather, options.allgather_argument, options.pe, options.n_pes);
   }
-  if (options.n_pes == 1) return exchange_by_environment(LaunchEnvironment{}, options.limit);
+  if (options.n_pes == 1) return bootstrap::exchange_by_environment(bootstrap::LaunchEnvironment{}, options.limit);
   return base::fail(EINVAL, "%d PEs need a way to find each other: a unique id, an all-gather, or a launcher",
                     options.n_pes);
 }
@@ -66,7 +66,7 @@ base::Status Pe::connect(const PeOptions& options) {
   pe_ = (*exchange)->pe();
   n_pes_ = (*exchange)->n_pes();
   if (auto joined = join_machine(**exchange, options, area_bytes_for_each); !joined) return joined;
-  if (node_pes() != n_pes_ && options.ucx_calls == nullptr) Remote::prepare();
+  if (node_pes() != n_pes_ && options.ucx_calls == nullptr) remote::Remote::prepare();
   if (auto made = make_heap(**exchange, options); !made) return made;
   if (auto made = make_transports(); !made) return made;
   const platform::DeviceScope scope(*device_);
@@ -107,7 +107,7 @@ base::Status Pe::open_device(const PeOptions& options) {
   return {};
 }
 
-base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
+base::Status Pe::make_heap(bootstrap::Exchange& exchange, const PeOptions& options) {
   Offer mine;
   mine.heap_bytes = options.heap_bytes;
   mine.heap_max_bytes = options.heap_max_bytes;
@@ -123,7 +123,7 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
   auto offers = exchange.gather(mine, "devices and heap sizes");
   if (!offers) return base::pass(offers);
   if (!opened) return opened;
-  HeapSizes sizes{mine.heap_bytes, mine.heap_max_bytes};
+  heap::HeapSizes sizes{mine.heap_bytes, mine.heap_max_bytes};
   std::uint64_t largest_device = 0;
   for (int other = 0; other < n_pes_; ++other) {
     const Offer& offer = (*offers)[static_cast<std::size_t>(other)];
@@ -142,13 +142,13 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
   }
   if (sizes.max_bytes == 0) sizes.max_bytes = largest_device;
   team_memory_ = TeamMemory(n_pes_, sizes.max_bytes);
-  sizes.reserved_bytes = SymmetricHeap::zeroed_bytes + team_memory_.size_bytes();
+  sizes.reserved_bytes = heap::SymmetricHeap::zeroed_bytes + team_memory_.size_bytes();
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
   if (node_pes() != n_pes_) {
     if (auto started = start_remote(exchange, options); !started) return started;
   }
-  auto heap = SymmetricHeap::create(*device_, *node_, pe_, sizes, cuda_);
+  auto heap = heap::SymmetricHeap::create(*device_, *node_, pe_, sizes, cuda_);
   const bool is_stated = !options.host_id.empty() || !options.socket_folder.empty();
   if (!heap && heap.error().vendor_code != 0 && is_stated && node_pes() > 1) {
     return base::fail_vendor(heap.error().errno_value, heap.error().vendor_code,
@@ -171,11 +171,11 @@ base::Status Pe::make_transports() {
                                            GpuKernel::stream_value, GpuKernel::stream_wait>(*device_);
   if (!loaded) return base::pass(loaded);
   gpu_kernels_.emplace(std::move(*loaded));
-  auto atomics = Atomics::make(*device_, *gpu_kernels_);
+  auto atomics = transport::Atomics::make(*device_, *gpu_kernels_);
   if (!atomics) return base::pass(atomics);
   atomics_ = std::move(*atomics);
   if (remote_ != nullptr) {
-    auto home = HomeMemory::make(*device_, *heap_, *atomics_);
+    auto home = transport::HomeMemory::make(*device_, *heap_, *atomics_);
     if (!home) return base::pass(home);
     home_ = std::move(*home);
   }
@@ -189,11 +189,11 @@ base::Status Pe::make_transports() {
 #undef GDRKIT_SHMEM_TRANSPORT
   while (remote_transport_ < transports_.size() && !transports_[remote_transport_]->is_remote()) ++remote_transport_;
   if (remote_ != nullptr) {
-    if (remote_way_ != RemoteWay::copied) home_->use(*transports_.front());
+    if (remote_way_ != transport::RemoteWay::copied) home_->use(*transports_.front());
     remote_->open(*home_);
     if (auto made = make_proxy(); !made) return made;
   }
-  auto control = StreamControl::make(*device_, *node_);
+  auto control = stream::StreamControl::make(*device_, *node_);
   if (!control) return base::pass(control);
   control_ = std::move(*control);
   stream_work_.emplace(*device_, *gpu_kernels_);
@@ -230,4 +230,4 @@ Pe::~Pe() {
   heap_.reset();
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -4,7 +4,7 @@
 #include "platform/device/device_scope.hpp"
 #include "shmem/core/pe.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 platform::Stream stream_of(void* handle) noexcept { return {reinterpret_cast<std::uint64_t>(handle)}; }
@@ -75,9 +75,9 @@ base::Status Pe::put_value_on_stream(void* target, const void* value, std::size_
   if (!at) return base::pass(at);
   if (size_bytes == 0) return {};
   if (value == nullptr) return base::fail(EINVAL, "the value of a put to PE %d is NULL", pe);
-  if (size_bytes > StreamWork::inline_bytes) {
-    return base::fail(EINVAL, "a value put on a stream has at most %zu bytes, not %zu", StreamWork::inline_bytes,
-                      size_bytes);
+  if (size_bytes > stream::StreamWork::inline_bytes) {
+    return base::fail(EINVAL, "a value put on a stream has at most %zu bytes, not %zu",
+                      stream::StreamWork::inline_bytes, size_bytes);
   }
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
@@ -170,4 +170,4 @@ base::Status Pe::synchronize_stream(void* stream) noexcept {
   return check_gpu_waits();
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -6,7 +6,7 @@
 #include "platform/device/device_scope.hpp"
 #include "shmem/core/pe.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 /// Everything that can differ or fail is agreed on before anything is mapped, so that all PEs come to the same place.
 base::Result<void*> Pe::register_symmetric(const void* address, std::size_t size_bytes) noexcept {
@@ -16,7 +16,7 @@ base::Result<void*> Pe::register_symmetric(const void* address, std::size_t size
   const platform::DeviceScope scope(*device_);
   const auto word = reinterpret_cast<std::uint64_t>(address);
   auto memory =
-      scope.status() ? heap_->share(word, size_bytes) : base::Result<SharedMemory>(base::pass(scope.status()));
+      scope.status() ? heap_->share(word, size_bytes) : base::Result<heap::SharedMemory>(base::pass(scope.status()));
   const base::Status shared = memory ? base::Status() : base::Status(base::pass(memory));
   if (auto all = heap_->settle(shared, "sharing a buffer"); !all) return base::pass(all);
   if (auto agreed = agree("buffer_register_symmetric (bytes of the whole allocation)", sharing, memory->size_bytes, 0);
@@ -44,4 +44,4 @@ base::Status Pe::unregister_symmetric(const void* address) noexcept {
   return heap_->remove_buffer(offset);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -7,20 +7,20 @@
 
 #include "shmem/core/pe.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
-std::size_t limit_of(const Transport& transport, bool is_put, LocalMemory memory) noexcept {
-  const TransportLimits& limits = transport.limits();
+std::size_t limit_of(const transport::Transport& transport, bool is_put, transport::LocalMemory memory) noexcept {
+  const transport::TransportLimits& limits = transport.limits();
   return (is_put ? limits.put : limits.get)[static_cast<std::size_t>(memory)];
 }
 
 /// Calls `carry(transport number)` with the first from `begin` on that is to take this transfer; where one turns out
 /// not to reach the slot or its memory, the next.
 template <class Carry>
-base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<Transport>>& transports, std::size_t begin,
-                                         int slot, std::size_t size_bytes, bool is_put, LocalMemory memory,
-                                         Carry carry) noexcept {
+base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<transport::Transport>>& transports,
+                                         std::size_t begin, int slot, std::size_t size_bytes, bool is_put,
+                                         transport::LocalMemory memory, Carry carry) noexcept {
   base::Status last = base::fail_literal(EOPNOTSUPP, "no transport carries this");
   for (std::size_t i = begin; i < transports.size(); ++i) {
     if (size_bytes > limit_of(*transports[i], is_put, memory)) continue;
@@ -51,11 +51,11 @@ base::Result<Pe::RemoteRange> Pe::find_remote(const void* address, std::size_t s
   return RemoteRange{*slot, *range};
 }
 
-base::Result<LocalMemory> Pe::memory_of(const void* address, std::size_t size_bytes) const noexcept {
+base::Result<transport::LocalMemory> Pe::memory_of(const void* address, std::size_t size_bytes) const noexcept {
   if (heap_->contains(address)) {
     auto range = heap_->find(address, size_bytes);
     if (!range) return base::pass(range);
-    return LocalMemory::heap;
+    return transport::LocalMemory::heap;
   }
   return buffers_.kind_of(address, size_bytes, cuda_);
 }
@@ -72,7 +72,7 @@ base::Status Pe::put(void* target, const void* source, std::size_t size_bytes, i
   return {};
 }
 
-base::Result<std::size_t> Pe::put_by(int slot, const HeapRange& range, const void* source, std::size_t size_bytes,
+base::Result<std::size_t> Pe::put_by(int slot, const heap::HeapRange& range, const void* source, std::size_t size_bytes,
                                      bool is_async) noexcept {
   auto memory = memory_of(source, size_bytes);
   if (!memory) return base::pass(memory);
@@ -107,12 +107,14 @@ base::Status Pe::store_word(const RemoteRange& remote, std::uint64_t value, std:
     return {};
   }
   if (auto ordered = transports_[*transport]->order(remote.slot); !ordered) return ordered;
-  return transports_[*transport]->put(remote.slot, remote.range, &value, size_bytes, LocalMemory::host, false);
+  return transports_[*transport]->put(remote.slot, remote.range, &value, size_bytes, transport::LocalMemory::host,
+                                      false);
 }
 
 base::Status Pe::signal(void* word, std::uint64_t value, SignalOperation operation, int pe) noexcept {
-  if (operation == SignalOperation::add) return atomic(word, sizeof value, AtomicOperation::add, value, 0, nullptr, pe);
-  return atomic(word, sizeof value, AtomicOperation::set, value, 0, nullptr, pe);
+  if (operation == SignalOperation::add)
+    return atomic(word, sizeof value, transport::AtomicOperation::add, value, 0, nullptr, pe);
+  return atomic(word, sizeof value, transport::AtomicOperation::set, value, 0, nullptr, pe);
 }
 
 base::Status Pe::put_signal(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
@@ -137,8 +139,9 @@ base::Status Pe::put_signal(void* target, const void* source, std::size_t size_b
   return store_word(*signal_word, value, sizeof value, is_pending ? carried.value() : std::optional<std::size_t>());
 }
 
-base::Status Pe::atomic(void* target, std::size_t size_bytes, AtomicOperation operation, std::uint64_t operand,
-                        std::uint64_t compare, std::uint64_t* fetched, int pe, bool is_async) noexcept {
+base::Status Pe::atomic(void* target, std::size_t size_bytes, transport::AtomicOperation operation,
+                        std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched, int pe,
+                        bool is_async) noexcept {
   if (size_bytes != 4 && size_bytes != 8) {
     return base::fail(EINVAL, "an atomic operation needs a word of 4 or 8 bytes, not %zu", size_bytes);
   }
@@ -147,16 +150,16 @@ base::Status Pe::atomic(void* target, std::size_t size_bytes, AtomicOperation op
   }
   auto remote = find_remote(target, size_bytes, pe);
   if (!remote) return base::pass(remote);
-  if (operation == AtomicOperation::set && fetched == nullptr) {
+  if (operation == transport::AtomicOperation::set && fetched == nullptr) {
     return store_word(*remote, operand, size_bytes, std::nullopt);
   }
-  if (operation == AtomicOperation::fetch) {
+  if (operation == transport::AtomicOperation::fetch) {
     std::uint64_t value = 0;
     if (fetched == nullptr) return get(&value, target, size_bytes, pe, false);
     *fetched = 0;
     return get(fetched, target, size_bytes, pe, is_async);
   }
-  const auto performed = operation == AtomicOperation::set ? AtomicOperation::swap : operation;
+  const auto performed = operation == transport::AtomicOperation::set ? transport::AtomicOperation::swap : operation;
   if (is_remote(remote->slot)) {
     return remote_->update(pe, remote->range.offset, size_bytes, static_cast<unsigned>(performed), operand, compare,
                            fetched, is_async);
@@ -217,4 +220,4 @@ base::Status Pe::check_gpu_waits() noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while a wait of a GPU kernel that gave up was told of");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

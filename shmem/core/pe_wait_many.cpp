@@ -8,10 +8,10 @@
 #include "shmem/core/pe.hpp"
 #include "shmem/core/waiter.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
-base::Status check(const Words& words, const SymmetricHeap& heap) noexcept {
+base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept {
   const std::size_t size = words.first.size_bytes;
   if (reinterpret_cast<std::uint64_t>(words.first.address) % size != 0) {
     return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", words.first.address, size);
@@ -109,4 +109,4 @@ base::Result<std::vector<std::size_t>> Pe::test_some(const Words& words) noexcep
   return base::fail(ENOMEM, "out of memory while testing %zu words", words.count);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

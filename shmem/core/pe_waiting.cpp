@@ -9,7 +9,7 @@
 #include "shmem/core/pe.hpp"
 #include "shmem/core/waiter.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 base::Result<std::uint64_t> Pe::load(const Word& word) noexcept {
   if (reinterpret_cast<std::uint64_t>(word.address) % word.size_bytes != 0) {
     return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
@@ -121,7 +121,7 @@ base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, 
   }
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return base::pass(current);
-  auto offset = heap_->allocate(size_bytes, std::max<std::size_t>(alignment, BlockList::unit_bytes));
+  auto offset = heap_->allocate(size_bytes, std::max<std::size_t>(alignment, heap::BlockList::unit_bytes));
   if (!offset) return base::pass(offset);
   if (is_zeroed) {
     if (auto filled = device_->fill(heap_->own_address(*offset), 0, size_bytes); !filled) return base::pass(filled);
@@ -145,4 +145,4 @@ base::Result<void*> Pe::pointer(const void* address, int pe) const noexcept {
   return reinterpret_cast<void*>(*at);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "shmem/transport/transport.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 /// A transport keeps its own puts to a PE in order. So a fence only counts; what came before it by another transport is
 /// completed when the next put chooses a transport, and not at all when it chooses the same. Thread-safe.
@@ -26,7 +26,7 @@ class PutOrder {
   /// Completes what transports other than `chosen` were given for this slot before the last fence, and has `chosen`
   /// keep what it was given itself in order.
   base::Status before_put(int slot, std::size_t chosen,
-                          const std::vector<std::unique_ptr<Transport>>& transports) noexcept {
+                          const std::vector<std::unique_ptr<transport::Transport>>& transports) noexcept {
     const std::uint64_t now = fences_.load(std::memory_order_acquire);
     for (std::size_t other = 0; other < transports.size(); ++other) {
       Puts& puts = puts_of(slot, other);
@@ -59,4 +59,4 @@ class PutOrder {
   std::unique_ptr<Puts[]> puts_;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <new>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 std::atomic<CallSlot*> all_slots{nullptr};  // never freed: threads come and go, and take those of others
@@ -95,4 +95,4 @@ void forget_running_calls() noexcept {
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

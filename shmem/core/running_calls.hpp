@@ -6,7 +6,7 @@
 #include <atomic>
 #include <chrono>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 class Pe;
 
@@ -36,4 +36,4 @@ void end_call(CallSlot& slot) noexcept;
 /// In a forked child only its one thread is left, and it is in no call.
 void forget_running_calls() noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

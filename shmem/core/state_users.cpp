@@ -9,7 +9,7 @@
 
 #include "shmem/core/current.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 struct Users {
@@ -57,4 +57,4 @@ base::Status fill_and_keep(std::unique_ptr<Pe> pe) noexcept {
   return kept ? base::Status() : base::pass(kept);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

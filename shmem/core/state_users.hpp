@@ -9,7 +9,7 @@
 #include "gdrkit/shmem.h"
 #include "shmem/core/pe.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 /// Thread-safe. `fill` is called for all PEs that there are, and for each later one (fill_states).
 base::Status add_state_user(gdrkit_shmem_fill_state_t fill) noexcept;
@@ -21,4 +21,4 @@ base::Status fill_states(Pe& pe) noexcept;
 /// The same for a new PE, which is one of the process's then (keep_pe).
 base::Status fill_and_keep(std::unique_ptr<Pe> pe) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

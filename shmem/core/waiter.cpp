@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
@@ -62,4 +62,4 @@ base::Status Waiter::look(Clock::time_point now) noexcept {
   return base::fail(ETIMEDOUT, "%s: not there after %lld ms", what_, static_cast<long long>(limit_.count()));
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

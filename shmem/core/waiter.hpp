@@ -9,13 +9,13 @@
 #include "base/result.hpp"
 #include "shmem/node/node.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 
 /// For one wait, by one thread: poll, and when it is not there yet, pause().
 class Waiter {
  public:
   /// `limit` 0: none. `what`, for error messages: "barrier_all". All must outlive it.
-  Waiter(Node& node, std::chrono::milliseconds limit, const char* what) noexcept
+  Waiter(node::Node& node, std::chrono::milliseconds limit, const char* what) noexcept
       : node_(node), limit_(limit), what_(what) {}
 
   /// Spins first, then gives the core to others, then sleeps, at most a millisecond at a time. ETIMEDOUT once the limit
@@ -26,7 +26,7 @@ class Waiter {
   using Clock = std::chrono::steady_clock;
   base::Status look(Clock::time_point now) noexcept;
 
-  Node& node_;
+  node::Node& node_;
   const std::chrono::milliseconds limit_;
   const char* const what_;
   std::uint32_t polls_ = 0;
@@ -34,4 +34,4 @@ class Waiter {
   Clock::time_point next_look_{};
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 namespace {
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
@@ -93,4 +93,4 @@ void BlockList::add_free(std::uint64_t offset, std::uint64_t size_bytes) {
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 
 struct Block {
   std::uint64_t offset = 0;
@@ -45,4 +45,4 @@ class BlockList {
   std::uint64_t taken_bytes_ = 0;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

@@ -11,11 +11,11 @@
 #include "platform/device/device.hpp"
 #include "shmem/node/node.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 
 /// Memory of the application's, as others can map it.
 struct SharedMemory {
-  UniqueFd fd;
+  bootstrap::UniqueFd fd;
   std::uint64_t size_bytes = 0;  ///< of the whole allocation, which is mapped as one
 };
 
@@ -39,9 +39,11 @@ class HeapSpace {
   [[nodiscard]] virtual std::uint64_t granularity_bytes() const noexcept = 0;
 
   /// Allocates a chunk, maps it in the own slot, and returns the descriptor that others attach it by.
-  [[nodiscard]] virtual base::Result<UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
+  [[nodiscard]] virtual base::Result<bootstrap::UniqueFd> create(std::uint64_t offset,
+                                                                 std::uint64_t size_bytes) noexcept = 0;
   /// Maps another PE's chunk.
-  virtual base::Status attach(int slot, std::uint64_t offset, std::uint64_t size_bytes, UniqueFd chunk) noexcept = 0;
+  virtual base::Status attach(int slot, std::uint64_t offset, std::uint64_t size_bytes,
+                              bootstrap::UniqueFd chunk) noexcept = 0;
   /// Undoes create or attach of that very chunk.
   virtual base::Status remove(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
 
@@ -51,7 +53,7 @@ class HeapSpace {
   /// Maps what share() answered on that slot's PE. granularity_bytes() before it and behind it must be, and stay, free
   /// of chunks.
   virtual base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
-                                     UniqueFd memory) noexcept = 0;
+                                     bootstrap::UniqueFd memory) noexcept = 0;
   virtual base::Status remove_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
 
  protected:
@@ -66,4 +68,4 @@ class HeapSpace {
 [[nodiscard]] base::Result<std::unique_ptr<HeapSpace>> reserve_emulated(platform::Device& device, int slots,
                                                                         int own_slot, std::uint64_t max_bytes) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

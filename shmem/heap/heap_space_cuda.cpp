@@ -7,7 +7,7 @@
 
 #include "shmem/heap/heap_space.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 namespace {
 
 using platform::CudaMemAccessDesc;
@@ -60,7 +60,7 @@ class CudaHeapSpace final : public HeapSpace {
 
   [[nodiscard]] std::uint64_t granularity_bytes() const noexcept override { return granularity_; }
 
-  base::Result<UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
+  base::Result<bootstrap::UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
     const std::uint64_t at = address(own_slot_, offset);
     std::uint64_t handle = 0;
     if (auto made = check(calls_.mem_create(&handle, size_bytes, &properties_, 0), "cuMemCreate", at, size_bytes);
@@ -70,7 +70,7 @@ class CudaHeapSpace final : public HeapSpace {
     int fd = -1;
     auto done = check(calls_.mem_export(&fd, handle, platform::cuda_mem_handle_type_posix_fd, 0),
                       "cuMemExportToShareableHandle", at, size_bytes);
-    UniqueFd exported(done ? fd : -1);
+    bootstrap::UniqueFd exported(done ? fd : -1);
     if (done) done = map(handle, at, size_bytes);
     // The mapping keeps the memory from here on.
     (void)calls_.mem_release(handle);
@@ -78,7 +78,8 @@ class CudaHeapSpace final : public HeapSpace {
     return exported;
   }
 
-  base::Status attach(int slot, std::uint64_t offset, std::uint64_t size_bytes, UniqueFd chunk) noexcept override {
+  base::Status attach(int slot, std::uint64_t offset, std::uint64_t size_bytes,
+                      bootstrap::UniqueFd chunk) noexcept override {
     const std::uint64_t at = address(slot, offset);
     std::uint64_t handle = 0;
     auto* const descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(chunk.get()));
@@ -122,11 +123,11 @@ class CudaHeapSpace final : public HeapSpace {
     if (exported != 0) {
       return unshareable(address, "was created without CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR", exported);
     }
-    return SharedMemory{UniqueFd(fd), extent};
+    return SharedMemory{bootstrap::UniqueFd(fd), extent};
   }
 
   base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
-                             UniqueFd memory) noexcept override {
+                             bootstrap::UniqueFd memory) noexcept override {
     return attach(slot, offset, size_bytes, std::move(memory));
   }
   base::Status remove_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
@@ -200,4 +201,4 @@ base::Result<std::unique_ptr<HeapSpace>> reserve_on_gpu(platform::Device& device
   return base::fail_literal(ENOMEM, "out of memory while the symmetric heap was reserved");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

@@ -14,7 +14,7 @@
 #include "platform/device/emulated_memory.hpp"
 #include "shmem/heap/heap_space.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 namespace {
 
 constexpr std::uint64_t granularity = std::uint64_t{2} << 20;  // as current GPUs answer
@@ -51,7 +51,7 @@ class EmulatedHeapSpace final : public HeapSpace {
 
   [[nodiscard]] std::uint64_t granularity_bytes() const noexcept override { return granularity; }
 
-  base::Result<UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
+  base::Result<bootstrap::UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
     const auto memory = device_.memory();
     if (memory && size_bytes > memory->free_bytes) {
       return base::fail(ENOMEM, "the symmetric heap cannot grow by %" PRIu64 " bytes: this machine has %zu left",
@@ -60,18 +60,18 @@ class EmulatedHeapSpace final : public HeapSpace {
     if (file_.get() < 0) {
       auto file = platform::emulated_create_shared(size_bytes_);
       if (!file) return base::pass(file);
-      file_ = UniqueFd(*file);
+      file_ = bootstrap::UniqueFd(*file);
     }
     (void)offset;
     if (auto mapped = map(own_slot_, file_.get()); !mapped) return base::pass(mapped);
-    UniqueFd handed(::dup(file_.get()));
+    bootstrap::UniqueFd handed(::dup(file_.get()));
     if (handed.get() < 0) {
       return base::fail(errno, "the symmetric heap's file cannot be handed on: %s", std::strerror(errno));
     }
     return handed;
   }
 
-  base::Status attach(int slot, std::uint64_t, std::uint64_t, UniqueFd chunk) noexcept override {
+  base::Status attach(int slot, std::uint64_t, std::uint64_t, bootstrap::UniqueFd chunk) noexcept override {
     return map(slot, chunk.get());
   }
 
@@ -97,11 +97,11 @@ class EmulatedHeapSpace final : public HeapSpace {
       return base::fail(file.error().errno_value, "%s: allocate it as cuMemCreate does, or use gdrkit_shmem_malloc",
                         file.error().text());
     }
-    return SharedMemory{UniqueFd(*file), allocation->size_bytes};
+    return SharedMemory{bootstrap::UniqueFd(*file), allocation->size_bytes};
   }
 
   base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
-                             UniqueFd memory) noexcept override {
+                             bootstrap::UniqueFd memory) noexcept override {
     return platform::emulated_adopt(memory.get(), address(slot, offset), size_bytes);
   }
 
@@ -125,7 +125,7 @@ class EmulatedHeapSpace final : public HeapSpace {
 
   platform::Device& device_;
   const int own_slot_;
-  UniqueFd file_;
+  bootstrap::UniqueFd file_;
   std::vector<bool> is_mapped_;
   std::uint64_t size_bytes_ = 0;
   void* reserved_ = nullptr;
@@ -155,4 +155,4 @@ base::Result<std::unique_ptr<HeapSpace>> HeapSpace::reserve(platform::Device& de
   return reserve_on_gpu(device, slots, own_slot, max_bytes, *calls);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <new>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 namespace {
 
 /// A heap grows by at least this, so that many small allocations make few chunks.
@@ -50,7 +50,7 @@ std::atomic<std::uint64_t> last_state{0};  // no two heaps of the process share 
 
 }  // namespace
 
-base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Device& device, Node& node, int pe,
+base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Device& device, node::Node& node, int pe,
                                                                    HeapSizes sizes,
                                                                    const platform::CudaCalls* calls) noexcept try {
   std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap(node, pe));
@@ -122,7 +122,7 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
 }
 
 base::Status SymmetricHeap::attach_peers(std::uint64_t offset, std::uint64_t size_bytes,
-                                         const base::Result<UniqueFd>& own) {
+                                         const base::Result<bootstrap::UniqueFd>& own) {
   if (auto made = agree(own ? base::Status() : base::Status(base::pass(own)), "growing the symmetric heap"); !made) {
     return made;
   }
@@ -227,4 +227,4 @@ HeapChunk SymmetricHeap::locked_chunk_at(std::uint64_t offset) const noexcept {
   return *std::prev(after);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

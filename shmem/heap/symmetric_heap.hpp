@@ -16,7 +16,7 @@
 #include "shmem/heap/heap_space.hpp"
 #include "shmem/node/node.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 
 struct HeapSizes {
   std::uint64_t initial_bytes = 0;
@@ -56,8 +56,8 @@ class SymmetricHeap {
   static constexpr std::uint64_t zeroed_bytes = 65536;
 
   /// Collective over the node.
-  [[nodiscard]] static base::Result<std::unique_ptr<SymmetricHeap>> create(platform::Device& device, Node& node, int pe,
-                                                                           HeapSizes sizes,
+  [[nodiscard]] static base::Result<std::unique_ptr<SymmetricHeap>> create(platform::Device& device, node::Node& node,
+                                                                           int pe, HeapSizes sizes,
                                                                            const platform::CudaCalls* calls) noexcept;
 
   /// Collective over the node: grows where nothing is large enough. ENOMEM names the PE whose GPU has no memory; then
@@ -103,9 +103,10 @@ class SymmetricHeap {
   [[nodiscard]] HeapChunk chunk_at(std::uint64_t offset) const noexcept;
 
  private:
-  SymmetricHeap(Node& node, int pe) noexcept : node_(node), own_slot_(node.index_of(pe)) {}
+  SymmetricHeap(node::Node& node, int pe) noexcept : node_(node), own_slot_(node.index_of(pe)) {}
   base::Status grow(std::uint64_t size_bytes);
-  base::Status attach_peers(std::uint64_t offset, std::uint64_t size_bytes, const base::Result<UniqueFd>& own);
+  base::Status attach_peers(std::uint64_t offset, std::uint64_t size_bytes,
+                            const base::Result<bootstrap::UniqueFd>& own);
   base::Status agree(const base::Status& own, const char* step);
   /// After what was there before went away or moved: what threads found before counts no more.
   void locked_change() noexcept;
@@ -114,7 +115,7 @@ class SymmetricHeap {
   [[nodiscard]] base::Result<std::uint64_t> place_for(std::uint64_t size_bytes) const noexcept;
   base::Status attach_buffers(std::uint64_t offset, const SharedMemory& memory);
 
-  Node& node_;
+  node::Node& node_;
   const int own_slot_;
   std::unique_ptr<HeapSpace> space_;
   std::uint64_t own_base_ = 0;
@@ -128,4 +129,4 @@ class SymmetricHeap {
   std::map<std::uint64_t, SymmetricBuffer> buffers_;  // by offset
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

@@ -12,7 +12,7 @@
 
 #include "shmem/heap/symmetric_heap.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 namespace {
 
 /// Chunks of buffers that a transport can keep apart.
@@ -97,7 +97,7 @@ base::Result<std::uint64_t> SymmetricHeap::add_buffer(std::uint64_t address, std
 base::Status SymmetricHeap::attach_buffers(std::uint64_t offset, const SharedMemory& memory) {
   auto shared = node_.exchange_fds(memory.fd.get(), nullptr, 0, nullptr, "sharing registered buffers");
   if (!shared) return base::pass(shared);
-  (*shared)[static_cast<std::size_t>(own_slot_)] = UniqueFd(::fcntl(memory.fd.get(), F_DUPFD_CLOEXEC, 0));
+  (*shared)[static_cast<std::size_t>(own_slot_)] = bootstrap::UniqueFd(::fcntl(memory.fd.get(), F_DUPFD_CLOEXEC, 0));
   base::Status attached;
   int slot = 0;
   while (attached && slot < static_cast<int>(shared->size())) {
@@ -149,4 +149,4 @@ bool SymmetricHeap::has_memory(std::uint64_t offset, std::uint64_t size_bytes) c
   return offset <= end && size_bytes <= end - offset;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

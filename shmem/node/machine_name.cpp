@@ -11,7 +11,7 @@
 
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::node {
 
 base::Result<MachineName> read_machine_name(const StatedMachine& stated) {
   constexpr const char* path = "/proc/sys/kernel/random/boot_id";
@@ -25,7 +25,7 @@ base::Result<MachineName> read_machine_name(const StatedMachine& stated) {
     name.is_stated = 1;
     return name;
   }
-  const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
+  const bootstrap::UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
   const ssize_t got = file ? ::read(file.get(), name.boot_id, sizeof name.boot_id - 1) : -1;
   if (got <= 0) return base::fail(errno, "cannot read %s, which names this machine: %s", path, std::strerror(errno));
   if (stated.has_folder) {
@@ -42,4 +42,4 @@ base::Result<MachineName> read_machine_name(const StatedMachine& stated) {
   return name;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::node

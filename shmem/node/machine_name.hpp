@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::node {
 
 /// Equal ones are no proof: virtual machines that were copied while they ran have the same boot identifier.
 struct MachineName {
@@ -29,4 +29,4 @@ struct StatedMachine {
 /// a connection proves both. EINVAL: the host id is too long.
 [[nodiscard]] base::Result<MachineName> read_machine_name(const StatedMachine& stated = {});
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::node

@@ -10,7 +10,7 @@
 #include "shmem/node/node_area.hpp"
 #include "shmem/node/node_join.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::node {
 namespace {
 
 constexpr std::size_t most_bytes_with_fds = 256;
@@ -18,8 +18,8 @@ constexpr std::size_t most_bytes_with_fds = 256;
 /// What each PE tells all others.
 struct PeCard {
   MachineName machine;
-  Token name{};    // of its socket
-  Token secret{};  // of its group, if it becomes the first
+  bootstrap::Token name{};    // of its socket
+  bootstrap::Token secret{};  // of its group, if it becomes the first
 };
 
 /// How one PE fared, for all others to hear.
@@ -38,20 +38,20 @@ Outcome outcome_of(const base::Status& status) {
 }
 
 tl::unexpected<base::Error> fail_as(const Outcome& outcome, std::size_t pe) {
-  return base::fail(errno_of_peer(outcome.error), "PE %zu: %.*s", pe, static_cast<int>(sizeof outcome.text),
+  return base::fail(bootstrap::errno_of_peer(outcome.error), "PE %zu: %.*s", pe, static_cast<int>(sizeof outcome.text),
                     outcome.text);
 }
 
 class RealNode final : public Node {
  public:
-  RealNode(int pe, std::vector<int> pes, std::unique_ptr<Star> star)
+  RealNode(int pe, std::vector<int> pes, std::unique_ptr<bootstrap::Star> star)
       : pe_(pe), pes_(std::move(pes)), star_(std::move(star)) {}
 
   /// Collective over the node: the first makes the area, all map it and show that they live.
   base::Status open_area(std::size_t area_bytes) {
     const std::size_t index = static_cast<std::size_t>(index_of(pe_));
     base::Status made;
-    UniqueFd file;
+    bootstrap::UniqueFd file;
     if (index == 0) {
       auto created = NodeArea::create(pes_.size(), area_bytes);
       if (created) file = std::move(*created);
@@ -88,8 +88,8 @@ class RealNode final : public Node {
   }
   void* area() const noexcept override { return area_->memory(); }
 
-  base::Result<std::vector<UniqueFd>> exchange_fds(int fd, const void* mine, std::size_t size_bytes, void* all,
-                                                   const char* step) noexcept override {
+  base::Result<std::vector<bootstrap::UniqueFd>> exchange_fds(int fd, const void* mine, std::size_t size_bytes,
+                                                              void* all, const char* step) noexcept override {
     if (size_bytes > most_bytes_with_fds) {
       return base::fail(EINVAL, "step '%s': %zu bytes with a descriptor, at most %zu can go with it", step, size_bytes,
                         most_bytes_with_fds);
@@ -119,10 +119,10 @@ class RealNode final : public Node {
   void leave() noexcept override { area_->set_left(); }
 
  private:
-  base::Result<std::vector<UniqueFd>> send_fds(int fd, const void* mine, std::size_t size_bytes, void* all,
-                                               const char* name) {
-    std::vector<UniqueFd> fds(pes_.size());
-    StarStep step;
+  base::Result<std::vector<bootstrap::UniqueFd>> send_fds(int fd, const void* mine, std::size_t size_bytes, void* all,
+                                                          const char* name) {
+    std::vector<bootstrap::UniqueFd> fds(pes_.size());
+    bootstrap::StarStep step;
     step.name = name;
     step.mine = mine;
     step.size_bytes = size_bytes;
@@ -135,7 +135,7 @@ class RealNode final : public Node {
 
   int pe_;
   std::vector<int> pes_;
-  std::unique_ptr<Star> star_;
+  std::unique_ptr<bootstrap::Star> star_;
   std::unique_ptr<NodeArea> area_;
 };
 
@@ -155,18 +155,19 @@ base::Status check_stated(const std::vector<PeCard>& cards) {
 
 /// Who is on this PE's machine. Its socket, or its connection to the first of them, comes with it.
 struct Meeting {
-  std::vector<int> pes;  ///< ascending; the first is the centre
-  UniqueFd socket;       ///< of the first: it listens; of the others: connected and introduced to the first
+  std::vector<int> pes;        ///< ascending; the first is the centre
+  bootstrap::UniqueFd socket;  ///< of the first: it listens; of the others: connected and introduced to the first
 };
 
 /// Connects to the first PE of a machine and sends this PE's introduction.
-base::Result<UniqueFd> reach(const Exchange& exchange, int first, const PeCard& card, const MeetingPlace& place,
-                             const Deadline& deadline) {
+base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int first, const PeCard& card,
+                                        const bootstrap::MeetingPlace& place, const bootstrap::Deadline& deadline) {
   auto connected = place.connect(card.name, deadline);
   base::Status reached = connected ? base::Status{} : base::Status(base::pass(connected));
-  if (connected && !is_same_user(connected->get())) reached = base::fail(EACCES, "it runs as another user");
+  if (connected && !bootstrap::is_same_user(connected->get())) reached = base::fail(EACCES, "it runs as another user");
   if (reached) {
-    reached = introduce_member(connected->get(), secret_of(card.secret), exchange.pe(), exchange.n_pes());
+    reached = bootstrap::introduce_member(connected->get(), bootstrap::secret_of(card.secret), exchange.pe(),
+                                          exchange.n_pes());
   }
   if (reached) return connected;
   return base::fail(EHOSTUNREACH,
@@ -184,8 +185,9 @@ struct Attempt {
 /// Of PEs with one machine name, the first is tried by all others. Those that do not reach it are on another machine in
 /// truth, and try the first among themselves: a round for each machine of that name, one if names are right. With a
 /// stated name this is an error, because the user expects shared memory.
-base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards, LocalListener listener,
-                           const MeetingPlace& place, const Deadline& deadline) {
+base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCard>& cards,
+                           bootstrap::LocalListener listener, const bootstrap::MeetingPlace& place,
+                           const bootstrap::Deadline& deadline) {
   const auto n_pes = static_cast<std::size_t>(exchange.n_pes());
   const auto me = static_cast<std::size_t>(exchange.pe());
   std::vector<int> first_of(n_pes, -1);
@@ -228,25 +230,25 @@ base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards,
 
 base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting meeting, const std::vector<PeCard>& cards,
                                                    std::size_t area_bytes, std::chrono::milliseconds limit) {
-  StarGroup group;
+  bootstrap::StarGroup group;
   group.pes = meeting.pes;
   group.position = static_cast<int>(std::find(meeting.pes.begin(), meeting.pes.end(), pe) - meeting.pes.begin());
-  group.secret = secret_of(cards[static_cast<std::size_t>(meeting.pes.front())].secret);
+  group.secret = bootstrap::secret_of(cards[static_cast<std::size_t>(meeting.pes.front())].secret);
   group.where = "a UNIX socket of this machine";
   group.n_pes = n_pes;
   group.limit = limit;
   group.is_introduced = true;
-  group.is_trusted = is_same_user;
-  base::Result<std::unique_ptr<Star>> star;
+  group.is_trusted = bootstrap::is_same_user;
+  base::Result<std::unique_ptr<bootstrap::Star>> star;
   if (group.position == 0) {
-    star = make_star_centre(std::move(meeting.socket), std::move(group));
+    star = bootstrap::make_star_centre(std::move(meeting.socket), std::move(group));
   } else {
-    const auto connect = [&](const Deadline&) -> base::Result<UniqueFd> {
+    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<bootstrap::UniqueFd> {
       if (meeting.socket) return std::move(meeting.socket);
       return base::fail(ECONNRESET, "PE %d is gone: it ended or gave up while the PEs of this machine met",
                         meeting.pes.front());
     };
-    star = make_star_member(connect, std::move(group));
+    star = bootstrap::make_star_member(connect, std::move(group));
   }
   if (!star) return base::pass(star);
   auto node = std::make_unique<RealNode>(pe, std::move(meeting.pes), std::move(*star));
@@ -256,14 +258,14 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
 
 }  // namespace
 
-base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchange& exchange, std::size_t area_bytes,
-                                              std::chrono::milliseconds limit, std::size_t bytes_for_each,
-                                              const MeetingPlace& place) {
-  const Deadline deadline(limit);
+base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootstrap::Exchange& exchange,
+                                              std::size_t area_bytes, std::chrono::milliseconds limit,
+                                              std::size_t bytes_for_each, const bootstrap::MeetingPlace& place) {
+  const bootstrap::Deadline deadline(limit);
   PeCard card;
   card.machine = machine;
-  for (Token* token : {&card.name, &card.secret}) {
-    const auto made = make_token();
+  for (bootstrap::Token* token : {&card.name, &card.secret}) {
+    const auto made = bootstrap::make_token();
     if (!made) return base::pass(made);
     *token = *made;
   }
@@ -288,7 +290,7 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchan
   return std::unique_ptr<Node>(std::move(*node));
 }
 
-base::Result<std::unique_ptr<Node>> Node::join(Exchange& exchange, std::size_t area_bytes,
+base::Result<std::unique_ptr<Node>> Node::join(bootstrap::Exchange& exchange, std::size_t area_bytes,
                                                std::chrono::milliseconds limit) noexcept {
   try {
     const auto machine = read_machine_name();
@@ -299,4 +301,4 @@ base::Result<std::unique_ptr<Node>> Node::join(Exchange& exchange, std::size_t a
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::node

@@ -12,7 +12,7 @@
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::node {
 
 /// It leaves nothing behind when the processes end: memory files have no name, and sockets have abstract names (files
 /// in a folder: MeetingPlace). Processes of other users cannot join.
@@ -21,7 +21,7 @@ class Node {
   /// Collective over all PEs of `exchange`, which is not used after it returned. The machine is recognised by its boot
   /// identifier and by whether a connection to the PE succeeds: PEs in other network namespaces (containers) are on
   /// other nodes. `area_bytes` of zeroed memory are shared by the node's PEs.
-  [[nodiscard]] static base::Result<std::unique_ptr<Node>> join(Exchange& exchange, std::size_t area_bytes,
+  [[nodiscard]] static base::Result<std::unique_ptr<Node>> join(bootstrap::Exchange& exchange, std::size_t area_bytes,
                                                                 std::chrono::milliseconds limit) noexcept;
   virtual ~Node() = default;
 
@@ -33,9 +33,9 @@ class Node {
   /// Collective over the node's PEs, one thread each. `fd` (-1: none; stays the caller's) goes to all others: the
   /// answer holds each PE's by its position in pes(), and an empty one at this PE's own. With it go `size_bytes` of
   /// `mine` (at most 256, the same on all PEs), gathered in that order in `all`. Errors as Exchange::allgather's.
-  [[nodiscard]] virtual base::Result<std::vector<UniqueFd>> exchange_fds(int fd, const void* mine,
-                                                                         std::size_t size_bytes, void* all,
-                                                                         const char* step) noexcept = 0;
+  [[nodiscard]] virtual base::Result<std::vector<bootstrap::UniqueFd>> exchange_fds(int fd, const void* mine,
+                                                                                    std::size_t size_bytes, void* all,
+                                                                                    const char* step) noexcept = 0;
 
   /// false once the process of that PE of this node has ended, however it did, or its Node is gone; true for a PE of
   /// another node. One system call; any thread. A child that a PE forks keeps nobody alive; one made without fork
@@ -55,4 +55,4 @@ class Node {
   virtual base::Status agree_over_machines(base::Status status, const char* /*step*/) noexcept { return status; }
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::node

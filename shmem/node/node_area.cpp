@@ -12,7 +12,7 @@
 
 #include "base/memory_file.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::node {
 namespace {
 
 static_assert(std::atomic<unsigned char>::is_always_lock_free && std::atomic<std::int32_t>::is_always_lock_free,
@@ -38,12 +38,12 @@ struct flock lock_of(std::size_t index) noexcept {
 
 }  // namespace
 
-base::Result<UniqueFd> NodeArea::create(std::size_t n_pes, std::size_t size_bytes) {
+base::Result<bootstrap::UniqueFd> NodeArea::create(std::size_t n_pes, std::size_t size_bytes) {
   if (size_bytes > SIZE_MAX / 4) return base::fail(EINVAL, "a shared area of %zu bytes cannot be", size_bytes);
   const std::size_t total = head_bytes_of(n_pes) + in_pages(size_bytes);
   auto made = base::make_memory_file("gdrkit-shmem", total, MFD_ALLOW_SEALING);
   if (!made) return base::pass(made);
-  UniqueFd file(*made);
+  bootstrap::UniqueFd file(*made);
   // No PE can shrink it under the others.
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return base::fail(errno, "cannot seal a shared area of %zu bytes: %s", total, std::strerror(errno));
@@ -66,7 +66,7 @@ base::Result<std::unique_ptr<NodeArea>> NodeArea::open(int file, std::size_t ind
   // An open file description of its own: the one that was passed on is every PE's.
   char path[40];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-  area->lock_ = PrivateFd(UniqueFd(::open(path, O_RDWR | O_CLOEXEC)));
+  area->lock_ = bootstrap::PrivateFd(bootstrap::UniqueFd(::open(path, O_RDWR | O_CLOEXEC)));
   struct flock lock = lock_of(index);
   if (!area->lock_ || ::fcntl(area->lock_.get(), F_OFD_SETLK, &lock) != 0) {
     return base::fail(errno, "cannot lock the sign of life of this PE (%s): %s", path, std::strerror(errno));
@@ -107,4 +107,4 @@ bool NodeArea::has_left(std::size_t index) const noexcept { return left(index).l
 
 void NodeArea::set_left() noexcept { left(index_).store(1, std::memory_order_release); }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::node

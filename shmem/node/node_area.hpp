@@ -11,14 +11,14 @@
 #include "base/result.hpp"
 #include "shmem/bootstrap/private_fd.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::node {
 
 /// A memory file: gone with the last process that maps it. Byte i of it is locked by PE i's process, by a lock of its
 /// own open file description (F_OFD_SETLK): the system drops it when the process ends in any way, a thread of another
 /// PE in the same process keeps nothing alive, and a forked child closes its copy (PrivateFd).
 class NodeArea {
  public:
-  [[nodiscard]] static base::Result<UniqueFd> create(std::size_t n_pes, std::size_t size_bytes);
+  [[nodiscard]] static base::Result<bootstrap::UniqueFd> create(std::size_t n_pes, std::size_t size_bytes);
   /// Maps the file and locks `index`.
   [[nodiscard]] static base::Result<std::unique_ptr<NodeArea>> open(int file, std::size_t index, std::size_t n_pes,
                                                                     std::size_t size_bytes);
@@ -40,11 +40,11 @@ class NodeArea {
   [[nodiscard]] std::atomic<std::int32_t>& lost() const noexcept;
   [[nodiscard]] std::atomic<unsigned char>& left(std::size_t index) const noexcept;
 
-  PrivateFd lock_;
+  bootstrap::PrivateFd lock_;
   std::size_t index_ = 0;
   void* start_ = nullptr;
   std::size_t head_bytes_ = 0;
   std::size_t mapped_bytes_ = 0;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::node

@@ -7,14 +7,14 @@
 #include "shmem/node/machine_name.hpp"
 #include "shmem/node/node.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::node {
 
 /// Node::join for a PE on a machine of this name; tests give other names than the real one. The shared area has
 /// `bytes_for_each` in addition for each PE of the machine. PEs meet at `place`. EHOSTUNREACH: a PE on a machine of the
 /// same stated name cannot be reached there. EPROTO: only some PEs state their machines.
-[[nodiscard]] base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchange& exchange,
+[[nodiscard]] base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootstrap::Exchange& exchange,
                                                             std::size_t area_bytes, std::chrono::milliseconds limit,
                                                             std::size_t bytes_for_each = 0,
-                                                            const MeetingPlace& place = {});
+                                                            const bootstrap::MeetingPlace& place = {});
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::node

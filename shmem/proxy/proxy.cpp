@@ -13,15 +13,15 @@
 #include <new>
 #include <system_error>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::proxy {
 namespace {
 
-using detail::proxy_places;
-using detail::ProxyAnswer;
-using detail::ProxyCommand;
-using detail::ProxyOperation;
-using detail::ProxyRing;
-using detail::ProxyWait;
+using shmem::detail::proxy_places;
+using shmem::detail::ProxyAnswer;
+using shmem::detail::ProxyCommand;
+using shmem::detail::ProxyOperation;
+using shmem::detail::ProxyRing;
+using shmem::detail::ProxyWait;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
@@ -249,4 +249,4 @@ std::optional<std::string> Proxy::text_of_wait(std::uint64_t address) noexcept {
   return "the answer to its " + text_of(command_at(place));
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::proxy

@@ -18,7 +18,7 @@
 #include "gdrkit/detail/shmem_proxy.cuh"
 #include "platform/device/device.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::proxy {
 
 /// What carries the commands out. Called by the proxy's thread alone.
 class ProxyWork {
@@ -26,7 +26,7 @@ class ProxyWork {
   virtual ~ProxyWork() = default;
   /// Begins it, in the order of the calls. `fetched`, where an answer is wanted, is written by the end of the next
   /// complete().
-  virtual base::Status begin(const detail::ProxyCommand& command, std::uint64_t* fetched) noexcept = 0;
+  virtual base::Status begin(const shmem::detail::ProxyCommand& command, std::uint64_t* fetched) noexcept = 0;
   /// All that was begun is complete, and visible to every PE.
   virtual base::Status complete() noexcept = 0;
 };
@@ -60,7 +60,7 @@ class Proxy {
   [[nodiscard]] std::optional<std::string> text_of_wait(std::uint64_t address) noexcept;
 
   /// "put of 8 bytes to PE 1".
-  [[nodiscard]] static std::string text_of(const detail::ProxyCommand& command);
+  [[nodiscard]] static std::string text_of(const shmem::detail::ProxyCommand& command);
 
  private:
   Proxy(platform::Device& device, ProxyWork& work) noexcept : device_(device), work_(work) {}
@@ -70,9 +70,9 @@ class Proxy {
   /// false: there was no command.
   bool carry_out_batch() noexcept;
   [[nodiscard]] bool is_there(std::uint64_t position) const noexcept;
-  [[nodiscard]] detail::ProxyCommand command_at(std::uint64_t position) const noexcept;
+  [[nodiscard]] shmem::detail::ProxyCommand command_at(std::uint64_t position) const noexcept;
   void answer(std::uint64_t position) noexcept;
-  void note(const base::Status& done, const detail::ProxyCommand* command) noexcept;
+  void note(const base::Status& done, const shmem::detail::ProxyCommand* command) noexcept;
   void look_for_overflow() noexcept;
 
   platform::Device& device_;
@@ -81,12 +81,12 @@ class Proxy {
   platform::Allocation ring_;           // ProxyRing
   platform::Allocation away_;           // ProxyRing::heaps_away
   std::uint64_t commands_address_ = 0;  // as GPU kernels see them
-  detail::ProxyCommand* commands_ = nullptr;
-  detail::ProxyAnswer* answers_ = nullptr;
+  shmem::detail::ProxyCommand* commands_ = nullptr;
+  shmem::detail::ProxyAnswer* answers_ = nullptr;
   std::uint64_t* taken_ = nullptr;
   std::uint64_t* has_overflown_ = nullptr;
   // What was fetched, by place. Stays for as long as an answer from another machine may come.
-  std::unique_ptr<std::uint64_t[]> fetched_ = std::make_unique<std::uint64_t[]>(detail::proxy_places);
+  std::unique_ptr<std::uint64_t[]> fetched_ = std::make_unique<std::uint64_t[]>(shmem::detail::proxy_places);
   std::vector<std::uint64_t> waiting_;  // positions, of this batch
   std::uint64_t next_ = 0;              // the thread's
   bool is_overflow_noted_ = false;
@@ -97,4 +97,4 @@ class Proxy {
   std::thread thread_;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::proxy

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 /// Of a meeting: what all PEs of a large job have to say.
@@ -14,7 +14,7 @@ bool is_errno_or_0(std::int32_t number) noexcept { return number >= 0 && number 
 
 }  // namespace
 
-std::optional<DecodedMessage> decode_message(Bytes header, Bytes data, int own_pe, int n_pes) noexcept {
+std::optional<DecodedMessage> decode_message(secret::Bytes header, secret::Bytes data, int own_pe, int n_pes) noexcept {
   DecodedMessage decoded;
   RemoteMessage& message = decoded.message;
   if (header.size() < sizeof message) return std::nullopt;
@@ -57,4 +57,4 @@ bool has_sound_fields(const DecodedMessage& decoded, int n_pes) noexcept {
   return false;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

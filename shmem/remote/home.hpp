@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 /// A piece of the own heap that is registered as one.
 struct HomeChunk {
@@ -36,4 +36,4 @@ class Home {
   virtual base::Status complete() noexcept = 0;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

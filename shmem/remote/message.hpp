@@ -8,7 +8,7 @@
 
 #include "shmem/secret/siphash.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 enum class RemoteMessageKind : std::uint8_t {
   // In order: the receiver handles those of one sender in the order of their numbers.
@@ -45,11 +45,11 @@ struct RemoteMessage {
   std::uint64_t size_bytes = 0;
   std::uint64_t operand = 0;
   std::uint64_t compare = 0;
-  Tag tag{};  ///< proves that `from` sent it: see message_keys.hpp
+  secret::Tag tag{};  ///< proves that `from` sent it: see message_keys.hpp
 };
 static_assert(sizeof(RemoteMessage) == 80 && offsetof(RemoteMessage, tag) == 64);
 
 /// Longest piece of data that one message carries.
 inline constexpr std::size_t longest_piece_bytes = std::size_t{64} << 10;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

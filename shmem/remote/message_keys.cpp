@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
-SipKey MessageKeys::of(int from, int to) const noexcept {
-  const Key pair = derive_key(key_, "pair", {bytes_of(from), bytes_of(to)});
-  SipKey key;
+secret::SipKey MessageKeys::of(int from, int to) const noexcept {
+  const secret::Key pair = secret::derive_key(key_, "pair", {secret::bytes_of(from), secret::bytes_of(to)});
+  secret::SipKey key;
   std::copy_n(pair.begin(), key.size(), key.begin());
   return key;
 }
 
-Tag tag_of(const SipKey& key, const RemoteMessage& message, Bytes in_one_block) noexcept {
-  return siphash(key, bytes_of(message).first(offsetof(RemoteMessage, tag)), in_one_block);
+secret::Tag tag_of(const secret::SipKey& key, const RemoteMessage& message, secret::Bytes in_one_block) noexcept {
+  return secret::siphash(key, secret::bytes_of(message).first(offsetof(RemoteMessage, tag)), in_one_block);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

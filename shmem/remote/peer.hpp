@@ -11,7 +11,7 @@
 #include "platform/vendor/ucx_library.hpp"
 #include "shmem/remote/message.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 /// A message that came before its turn.
 struct EarlyMessage {
@@ -29,8 +29,8 @@ struct RemoteChunk {
 
 /// Made at the first message to or from it. Numbers are of messages in order, from 1.
 struct Peer {
-  SipKey key_to{};    ///< of what this PE sends there
-  SipKey key_from{};  ///< of what comes from there
+  secret::SipKey key_to{};    ///< of what this PE sends there
+  secret::SipKey key_from{};  ///< of what comes from there
   platform::UcxEndpoint* endpoint = nullptr;
   platform::UcxStatus failure = platform::ucx_ok;  ///< of the endpoint
 
@@ -56,4 +56,4 @@ struct Peer {
   std::string why_undelivered;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

@@ -18,7 +18,7 @@
 #include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/remote/worker_card.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 using namespace std::chrono_literals;
@@ -43,7 +43,8 @@ void sleep_for(std::chrono::nanoseconds time) noexcept {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Remote>> Remote::start(Exchange& exchange, const RemoteOptions& options) noexcept try {
+base::Result<std::unique_ptr<Remote>> Remote::start(bootstrap::Exchange& exchange,
+                                                    const RemoteOptions& options) noexcept try {
   std::unique_ptr<Remote> remote(new Remote(options, exchange.pe(), exchange.n_pes()));
   base::Status opened;
   auto calls =
@@ -68,11 +69,11 @@ base::Result<std::unique_ptr<Remote>> Remote::start(Exchange& exchange, const Re
   return base::fail(EAGAIN, "cannot start the thread that serves PEs of other machines: %s", error.what());
 }
 
-base::Status Remote::exchange_addresses(Exchange& exchange, const base::Status& opened) {
+base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const base::Status& opened) {
   WorkerCard mine;
   mine.leader = options_.node->pes().front();
   if (pe_ == 0) {
-    const auto nonce = make_token();
+    const auto nonce = bootstrap::make_token();
     if (!nonce) return base::pass(nonce);  // as the others will see from PE 0's end
     mine.nonce = *nonce;
   }
@@ -91,7 +92,8 @@ base::Status Remote::exchange_addresses(Exchange& exchange, const base::Status& 
     WorkerCard& card = (*cards)[static_cast<std::size_t>(pe)];
     card.text[sizeof card.text - 1] = '\0';
     if (card.errno_value != 0) {
-      return base::fail_vendor(errno_of_peer(card.errno_value), card.vendor_code, "PE %d: %s", pe, card.text);
+      return base::fail_vendor(bootstrap::errno_of_peer(card.errno_value), card.vendor_code, "PE %d: %s", pe,
+                               card.text);
     }
     if (card.leader < 0 || card.leader > pe || card.address_bytes > longest_address_bytes) {
       return base::fail(EPROTO, "PE %d sent an address of UCX that cannot be", pe);
@@ -320,4 +322,4 @@ Remote::Connections Remote::connections() noexcept {
   return all;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

@@ -26,11 +26,11 @@
 #include "shmem/remote/peer.hpp"
 #include "shmem/remote/ucx_worker.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 struct RemoteOptions {
   platform::Device* device = nullptr;  ///< current while UCX runs, which may copy by it
-  Node* node = nullptr;
+  node::Node* node = nullptr;
   const std::atomic<std::int64_t>* limit_ms = nullptr;  ///< of each call; 0: none
   const platform::UcxCalls* calls = nullptr;            ///< nullptr: the machine's UCX
   bool is_direct = false;                               ///< whether put_direct and get_direct are to work
@@ -68,7 +68,7 @@ class Remote final : private UcxReceiver {
   /// What start() needs to have happened before CUDA is initialised; a missing UCX is start()'s to report.
   static void prepare() noexcept { platform::prepare_ucx_before_cuda(); }
   /// Collective over the job; on failure all PEs fail with the same cause.
-  [[nodiscard]] static base::Result<std::unique_ptr<Remote>> start(Exchange& exchange,
+  [[nodiscard]] static base::Result<std::unique_ptr<Remote>> start(bootstrap::Exchange& exchange,
                                                                    const RemoteOptions& options) noexcept;
   ~Remote() { close(); }
   /// From now on others may use this PE's memory. `home` must outlive close().
@@ -170,7 +170,7 @@ class Remote final : private UcxReceiver {
 
   Remote(const RemoteOptions& options, int pe, int n_pes) noexcept
       : options_(options), pe_(pe), n_pes_(n_pes), peers_(static_cast<std::size_t>(n_pes)) {}
-  base::Status exchange_addresses(Exchange& exchange, const base::Status& opened);
+  base::Status exchange_addresses(bootstrap::Exchange& exchange, const base::Status& opened);
 
   // All below: under the lock.
   [[nodiscard]] base::Result<Peer*> connected(int pe) noexcept;
@@ -326,4 +326,4 @@ class Remote final : private UcxReceiver {
   std::thread thread_;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

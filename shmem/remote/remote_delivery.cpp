@@ -10,14 +10,14 @@
 
 #include "shmem/remote/remote.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 namespace {
 
 /// More messages than this do not overtake each other inside UCX.
 constexpr std::uint64_t most_early = std::uint64_t{1} << 20;
 
-Bytes as_bytes(const void* data, std::size_t size_bytes) noexcept {
+secret::Bytes as_bytes(const void* data, std::size_t size_bytes) noexcept {
   return {static_cast<const std::uint8_t*>(data), size_bytes};
 }
 
@@ -26,7 +26,7 @@ Bytes as_bytes(const void* data, std::size_t size_bytes) noexcept {
 /// Whether `from` sent it. Before this, no other field counts.
 bool Remote::is_genuine(const DecodedMessage& decoded) {
   const RemoteMessage& message = decoded.message;
-  return are_equal(message.tag, tag_of(peer(message.from).key_from, message, decoded.in_one_block));
+  return secret::are_equal(message.tag, tag_of(peer(message.from).key_from, message, decoded.in_one_block));
 }
 
 void Remote::receive_rendezvous(const void* header, std::size_t header_bytes) noexcept try {
@@ -254,4 +254,4 @@ void Remote::answer_get(const Answer& wanted) {
   (void)send_kept(wanted.pe, message, std::move(bytes));
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

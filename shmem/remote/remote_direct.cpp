@@ -7,7 +7,7 @@
 
 #include "shmem/remote/remote.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 base::Status Remote::serves_direct(int pe) noexcept {
   if (!options_.device->is_emulated() && !worker_->knows_cuda()) {
@@ -198,4 +198,4 @@ base::Status Remote::flush_direct(Lock& lock, Peer& to, int pe) noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while data was waited for");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

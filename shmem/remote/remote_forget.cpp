@@ -3,7 +3,7 @@
 // What UCX holds of memory that goes before the heap does.
 #include "shmem/remote/remote.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 void Remote::forget(std::uint64_t offset) noexcept {
   const Entered entered(*this);
@@ -24,4 +24,4 @@ void Remote::forget(std::uint64_t offset) noexcept {
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

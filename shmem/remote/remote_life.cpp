@@ -10,7 +10,7 @@
 
 #include "shmem/remote/remote.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 using namespace std::chrono_literals;
 
@@ -93,4 +93,4 @@ void Remote::tell_death(int dead) noexcept {
   }
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

@@ -10,7 +10,7 @@
 
 #include "shmem/remote/remote.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 constexpr std::uint64_t place_of_machines = UINT32_MAX;
@@ -123,4 +123,4 @@ void Remote::take_said(const RemoteMessage& message, const char* data, std::size
   bytes.insert(bytes.end(), data, data + size_bytes);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

@@ -8,7 +8,7 @@
 
 #include "shmem/remote/remote.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 constexpr std::chrono::milliseconds letting_go{500};
@@ -175,4 +175,4 @@ base::Status Remote::wait_sent(Lock& lock, Outgoing* outgoing, int pe, const cha
   return transfer_failure(what, pe, status);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

@@ -6,7 +6,7 @@
 
 #include "shmem/remote/remote.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 /// Bytes of gets on their way to one caller, so that answers do not pile up on the other side.
@@ -271,4 +271,4 @@ base::Status Remote::flush_all() noexcept try {
   return no_memory();
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

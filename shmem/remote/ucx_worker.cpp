@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 using platform::UcxStatus;
 
@@ -143,4 +143,4 @@ base::Result<platform::UcxEndpoint*> UcxWorker::connect(const void* address, Err
   return endpoint;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

@@ -10,7 +10,7 @@
 #include "base/result.hpp"
 #include "platform/vendor/ucx_library.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 /// Who takes what arrives. Called inside progress().
 class UcxReceiver {
@@ -76,4 +76,4 @@ class UcxWorker {
                                                       platform::UcxStatus status) noexcept;
 [[nodiscard]] int errno_of_ucx(platform::UcxStatus status) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

@@ -7,7 +7,7 @@
 
 #include "shmem/bootstrap/token.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 
 struct WorkerCard {
   std::uint64_t address_bytes = 0;
@@ -15,7 +15,7 @@ struct WorkerCard {
   std::int32_t errno_value = 0;  ///< how the PE came through it
   std::int32_t vendor_code = 0;
   char text[200] = "";
-  Token nonce{};  ///< PE 0's makes the keys of the job's messages
+  bootstrap::Token nonce{};  ///< PE 0's makes the keys of the job's messages
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

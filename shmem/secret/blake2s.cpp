@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstring>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::secret {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
@@ -104,4 +104,4 @@ bool are_equal(Bytes one, Bytes other) noexcept {
   return difference == 0;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::secret

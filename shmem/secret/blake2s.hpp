@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::secret {
 
 using Key = std::array<std::uint8_t, 32>;
 using Digest = std::array<std::uint8_t, 32>;
@@ -37,4 +37,4 @@ requires(std::is_trivially_copyable_v<T> && !std::is_convertible_v<const T&, std
 /// Takes the same time wherever they differ, so that a stranger does not learn the right value byte by byte.
 [[nodiscard]] bool are_equal(Bytes one, Bytes other) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::secret

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::secret {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
@@ -70,4 +70,4 @@ Tag siphash(const SipKey& key, Bytes head, Bytes rest) noexcept {
   return tag;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::secret

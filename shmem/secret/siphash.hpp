@@ -9,7 +9,7 @@
 
 #include "shmem/secret/blake2s.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::secret {
 
 using SipKey = std::array<std::uint8_t, 16>;
 using Tag = std::array<std::uint8_t, 16>;
@@ -17,4 +17,4 @@ using Tag = std::array<std::uint8_t, 16>;
 /// Of `head` and, directly after it, `rest`. The size of `head` must be a multiple of 8.
 [[nodiscard]] Tag siphash(const SipKey& key, Bytes head, Bytes rest = {}) noexcept;
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::secret

@@ -15,10 +15,10 @@
 #include "gdrkit/shmem_device.cuh"
 #include "platform/device/device_scope.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::stream {
 namespace {
 
-using detail::Control;
+using shmem::detail::Control;
 
 constexpr auto watch_every = std::chrono::milliseconds(500);
 
@@ -26,7 +26,8 @@ Control& control_at(const platform::Allocation& words) noexcept { return *reinte
 
 }  // namespace
 
-base::Result<std::unique_ptr<StreamControl>> StreamControl::make(platform::Device& device, Node& node) noexcept try {
+base::Result<std::unique_ptr<StreamControl>> StreamControl::make(platform::Device& device, node::Node& node) noexcept
+    try {
   std::unique_ptr<StreamControl> made(new StreamControl(device, node));
   auto words = device.allocate(platform::AllocationKind::host, sizeof(Control));
   if (!words) return base::pass(words);
@@ -97,4 +98,4 @@ int StreamControl::dead_pe() const noexcept {
   return dead_pe_;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::stream

@@ -14,14 +14,15 @@
 #include "platform/device/device.hpp"
 #include "shmem/node/node.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::stream {
 
-/// The CPU's side of detail::Control (gdrkit/shmem_device.cuh). The CPU cannot see into a stream: a wait in it tells of
-/// its end in host memory, and the next call that waits for completion tells the caller. Thread-safe.
+/// The CPU's side of shmem::detail::Control (gdrkit/shmem_device.cuh). The CPU cannot see into a stream: a wait in it
+/// tells of its end in host memory, and the next call that waits for completion tells the caller. Thread-safe.
 class StreamControl {
  public:
   /// Both must outlive it. The device must be current.
-  [[nodiscard]] static base::Result<std::unique_ptr<StreamControl>> make(platform::Device& device, Node& node) noexcept;
+  [[nodiscard]] static base::Result<std::unique_ptr<StreamControl>> make(platform::Device& device,
+                                                                         node::Node& node) noexcept;
   /// The GPU kernels that know of it must have ended.
   ~StreamControl();
   StreamControl(const StreamControl&) = delete;
@@ -38,11 +39,11 @@ class StreamControl {
   [[nodiscard]] int dead_pe() const noexcept;
 
  private:
-  StreamControl(platform::Device& device, Node& node) noexcept : device_(device), node_(node) {}
+  StreamControl(platform::Device& device, node::Node& node) noexcept : device_(device), node_(node) {}
   void run() noexcept;
 
   platform::Device& device_;
-  Node& node_;
+  node::Node& node_;
   platform::Allocation words_;
   std::uint64_t device_address_ = 0;
   mutable std::mutex mutex_;  // of all below
@@ -52,4 +53,4 @@ class StreamControl {
   std::thread watcher_;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::stream

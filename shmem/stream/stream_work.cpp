@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::stream {
 namespace {
 
 using platform::Stream;
@@ -16,7 +16,9 @@ std::uint64_t as_address(const void* pointer) noexcept { return reinterpret_cast
 /// Whether a store was given to the stream, or failed in a way that no GPU kernel would mend.
 bool is_done(const base::Status& stored) noexcept { return stored || stored.error().errno_value != ENOSYS; }
 
-bool is_host(LocalMemory memory) noexcept { return memory == LocalMemory::host || memory == LocalMemory::pinned; }
+bool is_host(transport::LocalMemory memory) noexcept {
+  return memory == transport::LocalMemory::host || memory == transport::LocalMemory::pinned;
+}
 
 }  // namespace
 
@@ -24,7 +26,7 @@ bool is_host(LocalMemory memory) noexcept { return memory == LocalMemory::host |
 // up to 32 KiB between GPUs 2.7, a store of a word 1.7 behind it.
 
 base::Status StreamWork::put(Stream stream, std::uint64_t target, const void* source, std::size_t size_bytes,
-                             LocalMemory memory, const StreamSignal& signal) noexcept {
+                             transport::LocalMemory memory, const StreamSignal& signal) noexcept {
   auto given = is_host(memory) ? device_.copy_to_device_async(target, source, size_bytes, stream)
                                : device_.copy_on_device_async(target, as_address(source), size_bytes, stream);
   return given && signal.address != 0 ? this->signal(stream, signal) : given;
@@ -46,7 +48,7 @@ base::Status StreamWork::put_value(Stream stream, std::uint64_t target, const vo
 }
 
 base::Status StreamWork::get(Stream stream, void* target, std::uint64_t source, std::size_t size_bytes,
-                             LocalMemory memory) noexcept {
+                             transport::LocalMemory memory) noexcept {
   if (is_host(memory)) return device_.copy_to_host_async(target, source, size_bytes, stream);
   return device_.copy_on_device_async(as_address(target), source, size_bytes, stream);
 }
@@ -70,4 +72,4 @@ base::Status StreamWork::store(Stream stream, std::uint64_t target, std::uint64_
   return device_.store_word_async(target, value, size_bytes, stream);
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::stream

@@ -11,7 +11,7 @@
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/transport/transport.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::stream {
 
 /// Each call adds work to the stream and returns. Addresses of other PEs' memory are those at which this GPU reaches
 /// it; arguments were checked, and the device is current. Thread-safe.
@@ -30,12 +30,12 @@ class StreamWork {
 
   /// Host memory may be read during the call, all other when the stream comes to it. `signal.address` 0: no signal.
   base::Status put(platform::Stream stream, std::uint64_t target, const void* source, std::size_t size_bytes,
-                   LocalMemory memory, const platform::StreamSignal& signal) noexcept;
+                   transport::LocalMemory memory, const platform::StreamSignal& signal) noexcept;
   /// Reads `value`, of at most inline_bytes, during the call.
   base::Status put_value(platform::Stream stream, std::uint64_t target, const void* value,
                          std::size_t size_bytes) noexcept;
   base::Status get(platform::Stream stream, void* target, std::uint64_t source, std::size_t size_bytes,
-                   LocalMemory memory) noexcept;
+                   transport::LocalMemory memory) noexcept;
   base::Status signal(platform::Stream stream, const platform::StreamSignal& signal) noexcept;
   base::Status wait(platform::Stream stream, const platform::StreamWaitParameters& parameters) noexcept;
 
@@ -47,4 +47,4 @@ class StreamWork {
   platform::GpuKernels& gpu_kernels_;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::stream

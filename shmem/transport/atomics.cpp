@@ -8,7 +8,7 @@
 
 #include "platform/device/device_scope.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::transport {
 namespace {
 
 using platform::AtomicUpdate;
@@ -102,4 +102,4 @@ base::Result<std::unique_ptr<Atomics>> Atomics::make(platform::Device& device,
   return base::fail_literal(ENOMEM, "out of memory while the atomic operations were prepared");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::transport

@@ -10,7 +10,7 @@
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::transport {
 
 /// In the order of enum gdrkit_shmem_atomic_operation.
 enum class AtomicOperation : std::uint8_t { fetch, set, add, swap, compare_swap, bit_and, bit_or, bit_xor };
@@ -30,4 +30,4 @@ class Atomics {
   virtual base::Status complete() noexcept = 0;
 };
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::transport

@@ -19,7 +19,7 @@
 #include "platform/device/device_scope.hpp"
 #include "shmem/transport/transport.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::transport {
 namespace {
 
 /// Chunks of a slot that can be mapped, and as many registered buffers; a heap that grew more often is served by other
@@ -85,8 +85,8 @@ class Bar1 final : public Transport {
     return state.refusal;
   }
 
-  base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes, LocalMemory memory,
-                   bool) noexcept override {
+  base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+                   LocalMemory memory, bool) noexcept override {
     if (memory == LocalMemory::heap) return put_from_heap(slot, target, source, size_bytes);
     const auto write = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
       return gdrkit_write(pin, offset, static_cast<const char*>(source) + from, n);
@@ -97,7 +97,7 @@ class Bar1 final : public Transport {
     return done;
   }
 
-  base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+  base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool) noexcept override {
     if (memory == LocalMemory::heap) return get_to_heap(slot, source, target, size_bytes);
     const auto read = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
@@ -110,7 +110,7 @@ class Bar1 final : public Transport {
     return by_chunk(slot, source, size_bytes, By::cpu, read);
   }
 
-  void forget(const HeapChunk& chunk) noexcept override {
+  void forget(const heap::HeapChunk& chunk) noexcept override {
     if (chunk.number >= largest_chunk_count) return;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
       for (const By by : {By::cpu, By::engine}) {
@@ -159,8 +159,8 @@ class Bar1 final : public Transport {
   };
 
   template <class Copy>
-  base::Status by_chunk(int slot, const HeapRange& range, std::size_t size_bytes, By by, Copy copy) noexcept {
-    HeapChunk chunk = range.chunk;
+  base::Status by_chunk(int slot, const heap::HeapRange& range, std::size_t size_bytes, By by, Copy copy) noexcept {
+    heap::HeapChunk chunk = range.chunk;
     std::uint64_t offset = range.offset;
     for (std::size_t done = 0; done < size_bytes;) {
       if (done != 0) chunk = heap_.chunk_at(offset);
@@ -177,7 +177,7 @@ class Bar1 final : public Transport {
     return {};
   }
 
-  base::Result<gdrkit_pin_t> window_of(int slot, const HeapChunk& chunk, By by) noexcept {
+  base::Result<gdrkit_pin_t> window_of(int slot, const heap::HeapChunk& chunk, By by) noexcept {
     if (chunk.number >= largest_chunk_count) {
       return base::fail(EOPNOTSUPP, "the symmetric heap has grown more than %zu times", largest_chunk_count);
     }
@@ -202,13 +202,13 @@ class Bar1 final : public Transport {
     return window_of(slot, heap_.chunk_at(0), By::cpu);
   }
 
-  [[nodiscard]] std::atomic<std::uint64_t>& window_at(int slot, const HeapChunk& chunk, By by) const noexcept {
+  [[nodiscard]] std::atomic<std::uint64_t>& window_at(int slot, const heap::HeapChunk& chunk, By by) const noexcept {
     const std::size_t first =
         (chunk.is_buffer ? largest_chunk_count : 0) + (by == By::cpu ? 0 : 2 * largest_chunk_count);
     return slots_[static_cast<std::size_t>(slot)].windows[first + chunk.number];
   }
 
-  base::Result<gdrkit_pin_t> open_window(int slot, const HeapChunk& chunk, By by,
+  base::Result<gdrkit_pin_t> open_window(int slot, const heap::HeapChunk& chunk, By by,
                                          std::atomic<std::uint64_t>& window) noexcept {
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     const std::lock_guard lock(mutex_);
@@ -236,7 +236,7 @@ class Bar1 final : public Transport {
 
   /// A heap that cannot be mapped ends the way to its PE; a buffer, which may be of another kind, only its own; what no
   /// engine can read is left to other transports. A name that no engine has is told at each call.
-  static tl::unexpected<base::Error> refuse(Slot& state, const HeapChunk& chunk, By by,
+  static tl::unexpected<base::Error> refuse(Slot& state, const heap::HeapChunk& chunk, By by,
                                             std::atomic<std::uint64_t>& window, base::Status why) noexcept {
     if (by == By::engine && why.error().errno_value == EINVAL) return base::pass(why);
     if (chunk.is_buffer || by == By::engine) {
@@ -248,14 +248,15 @@ class Bar1 final : public Transport {
     return base::pass(state.refusal);
   }
 
-  base::Status put_from_heap(int slot, const HeapRange& target, const void* source, std::size_t size_bytes) noexcept {
+  base::Status put_from_heap(int slot, const heap::HeapRange& target, const void* source,
+                             std::size_t size_bytes) noexcept {
     char bytes[small];
     auto own = heap_.find(source, size_bytes);
     if (!own) return base::pass(own);
     if (auto read = get(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false); !read) return of_own(read);
     return put(slot, target, bytes, size_bytes, LocalMemory::host, false);
   }
-  base::Status get_to_heap(int slot, const HeapRange& source, void* target, std::size_t size_bytes) noexcept {
+  base::Status get_to_heap(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes) noexcept {
     char bytes[small];
     auto own = heap_.find(target, size_bytes);
     if (!own) return base::pass(own);
@@ -272,7 +273,7 @@ class Bar1 final : public Transport {
   [[nodiscard]] int own_slot() const noexcept { return heap_.own_slot(); }
 
   platform::Device& device_;
-  const SymmetricHeap& heap_;
+  const heap::SymmetricHeap& heap_;
   const std::string engine_;  // of gets; "": the CPU
   TransportLimits limits_;
   gdrkit_context_t context_{};
@@ -292,4 +293,4 @@ base::Result<std::unique_ptr<Transport>> make_bar1(const TransportSetting& setti
   return base::fail_literal(ENOMEM, "out of memory while the transport bar1 was made");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::transport

@@ -8,7 +8,7 @@
 #include "platform/device/device_scope.hpp"
 #include "shmem/transport/transport.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::transport {
 namespace {
 
 constexpr bool is_host(LocalMemory memory) noexcept {
@@ -41,8 +41,8 @@ class CopyEngine final : public Transport {
     return is_of_this_machine(slot, slots_);
   }
 
-  base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes, LocalMemory memory,
-                   bool is_async) noexcept override {
+  base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+                   LocalMemory memory, bool is_async) noexcept override {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
     const std::uint64_t at = heap_.address(slot, target.offset);
@@ -52,7 +52,7 @@ class CopyEngine final : public Transport {
     return finish(std::move(given), is_async);
   }
 
-  base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+  base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool is_async) noexcept override {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
@@ -91,7 +91,7 @@ class CopyEngine final : public Transport {
   }
 
   platform::Device& device_;
-  const SymmetricHeap& heap_;
+  const heap::SymmetricHeap& heap_;
   const int slots_;
   platform::Stream stream_;
   base::Status unusable_;
@@ -107,4 +107,4 @@ base::Result<std::unique_ptr<Transport>> make_copy_engine(const TransportSetting
   return base::fail_literal(ENOMEM, "out of memory while the transport copy_engine was made");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::transport

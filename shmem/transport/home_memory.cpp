@@ -7,9 +7,9 @@
 
 #include "platform/device/device_scope.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::transport {
 
-base::Result<std::unique_ptr<HomeMemory>> HomeMemory::make(platform::Device& device, const SymmetricHeap& heap,
+base::Result<std::unique_ptr<HomeMemory>> HomeMemory::make(platform::Device& device, const heap::SymmetricHeap& heap,
                                                            Atomics& atomics) noexcept try {
   std::unique_ptr<HomeMemory> home(new HomeMemory(device, heap, atomics));
   const platform::DeviceScope scope(device);
@@ -35,13 +35,13 @@ base::Result<std::uint64_t> HomeMemory::address_of(std::uint64_t offset, std::ui
                     size_bytes, offset, heap_.size_bytes());
 }
 
-base::Result<HomeChunk> HomeMemory::chunk_of(std::uint64_t offset) noexcept {
+base::Result<remote::HomeChunk> HomeMemory::chunk_of(std::uint64_t offset) noexcept {
   if (auto known = address_of(offset, 1); !known) return base::pass(known);
-  const HeapChunk chunk = heap_.chunk_at(offset);
-  return HomeChunk{chunk.offset, chunk.size_bytes, heap_.own_address(chunk.offset)};
+  const heap::HeapChunk chunk = heap_.chunk_at(offset);
+  return remote::HomeChunk{chunk.offset, chunk.size_bytes, heap_.own_address(chunk.offset)};
 }
 
-HeapRange HomeMemory::range_of(std::uint64_t address) const noexcept {
+heap::HeapRange HomeMemory::range_of(std::uint64_t address) const noexcept {
   const std::uint64_t offset = address - heap_.own_address(0);
   return {offset, heap_.chunk_at(offset)};
 }
@@ -106,4 +106,4 @@ base::Status HomeMemory::complete() noexcept {
   return done;
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::transport

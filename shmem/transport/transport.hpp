@@ -12,10 +12,13 @@
 #include "platform/device/device.hpp"
 #include "shmem/heap/symmetric_heap.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
+class Remote;
+}  // namespace gdrkit::shmem_impl::remote
+
+namespace gdrkit::shmem_impl::transport {
 
 class HomeMemory;
-class Remote;
 
 /// What local memory a transport reads or writes.
 enum class LocalMemory : std::uint8_t {
@@ -48,14 +51,14 @@ class Transport {
 
   /// `source` may be written again when this returns; with `is_async`, when complete(slot) has. Puts of one
   /// thread to one slot through this transport are seen there in the order of the calls, if order(slot) came between.
-  virtual base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes,
+  virtual base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
                            LocalMemory memory, bool is_async) noexcept = 0;
   /// `target` holds the data when this returns; with `is_async`, when complete(slot) has.
-  virtual base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
-                           bool is_async) noexcept = 0;
+  virtual base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes,
+                           LocalMemory memory, bool is_async) noexcept = 0;
 
   /// Nobody uses that memory any more, of whichever slot, and it is about to go.
-  virtual void forget(const HeapChunk& /*chunk*/) noexcept {}
+  virtual void forget(const heap::HeapChunk& /*chunk*/) noexcept {}
 
   /// What was given for the slot before is seen there before what is given after.
   virtual base::Status order(int /*slot*/) noexcept { return {}; }
@@ -81,11 +84,11 @@ inline constexpr TransportLimits no_limits = {{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZ
 /// What a transport is made from; all must outlive it.
 struct TransportSetting {
   platform::Device* device = nullptr;
-  const SymmetricHeap* heap = nullptr;
+  const heap::SymmetricHeap* heap = nullptr;
   int slots = 1;
   int first_remote_slot = 1;
-  Remote* remote = nullptr;    ///< nullptr: all PEs are on this machine
-  HomeMemory* home = nullptr;  ///< with `remote`
+  remote::Remote* remote = nullptr;  ///< nullptr: all PEs are on this machine
+  HomeMemory* home = nullptr;        ///< with `remote`
   RemoteWay remote_way = RemoteWay::automatic;
   /// GDRKIT_ENGINE: who moves gets on this machine; "": CPU loads, then CUDA's copies.
   const char* reading_engine = "";
@@ -100,4 +103,4 @@ struct TransportSetting {
 #include "shmem/transport/transports.def"
 #undef GDRKIT_SHMEM_TRANSPORT
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::transport

@@ -12,7 +12,7 @@
 #include "shmem/transport/home_memory.hpp"
 #include "shmem/transport/transport.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::transport {
 namespace {
 
 /// From here on UCX's own transfers are faster than messages through the other side's thread.
@@ -37,8 +37,8 @@ class Ucx final : public Transport {
     return remote_->serves_direct(pe_of(slot));
   }
 
-  base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes, LocalMemory memory,
-                   bool is_async) noexcept override {
+  base::Status put(int slot, const heap::HeapRange& target, const void* source, std::size_t size_bytes,
+                   LocalMemory memory, bool is_async) noexcept override {
     const int pe = pe_of(slot);
     const bool is_device = memory == LocalMemory::heap || memory == LocalMemory::device;
     if (goes_directly(pe, size_bytes)) {
@@ -49,7 +49,7 @@ class Ucx final : public Transport {
     return put_from_device(pe, target.offset, reinterpret_cast<std::uint64_t>(source), size_bytes);
   }
 
-  base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+  base::Status get(int slot, const heap::HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool is_async) noexcept override {
     const int pe = pe_of(slot);
     const bool is_device = memory == LocalMemory::heap || memory == LocalMemory::device;
@@ -60,7 +60,7 @@ class Ucx final : public Transport {
     return remote_->get(pe, source.offset, target, size_bytes, is_device, is_async);
   }
 
-  void forget(const HeapChunk& chunk) noexcept override {
+  void forget(const heap::HeapChunk& chunk) noexcept override {
     if (remote_ != nullptr) remote_->forget(chunk.offset);
   }
   base::Status order(int slot) noexcept override { return remote_->order(pe_of(slot)); }
@@ -82,8 +82,8 @@ class Ucx final : public Transport {
 
   base::Status put_from_device(int pe, std::uint64_t offset, std::uint64_t source, std::size_t size_bytes) noexcept
       try {
-    for (std::size_t at = 0; at < size_bytes; at += Remote::piece_bytes) {
-      std::vector<char> bytes(std::min(Remote::piece_bytes, size_bytes - at));
+    for (std::size_t at = 0; at < size_bytes; at += remote::Remote::piece_bytes) {
+      std::vector<char> bytes(std::min(remote::Remote::piece_bytes, size_bytes - at));
       if (auto read = home_->read(source + at, bytes.data(), bytes.size()); !read) return read;
       if (auto given = remote_->put_kept(pe, offset + at, std::move(bytes)); !given) return given;
     }
@@ -92,7 +92,7 @@ class Ucx final : public Transport {
     return base::fail_literal(ENOMEM, "out of memory while data went to another machine");
   }
 
-  Remote* const remote_;
+  remote::Remote* const remote_;
   HomeMemory* const home_;
   // Not by itself: UCX 1.13 plays puts to host memory over TCP in software, and ends the process when it acknowledges
   // one to a PE that has died.
@@ -114,4 +114,4 @@ base::Result<std::unique_ptr<Transport>> make_ucx(const TransportSetting& settin
   return base::fail_literal(ENOMEM, "out of memory while the transport ucx was made");
 }
 
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::transport

@@ -14,21 +14,21 @@
 namespace {
 
 using namespace gdrkit;
-using shmem::RemoteMessage;
-using shmem::RemoteMessageKind;
+using shmem_impl::remote::RemoteMessage;
+using shmem_impl::remote::RemoteMessageKind;
 
 constexpr int n_pes = 4;
 constexpr std::size_t header_bytes = offsetof(RemoteMessage, tag);
 
 /// PE 0 of a job whose other PEs are this program. Made again from time to time, as meetings that never end are kept.
 struct Victim {
-  shmem::tests::SimulatedJob job{n_pes};
-  std::unique_ptr<shmem::Pe> pe;
+  shmem_impl::tests::SimulatedJob job{n_pes};
+  std::unique_ptr<shmem_impl::core::Pe> pe;
   std::uint64_t last_number[n_pes] = {};
   int inputs = 0;
 
   Victim() {
-    shmem::PeOptions options;
+    shmem_impl::core::PeOptions options;
     options.n_pes = n_pes;
     options.limit = std::chrono::seconds(60);
     options.heap_bytes = std::uint64_t{1} << 20;
@@ -36,8 +36,8 @@ struct Victim {
     options.is_p2p_disabled = true;
     options.ucx_calls = &job.ucx_calls();
     options.remote_silence = std::chrono::hours(1);
-    options.allgather = &shmem::tests::SimulatedJob::allgather;
-    auto started = shmem::Pe::start(options);
+    options.allgather = &shmem_impl::tests::SimulatedJob::allgather;
+    auto started = shmem_impl::core::Pe::start(options);
     FUZZ_CHECK(started);
     pe = std::move(*started);
     for (int other = 1; other < n_pes; ++other) last_number[other] = job.received_from(other);
@@ -69,12 +69,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::uint8_t> block(sizeof message + bytes.size());
   std::memcpy(block.data(), &message, sizeof message);
   std::copy(bytes.begin(), bytes.end(), block.begin() + sizeof message);
-  const auto decoded = shmem::decode_message(block, {}, 0, n_pes);
-  FUZZ_CHECK(decoded.has_value() == (bytes.size() <= shmem::longest_piece_bytes));
+  const auto decoded = shmem_impl::remote::decode_message(block, {}, 0, n_pes);
+  FUZZ_CHECK(decoded.has_value() == (bytes.size() <= shmem_impl::remote::longest_piece_bytes));
   if (!decoded) return 0;
-  if (shmem::has_sound_fields(*decoded, n_pes)) {
-    FUZZ_CHECK(message.kind >= RemoteMessageKind::put && message.kind <= shmem::last_kind);
-    if (message.kind <= shmem::last_in_order) {
+  if (shmem_impl::remote::has_sound_fields(*decoded, n_pes)) {
+    FUZZ_CHECK(message.kind >= RemoteMessageKind::put && message.kind <= shmem_impl::remote::last_kind);
+    if (message.kind <= shmem_impl::remote::last_in_order) {
       FUZZ_CHECK(message.number != 0);
       if (message.number == one.last_number[message.from] + 1) ++one.last_number[message.from];
     }
@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 std::vector<fuzz::Bytes> gdrkit::fuzz::seeds() {
   std::vector<Bytes> all;
-  for (unsigned kind = 1; kind <= static_cast<unsigned>(shmem::last_kind); ++kind) {
+  for (unsigned kind = 1; kind <= static_cast<unsigned>(shmem_impl::remote::last_kind); ++kind) {
     for (const std::size_t data_bytes : {std::size_t{0}, std::size_t{8}, std::size_t{300}}) {
       RemoteMessage message;
       message.kind = static_cast<RemoteMessageKind>(kind);

@@ -65,7 +65,7 @@ struct ShmemJobOptions {
   /// Every PE counts as one of another machine, so that UCX carries all; $GDRKIT_SHMEM_DISABLE_P2P asks for it, too.
   bool is_p2p_disabled = false;
   std::function<int(int pe)> machine_of = nullptr;  ///< with is_p2p_disabled: PEs of the same number share a machine
-  shmem::RemoteWay remote_way = shmem::RemoteWay::automatic;
+  shmem_impl::transport::RemoteWay remote_way = shmem_impl::transport::RemoteWay::automatic;
   std::string reading_engine = "";
   const platform::UcxCalls* ucx_calls = nullptr;
 };
@@ -90,14 +90,16 @@ struct ShmemJobOptions {
 }
 
 /// $GDRKIT_SHMEM_REMOTE, for tests that are run once for each way.
-[[nodiscard]] inline shmem::RemoteWay remote_way_of_environment(shmem::RemoteWay otherwise) {
+[[nodiscard]] inline shmem_impl::transport::RemoteWay remote_way_of_environment(
+    shmem_impl::transport::RemoteWay otherwise) {
   const char* const text = std::getenv("GDRKIT_SHMEM_REMOTE");
   if (text == nullptr) return otherwise;
-  return std::strcmp(text, "direct") == 0 ? shmem::RemoteWay::direct : shmem::RemoteWay::staged;
+  return std::strcmp(text, "direct") == 0 ? shmem_impl::transport::RemoteWay::direct
+                                          : shmem_impl::transport::RemoteWay::staged;
 }
 
 /// What is at an address of the PE's device, read by its copy engine.
-[[nodiscard]] inline std::vector<std::uint8_t> device_bytes(shmem::Pe& pe, const void* address,
+[[nodiscard]] inline std::vector<std::uint8_t> device_bytes(shmem_impl::core::Pe& pe, const void* address,
                                                             std::size_t size_bytes) {
   auto& device = const_cast<platform::Device&>(pe.device());
   const platform::DeviceScope scope(device);
@@ -107,7 +109,7 @@ struct ShmemJobOptions {
 }
 
 /// Runs `body` as each PE, each in a thread; returns when all have finalized. Failures are the test's.
-inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(shmem::Pe&)>& body) {
+inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(shmem_impl::core::Pe&)>& body) {
   const std::string place = place_name();
   if (place == "emulated") {
     ::setenv("GDRKIT_BACKEND", "emulated", 1);
@@ -125,7 +127,7 @@ inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(s
   for (int number = 0; number < job.n_pes; ++number) {
     threads.emplace_back([&, number] {
       Member member{&allgather, static_cast<std::size_t>(number)};
-      shmem::PeOptions options;
+      shmem_impl::core::PeOptions options;
       options.n_pes = job.n_pes;
       options.pe = number;
       options.limit = job.limit;
@@ -142,7 +144,7 @@ inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(s
         auto* const self = static_cast<Member*>(argument);
         return self->allgather->gather(self->pe, mine, size_bytes, all);
       };
-      auto pe = shmem::Pe::start(options);
+      auto pe = shmem_impl::core::Pe::start(options);
       ASSERT_TRUE(pe) << pe.error().text();
       body(**pe);
       auto ended = (*pe)->finalize();

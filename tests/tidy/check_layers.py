@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Includes go down cmake/layers.txt only, which ARCHITECTURE.md shows as it is, what a file names it includes itself, backends know nothing of one another, and
-copy kernels include next to nothing."""
+"""Includes go down cmake/layers.txt only, which ARCHITECTURE.md shows as it is, what a file names it includes itself, a namespace is a folder, backends know
+nothing of one another, and copy kernels include next to nothing."""
 import posixpath
 import re
 
@@ -15,7 +15,12 @@ KERNEL_SYSTEM_HEADERS = {"immintrin.h", "emmintrin.h", "smmintrin.h", "arm_neon.
 NAMESPACES = {name: f"lib/{name}" for name in ("base", "driver", "cpu", "copy", "backend", "core", "capi")}
 NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/topology"}
 ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
-NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(" + "|".join(NAMESPACES) + r")::(?=\w)")
+NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(?:shmem_impl::)?([a-z]\w*)::(?=\w)")
+# Products whose private namespaces are checked: a file of <product>/<folder> opens <this>::<folder> and what is inside.
+PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"}
+OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations
+# It defines what core declares, so that core need not include the folder above it.
+DEFINES_FOR_CORE = "shmem/collective/team_collectives.cpp"
 
 
 def read_layers(root):
@@ -107,9 +112,23 @@ def namespace_violations(root, path, source, layers):
         named.setdefault(match.group(1), match.start())
     using = reached(root, path, layers, set())
     for namespace, offset in named.items():
-        homes = {name for name in layers if name.startswith(NAMESPACES[namespace])}
+        # There it is a folder of shmem, whose headers bring those below them.
+        home = None if f"{path.split('/')[0]}/{namespace}" in layers and path.startswith("shmem/") else NAMESPACES.get(namespace)
+        homes = {name for name in layers if home and name.startswith(home)}
         if own not in homes and homes and not homes & using:
             yield f"{path}:{repo.line_of(source, offset)}: names {namespace}:: without including a header of it"
+
+
+def folder_violations(path, source):
+    """Files that open a namespace which is not their folder's."""
+    product, *folders = path.split("/")[:-1]
+    if product not in PRIVATE or not folders:
+        return
+    right = f"{PRIVATE[product]}::{folders[0]}"
+    for match in OPENED.finditer(repo.code_only(source)):
+        opened = match.group(1)
+        if opened != right and not opened.startswith(right + "::") and (path, opened) != (DEFINES_FOR_CORE, "gdrkit::shmem_impl::core"):
+            yield f"{path}:{repo.line_of(source, match.start())}: opens namespace {opened}; its folder's is {right}"
 
 
 def picture_violations(root, layers):
@@ -146,6 +165,7 @@ def find_violations(root):
                 yield f"{path}:{repo.line_of(source, match.start())}: {text}"
         if not path.endswith(".def"):
             yield from namespace_violations(root, path, source, layers)
+            yield from folder_violations(path, source)
 
 
 if __name__ == "__main__":

@@ -99,6 +99,15 @@ class Layers(TidyTest):
         self.plant("measure/b.cpp", 'int x = gdrkit::platform::device();\n')
         self.expect(check_layers, "measure/a.cpp:3: names driver:: without", "measure/b.cpp:1: names platform:: without")
 
+    def test_refuses_a_namespace_of_another_folder(self):
+        with open(os.path.join(self.root, "cmake", "layers.txt"), "a", encoding="utf-8") as file:
+            file.write("shmem/heap:\n")
+        self.plant("shmem/heap/a.hpp", "namespace gdrkit::shmem_impl::node {\nclass Node;\n}\n\nnamespace gdrkit::shmem_impl::heap {\nint x;\n}\n")
+        self.plant("shmem/heap/b.cpp", "namespace gdrkit::shmem {\nint x;\n}\nnamespace gdrkit::shmem_impl::heap::parts {\n}\n")
+        self.plant("lib/base/c.cpp", "namespace gdrkit::core {\nint x;\n}\n")
+        self.expect(check_layers, "shmem/heap/b.cpp:1: opens namespace gdrkit::shmem; its folder's is gdrkit::shmem_impl::heap",
+                    "lib/base/c.cpp:1: opens namespace gdrkit::core")
+
     def test_keeps_backends_apart(self):
         self.plant("lib/backend/backend.hpp")
         self.plant("lib/backend/rm/rm_client.hpp", '#include "backend/backend.hpp"\n')

@@ -21,20 +21,20 @@
 namespace gdrkit::tools {
 namespace {
 
-using shmem::UniqueFd;
+using shmem_impl::bootstrap::UniqueFd;
 
 constexpr std::chrono::seconds connect_limit{1};  // to the loopback
 constexpr std::chrono::seconds release_limit{60};
 constexpr std::chrono::hours speak_limit{24};  // the launcher ends it before
 
-shmem::StarGroup group_of(int pe, const RankEnvironment& environment) {
-  shmem::StarGroup group;
+shmem_impl::bootstrap::StarGroup group_of(int pe, const RankEnvironment& environment) {
+  shmem_impl::bootstrap::StarGroup group;
   group.position = pe;
   group.pes.resize(static_cast<std::size_t>(environment.n_pes()));
   std::iota(group.pes.begin(), group.pes.end(), 0);
   group.n_pes = pe == 0 ? environment.n_pes() : 0;
   const std::string& token = environment.token();
-  group.secret = shmem::secret_of({reinterpret_cast<const unsigned char*>(token.data()), token.size()});
+  group.secret = shmem_impl::bootstrap::secret_of({reinterpret_cast<const unsigned char*>(token.data()), token.size()});
   group.where = environment.root();
   group.limit = speak_limit;
   group.is_over = pe == 0;
@@ -50,25 +50,25 @@ void close_all_but(int kept) {
   }
 }
 
-void say_gone(UniqueFd connection, const shmem::StarGroup& group) {
-  const auto once = [&](const shmem::Deadline&) -> base::Result<UniqueFd> {
+void say_gone(UniqueFd connection, const shmem_impl::bootstrap::StarGroup& group) {
+  const auto once = [&](const shmem_impl::bootstrap::Deadline&) -> base::Result<UniqueFd> {
     if (!connection) return base::fail_literal(ECONNRESET, "PE 0 has ended, too");
     return std::move(connection);
   };
-  (void)shmem::make_star_member(once, group);
+  (void)shmem_impl::bootstrap::make_star_member(once, group);
 }
 
-void refuse_all(const shmem::TcpAddress& address, const shmem::StarGroup& group) {
-  auto listener = shmem::listen_at(address);
+void refuse_all(const shmem_impl::bootstrap::TcpAddress& address, const shmem_impl::bootstrap::StarGroup& group) {
+  auto listener = shmem_impl::bootstrap::listen_at(address);
   // PEs between fork and exec still have the one that PE 0 had.
-  for (const shmem::Deadline deadline(release_limit); !listener && !deadline.has_passed();) {
+  for (const shmem_impl::bootstrap::Deadline deadline(release_limit); !listener && !deadline.has_passed();) {
     ::usleep(10'000);
-    listener = shmem::listen_at(address);
+    listener = shmem_impl::bootstrap::listen_at(address);
   }
   while (listener) {
     UniqueFd again(::fcntl(listener->get(), F_DUPFD_CLOEXEC, 0));
     if (!again) return;
-    (void)shmem::make_star_centre(std::move(again), group);
+    (void)shmem_impl::bootstrap::make_star_centre(std::move(again), group);
   }
 }
 
@@ -76,11 +76,12 @@ void refuse_all(const shmem::TcpAddress& address, const shmem::StarGroup& group)
 
 void Departures::note(int pe) {
   if (environment_.root().empty()) return;
-  const auto addresses = shmem::resolve(environment_.root());
+  const auto addresses = shmem_impl::bootstrap::resolve(environment_.root());
   if (!addresses) return;
   UniqueFd connection;
   if (pe != 0) {
-    auto connected = shmem::connect_to(*addresses, true, shmem::Deadline(connect_limit));
+    auto connected =
+        shmem_impl::bootstrap::connect_to(*addresses, true, shmem_impl::bootstrap::Deadline(connect_limit));
     if (!connected) return;  // the job has formed
     connection = std::move(*connected);
   }
@@ -91,7 +92,7 @@ void Departures::note(int pe) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launcher) ::_exit(0);
   close_all_but(connection.get());
-  const shmem::StarGroup group = group_of(pe, environment_);
+  const shmem_impl::bootstrap::StarGroup group = group_of(pe, environment_);
   pe == 0 ? refuse_all(addresses->front(), group) : say_gone(std::move(connection), group);
   ::_exit(0);
 }

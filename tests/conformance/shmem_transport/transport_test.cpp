@@ -16,26 +16,26 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl {
 namespace {
 
 struct Maker {
   const char* name;
-  base::Result<std::unique_ptr<Transport>> (*make)(const TransportSetting&) noexcept;
-  RemoteWay way = RemoteWay::automatic;
+  base::Result<std::unique_ptr<transport::Transport>> (*make)(const transport::TransportSetting&) noexcept;
+  transport::RemoteWay way = transport::RemoteWay::automatic;
   const char* engine = "";
 
-  [[nodiscard]] bool is_remote() const { return make == make_ucx; }
+  [[nodiscard]] bool is_remote() const { return make == transport::make_ucx; }
 };
 /// Each line of the list; a remote one once for each way.
 constexpr Maker makers[] = {
-#define GDRKIT_SHMEM_TRANSPORT(name) {#name, make_##name},
+#define GDRKIT_SHMEM_TRANSPORT(name) {#name, transport::make_##name},
 #include "shmem/transport/transports.def"
 #undef GDRKIT_SHMEM_TRANSPORT
-    {"bar1", make_bar1, RemoteWay::automatic, "automatic"},
-    {"ucx", make_ucx, RemoteWay::staged},
-    {"ucx", make_ucx, RemoteWay::copied},
-    {"ucx", make_ucx, RemoteWay::direct},
+    {"bar1", transport::make_bar1, transport::RemoteWay::automatic, "automatic"},
+    {"ucx", transport::make_ucx, transport::RemoteWay::staged},
+    {"ucx", transport::make_ucx, transport::RemoteWay::copied},
+    {"ucx", transport::make_ucx, transport::RemoteWay::direct},
 };
 
 std::string name_of(const Maker& maker) {
@@ -49,16 +49,16 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
  protected:
   /// One side of a job of two: a transport of its own and a symmetric object of `room` zero bytes.
   struct Side {
-    Pe& pe;
-    Transport& transport;
+    core::Pe& pe;
+    transport::Transport& transport;
     void* object;
     int other_pe;
     int other;  ///< its slot
 
-    [[nodiscard]] HeapRange at(std::size_t offset, std::size_t size) const {
+    [[nodiscard]] heap::HeapRange at(std::size_t offset, std::size_t size) const {
       auto range = pe.heap().find(static_cast<char*>(object) + offset, size);
       EXPECT_TRUE(range) << range.error().text();
-      return range ? *range : HeapRange{};
+      return range ? *range : heap::HeapRange{};
     }
     /// What the own copy of the object holds, by the own GPU's copy.
     [[nodiscard]] std::vector<std::uint8_t> own_bytes() const { return tests::device_bytes(pe, object, room); }
@@ -69,7 +69,7 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
     job.is_p2p_disabled = GetParam().is_remote();
     job.remote_way = GetParam().way;
     job.reading_engine = GetParam().engine;
-    tests::run_shmem_job(job, [&](Pe& pe) {
+    tests::run_shmem_job(job, [&](core::Pe& pe) {
       auto object = pe.allocate(room, 1, true);
       ASSERT_TRUE(object) << object.error().text();
       auto transport = GetParam().make(pe.transport_setting());
@@ -95,13 +95,13 @@ TEST_P(TransportConformance, PutsWriteEveryByteAndNoOther) {
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(side.other_pe) + 1);
     std::vector<std::uint8_t> expected(room, 0);
-    const std::size_t limit = side.transport.limits().put[static_cast<std::size_t>(LocalMemory::host)];
+    const std::size_t limit = side.transport.limits().put[static_cast<std::size_t>(transport::LocalMemory::host)];
     std::size_t at = 0;
     for (const std::size_t size : {1U, 3U, 4U, 8U, 17U, 64U, 100U, 4096U, 9999U, 32768U, 300'001U}) {
       if (size > limit) continue;
       ++at;
       ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(at, size), pattern.data() + at, size,
-                                                      LocalMemory::host, at % 2 == 0)));
+                                                      transport::LocalMemory::host, at % 2 == 0)));
       std::copy_n(theirs.begin() + static_cast<long>(at), size, expected.begin() + static_cast<long>(at));
       at += size;
     }
@@ -118,13 +118,13 @@ TEST_P(TransportConformance, GetsReadEveryByte) {
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(side.other_pe) + 1);
     ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, mine.data(), room, side.pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(side.pe.barrier_all()));
-    const std::size_t limit = side.transport.limits().get[static_cast<std::size_t>(LocalMemory::host)];
+    const std::size_t limit = side.transport.limits().get[static_cast<std::size_t>(transport::LocalMemory::host)];
     for (const std::size_t size : {1U, 2U, 8U, 13U, 64U, 1000U, 4096U, 60'000U, 100'003U}) {
       if (size > limit) continue;
       for (const bool is_async : {false, true}) {
         std::vector<std::uint8_t> bytes(size + 2, 0xee);
         ASSERT_TRUE(tests::succeeded(side.transport.get(side.other, side.at(size + 1, size), bytes.data() + 1, size,
-                                                        LocalMemory::host, is_async)));
+                                                        transport::LocalMemory::host, is_async)));
         ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
         EXPECT_TRUE(std::equal(bytes.begin() + 1, bytes.end() - 1, theirs.begin() + static_cast<long>(size) + 1));
         EXPECT_EQ(bytes.front(), 0xee);
@@ -144,12 +144,12 @@ TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
     for (std::uint64_t round = 1; round <= rounds; ++round) {
       const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
       ASSERT_TRUE(tests::succeeded(
-          side.transport.put(side.other, side.at(0, size), data.data(), size, LocalMemory::host, true)));
+          side.transport.put(side.other, side.at(0, size), data.data(), size, transport::LocalMemory::host, true)));
       ASSERT_TRUE(tests::succeeded(side.transport.order(side.other)));
       ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(word_at, sizeof round), &round, sizeof round,
-                                                      LocalMemory::host, false)));
-      const Word word{static_cast<char*>(side.object) + word_at, sizeof round, false};
-      ASSERT_TRUE(side.pe.wait_until(word, Comparison::greater_equal, round));
+                                                      transport::LocalMemory::host, false)));
+      const core::Word word{static_cast<char*>(side.object) + word_at, sizeof round, false};
+      ASSERT_TRUE(side.pe.wait_until(word, core::Comparison::greater_equal, round));
       std::vector<std::uint8_t> seen(size);
       ASSERT_TRUE(tests::succeeded(side.pe.get(seen.data(), side.object, size, side.pe.pe(), false)));
       ASSERT_EQ(seen, data) << "round " << round;
@@ -161,7 +161,7 @@ TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
 
 TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetWhereItIsServed) {
   run([](Side& side) {
-    constexpr auto heap = static_cast<std::size_t>(LocalMemory::heap);
+    constexpr auto heap = static_cast<std::size_t>(transport::LocalMemory::heap);
     const auto limits = side.transport.limits();
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
     for (const std::size_t size : {1U, 8U, 500U, 1024U, 100'000U}) {
@@ -169,11 +169,11 @@ TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetWhereItIsServed) {
       ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, pattern.data(), size, side.pe.pe(), false)));
       ASSERT_TRUE(tests::succeeded(side.pe.quiet()));
       auto* const back = static_cast<char*>(side.object) + 400'000;
-      ASSERT_TRUE(tests::succeeded(
-          side.transport.put(side.other, side.at(200'000, size), side.object, size, LocalMemory::heap, false)));
+      ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(200'000, size), side.object, size,
+                                                      transport::LocalMemory::heap, false)));
       ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
       ASSERT_TRUE(tests::succeeded(
-          side.transport.get(side.other, side.at(200'000, size), back, size, LocalMemory::heap, false)));
+          side.transport.get(side.other, side.at(200'000, size), back, size, transport::LocalMemory::heap, false)));
       const auto got = tests::device_bytes(side.pe, back, size);
       EXPECT_TRUE(std::equal(got.begin(), got.end(), pattern.begin())) << size;
     }
@@ -189,11 +189,11 @@ TEST_P(TransportConformance, ThreadsMayUseItTogether) {
         const std::vector<std::uint8_t> data(piece, static_cast<std::uint8_t>(thread + 1));
         for (int round = 0; round < 50; ++round) {
           EXPECT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(thread * piece, piece), data.data(),
-                                                          piece, LocalMemory::host, round % 2 == 0)));
+                                                          piece, transport::LocalMemory::host, round % 2 == 0)));
           EXPECT_TRUE(tests::succeeded(side.transport.complete(side.other)));
           std::vector<std::uint8_t> back(piece);
           EXPECT_TRUE(tests::succeeded(side.transport.get(side.other, side.at(thread * piece, piece), back.data(),
-                                                          piece, LocalMemory::host, false)));
+                                                          piece, transport::LocalMemory::host, false)));
           EXPECT_EQ(back, data);
         }
       });
@@ -206,7 +206,7 @@ TEST_P(TransportConformance, ThreadsMayUseItTogether) {
 TEST(Bar1, ACopyKernelThatThereIsNotIsRefused) {
   tests::ShmemJobOptions job;
   job.n_pes = 1;
-  tests::run_shmem_job(job, [](Pe& pe) {
+  tests::run_shmem_job(job, [](core::Pe& pe) {
     ::setenv("GDRKIT_COPY_KERNEL", "nothing", 1);
     const auto made = make_bar1(pe.transport_setting());
     ::unsetenv("GDRKIT_COPY_KERNEL");
@@ -220,4 +220,4 @@ INSTANTIATE_TEST_SUITE_P(TransportsDef, TransportConformance, ::testing::ValuesI
                          [](const auto& one) { return name_of(one.param); });
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl

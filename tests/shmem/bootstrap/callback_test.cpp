@@ -9,7 +9,7 @@
 
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -48,10 +48,10 @@ int gather_on_board(const void* mine, std::size_t size_bytes, void* all, void* a
   return board.result;
 }
 
-std::vector<std::string> run_on_board(Board* board, const std::function<std::string(Exchange&)>& as_pe) {
+std::vector<std::string> run_on_board(Board* board, const std::function<std::string(bootstrap::Exchange&)>& as_pe) {
   return run_threads(board->n_pes, [&](int pe) {
     Seat seat{board, pe};
-    auto exchange = exchange_by_callback(gather_on_board, &seat, pe, board->n_pes);
+    auto exchange = bootstrap::exchange_by_callback(gather_on_board, &seat, pe, board->n_pes);
     return exchange ? as_pe(**exchange) : end_of(exchange);
   });
 }
@@ -59,7 +59,7 @@ std::vector<std::string> run_on_board(Board* board, const std::function<std::str
 TEST(CallbackExchange, Gathers) {
   Board board(4);
   EXPECT_THAT(run_on_board(&board,
-                           [](Exchange& exchange) {
+                           [](bootstrap::Exchange& exchange) {
                              return gather_and_check(exchange, 0, "one") + gather_and_check(exchange, 1, "two");
                            }),
               Each(std::string()));
@@ -69,27 +69,28 @@ TEST(CallbackExchange, NamesWhatTheFunctionReturned) {
   Board board(2);
   board.result = 5;
   EXPECT_THAT(
-      run_on_board(&board, [](Exchange& exchange) { return gather_and_check(exchange, 0, "heap sizes"); }),
+      run_on_board(&board, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "heap sizes"); }),
       Each(AllOf(StartsWith(begins_with(EIO)), HasSubstr("'heap sizes': the application's all-gather returned 5"))));
 }
 
 TEST(CallbackExchange, NamesDifferentSteps) {
   Board board(2);
-  const auto ends = run_on_board(
-      &board, [](Exchange& exchange) { return gather_and_check(exchange, 0, exchange.pe() == 0 ? "one" : "two"); });
+  const auto ends = run_on_board(&board, [](bootstrap::Exchange& exchange) {
+    return gather_and_check(exchange, 0, exchange.pe() == 0 ? "one" : "two");
+  });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("'two'"), HasSubstr("'one'"))));
 }
 
 TEST(CallbackExchange, NamesPartsInAnotherOrder) {
   Board board(3);
   board.is_reversed = true;
-  EXPECT_THAT(run_on_board(&board, [](Exchange& exchange) { return gather_and_check(exchange, 0, "one"); }),
+  EXPECT_THAT(run_on_board(&board, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "one"); }),
               Each(HasSubstr("must order parts by PE")));
 }
 
 TEST(CallbackExchange, RefusesNoFunction) {
-  EXPECT_THAT(end_of(exchange_by_callback(nullptr, nullptr, 0, 1)), StartsWith(begins_with(EINVAL)));
+  EXPECT_THAT(end_of(bootstrap::exchange_by_callback(nullptr, nullptr, 0, 1)), StartsWith(begins_with(EINVAL)));
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

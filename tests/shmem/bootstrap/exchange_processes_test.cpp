@@ -9,7 +9,7 @@
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -19,14 +19,14 @@ using ::testing::StartsWith;
 
 /// A job of four whose PE `killed` kills itself before step `step`; -1: before it joins.
 std::vector<std::string> run_and_kill(int killed, int step, std::chrono::milliseconds limit) {
-  const auto id = make_unique_id();
+  const auto id = bootstrap::make_unique_id();
   EXPECT_TRUE(id) << id.error().text();
   return run_processes(4, [&](int pe) -> std::string {
     const auto die = [&](int now) {
       if (pe == killed && now == step) ::kill(::getpid(), SIGKILL);
     };
     die(-1);
-    auto exchange = exchange_by_unique_id(*id, pe, 4, limit);
+    auto exchange = bootstrap::exchange_by_unique_id(*id, pe, 4, limit);
     if (!exchange) return end_of(exchange);
     std::string end;
     for (int now = 0; now < 3 && end.empty(); ++now) {
@@ -65,10 +65,10 @@ TEST(ExchangeProcesses, APeKilledBeforeItJoinsIsMissed) {
 
 /// Its copy of the connection would keep the killed PE's place until the child ends.
 TEST(ExchangeProcesses, AForkedChildDoesNotKeepAKilledPeAlive) {
-  const auto id = make_unique_id();
+  const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   const auto ends = run_processes(2, [&](int pe) -> std::string {
-    auto exchange = exchange_by_unique_id(*id, pe, 2, long_limit);
+    auto exchange = bootstrap::exchange_by_unique_id(*id, pe, 2, long_limit);
     if (!exchange) return end_of(exchange);
     if (pe == 1) {
       if (::fork() == 0) {
@@ -87,4 +87,4 @@ TEST(ExchangeProcesses, AForkedChildDoesNotKeepAKilledPeAlive) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

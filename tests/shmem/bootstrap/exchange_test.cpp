@@ -12,7 +12,7 @@
 #include "support/process_resources.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -22,7 +22,7 @@ using ::testing::StartsWith;
 
 TEST(Exchange, GathersOnAnyNumberOfPes) {
   for (const int n_pes : {1, 2, 3, 8}) {
-    const auto ends = run_pes(n_pes, long_limit, [](Exchange& exchange) {
+    const auto ends = run_pes(n_pes, long_limit, [](bootstrap::Exchange& exchange) {
       std::string end;
       for (int round = 0; round < 20 && end.empty(); ++round) end = gather_and_check(exchange, round, "numbers");
       return end;
@@ -32,12 +32,13 @@ TEST(Exchange, GathersOnAnyNumberOfPes) {
 }
 
 TEST(Exchange, SixtyFourPesGather) {
-  EXPECT_THAT(run_pes(64, long_limit, [](Exchange& exchange) { return gather_and_check(exchange, 7, "numbers"); }),
-              Each(std::string()));
+  EXPECT_THAT(
+      run_pes(64, long_limit, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 7, "numbers"); }),
+      Each(std::string()));
 }
 
 TEST(Exchange, GathersNothingAndMuch) {
-  const auto ends = run_pes(3, long_limit, [](Exchange& exchange) -> std::string {
+  const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) -> std::string {
     if (auto none = exchange.allgather(nullptr, 0, nullptr, "nothing"); !none) return end_of(none);
     constexpr std::size_t size = 3'000'000;
     const std::vector<char> mine(size, static_cast<char>('a' + exchange.pe()));
@@ -52,7 +53,7 @@ TEST(Exchange, GathersNothingAndMuch) {
 }
 
 TEST(Exchange, NamesPesThatDoNotComeOnAllThatDo) {
-  const auto ends = run_pes(6, 300ms, [](Exchange&) -> std::string { return "joined"; }, {2, 4, 5});
+  const auto ends = run_pes(6, 300ms, [](bootstrap::Exchange&) -> std::string { return "joined"; }, {2, 4, 5});
   for (const int pe : {0, 1, 3}) {
     EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
                 AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PEs 2, 4 and 5 of 6 PEs did not come"),
@@ -62,7 +63,7 @@ TEST(Exchange, NamesPesThatDoNotComeOnAllThatDo) {
 
 TEST(Exchange, NamesPesThatDoNotComeToAStep) {
   std::barrier all_failed(3);
-  const auto ends = run_pes(3, 300ms, [&](Exchange& exchange) {
+  const auto ends = run_pes(3, 300ms, [&](bootstrap::Exchange& exchange) {
     const auto end = exchange.pe() == 1 ? "" : gather_and_check(exchange, 0, "heap sizes");
     all_failed.arrive_and_wait();  // PE 1 stays, and keeps its connection
     return end;
@@ -74,7 +75,7 @@ TEST(Exchange, NamesPesThatDoNotComeToAStep) {
 
 TEST(Exchange, NamesAMissingPeZero) {
   std::barrier all_failed(3);
-  const auto ends = run_pes(3, 300ms, [&](Exchange& exchange) {
+  const auto ends = run_pes(3, 300ms, [&](bootstrap::Exchange& exchange) {
     const auto end = exchange.pe() == 0 ? "" : gather_and_check(exchange, 0, "heap sizes");
     all_failed.arrive_and_wait();
     return end;
@@ -86,7 +87,7 @@ TEST(Exchange, NamesAMissingPeZero) {
 
 TEST(Exchange, NamesPesThatAreGone) {
   for (const int gone : {0, 2}) {
-    const auto ends = run_pes(4, long_limit, [&](Exchange& exchange) -> std::string {
+    const auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
       if (auto end = gather_and_check(exchange, 0, "first"); !end.empty()) return end;
       if (exchange.pe() == gone) return "left";
       return gather_and_check(exchange, 1, "second");
@@ -101,7 +102,7 @@ TEST(Exchange, NamesPesThatAreGone) {
 }
 
 TEST(Exchange, FailsWithTheSameErrorEverAfter) {
-  const auto ends = run_pes(3, long_limit, [](Exchange& exchange) -> std::string {
+  const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 1) return "left";
     const auto first = gather_and_check(exchange, 0, "first");
     return first == gather_and_check(exchange, 1, "second") ? first : "another error";
@@ -110,7 +111,7 @@ TEST(Exchange, FailsWithTheSameErrorEverAfter) {
 }
 
 TEST(Exchange, NamesDifferentSizesAndGoesOn) {
-  const auto ends = run_pes(3, long_limit, [](Exchange& exchange) -> std::string {
+  const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) -> std::string {
     long long mine[2] = {};
     std::vector<char> all(64);
     const std::size_t size = exchange.pe() == 2 ? 16 : 8;
@@ -125,41 +126,42 @@ TEST(Exchange, NamesDifferentSizesAndGoesOn) {
 }
 
 TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {
-  const auto id = make_unique_id();
+  const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
-  auto ends =
-      run_threads(2, [&](int pe) { return end_of(exchange_by_unique_id(*id, pe, pe == 0 ? 2 : 3, long_limit)); });
+  auto ends = run_threads(
+      2, [&](int pe) { return end_of(bootstrap::exchange_by_unique_id(*id, pe, pe == 0 ? 2 : 3, long_limit)); });
   EXPECT_THAT(ends, Each(HasSubstr("PE 1 was started in a job of 3 PEs, PE 0 in one of 2")));
 
-  const auto other = make_unique_id();
+  const auto other = bootstrap::make_unique_id();
   ASSERT_TRUE(other) << other.error().text();
-  ends = run_threads(3, [&](int i) { return end_of(exchange_by_unique_id(*other, i == 0 ? 0 : 1, 3, long_limit)); });
+  ends = run_threads(
+      3, [&](int i) { return end_of(bootstrap::exchange_by_unique_id(*other, i == 0 ? 0 : 1, 3, long_limit)); });
   EXPECT_THAT(ends, Each(HasSubstr("two processes or threads are PE 1")));
 }
 
 TEST(Exchange, RefusesPesThatCannotBe) {
-  const auto id = make_unique_id();
+  const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   for (const auto& [pe, n_pes] : {std::pair{-1, 2}, {2, 2}, {0, 0}, {5, 1}}) {
-    EXPECT_THAT(end_of(exchange_by_unique_id(*id, pe, n_pes, 1s)), StartsWith(begins_with(EINVAL)));
+    EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, pe, n_pes, 1s)), StartsWith(begins_with(EINVAL)));
   }
-  EXPECT_THAT(end_of(exchange_by_unique_id(UniqueId{}, 0, 2, 1s)), HasSubstr("not a unique id"));
-  EXPECT_EQ(end_of(exchange_by_unique_id(*id, 0, 1, 1s)), "");
-  EXPECT_THAT(end_of(exchange_by_unique_id(*id, 0, 1, 1s)), HasSubstr("must be in the process that made"));
+  EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(bootstrap::UniqueId{}, 0, 2, 1s)), HasSubstr("not a unique id"));
+  EXPECT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");
+  EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), HasSubstr("must be in the process that made"));
 }
 
 TEST(Exchange, SaysAtOnceThatPeZeroHasEnded) {
-  const auto id = make_unique_id();
+  const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
-  ASSERT_EQ(end_of(exchange_by_unique_id(*id, 0, 1, 1s)), "");  // its listener is closed
-  EXPECT_THAT(end_of(exchange_by_unique_id(*id, 1, 2, long_limit)),
+  ASSERT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");  // its listener is closed
+  EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 1, 2, long_limit)),
               AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("does not listen")));
 }
 
 TEST(Exchange, LeavesNoDescriptorOpen) {
   const auto round = [](bool fails) {
     return run_pes(
-        5, fails ? 100ms : 30s, [](Exchange& exchange) { return gather_and_check(exchange, 0, "numbers"); },
+        5, fails ? 100ms : 30s, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "numbers"); },
         fails ? std::vector<int>{3} : std::vector<int>{});
   };
   ASSERT_THAT(round(false), Each(std::string()));
@@ -171,16 +173,16 @@ TEST(Exchange, LeavesNoDescriptorOpen) {
 
 TEST(UniqueId, OfAJobThatWillNotComeGivesItsSocketBack) {
   const auto before = gdrkit::tests::count_process_resources();
-  std::vector<UniqueId> ids;
+  std::vector<bootstrap::UniqueId> ids;
   for (int i = 0; i < 50; ++i) {
-    const auto id = make_unique_id();
+    const auto id = bootstrap::make_unique_id();
     ASSERT_TRUE(id) << id.error().text();
     ids.push_back(*id);
   }
-  for (const UniqueId& id : ids) EXPECT_EQ(end_of(release_unique_id(id)), "");
+  for (const bootstrap::UniqueId& id : ids) EXPECT_EQ(end_of(bootstrap::release_unique_id(id)), "");
   EXPECT_EQ(gdrkit::tests::count_process_resources(), before);
-  EXPECT_THAT(end_of(release_unique_id(ids.front())), StartsWith(begins_with(EINVAL)));
+  EXPECT_THAT(end_of(bootstrap::release_unique_id(ids.front())), StartsWith(begins_with(EINVAL)));
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

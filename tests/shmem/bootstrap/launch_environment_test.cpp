@@ -12,7 +12,7 @@
 #include "shmem/bootstrap/tcp_address.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -61,11 +61,11 @@ class Variables {
 
 TEST(LaunchEnvironment, IsAJobOfOneWithoutALauncher) {
   const Variables none({});
-  const auto found = read_launch_environment().value();
+  const auto found = bootstrap::read_launch_environment().value();
   EXPECT_EQ(found.launcher, "");
   EXPECT_EQ(found.pe, 0);
   EXPECT_EQ(found.n_pes, 1);
-  EXPECT_EQ(end_of(exchange_by_environment(found, 1s)), "");
+  EXPECT_EQ(end_of(bootstrap::exchange_by_environment(found, 1s)), "");
 }
 
 TEST(LaunchEnvironment, ReadsGdrkitRun) {
@@ -77,7 +77,7 @@ TEST(LaunchEnvironment, ReadsGdrkitRun) {
                        {"GDRKIT_SHMEM_LISTEN_FD", "7"},
                        {"RANK", "3"},
                        {"WORLD_SIZE", "9"}});
-  const auto found = read_launch_environment().value();
+  const auto found = bootstrap::read_launch_environment().value();
   EXPECT_EQ(found.launcher, "gdrkit run");
   EXPECT_EQ(found.n_pes, 4);
   EXPECT_EQ(found.root, "127.0.0.1:5");
@@ -93,7 +93,7 @@ TEST(LaunchEnvironment, ReadsTorchrunBeforeTheStepItRunsIn) {
                        {"MASTER_PORT", "29500"},
                        {"SLURM_PROCID", "1"},
                        {"SLURM_STEP_NUM_TASKS", "2"}});
-  const auto found = read_launch_environment().value();
+  const auto found = bootstrap::read_launch_environment().value();
   EXPECT_EQ(found.launcher, "torchrun");
   EXPECT_EQ(found.pe, 5);
   EXPECT_EQ(found.n_pes, 8);
@@ -106,18 +106,18 @@ TEST(LaunchEnvironment, ReadsMpirunAndSrun) {
   {
     const Variables set(
         {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}});
-    const auto found = read_launch_environment().value();
+    const auto found = bootstrap::read_launch_environment().value();
     EXPECT_EQ(found.launcher, "mpirun (Open MPI)");
     EXPECT_EQ(found.local_index, 1);
     EXPECT_EQ(found.root, "");
   }
   {
     const Variables set({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}});
-    EXPECT_EQ(read_launch_environment().value().local_index, 1);
+    EXPECT_EQ(bootstrap::read_launch_environment().value().local_index, 1);
   }
   {
     const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"GDRKIT_SHMEM_ROOT", "node1:4711"}});
-    const auto found = read_launch_environment().value();
+    const auto found = bootstrap::read_launch_environment().value();
     EXPECT_EQ(found.launcher, "srun");
     EXPECT_EQ(found.pe, 3);
     EXPECT_EQ(found.root, "node1:4711");
@@ -125,7 +125,7 @@ TEST(LaunchEnvironment, ReadsMpirunAndSrun) {
   {
     const std::vector<std::pair<const char*, std::string>> of_batch_script = {{"SLURM_PROCID", "0"}};
     const Variables set(of_batch_script);
-    EXPECT_EQ(read_launch_environment().value().launcher, "");
+    EXPECT_EQ(bootstrap::read_launch_environment().value().launcher, "");
   }
 }
 
@@ -144,17 +144,18 @@ TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
   };
   for (const auto& one : cases) {
     const Variables set(one.set);
-    EXPECT_THAT(end_of(read_launch_environment()), AllOf(StartsWith(begins_with(EINVAL)), HasSubstr(one.text)));
+    EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
+                AllOf(StartsWith(begins_with(EINVAL)), HasSubstr(one.text)));
   }
 }
 
 /// As launchers start PEs: each knows the root, and PE 0 may have a listener.
 std::vector<std::string> run_at_root(bool has_listener, int rounds, const std::string& token) {
-  auto listener = listen_at(address_of_interface("lo").value()).value();
-  const std::string root = address_of(listener.get()).value().text();
-  if (!has_listener) listener = UniqueFd();
+  auto listener = bootstrap::listen_at(bootstrap::address_of_interface("lo").value()).value();
+  const std::string root = bootstrap::address_of(listener.get()).value().text();
+  if (!has_listener) listener = bootstrap::UniqueFd();
   return run_threads(3, [&](int pe) {
-    LaunchEnvironment environment;
+    bootstrap::LaunchEnvironment environment;
     environment.launcher = "a test";
     environment.pe = pe;
     environment.n_pes = 3;
@@ -163,7 +164,7 @@ std::vector<std::string> run_at_root(bool has_listener, int rounds, const std::s
     environment.listen_fd = pe == 0 ? listener.release() : -1;
     std::string end;
     for (int round = 0; round < rounds && end.empty(); ++round) {
-      auto exchange = exchange_by_environment(environment, long_limit);
+      auto exchange = bootstrap::exchange_by_environment(environment, long_limit);
       end = exchange ? gather_and_check(**exchange, round, "numbers") : end_of(exchange);
     }
     return end;
@@ -182,12 +183,12 @@ TEST(LaunchEnvironment, PesOfOneUserMeetWithoutAToken) { EXPECT_THAT(run_at_root
 
 TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
   for (const int pe : {0, 1}) {
-    LaunchEnvironment environment;
+    bootstrap::LaunchEnvironment environment;
     environment.launcher = "torchrun";
     environment.pe = pe;
     environment.n_pes = 2;
     environment.root = "192.0.2.1:4711";  // of no machine (RFC 5737)
-    EXPECT_THAT(end_of(exchange_by_environment(environment, long_limit)),
+    EXPECT_THAT(end_of(bootstrap::exchange_by_environment(environment, long_limit)),
                 AllOf(StartsWith(begins_with(EACCES)), HasSubstr("torchrun gives the job no secret"),
                       HasSubstr("set GDRKIT_SHMEM_TOKEN")));
   }
@@ -195,30 +196,31 @@ TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
 
 TEST(LaunchEnvironment, ATokenThatCanBeGuessedIsRefused) {
   const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN", "secret"}});
-  EXPECT_THAT(end_of(read_launch_environment()),
+  EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
               AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("GDRKIT_SHMEM_TOKEN has 6 characters")));
 }
 
 TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
   const std::string path = ::testing::TempDir() + "gdrkit_token_" + std::to_string(::getpid());
   const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN_FILE", path}});
-  EXPECT_THAT(end_of(read_launch_environment()), StartsWith(begins_with(ENOENT)));
+  EXPECT_THAT(end_of(bootstrap::read_launch_environment()), StartsWith(begins_with(ENOENT)));
   std::ofstream(path) << "0123456789abcdef0123\n";
   ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
-  EXPECT_EQ(read_launch_environment().value().token, "0123456789abcdef0123");
+  EXPECT_EQ(bootstrap::read_launch_environment().value().token, "0123456789abcdef0123");
   for (const mode_t mode : {mode_t{0640}, mode_t{0604}, mode_t{0620}}) {
     ASSERT_EQ(::chmod(path.c_str(), mode), 0);
-    EXPECT_THAT(end_of(read_launch_environment()), AllOf(StartsWith(begins_with(EACCES)), HasSubstr("chmod 600")));
+    EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
+                AllOf(StartsWith(begins_with(EACCES)), HasSubstr("chmod 600")));
   }
   ::unlink(path.c_str());
 }
 
 TEST(LaunchEnvironment, SaysWhatToSetWhereTheLauncherSaysNothing) {
   const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}});
-  EXPECT_THAT(end_of(exchange_by_environment(read_launch_environment().value(), 1s)),
+  EXPECT_THAT(end_of(bootstrap::exchange_by_environment(bootstrap::read_launch_environment().value(), 1s)),
               AllOf(StartsWith(begins_with(ENOTSUP)), HasSubstr("srun does not say where PE 0 is"),
                     HasSubstr("set GDRKIT_SHMEM_ROOT=host:port")));
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -11,12 +11,12 @@ using namespace gdrkit;
 
 int main(int argc, char** /*argv*/) {
   (void)std::setvbuf(stderr, nullptr, _IOLBF, BUFSIZ);  // lines of two PEs must not mix
-  const auto environment = shmem::read_launch_environment();
+  const auto environment = shmem_impl::bootstrap::read_launch_environment();
   if (!environment) return std::fprintf(stderr, "%s\n", environment.error().text()), 1;
   if (argc > 1 && environment->pe == 1) return 0;
   const auto limit = std::chrono::seconds(argc > 1 ? 1 : 30);
   for (int round = 0; round < 2; ++round) {
-    auto exchange = shmem::exchange_by_environment(*environment, limit);
+    auto exchange = shmem_impl::bootstrap::exchange_by_environment(*environment, limit);
     if (!exchange) return std::fprintf(stderr, "%s\n", exchange.error().text()), 1;
     const auto all = (*exchange)->gather(100 * environment->pe + round, "numbers");
     if (!all) return std::fprintf(stderr, "%s\n", all.error().text()), 1;

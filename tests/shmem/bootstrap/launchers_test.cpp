@@ -18,7 +18,7 @@
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -93,8 +93,8 @@ class PmiServer {
     for (int pe = 0; pe < n_pes; ++pe) {
       std::array<int, 2> ends{-1, -1};
       if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) ADD_FAILURE() << "socketpair";
-      clients_.push_back(UniqueFd(ends[1]));
-      servers_.push_back(UniqueFd(ends[0]));
+      clients_.push_back(bootstrap::UniqueFd(ends[1]));
+      servers_.push_back(bootstrap::UniqueFd(ends[0]));
     }
   }
   [[nodiscard]] int client(int pe) const { return clients_[static_cast<std::size_t>(pe)].get(); }
@@ -118,7 +118,7 @@ class PmiServer {
         char bytes[1000];
         const ssize_t got = ::recv(servers_[i].get(), bytes, sizeof bytes, MSG_DONTWAIT);
         if (got == 0) {
-          servers_[i] = UniqueFd();
+          servers_[i] = bootstrap::UniqueFd();
           --open;
         }
         if (got > 0) unread[i].append(bytes, static_cast<std::size_t>(got));
@@ -163,8 +163,8 @@ class PmiServer {
     if (command == "finalize") say(i, "cmd=finalize_ack rc=0");
   }
 
-  std::vector<UniqueFd> clients_;
-  std::vector<UniqueFd> servers_;
+  std::vector<bootstrap::UniqueFd> clients_;
+  std::vector<bootstrap::UniqueFd> servers_;
   std::map<std::string, std::string> values_;
   std::string commands_;
 };
@@ -179,7 +179,7 @@ std::vector<std::string> share_over_pmi(int n_pes, std::chrono::milliseconds lim
         if (pe == absent) return "absent";
         std::string all;
         for (const char* key : {"one", "two"}) {
-          const auto value = share_by_pmi1(pe, key, pe == 0 ? std::string("value-of-") + key : "", limit);
+          const auto value = bootstrap::share_by_pmi1(pe, key, pe == 0 ? std::string("value-of-") + key : "", limit);
           all += value ? *value + " " : end_of(value);
           if (!value) break;
         }
@@ -210,7 +210,7 @@ std::string commands_of_pe_that_exits(const std::function<void(int socket)>& bef
         if (pe == 1) return server.serve();
         const int own = server.become_client(0);
         before(own);
-        const auto value = share_by_pmi1(0, "one", "value", long_limit);
+        const auto value = bootstrap::share_by_pmi1(0, "one", "value", long_limit);
         after(own);
         std::exit(value ? 0 : 1);
       },
@@ -241,4 +241,4 @@ TEST(Pmi, WritesNothingToADescriptorThatIsReused) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

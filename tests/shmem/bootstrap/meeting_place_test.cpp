@@ -20,7 +20,7 @@
 #include "shmem/node/node_join.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -47,14 +47,14 @@ class Folder {
 /// For each PE, the PEs on its machine, "0 2 ", or its error. Each PE of `apart` has its own network namespace.
 std::vector<std::string> meet(int n_pes, const std::string& folder, const std::string& host_id,
                               std::vector<int> apart = {}, int* refused = nullptr) {
-  return run_pes(n_pes, long_limit, [&](Exchange& exchange) -> std::string {
+  return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     const bool is_apart = std::find(apart.begin(), apart.end(), exchange.pe()) != apart.end();
     if (is_apart && ::unshare(CLONE_NEWNET) != 0) *refused = errno;
-    auto place = MeetingPlace::open(folder);
+    auto place = bootstrap::MeetingPlace::open(folder);
     if (!place) return end_of(place);
-    auto machine = read_machine_name({host_id, !folder.empty()});
+    auto machine = node::read_machine_name({host_id, !folder.empty()});
     if (!machine) return end_of(machine);
-    auto node = join_node(*machine, exchange, 100, long_limit, 0, *place);
+    auto node = node::join_node(*machine, exchange, 100, long_limit, 0, *place);
     if (!node) return end_of(node);
     std::string pes;
     for (const int pe : (*node)->pes()) pes += std::to_string(pe) + " ";
@@ -82,9 +82,9 @@ TEST(MeetingPlace, AHostIdWithoutAFolderIsRefusedAcrossNetworkNamespaces) {
 TEST(MeetingPlace, FoldersThatDifferAreRefused) {
   const Folder one;
   const Folder other;
-  const auto ends = run_pes(2, long_limit, [&](Exchange& exchange) -> std::string {
-    auto place = MeetingPlace::open(exchange.pe() == 0 ? one.path() : other.path());
-    return end_of(join_node(*read_machine_name({"", true}), exchange, 100, long_limit, 0, *place));
+  const auto ends = run_pes(2, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
+    auto place = bootstrap::MeetingPlace::open(exchange.pe() == 0 ? one.path() : other.path());
+    return end_of(node::join_node(*node::read_machine_name({"", true}), exchange, 100, long_limit, 0, *place));
   });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)), HasSubstr("PE 1: cannot reach PE 0"))));
 }
@@ -92,18 +92,18 @@ TEST(MeetingPlace, FoldersThatDifferAreRefused) {
 /// Of this thread only.
 TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRefused) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can start a PE as another user";
-  const auto ends = run_pes(2, long_limit, [&](Exchange& exchange) -> std::string {
+  const auto ends = run_pes(2, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 1 && ::syscall(SYS_setresuid, 65534, 65534, 65534) != 0) return "cannot change the user";
-    return end_of(join_node(*read_machine_name({"node", false}), exchange, 100, long_limit));
+    return end_of(node::join_node(*node::read_machine_name({"node", false}), exchange, 100, long_limit));
   });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)), HasSubstr("PE 1: cannot reach PE 0"),
                                HasSubstr("it runs as another user"))));
 }
 
 TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsNamed) {
-  const auto ends = run_pes(3, long_limit, [&](Exchange& exchange) -> std::string {
-    const auto machine = read_machine_name({exchange.pe() == 1 ? "" : "node", false});
-    return end_of(join_node(*machine, exchange, 100, long_limit));
+  const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
+    const auto machine = node::read_machine_name({exchange.pe() == 1 ? "" : "node", false});
+    return end_of(node::join_node(*machine, exchange, 100, long_limit));
   });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)),
                                HasSubstr("PE 0 has GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR"),
@@ -112,18 +112,18 @@ TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsNamed) {
 
 TEST(MeetingPlace, HostIdsTakeTheBootIdentifiersPlace) {
   const Folder folder;
-  const auto ends = run_pes(4, long_limit, [&](Exchange& exchange) -> std::string {
-    auto place = MeetingPlace::open(folder.path());
-    const auto machine = read_machine_name({exchange.pe() % 2 == 0 ? "even" : "odd", true});
-    auto node = join_node(*machine, exchange, 100, long_limit, 0, *place);
+  const auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
+    auto place = bootstrap::MeetingPlace::open(folder.path());
+    const auto machine = node::read_machine_name({exchange.pe() % 2 == 0 ? "even" : "odd", true});
+    auto node = node::join_node(*machine, exchange, 100, long_limit, 0, *place);
     return node ? std::to_string((*node)->pes().front()) : end_of(node);
   });
   EXPECT_THAT(ends, ElementsAre("0", "1", "0", "1"));
 }
 
 TEST(MeetingPlace, AHostIdHasAtMost39Characters) {
-  ASSERT_TRUE(read_machine_name({std::string(39, 'a'), false}));
-  const auto name = read_machine_name({std::string(40, 'a'), false});
+  ASSERT_TRUE(node::read_machine_name({std::string(39, 'a'), false}));
+  const auto name = node::read_machine_name({std::string(40, 'a'), false});
   EXPECT_THAT(end_of(name), AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("it has 40 characters; use at most 39")));
 }
 
@@ -142,11 +142,11 @@ TEST(MeetingPlace, RefusesAFolderThatOtherUsersCanEnter) {
   const Folder folder;
   for (const mode_t mode : {0777U, 01777U, 0750U, 0701U, 0720U}) {
     ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0);
-    EXPECT_THAT(end_of(MeetingPlace::open(folder.path())),
+    EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path())),
                 AllOf(StartsWith(begins_with(EPERM)), HasSubstr("its mode gives other users access")));
   }
   ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
-  EXPECT_EQ(end_of(MeetingPlace::open(folder.path())), "");
+  EXPECT_EQ(end_of(bootstrap::MeetingPlace::open(folder.path())), "");
 }
 
 TEST(MeetingPlace, RefusesAFolderOfAnotherUser) {
@@ -154,15 +154,15 @@ TEST(MeetingPlace, RefusesAFolderOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another user";
   ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
   EXPECT_THAT(
-      end_of(MeetingPlace::open(folder.path())),
+      end_of(bootstrap::MeetingPlace::open(folder.path())),
       AllOf(StartsWith(begins_with(EPERM)), HasSubstr("it belongs to user 65534, but this process runs as user 0")));
 }
 
 TEST(MeetingPlace, RefusesWhatIsNotAFolder) {
   const Folder folder;
-  EXPECT_THAT(end_of(MeetingPlace::open(folder.path() + "/missing")), StartsWith(begins_with(ENOENT)));
+  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/missing")), StartsWith(begins_with(ENOENT)));
   std::ofstream(folder.path() + "/file") << "text";
-  EXPECT_THAT(end_of(MeetingPlace::open(folder.path() + "/file")), StartsWith(begins_with(ENOTDIR)));
+  EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/file")), StartsWith(begins_with(ENOTDIR)));
 }
 
 TEST(MeetingPlace, APathMayBeLongerThanASocketsName) {
@@ -173,12 +173,12 @@ TEST(MeetingPlace, APathMayBeLongerThanASocketsName) {
 }
 
 /// A socket of that name in the folder, last changed `age_s` seconds ago. It listens while the result lives.
-UniqueFd left_over(const Folder& folder, const std::string& name, int age_s) {
+bootstrap::UniqueFd left_over(const Folder& folder, const std::string& name, int age_s) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = folder.path() + "/" + name;
   std::strcpy(address.sun_path, path.c_str());
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
+  bootstrap::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
   EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   EXPECT_EQ(::listen(socket.get(), 8), 0);
   const timespec when{::time(nullptr) - age_s, 0};
@@ -195,7 +195,7 @@ TEST(MeetingPlace, RemovesOldSocketsOfKilledProcessesOnly) {
   left_over(folder, "gdrkit-shmem-old", two_days_s);
   left_over(folder, "gdrkit-shmem-of-another-machine", 3600);
   left_over(folder, "another-program", two_days_s);
-  const UniqueFd live = left_over(folder, "gdrkit-shmem-live", two_days_s);
+  const bootstrap::UniqueFd live = left_over(folder, "gdrkit-shmem-live", two_days_s);
   EXPECT_THAT(meet(2, folder.path(), ""), Each(std::string("0 1 ")));
   const auto exists = [&](const char* name) { return std::filesystem::exists(folder.path() + "/" + name); };
   EXPECT_FALSE(exists("gdrkit-shmem-old"));
@@ -205,4 +205,4 @@ TEST(MeetingPlace, RemovesOldSocketsOfKilledProcessesOnly) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

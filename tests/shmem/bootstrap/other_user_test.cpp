@@ -15,7 +15,7 @@
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -24,8 +24,8 @@ using ::testing::StartsWith;
 
 constexpr uid_t other_user = 65534;
 
-LaunchEnvironment environment_of(int pe) {
-  LaunchEnvironment environment;
+bootstrap::LaunchEnvironment environment_of(int pe) {
+  bootstrap::LaunchEnvironment environment;
   environment.launcher = "a test";
   environment.pe = pe;
   environment.n_pes = 2;
@@ -34,12 +34,12 @@ LaunchEnvironment environment_of(int pe) {
 }
 
 /// What the library makes of public words, as anybody can.
-Key public_key_of(const LaunchEnvironment& environment, uid_t user) {
-  return secret_of(bytes_of(environment.root + " " + std::to_string(user)));
+secret::Key public_key_of(const bootstrap::LaunchEnvironment& environment, uid_t user) {
+  return bootstrap::secret_of(secret::bytes_of(environment.root + " " + std::to_string(user)));
 }
 
-Token name_of(const Key& key) {
-  Token name;
+bootstrap::Token name_of(const secret::Key& key) {
+  bootstrap::Token name;
   std::copy_n(key.begin(), name.size(), name.begin());
   return name;
 }
@@ -54,26 +54,28 @@ class OtherUser : public ::testing::Test {
 TEST_F(OtherUser, DoesNotJoin) {
   const uid_t own = ::geteuid();
   const auto ends = run_processes(2, [&](int pe) -> std::string {
-    const LaunchEnvironment environment = environment_of(pe);
-    if (pe == 0) return end_of(exchange_by_environment(environment, 2s));
+    const bootstrap::LaunchEnvironment environment = environment_of(pe);
+    if (pe == 0) return end_of(bootstrap::exchange_by_environment(environment, 2s));
     if (::setgid(other_user) != 0 || ::setuid(other_user) != 0) return "cannot change the user";
-    const Key key = public_key_of(environment, own);
-    const auto place = MeetingPlace::open("");
+    const secret::Key key = public_key_of(environment, own);
+    const auto place = bootstrap::MeetingPlace::open("");
     // Without the look at PE 0's user.
-    UniqueFd socket;
-    for (const Deadline deadline(1s); !socket && !deadline.has_passed();) {
+    bootstrap::UniqueFd socket;
+    for (const bootstrap::Deadline deadline(1s); !socket && !deadline.has_passed();) {
       auto connected = place->connect(name_of(key), deadline);
       if (connected) socket = std::move(*connected);
     }
     if (!socket) return "PE 0 was not found";
-    StarGroup group;
+    bootstrap::StarGroup group;
     group.position = 1;
     group.pes = {0, 1};
     group.n_pes = 2;
     group.secret = key;
     group.limit = 1s;
-    const auto connect = [&](const Deadline&) -> base::Result<UniqueFd> { return std::move(socket); };
-    return make_star_member(connect, group) ? "joined" : "refused";
+    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<bootstrap::UniqueFd> {
+      return std::move(socket);
+    };
+    return bootstrap::make_star_member(connect, group) ? "joined" : "refused";
   });
   EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not come")));
   EXPECT_EQ(ends[1], "refused");
@@ -82,18 +84,18 @@ TEST_F(OtherUser, DoesNotJoin) {
 TEST_F(OtherUser, IsNotTakenForPeZero) {
   const uid_t own = ::geteuid();
   const auto ends = run_processes(2, [&](int pe) -> std::string {
-    const LaunchEnvironment environment = environment_of(pe);
-    if (pe == 1) return end_of(exchange_by_environment(environment, 5s));
+    const bootstrap::LaunchEnvironment environment = environment_of(pe);
+    if (pe == 1) return end_of(bootstrap::exchange_by_environment(environment, 5s));
     if (::setgid(other_user) != 0 || ::setuid(other_user) != 0) return "cannot change the user";
-    const Key key = public_key_of(environment, own);
-    auto listener = MeetingPlace::open("")->listen(name_of(key));
+    const secret::Key key = public_key_of(environment, own);
+    auto listener = bootstrap::MeetingPlace::open("")->listen(name_of(key));
     if (!listener) return "cannot listen";
-    StarGroup group;
+    bootstrap::StarGroup group;
     group.pes = {0, 1};
     group.n_pes = 2;
     group.secret = key;
     group.limit = 1s;
-    return make_star_centre(listener->take_socket(), group) ? "a PE came" : "nobody came";
+    return bootstrap::make_star_centre(listener->take_socket(), group) ? "a PE came" : "nobody came";
   });
   EXPECT_EQ(ends[0], "nobody came");
   EXPECT_THAT(ends[1], AllOf(StartsWith(begins_with(EACCES)), HasSubstr("is a process of another user")));
@@ -104,13 +106,13 @@ TEST(SameUser, IsNotKnownByTheNumberOfUnmappedUsers) {
   const auto ends = run_processes(1, [](int) -> std::string {
     int sockets[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return "no sockets";
-    if (!is_same_user(sockets[0])) return "another user";
+    if (!bootstrap::is_same_user(sockets[0])) return "another user";
     if (::unshare(CLONE_NEWUSER) != 0) return "no namespace";
-    return is_same_user(sockets[0]) ? "the same user" : "unknown";
+    return bootstrap::is_same_user(sockets[0]) ? "the same user" : "unknown";
   });
   if (ends[0] == "no namespace") GTEST_SKIP() << "this Linux gives no user namespace here";
   EXPECT_EQ(ends[0], "unknown");
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -16,7 +16,7 @@
 
 #include "shmem/bootstrap/unique_fd.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 
 /// Runs `as_pe(pe)` in a process each; what it returned, or "signal N" or "exit N" for one that ended otherwise. All
 /// that descends from them is ended too. `when_started` runs here once all are there.
@@ -24,7 +24,7 @@ inline std::vector<std::string> run_processes(int n_pes, const std::function<std
                                               const std::function<void()>& when_started = {}) {
   struct Child {
     pid_t id = -1;
-    UniqueFd pipe;
+    bootstrap::UniqueFd pipe;
   };
   std::vector<Child> children(static_cast<std::size_t>(n_pes));
   ::fflush(nullptr);
@@ -32,8 +32,8 @@ inline std::vector<std::string> run_processes(int n_pes, const std::function<std
     int ends[2] = {-1, -1};
     if (::pipe(ends) != 0) ADD_FAILURE() << "pipe";
     Child& child = children[static_cast<std::size_t>(pe)];
-    child.pipe = UniqueFd(ends[0]);
-    const UniqueFd out(ends[1]);
+    child.pipe = bootstrap::UniqueFd(ends[0]);
+    const bootstrap::UniqueFd out(ends[1]);
     child.id = ::fork();
     if (child.id == 0) {
       ::setpgid(0, 0);
@@ -62,4 +62,4 @@ inline std::vector<std::string> run_processes(int n_pes, const std::function<std
   return results;
 }
 
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

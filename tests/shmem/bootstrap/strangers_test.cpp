@@ -17,7 +17,7 @@
 #include "shmem/bootstrap/tcp_address.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -29,18 +29,18 @@ using ::testing::StartsWith;
 
 /// A job of which the test knows the address and the secret.
 struct OpenJob {
-  UniqueFd listener;
-  TcpAddress address;
-  StarGroup group;
+  bootstrap::UniqueFd listener;
+  bootstrap::TcpAddress address;
+  bootstrap::StarGroup group;
 
   static OpenJob make(int n_pes, std::chrono::milliseconds limit) {
     OpenJob job;
-    auto everywhere = listen_at(address_of_interface("lo").value());
+    auto everywhere = bootstrap::listen_at(bootstrap::address_of_interface("lo").value());
     job.listener = std::move(everywhere.value());
-    job.address = address_of(job.listener.get()).value();
+    job.address = bootstrap::address_of(job.listener.get()).value();
     for (int pe = 0; pe < n_pes; ++pe) job.group.pes.push_back(pe);
     job.group.n_pes = n_pes;
-    job.group.secret = secret_of(make_token().value());
+    job.group.secret = bootstrap::secret_of(bootstrap::make_token().value());
     job.group.where = job.address.text();
     job.group.limit = limit;
     return job;
@@ -48,35 +48,40 @@ struct OpenJob {
 
   /// Runs PE `pe` through one step.
   std::string run(int pe) {
-    StarGroup own = group;
+    bootstrap::StarGroup own = group;
     own.position = pe;
-    const auto connect = [&](const Deadline& deadline) { return connect_to({address}, true, deadline); };
-    auto star = pe == 0 ? make_star_centre(std::move(listener), own) : make_star_member(connect, own);
+    const auto connect = [&](const bootstrap::Deadline& deadline) {
+      return bootstrap::connect_to({address}, true, deadline);
+    };
+    auto star =
+        pe == 0 ? bootstrap::make_star_centre(std::move(listener), own) : bootstrap::make_star_member(connect, own);
     if (!star) return end_of(star);
     std::vector<int> all(group.pes.size());
-    StarStep step{"numbers", &pe, sizeof pe, all.data()};
+    bootstrap::StarStep step{"numbers", &pe, sizeof pe, all.data()};
     return end_of((*star)->allgather(step));
   }
 
-  UniqueFd stranger() { return std::move(connect_to({address}, true, Deadline(10s)).value()); }
+  bootstrap::UniqueFd stranger() {
+    return std::move(bootstrap::connect_to({address}, true, bootstrap::Deadline(10s)).value());
+  }
 
-  Hello hello(std::uint32_t pe) const {
-    Hello words;
-    std::memcpy(words.magic, star_magic, sizeof words.magic);
-    words.version = star_version;
+  bootstrap::Hello hello(std::uint32_t pe) const {
+    bootstrap::Hello words;
+    std::memcpy(words.magic, bootstrap::star_magic, sizeof words.magic);
+    words.version = bootstrap::star_version;
     words.pe = pe;
     words.n_pes = static_cast<std::uint32_t>(group.pes.size());
-    words.nonce = make_token().value();
+    words.nonce = bootstrap::make_token().value();
     return words;
   }
 };
 
-void say(const UniqueFd& socket, const void* words, std::size_t size) {
+void say(const bootstrap::UniqueFd& socket, const void* words, std::size_t size) {
   static_cast<void>(::send(socket.get(), words, size, MSG_NOSIGNAL));
 }
 
 /// All that comes until the other end closes.
-std::string hear(const UniqueFd& socket, std::size_t size) {
+std::string hear(const bootstrap::UniqueFd& socket, std::size_t size) {
   ::fcntl(socket.get(), F_SETFL, 0);
   std::string words(size, '\0');
   const ssize_t got = ::recv(socket.get(), words.data(), size, MSG_WAITALL);
@@ -84,8 +89,8 @@ std::string hear(const UniqueFd& socket, std::size_t size) {
   return words;
 }
 
-Challenge challenge_on(const UniqueFd& socket) {
-  Challenge challenge;
+bootstrap::Challenge challenge_on(const bootstrap::UniqueFd& socket) {
+  bootstrap::Challenge challenge;
   const std::string words = hear(socket, sizeof challenge);
   EXPECT_EQ(words.size(), sizeof challenge);
   std::memcpy(&challenge, words.data(), words.size());
@@ -93,33 +98,33 @@ Challenge challenge_on(const UniqueFd& socket) {
 }
 
 /// What a member says after its hello.
-void prove(const UniqueFd& socket, const Key& secret, const Hello& hello) {
-  const Digest proof = proof_of_member(secret, hello, challenge_on(socket).nonce);
+void prove(const bootstrap::UniqueFd& socket, const secret::Key& secret, const bootstrap::Hello& hello) {
+  const secret::Digest proof = bootstrap::proof_of_member(secret, hello, challenge_on(socket).nonce);
   say(socket, &proof, sizeof proof);
 }
 
 TEST(Strangers, NeitherStopNorEndAJob) {
   OpenJob job = OpenJob::make(3, long_limit);
-  const UniqueFd silent = job.stranger();
-  const UniqueFd half = job.stranger();
-  const Hello right = job.hello(1);
+  const bootstrap::UniqueFd silent = job.stranger();
+  const bootstrap::UniqueFd half = job.stranger();
+  const bootstrap::Hello right = job.hello(1);
   say(half, &right, sizeof right / 2);
-  { const UniqueFd leaving = job.stranger(); }
-  const UniqueFd talking = job.stranger();
+  { const bootstrap::UniqueFd leaving = job.stranger(); }
+  const bootstrap::UniqueFd talking = job.stranger();
   say(talking, "GET / HTTP/1.1\r\nHost: gpu\r\nAccept: */*\r\n\r\n", 43);
   EXPECT_THAT(run_threads(3, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
 
 /// As PE 1 with an answer of its own; the job then waits for the true PE 1.
-std::string answer_as_pe_1(
-    const std::function<Digest(const Key& secret, const Hello& hello, const Challenge& said)>& answer) {
+std::string answer_as_pe_1(const std::function<secret::Digest(const secret::Key& secret, const bootstrap::Hello& hello,
+                                                              const bootstrap::Challenge& said)>& answer) {
   OpenJob job = OpenJob::make(2, long_limit);
-  const UniqueFd stranger = job.stranger();
-  const Hello hello = job.hello(1);
+  const bootstrap::UniqueFd stranger = job.stranger();
+  const bootstrap::Hello hello = job.hello(1);
   say(stranger, &hello, sizeof hello);
   std::string heard;
   std::thread later([&] {
-    const Digest proof = answer(job.group.secret, hello, challenge_on(stranger));
+    const secret::Digest proof = answer(job.group.secret, hello, challenge_on(stranger));
     say(stranger, &proof, sizeof proof);
     heard = hear(stranger, 1);
   });
@@ -133,37 +138,40 @@ std::string answer_as_pe_1(
 }
 
 TEST(Strangers, WithoutTheSecretHearNothingMore) {
-  const auto wrong = [](const Key& secret, const Hello& hello, const Challenge& said) {
-    Digest proof = proof_of_member(secret, hello, said.nonce);
+  const auto wrong = [](const secret::Key& secret, const bootstrap::Hello& hello, const bootstrap::Challenge& said) {
+    secret::Digest proof = bootstrap::proof_of_member(secret, hello, said.nonce);
     proof[31] ^= 1;
     return proof;
   };
   EXPECT_EQ(answer_as_pe_1(wrong), "");
-  const auto reflected = [](const Key&, const Hello&, const Challenge& said) { return said.proof; };
+  const auto reflected = [](const secret::Key&, const bootstrap::Hello&, const bootstrap::Challenge& said) {
+    return said.proof;
+  };
   EXPECT_EQ(answer_as_pe_1(reflected), "");
-  const auto for_another_pe = [](const Key& secret, Hello hello, const Challenge& said) {
+  const auto for_another_pe = [](const secret::Key& secret, bootstrap::Hello hello, const bootstrap::Challenge& said) {
     hello.pe = 0;
-    return proof_of_member(secret, hello, said.nonce);
+    return bootstrap::proof_of_member(secret, hello, said.nonce);
   };
   EXPECT_EQ(answer_as_pe_1(for_another_pe), "");
-  const auto replayed = [](const Key& secret, const Hello& hello, const Challenge&) {
-    return proof_of_member(secret, hello, Token{});  // of an earlier connection, which had another nonce
+  const auto replayed = [](const secret::Key& secret, const bootstrap::Hello& hello, const bootstrap::Challenge&) {
+    return bootstrap::proof_of_member(secret, hello,
+                                      bootstrap::Token{});  // of an earlier connection, which had another nonce
   };
   EXPECT_EQ(answer_as_pe_1(replayed), "");
 }
 
 TEST(Strangers, WithTheSecretAreLetIn) {
   OpenJob job = OpenJob::make(2, 1s);
-  const UniqueFd member = job.stranger();
-  const Hello hello = job.hello(1);
+  const bootstrap::UniqueFd member = job.stranger();
+  const bootstrap::Hello hello = job.hello(1);
   say(member, &hello, sizeof hello);
   std::thread later([&] {
     prove(member, job.group.secret, hello);
-    Frame frame;
+    bootstrap::Frame frame;
     const std::string words = hear(member, sizeof frame);
     ASSERT_EQ(words.size(), sizeof frame);
     std::memcpy(&frame, words.data(), sizeof frame);
-    EXPECT_EQ(frame.kind, FrameKind::welcome);
+    EXPECT_EQ(frame.kind, bootstrap::FrameKind::welcome);
   });
   EXPECT_THAT(job.run(0), HasSubstr("PE 1"));  // which says nothing after that
   later.join();
@@ -171,7 +179,7 @@ TEST(Strangers, WithTheSecretAreLetIn) {
 
 TEST(Strangers, AFloodOfThemDoesNotKeepPesOut) {
   OpenJob job = OpenJob::make(2, long_limit);
-  std::vector<UniqueFd> flood;
+  std::vector<bootstrap::UniqueFd> flood;
   for (int i = 0; i < 300; ++i) flood.push_back(job.stranger());
   EXPECT_THAT(run_threads(2, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
@@ -179,11 +187,11 @@ TEST(Strangers, AFloodOfThemDoesNotKeepPesOut) {
 TEST(Strangers, RandomBytesNeitherStopNorEndAJob) {
   OpenJob job = OpenJob::make(2, long_limit);
   std::mt19937 random(17);
-  std::vector<UniqueFd> strangers;
+  std::vector<bootstrap::UniqueFd> strangers;
   for (int i = 0; i < 50; ++i) {
     char bytes[200];
     for (char& byte : bytes) byte = static_cast<char>(random());
-    if (i % 2 == 0) std::memcpy(bytes, star_magic, sizeof star_magic);
+    if (i % 2 == 0) std::memcpy(bytes, bootstrap::star_magic, sizeof bootstrap::star_magic);
     strangers.push_back(job.stranger());
     say(strangers.back(), bytes, sizeof bytes);
   }
@@ -204,9 +212,9 @@ TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
 
 TEST(Strangers, AnotherReleaseIsNamed) {
   OpenJob job = OpenJob::make(2, long_limit);
-  const UniqueFd newer = job.stranger();
-  Hello words = job.hello(1);
-  words.version = star_version + 1;
+  const bootstrap::UniqueFd newer = job.stranger();
+  bootstrap::Hello words = job.hello(1);
+  words.version = bootstrap::star_version + 1;
   say(newer, &words, sizeof words);
   std::thread later([&] { prove(newer, job.group.secret, words); });
   EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("use one release")));
@@ -215,14 +223,14 @@ TEST(Strangers, AnotherReleaseIsNamed) {
 
 TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
   OpenJob job = OpenJob::make(2, long_limit);
-  const UniqueFd member = job.stranger();
-  const Hello words = job.hello(1);
+  const bootstrap::UniqueFd member = job.stranger();
+  const bootstrap::Hello words = job.hello(1);
   say(member, &words, sizeof words);
-  const std::string nonsense(sizeof(Frame), 'x');
+  const std::string nonsense(sizeof(bootstrap::Frame), 'x');
   std::thread later([&] {
     prove(member, job.group.secret, words);
     // After the welcome and the go, so that the words belong to the step.
-    Frame frames[2];
+    bootstrap::Frame frames[2];
     ::fcntl(member.get(), F_SETFL, 0);
     ::recv(member.get(), frames, sizeof frames, MSG_WAITALL);
     say(member, nonsense.data(), nonsense.size());
@@ -237,9 +245,9 @@ TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
     OpenJob job = OpenJob::make(2, 300ms);
     std::atomic<bool> is_done{false};
     std::thread holder([&] {
-      std::vector<UniqueFd> accepted;
+      std::vector<bootstrap::UniqueFd> accepted;
       while (!is_done) {
-        UniqueFd socket(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        bootstrap::UniqueFd socket(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
         if (!socket) std::this_thread::sleep_for(5ms);
         if (!socket || is_silent) {
           if (socket) accepted.push_back(std::move(socket));
@@ -261,29 +269,29 @@ TEST(Strangers, WhatHoldsPeZerosPortLearnsNothingAndSaysNothing) {
   OpenJob job = OpenJob::make(2, 1s);
   std::string heard;
   std::thread holder([&] {
-    UniqueFd socket;
-    while (!socket) socket = UniqueFd(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    heard = hear(socket, sizeof(Hello));
-    Challenge challenge;
-    std::memcpy(challenge.magic, star_magic, sizeof challenge.magic);
+    bootstrap::UniqueFd socket;
+    while (!socket) socket = bootstrap::UniqueFd(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    heard = hear(socket, sizeof(bootstrap::Hello));
+    bootstrap::Challenge challenge;
+    std::memcpy(challenge.magic, bootstrap::star_magic, sizeof challenge.magic);
     say(socket, &challenge, sizeof challenge);
-    Frame frame;
-    frame.kind = FrameKind::failure;
+    bootstrap::Frame frame;
+    frame.kind = bootstrap::FrameKind::failure;
     frame.error = -5;
     const std::string text = "\x1b]0;owned\x07";
     frame.size_bytes = text.size();
     say(socket, &frame, sizeof frame);
     say(socket, text.data(), text.size());
     heard += hear(socket, 1000);
-    job.listener = UniqueFd();
+    job.listener = bootstrap::UniqueFd();
   });
   const std::string end = job.run(1);
   holder.join();
   EXPECT_THAT(end, Not(HasSubstr("owned")));
-  EXPECT_EQ(heard.size(), sizeof(Hello)) << "no proof for one that proved nothing";
+  EXPECT_EQ(heard.size(), sizeof(bootstrap::Hello)) << "no proof for one that proved nothing";
   const std::string secret(job.group.secret.begin(), job.group.secret.end());
   EXPECT_THAT(heard, Not(HasSubstr(secret)));
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -11,7 +11,7 @@
 #include "shmem/bootstrap/tcp_address.hpp"
 #include "shmem/bootstrap/token.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 using namespace std::chrono_literals;
@@ -27,16 +27,16 @@ TEST(PeList, IsShortForAnyNumberOfPes) {
 
 TEST(Token, TellsAllOthersApart) {
   const Token token = make_token().value();
-  EXPECT_TRUE(are_equal(token, token));
+  EXPECT_TRUE(secret::are_equal(token, token));
   for (std::size_t bit = 0; bit < 8 * token.size(); ++bit) {
     Token other = token;
     other[bit / 8] = static_cast<unsigned char>(other[bit / 8] ^ (1 << bit % 8));
-    EXPECT_FALSE(are_equal(token, other));
+    EXPECT_FALSE(secret::are_equal(token, other));
   }
-  EXPECT_FALSE(are_equal(token, make_token().value()));
+  EXPECT_FALSE(secret::are_equal(token, make_token().value()));
   EXPECT_EQ(to_text(Token{0x0f, 0xa0}), "0fa00000000000000000000000000000");
-  EXPECT_EQ(secret_of(bytes_of("job 1")), secret_of(bytes_of("job 1")));
-  EXPECT_NE(secret_of(bytes_of("job 1")), secret_of(bytes_of("job 2")));
+  EXPECT_EQ(secret_of(secret::bytes_of("job 1")), secret_of(secret::bytes_of("job 1")));
+  EXPECT_NE(secret_of(secret::bytes_of("job 1")), secret_of(secret::bytes_of("job 2")));
 }
 
 TEST(ErrnoOfPeer, IsAlwaysOne) {
@@ -95,4 +95,4 @@ TEST(TcpAddress, WaitsForAListenerThatComesLater) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::bootstrap

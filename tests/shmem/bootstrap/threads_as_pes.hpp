@@ -14,7 +14,7 @@
 
 #include "shmem/bootstrap/exchange.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 
 using namespace std::chrono_literals;
 
@@ -41,9 +41,9 @@ inline std::vector<std::string> run_threads(int n_pes, const std::function<std::
 
 /// The same, with an exchange for each; PEs of `absent` do not come.
 inline std::vector<std::string> run_pes(int n_pes, std::chrono::milliseconds limit,
-                                        const std::function<std::string(Exchange& exchange)>& as_pe,
+                                        const std::function<std::string(bootstrap::Exchange& exchange)>& as_pe,
                                         const std::vector<int>& absent = {}) {
-  const auto id = make_unique_id();
+  const auto id = bootstrap::make_unique_id();
   if (!id) {
     ADD_FAILURE() << id.error().text();
     return {};
@@ -52,13 +52,13 @@ inline std::vector<std::string> run_pes(int n_pes, std::chrono::milliseconds lim
     for (const int other : absent) {
       if (pe == other) return "absent";
     }
-    auto exchange = exchange_by_unique_id(*id, pe, n_pes, limit);
+    auto exchange = bootstrap::exchange_by_unique_id(*id, pe, n_pes, limit);
     return exchange ? as_pe(**exchange) : end_of(exchange);
   });
 }
 
 /// Part i must be 1000 * i + round.
-inline std::string gather_and_check(Exchange& exchange, int round, const char* step) {
+inline std::string gather_and_check(bootstrap::Exchange& exchange, int round, const char* step) {
   const auto all = exchange.gather(1000 * exchange.pe() + round, step);
   if (!all) return end_of(all);
   for (int pe = 0; pe < exchange.n_pes(); ++pe) {
@@ -67,4 +67,4 @@ inline std::string gather_and_check(Exchange& exchange, int round, const char* s
   return "";
 }
 
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

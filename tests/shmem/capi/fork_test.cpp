@@ -20,7 +20,7 @@
 
 namespace {
 
-using gdrkit::shmem::tests::run_processes;
+using gdrkit::shmem_impl::tests::run_processes;
 using ::testing::Contains;
 
 /// They need no PE, or make one.

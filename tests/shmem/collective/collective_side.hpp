@@ -17,11 +17,11 @@
 namespace gdrkit::tests {
 
 enum class Way { host, stream };
-inline constexpr shmem::Team world = GDRKIT_SHMEM_TEAM_WORLD;
+inline constexpr shmem_impl::core::Team world = GDRKIT_SHMEM_TEAM_WORLD;
 
 class CollectiveSide {
  public:
-  CollectiveSide(shmem::Pe& pe, std::size_t size_bytes) : room_bytes(size_bytes), pe_(pe) {
+  CollectiveSide(shmem_impl::core::Pe& pe, std::size_t size_bytes) : room_bytes(size_bytes), pe_(pe) {
     const platform::DeviceScope scope(pe_.own_device());
     stream_ = *pe_.own_device().create_stream();
     target = allocate();
@@ -36,7 +36,7 @@ class CollectiveSide {
 
   [[nodiscard]] platform::Stream stream() const noexcept { return stream_; }
 
-  base::Status call(const shmem::CollectiveCall& call, Way way) {
+  base::Status call(const shmem_impl::core::CollectiveCall& call, Way way) {
     if (way == Way::host) return pe_.collectives().run(call);
     if (auto launched = pe_.collectives().launch(call, stream_); !launched) return launched;
     const platform::DeviceScope scope(pe_.own_device());
@@ -63,7 +63,7 @@ class CollectiveSide {
     return made ? static_cast<std::uint8_t*>(*made) : nullptr;
   }
 
-  shmem::Pe& pe_;
+  shmem_impl::core::Pe& pe_;
   platform::Stream stream_;
 };
 

@@ -8,7 +8,7 @@
 #include "collective_side.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 using platform::LaunchShape;
@@ -48,7 +48,7 @@ float wanted_number(DeviceOperation operation, int pe, int n_pes, int root, std:
   }
 }
 
-void run_device_call(Pe& pe, CollectiveSide& side, TeamParameters parameters, LaunchShape shape) {
+void run_device_call(core::Pe& pe, CollectiveSide& side, TeamParameters parameters, LaunchShape shape) {
   const std::size_t count = parameters.size_bytes / sizeof(float);
   const int n_pes = pe.n_pes();
   const auto parts = static_cast<std::size_t>(n_pes);
@@ -75,7 +75,7 @@ void run_device_call(Pe& pe, CollectiveSide& side, TeamParameters parameters, La
   ASSERT_EQ(seen, wanted);
 }
 
-void run_device_calls(Pe& pe) {
+void run_device_calls(core::Pe& pe) {
   CollectiveSide side(pe, 600'000);
   {
     const platform::DeviceScope scope(pe.own_device());  // before any PE waits in one
@@ -85,7 +85,7 @@ void run_device_calls(Pe& pe) {
   ASSERT_TRUE(made);
   auto team = pe.collectives().split_strided(tests::world, pe.n_pes() - 1, -1, pe.n_pes());
   ASSERT_TRUE(team);
-  for (const Team of : {tests::world, *team}) {
+  for (const core::Team of : {tests::world, *team}) {
     for (const auto& [scope, shape] : call_scopes) {
       for (const DeviceOperation operation : device_operations) {
         for (const std::size_t size : {4U, 1000U, 60'000U}) {
@@ -115,4 +115,4 @@ TEST(ShmemDeviceCall, EveryOperationAndScopeOfTwoPes) { run_shmem_job(little_scr
 TEST(ShmemDeviceCall, EveryOperationAndScopeOfFourPes) { run_shmem_job(little_scratch(4), run_device_calls); }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

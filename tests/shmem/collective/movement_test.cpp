@@ -9,7 +9,7 @@
 
 #include "collective_side.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 using tests::CollectiveSide;
@@ -31,13 +31,15 @@ void append(Bytes* to, const Bytes& from, std::size_t begin, std::size_t size_by
 }
 
 /// `size_bytes`: of a part. The target of PE `pe`, from the sources of all.
-Bytes expected_target(CollectiveOperation operation, int pe, int n_pes, int root, unsigned round,
+Bytes expected_target(core::CollectiveOperation operation, int pe, int n_pes, int root, unsigned round,
                       std::size_t size_bytes) {
   Bytes expected;
   const auto parts = static_cast<std::size_t>(n_pes);
   switch (operation) {
-    case CollectiveOperation::broadcast: append(&expected, source_of(root, round, size_bytes), 0, size_bytes); break;
-    case CollectiveOperation::fcollect:
+    case core::CollectiveOperation::broadcast:
+      append(&expected, source_of(root, round, size_bytes), 0, size_bytes);
+      break;
+    case core::CollectiveOperation::fcollect:
       for (int from = 0; from < n_pes; ++from) append(&expected, source_of(from, round, size_bytes), 0, size_bytes);
       break;
     default:
@@ -49,16 +51,16 @@ Bytes expected_target(CollectiveOperation operation, int pe, int n_pes, int root
   return expected;
 }
 
-constexpr CollectiveOperation movements[] = {CollectiveOperation::broadcast, CollectiveOperation::fcollect,
-                                             CollectiveOperation::alltoall};
+constexpr core::CollectiveOperation movements[] = {
+    core::CollectiveOperation::broadcast, core::CollectiveOperation::fcollect, core::CollectiveOperation::alltoall};
 
-std::size_t source_bytes(CollectiveOperation operation, int n_pes, std::size_t size_bytes) {
-  return operation == CollectiveOperation::alltoall ? static_cast<std::size_t>(n_pes) * size_bytes : size_bytes;
+std::size_t source_bytes(core::CollectiveOperation operation, int n_pes, std::size_t size_bytes) {
+  return operation == core::CollectiveOperation::alltoall ? static_cast<std::size_t>(n_pes) * size_bytes : size_bytes;
 }
 
-void run_movements(Pe& pe, CollectiveSide& side, std::size_t size_bytes, std::size_t shift, Way way) {
+void run_movements(core::Pe& pe, CollectiveSide& side, std::size_t size_bytes, std::size_t shift, Way way) {
   const int n_pes = pe.n_pes();
-  for (const CollectiveOperation operation : movements) {
+  for (const core::CollectiveOperation operation : movements) {
     SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", " + std::to_string(size_bytes) +
                  " bytes, shifted by " + std::to_string(shift) + (way == Way::host ? ", host" : ", stream"));
     const int root = static_cast<int>(size_bytes) % n_pes;
@@ -79,7 +81,7 @@ void run_movements(Pe& pe, CollectiveSide& side, std::size_t size_bytes, std::si
 TEST(ShmemMovement, EveryByteArrivesAndNoOther) {
   for (const int n_pes : {1, 2, 3, 5, 8}) {
     SCOPED_TRACE(std::to_string(n_pes) + " PEs");
-    run_shmem_job(little_scratch(n_pes), [](Pe& pe) {
+    run_shmem_job(little_scratch(n_pes), [](core::Pe& pe) {
       CollectiveSide side(pe, 400'000);
       for (const std::size_t size : {1U, 3U, 8U, 100U, 1024U, 4100U, 40'000U}) {
         for (const std::size_t shift : {0U, 1U, 4U, 8U}) {
@@ -94,7 +96,7 @@ TEST(ShmemMovement, EveryByteArrivesAndNoOther) {
 /// Over the other PEs, in parts, from every root.
 TEST(ShmemMovement, LargeBroadcastsGoInParts) {
   for (const int n_pes : {3, 4}) {
-    run_shmem_job(little_scratch(n_pes), [](Pe& pe) {
+    run_shmem_job(little_scratch(n_pes), [](core::Pe& pe) {
       constexpr std::size_t size = 1'000'003;
       CollectiveSide side(pe, 1 << 20);
       for (int root = 0; root < pe.n_pes(); ++root) {
@@ -104,7 +106,7 @@ TEST(ShmemMovement, LargeBroadcastsGoInParts) {
           std::uint8_t* const source = is_in_place ? side.target : side.source;
           if (pe.pe() == root) side.write(source, wanted);
           ASSERT_TRUE(succeeded(
-              side.call({CollectiveOperation::broadcast, world, side.target, source, size, root}, Way::stream)));
+              side.call({core::CollectiveOperation::broadcast, world, side.target, source, size, root}, Way::stream)));
           Bytes whole(side.room_bytes, 0xee);
           std::copy(wanted.begin(), wanted.end(), whole.begin());
           ASSERT_EQ(tests::first_difference(side.read(side.target, side.room_bytes), whole), side.room_bytes);
@@ -115,19 +117,19 @@ TEST(ShmemMovement, LargeBroadcastsGoInParts) {
 }
 
 TEST(ShmemMovement, InPlace) {
-  run_shmem_job(little_scratch(3), [](Pe& pe) {
+  run_shmem_job(little_scratch(3), [](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
     for (const Way way : {Way::host, Way::stream}) {
       for (const std::size_t size : {5U, 1000U, 20'000U}) {
         const auto own = static_cast<std::size_t>(pe.pe()) * size;
         side.write(side.target + own, source_of(pe.pe(), 0, size));
-        ASSERT_TRUE(
-            succeeded(side.call({CollectiveOperation::fcollect, world, side.target, side.target + own, size}, way)));
+        ASSERT_TRUE(succeeded(
+            side.call({core::CollectiveOperation::fcollect, world, side.target, side.target + own, size}, way)));
         EXPECT_EQ(side.read(side.target, 3 * size),
-                  expected_target(CollectiveOperation::fcollect, pe.pe(), 3, 0, 0, size));
+                  expected_target(core::CollectiveOperation::fcollect, pe.pe(), 3, 0, 0, size));
         side.write(side.target, source_of(pe.pe(), 1, size));
-        ASSERT_TRUE(
-            succeeded(side.call({CollectiveOperation::broadcast, world, side.target, side.target, size, 2}, way)));
+        ASSERT_TRUE(succeeded(
+            side.call({core::CollectiveOperation::broadcast, world, side.target, side.target, size, 2}, way)));
         EXPECT_EQ(side.read(side.target, size), source_of(2, 1, size));
         // Everyone has looked before anyone writes its own target by other means than a collective.
         ASSERT_TRUE(succeeded(pe.sync_all()));
@@ -141,13 +143,13 @@ TEST(ShmemMovement, InPlace) {
 TEST(ShmemMovement, CallsMayFollowEachOther) {
   constexpr unsigned rounds = 120;
   const int pes = tests::pes_with_own_device(4);
-  run_shmem_job(little_scratch(pes), [pes](Pe& pe) {
+  run_shmem_job(little_scratch(pes), [pes](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
     auto& device = pe.own_device();
     std::mt19937 same(7);                                       // what is called
     std::mt19937 own(static_cast<unsigned>(pe.pe()) * 77 + 1);  // when
     struct Call {
-      CollectiveOperation operation;
+      core::CollectiveOperation operation;
       std::size_t size;
       int root;
       Bytes source;
@@ -188,4 +190,4 @@ TEST(ShmemMovement, CallsMayFollowEachOther) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

@@ -10,7 +10,7 @@
 
 #include "collective_side.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 using tests::CollectiveSide;
@@ -117,7 +117,7 @@ struct Shape {
 };
 
 template <class T>
-void run_reductions(Pe& pe, CollectiveSide& side, gdrkit_shmem_type type, const Shape& shape, Way way) {
+void run_reductions(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type, const Shape& shape, Way way) {
   const auto n_pes = static_cast<std::size_t>(pe.n_pes());
   const std::size_t shift = shape.shift * sizeof(T), count = shape.count;
   for (int number = GDRKIT_SHMEM_SUM; number <= GDRKIT_SHMEM_XOR; ++number) {
@@ -128,15 +128,15 @@ void run_reductions(Pe& pe, CollectiveSide& side, gdrkit_shmem_type type, const 
     std::uint8_t* const source = (shape.is_in_place ? side.target : side.source) + shift;
     side.write(source, source_of<T>(pe.pe(), count, reduction));
     ASSERT_TRUE(succeeded(side.call(
-        {CollectiveOperation::reduce, world, side.target + shift, source, count * sizeof(T), 0, type, reduction},
+        {core::CollectiveOperation::reduce, world, side.target + shift, source, count * sizeof(T), 0, type, reduction},
         way)));
     ASSERT_EQ(side.read(side.target + shift, count * sizeof(T)), reduced<T>(pe.n_pes(), 0, count, reduction));
     if (shape.is_in_place) continue;
     side.write(source, source_of<T>(pe.pe(), n_pes * count, reduction));
     side.write(side.target + shift + count * sizeof(T), Bytes(64, 0xee));
-    ASSERT_TRUE(succeeded(side.call(
-        {CollectiveOperation::reducescatter, world, side.target + shift, source, count * sizeof(T), 0, type, reduction},
-        way)));
+    ASSERT_TRUE(succeeded(side.call({core::CollectiveOperation::reducescatter, world, side.target + shift, source,
+                                     count * sizeof(T), 0, type, reduction},
+                                    way)));
     Bytes wanted = reduced<T>(pe.n_pes(), static_cast<std::size_t>(pe.pe()) * count, count, reduction);
     wanted.insert(wanted.end(), 64, 0xee);
     ASSERT_EQ(side.read(side.target + shift, wanted.size()), wanted);
@@ -144,14 +144,14 @@ void run_reductions(Pe& pe, CollectiveSide& side, gdrkit_shmem_type type, const 
 }
 
 template <class T>
-void run_type(Pe& pe, CollectiveSide& side, gdrkit_shmem_type type) {
+void run_type(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type) {
   // With little scratch memory the last two are large, whatever the element.
   for (const Shape& shape : {Shape{1, 0, false}, {3, 1, false}, {20, 0, true}, {5001, 0, false}, {4999, 1, true}}) {
     for (const Way way : {Way::host, Way::stream}) run_reductions<T>(pe, side, type, shape, way);
   }
 }
 
-void run_types(Pe& pe) {
+void run_types(core::Pe& pe) {
   CollectiveSide side(pe, 5100 * 8 * 5);
   run_type<std::uint8_t>(pe, side, GDRKIT_SHMEM_TYPE_UINT8);
   run_type<std::uint16_t>(pe, side, GDRKIT_SHMEM_TYPE_UINT16);
@@ -173,7 +173,7 @@ TEST(ShmemReduction, EveryTypeAndReductionOfFivePes) { run_shmem_job(little_scra
 
 /// Rounded sums depend on their order; all PEs must come to the same bits all the same.
 TEST(ShmemReduction, AllPesHaveTheSameBits) {
-  run_shmem_job(little_scratch(4), [](Pe& pe) {
+  run_shmem_job(little_scratch(4), [](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
     for (const std::size_t count : {10U, 300U, 20'000U}) {
       for (const Way way : {Way::host, Way::stream}) {
@@ -182,8 +182,8 @@ TEST(ShmemReduction, AllPesHaveTheSameBits) {
         for (float& value : mine)
           value = std::ldexp(static_cast<float>(random() % 1000), static_cast<int>(random() % 24));
         side.write(side.source, bytes_of(mine));
-        ASSERT_TRUE(succeeded(side.call({CollectiveOperation::reduce, world, side.target, side.source, count * 4, 0,
-                                         GDRKIT_SHMEM_TYPE_FLOAT, GDRKIT_SHMEM_SUM},
+        ASSERT_TRUE(succeeded(side.call({core::CollectiveOperation::reduce, world, side.target, side.source, count * 4,
+                                         0, GDRKIT_SHMEM_TYPE_FLOAT, GDRKIT_SHMEM_SUM},
                                         way)));
         const Bytes sums = side.read(side.target, count * 4);
         ASSERT_TRUE(succeeded(pe.barrier_all()));
@@ -198,7 +198,7 @@ TEST(ShmemReduction, AllPesHaveTheSameBits) {
 
 /// Numbers that are none, infinite, or too small, of the two-byte types: the CPU and the GPU round alike.
 TEST(ShmemReduction, TwoByteNumbersAtTheirLimits) {
-  run_shmem_job(little_scratch(2), [](Pe& pe) {
+  run_shmem_job(little_scratch(2), [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     struct Sum {
       std::uint16_t left, right, sum;
@@ -220,9 +220,9 @@ TEST(ShmemReduction, TwoByteNumbersAtTheirLimits) {
       }
       for (const Way way : {Way::host, Way::stream}) {
         side.write(side.source, bytes_of(mine));
-        ASSERT_TRUE(succeeded(side.call(
-            {CollectiveOperation::reduce, world, side.target, side.source, mine.size() * 2, 0, type, GDRKIT_SHMEM_SUM},
-            way)));
+        ASSERT_TRUE(succeeded(side.call({core::CollectiveOperation::reduce, world, side.target, side.source,
+                                         mine.size() * 2, 0, type, GDRKIT_SHMEM_SUM},
+                                        way)));
         const Bytes seen = side.read(side.target, mine.size() * 2);
         for (std::size_t i = 0; i < wanted.size(); ++i) {
           auto bits = static_cast<unsigned>(seen[2 * i] | seen[2 * i + 1] << 8);
@@ -236,4 +236,4 @@ TEST(ShmemReduction, TwoByteNumbersAtTheirLimits) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

@@ -8,7 +8,7 @@
 
 #include "collective_side.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 using namespace std::chrono_literals;
@@ -19,30 +19,31 @@ using tests::succeeded;
 using tests::Way;
 using tests::world;
 
-CollectiveCall sum_of_floats(void* target, const void* source, std::uint64_t size_bytes) {
-  return {CollectiveOperation::reduce, world, target, source, size_bytes, 0, GDRKIT_SHMEM_TYPE_FLOAT, GDRKIT_SHMEM_SUM};
+core::CollectiveCall sum_of_floats(void* target, const void* source, std::uint64_t size_bytes) {
+  return {core::CollectiveOperation::reduce, world,           target, source, size_bytes, 0,
+          GDRKIT_SHMEM_TYPE_FLOAT,           GDRKIT_SHMEM_SUM};
 }
 
 TEST(ShmemRefusal, WrongArgumentsWriteNothing) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     const std::vector<std::uint8_t> before(4096, 0x5a);
     side.write(side.target, before);
     std::uint8_t* const end = side.target + 4096;
     std::uint8_t foreign[64];
-    std::vector<CollectiveCall> wrong = {
-        {CollectiveOperation::broadcast, world, side.target, side.source, 8, -1},
-        {CollectiveOperation::broadcast, world, side.target, side.source, 8, 2},
-        {CollectiveOperation::broadcast, world, end - 4, side.source, 8},
-        {CollectiveOperation::broadcast, world, side.target, side.source, 4097},
-        {CollectiveOperation::fcollect, world, side.target, side.source, 2049},
-        {CollectiveOperation::fcollect, world, foreign, side.source, 8},
-        {CollectiveOperation::fcollect, world, side.target, foreign, 8},
-        {CollectiveOperation::fcollect, world, nullptr, side.source, 8},
-        {CollectiveOperation::fcollect, world, side.target, side.target + 4, 8},
-        {CollectiveOperation::alltoall, world, side.target, side.target, 8},
-        {CollectiveOperation::alltoall, world, side.target, side.source, SIZE_MAX / 2 + 1},
-        {CollectiveOperation::reducescatter, world, side.target, side.target, 8, 0, GDRKIT_SHMEM_TYPE_INT32},
+    std::vector<core::CollectiveCall> wrong = {
+        {core::CollectiveOperation::broadcast, world, side.target, side.source, 8, -1},
+        {core::CollectiveOperation::broadcast, world, side.target, side.source, 8, 2},
+        {core::CollectiveOperation::broadcast, world, end - 4, side.source, 8},
+        {core::CollectiveOperation::broadcast, world, side.target, side.source, 4097},
+        {core::CollectiveOperation::fcollect, world, side.target, side.source, 2049},
+        {core::CollectiveOperation::fcollect, world, foreign, side.source, 8},
+        {core::CollectiveOperation::fcollect, world, side.target, foreign, 8},
+        {core::CollectiveOperation::fcollect, world, nullptr, side.source, 8},
+        {core::CollectiveOperation::fcollect, world, side.target, side.target + 4, 8},
+        {core::CollectiveOperation::alltoall, world, side.target, side.target, 8},
+        {core::CollectiveOperation::alltoall, world, side.target, side.source, SIZE_MAX / 2 + 1},
+        {core::CollectiveOperation::reducescatter, world, side.target, side.target, 8, 0, GDRKIT_SHMEM_TYPE_INT32},
         sum_of_floats(side.target, side.target + 4, 8),
         sum_of_floats(side.target + 2, side.source, 8),
         sum_of_floats(side.target, side.source, SIZE_MAX / 8 * 8),
@@ -64,19 +65,19 @@ TEST(ShmemRefusal, WrongArgumentsWriteNothing) {
     }
     EXPECT_EQ(side.read(side.target, 4096), before);
     for (const Way way : {Way::host, Way::stream}) {
-      EXPECT_TRUE(succeeded(side.call({CollectiveOperation::broadcast, world, nullptr, nullptr, 0}, way)));
+      EXPECT_TRUE(succeeded(side.call({core::CollectiveOperation::broadcast, world, nullptr, nullptr, 0}, way)));
     }
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 
 TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
-  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
     const bool is_other = pe.pe() == 2;
     const std::vector<std::uint8_t> before(4096, 0x5a);
     side.write(side.target, before);
-    const auto expect_refused = [&](const CollectiveCall& call, const char* text) {
+    const auto expect_refused = [&](const core::CollectiveCall& call, const char* text) {
       auto refused = side.call(call, Way::host);
       ASSERT_FALSE(refused);
       EXPECT_EQ(refused.error().errno_value, EPROTO);
@@ -90,9 +91,9 @@ TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
       auto call = sum_of_floats(side.target, side.source, size);
       if (is_other) call.reduction = GDRKIT_SHMEM_MAX;
       expect_refused(call, "root, type and reduction");
-      call = {CollectiveOperation::broadcast, world, side.target, side.source, size, is_other ? 0 : 1};
+      call = {core::CollectiveOperation::broadcast, world, side.target, side.source, size, is_other ? 0 : 1};
       expect_refused(call, "root, type and reduction");
-      call.operation = is_other ? CollectiveOperation::fcollect : CollectiveOperation::broadcast;
+      call.operation = is_other ? core::CollectiveOperation::fcollect : core::CollectiveOperation::broadcast;
       expect_refused(call, "PE 0 and PE 2 called different collective functions");
     }
     EXPECT_TRUE(succeeded(side.call(sum_of_floats(side.target, side.source, 64), Way::host)));
@@ -104,7 +105,7 @@ TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
 TEST(ShmemRefusal, StreamsAreComparedWhenAskedFor) {
   auto options = little_scratch(2);
   options.compares_stream_collectives = true;
-  run_shmem_job(options, [](Pe& pe) {
+  run_shmem_job(options, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     auto refused = side.call(sum_of_floats(side.target, side.source, pe.pe() == 1 ? 8 : 16), Way::stream);
     ASSERT_FALSE(refused);
@@ -124,12 +125,12 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
     for (const bool is_broadcast : {false, true}) {
       auto options = little_scratch(2);
       options.limit = 10s;
-      run_shmem_job(options, [&](Pe& pe) {
+      run_shmem_job(options, [&](core::Pe& pe) {
         CollectiveSide side(pe, 40'000);
         auto team = pe.collectives().split_strided(world, 0, 1, 2);
         ASSERT_TRUE(team);
         auto call = sum_of_floats(side.target, side.source, size);
-        if (is_broadcast) call = {CollectiveOperation::broadcast, *team, side.target, side.source, size, 1};
+        if (is_broadcast) call = {core::CollectiveOperation::broadcast, *team, side.target, side.source, size, 1};
         call.team = *team;
         if (pe.pe() == 0) {
           pe.set_limit(100ms);
@@ -157,18 +158,18 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
 
 /// One member's barrier tells of it; the others do not wait for that PE in vain.
 TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 64);
-    const Word word{side.source, 8, false};
+    const core::Word word{side.source, 8, false};
     pe.set_limit(50ms);
     if (pe.pe() == 0) {
       void* const stream = reinterpret_cast<void*>(side.stream().handle);
-      ASSERT_TRUE(succeeded(pe.wait_on_stream(word, Comparison::equal, UINT64_MAX, stream)));
+      ASSERT_TRUE(succeeded(pe.wait_on_stream(word, core::Comparison::equal, UINT64_MAX, stream)));
       const platform::DeviceScope scope(pe.own_device());
       ASSERT_TRUE(succeeded(pe.own_device().synchronize(side.stream())));
     }
     pe.set_limit(30s);
-    const auto came = pe.collectives().run({CollectiveOperation::barrier, world});
+    const auto came = pe.collectives().run({core::CollectiveOperation::barrier, world});
     if (pe.pe() == 0) {
       ASSERT_FALSE(came);
       EXPECT_EQ(came.error().errno_value, ETIMEDOUT);
@@ -176,13 +177,13 @@ TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
     } else {
       EXPECT_TRUE(succeeded(came));
     }
-    EXPECT_TRUE(succeeded(pe.collectives().run({CollectiveOperation::barrier, world}))) << "told twice";
+    EXPECT_TRUE(succeeded(pe.collectives().run({core::CollectiveOperation::barrier, world}))) << "told twice";
   });
 }
 
 /// The CPUs have met and compared; then the limit is the CPU's.
 TEST(ShmemRefusal, AHostCallThatNobodyElseMakesEnds) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     auto team = pe.collectives().split_strided(world, 0, 1, 2);
     ASSERT_TRUE(team);
@@ -201,4 +202,4 @@ TEST(ShmemRefusal, AHostCallThatNobodyElseMakesEnds) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

@@ -9,7 +9,7 @@
 
 #include "collective_side.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::collective {
 namespace {
 
 using tests::CollectiveSide;
@@ -18,20 +18,21 @@ using tests::succeeded;
 using tests::Way;
 using tests::world;
 
-constexpr Team invalid = GDRKIT_SHMEM_TEAM_INVALID;
+constexpr core::Team invalid = GDRKIT_SHMEM_TEAM_INVALID;
 
-Team split(Pe& pe, Team parent, int start, int stride, int size) {
+core::Team split(core::Pe& pe, core::Team parent, int start, int stride, int size) {
   auto made = pe.collectives().split_strided(parent, start, stride, size);
   EXPECT_TRUE(made) << made.error().text();
   return made ? *made : invalid;
 }
 
 /// The numbers of its PEs in the job, gathered by the team itself, both ways.
-std::vector<int> members_by_fcollect(Pe& pe, CollectiveSide& side, Team team, Way way) {
+std::vector<int> members_by_fcollect(core::Pe& pe, CollectiveSide& side, core::Team team, Way way) {
   const auto n_pes = static_cast<std::size_t>(*pe.collectives().n_pes(team));
   const int own = pe.pe();
   side.write(side.source, &own, sizeof own);
-  EXPECT_TRUE(succeeded(side.call({CollectiveOperation::fcollect, team, side.target, side.source, sizeof own}, way)));
+  EXPECT_TRUE(
+      succeeded(side.call({core::CollectiveOperation::fcollect, team, side.target, side.source, sizeof own}, way)));
   const auto bytes = side.read(side.target, n_pes * sizeof own);
   std::vector<int> members(n_pes);
   std::memcpy(members.data(), bytes.data(), bytes.size());
@@ -39,8 +40,8 @@ std::vector<int> members_by_fcollect(Pe& pe, CollectiveSide& side, Team team, Wa
 }
 
 TEST(ShmemTeams, ThoseThatAreThereHaveAllPes) {
-  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
-    for (const Team team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
+  run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
+    for (const core::Team team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
       EXPECT_EQ(*pe.collectives().my_pe(team), pe.pe());
       EXPECT_EQ(*pe.collectives().n_pes(team), 3);
       EXPECT_EQ(*pe.collectives().translate(team, 2, world), 2);
@@ -50,11 +51,11 @@ TEST(ShmemTeams, ThoseThatAreThereHaveAllPes) {
 }
 
 TEST(ShmemTeams, StridedTeamsNumberTheirPes) {
-  run_shmem_job({.n_pes = 6}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 6}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
-    const Team even = split(pe, world, 0, 2, 3);
-    const Team backwards = split(pe, world, 5, -1, 4);
-    const Team single = split(pe, world, 4, 1, 1);
+    const core::Team even = split(pe, world, 0, 2, 3);
+    const core::Team backwards = split(pe, world, 5, -1, 4);
+    const core::Team single = split(pe, world, 4, 1, 1);
     EXPECT_EQ(even != invalid, pe.pe() % 2 == 0);
     EXPECT_EQ(backwards != invalid, pe.pe() >= 2);
     EXPECT_EQ(single != invalid, pe.pe() == 4);
@@ -78,20 +79,20 @@ TEST(ShmemTeams, StridedTeamsNumberTheirPes) {
     }
     // A team of a team.
     if (backwards != invalid) {
-      const Team inner = split(pe, backwards, 1, 2, 2);
+      const core::Team inner = split(pe, backwards, 1, 2, 2);
       EXPECT_EQ(inner != invalid, pe.pe() == 4 || pe.pe() == 2);
       if (inner != invalid) {
         EXPECT_THAT(members_by_fcollect(pe, side, inner, Way::stream), ::testing::ElementsAre(4, 2));
       }
       EXPECT_TRUE(succeeded(pe.collectives().destroy(inner)));
     }
-    for (const Team team : {even, backwards, single}) EXPECT_TRUE(succeeded(pe.collectives().destroy(team)));
+    for (const core::Team team : {even, backwards, single}) EXPECT_TRUE(succeeded(pe.collectives().destroy(team)));
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 
 TEST(ShmemTeams, RowsAndColumnsOfAnUnevenSquare) {
-  run_shmem_job({.n_pes = 7}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 7}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     auto teams = pe.collectives().split_2d(world, 3);
     ASSERT_TRUE(teams) << teams.error().text();
@@ -108,13 +109,13 @@ TEST(ShmemTeams, RowsAndColumnsOfAnUnevenSquare) {
 
 /// Teams that have used a place leave nothing that disturbs the next, whose PEs are others.
 TEST(ShmemTeams, PlacesAreUsedAgain) {
-  run_shmem_job({.n_pes = 4}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 4}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
-    Team last = invalid;
+    core::Team last = invalid;
     for (int round = 0; round < 40; ++round) {
       const int start = round % 3, size = 2 + round % 2;
       const int stride = start + size > 4 ? 0 : 1;
-      const Team team = stride == 0 ? split(pe, world, start, 1, 2) : split(pe, world, start, 1, size);
+      const core::Team team = stride == 0 ? split(pe, world, start, 1, 2) : split(pe, world, start, 1, size);
       if (team == invalid) continue;
       EXPECT_NE(team, last) << "a handle came back";
       EXPECT_FALSE(pe.collectives().my_pe(last)) << "a handle of a destroyed team";
@@ -131,8 +132,8 @@ TEST(ShmemTeams, PlacesAreUsedAgain) {
 }
 
 TEST(ShmemTeams, ThereIsANumberOfThem) {
-  run_shmem_job({.n_pes = 2}, [](Pe& pe) {
-    std::vector<Team> teams;
+  run_shmem_job({.n_pes = 2}, [](core::Pe& pe) {
+    std::vector<core::Team> teams;
     for (int i = 3; i < GDRKIT_SHMEM_TEAMS_MAX; ++i) teams.push_back(split(pe, world, 0, 1, 2));
     auto refused = pe.collectives().split_strided(world, 0, 1, 2);
     ASSERT_FALSE(refused);
@@ -144,7 +145,7 @@ TEST(ShmemTeams, ThereIsANumberOfThem) {
 }
 
 TEST(ShmemTeams, WhatPesDisagreeAboutIsToldAll) {
-  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     auto made = pe.collectives().split_strided(world, 0, 1, pe.pe() == 1 ? 3 : 2);
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().errno_value, EPROTO);
@@ -155,10 +156,11 @@ TEST(ShmemTeams, WhatPesDisagreeAboutIsToldAll) {
       EXPECT_EQ(refused.error().errno_value, EINVAL);
     }
     EXPECT_EQ(pe.collectives().split_2d(world, 0).error().errno_value, EINVAL);
-    for (const Team foreign : {invalid, Team{3}, Team{0x103}, Team{40}, Team{-7}}) {
+    for (const core::Team foreign : {invalid, core::Team{3}, core::Team{0x103}, core::Team{40}, core::Team{-7}}) {
       EXPECT_EQ(pe.collectives().n_pes(foreign).error().errno_value, EINVAL) << foreign;
-      EXPECT_EQ(pe.collectives().run({CollectiveOperation::sync, foreign}).error().errno_value, EINVAL) << foreign;
-      EXPECT_EQ(pe.collectives().launch({CollectiveOperation::sync, foreign}, {}).error().errno_value, EINVAL);
+      EXPECT_EQ(pe.collectives().run({core::CollectiveOperation::sync, foreign}).error().errno_value, EINVAL)
+          << foreign;
+      EXPECT_EQ(pe.collectives().launch({core::CollectiveOperation::sync, foreign}, {}).error().errno_value, EINVAL);
     }
     EXPECT_TRUE(succeeded(pe.collectives().destroy(invalid)));
     EXPECT_TRUE(succeeded(pe.barrier_all()));
@@ -169,11 +171,11 @@ TEST(ShmemTeams, WhatPesDisagreeAboutIsToldAll) {
 TEST(ShmemTeams, SyncsAndBarriersWaitForAll) {
   constexpr int n_pes = 5, rounds = 60;
   std::atomic<int> arrived[rounds] = {};
-  run_shmem_job({.n_pes = n_pes}, [&](Pe& pe) {
+  run_shmem_job({.n_pes = n_pes}, [&](core::Pe& pe) {
     CollectiveSide side(pe, 64);
     for (int round = 0; round < rounds; ++round) {
       const Way way = round % 2 == 0 ? Way::host : Way::stream;
-      const auto operation = round % 4 < 2 ? CollectiveOperation::sync : CollectiveOperation::barrier;
+      const auto operation = round % 4 < 2 ? core::CollectiveOperation::sync : core::CollectiveOperation::barrier;
       if ((round + pe.pe()) % 7 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
       ++arrived[round];
       EXPECT_TRUE(succeeded(side.call({operation, world}, way)));
@@ -183,4 +185,4 @@ TEST(ShmemTeams, SyncsAndBarriersWaitForAll) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::collective

@@ -33,7 +33,7 @@ extern "C" int __wrap_gdrkit_open(const gdrkit_open_options*, gdrkit_context_t* 
   return -ENODEV;
 }
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
@@ -99,4 +99,4 @@ INSTANTIATE_TEST_SUITE_P(All, ShmemOnABusyGpu,
                          });
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

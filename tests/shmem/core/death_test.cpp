@@ -17,12 +17,12 @@
 #include "support/process_resources.hpp"
 #include "support/results.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
 
-base::Result<std::unique_ptr<Pe>> start(const UniqueId& id, int pe, int n_pes = 2) {
+base::Result<std::unique_ptr<Pe>> start(const bootstrap::UniqueId& id, int pe, int n_pes = 2) {
   PeOptions options;
   options.n_pes = n_pes;
   options.pe = pe;
@@ -122,7 +122,7 @@ TEST(ShmemDeath, TheOthersCallEndsAndNamesThePe) {
     const auto before = tests::count_process_resources();
     const auto begin = std::chrono::steady_clock::now();
     {
-      auto id = make_unique_id();
+      auto id = bootstrap::make_unique_id();
       ASSERT_TRUE(id) << id.error().text();
       const pid_t victim = ::fork();
       if (victim == 0) {
@@ -148,7 +148,7 @@ TEST(ShmemDeath, TheOthersCallEndsAndNamesThePe) {
 // PE 1 notices that PE 2 was killed, and ends. PE 0 looks only then: PE 2 is still the one to name.
 TEST(ShmemDeath, AnotherPeThatLeftBecauseOfItIsNotNamed) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
-  auto id = make_unique_id();
+  auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   const pid_t victim = ::fork();
   if (victim == 0) {
@@ -173,4 +173,4 @@ TEST(ShmemDeath, AnotherPeThatLeftBecauseOfItIsNotNamed) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

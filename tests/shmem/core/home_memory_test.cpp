@@ -10,21 +10,24 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 /// Takes one put, and cannot map what comes after it.
-class TakesOnePut final : public Transport {
+class TakesOnePut final : public transport::Transport {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "takes one put"; }
-  [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
+  [[nodiscard]] const transport::TransportLimits& limits() const noexcept override { return transport::no_limits; }
   base::Status serves(int) noexcept override { return {}; }
-  base::Status put(int, const HeapRange&, const void*, std::size_t, LocalMemory, bool) noexcept override {
+  base::Status put(int, const heap::HeapRange&, const void*, std::size_t, transport::LocalMemory,
+                   bool) noexcept override {
     if (has_put_) return base::fail_literal(EOPNOTSUPP, "cannot be mapped");
     has_put_ = is_pending_ = true;
     return {};
   }
-  base::Status get(int, const HeapRange&, void*, std::size_t, LocalMemory, bool) noexcept override { return {}; }
+  base::Status get(int, const heap::HeapRange&, void*, std::size_t, transport::LocalMemory, bool) noexcept override {
+    return {};
+  }
   [[nodiscard]] bool is_pending(int) const noexcept override { return is_pending_; }
   base::Status complete(int) noexcept override {
     is_pending_ = false;
@@ -40,9 +43,9 @@ TEST(HomeMemory, StoresAreThereBeforeACopyThatFollowsThem) {
   tests::run_shmem_job({.n_pes = 1}, [](Pe& pe) {
     auto object = pe.allocate(64, 1, true);
     ASSERT_TRUE(object) << object.error().text();
-    auto atomics = Atomics::make(pe.own_device(), pe.gpu_kernels());
+    auto atomics = transport::Atomics::make(pe.own_device(), pe.gpu_kernels());
     ASSERT_TRUE(atomics) << atomics.error().text();
-    auto home = HomeMemory::make(pe.own_device(), pe.heap(), **atomics);
+    auto home = transport::HomeMemory::make(pe.own_device(), pe.heap(), **atomics);
     ASSERT_TRUE(home) << home.error().text();
     TakesOnePut bar1;
     (*home)->use(bar1);
@@ -58,4 +61,4 @@ TEST(HomeMemory, StoresAreThereBeforeACopyThatFollowsThem) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 TEST(ShmemHostRange, TheStackOfEachThreadIsHostMemoryAndAnothersIsNotKnown) {
@@ -137,4 +137,4 @@ TEST(ShmemHostRange, AFiberDoesNotMakeAllMemoryAboveItItsStack) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -13,7 +13,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using tests::run_shmem_job;
@@ -57,7 +57,8 @@ void run_transfers(Pe& pe, const ThreadObjects& objects, int thread) {
 void run_updates(Pe& pe, const ThreadObjects& objects) {
   for (int round = 0; round < thread_rounds; ++round) {
     std::uint64_t before = 0;
-    ASSERT_TRUE(succeeded(pe.atomic(objects.words, 8, AtomicOperation::add, 1, 0, &before, round % pe.n_pes())));
+    ASSERT_TRUE(
+        succeeded(pe.atomic(objects.words, 8, transport::AtomicOperation::add, 1, 0, &before, round % pe.n_pes())));
   }
 }
 
@@ -129,4 +130,4 @@ TEST(HostThreads, OfOnePeCallAllAtOnce) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -15,7 +15,7 @@ namespace {
 
 /// Of this process: counts down at each message; the one that would be sent at 0 is its last act.
 std::atomic<int> messages_to_live{-1};
-gdrkit::shmem::tests::TimeOfDeath* death_of_process = nullptr;
+gdrkit::shmem_impl::tests::TimeOfDeath* death_of_process = nullptr;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ extern "C" ssize_t sendmsg(int socket, const msghdr* message, int flags) {
   return ::syscall(SYS_sendmsg, socket, message, flags);
 }
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using namespace std::chrono_literals;
@@ -197,4 +197,4 @@ TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectivesOverUcx) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -13,7 +13,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using tests::run_shmem_job;
@@ -21,11 +21,11 @@ using tests::run_shmem_job;
 TEST(LocalBuffers, FindsRangesInsideOne) {
   LocalBuffers buffers;
   EXPECT_FALSE(buffers.find(100, 1));
-  ASSERT_TRUE(buffers.add(100, 50, LocalMemory::device));
-  ASSERT_TRUE(buffers.add(150, 50, LocalMemory::pinned)) << "next to each other";
-  EXPECT_EQ(buffers.find(100, 50), LocalMemory::device);
-  EXPECT_EQ(buffers.find(149, 1), LocalMemory::device);
-  EXPECT_EQ(buffers.find(150, 50), LocalMemory::pinned);
+  ASSERT_TRUE(buffers.add(100, 50, transport::LocalMemory::device));
+  ASSERT_TRUE(buffers.add(150, 50, transport::LocalMemory::pinned)) << "next to each other";
+  EXPECT_EQ(buffers.find(100, 50), transport::LocalMemory::device);
+  EXPECT_EQ(buffers.find(149, 1), transport::LocalMemory::device);
+  EXPECT_EQ(buffers.find(150, 50), transport::LocalMemory::pinned);
   EXPECT_FALSE(buffers.find(149, 2)) << "reaches over the end";
   EXPECT_FALSE(buffers.find(99, 1));
   EXPECT_FALSE(buffers.find(200, 1));
@@ -38,16 +38,17 @@ TEST(LocalBuffers, FindsRangesInsideOne) {
 
 TEST(LocalBuffers, WhatIsWrongIsRefused) {
   LocalBuffers buffers;
-  ASSERT_TRUE(buffers.add(100, 50, LocalMemory::device));
+  ASSERT_TRUE(buffers.add(100, 50, transport::LocalMemory::device));
   const std::pair<int, int> overlapping[] = {{100, 50}, {99, 2}, {149, 1}, {90, 100}, {120, 1}};
   for (const auto& [address, size] : overlapping) {
-    auto added = buffers.add(static_cast<std::uint64_t>(address), static_cast<std::uint64_t>(size), LocalMemory::host);
+    auto added = buffers.add(static_cast<std::uint64_t>(address), static_cast<std::uint64_t>(size),
+                             transport::LocalMemory::host);
     ASSERT_FALSE(added) << address;
     EXPECT_EQ(added.error().errno_value, EEXIST) << address;
   }
-  EXPECT_EQ(buffers.add(0, 50, LocalMemory::host).error().errno_value, EINVAL);
-  EXPECT_EQ(buffers.add(500, 0, LocalMemory::host).error().errno_value, EINVAL);
-  EXPECT_EQ(buffers.add(500, UINT64_MAX, LocalMemory::host).error().errno_value, EINVAL);
+  EXPECT_EQ(buffers.add(0, 50, transport::LocalMemory::host).error().errno_value, EINVAL);
+  EXPECT_EQ(buffers.add(500, 0, transport::LocalMemory::host).error().errno_value, EINVAL);
+  EXPECT_EQ(buffers.add(500, UINT64_MAX, transport::LocalMemory::host).error().errno_value, EINVAL);
   EXPECT_EQ(buffers.remove(101).error().errno_value, EINVAL);
 }
 
@@ -75,12 +76,12 @@ TEST(LocalBuffers, TheDriverIsNotAskedOfSmallMemoryOnTheStackOrTheHeap) {
   auto* const heap = static_cast<char*>(::sbrk(8192));
   ASSERT_NE(heap, reinterpret_cast<char*>(-1));
   for (const std::size_t size : {8ul, 1024ul, 4096ul}) {
-    EXPECT_EQ(buffers.kind_of(heap, size, &calls), LocalMemory::host) << size;
+    EXPECT_EQ(buffers.kind_of(heap, size, &calls), transport::LocalMemory::host) << size;
   }
-  EXPECT_EQ(buffers.kind_of(__builtin_frame_address(0), 8, &calls), LocalMemory::host);
+  EXPECT_EQ(buffers.kind_of(__builtin_frame_address(0), 8, &calls), transport::LocalMemory::host);
   EXPECT_EQ(questions, 0);
   // From here on it matters which of the two it is.
-  EXPECT_EQ(buffers.kind_of(heap, 4097, &calls), LocalMemory::pinned);
+  EXPECT_EQ(buffers.kind_of(heap, 4097, &calls), transport::LocalMemory::pinned);
   EXPECT_EQ(questions, 1);
 }
 
@@ -90,7 +91,7 @@ TEST(LocalBuffers, MemoryThatTheDriverDoesNotKnowIsNotPinned) {
   void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
   const auto calls = driver_that_says(0);  // as cuPointerGetAttributes does, and returns success
-  EXPECT_EQ(buffers.kind_of(mapped, size, &calls), LocalMemory::host);
+  EXPECT_EQ(buffers.kind_of(mapped, size, &calls), transport::LocalMemory::host);
   EXPECT_EQ(questions, 1);
   ::munmap(mapped, size);
 }
@@ -102,16 +103,16 @@ TEST(LocalBuffers, TheDriverIsAskedOfMappedMemoryEachTime) {
   void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
   auto calls = driver_that_says(platform::cuda_memory_type_host);
-  EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), LocalMemory::pinned);
+  EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::pinned);
   calls = driver_that_says(platform::cuda_memory_type_device);
-  EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), LocalMemory::device);
-  EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), LocalMemory::device);
+  EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::device);
+  EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::device);
   EXPECT_EQ(questions, 2);
   // Unless the application has said what it is.
-  ASSERT_TRUE(buffers.add(reinterpret_cast<std::uint64_t>(mapped), size, LocalMemory::host));
-  EXPECT_EQ(buffers.kind_of(mapped, size, &calls), LocalMemory::host);
+  ASSERT_TRUE(buffers.add(reinterpret_cast<std::uint64_t>(mapped), size, transport::LocalMemory::host));
+  EXPECT_EQ(buffers.kind_of(mapped, size, &calls), transport::LocalMemory::host);
   EXPECT_EQ(questions, 2);
-  EXPECT_EQ(buffers.kind_of(mapped, 8, nullptr), LocalMemory::host) << "on the emulated device";
+  EXPECT_EQ(buffers.kind_of(mapped, 8, nullptr), transport::LocalMemory::host) << "on the emulated device";
   ::munmap(mapped, size);
 }
 
@@ -183,4 +184,4 @@ TEST(ShmemGpuCode, WhatCannotBeLaunchedIsRefused) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -21,7 +21,7 @@
 #include "support/process_resources.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 
 using Clock = std::chrono::steady_clock;
 
@@ -57,7 +57,7 @@ struct MortalJob {
 };
 
 /// What all PEs do, one call after the other, until one fails; the victim's process ends on the way.
-using MortalBody = std::function<base::Status(Pe& pe)>;
+using MortalBody = std::function<base::Status(core::Pe& pe)>;
 
 /// What a survivor has to say: "" if all is as it should be.
 inline std::string judge(const MortalJob& job, const TimeOfDeath& death, const base::Error& error) {
@@ -75,10 +75,10 @@ inline std::string judge(const MortalJob& job, const TimeOfDeath& death, const b
 inline std::vector<std::string> run_mortal_job(const MortalJob& job, TimeOfDeath& death,
                                                const std::function<void(int pe)>& prepare, const MortalBody& body) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
-  auto id = make_unique_id();
+  auto id = bootstrap::make_unique_id();
   EXPECT_TRUE(id) << id.error().text();
   return run_processes(job.n_pes, [&](int number) -> std::string {
-    PeOptions options;
+    core::PeOptions options;
     options.n_pes = job.n_pes;
     options.pe = number;
     options.unique_id = &*id;
@@ -91,7 +91,7 @@ inline std::vector<std::string> run_mortal_job(const MortalJob& job, TimeOfDeath
     if (number == 0) --before.descriptors;  // the listener of the unique id, which PE 0 takes over and closes
     std::string end = "finished";
     {
-      auto pe = Pe::start(options);
+      auto pe = core::Pe::start(options);
       const base::Status done = pe ? body(**pe) : base::Status(base::pass(pe));
       if (!done) end = judge(job, death, done.error());
     }
@@ -110,4 +110,4 @@ inline void expect_all_named_it(const MortalJob& job, const std::vector<std::str
   }
 }
 
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -9,21 +9,24 @@
 
 #include "support/results.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 /// Moves nothing, and writes down what it is asked for.
-class Recorder final : public Transport {
+class Recorder final : public transport::Transport {
  public:
   Recorder(const char* name, std::string* calls) : name_(name), calls_(*calls) {}
   [[nodiscard]] const char* name() const noexcept override { return name_; }
-  [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
+  [[nodiscard]] const transport::TransportLimits& limits() const noexcept override { return transport::no_limits; }
   base::Status serves(int) noexcept override { return {}; }
-  base::Status put(int, const HeapRange&, const void*, std::size_t, LocalMemory, bool) noexcept override {
+  base::Status put(int, const heap::HeapRange&, const void*, std::size_t, transport::LocalMemory,
+                   bool) noexcept override {
     is_pending_ = true;
     return note("puts");
   }
-  base::Status get(int, const HeapRange&, void*, std::size_t, LocalMemory, bool) noexcept override { return {}; }
+  base::Status get(int, const heap::HeapRange&, void*, std::size_t, transport::LocalMemory, bool) noexcept override {
+    return {};
+  }
   base::Status order(int) noexcept override { return note("orders"); }
   [[nodiscard]] bool is_pending(int) const noexcept override { return is_pending_; }
   base::Status complete(int) noexcept override {
@@ -49,12 +52,12 @@ class PutOrderOfTwo : public ::testing::Test {
   }
   void put(std::size_t by) {
     ASSERT_TRUE(tests::succeeded(order_.before_put(0, by, transports_)));
-    ASSERT_TRUE(tests::succeeded(transports_[by]->put(0, {}, nullptr, 0, LocalMemory::host, true)));
+    ASSERT_TRUE(tests::succeeded(transports_[by]->put(0, {}, nullptr, 0, transport::LocalMemory::host, true)));
   }
   [[nodiscard]] std::string calls() { return std::exchange(calls_, ""); }
 
   std::string calls_;
-  std::vector<std::unique_ptr<Transport>> transports_;
+  std::vector<std::unique_ptr<transport::Transport>> transports_;
   PutOrder order_;
 };
 constexpr std::size_t a = 0;
@@ -101,4 +104,4 @@ TEST_F(PutOrderOfTwo, WhatIsCompleteIsNotCompletedAgain) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -16,7 +16,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using platform::AllocationKind;
@@ -103,7 +103,7 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
     const int n_pes = pe.n_pes();
     const int other = n_pes - 1 - pe.pe();
     std::uint64_t fetched = 7;
-    ASSERT_TRUE(succeeded(pe.atomic(words, 8, AtomicOperation::add, 5, 0, &fetched, other)));
+    ASSERT_TRUE(succeeded(pe.atomic(words, 8, transport::AtomicOperation::add, 5, 0, &fetched, other)));
     EXPECT_EQ(fetched, 0U);
     const std::uint64_t data = 0x1122334455667788U;
     ASSERT_TRUE(succeeded(pe.put_signal(words + 8, &data, 8, words + 1, 3, SignalOperation::set, other, false)));
@@ -311,7 +311,7 @@ TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
     constexpr std::size_t size = std::size_t{2} << 20;
     constexpr std::size_t page = platform::emulated_page_bytes;
     // Kind 1: managed memory.
-    const UniqueFd file(::memfd_create("gdrkit-emulated:1:2097152", MFD_CLOEXEC));
+    const bootstrap::UniqueFd file(::memfd_create("gdrkit-emulated:1:2097152", MFD_CLOEXEC));
     ASSERT_EQ(::ftruncate(file.get(), size), 0);
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void* const reserved = ::mmap(nullptr, 2 * size, PROT_NONE, flags, -1, 0);
@@ -359,4 +359,4 @@ TEST(SymmetricHeapGrowth, IsReachedAfterItGrewMoreOftenThanBar1Counts) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

@@ -14,7 +14,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using tests::run_shmem_job;
@@ -190,27 +190,30 @@ TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
       threads.emplace_back([&] {
         for (int i = 0; i < 20; ++i) {
           std::uint64_t before = 0;
-          EXPECT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::add, 1, 0, &before, 0)));
-          EXPECT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::add, 1, 0, nullptr, 0)));
+          EXPECT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::add, 1, 0, &before, 0)));
+          EXPECT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::add, 1, 0, nullptr, 0)));
         }
       });
     }
     for (auto& thread : threads) thread.join();
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     std::uint64_t seen = 0;
-    ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::fetch, 0, 0, &seen, 0)));
+    ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::fetch, 0, 0, &seen, 0)));
     EXPECT_EQ(seen, 3U * 2 * 20 * 2);
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
     if (pe.pe() == 1) {
-      ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::set, 5, 0, &seen, 0)));
+      ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::set, 5, 0, &seen, 0)));
       EXPECT_EQ(seen, 240U);
       ASSERT_TRUE(tests::succeeded(pe.signal(objects.word, 3, SignalOperation::add, 0)));
-      ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::compare_swap, 9, 8, &seen, 0)));
+      ASSERT_TRUE(
+          tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::compare_swap, 9, 8, &seen, 0)));
       EXPECT_EQ(seen, 8U);
     }
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
-    EXPECT_EQ(pe.atomic(objects.at(4), 8, AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value, EINVAL);
-    EXPECT_EQ(pe.atomic(objects.target, 2, AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.atomic(objects.at(4), 8, transport::AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value,
+              EINVAL);
+    EXPECT_EQ(pe.atomic(objects.target, 2, transport::AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value,
+              EINVAL);
   });
 }
 
@@ -276,7 +279,7 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
     if (pe.remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
     const Objects objects(pe);
     const int other = *pe.slot_of(1 - pe.pe());
-    const HeapRange range = *pe.heap().find(objects.target, 8);
+    const heap::HeapRange range = *pe.heap().find(objects.target, 8);
     auto bar1 = make_bar1(pe.transport_setting());
     ASSERT_TRUE(bar1) << bar1.error().text();
     const std::size_t size = pe.heap().max_bytes();
@@ -286,8 +289,8 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
     ASSERT_NE(aside, MAP_FAILED);
     constexpr int empty = MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     ASSERT_EQ(::mmap(place, size, PROT_NONE, empty, -1, 0), place);
-    const auto put = (*bar1)->put(other, range, objects.source, 8, LocalMemory::heap, false);
-    const auto got = (*bar1)->get(other, range, objects.source, 8, LocalMemory::heap, false);
+    const auto put = (*bar1)->put(other, range, objects.source, 8, transport::LocalMemory::heap, false);
+    const auto got = (*bar1)->get(other, range, objects.source, 8, transport::LocalMemory::heap, false);
     ASSERT_EQ(::mremap(aside, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, place), place);
     for (const base::Status& refused : {put, got}) {
       ASSERT_FALSE(refused);
@@ -295,7 +298,7 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
     }
     EXPECT_TRUE(tests::succeeded((*bar1)->serves(other)));
     const std::uint64_t value = 0x1234567890 + static_cast<std::uint64_t>(pe.pe());
-    EXPECT_TRUE(tests::succeeded((*bar1)->put(other, range, &value, 8, LocalMemory::host, false)));
+    EXPECT_TRUE(tests::succeeded((*bar1)->put(other, range, &value, 8, transport::LocalMemory::host, false)));
     ASSERT_TRUE(tests::succeeded((*bar1)->complete(other)));
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     std::uint64_t seen = 0;
@@ -314,13 +317,13 @@ TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
     const Objects objects(pe);
     auto grown = pe.allocate(larger, 1, false);
     ASSERT_TRUE(grown) << grown.error().text();
-    const HeapRange range = *pe.heap().find(static_cast<char*>(*grown) + larger - 8, 8);
+    const heap::HeapRange range = *pe.heap().find(static_cast<char*>(*grown) + larger - 8, 8);
     ASSERT_GT(range.chunk.number, 0U);
     const int other = *pe.slot_of(1 - pe.pe());
     auto bar1 = make_bar1(pe.transport_setting());
     ASSERT_TRUE(bar1) << bar1.error().text();
     const std::uint64_t value = 1;
-    ASSERT_TRUE(tests::succeeded((*bar1)->put(other, range, &value, 8, LocalMemory::host, false)));
+    ASSERT_TRUE(tests::succeeded((*bar1)->put(other, range, &value, 8, transport::LocalMemory::host, false)));
     EXPECT_TRUE((*bar1)->is_pending(other));
     const std::size_t size = pe.heap().max_bytes();
     void* const place = reinterpret_cast<void*>(pe.heap().address(other, 0));
@@ -373,4 +376,4 @@ TEST(ShmemTransfer, DescribesWhatServesEachPe) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

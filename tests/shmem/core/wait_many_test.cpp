@@ -7,7 +7,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using tests::run_shmem_job;
@@ -112,4 +112,4 @@ TEST(ShmemWaitMany, WhatIsWrongIsRefused) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

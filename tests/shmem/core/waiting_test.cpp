@@ -8,7 +8,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::core {
 namespace {
 
 using tests::run_shmem_job;
@@ -97,4 +97,4 @@ TEST(ShmemWaiting, ManyPesOnFewCores) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::core

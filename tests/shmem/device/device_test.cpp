@@ -34,7 +34,7 @@ const bool is_gpu = tests::is_gpu_place();
 /// GPU kernels of one PE, and the symmetric objects that they work on.
 class Side {
  public:
-  explicit Side(Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
+  explicit Side(shmem_impl::core::Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
     const platform::DeviceScope scope(device_);
     auto loaded = platform::GpuKernels::load<platform::GpuKernel::shmem>(device_);
     EXPECT_TRUE(loaded) << loaded.error().text();
@@ -92,7 +92,7 @@ class Side {
     return made ? *made : nullptr;
   }
 
-  Pe& pe_;
+  shmem_impl::core::Pe& pe_;
   platform::Device& device_;
   std::optional<platform::GpuKernels> gpu_kernels_;
   platform::Stream stream_;
@@ -104,7 +104,7 @@ constexpr std::pair<ShmemScope, LaunchShape> scopes[] = {
 
 /// put then signal: whoever sees the signal sees all of the data, in each of many rounds.
 TEST(ShmemDevice, SignalsComeAfterTheirData) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     for (const auto& [scope, shape] : scopes) {
       for (const std::uint64_t size : {0U, 8U, 24U, 1024U, 65536U}) {
@@ -120,7 +120,7 @@ TEST(ShmemDevice, SignalsComeAfterTheirData) {
 }
 
 TEST(ShmemDevice, PutsAndGetsMoveEveryByteAndNoOther) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     const int other = 1 - pe.pe();
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
@@ -149,7 +149,7 @@ TEST(ShmemDevice, PutsAndGetsMoveEveryByteAndNoOther) {
 }
 
 TEST(ShmemDevice, ValuesArrive) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     for (const std::uint32_t completes_each : {0U, 1U}) {
       auto parameters = side.parameters(ShmemOperation::put_value, ShmemScope::warp, 8);
@@ -164,7 +164,7 @@ TEST(ShmemDevice, ValuesArrive) {
 }
 
 TEST(ShmemDevice, ASignalNeedsNoData) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     for (const ShmemOperation operation : {ShmemOperation::signal_set, ShmemOperation::put_signal}) {
       auto parameters = side.parameters(operation, ShmemScope::warp, 0);
@@ -181,7 +181,7 @@ TEST(ShmemDevice, ASignalNeedsNoData) {
 
 /// Each group of a grid has a word of its own, and an update of it is lost by nobody.
 TEST(ShmemDevice, UpdatesOfManyGroupsAllCount) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     constexpr LaunchShape shape{3, 64};
     constexpr std::uint32_t rounds = 7;
@@ -213,7 +213,7 @@ TEST(ShmemDevice, UpdatesOfManyGroupsAllCount) {
 }
 
 TEST(ShmemDevice, ValuesAreRead) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     const std::uint64_t mine = 40 + static_cast<std::uint64_t>(pe.pe());
     ASSERT_TRUE(tests::succeeded(pe.put(side.source, &mine, sizeof mine, pe.pe(), false)));
@@ -228,7 +228,7 @@ TEST(ShmemDevice, ValuesAreRead) {
 
 /// Later rounds of the same signal, as a benchmark's batches have them.
 TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     auto parameters = side.parameters(ShmemOperation::ping_pong, ShmemScope::warp, 64);
     parameters.signal += 256;  // run() clears the words below
@@ -243,7 +243,7 @@ TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
 
 /// The others are reached by the PE's thread, and not as ptr() says.
 TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     if (is_gpu) return;  // a host thread asks as if it were a GPU's
     const State state = pe.device_state();
     char* const own = reinterpret_cast<char*>(state.heap_address);
@@ -256,7 +256,7 @@ TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
 
 /// Of floats: PE p's source holds p + 1 in its first part, p + 11 in its second.
 TEST(ShmemDeviceTeams, CollectivesOfABlockBringEveryPart) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     constexpr std::size_t count = 300;
     const auto own = static_cast<float>(pe.pe());
@@ -286,7 +286,7 @@ TEST(ShmemDeviceTeams, CollectivesOfABlockBringEveryPart) {
 }
 
 TEST(ShmemDevice, BarriersMeetAgainAndAgain) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     for (const auto& [scope, shape] : scopes) {
       auto parameters = side.parameters(ShmemOperation::barrier, scope, 0);
@@ -297,7 +297,7 @@ TEST(ShmemDevice, BarriersMeetAgainAndAgain) {
 }
 
 TEST(ShmemDevice, ABarrierThatNobodyElseComesToEnds) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     auto parameters = side.parameters(ShmemOperation::barrier, ShmemScope::block, 0);
     parameters.state.limit_ns = 20'000'000;

@@ -65,7 +65,7 @@ std::uint32_t rounds_of(LitmusShape shape, LitmusMistake mistake, unsigned insta
 /// One PE: PE 0 writes, PE 1 reads.
 class Player {
  public:
-  explicit Player(Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
+  explicit Player(shmem_impl::core::Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
     const platform::DeviceScope scope(device_);
     auto loaded = platform::GpuKernels::load<platform::GpuKernel::litmus>(device_);
     EXPECT_TRUE(loaded) << loaded.error().text();
@@ -140,7 +140,7 @@ class Player {
     EXPECT_TRUE(succeeded(device_.fill(reinterpret_cast<std::uint64_t>(address), 0, size_bytes)));
   }
 
-  Pe& pe_;
+  shmem_impl::core::Pe& pe_;
   platform::Device& device_;
   std::optional<platform::GpuKernels> gpu_kernels_;
   platform::Stream stream_;
@@ -154,7 +154,7 @@ void report(const std::string& what, const LitmusResult& result) {
 }
 
 TEST(ShmemLitmus, NothingForbiddenIsSeen) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     for (const Litmus& litmus : all_shapes) {
       for (const LaunchShape shape : {litmus.many, litmus.one}) {
@@ -175,7 +175,7 @@ TEST(ShmemLitmus, NothingForbiddenIsSeen) {
 
 /// The opposite of what is promised, slow enough to be seen by everyone.
 TEST(ShmemLitmus, TheWrongOrderIsSeen) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     for (const Litmus& litmus : all_shapes) {
       const LitmusResult result = player.play(litmus, LitmusMistake::no_order, litmus.many);
@@ -187,7 +187,7 @@ TEST(ShmemLitmus, TheWrongOrderIsSeen) {
 }
 
 TEST(ShmemLitmus, WhatComesOfMissingFencesIsReported) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     for (const Litmus& litmus : all_shapes) {
       for (const LaunchShape shape : {litmus.many, litmus.one}) {
@@ -204,7 +204,7 @@ TEST(ShmemLitmus, WhatComesOfMissingFencesIsReported) {
 /// get must not read what the multiprocessor's L1 cache holds of the other GPU's memory; and the shape would see it.
 TEST(ShmemLitmus, AGetByOrdinaryLoadsBringsWhatIsOld) {
   if (!runs_on_gpus) GTEST_SKIP() << "host threads have no cache that stores do not reach";
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     const Litmus& litmus = all_shapes[4];
     ASSERT_EQ(litmus.shape, LitmusShape::fresh_get);
@@ -220,7 +220,7 @@ TEST(ShmemLitmus, AGetByOrdinaryLoadsBringsWhatIsOld) {
 
 /// The CPU's stores through BAR1: by put_signal in even rounds, by put, fence and put in odd ones.
 TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     player.clear();
     const std::uint32_t rounds = rounds_of(LitmusShape::put_signal, LitmusMistake::none, 1);
@@ -232,13 +232,13 @@ TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
       EXPECT_GT(result.raced, 0U);
     } else {
       std::uint64_t* const flag = player.words + flag_index;
-      ASSERT_TRUE(pe.wait_until({player.words + ready_index}, Comparison::equal, 1));
+      ASSERT_TRUE(pe.wait_until({player.words + ready_index}, shmem_impl::core::Comparison::equal, 1));
       std::vector<std::uint64_t> data(piece_bytes / sizeof(std::uint64_t));
       for (std::uint64_t round = 1; round <= rounds; ++round) {
         std::fill(data.begin(), data.end(), round);
         if (round % 2 == 0) {
-          ASSERT_TRUE(succeeded(
-              pe.put_signal(player.target, data.data(), piece_bytes, flag, round, SignalOperation::set, 1, false)));
+          ASSERT_TRUE(succeeded(pe.put_signal(player.target, data.data(), piece_bytes, flag, round,
+                                              shmem_impl::core::SignalOperation::set, 1, false)));
         } else {
           ASSERT_TRUE(succeeded(pe.put(player.target, data.data(), piece_bytes, 1, false)));
           pe.fence();
@@ -251,7 +251,7 @@ TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
 }
 
 TEST(ShmemLitmus, ACpuSeesWhatTheOtherGpuKernelPutBeforeTheSignal) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     player.clear();
     const std::uint32_t rounds = rounds_of(LitmusShape::put_signal, LitmusMistake::none, 1);

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 namespace {
 
 constexpr std::uint64_t unit = BlockList::unit_bytes;
@@ -120,4 +120,4 @@ TEST(BlockList, SurvivesManyCallsInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

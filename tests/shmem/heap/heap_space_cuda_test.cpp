@@ -15,7 +15,7 @@
 #include "support/process_resources.hpp"
 #include "support/results.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::heap {
 namespace {
 
 using platform::CudaMemAccessDesc;
@@ -160,4 +160,4 @@ TEST_F(HeapSpaceOnGpu, RefusesAnotherGpusMemoryAndPartsOfAllocations) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::heap

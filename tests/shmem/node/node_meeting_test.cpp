@@ -12,15 +12,15 @@
 #include "shmem/node/node_join.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::ElementsAre;
 
 /// The PEs that PE i sees on its machine: "0 2 ".
-std::vector<std::string> meet_on(int n_pes, const std::function<MachineName(int pe)>& machine_of) {
-  return run_pes(n_pes, long_limit, [&](Exchange& exchange) -> std::string {
-    auto node = join_node(machine_of(exchange.pe()), exchange, 100, long_limit);
+std::vector<std::string> meet_on(int n_pes, const std::function<node::MachineName(int pe)>& machine_of) {
+  return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
+    auto node = node::join_node(machine_of(exchange.pe()), exchange, 100, long_limit);
     if (!node) return end_of(node);
     std::string pes;
     for (const int pe : (*node)->pes()) pes += std::to_string(pe) + " ";
@@ -33,8 +33,8 @@ std::vector<std::string> meet_on(int n_pes, const std::function<MachineName(int 
   });
 }
 
-MachineName machine(const char* boot_id) {
-  MachineName name = read_machine_name().value();
+node::MachineName machine(const char* boot_id) {
+  node::MachineName name = node::read_machine_name().value();
   std::snprintf(name.boot_id, sizeof name.boot_id, "%s", boot_id);
   return name;
 }
@@ -47,7 +47,7 @@ TEST(NodeMeeting, GroupsByBootIdentifier) {
 TEST(NodeMeeting, UsersAndNetworkNamespacesAreApart) {
   EXPECT_THAT(meet_on(4,
                       [](int pe) {
-                        MachineName name = machine("one");
+                        node::MachineName name = machine("one");
                         if (pe == 1) name.user += 1;
                         if (pe == 2) name.network_namespace += 1;
                         return name;
@@ -56,7 +56,7 @@ TEST(NodeMeeting, UsersAndNetworkNamespacesAreApart) {
 }
 
 TEST(NodeMeeting, ReadsTheNameOfThisMachine) {
-  const auto name = read_machine_name();
+  const auto name = node::read_machine_name();
   ASSERT_TRUE(name) << name.error().text();
   EXPECT_EQ(std::strlen(name->boot_id), 37u);  // a UUID and the end of its line
   EXPECT_NE(name->network_namespace, 0u);
@@ -65,13 +65,13 @@ TEST(NodeMeeting, ReadsTheNameOfThisMachine) {
 /// Copies of a virtual machine have equal names, and only a connection tells them apart.
 TEST(NodeMeeting, EqualNamesThatDoNotReachEachOtherAreApart) {
   std::atomic<int> refused{0};
-  const auto ends = run_pes(5, long_limit, [&](Exchange& exchange) -> std::string {
-    const MachineName name = machine("a copy");
+  const auto ends = run_pes(5, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
+    const node::MachineName name = machine("a copy");
     // Of this thread only; PEs 1 and 2 become unreachable, the exchange's connections stay.
     if (exchange.pe() == 1 || exchange.pe() == 2) {
       if (::unshare(CLONE_NEWNET) != 0) refused = errno;
     }
-    auto node = join_node(name, exchange, 100, long_limit);
+    auto node = node::join_node(name, exchange, 100, long_limit);
     if (!node) return end_of(node);
     std::string pes;
     for (const int pe : (*node)->pes()) pes += std::to_string(pe) + " ";
@@ -83,9 +83,9 @@ TEST(NodeMeeting, EqualNamesThatDoNotReachEachOtherAreApart) {
 
 TEST(NodeMeeting, ANetworkNamespaceIsAMachine) {
   std::atomic<int> refused{0};
-  const auto ends = run_pes(3, long_limit, [&](Exchange& exchange) -> std::string {
+  const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 1 && ::unshare(CLONE_NEWNET) != 0) refused = errno;
-    auto node = Node::join(exchange, 100, long_limit);
+    auto node = node::Node::join(exchange, 100, long_limit);
     return node ? std::to_string((*node)->pes().size()) : end_of(node);
   });
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
@@ -93,4 +93,4 @@ TEST(NodeMeeting, ANetworkNamespaceIsAMachine) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -32,7 +32,7 @@
 
 extern char** environ;
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -43,9 +43,9 @@ using ::testing::StartsWith;
 void kill_self() { ::kill(::getpid(), SIGKILL); }
 
 /// Kills its process before or after one of the steps.
-class FatalExchange final : public Exchange {
+class FatalExchange final : public bootstrap::Exchange {
  public:
-  FatalExchange(Exchange& exchange, int point, std::function<void()> die = kill_self)
+  FatalExchange(bootstrap::Exchange& exchange, int point, std::function<void()> die = kill_self)
       : exchange_(exchange), point_(point), die_(std::move(die)) {}
   int pe() const noexcept override { return exchange_.pe(); }
   int n_pes() const noexcept override { return exchange_.n_pes(); }
@@ -57,15 +57,15 @@ class FatalExchange final : public Exchange {
   }
 
  private:
-  Exchange& exchange_;
+  bootstrap::Exchange& exchange_;
   int point_;
   std::function<void()> die_;
   int next_ = 0;
 };
 
 /// What a PE sees once one is dead: "PE 2 is dead". It leaves then, so that its own end is not taken for that.
-std::string wait_for_death(Node& node) {
-  for (const Deadline deadline(20s); !deadline.has_passed();) {
+std::string wait_for_death(node::Node& node) {
+  for (const bootstrap::Deadline deadline(20s); !deadline.has_passed();) {
     if (const int dead = node.first_dead(); dead >= 0) {
       node.leave();
       return node.is_alive(dead) ? "contradiction" : "PE " + std::to_string(dead) + " is dead";
@@ -76,11 +76,11 @@ std::string wait_for_death(Node& node) {
 }
 
 /// Joins with an exchange of four; the exchange stays until the end.
-std::vector<std::string> run_nodes(const std::function<std::string(Exchange& exchange)>& as_pe) {
-  const auto id = make_unique_id();
+std::vector<std::string> run_nodes(const std::function<std::string(bootstrap::Exchange& exchange)>& as_pe) {
+  const auto id = bootstrap::make_unique_id();
   EXPECT_TRUE(id) << id.error().text();
   return run_processes(4, [&](int pe) -> std::string {
-    auto exchange = exchange_by_unique_id(*id, pe, 4, long_limit);
+    auto exchange = bootstrap::exchange_by_unique_id(*id, pe, 4, long_limit);
     return exchange ? as_pe(**exchange) : end_of(exchange);
   });
 }
@@ -89,9 +89,9 @@ std::vector<std::string> run_nodes(const std::function<std::string(Exchange& exc
 TEST(NodeProcesses, APeKilledWhileTheyJoinIsNamed) {
   for (const int killed : {0, 2}) {
     for (int point = 0; point < 6; ++point) {
-      const auto ends = run_nodes([&](Exchange& exchange) -> std::string {
+      const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
         FatalExchange fatal(exchange, exchange.pe() == killed ? point : -1);
-        auto node = Node::join(fatal, 4096, long_limit);
+        auto node = node::Node::join(fatal, 4096, long_limit);
         return node ? wait_for_death(**node) : end_of(node);
       });
       for (int pe = 0; pe < 4; ++pe) {
@@ -111,8 +111,8 @@ TEST(NodeProcesses, APeKilledWhileTheyJoinIsNamed) {
 
 /// Of a job whose PE 2 gets killed after `before_death`, what the others see.
 void expect_death_is_seen(const std::function<void()>& before_death) {
-  const auto ends = run_nodes([&](Exchange& exchange) -> std::string {
-    auto node = Node::join(exchange, 4096, long_limit);
+  const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
+    auto node = node::Node::join(exchange, 4096, long_limit);
     if (!node) return end_of(node);
     if ((*node)->first_dead() != -1) return "dead too early";
     if (auto end = gather_and_check(exchange, 0, "looked"); !end.empty()) return end;
@@ -169,14 +169,14 @@ class FileLimit {
 
 /// The lowest number that no file has.
 rlim_t next_file() {
-  const UniqueFd next(::dup(2));
+  const bootstrap::UniqueFd next(::dup(2));
   return static_cast<rlim_t>(next.get());
 }
 
 TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
   for (const int poor : {0, 2}) {
-    const auto ends = run_nodes([&](Exchange& exchange) -> std::string {
-      auto node = Node::join(exchange, 4096, long_limit);
+    const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
+      auto node = node::Node::join(exchange, 4096, long_limit);
       if (!node) return end_of(node);
       std::optional<FileLimit> limit;
       if (exchange.pe() == poor) limit.emplace(next_file() + 1);
@@ -196,13 +196,13 @@ TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
 }
 
 TEST(NodeProcesses, AFirstPeThatMayNotOpenAConnectionForEachSaysSo) {
-  const auto ends = run_nodes([](Exchange& exchange) -> std::string {
+  const auto ends = run_nodes([](bootstrap::Exchange& exchange) -> std::string {
     // Also for the sanitizer of undefined behaviour, which opens a pipe when it meets a class for the first time.
     if (auto end = gather_and_check(exchange, 0, "before the limit"); !end.empty()) return end;
     std::optional<FileLimit> limit;
     // Its listening socket and one connection.
     if (exchange.pe() == 0) limit.emplace(next_file() + 2);
-    return end_of(Node::join(exchange, 4096, long_limit));
+    return end_of(node::Node::join(exchange, 4096, long_limit));
   });
   EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("one connection for each of 4 PEs")));
 }
@@ -212,7 +212,7 @@ TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
   constexpr int n_pes = 16;
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user, and no limit holds for root";
   const int cpu = ::sched_getcpu();
-  const auto id = make_unique_id();
+  const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   const auto ends = run_processes(n_pes, [&](int pe) -> std::string {
     // On one processor, the sender before the receivers, so that much is on its way.
@@ -220,9 +220,9 @@ TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
     ::setpriority(PRIO_PROCESS, 0, pe == 0 ? -20 : 10);
     const FileLimit limit(128);
     if (::setgid(65534) != 0 || ::setuid(65534) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0) return "still root";
-    auto exchange = exchange_by_unique_id(*id, pe, n_pes, long_limit);
+    auto exchange = bootstrap::exchange_by_unique_id(*id, pe, n_pes, long_limit);
     if (!exchange) return end_of(exchange);
-    auto node = Node::join(**exchange, 4096, long_limit);
+    auto node = node::Node::join(**exchange, 4096, long_limit);
     if (!node) return end_of(node);
     std::vector<int> all(n_pes);
     for (int round = 0; round < 5; ++round) {
@@ -239,14 +239,14 @@ TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
 
 /// The state after an orderly end of one, while others still look.
 TEST(NodeProcesses, APeThatLeftAndEndedIsNoFailure) {
-  const auto ends = run_nodes([&](Exchange& exchange) -> std::string {
-    auto node = Node::join(exchange, 4096, long_limit);
+  const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
+    auto node = node::Node::join(exchange, 4096, long_limit);
     if (!node) return end_of(node);
     if (exchange.pe() == 2) {
       (*node)->leave();
       ::_exit(0);
     }
-    for (const Deadline deadline(20s); (*node)->is_alive(2) && !deadline.has_passed();) {
+    for (const bootstrap::Deadline deadline(20s); (*node)->is_alive(2) && !deadline.has_passed();) {
       std::this_thread::sleep_for(1ms);
     }
     const int dead = (*node)->first_dead();
@@ -287,13 +287,13 @@ std::string own_local_names() {
 TEST(NodeProcesses, NothingRemainsOfKilledOnes) {
   int told[2];
   ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
-  const auto ends = run_nodes([&](Exchange& exchange) {
+  const auto ends = run_nodes([&](bootstrap::Exchange& exchange) {
     // While its sockets listen and are connected.
     FatalExchange fatal(exchange, 3, [&] {
       const std::string own = own_local_names();
       if (::write(told[1], own.data(), own.size()) == static_cast<ssize_t>(own.size())) kill_self();
     });
-    return end_of(Node::join(fatal, 1 << 20, long_limit));
+    return end_of(node::Node::join(fatal, 1 << 20, long_limit));
   });
   ::close(told[1]);
   EXPECT_THAT(ends, Each(AllOf(StartsWith("signal 9"))));
@@ -304,7 +304,8 @@ TEST(NodeProcesses, NothingRemainsOfKilledOnes) {
   std::istringstream lines(text);
   for (std::string name; std::getline(lines, name);) left.insert(name);
   EXPECT_THAT(left, ::testing::Not(::testing::IsEmpty()));
-  for (const Deadline deadline(20s); !left.empty() && !deadline.has_passed(); std::this_thread::sleep_for(5ms)) {
+  for (const bootstrap::Deadline deadline(20s); !left.empty() && !deadline.has_passed();
+       std::this_thread::sleep_for(5ms)) {
     std::set<std::string> still;
     for (const auto& [inode, name] : local_names()) still.insert(name);
     std::erase_if(left, [&](const std::string& name) { return still.count(name) == 0; });
@@ -313,4 +314,4 @@ TEST(NodeProcesses, NothingRemainsOfKilledOnes) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

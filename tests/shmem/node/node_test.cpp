@@ -23,7 +23,7 @@
 #include "support/process_resources.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 using ::testing::AllOf;
@@ -33,11 +33,11 @@ using ::testing::StartsWith;
 
 constexpr std::size_t area_bytes = 5000;
 
-using AsPe = std::function<std::string(Exchange& exchange, Node& node)>;
+using AsPe = std::function<std::string(bootstrap::Exchange& exchange, node::Node& node)>;
 
 std::vector<std::string> run_node(int n_pes, const AsPe& as_pe) {
-  return run_pes(n_pes, long_limit, [&](Exchange& exchange) -> std::string {
-    auto node = Node::join(exchange, area_bytes, long_limit);
+  return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
+    auto node = node::Node::join(exchange, area_bytes, long_limit);
     return node ? as_pe(exchange, **node) : end_of(node);
   });
 }
@@ -47,7 +47,7 @@ std::string require(bool is_true, const char* what) { return is_true ? "" : what
   if (const std::string wrong = require(condition, #condition); !wrong.empty()) return wrong
 
 TEST(Node, AllPesOfThisMachineAreOnIt) {
-  const auto ends = run_node(5, [](Exchange& exchange, Node& node) -> std::string {
+  const auto ends = run_node(5, [](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
     REQUIRE((node.pes() == std::vector<int>{0, 1, 2, 3, 4}));
     REQUIRE(node.has(4) && !node.has(5) && !node.has(-1));
     REQUIRE(node.index_of(3) == 3 && node.index_of(7) == -1);
@@ -59,7 +59,7 @@ TEST(Node, AllPesOfThisMachineAreOnIt) {
 }
 
 TEST(Node, SharesZeroedMemory) {
-  const auto ends = run_node(4, [](Exchange& exchange, Node& node) -> std::string {
+  const auto ends = run_node(4, [](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
     auto* const bytes = static_cast<unsigned char*>(node.area());
     REQUIRE(reinterpret_cast<std::uintptr_t>(bytes) % 4096 == 0);
     REQUIRE(std::accumulate(bytes, bytes + area_bytes, 0) == 0);
@@ -73,10 +73,10 @@ TEST(Node, SharesZeroedMemory) {
 }
 
 /// Every second PE sends a file whose content is its number.
-std::string pass_files(Node& node, int pe) {
-  UniqueFd file;
+std::string pass_files(node::Node& node, int pe) {
+  bootstrap::UniqueFd file;
   if (pe % 2 == 0) {
-    file = UniqueFd(::memfd_create("test", MFD_CLOEXEC));
+    file = bootstrap::UniqueFd(::memfd_create("test", MFD_CLOEXEC));
     REQUIRE(::pwrite(file.get(), &pe, sizeof pe, 0) == sizeof pe);
   }
   const int mine = 100 + pe;
@@ -100,7 +100,7 @@ std::string pass_files(Node& node, int pe) {
 }
 
 TEST(Node, PassesDescriptors) {
-  const auto ends = run_node(5, [](Exchange& exchange, Node& node) -> std::string {
+  const auto ends = run_node(5, [](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
     for (int round = 0; round < 3; ++round) {
       if (auto end = pass_files(node, exchange.pe()); !end.empty()) return end;
     }
@@ -110,17 +110,19 @@ TEST(Node, PassesDescriptors) {
 }
 
 TEST(Node, SixtyFourPesPassDescriptors) {
-  EXPECT_THAT(run_node(64, [](Exchange& exchange, Node& node) { return pass_files(node, exchange.pe()); }),
-              Each(std::string()));
+  EXPECT_THAT(
+      run_node(64, [](bootstrap::Exchange& exchange, node::Node& node) { return pass_files(node, exchange.pe()); }),
+      Each(std::string()));
 }
 
 TEST(Node, WorksForOnePe) {
-  EXPECT_THAT(run_node(1, [](Exchange& exchange, Node& node) { return pass_files(node, exchange.pe()); }),
-              Each(std::string()));
+  EXPECT_THAT(
+      run_node(1, [](bootstrap::Exchange& exchange, node::Node& node) { return pass_files(node, exchange.pe()); }),
+      Each(std::string()));
 }
 
 TEST(Node, NamesDifferentSizesAndGoesOn) {
-  const auto ends = run_node(3, [](Exchange& exchange, Node& node) -> std::string {
+  const auto ends = run_node(3, [](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
     const char bytes[257] = {};
     char all[3 * 257];
     const std::size_t size = exchange.pe() == 1 ? 8 : 16;
@@ -134,22 +136,23 @@ TEST(Node, NamesDifferentSizesAndGoesOn) {
 }
 
 TEST(Node, NamesDifferentAreasOnAllPes) {
-  const auto ends = run_pes(3, long_limit, [](Exchange& exchange) {
-    return end_of(Node::join(exchange, exchange.pe() == 2 ? 4096 : 8192, long_limit));
+  const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) {
+    return end_of(node::Node::join(exchange, exchange.pe() == 2 ? 4096 : 8192, long_limit));
   });
   EXPECT_THAT(ends, Each(HasSubstr("PE 2 wants a shared area of 4096 bytes, PE 0 one of 8192")));
 }
 
 TEST(Node, AnAreaThatCannotBeFailsOnAllPes) {
-  const auto ends =
-      run_pes(2, long_limit, [](Exchange& exchange) { return end_of(Node::join(exchange, SIZE_MAX / 8, long_limit)); });
+  const auto ends = run_pes(2, long_limit, [](bootstrap::Exchange& exchange) {
+    return end_of(node::Node::join(exchange, SIZE_MAX / 8, long_limit));
+  });
   EXPECT_THAT(ends, Each(HasSubstr("area")));
 }
 
 TEST(Node, APeWhoseNodeIsGoneIsDeadUnlessItLeft) {
   for (const bool leaves : {false, true}) {
-    const auto ends = run_pes(3, long_limit, [&](Exchange& exchange) -> std::string {
-      auto node = Node::join(exchange, area_bytes, long_limit);
+    const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
+      auto node = node::Node::join(exchange, area_bytes, long_limit);
       if (!node) return end_of(node);
       if (exchange.pe() == 1) {
         if (leaves) (*node)->leave();
@@ -169,7 +172,7 @@ TEST(Node, APeWhoseNodeIsGoneIsDeadUnlessItLeft) {
 
 TEST(Node, NamesAPeThatIsGoneWhileDescriptorsArePassed) {
   for (const int gone : {0, 2}) {
-    const auto ends = run_node(3, [&](Exchange& exchange, Node& node) -> std::string {
+    const auto ends = run_node(3, [&](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
       return exchange.pe() == gone ? "left" : pass_files(node, exchange.pe());
     });
     for (int pe = 0; pe < 3; ++pe) {
@@ -204,8 +207,8 @@ std::vector<std::string> local_names() {
   return names;
 }
 
-UniqueFd connect_as_stranger(const std::string& name) {
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+bootstrap::UniqueFd connect_as_stranger(const std::string& name) {
+  bootstrap::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, name.data(), name.size());
@@ -215,12 +218,12 @@ UniqueFd connect_as_stranger(const std::string& name) {
 }
 
 TEST(Node, StrangersOnItsSocketDoNotStopIt) {
-  std::vector<UniqueFd> strangers;
-  const auto ends = run_pes(3, long_limit, [&](Exchange& exchange) -> std::string {
+  std::vector<bootstrap::UniqueFd> strangers;
+  const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 2) {
       // The sockets of PEs 0 and 1 listen, and both wait for this PE.
       std::vector<std::string> names;
-      for (const Deadline deadline(20s); names.size() < 2 && !deadline.has_passed();) {
+      for (const bootstrap::Deadline deadline(20s); names.size() < 2 && !deadline.has_passed();) {
         std::this_thread::sleep_for(1ms);
         names = local_names();
       }
@@ -232,7 +235,7 @@ TEST(Node, StrangersOnItsSocketDoNotStopIt) {
       }
       REQUIRE(strangers.size() >= 6 && strangers.front());
     }
-    auto node = Node::join(exchange, area_bytes, long_limit);
+    auto node = node::Node::join(exchange, area_bytes, long_limit);
     return node ? pass_files(**node, exchange.pe()) : end_of(node);
   });
   EXPECT_THAT(ends, Each(std::string()));
@@ -240,7 +243,7 @@ TEST(Node, StrangersOnItsSocketDoNotStopIt) {
 
 TEST(Node, LeavesNothingOpen) {
   const auto round = [] {
-    return run_node(4, [](Exchange& exchange, Node& node) { return pass_files(node, exchange.pe()); });
+    return run_node(4, [](bootstrap::Exchange& exchange, node::Node& node) { return pass_files(node, exchange.pe()); });
   };
   ASSERT_THAT(round(), Each(std::string()));
   const auto before = gdrkit::tests::count_process_resources();
@@ -251,4 +254,4 @@ TEST(Node, LeavesNothingOpen) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

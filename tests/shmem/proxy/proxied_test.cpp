@@ -23,13 +23,14 @@ using tests::succeeded;
 constexpr std::size_t words = 64;
 
 /// Host threads call what GPU kernels do; device_test does the same in GPU kernels.
-void run_as_gpu_kernels(int n_pes, RemoteWay way, const std::function<void(Pe&, const State&, std::uint64_t*)>& body) {
+void run_as_gpu_kernels(int n_pes, shmem_impl::transport::RemoteWay way,
+                        const std::function<void(shmem_impl::core::Pe&, const State&, std::uint64_t*)>& body) {
   ShmemJobOptions job;
   job.n_pes = n_pes;
   job.is_p2p_disabled = true;
   job.remote_way = way;
   job.machine_of = [](int pe) { return pe % 2; };
-  tests::run_shmem_job(job, [&](Pe& pe) {
+  tests::run_shmem_job(job, [&](shmem_impl::core::Pe& pe) {
     ASSERT_TRUE(succeeded(pe.watch_for_gpu_kernels()));
     auto object = pe.allocate(words * 8, 1, true);
     ASSERT_TRUE(object) << object.error().text();
@@ -37,17 +38,17 @@ void run_as_gpu_kernels(int n_pes, RemoteWay way, const std::function<void(Pe&, 
   });
 }
 
-std::uint64_t word_at(Pe& pe, const std::uint64_t* address) {
+std::uint64_t word_at(shmem_impl::core::Pe& pe, const std::uint64_t* address) {
   std::uint64_t word = 0;
   const auto bytes = tests::device_bytes(pe, address, sizeof word);
   std::memcpy(&word, bytes.data(), sizeof word);
   return word;
 }
 
-class ShmemProxied : public ::testing::TestWithParam<RemoteWay> {};
+class ShmemProxied : public ::testing::TestWithParam<shmem_impl::transport::RemoteWay> {};
 
 TEST_P(ShmemProxied, EveryPeReachesEveryOther) {
-  run_as_gpu_kernels(4, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+  run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const auto own = static_cast<std::uint64_t>(pe.pe());
     EXPECT_EQ(pe.node_pes(), 2);
     for (int other = 0; other < pe.n_pes(); ++other) {
@@ -67,7 +68,7 @@ TEST_P(ShmemProxied, EveryPeReachesEveryOther) {
 
 /// Each update answers what was there before, of words of either size.
 TEST_P(ShmemProxied, UpdatesAnswerWhatWasThere) {
-  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+  run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     EXPECT_EQ(atomic_swap<std::uint64_t>(state, object, 12, other), 0U);
     EXPECT_EQ(atomic_fetch_add<std::uint64_t>(state, object, 3, other), 12U);
@@ -90,7 +91,7 @@ TEST_P(ShmemProxied, UpdatesAnswerWhatWasThere) {
 
 /// Odd sizes: in the command, and from memory; blocking and not.
 TEST_P(ShmemProxied, BytesArriveAndNoOthers) {
-  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+  run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     auto* const bytes = reinterpret_cast<unsigned char*>(object);
     for (const std::size_t size : {1U, 3U, 8U, 9U, 100U}) {
@@ -118,7 +119,7 @@ TEST_P(ShmemProxied, BytesArriveAndNoOthers) {
 
 /// Whoever sees the signal sees the data, of SET and ADD, and after a fence.
 TEST_P(ShmemProxied, SignalsComeAfterTheirData) {
-  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+  run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     std::uint64_t* const target = object + 1;
     std::uint64_t* const answer = object + 40;
@@ -147,7 +148,7 @@ TEST_P(ShmemProxied, SignalsComeAfterTheirData) {
 
 /// A GPU kernel that ends without quiet: the host's completes what it left in the ring.
 TEST_P(ShmemProxied, TheHostsQuietCompletesWhatGpuKernelsLeft) {
-  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+  run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     for (std::uint64_t round = 1; round <= 20; ++round) {
       for (std::size_t i = 0; i < words; ++i) p(state, object + i, round, 1 - pe.pe());
       ASSERT_TRUE(succeeded(pe.barrier_all()));
@@ -158,7 +159,7 @@ TEST_P(ShmemProxied, TheHostsQuietCompletesWhatGpuKernelsLeft) {
 }
 
 TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
-  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+  run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     std::uint64_t foreign = 0;
     EXPECT_EQ(g(state, &foreign, other), 0U);
@@ -182,8 +183,8 @@ TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
 
 /// Collectives need loads and stores between all PEs of the team: others end at once, and name a PE and the remedy.
 TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
-  run_as_gpu_kernels(4, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
-    constexpr Team world = GDRKIT_SHMEM_TEAM_WORLD;
+  run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
+    constexpr shmem_impl::core::Team world = GDRKIT_SHMEM_TEAM_WORLD;
     const auto begin = std::chrono::steady_clock::now();
     const std::vector<std::uint8_t> before = tests::device_bytes(pe, object, words * 8);
     std::uint64_t* const source = object + words / 2;
@@ -205,14 +206,19 @@ TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << "a wait took its whole limit";
     EXPECT_EQ(tests::device_bytes(pe, object, words * 8), before);
     // The same team serves the CPU's calls, and the machine's own team GPU kernels.
-    EXPECT_TRUE(succeeded(pe.collectives().run({CollectiveOperation::fcollect, world, object, source, 8})));
+    EXPECT_TRUE(
+        succeeded(pe.collectives().run({shmem_impl::core::CollectiveOperation::fcollect, world, object, source, 8})));
     EXPECT_TRUE(team_sync(state, GDRKIT_SHMEM_TEAM_NODE, thread()));
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, ShmemProxied, ::testing::Values(RemoteWay::staged, RemoteWay::direct),
-                         [](const auto& one) { return one.param == RemoteWay::staged ? "staged" : "direct"; });
+INSTANTIATE_TEST_SUITE_P(Ways, ShmemProxied,
+                         ::testing::Values(shmem_impl::transport::RemoteWay::staged,
+                                           shmem_impl::transport::RemoteWay::direct),
+                         [](const auto& one) {
+                           return one.param == shmem_impl::transport::RemoteWay::staged ? "staged" : "direct";
+                         });
 
 }  // namespace
 }  // namespace gdrkit::shmem

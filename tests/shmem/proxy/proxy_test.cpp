@@ -13,16 +13,16 @@
 
 #include "support/results.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::proxy {
 namespace {
 
-using detail::give_proxy;
-using detail::proxy_command;
-using detail::proxy_places;
-using detail::ProxyCommand;
-using detail::ProxyOperation;
-using detail::ProxyRing;
-using detail::ProxyWait;
+using shmem::detail::give_proxy;
+using shmem::detail::proxy_command;
+using shmem::detail::proxy_places;
+using shmem::detail::ProxyCommand;
+using shmem::detail::ProxyOperation;
+using shmem::detail::ProxyRing;
+using shmem::detail::ProxyWait;
 using ::testing::HasSubstr;
 using tests::succeeded;
 using namespace std::chrono_literals;
@@ -50,7 +50,7 @@ class ProxyTest : public ::testing::Test {
  protected:
   void SetUp() override {
     device_ = std::move(*platform::open_emulated_device(0));
-    proxy_ = std::move(*Proxy::make(*device_, work_, {0, detail::beyond_reach}));
+    proxy_ = std::move(*Proxy::make(*device_, work_, {0, shmem::detail::beyond_reach}));
     state_.n_pes = 2;
     state_.limit_ns = 20'000'000'000;
     state_.proxy_address = proxy_->device_address();
@@ -62,13 +62,13 @@ class ProxyTest : public ::testing::Test {
   }
   [[nodiscard]] bool is_written(std::uint64_t position) const {
     const auto* const ring = reinterpret_cast<const ProxyRing*>(proxy_->device_address());
-    return detail::load_acquire(&ring->commands[position % proxy_places].sequence) == position + 1;
+    return shmem::detail::load_acquire(&ring->commands[position % proxy_places].sequence) == position + 1;
   }
 
   Recorder work_;
   std::unique_ptr<platform::Device> device_;
   std::unique_ptr<Proxy> proxy_;
-  State state_{};
+  shmem::State state_{};
 };
 
 /// Far more commands than places, so that threads wait for room and places are used again and again.
@@ -139,7 +139,7 @@ TEST_F(ProxyTest, AnAnswerThatComesTooLateIsGivenUpAndTheRingGoesOn) {
     while (command.operand == 1 && !is_released.load()) std::this_thread::sleep_for(1ms);
     return {};
   };
-  std::uint64_t control[2] = {};  // detail::Control
+  std::uint64_t control[2] = {};  // shmem::detail::Control
   state_.control_address = reinterpret_cast<std::uint64_t>(control);
   ASSERT_TRUE(succeeded(proxy_->serve()));
   state_.limit_ns = 20'000'000;
@@ -158,7 +158,7 @@ TEST_F(ProxyTest, AnAnswerThatComesTooLateIsGivenUpAndTheRingGoesOn) {
 
 /// What a GPU kernel waits for ends when another PE has, long before the limit.
 TEST_F(ProxyTest, TheEndOfAPeEndsTheWaits) {
-  detail::Control control{};
+  shmem::detail::Control control{};
   control.is_broken = 1;
   state_.control_address = reinterpret_cast<std::uint64_t>(&control);
   EXPECT_EQ(give_proxy(state_, put(1, ProxyWait::done)), 0U) << "nobody serves";
@@ -224,4 +224,4 @@ TEST_F(ProxyTest, AThreadThatCannotServeIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::proxy

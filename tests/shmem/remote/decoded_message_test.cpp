@@ -10,7 +10,7 @@
 
 #include "shmem/remote/message_keys.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 constexpr int n_pes = 4;
@@ -44,13 +44,13 @@ TEST(DecodedMessage, IsNoneOfAnotherShape) {
   const std::uint8_t more[8] = {};
   EXPECT_TRUE(decode_message(block, {}, 0, n_pes));
   EXPECT_FALSE(decode_message({}, {}, 0, n_pes));
-  EXPECT_FALSE(decode_message(Bytes(block).first(sizeof message - 1), {}, 0, n_pes));
+  EXPECT_FALSE(decode_message(secret::Bytes(block).first(sizeof message - 1), {}, 0, n_pes));
   EXPECT_FALSE(decode_message(block, more, 0, n_pes)) << "data in both places";
-  EXPECT_TRUE(decode_message(Bytes(block).first(sizeof message), more, 0, n_pes));
+  EXPECT_TRUE(decode_message(secret::Bytes(block).first(sizeof message), more, 0, n_pes));
   EXPECT_FALSE(decode_message(block, {}, 1, n_pes)) << "from this PE itself";
   EXPECT_FALSE(decode_message(block, {}, 0, 1)) << "from a PE that the job has not";
   const std::vector<std::uint8_t> too_much(longest_piece_bytes + 1);
-  EXPECT_FALSE(decode_message(Bytes(block).first(sizeof message), too_much, 0, n_pes));
+  EXPECT_FALSE(decode_message(secret::Bytes(block).first(sizeof message), too_much, 0, n_pes));
   for (const std::int32_t from : {-1, n_pes, INT32_MAX, INT32_MIN}) {
     RemoteMessage other = message;
     other.from = from;
@@ -97,22 +97,22 @@ TEST(DecodedMessage, HasFieldsWithinTheLimitsOfItsKind) {
 }
 
 TEST(MessageKeys, DifferByJobSenderAndReceiver) {
-  const Key job{1};
-  const MessageKeys keys(&job, Token{1});
-  EXPECT_EQ(keys.of(0, 1), MessageKeys(&job, Token{1}).of(0, 1));
+  const secret::Key job{1};
+  const MessageKeys keys(&job, bootstrap::Token{1});
+  EXPECT_EQ(keys.of(0, 1), MessageKeys(&job, bootstrap::Token{1}).of(0, 1));
   EXPECT_NE(keys.of(0, 1), keys.of(1, 0));
   EXPECT_NE(keys.of(0, 1), keys.of(0, 2));
-  EXPECT_NE(keys.of(0, 1), MessageKeys(&job, Token{2}).of(0, 1));
-  EXPECT_NE(keys.of(0, 1), MessageKeys(nullptr, Token{1}).of(0, 1));
+  EXPECT_NE(keys.of(0, 1), MessageKeys(&job, bootstrap::Token{2}).of(0, 1));
+  EXPECT_NE(keys.of(0, 1), MessageKeys(nullptr, bootstrap::Token{1}).of(0, 1));
 }
 
 TEST(MessageKeys, MakeTagsThatCoverEachBit) {
-  const SipKey key = MessageKeys(nullptr, Token{3}).of(1, 0);
+  const secret::SipKey key = MessageKeys(nullptr, bootstrap::Token{3}).of(1, 0);
   const auto block = block_of(message_of(RemoteMessageKind::put), 8);
   const auto tag = [&](const std::vector<std::uint8_t>& bytes) {
     RemoteMessage message;
     std::memcpy(&message, bytes.data(), sizeof message);
-    return tag_of(key, message, Bytes(bytes).subspan(sizeof message));
+    return tag_of(key, message, secret::Bytes(bytes).subspan(sizeof message));
   };
   for (std::size_t at = 0; at < block.size(); ++at) {
     if (at >= offsetof(RemoteMessage, tag) && at < sizeof(RemoteMessage)) continue;
@@ -123,4 +123,4 @@ TEST(MessageKeys, MakeTagsThatCoverEachBit) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

@@ -14,9 +14,9 @@
 
 namespace gdrkit::tests {
 
-using shmem::Pe;
-using shmem::PeOptions;
-using shmem::RemoteWay;
+using shmem_impl::core::Pe;
+using shmem_impl::core::PeOptions;
+using shmem_impl::transport::RemoteWay;
 
 inline constexpr int n_pes = 2;
 inline constexpr int faulty_pe = 1;

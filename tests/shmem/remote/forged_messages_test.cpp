@@ -24,7 +24,7 @@
 #include "support/shmem_job.hpp"
 #include "tests/shmem/remote/faulty_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 using platform::UcxCalls;
@@ -80,7 +80,7 @@ TEST_F(ForgedMessages, ChangeNothing) {
     stranger().deliver();
     return real_ucx().worker_progress(worker);
   };
-  const auto texts = texts_of_job(faulty, RemoteWay::staged, [](Pe& pe) {
+  const auto texts = texts_of_job(faulty, transport::RemoteWay::staged, [](core::Pe& pe) {
     auto object = pe.allocate(64, 1, true);
     ASSERT_TRUE(object) << object.error().text();
     ASSERT_TRUE(pe.barrier_all());
@@ -160,7 +160,7 @@ std::string send_as_other_user(int port, const std::vector<std::string>& message
   }
   const std::string folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   // Opened here: the other user may not enter the folder.
-  const UniqueFd program(::open((folder + "/shmem_ucx_stranger").c_str(), O_RDONLY));
+  const bootstrap::UniqueFd program(::open((folder + "/shmem_ucx_stranger").c_str(), O_RDONLY));
   if (!program) return "not built";
   const std::string as_other = ::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
   const std::string command = as_other + "timeout 20 /proc/self/fd/" + std::to_string(program.get()) + " " +
@@ -189,7 +189,7 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
     return real_ucx().worker_set_am_recv_handler(worker, &counting);
   };
   std::string why_not;
-  const auto texts = texts_of_job(faulty, RemoteWay::staged, [&](Pe& pe) {
+  const auto texts = texts_of_job(faulty, transport::RemoteWay::staged, [&](core::Pe& pe) {
     auto object = pe.allocate(64, 1, true);
     ASSERT_TRUE(object) << object.error().text();
     ASSERT_TRUE(pe.barrier_all());
@@ -222,4 +222,4 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

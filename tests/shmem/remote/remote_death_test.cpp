@@ -19,7 +19,7 @@
 #include "support/requirements.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 using namespace std::chrono_literals;
@@ -28,8 +28,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int victim = 1;
 constexpr std::size_t object_bytes = 256 << 10;
 
-base::Result<std::unique_ptr<Pe>> start(const UniqueId& id, int pe, int n_pes, RemoteWay way) {
-  PeOptions options;
+base::Result<std::unique_ptr<core::Pe>> start(const bootstrap::UniqueId& id, int pe, int n_pes,
+                                              transport::RemoteWay way) {
+  core::PeOptions options;
   options.n_pes = n_pes;
   options.pe = pe;
   options.unique_id = &id;
@@ -40,7 +41,7 @@ base::Result<std::unique_ptr<Pe>> start(const UniqueId& id, int pe, int n_pes, R
   options.remote_way = way;
   // UCX's shared memory does not report a dead process: heartbeats do.
   if (std::string(std::getenv("UCX_TLS")) != "tcp,self") options.remote_silence = 2s;
-  return Pe::start(options);
+  return core::Pe::start(options);
 }
 
 template <class T>
@@ -58,19 +59,19 @@ base::Status repeat(const std::function<base::Status()>& call) {
 
 struct Step {
   const char* name;
-  std::function<void(Pe&, void*)> dies;            ///< what the victim does before it is killed
-  std::function<base::Status(Pe&, void*)> others;  ///< the others' calls, which must fail
+  std::function<void(core::Pe&, void*)> dies;            ///< what the victim does before it is killed
+  std::function<base::Status(core::Pe&, void*)> others;  ///< the others' calls, which must fail
 };
 
-const auto nothing = [](Pe&, void*) {};
+const auto nothing = [](core::Pe&, void*) {};
 
 const Step steps[] = {
-    {"at a barrier", nothing, [](Pe& pe, void*) { return pe.barrier_all(); }},
-    {"at an allocation", nothing, [](Pe& pe, void*) { return status_of(pe.allocate(64, 1, false)); }},
+    {"at a barrier", nothing, [](core::Pe& pe, void*) { return pe.barrier_all(); }},
+    {"at an allocation", nothing, [](core::Pe& pe, void*) { return status_of(pe.allocate(64, 1, false)); }},
     {"at growth of the heap", nothing,
-     [](Pe& pe, void*) { return status_of(pe.allocate(std::size_t{200} << 20, 1, false)); }},
+     [](core::Pe& pe, void*) { return status_of(pe.allocate(std::size_t{200} << 20, 1, false)); }},
     {"at puts to it", nothing,
-     [](Pe& pe, void* object) {
+     [](core::Pe& pe, void* object) {
        const std::vector<char> data(object_bytes, 'x');
        return repeat([&] {
          auto put = pe.put(object, data.data(), data.size(), victim, false);
@@ -78,46 +79,46 @@ const Step steps[] = {
        });
      }},
     {"at gets from it", nothing,
-     [](Pe& pe, void* object) {
+     [](core::Pe& pe, void* object) {
        std::vector<char> data(object_bytes);
        return repeat([&] { return pe.get(data.data(), object, data.size(), victim, false); });
      }},
     {"at atomics at it", nothing,
-     [](Pe& pe, void* object) {
+     [](core::Pe& pe, void* object) {
        std::uint64_t old = 0;
-       return repeat([&] { return pe.atomic(object, 8, AtomicOperation::add, 1, 0, &old, victim); });
+       return repeat([&] { return pe.atomic(object, 8, transport::AtomicOperation::add, 1, 0, &old, victim); });
      }},
     {"while it puts",
-     [](Pe& pe, void* object) {
+     [](core::Pe& pe, void* object) {
        const std::vector<char> data(object_bytes, 'x');
        for (int i = 0; i < 20; ++i) (void)pe.put(object, data.data(), data.size(), 2, true);
      },
-     [](Pe& pe, void* object) {
-       return status_of(pe.wait_until({object, 8, false}, Comparison::equal, 1));
+     [](core::Pe& pe, void* object) {
+       return status_of(pe.wait_until({object, 8, false}, core::Comparison::equal, 1));
      }},
     {"at a wait for a PE that never sent", nothing,
-     [](Pe& pe, void* object) {
-       return status_of(pe.wait_until({object, 8, false}, Comparison::equal, 1));
+     [](core::Pe& pe, void* object) {
+       return status_of(pe.wait_until({object, 8, false}, core::Comparison::equal, 1));
      }},
     {"at gets of a GPU kernel from it", nothing,
-     [](Pe& pe, void* object) {
+     [](core::Pe& pe, void* object) {
        auto watched = pe.watch_for_gpu_kernels();
        if (!watched) return watched;
        return repeat([&] {
-         (void)g(pe.device_state(), static_cast<std::uint64_t*>(object), victim);
+         (void)shmem::g(pe.device_state(), static_cast<std::uint64_t*>(object), victim);
          return pe.quiet();
        });
      }},
     {"at a barrier of GPU kernels", nothing,
-     [](Pe& pe, void*) {
+     [](core::Pe& pe, void*) {
        auto watched = pe.watch_for_gpu_kernels();
-       if (!watched || barrier_all(pe.device_state(), thread())) return watched;
+       if (!watched || shmem::barrier_all(pe.device_state(), shmem::thread())) return watched;
        auto ended = pe.quiet();
        // GPU kernels look twice a second: another PE's must not see this process's end first.
        std::this_thread::sleep_for(2s);
        return ended;
      }},
-    {"before it finalizes", nothing, [](Pe& pe, void*) { return pe.finalize(); }},
+    {"before it finalizes", nothing, [](core::Pe& pe, void*) { return pe.finalize(); }},
 };
 
 class RemoteDeath : public ::testing::TestWithParam<const char*> {};
@@ -130,10 +131,10 @@ TEST_P(RemoteDeath, TheOthersCallsEndAndNameThePe) {
   if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
   for (const Step& step : steps) {
     SCOPED_TRACE(step.name);
-    auto id = make_unique_id();
+    auto id = bootstrap::make_unique_id();
     ASSERT_TRUE(id) << id.error().text();
     const auto ends = tests::run_processes(3, [&](int number) -> std::string {
-      auto pe = start(*id, number, 3, RemoteWay::automatic);
+      auto pe = start(*id, number, 3, transport::RemoteWay::automatic);
       if (!pe) return std::string("start: ") + pe.error().text();
       auto object = (*pe)->allocate(object_bytes, 1, true);
       if (!object) return std::string("allocation: ") + object.error().text();
@@ -172,10 +173,10 @@ TEST(RemoteGet, WritesNothingAfterAFailedQuiet) {
   ::setenv("UCX_TLS", "tcp,self", 1);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
   if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
-  auto id = make_unique_id();
+  auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   const auto ends = tests::run_processes(2, [&](int number) -> std::string {
-    auto pe = start(*id, number, 2, RemoteWay::staged);
+    auto pe = start(*id, number, 2, transport::RemoteWay::staged);
     if (!pe) return std::string("start: ") + pe.error().text();
     auto object = (*pe)->allocate(object_bytes, 1, true);
     if (!object) return std::string("allocation: ") + object.error().text();
@@ -213,4 +214,4 @@ INSTANTIATE_TEST_SUITE_P(Ucx, RemoteDeath, ::testing::Values("tcp,self", "posix,
 });
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

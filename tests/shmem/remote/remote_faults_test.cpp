@@ -13,7 +13,7 @@
 #include "support/shmem_job.hpp"
 #include "tests/shmem/remote/faulty_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 using platform::UcxCalls;
@@ -71,7 +71,7 @@ TEST_F(RemoteFaults, EveryStepOfTheStartIsToldToAllPes) {
     const auto before = tests::count_process_resources();
     UcxCalls calls = faulty;
     step.spoil(calls);
-    const auto texts = texts_of_job(calls, RemoteWay::staged);
+    const auto texts = texts_of_job(calls, transport::RemoteWay::staged);
     EXPECT_THAT(texts[faulty_pe], HasSubstr(std::string(step.text)));
     EXPECT_THAT(texts[faulty_pe], HasSubstr("the job has PEs on other machines, which need UCX"));
     EXPECT_THAT(texts[0], HasSubstr("PE 1: "));
@@ -84,7 +84,7 @@ TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
   faulty.ep_create = [](platform::UcxWorkerHandle*, const platform::UcxEndpointParams*, platform::UcxEndpoint**) {
     return platform::ucx_no_memory;
   };
-  const auto texts = texts_of_job(faulty, RemoteWay::staged);
+  const auto texts = texts_of_job(faulty, transport::RemoteWay::staged);
   EXPECT_THAT(texts[faulty_pe], HasSubstr("no connection to PE 0: ucp_ep_create"));
   EXPECT_NE(texts[0], "started");
 }
@@ -97,7 +97,7 @@ TEST_F(RemoteFaults, WhereTheOtherPeConnectedFirstWithoutErrorHandlingThisOneDoe
     if (params->error_mode == platform::ucx_error_mode_peer) return platform::ucx_unsupported;
     return (*platform::ucx_calls())->ep_create(worker, params, endpoint);
   };
-  const auto texts = texts_of_job(faulty, RemoteWay::staged);
+  const auto texts = texts_of_job(faulty, transport::RemoteWay::staged);
   EXPECT_EQ(texts[0], "started");
   EXPECT_EQ(texts[faulty_pe], "started");
 }
@@ -108,7 +108,7 @@ TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
   faulty.mem_map = [](platform::UcxContext*, const platform::UcxMemoryParams*, platform::UcxMemory**) {
     return platform::ucx_unsupported;
   };
-  const auto texts = texts_of_job(faulty, RemoteWay::direct, [](Pe& pe) {
+  const auto texts = texts_of_job(faulty, transport::RemoteWay::direct, [](core::Pe& pe) {
     auto object = pe.allocate(64, 1, true);
     ASSERT_TRUE(object) << object.error().text();
     const std::uint64_t value = 7;
@@ -138,7 +138,7 @@ TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
     if (is_put && fails.exchange(false)) return out_of_memory();
     return real_ucx().am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
   };
-  const auto texts = texts_of_job(faulty, RemoteWay::staged, [](Pe& pe) {
+  const auto texts = texts_of_job(faulty, transport::RemoteWay::staged, [](core::Pe& pe) {
     auto object = pe.allocate(8, 1, true);
     ASSERT_TRUE(object) << object.error().text();
     if (pe.pe() == faulty_pe) {
@@ -150,7 +150,7 @@ TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
       EXPECT_THAT(refused.error().text(), HasSubstr("PE 0"));
       ASSERT_TRUE(pe.put(*object, &value, sizeof value, 0, false));
     } else {
-      auto seen = pe.wait_until({*object, 8, false}, Comparison::equal, 9);
+      auto seen = pe.wait_until({*object, 8, false}, core::Comparison::equal, 9);
       EXPECT_TRUE(seen) << seen.error().text();
     }
     ASSERT_TRUE(pe.barrier_all());
@@ -191,17 +191,17 @@ TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
     }
     return sent;
   };
-  const auto texts = texts_of_job(faulty, RemoteWay::staged, [](Pe& pe) {
+  const auto texts = texts_of_job(faulty, transport::RemoteWay::staged, [](core::Pe& pe) {
     auto object = pe.allocate(4096, 1, true);
     auto signal = pe.allocate(8, 1, true);
     ASSERT_TRUE(object && signal);
     for (std::uint64_t round = 1; round <= 100; ++round) {
       if (pe.pe() == faulty_pe) {
         const std::vector<std::uint64_t> data(512, round);
-        ASSERT_TRUE(pe.put_signal(*object, data.data(), 4096, *signal, round, SignalOperation::set, 0, false));
+        ASSERT_TRUE(pe.put_signal(*object, data.data(), 4096, *signal, round, core::SignalOperation::set, 0, false));
         ASSERT_TRUE(pe.quiet());
       } else {
-        ASSERT_TRUE(pe.wait_until({*signal, 8, false}, Comparison::greater_equal, round));
+        ASSERT_TRUE(pe.wait_until({*signal, 8, false}, core::Comparison::greater_equal, round));
         std::uint64_t last = 0;
         ASSERT_TRUE(pe.get(&last, static_cast<char*>(*object) + 4088, 8, 0, false));
         ASSERT_EQ(last, round);
@@ -213,4 +213,4 @@ TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

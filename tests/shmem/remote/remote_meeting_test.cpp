@@ -10,7 +10,7 @@
 
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::remote {
 namespace {
 
 using tests::run_shmem_job;
@@ -62,7 +62,7 @@ TEST_P(RemoteMeeting, OfATeamBringsAllToAllInFewMessages) {
   job.is_p2p_disabled = true;
   job.machine_of = [](int pe) { return pe / 2; };
   job.ucx_calls = &calls;
-  run_shmem_job(job, [&](Pe& pe) {
+  run_shmem_job(job, [&](core::Pe& pe) {
     auto team = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, size, -1, size);
     ASSERT_TRUE(team) << team.error().text();
     auto source = pe.allocate(part, 1, true), target = pe.allocate(static_cast<std::size_t>(size) * part, 1, true);
@@ -73,7 +73,8 @@ TEST_P(RemoteMeeting, OfATeamBringsAllToAllInFewMessages) {
       std::iota(said.begin(), said.end(), static_cast<std::uint8_t>(7 * pe.pe() + meeting));
       ASSERT_TRUE(succeeded(pe.put(*source, said.data(), part, pe.pe(), false)));
       ASSERT_TRUE(succeeded(pe.quiet()));
-      ASSERT_TRUE(succeeded(pe.collectives().run({CollectiveOperation::fcollect, *team, *target, *source, part})));
+      ASSERT_TRUE(
+          succeeded(pe.collectives().run({core::CollectiveOperation::fcollect, *team, *target, *source, part})));
       std::vector<std::uint8_t> expected;
       for (int member = size; member >= 1; --member) {
         std::vector<std::uint8_t> theirs(part);
@@ -109,7 +110,7 @@ using RemoteMeetingOfTwo = RemoteMeeting;
 TEST_P(RemoteMeetingOfTwo, ExchangesDataOfManyMessages) {
   tests::ShmemJobOptions job;
   job.is_p2p_disabled = true;
-  run_shmem_job(job, [](Pe& pe) {
+  run_shmem_job(job, [](core::Pe& pe) {
     const std::vector<int> members = {0, 1};
     const std::vector<std::uint64_t> counts = {40, 0};
     for (std::uint64_t number = 1; number <= 3; ++number) {
@@ -124,4 +125,4 @@ TEST_P(RemoteMeetingOfTwo, ExchangesDataOfManyMessages) {
 INSTANTIATE_TEST_SUITE_P(Members, RemoteMeetingOfTwo, ::testing::Values(2));
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::remote

@@ -9,7 +9,7 @@
 
 namespace {
 
-using gdrkit::shmem::tests::CountedMemory;
+using gdrkit::shmem_impl::tests::CountedMemory;
 
 void* counted(void* memory) noexcept {
   if (memory == nullptr) return nullptr;

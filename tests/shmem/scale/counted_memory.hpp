@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 
 struct CountedMemory {
   static inline std::atomic<std::int64_t> live_bytes{0};
@@ -17,4 +17,4 @@ struct CountedMemory {
   static void begin_peak() noexcept { peak_bytes.store(live_bytes.load()); }
 };
 
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -13,7 +13,7 @@
 #include "shmem/core/pe.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 constexpr int n_pes = 64;
@@ -23,13 +23,14 @@ using Words = std::vector<std::uint64_t>;
 std::string text_of(const base::Status& status) { return status ? "" : status.error().text(); }
 
 /// Each PE writes its word at all others, and all count at PE 0.
-std::string exchange_words(Pe& pe, std::uint64_t* words, std::uint64_t* counter) {
+std::string exchange_words(core::Pe& pe, std::uint64_t* words, std::uint64_t* counter) {
   const std::uint64_t mine = 1000 + static_cast<unsigned>(pe.pe());
   for (int other = 0; other < n_pes; ++other) {
     if (auto put = pe.put(words + pe.pe(), &mine, sizeof mine, other, false); !put) return text_of(put);
   }
   std::uint64_t before = 0;
-  if (auto added = pe.atomic(counter, 8, AtomicOperation::add, 1, 0, &before, 0); !added) return text_of(added);
+  if (auto added = pe.atomic(counter, 8, transport::AtomicOperation::add, 1, 0, &before, 0); !added)
+    return text_of(added);
   if (auto met = pe.barrier_all(); !met) return text_of(met);
   Words seen(n_pes), expected(n_pes);
   std::iota(expected.begin(), expected.end(), 1000);
@@ -40,29 +41,30 @@ std::string exchange_words(Pe& pe, std::uint64_t* words, std::uint64_t* counter)
   return counted == n_pes ? "" : "counted " + std::to_string(counted);
 }
 
-std::string reduce_and_exchange(Pe& pe, std::uint64_t* words) {
-  CollectiveCall call{CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words, n_pes * 8};
+std::string reduce_and_exchange(core::Pe& pe, std::uint64_t* words) {
+  core::CollectiveCall call{core::CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words,
+                            n_pes * 8};
   call.type = GDRKIT_SHMEM_TYPE_UINT64;
   if (auto done = pe.collectives().run(call); !done) return text_of(done);
   std::uint64_t sum = 0;
   if (auto got = pe.get(&sum, words + 2 * n_pes - 1, 8, pe.pe(), false); !got) return text_of(got);
   if (sum != n_pes * (1000ULL + n_pes - 1)) return "a sum of " + std::to_string(sum);
-  call = {CollectiveOperation::alltoall, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words, 8};
+  call = {core::CollectiveOperation::alltoall, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words, 8};
   if (auto done = pe.collectives().run(call); !done) return text_of(done);
   Words seen(n_pes);
   if (auto got = pe.get(seen.data(), words + n_pes, n_pes * 8, pe.pe(), false); !got) return text_of(got);
   return seen == Words(n_pes, 1000 + static_cast<unsigned>(pe.pe())) ? "" : "wrong parts of an alltoall";
 }
 
-std::string run_as(const UniqueId& id, int number) {
-  PeOptions options;
+std::string run_as(const bootstrap::UniqueId& id, int number) {
+  core::PeOptions options;
   options.n_pes = n_pes;
   options.pe = number;
   options.unique_id = &id;
   options.limit = std::chrono::seconds(120);
   options.heap_bytes = std::uint64_t{1} << 20;
   options.heap_max_bytes = std::uint64_t{128} << 20;
-  auto pe = Pe::start(options);
+  auto pe = core::Pe::start(options);
   if (!pe) return pe.error().text();
   auto words = (*pe)->allocate(2 * n_pes * 8, 1, true);
   auto counter = (*pe)->allocate(8, 1, true);
@@ -78,11 +80,11 @@ std::string run_as(const UniqueId& id, int number) {
 TEST(ManyProcesses, SixtyFourPesStartExchangeGrowAndFinalize) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   const auto begin = std::chrono::steady_clock::now();
-  auto id = make_unique_id();
+  auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   EXPECT_THAT(run_processes(n_pes, [&](int pe) { return run_as(*id, pe); }), ::testing::Each(std::string()));
   std::printf("64 PEs: %.1f s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -21,7 +21,7 @@
 #include "shmem/remote/message_keys.hpp"
 #include "shmem/remote/worker_card.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 
 /// One at a time in a process: UCX's functions carry no context of their own.
 class SimulatedJob {
@@ -50,8 +50,8 @@ class SimulatedJob {
   [[nodiscard]] const platform::UcxCalls& ucx_calls() const noexcept { return calls_; }
 
   /// Another PE's message to PE 0, right after all others; returns once PE 0 has handled it.
-  void say(RemoteMessage message, const std::string& data) {
-    message.tag = tag_of(keys_.of(message.from, 0), message, bytes_of(std::string_view(data)));
+  void say(remote::RemoteMessage message, const std::string& data) {
+    message.tag = remote::tag_of(keys_.of(message.from, 0), message, secret::bytes_of(std::string_view(data)));
     std::string block(reinterpret_cast<const char*>(&message), sizeof message);
     block += data;
     {
@@ -113,9 +113,9 @@ class SimulatedJob {
     } else if (step == "PEs of each machine" || step == "addresses of UCX") {
       std::memcpy(said, &number, sizeof number);
     } else if (step == "start of UCX") {
-      WorkerCard card;
+      remote::WorkerCard card;
       std::memcpy(&card, said, sizeof card);
-      instance()->keys_ = MessageKeys(nullptr, card.nonce);
+      instance()->keys_ = remote::MessageKeys(nullptr, card.nonce);
       card.leader = number;
       std::memcpy(said, &card, sizeof card);
     }
@@ -131,11 +131,12 @@ class SimulatedJob {
     if (size_bytes != 0) {
       message.data.assign(static_cast<const char*>(data), static_cast<const char*>(data) + size_bytes);
     }
-    RemoteMessage said;
+    remote::RemoteMessage said;
     std::memcpy(&said, message.header.data(), sizeof said);
     said.from = (n_pes_ - to) % n_pes_;
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(message.header.data());
-    said.tag = tag_of(keys_.of(said.from, 0), said, Bytes(bytes, message.header.size()).subspan(sizeof said));
+    said.tag =
+        remote::tag_of(keys_.of(said.from, 0), said, secret::Bytes(bytes, message.header.size()).subspan(sizeof said));
     std::memcpy(message.header.data(), &said, sizeof said);
     {
       const std::lock_guard lock(mutex_);
@@ -244,10 +245,10 @@ class SimulatedJob {
   std::deque<Message> queue_;
   bool is_handling_ = false;
   std::map<int, std::uint64_t> numbers_;
-  MessageKeys keys_;
+  remote::MessageKeys keys_;
   std::map<int, int> endpoints_;  // by PE: how often it was connected
   std::uint64_t messages_ = 0;
   int steps_ = 0;
 };
 
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -22,20 +22,20 @@
 #include "support/results.hpp"
 #include "tests/shmem/scale/counted_memory.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 constexpr std::size_t part_bytes = 16;
 constexpr int rounds = 3;
-const Key secret{};
+const secret::Key secret{};
 
 /// A socket in the abstract namespace that is this test's alone.
 struct Meeting {
   sockaddr_un address{};
   socklen_t address_bytes = 0;
 
-  UniqueFd listen() {
-    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  bootstrap::UniqueFd listen() {
+    bootstrap::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     address.sun_family = AF_UNIX;
     address_bytes = sizeof(sa_family_t);  // Linux chooses a name
     EXPECT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), address_bytes), 0);
@@ -44,15 +44,15 @@ struct Meeting {
     EXPECT_EQ(::listen(socket.get(), 4096), 0);
     return socket;
   }
-  [[nodiscard]] UniqueFd connect() const {
-    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  [[nodiscard]] bootstrap::UniqueFd connect() const {
+    bootstrap::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), address_bytes), 0);
     return socket;
   }
 };
 
-StarGroup group_of(int position, int n_pes) {
-  StarGroup group;
+bootstrap::StarGroup group_of(int position, int n_pes) {
+  bootstrap::StarGroup group;
   group.position = position;
   group.pes.resize(static_cast<std::size_t>(n_pes));
   std::iota(group.pes.begin(), group.pes.end(), 0);
@@ -70,7 +70,7 @@ struct RealPe {
 };
 
 /// Meets the others and gathers some times.
-RealPe gather_as(base::Result<std::unique_ptr<Star>> star, int position, int n_pes) {
+RealPe gather_as(base::Result<std::unique_ptr<bootstrap::Star>> star, int position, int n_pes) {
   RealPe end;
   EXPECT_TRUE(star) << star.error().text();
   if (!star) return end;
@@ -79,7 +79,7 @@ RealPe gather_as(base::Result<std::unique_ptr<Star>> star, int position, int n_p
   std::vector<char> mine(part_bytes, static_cast<char>(position));
   end.is_right = true;
   for (int round = 0; round < rounds; ++round) {
-    StarStep step;
+    bootstrap::StarStep step;
     step.name = "numbers";
     step.mine = mine.data();
     step.size_bytes = part_bytes;
@@ -104,9 +104,9 @@ class SimulatedMembers {
   SimulatedMembers(const Meeting& meeting, int n_pes) : answer_(static_cast<std::size_t>(n_pes) * part_bytes) {
     for (int pe = 2; pe < n_pes; ++pe) {
       sockets_.push_back(meeting.connect());
-      Hello& hello = hellos_.emplace_back();
-      std::memcpy(hello.magic, star_magic, sizeof hello.magic);
-      hello.version = star_version;
+      bootstrap::Hello& hello = hellos_.emplace_back();
+      std::memcpy(hello.magic, bootstrap::star_magic, sizeof hello.magic);
+      hello.version = bootstrap::star_version;
       hello.pe = static_cast<std::uint32_t>(pe);
       hello.n_pes = static_cast<std::uint32_t>(n_pes);
       write_all(sockets_.back().get(), &hello, sizeof hello);
@@ -114,42 +114,42 @@ class SimulatedMembers {
   }
   void join() {
     for (std::size_t i = 0; i < sockets_.size(); ++i) {
-      Challenge challenge;
+      bootstrap::Challenge challenge;
       ASSERT_EQ(::recv(sockets_[i].get(), &challenge, sizeof challenge, MSG_WAITALL),
                 static_cast<ssize_t>(sizeof challenge));
-      const Digest proof = proof_of_member(secret, hellos_[i], challenge.nonce);
+      const secret::Digest proof = bootstrap::proof_of_member(secret, hellos_[i], challenge.nonce);
       write_all(sockets_[i].get(), &proof, sizeof proof);
     }
-    for (const UniqueFd& socket : sockets_) {
-      expect_frame(socket, FrameKind::welcome);
-      expect_frame(socket, FrameKind::go);
+    for (const bootstrap::UniqueFd& socket : sockets_) {
+      expect_frame(socket, bootstrap::FrameKind::welcome);
+      expect_frame(socket, bootstrap::FrameKind::go);
     }
   }
   void gather() {
     for (std::size_t i = 0; i < sockets_.size(); ++i) {
-      Frame frame;
-      frame.kind = FrameKind::part;
+      bootstrap::Frame frame;
+      frame.kind = bootstrap::FrameKind::part;
       frame.size_bytes = part_bytes;
       frame.set_step("numbers");
       const std::vector<char> mine(part_bytes, static_cast<char>(i + 2));
       write_all(sockets_[i].get(), &frame, sizeof frame);
       write_all(sockets_[i].get(), mine.data(), part_bytes);
     }
-    for (const UniqueFd& socket : sockets_) {
-      expect_frame(socket, FrameKind::all);
+    for (const bootstrap::UniqueFd& socket : sockets_) {
+      expect_frame(socket, bootstrap::FrameKind::all);
       ASSERT_EQ(::recv(socket.get(), answer_.data(), answer_.size(), MSG_WAITALL),
                 static_cast<ssize_t>(answer_.size()));
     }
   }
 
  private:
-  static void expect_frame(const UniqueFd& socket, FrameKind kind) {
-    Frame frame;
+  static void expect_frame(const bootstrap::UniqueFd& socket, bootstrap::FrameKind kind) {
+    bootstrap::Frame frame;
     ASSERT_EQ(::recv(socket.get(), &frame, sizeof frame, MSG_WAITALL), static_cast<ssize_t>(sizeof frame));
     ASSERT_EQ(frame.kind, kind);
   }
-  std::vector<UniqueFd> sockets_;
-  std::vector<Hello> hellos_;
+  std::vector<bootstrap::UniqueFd> sockets_;
+  std::vector<bootstrap::Hello> hellos_;
   std::vector<char> answer_;
 };
 
@@ -164,13 +164,16 @@ StarMeasured measure_star(int n_pes) {
   StarMeasured measured;
   const std::size_t before = gdrkit::tests::count_descriptors();
   Meeting meeting;
-  UniqueFd listener = meeting.listen();
+  bootstrap::UniqueFd listener = meeting.listen();
   const auto begin = std::chrono::steady_clock::now();
-  std::thread centre(
-      [&] { measured.centre = gather_as(make_star_centre(std::move(listener), group_of(0, n_pes)), 0, n_pes); });
+  std::thread centre([&] {
+    measured.centre = gather_as(bootstrap::make_star_centre(std::move(listener), group_of(0, n_pes)), 0, n_pes);
+  });
   std::thread member([&] {
-    const auto connect = [&](const Deadline&) -> base::Result<UniqueFd> { return meeting.connect(); };
-    measured.member = gather_as(make_star_member(connect, group_of(1, n_pes)), 1, n_pes);
+    const auto connect = [&](const bootstrap::Deadline&) -> base::Result<bootstrap::UniqueFd> {
+      return meeting.connect();
+    };
+    measured.member = gather_as(bootstrap::make_star_member(connect, group_of(1, n_pes)), 1, n_pes);
   });
   SimulatedMembers others(meeting, n_pes);
   others.join();
@@ -214,8 +217,8 @@ TEST(StarScale, MemoryAndConnectionsAreLinear) {
 TEST(StarScale, AMessageThatNamesManyPesStaysShort) {
   std::vector<int> every_second;
   for (int pe = 1; pe < 4096; pe += 2) every_second.push_back(pe);
-  EXPECT_LT(pe_list_text(every_second).size(), 100U);
+  EXPECT_LT(bootstrap::pe_list_text(every_second).size(), 100U);
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -17,7 +17,7 @@
 #include "tests/shmem/scale/counted_memory.hpp"
 #include "tests/shmem/scale/simulated_job.hpp"
 
-namespace gdrkit::shmem::tests {
+namespace gdrkit::shmem_impl::tests {
 namespace {
 
 constexpr int sizes[] = {64, 512, 4096};
@@ -48,7 +48,7 @@ Measured measure(int n_pes) {
   Measured measured;
   measured.n_pes = n_pes;
   SimulatedJob job(n_pes);
-  PeOptions options;
+  core::PeOptions options;
   options.n_pes = n_pes;
   options.pe = 0;
   options.limit = std::chrono::seconds(60);
@@ -61,7 +61,7 @@ Measured measure(int n_pes) {
   const std::int64_t before = CountedMemory::live_bytes.load();
   CountedMemory::begin_peak();
   const auto begin = std::chrono::steady_clock::now();
-  auto pe = Pe::start(options);
+  auto pe = core::Pe::start(options);
   EXPECT_TRUE(pe) << pe.error().text();
   if (!pe) return measured;
   measured.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -110,4 +110,4 @@ TEST(StartScale, MemoryIsLinearAndConnectionsAreFew) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem::tests
+}  // namespace gdrkit::shmem_impl::tests

@@ -11,7 +11,7 @@
 #include "shmem/secret/blake2s.hpp"
 #include "shmem/secret/siphash.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::secret {
 namespace {
 
 std::string hex(Bytes bytes) {
@@ -89,4 +89,4 @@ TEST(AreEqual, ComparesSizesToo) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::secret

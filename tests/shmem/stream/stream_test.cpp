@@ -16,7 +16,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem {
+namespace gdrkit::shmem_impl::stream {
 namespace {
 
 using tests::run_shmem_job;
@@ -26,7 +26,7 @@ constexpr std::size_t room = 1 << 20;
 /// Symmetric objects, a stream of the PE's, and a gate that holds it until open().
 class Streamed {
  public:
-  explicit Streamed(Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
+  explicit Streamed(core::Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
     target = allocate(room);
     source = allocate(room);
     word = static_cast<std::uint64_t*>(allocate(64));
@@ -77,7 +77,7 @@ class Streamed {
   }
   [[nodiscard]] std::uint32_t& flag() const { return *reinterpret_cast<std::uint32_t*>(words_.address()); }
 
-  Pe& pe_;
+  core::Pe& pe_;
   platform::Device& device_;
   std::optional<platform::GpuKernels> gpu_kernels_;
   platform::Allocation words_;
@@ -87,7 +87,7 @@ class Streamed {
 constexpr std::size_t sizes[] = {1, 2, 3, 7, 8, 9, 64, 1000, 1024, 1025, 8192, 65536, 65537, 300001};
 
 TEST(ShmemStream, PutsMoveEveryByteAndNoOther) {
-  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const int next = (pe.pe() + 1) % 3;
     const int before = (pe.pe() + 2) % 3;
@@ -119,7 +119,7 @@ TEST(ShmemStream, PutsMoveEveryByteAndNoOther) {
 }
 
 TEST(ShmemStream, GetsMoveEveryByteAndNoOther) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const int other = 1 - pe.pe();
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
@@ -145,14 +145,15 @@ TEST(ShmemStream, GetsMoveEveryByteAndNoOther) {
 }
 
 TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
-  run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const std::uint64_t value = 7;
     ASSERT_NO_FATAL_FAILURE(streamed.close());
     ASSERT_TRUE(tests::succeeded(pe.put_value_on_stream(streamed.target, &value, 8, 0, streamed.stream)));
     ASSERT_TRUE(tests::succeeded(pe.put_on_stream(streamed.at(8), streamed.target, 8, 0, {}, streamed.stream)));
     ASSERT_TRUE(tests::succeeded(pe.get_on_stream(streamed.at(16), streamed.at(8), 8, 0, streamed.stream)));
-    ASSERT_TRUE(tests::succeeded(pe.signal_on_stream(streamed.word, 3, SignalOperation::add, 0, streamed.stream)));
+    ASSERT_TRUE(
+        tests::succeeded(pe.signal_on_stream(streamed.word, 3, core::SignalOperation::add, 0, streamed.stream)));
     ASSERT_TRUE(tests::succeeded(pe.put_on_stream(streamed.at(24), streamed.word, 8, 0, {}, streamed.stream)));
     std::uint64_t seen[4] = {1, 1, 1, 1};
     ASSERT_TRUE(tests::succeeded(pe.get(seen, streamed.target, sizeof seen, 0, false)));
@@ -173,7 +174,7 @@ TEST(ShmemStream, SignalsComeAfterTheirData) {
     // PEs that are threads share a context then, and the waits in their streams end at the limits only.
     GTEST_SKIP() << "needs a GPU for each PE: the PEs of this test are threads of one process";
   }
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const int other = 1 - pe.pe();
     std::uint64_t round = 0;
@@ -190,9 +191,9 @@ TEST(ShmemStream, SignalsComeAfterTheirData) {
         const bool adds = repeat % 3 == 0;
         ASSERT_TRUE(tests::succeeded(pe.put_signal_on_stream(
             streamed.target, from_heap ? streamed.source : data.data(), size, streamed.word, adds ? 1 : round,
-            adds ? SignalOperation::add : SignalOperation::set, other, streamed.stream)));
+            adds ? core::SignalOperation::add : core::SignalOperation::set, other, streamed.stream)));
         ASSERT_TRUE(tests::succeeded(
-            pe.wait_on_stream({streamed.word, 8, false}, Comparison::greater_equal, round, streamed.stream)));
+            pe.wait_on_stream({streamed.word, 8, false}, core::Comparison::greater_equal, round, streamed.stream)));
         std::vector<std::uint8_t> got(size);
         ASSERT_TRUE(tests::succeeded(pe.get_on_stream(got.data(), streamed.target, size, pe.pe(), streamed.stream)));
         ASSERT_NO_FATAL_FAILURE(streamed.finish());
@@ -204,13 +205,13 @@ TEST(ShmemStream, SignalsComeAfterTheirData) {
 }
 
 TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const std::uint64_t value = 5;
     pe.set_limit(std::chrono::milliseconds(50));
     if (pe.pe() == 0) {
       ASSERT_TRUE(
-          tests::succeeded(pe.wait_on_stream({streamed.word, 8, false}, Comparison::equal, 1, streamed.stream)));
+          tests::succeeded(pe.wait_on_stream({streamed.word, 8, false}, core::Comparison::equal, 1, streamed.stream)));
       ASSERT_TRUE(tests::succeeded(pe.put_value_on_stream(streamed.target, &value, 8, 0, streamed.stream)));
       auto done = pe.synchronize_stream(streamed.stream);
       ASSERT_FALSE(done);
@@ -229,50 +230,50 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
 }
 
 TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const int other = 1 - pe.pe();
     std::vector<std::uint8_t> bytes(room, 0x77);
     char local[8] = {};
     void* const stream = streamed.stream;
-    using Call = std::function<base::Status(Pe&)>;
+    using Call = std::function<base::Status(core::Pe&)>;
     struct Wrong {
       const char* says;
       Call call;
     };
-    const auto set = SignalOperation::set;
+    const auto set = core::SignalOperation::set;
     const Wrong wrongs[] = {
-        {"no PE 2", [&](Pe& p) { return p.put_on_stream(streamed.target, bytes.data(), 8, 2, {}, stream); }},
-        {"no PE -1", [&](Pe& p) { return p.get_on_stream(bytes.data(), streamed.source, 8, -1, stream); }},
-        {"symmetric heap", [&](Pe& p) { return p.put_on_stream(local, bytes.data(), 8, other, {}, stream); }},
-        {"symmetric heap", [&](Pe& p) { return p.get_on_stream(bytes.data(), local, 8, other, stream); }},
+        {"no PE 2", [&](core::Pe& p) { return p.put_on_stream(streamed.target, bytes.data(), 8, 2, {}, stream); }},
+        {"no PE -1", [&](core::Pe& p) { return p.get_on_stream(bytes.data(), streamed.source, 8, -1, stream); }},
+        {"symmetric heap", [&](core::Pe& p) { return p.put_on_stream(local, bytes.data(), 8, other, {}, stream); }},
+        {"symmetric heap", [&](core::Pe& p) { return p.get_on_stream(bytes.data(), local, 8, other, stream); }},
         {"leaves its symmetric allocation",
-         [&](Pe& p) { return p.put_on_stream(streamed.at(room - 4), bytes.data(), 8, other, {}, stream); }},
+         [&](core::Pe& p) { return p.put_on_stream(streamed.at(room - 4), bytes.data(), 8, other, {}, stream); }},
         {"leaves its symmetric allocation",
-         [&](Pe& p) { return p.put_on_stream(streamed.target, streamed.from(room - 4), 8, other, {}, stream); }},
+         [&](core::Pe& p) { return p.put_on_stream(streamed.target, streamed.from(room - 4), 8, other, {}, stream); }},
         {"leaves its symmetric allocation",
-         [&](Pe& p) { return p.get_on_stream(streamed.at(room - 4), streamed.source, 8, other, stream); }},
-        {"NULL", [&](Pe& p) { return p.put_on_stream(streamed.target, nullptr, 8, other, {}, stream); }},
-        {"NULL", [&](Pe& p) { return p.get_on_stream(nullptr, streamed.source, 8, other, stream); }},
-        {"NULL", [&](Pe& p) { return p.put_value_on_stream(streamed.target, nullptr, 8, other, stream); }},
+         [&](core::Pe& p) { return p.get_on_stream(streamed.at(room - 4), streamed.source, 8, other, stream); }},
+        {"NULL", [&](core::Pe& p) { return p.put_on_stream(streamed.target, nullptr, 8, other, {}, stream); }},
+        {"NULL", [&](core::Pe& p) { return p.get_on_stream(nullptr, streamed.source, 8, other, stream); }},
+        {"NULL", [&](core::Pe& p) { return p.put_value_on_stream(streamed.target, nullptr, 8, other, stream); }},
         {"at most 1024 bytes",
-         [&](Pe& p) { return p.put_value_on_stream(streamed.target, bytes.data(), 1025, other, stream); }},
+         [&](core::Pe& p) { return p.put_value_on_stream(streamed.target, bytes.data(), 1025, other, stream); }},
         {"not aligned to the 8 bytes of a signal",
-         [&](Pe& p) {
+         [&](core::Pe& p) {
            return p.put_signal_on_stream(streamed.target, bytes.data(), 8, streamed.at(4), 1, set, other, stream);
          }},
         {"symmetric heap",
-         [&](Pe& p) {
+         [&](core::Pe& p) {
            return p.put_signal_on_stream(streamed.target, bytes.data(), 8, bytes.data(), 1, set, other, stream);
          }},
-        {"no PE 2", [&](Pe& p) { return p.signal_on_stream(streamed.word, 1, set, 2, stream); }},
+        {"no PE 2", [&](core::Pe& p) { return p.signal_on_stream(streamed.word, 1, set, 2, stream); }},
         {"not aligned",
-         [&](Pe& p) {
-           return p.wait_on_stream({streamed.at(2), 4, false}, Comparison::equal, 1, stream);
+         [&](core::Pe& p) {
+           return p.wait_on_stream({streamed.at(2), 4, false}, core::Comparison::equal, 1, stream);
          }},
         {"symmetric heap",
-         [&](Pe& p) {
-           return p.wait_on_stream({local, 8, false}, Comparison::equal, 1, stream);
+         [&](core::Pe& p) {
+           return p.wait_on_stream({local, 8, false}, core::Comparison::equal, 1, stream);
          }},
     };
     for (const Wrong& wrong : wrongs) {
@@ -291,15 +292,15 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
 
 TEST(ShmemStream, AStreamThatIsNotThereIsAnError) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a wrong stream is undefined behaviour there";
-  run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     Streamed streamed(pe);
     auto* const nowhere = reinterpret_cast<void*>(std::uintptr_t{9999});
     EXPECT_FALSE(pe.put_on_stream(streamed.target, streamed.source, 8, 0, {}, nowhere));
     EXPECT_FALSE(pe.put_on_stream(streamed.target, streamed.source, 200000, 0, {}, nowhere));
-    EXPECT_FALSE(pe.signal_on_stream(streamed.word, 1, SignalOperation::set, 0, nowhere));
+    EXPECT_FALSE(pe.signal_on_stream(streamed.word, 1, core::SignalOperation::set, 0, nowhere));
     EXPECT_FALSE(pe.synchronize_stream(nowhere));
   });
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem
+}  // namespace gdrkit::shmem_impl::stream

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The public headers and the private ones have names of their own, and can be included together.
+#include <gtest/gtest.h>
+#include <gdrkit/shmem.hpp>
+#include <gdrkit/shmem_collectives.cuh>
+#include <gdrkit/shmem_device_words.cuh>
+
+#include <type_traits>
+
+#include "shmem/core/pe.hpp"
+
+namespace gdrkit {
+namespace {
+
+TEST(PublicAndPrivate, NamesAreOfDifferentTypes) {
+  EXPECT_FALSE((std::is_same_v<shmem::Comparison, shmem_impl::core::Comparison>));
+  EXPECT_FALSE((std::is_same_v<shmem::SymmetricBuffer<int>, shmem_impl::heap::SymmetricBuffer>));
+}
+
+}  // namespace
+}  // namespace gdrkit
