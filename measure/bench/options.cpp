@@ -14,13 +14,11 @@ namespace {
 
 constexpr std::size_t largest_size = std::size_t{1} << 36;
 constexpr int most_rounds = 10000;
-constexpr double most_percent = 1000;
 
 struct Texts {
   std::string sections;
   std::string sizes;
   std::string rounds;
-  std::string slowdown;
   std::string part;
   std::string trial_of;
   std::string cpu;
@@ -84,7 +82,6 @@ void refuse_lost_files(const BenchOptions& options) {
 void take(const Texts& texts, BenchOptions* options) {
   take_sections(texts.sections, options);
   if (!texts.sizes.empty()) options->sizes = parse_sizes(texts.sizes);
-  if (!texts.slowdown.empty()) options->slowdown = parse_slowdown(texts.slowdown);
   if (!texts.rounds.empty() &&
       (!to_number(texts.rounds, &options->rounds) || options->rounds < 3 || options->rounds > most_rounds)) {
     refuse("--rounds: '" + texts.rounds + "' is not a whole number from 3 to 10000");
@@ -135,8 +132,6 @@ CommandLine command_line(BenchOptions* options, Texts* texts) {
     line.options.push_back({'\0', name, value, target, help});
     line.options.back().is_hidden = true;
   };
-  add_hidden("inject-slowdown", "SIZE:PERCENT[:DIRECTION]", &texts->slowdown,
-             "slow copies of one size down, to try the comparison");
   add_hidden("part", "NUMBER/PROCESSES", &texts->part, "this process's part of a run");
   add_hidden("trial-of", "LABELS", &texts->trial_of, "measure these cells again, with semicolons");
   add_hidden("cpu", "CPU", &texts->cpu, "measure on this CPU, if it can be had");
@@ -176,10 +171,6 @@ std::vector<std::string> BenchOptions::arguments_for(int on_cpu, const std::vect
   add("--copy-kernel", common.copy_kernel);
   if (numa.no_bind) words.emplace_back("--no-bind");
   if (!numa.no_bind) add("--numa", numa.numa);
-  if (slowdown) {
-    const std::string direction = slowdown->direction ? std::string(":") + direction_name(*slowdown->direction) : "";
-    add("--inject-slowdown", format("%zu:%g", slowdown->size_bytes, slowdown->percent) + direction);
-  }
   if (on_cpu >= 0) add("--cpu", std::to_string(on_cpu));
   words.insert(words.end(), more.begin(), more.end());
   words.emplace_back("--json");
@@ -200,24 +191,6 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
-}
-
-SlowdownRequest parse_slowdown(const std::string& text) {
-  const std::vector<std::string> parts = split(text, ':');
-  SlowdownRequest slowdown;
-  const std::string option = "--inject-slowdown";
-  if (parts.size() < 2 || parts.size() > 3) refuse(option + ": '" + text + "' is not SIZE:PERCENT[:DIRECTION]");
-  slowdown.size_bytes = parse_size(option, parts[0]);
-  if (!to_number(parts[1], &slowdown.percent) || !(slowdown.percent > 0 && slowdown.percent <= most_percent)) {
-    refuse(option + ": '" + parts[1] + "' is not a percentage above 0 and up to 1000");
-  }
-  if (parts.size() == 3) {
-    if (parts[2] != "to_device" && parts[2] != "from_device") {
-      refuse(option + ": '" + parts[2] + "' is not a direction (to_device, from_device)");
-    }
-    slowdown.direction = parts[2] == "to_device" ? Direction::to_device : Direction::from_device;
-  }
-  return slowdown;
 }
 
 std::optional<ExitCode> parse_bench_options(Front front, int argc, char** argv, BenchOptions* options) {

@@ -16,13 +16,6 @@
 
 namespace gdrkit::tools {
 
-/// A slowdown on purpose, to try the comparison: copies of one size through the mapping take longer.
-struct SlowdownRequest {
-  std::size_t size_bytes = 0;
-  double percent = 0;
-  std::optional<Direction> direction;  ///< empty: both
-};
-
 /// What one of the processes of a run measures.
 struct ProcessPart {
   int number = 0;  ///< from 0
@@ -45,7 +38,6 @@ struct BenchOptions {
   std::string compare_path;  ///< "": no comparison
   std::string with_path;     ///< "": measure
   bool is_forced = false;
-  std::optional<SlowdownRequest> slowdown;
   int cpu = -1;                       ///< where to measure, if it can be had; -1: the place decides
   std::optional<ProcessPart> part;    ///< this process is one of a run, and prints its part
   std::vector<std::string> trial_of;  ///< labels of cells: this process measures them again, and prints that
@@ -65,7 +57,5 @@ struct BenchOptions {
 [[nodiscard]] std::vector<std::size_t> parse_sizes(const std::string& text);
 /// "1/3": the second of three. Throws Failure(usage).
 [[nodiscard]] ProcessPart parse_part(const std::string& text);
-/// "4096:10", "64K:10:to_device". Throws Failure(usage).
-[[nodiscard]] SlowdownRequest parse_slowdown(const std::string& text);
 
 }  // namespace gdrkit::tools

@@ -16,7 +16,6 @@
 namespace gdrkit::tools {
 namespace {
 
-constexpr const char* slowdown_setting = "injected_slowdown";
 constexpr double noise_looks_ms = 100;
 constexpr double quick_noise_looks_ms = 30;
 
@@ -69,7 +68,6 @@ Session::Session(const BenchOptions& options)
       placement_(placement_for(*device_)),
       placed_(placed_for(options, &placement_)),
       cpus_(cpus_in_order(placement_, placed_.place)),
-      slowdown_(options.slowdown),
       progress_(options.common.quiet) {
   for (const std::string& sentence : placed_.notes) note("place: " + sentence);
   noise_ = observe_machine_noise(clock_, options.is_quick ? quick_noise_looks_ms : noise_looks_ms);
@@ -142,7 +140,6 @@ void Session::measure_all() {
     for (const std::string& sentence : collected_.notes()) why += "\n  " + sentence;
     throw Failure(is_ok_ ? ExitCode::cannot_run : ExitCode::failed, "nothing was measured:" + why);
   }
-  if (options_.slowdown) slowdowns_.push_back(slowdown_.description());
   if (!options_.is_part_of_a_run()) measure_in_other_processes();
   progress_.end();
 }
@@ -162,9 +159,6 @@ void Session::measure_in_other_processes() {
         for (const Point& point : series.points) collected_.add(series, point);
       }
       for (const std::string& sentence : result.notes) note(sentence);
-      if (const auto found = result.settings.find(slowdown_setting); found != result.settings.end()) {
-        slowdowns_.push_back(found->second);
-      }
       is_ok_ = is_ok_ && result.is_ok;
     } catch (const Failure& failure) {
       is_ok_ = false;
@@ -228,10 +222,6 @@ Result Session::result() const {
                      {"effort", options_.is_quick ? "quick" : "full"},
                      {"rounds", std::to_string(options_.effort().rounds)},
                      {"processes", std::to_string(usual_processes)}};
-  for (const std::string& slowdown : slowdowns_) {
-    std::string& all = result.settings[slowdown_setting];
-    all += (all.empty() ? "" : "; ") + slowdown;
-  }
   result.notes = collected_.notes();
   result.series = collected_.series();
   result.is_ok = is_ok_;

@@ -9,7 +9,6 @@
 
 #include "cli/common/device_choice.hpp"
 #include "measure/baseline/raw_loops.hpp"
-#include "measure/bench/measure/injected_slowdown.hpp"
 #include "measure/bench/options.hpp"
 #include "measure/bench/output/progress.hpp"
 #include "measure/bench/section.hpp"
@@ -43,7 +42,6 @@ class Session {
   [[nodiscard]] bool is_emulated() const noexcept { return choice_.is_emulated; }
   [[nodiscard]] const DeviceChoice& choice() const noexcept { return choice_; }
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
-  [[nodiscard]] InjectedSlowdown* slowdown() noexcept { return &slowdown_; }
   [[nodiscard]] bool has_raw() const noexcept { return has_raw_; }
   [[nodiscard]] measure::RawKind raw_kind() const noexcept { return raw_kind_; }
   /// CPUs this process could use before it chose one, that one first.
@@ -74,7 +72,6 @@ class Session {
   std::vector<int> cpus_;
   Clock clock_;
   MachineNoise noise_;
-  InjectedSlowdown slowdown_;
   Progress progress_;
   bool has_raw_ = false;
   measure::RawKind raw_kind_{};
@@ -82,7 +79,6 @@ class Session {
   std::vector<Cell> cells_;
   std::vector<Source> sources_;
   Collector collected_;
-  std::vector<std::string> slowdowns_;  ///< what was injected, by process
   bool is_ok_ = true;
 };
 

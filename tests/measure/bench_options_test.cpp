@@ -85,27 +85,14 @@ TEST(BenchOptions, NoFileReplacesAnother) {
   EXPECT_EQ(complaint({"--json", "/dev/null", "--csv", "/dev/null"}), "");
 }
 
-TEST(BenchOptions, InjectedSlowdownsAreSizePercentAndDirection) {
-  const SlowdownRequest both = parse_slowdown("4K:10");
-  EXPECT_EQ(both.size_bytes, 4096u);
-  EXPECT_DOUBLE_EQ(both.percent, 10);
-  EXPECT_FALSE(both.direction.has_value());
-  EXPECT_EQ(parse_slowdown("8:2.5:from_device").direction, Direction::from_device);
-  for (const char* text :
-       {"4096", "4096:", "4096:0", "4096:-1", "4096:x", "x:1", "4096:1:up", "4096:1:to_device:9", ""}) {
-    EXPECT_THROW((void)parse_slowdown(text), Failure) << text;
-  }
-}
-
 TEST(BenchOptions, AnotherProcessOfTheRunHasTheSameOptions) {
   const auto again = [](const std::vector<std::string>& words) {
     std::vector<std::string> arguments = parsed(words).arguments_for(3, {"--part", "1/3"});
     arguments.erase(arguments.begin());  // the subcommand
     return parsed(arguments);
   };
-  const BenchOptions other =
-      again({"--quick", "--only", "gpus,costs", "--sizes", "4K,8", "--rounds", "7", "--device", "2", "--backend", "rm",
-             "--copy-kernel", "avx2", "--inject-slowdown", "64K:2.5:to_device", "--json", "file", "--csv", "-"});
+  const BenchOptions other = again({"--quick", "--only", "gpus,costs", "--sizes", "4K,8", "--rounds", "7", "--device",
+                                    "2", "--backend", "rm", "--copy-kernel", "avx2", "--json", "file", "--csv", "-"});
   EXPECT_TRUE(other.is_quick && other.common.quiet && other.common.json.is_on_stdout() && !other.csv.is_given);
   EXPECT_EQ(other.sections, (std::vector<std::string>{"gpus", "costs"}));
   EXPECT_EQ(other.sizes, (std::vector<std::size_t>{8, 4096}));
@@ -113,9 +100,6 @@ TEST(BenchOptions, AnotherProcessOfTheRunHasTheSameOptions) {
   EXPECT_EQ(other.common.device, 2);
   EXPECT_EQ(other.common.backend, "rm");
   EXPECT_EQ(other.common.copy_kernel, "avx2");
-  EXPECT_EQ(other.slowdown->size_bytes, 65536u);
-  EXPECT_DOUBLE_EQ(other.slowdown->percent, 2.5);
-  EXPECT_EQ(other.slowdown->direction, Direction::to_device);
   EXPECT_EQ(other.cpu, 3);
   EXPECT_EQ(other.part->number, 1);
   EXPECT_EQ(other.part->of, 3);

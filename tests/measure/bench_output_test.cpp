@@ -11,7 +11,6 @@
 #include "cli/common/wrapped_text.hpp"
 #include "measure/bench/collector.hpp"
 #include "measure/bench/measure/copy_team.hpp"
-#include "measure/bench/measure/injected_slowdown.hpp"
 #include "measure/bench/measure/pattern.hpp"
 #include "measure/bench/output/csv.hpp"
 #include "measure/bench/output/summary.hpp"
@@ -142,70 +141,6 @@ TEST(Pattern, EveryByteIsLookedAtUpTo16MiB) {
   EXPECT_EQ(stretches_of(std::size_t{16} << 20).size(), 1u);
   const auto ends = stretches_of(std::size_t{256} << 20);
   EXPECT_EQ(ends.back().offset + ends.back().size_bytes, std::size_t{256} << 20);
-}
-
-/// Copies of 1000 ns beside turns of half a nanosecond, of which the first 100 hide behind stores. The machine is off
-/// by 2 % from batch to batch, slows down all the time, and takes a hundred times as long for one batch in eleven.
-struct NoisyCopies {
-  std::mt19937_64 random{7};
-  double machine = 1;
-  int batches = 0;
-
-  double mean_ns(std::size_t turns) {
-    machine *= 1.0005;
-    const double disturbance = ++batches % 11 == 3 ? 100 : 1;
-    const double noise = disturbance * std::normal_distribution<double>(1, 0.02)(random);
-    return machine * noise * (1000 + 0.5 * static_cast<double>(turns > 100 ? turns - 100 : 0));
-  }
-};
-
-TEST(InjectedSlowdown, TakesTheShareThatWasAskedForInTheMeasuredRounds) {
-  constexpr std::size_t count = 250;
-  NoisyCopies copies;
-  const auto mean_ns = [&](std::size_t turns) { return copies.mean_ns(turns); };
-  Brake brake(0.10, 2);  // as the turns of NoisyCopies take; how long a turn takes here depends on the compiler
-  brake.settle(count, mean_ns);
-  EXPECT_FALSE(brake.achieved_share()) << "settling is no measured round";
-  double truth = 0;
-  constexpr int rounds = 21;
-  for (int round = 0; round < rounds; ++round) {
-    truth += 0.05 * static_cast<double>(brake.turns() - 100);
-    (void)brake.measure(count, mean_ns);
-  }
-  EXPECT_NEAR(truth / rounds, 10, 1);
-  EXPECT_NEAR(*brake.achieved_share(), 0.10, 0.01);
-}
-
-TEST(InjectedSlowdown, DescribesWhatItDid) {
-  InjectedSlowdown slowdown(parse_slowdown("4096:10"));
-  const auto mean_ns = [](std::size_t turns) { return 1000 + 0.5 * static_cast<double>(turns); };
-  (void)slowdown.brake(Direction::to_device)->measure(250, mean_ns);
-  EXPECT_TRUE(
-      std::regex_match(slowdown.description(), std::regex("10 % at 4096 bytes, to_device: [0-9.]+ % in [0-9]+ turns")));
-}
-
-TEST(InjectedSlowdown, TurnsThatTakeAnotherTimeThanExpectedAreSettledToo) {
-  for (const double turns_a_ns : {0.7, 3.0}) {
-    Brake brake(2, turns_a_ns);
-    const auto mean_ns = [](std::size_t turns) { return 1000 + 0.5 * static_cast<double>(turns); };
-    brake.settle(100, mean_ns);
-    EXPECT_NEAR(mean_ns(brake.turns()), 3000, 100);
-  }
-}
-
-TEST(InjectedSlowdown, BatchesThatAreMostlyTheClocksCorrectNothing) {
-  Brake brake(0.1, 2);
-  EXPECT_EQ(brake.measure(1, [](std::size_t) { return 300.0; }), 300);
-  EXPECT_EQ(brake.turns(), 0u);
-  EXPECT_FALSE(brake.achieved_share());
-}
-
-TEST(InjectedSlowdown, IsMeantForOneSizeAndItsDirections) {
-  const InjectedSlowdown both(parse_slowdown("4096:10"));
-  EXPECT_TRUE(both.is_meant(Direction::to_device, 4096));
-  EXPECT_FALSE(both.is_meant(Direction::to_device, 8192));
-  EXPECT_FALSE(InjectedSlowdown(parse_slowdown("4096:10:to_device")).is_meant(Direction::from_device, 4096));
-  EXPECT_FALSE(InjectedSlowdown(std::nullopt).is_meant(Direction::to_device, 4096));
 }
 
 TEST(CopyTeam, EveryMemberRunsItsBatchAndRatesAddUp) {

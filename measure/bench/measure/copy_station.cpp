@@ -136,36 +136,7 @@ Contender CopyStation::mapping_contender(Direction direction) {
     return gdr_copy_from_mapping(handle, host_side, device_side + rotation.offset(number), size) == 0;
   };
   const char* const name = method_name(Method::mapping);
-  const auto with_slowdown = [&](auto once) {
-    if (!session_->slowdown()->is_meant(direction, size)) return contender_of(name, once);
-    const auto slowed_batch = [once, name](std::size_t count, std::size_t turns) {
-      const auto slowed = [once, turns](std::size_t number) {
-        const bool is_copied = once(number);
-        spin(turns);
-        return is_copied;
-      };
-      return (turns == 0 ? contender_of(name, once) : contender_of(name, slowed)).run_batch(count);
-    };
-    const std::shared_ptr<Brake> brake = session_->slowdown()->brake(direction);
-    // Batches as long as the measured ones: the first copies of a batch take another time than the later ones.
-    const std::size_t some = size < 65536 ? 100 : 1;
-    double once_ns = slowed_batch(some, 0);
-    for (int look = 0; look < 3; ++look)
-      once_ns = std::min(once_ns, slowed_batch(some, 0));  // the first has page faults
-    const auto usual = static_cast<std::size_t>(std::clamp(Effort().batch_ns / once_ns, 1.0, 10000.0));
-    brake->settle(usual, [&](std::size_t turns) { return slowed_batch(usual, turns); });
-    Contender contender;
-    contender.name = name;
-    contender.run_batch = [=](std::size_t count) {
-      return brake->measure(count, [&](std::size_t turns) { return slowed_batch(count, turns); });
-    };
-    contender.run_once = [=](std::size_t number) {
-      check(once(number), name);
-      spin(brake->turns());
-    };
-    return contender;
-  };
-  return direction == Direction::to_device ? with_slowdown(write) : with_slowdown(read);
+  return direction == Direction::to_device ? contender_of(name, write) : contender_of(name, read);
 }
 
 Contender CopyStation::raw_contender(Direction direction) const {
