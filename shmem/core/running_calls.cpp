@@ -16,7 +16,15 @@ namespace {
 std::atomic<CallSlot*> all_slots{nullptr};  // never freed: threads come and go, and take those of others
 std::atomic<bool> has_membarrier{false};
 
-bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+long membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0); }
+
+/// Each thread of this process passes a barrier. A process has to register first, which takes 10 to 20 ms in one with
+/// several threads, so that the start of a PE must not wait for it.
+void pass_barrier() noexcept {
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
+  (void)membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) (void)membarrier(MEMBARRIER_CMD_GLOBAL);
+}
 
 thread_local CallSlot* own_slot = nullptr;
 
@@ -53,8 +61,8 @@ CallSlot* own_call_slot() noexcept {
 }
 
 void prepare_running_calls() noexcept {
-  static const bool can = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-  has_membarrier.store(can, std::memory_order_relaxed);
+  const long commands = membarrier(MEMBARRIER_CMD_QUERY);
+  has_membarrier.store(commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0, std::memory_order_relaxed);
 }
 
 void begin_call(CallSlot& slot, const Pe* pe) noexcept {
@@ -73,7 +81,7 @@ void end_call(CallSlot& slot) noexcept {
 
 bool wait_for_calls(const Pe* pe, std::chrono::milliseconds limit) noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (has_membarrier.load(std::memory_order_relaxed)) (void)membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  if (has_membarrier.load(std::memory_order_relaxed)) pass_barrier();
   const auto end = std::chrono::steady_clock::now() + limit;
   for (CallSlot* slot = all_slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
     for (long pause_ns = 1000; slot->pe.load(std::memory_order_acquire) == pe;) {
