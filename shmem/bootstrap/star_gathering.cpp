@@ -139,6 +139,8 @@ class Gathering {
   /// One that knows the secret.
   base::Status admit(Stranger stranger) {
     const Hello& hello = stranger.hello;
+    // The launcher's word on a PE that this job was never to have.
+    if (hello.n_pes == 0 && position_of(hello.pe) >= group_.pes.size()) return {};
     if (auto fits = check(hello); !fits) {
       // It hears the reason with the others.
       peers_.emplace_back().socket = PrivateFd(std::move(stranger.socket));

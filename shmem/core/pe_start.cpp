@@ -9,6 +9,7 @@
 #include "base/settings.hpp"
 #include "platform/device/cuda_calls.hpp"
 #include "platform/device/device_scope.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/core/pe.hpp"
 
 namespace gdrkit::shmem_impl::core {
@@ -127,7 +128,10 @@ base::Status Pe::make_heap(bootstrap::Exchange& exchange, const PeOptions& optio
   std::uint64_t largest_device = 0;
   for (int other = 0; other < n_pes_; ++other) {
     const Offer& offer = (*offers)[static_cast<std::size_t>(other)];
-    if (offer.errno_value != 0) return base::fail(offer.errno_value, "PE %d has no device: %s", other, offer.text);
+    if (offer.errno_value != 0) {
+      return base::fail(bootstrap::errno_of_peer(offer.errno_value), "PE %d has no device: %.*s", other,
+                        static_cast<int>(sizeof offer.text), offer.text);
+    }
     if (offer.is_emulated != mine.is_emulated) {
       return base::fail(EPROTO, "PE %d is %s, PE %d is not: all or none", mine.is_emulated != 0 ? pe_ : other,
                         "emulated (GDRKIT_BACKEND)", mine.is_emulated != 0 ? other : pe_);

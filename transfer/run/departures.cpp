@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -68,7 +69,8 @@ void refuse_all(const shmem_impl::bootstrap::TcpAddress& address, const shmem_im
   while (listener) {
     UniqueFd again(::fcntl(listener->get(), F_DUPFD_CLOEXEC, 0));
     if (!again) return;
-    (void)shmem_impl::bootstrap::make_star_centre(std::move(again), group);
+    const auto ended = shmem_impl::bootstrap::make_star_centre(std::move(again), group);
+    if (!ended && ended.error().errno_value != ECONNRESET) return;
   }
 }
 

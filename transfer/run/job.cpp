@@ -52,7 +52,7 @@ void say(const std::string& text) { std::fprintf(stderr, "gdrkit run: %s\n", tex
 Job::Job(JobPlan plan, RankEnvironment& environment)
     : plan_(std::move(plan)),
       environment_(environment),
-      departures_(environment),
+      departures_(std::in_place, environment),
       is_watched_(static_cast<std::size_t>(plan_.n_pes)) {
   std::fflush(nullptr);
   const sigset_t handled = handled_signals();
@@ -74,6 +74,7 @@ Job::~Job() {
       if (pipe >= 0) ::close(pipe);
     }
   }
+  departures_.reset();  // its processes may have the guardian's pipe
   guardian_.reset();
   if (signals_ >= 0) ::close(signals_);
   ::sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
@@ -253,8 +254,8 @@ void Job::reap() {
     if (!pes_[pe].reap()) continue;
     if (pes_[pe].exit_code() != 0) {
       failed.push_back(static_cast<int>(pe));
-    } else if (!running().empty() && !is_ending_) {
-      departures_.note(static_cast<int>(pe));
+    } else if (pes_[pe].is_empty() && !running().empty() && !is_ending_) {  // a shell may leave the PE behind
+      departures_->note(static_cast<int>(pe));
     }
     if (pes_[pe].is_empty()) {
       guardian_->forget(pes_[pe].id());

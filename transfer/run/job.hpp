@@ -71,7 +71,7 @@ class Job {
   sigset_t old_mask_{};
   int signals_ = -1;
   std::optional<Guardian> guardian_;
-  Departures departures_;
+  std::optional<Departures> departures_;
   std::vector<RankProcess> pes_;
   std::vector<bool> is_watched_;
   std::vector<Stream> streams_;  // empty: PEs write themselves

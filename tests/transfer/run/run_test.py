@@ -225,6 +225,16 @@ class RunEnds(Test):
             self.assertIn(words, ended.stderr + ended.stdout, (n_pes, gone))
             self.assertLess(time.monotonic() - began, SOON / 2)  # 300 s without
 
+    def test_pes_that_a_job_never_had_may_exit(self):
+        program = os.path.join(BIN, "..", "examples", "shmem_pi")
+        ended = run("-n", "4", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE -lt 2 ] || exit 0; sleep 0.3; GDRKIT_SHMEM_NPES=2 exec {program}'))
+        self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
+
+    def test_a_shell_may_leave_its_pe_behind(self):
+        program = os.path.join(BIN, "..", "examples", "shmem_pi")
+        ended = run("-n", "2", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE = 0 ] && exec {program}; (sleep 0.3; exec {program}) & exit 0'))
+        self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
+
     def test_a_pe_that_exits_without_joining_ends_well_where_no_other_joins(self):
         for gone in (0, 1):
             with Tracer() as tracer:
