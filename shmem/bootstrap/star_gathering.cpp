@@ -43,7 +43,11 @@ class Gathering {
       std::vector<pollfd> entries{{listener_, POLLIN, 0}};
       for (const Stranger& stranger : strangers_) entries.push_back({stranger.socket.get(), POLLIN, 0});
       const std::size_t first_peer = entries.size();
-      for (const StarPeer& peer : peers_) entries.push_back({peer.socket.get(), POLLIN, 0});
+      std::vector<std::size_t> here;  // poll() refuses more entries than there may be descriptors
+      for (std::size_t i = 0; i < peers_.size(); ++i) {
+        if (peers_[i].socket) here.push_back(i);
+      }
+      for (const std::size_t i : here) entries.push_back({peers_[i].socket.get(), POLLIN, 0});
       const int ready = ::poll(entries.data(), entries.size(), deadline.poll_ms());
       if (ready < 0 && errno != EINTR) return base::fail(errno, "cannot wait for PEs: %s", std::strerror(errno));
       if (ready <= 0) {
@@ -52,7 +56,7 @@ class Gathering {
       }
       for (std::size_t i = first_peer; i < entries.size(); ++i) {
         if (entries[i].revents == 0) continue;
-        if (auto well = look_at_peer(i - first_peer); !well) return well;
+        if (auto well = look_at_peer(here[i - first_peer]); !well) return well;
       }
       if (auto well = hear_strangers(entries); !well) return well;
       if (entries[0].revents != 0) {

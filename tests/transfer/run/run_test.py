@@ -225,6 +225,12 @@ class RunEnds(Test):
             self.assertIn(words, ended.stderr + ended.stdout, (n_pes, gone))
             self.assertLess(time.monotonic() - began, SOON / 2)  # 300 s without
 
+    def test_more_pes_than_descriptors_name_the_limit(self):
+        program = os.path.join(BIN, "..", "examples", "shmem_pi")
+        ended = run("-n", "40", "--emulated", *shell(f"ulimit -n 32; exec {program}"))
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("limit of open files", ended.stderr + ended.stdout)
+
     def test_pes_that_a_job_never_had_may_exit(self):
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
         ended = run("-n", "4", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE -lt 2 ] || exit 0; sleep 0.3; GDRKIT_SHMEM_NPES=2 exec {program}'))
