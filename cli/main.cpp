@@ -10,11 +10,11 @@
 #include <exception>
 #include <string>
 
-#include "cli/common/suggestion.hpp"
+#include "cli/interface/suggestion.hpp"
 #include "cli/subcommand.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 namespace {
 
 std::string file_name(const char* path) {
@@ -147,10 +147,10 @@ int run_program(int argc, char** argv) {
   return static_cast<int>(ExitCode::usage);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli
 
 int main(int argc, char** argv) {
-  gdrkit::tools::keep_standard_descriptors();
-  gdrkit::tools::buffer_lines_of_errors();
-  return gdrkit::tools::run_program(argc, argv);
+  gdrkit::cli::keep_standard_descriptors();
+  gdrkit::cli::buffer_lines_of_errors();
+  return gdrkit::cli::run_program(argc, argv);
 }

@@ -4,15 +4,19 @@
 
 #include <stdexcept>
 
-namespace gdrkit::tools {
-
-#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_name) ExitCode run_##name(Front front, int argc, char** argv);
+#define GDRKIT_SUBCOMMAND(name, space, summary, has_gdrcopy_name)    \
+  namespace gdrkit::space {                                          \
+  cli::ExitCode run_##name(cli::Front front, int argc, char** argv); \
+  }
 #include "cli/subcommands.def"
 #undef GDRKIT_SUBCOMMAND
 
+namespace gdrkit::cli {
+
 const std::vector<Subcommand>& all_subcommands() {
   static const std::vector<Subcommand> all = {
-#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_name) {#name, summary, has_gdrcopy_name, &run_##name},
+#define GDRKIT_SUBCOMMAND(name, space, summary, has_gdrcopy_name) \
+  {#name, summary, has_gdrcopy_name, &space::run_##name},
 #include "cli/subcommands.def"
 #undef GDRKIT_SUBCOMMAND
   };
@@ -37,4 +41,4 @@ CommandLine options_of(const Subcommand& subcommand) {
   throw std::logic_error(name + " did not parse its options before anything else");
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/command_line.hpp"
+#include "cli/interface/command_line.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 
 struct Subcommand {
   const char* name;  ///< `gdrkit <name>`, and the program's own name may be this or gdrcopy_<name>
@@ -24,4 +24,4 @@ struct Subcommand {
 [[nodiscard]] const Subcommand* find_subcommand(const std::string& name);  ///< nullptr: unknown
 [[nodiscard]] CommandLine options_of(const Subcommand& subcommand);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/common/command_line.hpp"
-#include "cli/common/common_options.hpp"
-#include "cli/common/shell_word.hpp"
+#include "cli/interface/command_line.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/shell_word.hpp"
 #include "diag/bind/binding.hpp"
 #include "diag/bind/gpu_choice.hpp"
 #include "diag/machine/environment.hpp"
@@ -39,7 +39,7 @@ struct Options {
   bool prints = false;
   bool is_dry = false;
   bool may_stay_unbound = false;
-  DocumentOption json;
+  cli::DocumentOption json;
 };
 
 std::optional<std::string> look_up(const char* name) {
@@ -52,7 +52,8 @@ std::vector<NamedGpu> named_gpus(const MachineView& view, const RankLayout& layo
   for (const RankPlace& place : layout.ranks) {
     const auto& function = layout.tree.gpus[place.gpu].function;
     const auto text = view.text("/proc/driver/nvidia/gpus/" + function.name + "/information");
-    NamedGpu gpu{labelled(text, "GPU UUID").value, format("%lld", static_cast<long long>(function.device.value)), {}};
+    NamedGpu gpu{
+        labelled(text, "GPU UUID").value, cli::format("%lld", static_cast<long long>(function.device.value)), {}};
     const std::string minor = labelled(text, "Device Minor").value;
     int number = 0;
     const auto [stop, error] = std::from_chars(minor.data(), minor.data() + minor.size(), number);
@@ -66,17 +67,17 @@ GpuChoice choose_by_rank(const Options& options, const std::vector<NamedGpu>& gp
   const LocalRank rank = find_local_rank(look_up);
   for (const std::string& other : rank.others) {
     std::fprintf(stderr, "gdrkit bind: note: using %s=%zu, not %s\n", rank.variable.c_str(), rank.value,
-                 printable(other).c_str());
+                 cli::printable(other).c_str());
   }
   return choose_gpu(look_up, rank, gpus, usable, options.wraps);
 }
 
 GpuChoice choose(const Options& options, const MachineView& view, const RankLayout& layout) {
   if (layout.ranks.empty()) {
-    throw Failure(ExitCode::cannot_run,
-                  layout.tree.pci_outcome == Outcome::found
-                      ? format("gdrkit bind: no NVIDIA GPU among %zu PCI devices", layout.tree.pci_count)
-                      : "gdrkit bind: cannot read whether this machine has a GPU: " + layout.tree.pci_reason);
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       layout.tree.pci_outcome == Outcome::found
+                           ? cli::format("gdrkit bind: no NVIDIA GPU among %zu PCI devices", layout.tree.pci_count)
+                           : "gdrkit bind: cannot read whether this machine has a GPU: " + layout.tree.pci_reason);
   }
   const auto gpus = named_gpus(view, layout);
   const UsableGpus usable =
@@ -87,14 +88,15 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   char* end = nullptr;
   const unsigned long number = std::strtoul(options.gpu.c_str(), &end, 10);
   if (options.gpu.find_first_not_of("0123456789") != std::string::npos || number >= layout.ranks.size()) {
-    throw Failure(ExitCode::usage, format("gdrkit bind: --gpu %s: this machine has GPUs 0 to %zu, in PCI order",
-                                          options.gpu.c_str(), layout.ranks.size() - 1));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit bind: --gpu %s: this machine has GPUs 0 to %zu, in PCI order",
+                                   options.gpu.c_str(), layout.ranks.size() - 1));
   }
   if (usable.is_proven && std::find(usable.gpus.begin(), usable.gpus.end(), number) == usable.gpus.end()) {
-    throw Failure(
-        ExitCode::usage,
-        format("gdrkit bind: cannot bind near GPU %s: this process cannot open it; it can open %s in PCI order",
-               options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("gdrkit bind: cannot bind near GPU %s: this process cannot open it; it can open %s in PCI order",
+                    options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
   }
   return {number, "--gpu"};
 }
@@ -114,7 +116,7 @@ void print_place(std::FILE* out, const Binding& binding) {
   const RankLayout& layout = binding.layout;
   const RankPlace& place = binding.place;
   const auto& gpu = layout.tree.gpus[place.gpu];
-  std::fprintf(out, "gpu      %s %s, by %s\n", printable(gpu.name).c_str(), gpu.function.name.c_str(),
+  std::fprintf(out, "gpu      %s %s, by %s\n", cli::printable(gpu.name).c_str(), gpu.function.name.c_str(),
                binding.chosen_by.c_str());
   std::fprintf(out, "cpus     %s\n", platform::to_list_text(place.cpus).c_str());
   if (!place.reserved.empty()) std::fprintf(out, "free     %s\n", platform::to_list_text(place.reserved).c_str());
@@ -122,26 +124,27 @@ void print_place(std::FILE* out, const Binding& binding) {
                place.node < 0 ? "not bound: the machine reports no NUMA node for the GPU"
                               : ("node " + std::to_string(place.node)).c_str());
   if (place.adapter) {
-    std::fprintf(out, "adapter  %s, %s\n", printable(layout.adapters[*place.adapter].device()).c_str(),
+    std::fprintf(out, "adapter  %s, %s\n", cli::printable(layout.adapters[*place.adapter].device()).c_str(),
                  topology::name_of(place.nearness));
   } else {
-    std::fprintf(out, "adapter  none: %s\n", printable(layout.matching.gpus[place.gpu].why).c_str());
+    std::fprintf(out, "adapter  none: %s\n", cli::printable(layout.matching.gpus[place.gpu].why).c_str());
   }
   if (!binding.ucx_device.empty()) {
-    std::fprintf(out, "set      UCX_NET_DEVICES=%s\n", printable(binding.ucx_device).c_str());
+    std::fprintf(out, "set      UCX_NET_DEVICES=%s\n", cli::printable(binding.ucx_device).c_str());
   }
-  for (const std::string& note : place.notes) std::fprintf(out, "note     %s\n", printable(note).c_str());
+  for (const std::string& note : place.notes) std::fprintf(out, "note     %s\n", cli::printable(note).c_str());
   std::string line;
-  for (const std::string& word : binding.program) line += (line.empty() ? "" : " ") + shell_word(word);
-  if (!line.empty()) std::fprintf(out, "program  %s\n", printable(line).c_str());
+  for (const std::string& word : binding.program) line += (line.empty() ? "" : " ") + cli::shell_word(word);
+  if (!line.empty()) std::fprintf(out, "program  %s\n", cli::printable(line).c_str());
 }
 
 /// Throws Failure(failed) when the process stays where it is. Memory is a wish: containers often forbid the call.
 void bind_process(const MachineView& view, const RankPlace& place) {
   auto& calls = platform::real_placement_calls();
   if (const int error = calls.bind_thread(place.cpus); error < 0) {
-    throw Failure(ExitCode::failed, format("gdrkit bind: cannot bind the process to CPUs %s: %s",
-                                           platform::to_list_text(place.cpus).c_str(), std::strerror(-error)));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("gdrkit bind: cannot bind the process to CPUs %s: %s",
+                                   platform::to_list_text(place.cpus).c_str(), std::strerror(-error)));
   }
   // With one node there is nothing to choose, and no note for containers that forbid the call.
   if (place.node < 0 || view.line("/sys/devices/system/node/online").value == "0") return;
@@ -152,15 +155,15 @@ void bind_process(const MachineView& view, const RankPlace& place) {
   }
 }
 
-ExitCode start(std::vector<std::string>* program) {
+cli::ExitCode start(std::vector<std::string>* program) {
   std::vector<char*> words;
   for (std::string& word : *program) words.push_back(word.data());
   words.push_back(nullptr);
   std::fflush(nullptr);
   ::execvp(words.front(), words.data());
   const int error = errno;
-  std::fprintf(stderr, "gdrkit bind: %s: %s\n", printable(words.front()).c_str(), std::strerror(error));
-  return static_cast<ExitCode>(error == ENOENT ? not_found : cannot_start);
+  std::fprintf(stderr, "gdrkit bind: %s: %s\n", cli::printable(words.front()).c_str(), std::strerror(error));
+  return static_cast<cli::ExitCode>(error == ENOENT ? not_found : cannot_start);
 }
 
 /// CPUs that the process may use; for --dry-run on a recording, those recorded.
@@ -168,45 +171,47 @@ std::optional<std::vector<int>> allowed_cpus(const Options& options, const Machi
   if (options.is_dry && !view.is_live()) return recorded_cpus(view);
   std::vector<int> cpus;
   if (const int error = platform::real_placement_calls().allowed_cpus(&cpus); error < 0) {
-    throw Failure(ExitCode::failed,
-                  format("gdrkit bind: cannot read which CPUs this process may use: %s", std::strerror(-error)));
+    throw cli::Failure(
+        cli::ExitCode::failed,
+        cli::format("gdrkit bind: cannot read which CPUs this process may use: %s", std::strerror(-error)));
   }
   return cpus;
 }
 
 /// A value: the place was printed, which is all that was asked for.
-std::optional<ExitCode> bind_near_gpu(const Options& options, const std::vector<std::string>& program) {
+std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::vector<std::string>& program) {
   const MachineView view = open_view(options.root);
   const RankLayout layout =
       lay_out(view, links_of(gather_probe(view, Level::quick).nvml), allowed_cpus(options, view), options.reserves);
   const GpuChoice chosen = choose(options, view, layout);
   const RankPlace& place = layout.ranks[chosen.gpu];
   if (place.cpus.empty())
-    throw Failure(ExitCode::failed,
-                  "gdrkit bind: " + (place.notes.empty() ? std::string("no CPU is left") : place.notes.back()));
+    throw cli::Failure(cli::ExitCode::failed,
+                       "gdrkit bind: " + (place.notes.empty() ? std::string("no CPU is left") : place.notes.back()));
   const Binding binding{options.root, layout, place, chosen.why, ucx_device(options, view, layout, place), program};
   if (options.json.is_given) write_bind_json(options.json, binding);
   if ((options.is_dry && !options.json.is_on_stdout()) || (options.prints && !options.is_dry)) {
     print_place(options.is_dry ? stdout : stderr, binding);
   }
-  if (options.is_dry) return ExitCode::ok;
+  if (options.is_dry) return cli::ExitCode::ok;
   bind_process(view, place);
   if (!binding.ucx_device.empty() && ::setenv("UCX_NET_DEVICES", binding.ucx_device.c_str(), 0) != 0) {
-    throw Failure(ExitCode::failed, "gdrkit bind: cannot set UCX_NET_DEVICES");
+    throw cli::Failure(cli::ExitCode::failed, "gdrkit bind: cannot set UCX_NET_DEVICES");
   }
   return std::nullopt;
 }
 
-ExitCode run(const Options& options, std::vector<std::string>* program) {
+cli::ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (program->empty() && !options.is_dry)
-    throw Failure(ExitCode::usage,
-                  "gdrkit bind: no program given: write it after --, for example: gdrkit bind -- ./app");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit bind: no program given: write it after --, for example: gdrkit bind -- ./app");
   if (options.json.is_on_stdout() && !options.is_dry)
-    throw Failure(ExitCode::usage,
-                  "gdrkit bind: standard output is the program's; write --json=FILE, or start nothing with --dry-run");
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        "gdrkit bind: standard output is the program's; write --json=FILE, or start nothing with --dry-run");
   try {
     if (const auto printed = bind_near_gpu(options, *program)) return *printed;
-  } catch (const Failure& failure) {
+  } catch (const cli::Failure& failure) {
     if (!options.may_stay_unbound || options.is_dry) throw;
     std::fprintf(stderr, "%s; the program starts unbound\n", failure.what());
   }
@@ -216,14 +221,14 @@ ExitCode run(const Options& options, std::vector<std::string>* program) {
 }  // namespace
 }  // namespace bind
 
-ExitCode run_bind(Front front, int argc, char** argv) {
+cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
   // What stands after -- is the program's, options that look like ours included.
   int own = 0;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   std::vector<std::string> program(argv + std::min(own + 1, argc), argv + argc);
   bind::Options options;
   std::vector<std::string> words;
-  CommandLine line;
+  cli::CommandLine line;
   line.name = "bind";
   line.uses_device = false;
   line.summary = "Binds the process to the CPUs and the memory near its GPU, then execs the program that follows --.";
@@ -243,13 +248,13 @@ ExitCode run_bind(Front front, int argc, char** argv) {
       {'\0', "dry-run", "", &options.is_dry, "print the place and start nothing", false},
       {'\0', "root", "RECORDING", &options.root,
        "read a recording of a machine (folder, archive, or - for stdin) instead of this one", false},
-      json_option(&options.json, "diag/bind/README.md"),
+      cli::json_option(&options.json, "diag/bind/README.md"),
   };
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to exec"};
-  if (const auto ended = parse(line, front, own, argv)) return *ended;
+  if (const auto ended = cli::parse(line, front, own, argv)) return *ended;
   if (!words.empty())
-    throw Failure(ExitCode::usage,
-                  format("gdrkit bind: '%s' before --: write gdrkit bind -- %s", words[0].c_str(), words[0].c_str()));
+    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit bind: '%s' before --: write gdrkit bind -- %s",
+                                                         words[0].c_str(), words[0].c_str()));
   return bind::run(options, &program);
 }
 

@@ -1,32 +1,32 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "diag/bind/binding.hpp"
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools::bind {
 
-void write_bind_json(const DocumentOption& option, const Binding& binding) {
+void write_bind_json(const cli::DocumentOption& option, const Binding& binding) {
   const RankPlace& place = binding.place;
   const auto& gpu = binding.layout.tree.gpus[place.gpu];
-  Json json = {{"schema", "gdrkit.bind/1"},
-               {"version", gdrkit_version()},
-               {"root", binding.root},
-               {"gpu", gpu.name},
-               {"pci_address", gpu.function.name},
-               {"chosen_by", binding.chosen_by},
-               {"cpus", platform::to_list_text(place.cpus)},
-               {"reserved", platform::to_list_text(place.reserved)}};
-  json["memory_node"] = place.node < 0 ? Json(nullptr) : Json(place.node);
-  json["adapter"] = place.adapter ? Json(binding.layout.adapters[*place.adapter].device()) : Json(nullptr);
+  cli::Json json = {{"schema", "gdrkit.bind/1"},
+                    {"version", gdrkit_version()},
+                    {"root", binding.root},
+                    {"gpu", gpu.name},
+                    {"pci_address", gpu.function.name},
+                    {"chosen_by", binding.chosen_by},
+                    {"cpus", platform::to_list_text(place.cpus)},
+                    {"reserved", platform::to_list_text(place.reserved)}};
+  json["memory_node"] = place.node < 0 ? cli::Json(nullptr) : cli::Json(place.node);
+  json["adapter"] = place.adapter ? cli::Json(binding.layout.adapters[*place.adapter].device()) : cli::Json(nullptr);
   json["nearness"] = topology::name_of(place.nearness);
   json["why_no_adapter"] = place.adapter ? "" : binding.layout.matching.gpus[place.gpu].why;
-  json["set"] = Json::object();
+  json["set"] = cli::Json::object();
   if (!binding.ucx_device.empty()) json["set"]["UCX_NET_DEVICES"] = binding.ucx_device;
   json["notes"] = place.notes;
   json["program"] = binding.program;
-  write_json(option, json);
+  cli::write_json(option, json);
 }
 
 }  // namespace gdrkit::tools::bind

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
+#include "cli/interface/document_option.hpp"
 #include "diag/machine/rank_layout.hpp"
 
 namespace gdrkit::tools::bind {
@@ -21,6 +21,6 @@ struct Binding {
 };
 
 /// Schema gdrkit.bind/1: diag/bind/README.md.
-void write_bind_json(const DocumentOption& option, const Binding& binding);
+void write_bind_json(const cli::DocumentOption& option, const Binding& binding);
 
 }  // namespace gdrkit::tools::bind

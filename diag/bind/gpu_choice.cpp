@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <optional>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) { throw Failure(ExitCode::usage, "gdrkit bind: " + why); }
+[[noreturn]] void refuse(const std::string& why) { throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: " + why); }
 
 bool contains(const std::vector<std::size_t>& gpus, std::size_t gpu) {
   return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
@@ -41,13 +41,13 @@ std::vector<std::size_t> positions_of(const SlurmGpus& slurm, const std::vector<
   for (const int number : slurm.numbers) {
     const auto gpu = static_cast<std::size_t>(number);
     if (gpu >= gpus.size())
-      refuse(format("cannot choose the GPU: %s, but this machine has %zu GPUs; use --gpu N", slurm.setting.c_str(),
-                    gpus.size()));
+      refuse(cli::format("cannot choose the GPU: %s, but this machine has %zu GPUs; use --gpu N", slurm.setting.c_str(),
+                         gpus.size()));
     if (gpus[gpu].minor && *gpus[gpu].minor != number)
-      refuse(
-          format("cannot choose the GPU: %s, but GPU %d in PCI order is /dev/nvidia%d, and Slurm may count either way; "
-                 "use --gpu N",
-                 slurm.setting.c_str(), number, *gpus[gpu].minor));
+      refuse(cli::format(
+          "cannot choose the GPU: %s, but GPU %d in PCI order is /dev/nvidia%d, and Slurm may count either way; "
+          "use --gpu N",
+          slurm.setting.c_str(), number, *gpus[gpu].minor));
     positions.push_back(gpu);
   }
   return positions;
@@ -73,12 +73,12 @@ class Chooser {
     std::vector<std::vector<std::size_t>> countings = {usable_.gpus};
     if (!usable_.is_proven) countings.push_back(allocated);
     std::vector<GpuChoice> choices;
-    std::vector<Failure> failures;
+    std::vector<cli::Failure> failures;
     for (const auto& numbered : countings) {
       try {
         const GpuChoice choice = among(numbered);
         if (contains(allocated, choice.gpu)) choices.push_back({choice.gpu, choice.why + " in " + slurm_->setting});
-      } catch (const Failure& failure) {
+      } catch (const cli::Failure& failure) {
         failures.push_back(failure);
       }
     }
@@ -116,7 +116,7 @@ class Chooser {
     if (is_of_task && visible.gpus.size() == 1) return {visible.gpus.front(), "the only GPU of this Slurm task"};
     const std::size_t count = visible.gpus.size();
     if (rank_.value >= count && !may_wrap_) {
-      refuse(format(
+      refuse(cli::format(
           "cannot choose the GPU: %s, but there %s %zu GPU%s%s; start fewer processes, name each one's GPU by UUID "
           "or --gpu N, or share the GPUs with --wrap",
           rank_text().c_str(), count == 1 ? "is" : "are", count, count == 1 ? "" : "s",

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -38,12 +38,13 @@ LocalRank find_local_rank(const Lookup& lookup) {
   if (rank.variable.empty()) {
     std::string names;
     for (const char* name : variables) names += std::string(names.empty() ? "" : ", ") + name;
-    throw Failure(ExitCode::usage, "gdrkit bind: no local rank: not set: " + names +
-                                       "; start it with mpirun, srun or torchrun, or choose the GPU with --gpu N");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit bind: no local rank: not set: " + names +
+                           "; start it with mpirun, srun or torchrun, or choose the GPU with --gpu N");
   }
   const auto [stop, error] = std::from_chars(first.data(), first.data() + first.size(), rank.value);
   if (error != std::errc() || stop != first.data() + first.size()) {
-    throw Failure(ExitCode::usage, "gdrkit bind: " + rank.variable + "='" + first + "' is no rank");
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: " + rank.variable + "='" + first + "' is no rank");
   }
   return rank;
 }

@@ -6,13 +6,13 @@
 #include <charconv>
 #include <cstddef>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw Failure(ExitCode::usage, "gdrkit bind: CUDA_VISIBLE_DEVICES='" + text + "': " + why);
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: CUDA_VISIBLE_DEVICES='" + text + "': " + why);
 }
 
 std::vector<std::string> words_of(const std::string& text) {

@@ -45,8 +45,8 @@ const std::vector<PciDevice>& gpus_or_skip(const Machine& machine, Findings& fin
     findings.add(State::unknown, "", "cannot read whether this machine has a GPU: " + machine.pci_reason);
   } else if (machine.gpus.empty()) {
     findings.add(State::skip, "",
-                 format("no NVIDIA GPU: no device of %zu in /sys/bus/pci/devices has vendor 0x10de and class 0x03",
-                        machine.pci_count));
+                 cli::format("no NVIDIA GPU: no device of %zu in /sys/bus/pci/devices has vendor 0x10de and class 0x03",
+                             machine.pci_count));
   }
   return machine.gpus;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "diag/machine/machine.hpp"
 
 namespace gdrkit::tools::doctor {

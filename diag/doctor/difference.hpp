@@ -11,6 +11,7 @@ namespace gdrkit::tools::doctor {
 
 /// Prints what differs, and writes it as a document gdrkit.doctor-diff/1 where --json says. ok: nothing; failed:
 /// something does.
-[[nodiscard]] ExitCode print_difference(const Examination& left, const Examination& right, const DocumentOption& json);
+[[nodiscard]] cli::ExitCode print_difference(const Examination& left, const Examination& right,
+                                             const cli::DocumentOption& json);
 
 }  // namespace gdrkit::tools::doctor

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/common/json_document.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/json_document.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/difference.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -48,8 +48,8 @@ bool is_run(const Examination& examination, const Check& check) {
   return std::find(not_run.begin(), not_run.end(), &check) == not_run.end();
 }
 
-Json side_json(const std::vector<const Finding*>& findings) {
-  Json all = Json::array();
+cli::Json side_json(const std::vector<const Finding*>& findings) {
+  cli::Json all = cli::Json::array();
   for (const Finding* finding : findings) all.push_back({{"state", name_of(finding->state)}, {"text", finding->text}});
   return all;
 }
@@ -57,22 +57,22 @@ Json side_json(const std::vector<const Finding*>& findings) {
 void print_side(const char* name, const std::vector<const Finding*>& findings) {
   if (findings.empty()) std::printf("  %s  no finding\n", name);
   for (const Finding* finding : findings) {
-    const std::string start = format("  %s  %-7s ", name, name_of(finding->state));
-    std::fputs(wrapped(start, std::string(start.size(), ' '), finding->text).c_str(), stdout);
+    const std::string start = cli::format("  %s  %-7s ", name, name_of(finding->state));
+    std::fputs(cli::wrapped(start, std::string(start.size(), ' '), finding->text).c_str(), stdout);
   }
 }
 
 }  // namespace
 
-ExitCode print_difference(const Examination& left, const Examination& right, const DocumentOption& json) {
+cli::ExitCode print_difference(const Examination& left, const Examination& right, const cli::DocumentOption& json) {
   const bool is_text = !json.is_on_stdout();
   Table table;
   add(left, &Sides::left, &table);
   add(right, &Sides::right, &table);
-  Json document = {{"schema", "gdrkit.doctor-diff/1"}, {"a", left.root}, {"b", right.root}};
-  document["differences"] = Json::array();
+  cli::Json document = {{"schema", "gdrkit.doctor-diff/1"}, {"a", left.root}, {"b", right.root}};
+  document["differences"] = cli::Json::array();
   if (is_text) std::printf("A is %s, B is %s\n", left.root.c_str(), right.root.c_str());
-  document["not_compared"] = Json::array();
+  document["not_compared"] = cli::Json::array();
   for (const auto& [check, subjects] : table) {
     if (!is_run(left, *check) || !is_run(right, *check)) {
       document["not_compared"].push_back(check->id);
@@ -89,14 +89,14 @@ ExitCode print_difference(const Examination& left, const Examination& right, con
     }
   }
   const std::size_t count = document["differences"].size();
-  write_json(json, document);
+  cli::write_json(json, document);
   if (is_text) {
-    std::printf("%s\n", counted(count, "difference").c_str());
+    std::printf("%s\n", cli::counted(count, "difference").c_str());
     if (!document["not_compared"].empty())
       std::printf("%s were not compared: add --level probe\n",
-                  counted(document["not_compared"].size(), "check").c_str());
+                  cli::counted(document["not_compared"].size(), "check").c_str());
   }
-  return count == 0 ? ExitCode::ok : ExitCode::failed;
+  return count == 0 ? cli::ExitCode::ok : cli::ExitCode::failed;
 }
 
 }  // namespace gdrkit::tools::doctor

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "cli/common/common_options.hpp"
+#include "cli/interface/common_options.hpp"
 #include "diag/doctor/difference.hpp"
 #include "diag/doctor/doctor_text.hpp"
 #include "diag/doctor/examination.hpp"
@@ -30,15 +30,15 @@ struct Options {
   int watch_count = 0;
   int expected_gpus = unset;
   bool is_verbose = false;
-  DocumentOption json;
+  cli::DocumentOption json;
   bool is_prom = false;
   bool is_short = false;
   bool is_strict = false;
   bool is_fix = false;
 };
 
-CommandLine command_line(Options* options) {
-  CommandLine line;
+cli::CommandLine command_line(Options* options) {
+  cli::CommandLine line;
   line.name = "doctor";
   line.uses_device = false;
   line.summary =
@@ -65,7 +65,7 @@ CommandLine command_line(Options* options) {
        "read a recording of a machine (- for stdin) instead of this one", false},
       {'\0', "short", "", &options->is_short, "only failures and warnings, one line each", false},
       {'\0', "verbose", "", &options->is_verbose, "also what is ok and what does not apply", false},
-      json_option(&options->json, "diag/doctor/README.md"),
+      cli::json_option(&options->json, "diag/doctor/README.md"),
       {'\0', "prom", "", &options->is_prom, "print metrics for the textfile collector of Prometheus' node_exporter",
        false},
       {'\0', "watch", "SECONDS", &options->watch_seconds,
@@ -85,27 +85,29 @@ CommandLine command_line(Options* options) {
 void refuse_contradictions(const Options& options) {
   const auto& levels = level_names();
   if (std::find(levels.begin(), levels.end(), options.level) == levels.end())
-    throw Failure(ExitCode::usage, format("--level %s: use quick, probe or cuda", options.level.c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("--level %s: use quick, probe or cuda", options.level.c_str()));
   const int formats = int{options.json.is_on_stdout()} + options.is_prom + options.is_short + options.is_verbose;
   if (options.is_fix && (formats > 0 || options.json.is_given))
-    throw Failure(ExitCode::usage, "fix prints only a shell script: 'gdrkit doctor --json' has the remedies too");
-  if (formats > 1) throw Failure(ExitCode::usage, "--json, --prom, --short and --verbose exclude each other");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "fix prints only a shell script: 'gdrkit doctor --json' has the remedies too");
+  if (formats > 1) throw cli::Failure(cli::ExitCode::usage, "--json, --prom, --short and --verbose exclude each other");
   if (options.watch_seconds.empty()) {
-    if (options.watch_count != 0) throw Failure(ExitCode::usage, "--count needs --watch SECONDS");
+    if (options.watch_count != 0) throw cli::Failure(cli::ExitCode::usage, "--count needs --watch SECONDS");
     return;
   }
   const Selection& selection = options.selection;
   if (options.is_fix || options.is_prom || options.is_short || options.is_verbose || options.is_strict ||
       options.expected_gpus != unset || options.level != "quick" || !selection.only.empty() || !selection.skip.empty())
-    throw Failure(ExitCode::usage,
-                  "--watch polls counters and runs no check: it accepts only --count, --json and --root");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "--watch polls counters and runs no check: it accepts only --count, --json and --root");
   if (options.json.is_in_file())
-    throw Failure(ExitCode::usage,
-                  "--watch prints one JSON object per poll to standard output: leave out FILE of --json");
-  if (options.watch_count < 0) throw Failure(ExitCode::usage, "--count: give the number of polls");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "--watch prints one JSON object per poll to standard output: leave out FILE of --json");
+  if (options.watch_count < 0) throw cli::Failure(cli::ExitCode::usage, "--count: give the number of polls");
 }
 
-ExitCode run(const Options& options, Level level) {
+cli::ExitCode run(const Options& options, Level level) {
   if (!options.watch_seconds.empty()) {
     const double seconds = parse_interval(options.watch_seconds);
     return watch(open_view(options.root), {options.root, seconds, options.watch_count, options.json.is_on_stdout()});
@@ -120,12 +122,12 @@ ExitCode run(const Options& options, Level level) {
   const Examination examination = examine(machine, options.root, checks, level, options.is_strict);
   if (options.is_fix) {
     std::fputs(write_script(examination, machine).c_str(), stdout);
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
   if (options.is_prom) {
     if (options.json.is_given) write_examination_json(options.json, examination, nullptr);
     print_examination_prom(examination, machine);
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
   // A check that --only or --skip leaves out may be the one that rules a pair out: then there is no verdict.
   const bool has_all = options.selection.only.empty() && options.selection.skip.empty();
@@ -143,14 +145,14 @@ ExitCode run(const Options& options, Level level) {
 }
 
 /// Counters, and what needs more than files, are compared as far as both sides have them.
-ExitCode run_diff(const Options& options) {
+cli::ExitCode run_diff(const Options& options) {
   if (options.words.size() != 3 || options.is_prom || options.is_short || options.is_verbose || options.root != "/" ||
       options.expected_gpus != unset || !options.watch_seconds.empty())
-    throw Failure(
-        ExitCode::usage,
+    throw cli::Failure(
+        cli::ExitCode::usage,
         "diff A B: two recordings, or / for this machine; it accepts only --only, --skip, --level and --json");
   if (options.words[1] == "-" && options.words[2] == "-")
-    throw Failure(ExitCode::usage, "diff - -: only one recording can come from standard input");
+    throw cli::Failure(cli::ExitCode::usage, "diff - -: only one recording can come from standard input");
   refuse_contradictions(options);
   Selection selection = options.selection;
   selection.level = level_named(options.level);
@@ -169,26 +171,26 @@ ExitCode run_diff(const Options& options) {
 }  // namespace
 }  // namespace doctor
 
-ExitCode run_doctor(Front front, int argc, char** argv) {
+cli::ExitCode run_doctor(cli::Front front, int argc, char** argv) {
   doctor::Options options;
-  if (const auto ended = parse(doctor::command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(doctor::command_line(&options), front, argc, argv)) return *ended;
   const auto& words = options.words;
   if (words.size() == 1 && words[0] == "list") {
     if (options.json.is_given) doctor::write_list_json(options.json);
     if (!options.json.is_on_stdout()) doctor::print_list();
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
   if (words.size() == 2 && words[0] == "explain") {
     const doctor::Check& check = doctor::check_named(words[1]);
     if (options.json.is_given) doctor::write_explanation_json(options.json, check);
     if (!options.json.is_on_stdout()) doctor::print_explanation(check);
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
   if (!words.empty() && words[0] == "diff") return doctor::run_diff(options);
   options.is_fix = !words.empty() && words[0] == "fix";
   if (!words.empty() && !options.is_fix) {
-    throw Failure(ExitCode::usage,
-                  format("'%s' is not 'list', 'explain ID', 'fix [ID...]' or 'diff A B'", words[0].c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("'%s' is not 'list', 'explain ID', 'fix [ID...]' or 'diff A B'", words[0].c_str()));
   }
   if (options.is_fix) options.selection.only.insert(options.selection.only.end(), words.begin() + 1, words.end());
   doctor::refuse_contradictions(options);

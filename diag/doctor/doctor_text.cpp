@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <map>
 
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/fix/fault_object.hpp"
 #include "diag/doctor/host_facts.hpp"
 #include "gdrkit/gdrkit.h"
@@ -19,7 +19,7 @@ namespace {
 bool is_fault(const Finding& finding) { return finding.state == State::warn || finding.state == State::fail; }
 
 void print_wrapped(const std::string& first, const std::string& rest, const std::string& text) {
-  std::fputs(wrapped(first, rest, text).c_str(), stdout);
+  std::fputs(cli::wrapped(first, rest, text).c_str(), stdout);
 }
 
 void print_head(const Examination& examination, const Machine& machine) {
@@ -27,20 +27,23 @@ void print_head(const Examination& examination, const Machine& machine) {
   const std::string name = !facts.name.empty()      ? facts.name
                            : machine.view.is_live() ? "this host"
                                                     : "a recorded machine";
+  print_wrapped(
+      "", "  ",
+      cli::format("gdrkit doctor %s on %s (%s, Linux %s): %s, root %s", gdrkit_version(), name.c_str(),
+                  facts.distribution.empty() ? "unknown distribution" : facts.distribution.c_str(),
+                  facts.linux_version.empty() ? "unknown" : facts.linux_version.c_str(),
+                  cli::counted(examination.results.size(), "check").c_str(), cli::printable(examination.root).c_str()));
   print_wrapped("", "  ",
-                format("gdrkit doctor %s on %s (%s, Linux %s): %s, root %s", gdrkit_version(), name.c_str(),
-                       facts.distribution.empty() ? "unknown distribution" : facts.distribution.c_str(),
-                       facts.linux_version.empty() ? "unknown" : facts.linux_version.c_str(),
-                       counted(examination.results.size(), "check").c_str(), printable(examination.root).c_str()));
-  print_wrapped("", "  ", facts.gpus + "; " + facts.adapters + "; " + counted(examination.pci_count, "PCI device"));
+                facts.gpus + "; " + facts.adapters + "; " + cli::counted(examination.pci_count, "PCI device"));
 }
 
 /// "2 failures, 1 warning, 3 unknown, 0 info, 61 ok, 33 do not apply"
 void print_counts(const Examination& examination) {
   const auto count = [&](State state) { return examination.counts[static_cast<std::size_t>(state)]; };
-  std::printf("%s, %s, %u unknown, %u info, %u ok, %u do%s not apply\n", counted(count(State::fail), "failure").c_str(),
-              counted(count(State::warn), "warning").c_str(), count(State::unknown), count(State::info),
-              count(State::ok), count(State::skip), count(State::skip) == 1 ? "es" : "");
+  std::printf("%s, %s, %u unknown, %u info, %u ok, %u do%s not apply\n",
+              cli::counted(count(State::fail), "failure").c_str(), cli::counted(count(State::warn), "warning").c_str(),
+              count(State::unknown), count(State::info), count(State::ok), count(State::skip),
+              count(State::skip) == 1 ? "es" : "");
 }
 
 constexpr const char* indent = "       ";
@@ -58,7 +61,7 @@ void print_advice(const Advice& advice, const std::string& command, const std::s
 /// where a device and its port are meant, which are two objects.
 std::string filled_or_plain(const std::string& text, const FaultObject& object) {
   if (text.find("ADDRESS") != std::string::npos && text.find("PORT") != std::string::npos) return text;
-  return printable(filled(text, object, Quoting::none).value_or(text));
+  return cli::printable(filled(text, object, Quoting::none).value_or(text));
 }
 
 /// The text without the object's name, so that findings which differ only in the name are one line.
@@ -71,11 +74,12 @@ std::string kind_of(const Finding& finding) {
 }
 
 void print_line(const Terminal& terminal, const Check& check, const Finding& finding, unsigned others) {
-  const std::string more = others == 0 ? "" : format(" and %u more", others);
+  const std::string more = others == 0 ? "" : cli::format(" and %u more", others);
   // "/proc/cmdline: No such file": the text may begin with the object already.
   const bool is_in_text = others == 0 && finding.text.rfind(finding.subject + ":", 0) == 0;
   const std::string subject = is_in_text || finding.subject.empty() ? "" : finding.subject + more + ": ";
-  print_wrapped(terminal.mark_of(finding.state) + " ", indent, format("%-16s ", check.id) + subject + finding.text);
+  print_wrapped(terminal.mark_of(finding.state) + " ", indent,
+                cli::format("%-16s ", check.id) + subject + finding.text);
 }
 
 /// The findings of one check in `state`: one line for each fault, and one for all others that report the same of
@@ -136,15 +140,15 @@ void print_end(const Examination& examination, const Machine& machine, bool is_v
     std::printf("--verbose also lists what is ok and what does not apply\n");
   const std::size_t unknown = checks_with(State::unknown, examination);
   if (unknown > 0 && machine.view.is_live() && geteuid() != 0) {
-    std::printf("%s could not read all facts; root can: sudo gdrkit doctor%s%s\n", counted(unknown, "check").c_str(),
-                examination.level == Level::quick ? "" : " --level ",
+    std::printf("%s could not read all facts; root can: sudo gdrkit doctor%s%s\n",
+                cli::counted(unknown, "check").c_str(), examination.level == Level::quick ? "" : " --level ",
                 examination.level == Level::quick ? "" : name_of(examination.level));
   } else if (unknown > 0) {
-    std::printf("%s could not read all facts: ???? gives the reason\n", counted(unknown, "check").c_str());
+    std::printf("%s could not read all facts: ???? gives the reason\n", cli::counted(unknown, "check").c_str());
   }
   if (!examination.not_run.empty())
     std::printf("%s not run, because they open devices: add --level probe\n",
-                counted(examination.not_run.size(), "check").c_str());
+                cli::counted(examination.not_run.size(), "check").c_str());
   if (count(State::warn) + count(State::fail) > 0) {
     std::printf(
         "next: 'gdrkit doctor explain ID' explains a check; 'gdrkit doctor fix' prints the remedies as a script\n");

@@ -32,22 +32,23 @@ void refuse_unknown_words(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const auto& checks = all_checks();
     if (std::none_of(checks.begin(), checks.end(), [&](const Check& check) { return answers_to(check, word); })) {
-      throw Failure(ExitCode::usage,
-                    format("no check or group is called '%s'; 'gdrkit doctor list' lists them", word.c_str()));
+      throw cli::Failure(
+          cli::ExitCode::usage,
+          cli::format("no check or group is called '%s'; 'gdrkit doctor list' lists them", word.c_str()));
     }
   }
 }
 
-ExitCode code_of(const Examination& examination, bool is_strict) {
+cli::ExitCode code_of(const Examination& examination, bool is_strict) {
   const auto count = [&](State state) { return examination.counts[static_cast<std::size_t>(state)]; };
-  if (count(State::fail) > 0 || (is_strict && count(State::warn) > 0)) return ExitCode::failed;
+  if (count(State::fail) > 0 || (is_strict && count(State::warn) > 0)) return cli::ExitCode::failed;
   for (const CheckResult& result : examination.results) {
     if (!result.check->is_required && !is_strict) continue;
     for (const Finding& finding : result.findings) {
-      if (finding.state == State::unknown) return ExitCode::unreadable;
+      if (finding.state == State::unknown) return cli::ExitCode::unreadable;
     }
   }
-  return ExitCode::ok;
+  return cli::ExitCode::ok;
 }
 
 /// A recording holds what level probe found, so there the level does not matter.
@@ -61,7 +62,8 @@ const Check& check_named(const std::string& id) {
   const auto& checks = all_checks();
   const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return id == check.id; });
   if (found != checks.end()) return *found;
-  throw Failure(ExitCode::usage, format("no check has the ID '%s'; 'gdrkit doctor list' lists them", id.c_str()));
+  throw cli::Failure(cli::ExitCode::usage,
+                     cli::format("no check has the ID '%s'; 'gdrkit doctor list' lists them", id.c_str()));
 }
 
 void refuse_without_probe(const Selection& selection, const MachineView& view) {
@@ -71,7 +73,8 @@ void refuse_without_probe(const Selection& selection, const MachineView& view) {
       return answers_to(check, word) && !is_out_of_reach(check, view, selection.level);
     };
     if (std::any_of(checks.begin(), checks.end(), can_run)) continue;
-    throw Failure(ExitCode::usage, format("--only %s: this check opens devices; add --level probe", word.c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("--only %s: this check opens devices; add --level probe", word.c_str()));
   }
 }
 
@@ -86,7 +89,7 @@ std::vector<const Check*> select(const Selection& selection) {
     const bool is_wanted = only.empty() || std::any_of(only.begin(), only.end(), named);
     if (is_wanted && std::none_of(skip.begin(), skip.end(), named)) chosen.push_back(&check);
   }
-  if (chosen.empty()) throw Failure(ExitCode::usage, "--only and --skip leave no check to run");
+  if (chosen.empty()) throw cli::Failure(cli::ExitCode::usage, "--only and --skip leave no check to run");
   return chosen;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
+#include "cli/interface/document_option.hpp"
 #include "diag/doctor/check.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -33,7 +33,7 @@ struct Examination {
   std::vector<CheckResult> results;
   std::vector<const Check*> not_run;  ///< selected, but they need level probe on this live machine
   std::array<unsigned, 6> counts{};   ///< findings by State
-  ExitCode code = ExitCode::ok;
+  cli::ExitCode code = cli::ExitCode::ok;
 };
 
 /// Throws Failure(usage) if no check has this ID.
@@ -50,9 +50,10 @@ void refuse_without_probe(const Selection& selection, const MachineView& view);
 struct Verdicts;
 /// `verdicts` may be nullptr.
 /// The documents go where --json says.
-void write_examination_json(const DocumentOption& option, const Examination& examination, const Verdicts* verdicts);
-void write_list_json(const DocumentOption& option);
-void write_explanation_json(const DocumentOption& option, const Check& check);
+void write_examination_json(const cli::DocumentOption& option, const Examination& examination,
+                            const Verdicts* verdicts);
+void write_list_json(const cli::DocumentOption& option);
+void write_explanation_json(const cli::DocumentOption& option, const Check& check);
 /// Prometheus' text format: a series for each check, and what the machine counts.
 void print_examination_prom(const Examination& examination, const Machine& machine);
 

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/machine/linux_version.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -40,21 +40,22 @@ std::string model_of(const Machine& machine, const PciDevice& gpu) {
   const auto text = machine.view.text("/proc/driver/nvidia/gpus/" + gpu.address + "/information");
   const auto model = labelled(text, "Model");
   if (model.is_found() && !model.value.empty()) return plain(model.value);
-  return format("device 0x%04llx", static_cast<unsigned long long>(gpu.device));
+  return cli::format("device 0x%04llx", static_cast<unsigned long long>(gpu.device));
 }
 
 std::string kind_of(const Machine& machine, const Adapter& adapter) {
   const auto kind = machine.view.line(adapter.folder + "/hca_type");
   if (kind.is_found()) return plain(kind.value);
-  return adapter.pci.address.empty() ? "no PCI device"
-                                     : format("device 0x%04llx", static_cast<unsigned long long>(adapter.pci.device));
+  return adapter.pci.address.empty()
+             ? "no PCI device"
+             : cli::format("device 0x%04llx", static_cast<unsigned long long>(adapter.pci.device));
 }
 
 std::string counted_kinds(std::size_t count, const char* what, const std::map<std::string, unsigned>& kinds) {
-  std::string text = counted(count, what);
+  std::string text = cli::counted(count, what);
   const char* separator = ": ";
   for (const auto& [kind, number] : kinds) {
-    text += format("%s%u x %s", separator, number, kind.c_str());
+    text += cli::format("%s%u x %s", separator, number, kind.c_str());
     separator = ", ";
   }
   return text;

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -33,9 +33,9 @@ void MetricText::start(const char* name, const char* type, const char* help) {
   text_ += "# HELP " + name_ + " " + help + "\n# TYPE " + name_ + " " + type + "\n";
 }
 
-void MetricText::add(const Labels& labels, double value) { add_line(labels, format("%.17g", value)); }
+void MetricText::add(const Labels& labels, double value) { add_line(labels, cli::format("%.17g", value)); }
 
-void MetricText::add(const Labels& labels, unsigned long long value) { add_line(labels, format("%llu", value)); }
+void MetricText::add(const Labels& labels, unsigned long long value) { add_line(labels, cli::format("%llu", value)); }
 
 void MetricText::add_line(const Labels& labels, const std::string& value) {
   std::string series = name_;

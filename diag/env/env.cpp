@@ -3,7 +3,7 @@
 // env: the fewest settings that libraries need on this machine, and what is wrong with the present ones.
 #include <algorithm>
 
-#include "cli/common/common_options.hpp"
+#include "cli/interface/common_options.hpp"
 #include "diag/doctor/examination.hpp"
 #include "diag/env/formats.hpp"
 #include "diag/machine/topology_facts.hpp"
@@ -15,13 +15,13 @@ namespace {
 std::vector<CommLibrary> libraries_of(const std::vector<std::string>& words) {
   std::string names;
   for (const CommLibrary library : all_libraries) names += (names.empty() ? "" : ", ") + std::string(name_of(library));
-  if (words.empty()) throw Failure(ExitCode::usage, "gdrkit env: name a library: " + names);
+  if (words.empty()) throw cli::Failure(cli::ExitCode::usage, "gdrkit env: name a library: " + names);
   std::vector<CommLibrary> libraries;
   for (const std::string& word : words) {
     const auto is_it = [&](CommLibrary library) { return word == name_of(library); };
     const auto* const found = std::find_if(std::begin(all_libraries), std::end(all_libraries), is_it);
     if (found == std::end(all_libraries))
-      throw Failure(ExitCode::usage, "gdrkit env: '" + word + "' is not one of " + names);
+      throw cli::Failure(cli::ExitCode::usage, "gdrkit env: '" + word + "' is not one of " + names);
     if (std::find(libraries.begin(), libraries.end(), *found) == libraries.end()) libraries.push_back(*found);
   }
   return libraries;
@@ -45,7 +45,7 @@ std::vector<Judged> judge(const Machine& machine, const std::string& root, Level
 }  // namespace
 }  // namespace env
 
-ExitCode run_env(Front front, int argc, char** argv) {
+cli::ExitCode run_env(cli::Front front, int argc, char** argv) {
   std::vector<std::string> words;
   std::string root = "/";
   std::string level = "quick";
@@ -54,9 +54,9 @@ ExitCode run_env(Front front, int argc, char** argv) {
   std::vector<std::string> names = env::format_names();
   names.emplace_back("json");
   std::vector<std::string> fabrics = {"rail", "ecmp"};
-  DocumentOption json;
+  cli::DocumentOption json;
   bool reserves = false;
-  CommandLine line;
+  cli::CommandLine line;
   line.name = "env";
   line.uses_device = false;
   line.summary =
@@ -67,23 +67,23 @@ ExitCode run_env(Front front, int argc, char** argv) {
       "gdrkit env nccl ucx\n  gdrkit env ucx --format slurm --reserve-irq\n  gdrkit env openmpi --format ompi\n  "
       "gdrkit env nccl --root RECORDING --json";
   line.options = {
-      {'\0', "format", "NAME", Choice{names, &format_name, ""},
+      {'\0', "format", "NAME", cli::Choice{names, &format_name, ""},
        "sh (exports), dotenv, json, a configuration file or arguments of a launcher", false},
-      {'\0', "fabric", "KIND", Choice{fabrics, &wishes.fabric, ""},
+      {'\0', "fabric", "KIND", cli::Choice{fabrics, &wishes.fabric, ""},
        "rail: one switch for each adapter; ecmp: many equal-cost paths", false, false},
       {'\0', "assert", "", &wishes.is_strict, "prefer an error to a slower path", false},
       {'\0', "reserve-irq", "", &reserves, "keep the first core of each rank free for interrupts", false},
       {'\0', "root", "FOLDER|ARCHIVE|-", &root, "read a recording of a machine (- for stdin) instead of this one",
        false},
-      {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
+      {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick reads files; probe also asks NVML and libibverbs; cuda also starts CUDA", false},
-      json_option(&json, "diag/env/README.md"),
+      cli::json_option(&json, "diag/env/README.md"),
   };
   line.operands = {&words,
                    "LIBRARY",
                    "nccl, ucx, nvshmem, openmpi, mvapich2: one or more of them",
                    {"nccl", "ucx", "nvshmem", "openmpi", "mvapich2"}};
-  if (const auto ended = parse(line, front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
   const auto libraries_wanted = env::libraries_of(words);
   const MachineView view = open_view(root);
   const Level depth = level_named(level);
@@ -96,7 +96,7 @@ ExitCode run_env(Front front, int argc, char** argv) {
   if (format_name == "json" && !json.is_given) json = {true, ""};
   if (json.is_given) env::write_env_json(json, document);
   if (!json.is_on_stdout() && format_name != "json") env::print_as(format_name, document);
-  return ExitCode::ok;
+  return cli::ExitCode::ok;
 }
 
 }  // namespace gdrkit::tools

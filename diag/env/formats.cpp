@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/shell_word.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/shell_word.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools::env {
@@ -15,12 +15,12 @@ namespace {
 
 /// A comment must not end early, whatever a file holds.
 std::string one_line(const std::string& text) {
-  std::string line = printable(text);
+  std::string line = cli::printable(text);
   std::replace(line.begin(), line.end(), '\n', ' ');
   return line;
 }
 
-void comment(const std::string& text) { std::fputs(wrapped("# ", "# ", one_line(text)).c_str(), stdout); }
+void comment(const std::string& text) { std::fputs(cli::wrapped("# ", "# ", one_line(text)).c_str(), stdout); }
 
 std::string reason_of(const ProposedSetting& setting) {
   return setting.reason + (setting.because.empty() ? "" : " (" + joined(setting.because, ", ") + ")") +
@@ -60,7 +60,7 @@ bool has_fault(const std::vector<Judged>& judged) {
 bool print_head(const Document& document) {
   const Proposal& proposal = document.proposal;
   comment("gdrkit env " + proposal.library_names() + ", from " + document.root +
-          format(", matching %016llx", static_cast<unsigned long long>(proposal.matching)));
+          cli::format(", matching %016llx", static_cast<unsigned long long>(proposal.matching)));
   print_judged(document.judged);
   for (const std::string& note : proposal.notes) comment("note: " + note);
   const bool is_empty = proposal.job.empty() && !has_rank_settings(proposal);
@@ -75,7 +75,7 @@ void print_rank_comments(const Proposal& proposal) {
   comment("for each rank, because " + proposal.rank_reason + "; 'gdrkit bind -- PROGRAM' sets it:");
   for (std::size_t rank = 0; rank < proposal.ranks.size(); ++rank) {
     for (const auto& [name, value] : proposal.ranks[rank].settings)
-      comment(format("  local rank %zu: ", rank) + name + "=" + value);
+      comment(cli::format("  local rank %zu: ", rank) + name + "=" + value);
   }
 }
 
@@ -83,7 +83,7 @@ void print_sh(const Document& document) {
   if (!print_head(document)) return;
   for (const ProposedSetting& setting : document.proposal.job) {
     comment(reason_of(setting));
-    std::printf("export %s=%s\n", setting.name.c_str(), shell_word(setting.value).c_str());
+    std::printf("export %s=%s\n", setting.name.c_str(), cli::shell_word(setting.value).c_str());
   }
   print_rank_comments(document.proposal);
 }
@@ -95,7 +95,7 @@ void print_assignments(const Document& document, const std::string& prefix) {
   for (const ProposedSetting& setting : document.proposal.job) {
     if (setting.name.rfind(prefix, 0) != 0) continue;
     comment(reason_of(setting));
-    std::printf("%s=%s\n", setting.name.c_str(), printable(setting.value).c_str());
+    std::printf("%s=%s\n", setting.name.c_str(), cli::printable(setting.value).c_str());
   }
   print_rank_comments(document.proposal);
 }
@@ -104,13 +104,14 @@ void print_dotenv(const Document& document) { print_assignments(document, ""); }
 
 void print_nccl_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::nccl))
-    throw Failure(ExitCode::usage, "gdrkit env: nccl.conf is a file of NCCL: gdrkit env nccl --format nccl.conf");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit env: nccl.conf is a file of NCCL: gdrkit env nccl --format nccl.conf");
   print_assignments(document, "NCCL_");
 }
 
 void print_ucx_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::ucx) && !document.proposal.is_for(CommLibrary::openmpi))
-    throw Failure(ExitCode::usage, "gdrkit env: ucx.conf is a file of UCX: gdrkit env ucx --format ucx.conf");
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit env: ucx.conf is a file of UCX: gdrkit env ucx --format ucx.conf");
   print_assignments(document, "UCX_");
 }
 
@@ -122,16 +123,17 @@ void print_ompi(const Document& document) {
     comment(setting.name + ": " + reason_of(setting));
     constexpr const char* mca = "OMPI_MCA_";
     const bool is_mca = setting.name.rfind(mca, 0) == 0;
-    arguments += is_mca ? " --mca " + setting.name.substr(std::string(mca).size()) + " " + shell_word(setting.value)
-                        : " -x " + setting.name + "=" + shell_word(setting.value);
+    arguments += is_mca
+                     ? " --mca " + setting.name.substr(std::string(mca).size()) + " " + cli::shell_word(setting.value)
+                     : " -x " + setting.name + "=" + cli::shell_word(setting.value);
   }
   print_rank_comments(document.proposal);
   const auto& ranks = document.proposal.ranks;
   if (ranks.empty()) return;
-  comment(format("hostfile: one line for each node: NAME slots=%zu", ranks.size()));
+  comment(cli::format("hostfile: one line for each node: NAME slots=%zu", ranks.size()));
   comment("rankfile instead of gdrkit bind, for the first node:");
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    comment(format("  rank %zu=+n0 slot=%s", rank, platform::to_list_text(ranks[rank].place.cpus).c_str()));
+    comment(cli::format("  rank %zu=+n0 slot=%s", rank, platform::to_list_text(ranks[rank].place.cpus).c_str()));
   }
   std::printf("mpirun%s --map-by ppr:%zu:node --bind-to none gdrkit bind -- PROGRAM\n", arguments.c_str(),
               ranks.size());
@@ -176,7 +178,7 @@ void print_k8s(const Document& document) {
   std::printf("spec:\n  containers:\n    - name: CONTAINER\n");
   if (!proposal.job.empty()) std::printf("      env:\n");
   for (const ProposedSetting& setting : proposal.job) {
-    std::fputs(wrapped("        # ", "        # ", one_line(reason_of(setting))).c_str(), stdout);
+    std::fputs(cli::wrapped("        # ", "        # ", one_line(reason_of(setting))).c_str(), stdout);
     std::printf("        - {name: %s, value: %s}\n", setting.name.c_str(), quoted(setting.value).c_str());
   }
   std::printf("      resources:\n        limits: {nvidia.com/gpu: %zu}%s\n", proposal.ranks.size(),
@@ -195,7 +197,7 @@ void print_docker(const Document& document) {
   arguments += " --ipc=host";
   for (const ProposedSetting& setting : document.proposal.job) {
     comment(setting.name + ": " + reason_of(setting));
-    arguments += " -e " + shell_word(setting.name + "=" + setting.value);
+    arguments += " -e " + cli::shell_word(setting.name + "=" + setting.value);
   }
   print_rank_comments(document.proposal);
   std::printf("docker run%s IMAGE\n", arguments.c_str());
@@ -238,7 +240,7 @@ void print_as(const std::string& format_name, const Document& document) {
   for (const Format& one : formats) {
     if (format_name == one.name) return one.print(document);
   }
-  throw Failure(ExitCode::usage, "gdrkit env: there is no format '" + format_name + "'");
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit env: there is no format '" + format_name + "'");
 }
 
 }  // namespace gdrkit::tools::env

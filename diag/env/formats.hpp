@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
+#include "cli/interface/document_option.hpp"
 #include "diag/doctor/check.hpp"
 #include "diag/env/proposal.hpp"
 
@@ -29,7 +29,7 @@ struct Document {
 /// Throws Failure(usage) for a file of another library.
 void print_as(const std::string& format_name, const Document& document);
 /// Where --json says.
-void write_env_json(const DocumentOption& option, const Document& document);
+void write_env_json(const cli::DocumentOption& option, const Document& document);
 
 /// "0x3ffc000...": the mask of CPUs as srun takes it.
 [[nodiscard]] std::string mask_of(const std::vector<int>& cpus);

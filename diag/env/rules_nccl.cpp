@@ -6,7 +6,7 @@
 #include <iterator>
 #include <set>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "diag/env/proposal.hpp"
 
 namespace gdrkit::tools::env {
@@ -46,8 +46,8 @@ void propose_interface(const Facts& facts, Proposal* proposal) {
   proposal->job.push_back(
       {"NCCL_SOCKET_IFNAME",
        "=" + route,
-       format("%zu network devices are up, and this one has the default route; its name may differ on other nodes",
-              devices.size()),
+       cli::format("%zu network devices are up, and this one has the default route; its name may differ on other nodes",
+                   devices.size()),
        {"env.socket_if"}});
 }
 
@@ -127,8 +127,8 @@ void tell_far_adapters(const Facts& facts, Proposal* proposal) {
   if (far == 0) return;
   const bool is_flat = facts.machine.is_guest.is_found() && facts.machine.is_guest.value;
   proposal->notes.push_back(
-      format("%zu of %zu GPUs have no adapter within PXB, so NCCL uses host memory for them; ",
-             static_cast<std::size_t>(far), facts.layout.ranks.size()) +
+      cli::format("%zu of %zu GPUs have no adapter within PXB, so NCCL uses host memory for them; ",
+                  static_cast<std::size_t>(far), facts.layout.ranks.size()) +
       (is_flat ? "this is a guest whose bus may hide the switches: get NCCL_TOPO_FILE from the provider of the machine"
                : "NCCL_NET_GDR_LEVEL=PHB allows direct access through the processor: measure both before you keep it"));
 }

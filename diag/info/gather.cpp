@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/settings.hpp"
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "diag/info/info.hpp"
 #include "gdrkit/gdrkit.h"
 #include "platform/device/device.hpp"
@@ -86,7 +86,7 @@ std::vector<std::pair<std::string, std::string>> gather_settings() {
 
 void check_node(const char* path, std::vector<std::string>* missing) {
   if (::access(path, R_OK | W_OK) == 0) return;
-  missing->push_back(format("%s: %s", path, std::strerror(errno)));
+  missing->push_back(cli::format("%s: %s", path, std::strerror(errno)));
 }
 
 std::vector<std::string> gather_missing(const Info& info) {
@@ -134,7 +134,7 @@ Info gather_info() {
   info.gpus = gather_gpus();
   if (auto driver = platform::read_nvidia_driver("/proc")) info.driver = *driver;
   info.settings = gather_settings();
-  info.machine = describe_machine(nullptr);
+  info.machine = platform::describe_machine(nullptr);
   if (!info.gpus.empty()) {
     info.machine.gpu_name = info.gpus.front().name;
     info.machine.gpu_pci_address = platform::to_string(info.gpus.front().gpu.address);

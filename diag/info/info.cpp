@@ -6,9 +6,9 @@
 #include <cstdio>
 
 #include "base/settings.hpp"
-#include "cli/common/common_options.hpp"
-#include "cli/common/device_choice.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
@@ -17,13 +17,13 @@ namespace {
 std::string size_text(std::uint64_t bytes) {
   if (bytes == 0) return "unknown";
   constexpr std::uint64_t gib = std::uint64_t{1} << 30;
-  if (bytes % gib == 0) return format("%llu GiB", static_cast<unsigned long long>(bytes / gib));
-  return format("%llu MiB", static_cast<unsigned long long>(bytes >> 20));
+  if (bytes % gib == 0) return cli::format("%llu GiB", static_cast<unsigned long long>(bytes / gib));
+  return cli::format("%llu MiB", static_cast<unsigned long long>(bytes >> 20));
 }
 
 /// A line that is too long goes on in another, indented as far as `indent`.
 void print_line(const std::string& text, std::size_t indent) {
-  std::printf("%s\n", fitted(printable(text), indent).c_str());
+  std::printf("%s\n", cli::fitted(cli::printable(text), indent).c_str());
 }
 
 void print_backends(const Info& info) {
@@ -32,7 +32,7 @@ void print_backends(const Info& info) {
     const char* state = !backend.is_usable     ? "not usable"
                         : backend.is_automatic ? "usable"
                                                : "usable, but only on request";
-    print_line(format("  %-9s %s", backend.name.c_str(), state), 12);
+    print_line(cli::format("  %-9s %s", backend.name.c_str(), state), 12);
     print_line("            " + backend.summary, 12);
     if (!backend.is_usable) print_line("            reason: " + backend.reason, 14);
   }
@@ -41,9 +41,9 @@ void print_backends(const Info& info) {
 void print_copy_kernels(const Info& info) {
   std::printf("\ncopy kernels, best first\n");
   for (const CopyKernelInfo& kernel : info.copy_kernels) {
-    print_line(format("  %-9s %s%s%s", kernel.name.c_str(), kernel.is_usable ? "usable" : "not on this CPU",
-                      kernel.stores ? ", chosen for copies to the device" : "",
-                      kernel.loads ? ", chosen for copies from the device" : ""),
+    print_line(cli::format("  %-9s %s%s%s", kernel.name.c_str(), kernel.is_usable ? "usable" : "not on this CPU",
+                           kernel.stores ? ", chosen for copies to the device" : "",
+                           kernel.loads ? ", chosen for copies from the device" : ""),
                12);
   }
 }
@@ -52,10 +52,10 @@ void print_gpus(const Info& info) {
   std::printf("\nGPUs\n");
   for (const GpuInfo& gpu : info.gpus) {
     const int node = gpu.gpu.numa_node;
-    print_line(format("  %s  %s, BAR1 %s, NUMA node %s, driver %s", platform::to_string(gpu.gpu.address).c_str(),
-                      gpu.name.c_str(), size_text(gpu.gpu.bar1_size_bytes).c_str(),
-                      node < 0 ? "unknown" : std::to_string(node).c_str(),
-                      gpu.gpu.driver.empty() ? "none" : gpu.gpu.driver.c_str()),
+    print_line(cli::format("  %s  %s, BAR1 %s, NUMA node %s, driver %s", platform::to_string(gpu.gpu.address).c_str(),
+                           gpu.name.c_str(), size_text(gpu.gpu.bar1_size_bytes).c_str(),
+                           node < 0 ? "unknown" : std::to_string(node).c_str(),
+                           gpu.gpu.driver.empty() ? "none" : gpu.gpu.driver.c_str()),
                4);
   }
   if (info.gpus.empty()) std::printf("  none\n");
@@ -73,8 +73,8 @@ void print_text(const Info& info, bool quiet) {
                  (info.chosen_backend.empty() ? "none: no backend can run here" : info.chosen_backend),
              2);
   if (!quiet) {
-    print_line(format("%s, %d CPUs, system %s", info.machine.cpu_model.c_str(), info.machine.cpu_count,
-                      info.machine.os_release.c_str()),
+    print_line(cli::format("%s, %d CPUs, system %s", info.machine.cpu_model.c_str(), info.machine.cpu_count,
+                           info.machine.os_release.c_str()),
                2);
   }
   if (!info.why_none.empty()) print_line(info.why_none, 2);
@@ -99,21 +99,21 @@ void print_text(const Info& info, bool quiet) {
 
 }  // namespace
 
-ExitCode run_info(Front front, int argc, char** argv) {
-  CommonOptions options;
-  CommandLine line;
+cli::ExitCode run_info(cli::Front front, int argc, char** argv) {
+  cli::CommonOptions options;
+  cli::CommandLine line;
   line.name = "info";
   line.summary =
       "What this machine offers: backends (and why some cannot run), copy kernels, GPUs, settings, what is missing.";
   line.example = "gdrkit info --json";
-  add_common_options(&line, &options);
-  if (const auto ended = parse(line, front, argc, argv)) return *ended;
-  apply(options);
-  if (const std::string forced = base::read_settings().backend; !forced.empty()) check_backend(forced);
+  cli::add_common_options(&line, &options);
+  if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
+  cli::apply(options);
+  if (const std::string forced = base::read_settings().backend; !forced.empty()) cli::check_backend(forced);
   const Info info = gather_info();
   if (options.json.is_given) write_info_json(options.json, info);
   if (!options.json.is_on_stdout()) print_text(info, options.quiet);
-  return info.chosen_backend.empty() ? ExitCode::cannot_run : ExitCode::ok;
+  return info.chosen_backend.empty() ? cli::ExitCode::cannot_run : cli::ExitCode::ok;
 }
 
 }  // namespace gdrkit::tools

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
-#include "cli/common/platform_names.hpp"
+#include "cli/interface/document_option.hpp"
 #include "platform/facts/machine.hpp"
 #include "platform/facts/nvidia_driver.hpp"
 #include "platform/facts/nvidia_gpus.hpp"
@@ -38,7 +37,7 @@ struct GpuInfo {
 };
 
 struct Info {
-  Machine machine;
+  platform::Machine machine;
   std::string chosen_backend;  ///< "" when none can run
   bool is_emulated = false;
   std::string why_none;  ///< the library's error text if none can run
@@ -52,6 +51,6 @@ struct Info {
 
 [[nodiscard]] Info gather_info();
 /// Where --json says.
-void write_info_json(const DocumentOption& option, const Info& info);
+void write_info_json(const cli::DocumentOption& option, const Info& info);
 
 }  // namespace gdrkit::tools

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "diag/info/info.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
-Json backends_json(const Info& info) {
-  Json backends = Json::array();
+cli::Json backends_json(const Info& info) {
+  cli::Json backends = cli::Json::array();
   for (const BackendInfo& backend : info.backends) {
     backends.push_back({{"name", backend.name},
                         {"summary", backend.summary},
@@ -19,8 +19,8 @@ Json backends_json(const Info& info) {
   return backends;
 }
 
-Json copy_kernels_json(const Info& info) {
-  Json kernels = Json::array();
+cli::Json copy_kernels_json(const Info& info) {
+  cli::Json kernels = cli::Json::array();
   for (const CopyKernelInfo& kernel : info.copy_kernels) {
     kernels.push_back({{"name", kernel.name},
                        {"is_usable", kernel.is_usable},
@@ -30,8 +30,8 @@ Json copy_kernels_json(const Info& info) {
   return kernels;
 }
 
-Json gpus_json(const Info& info) {
-  Json gpus = Json::array();
+cli::Json gpus_json(const Info& info) {
+  cli::Json gpus = cli::Json::array();
   for (const GpuInfo& gpu : info.gpus) {
     gpus.push_back({{"pci_address", platform::to_string(gpu.gpu.address)},
                     {"name", gpu.name},
@@ -44,8 +44,8 @@ Json gpus_json(const Info& info) {
 
 }  // namespace
 
-void write_info_json(const DocumentOption& option, const Info& info) {
-  Json document = json_head("info", info.machine, info.chosen_backend, info.is_emulated);
+void write_info_json(const cli::DocumentOption& option, const Info& info) {
+  cli::Json document = cli::json_head("info", info.machine, info.chosen_backend, info.is_emulated);
   document["why_none"] = info.why_none;
   document["backends"] = backends_json(info);
   document["copy_kernels"] = copy_kernels_json(info);
@@ -55,11 +55,11 @@ void write_info_json(const DocumentOption& option, const Info& info) {
   } else {
     document["nvidia_driver"] = nullptr;
   }
-  document["settings"] = Json::object();
+  document["settings"] = cli::Json::object();
   for (const auto& [name, value] : info.settings) document["settings"][name] = value;
   document["missing"] = info.missing;
   document["ok"] = !info.chosen_backend.empty();
-  write_json(option, document);
+  cli::write_json(option, document);
 }
 
 }  // namespace gdrkit::tools

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -59,7 +59,7 @@ void judge(AdapterPorts& adapter, double best) {
   }
   adapter.usable = unread.empty() ? Usable::no : Usable::unknown;
   adapter.why = !unread.empty() ? unread
-                : is_active     ? format("%.0f Gb/s is less than half of the best %.0f", adapter.best_rate(), best)
+                : is_active     ? cli::format("%.0f Gb/s is less than half of the best %.0f", adapter.best_rate(), best)
                                 : "no port is active";
 }
 

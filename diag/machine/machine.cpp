@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/result.hpp"
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "diag/machine/hypervisor.hpp"
 #include "platform/facts/nvidia_driver.hpp"
 #include "platform/facts/pci_address.hpp"
@@ -94,7 +94,7 @@ Machine::Machine(const MachineView& from, Level level)
 
 MachineView open_view(const std::string& root) {
   auto view = MachineView::open(root);
-  if (!view.has_value()) throw Failure(ExitCode::bad_recording, view.error().text());
+  if (!view.has_value()) throw cli::Failure(cli::ExitCode::bad_recording, view.error().text());
   return std::move(*view);
 }
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::snapshot {
 namespace {
@@ -213,7 +213,7 @@ std::string Identifiers::gid(std::string_view gid) const {
         hash_.address({static_cast<std::uint8_t>(number >> 24), static_cast<std::uint8_t>(number >> 16),
                        static_cast<std::uint8_t>(number >> 8), static_cast<std::uint8_t>(number)});
     return std::string(gid.substr(0, half + 11)) +
-           format("%02x%02x:%02x%02x", address[0], address[1], address[2], address[3]);
+           cli::format("%02x%02x:%02x%02x", address[0], address[1], address[2], address[3]);
   }
   const bool is_common = !has_other_than(prefix.substr(4), "0:");
   const std::string first =
@@ -255,7 +255,7 @@ Identifiers::Match Identifiers::match_ipv4(std::string_view text, std::size_t at
   const bool goes_on = at_or_zero(text, end) == '.' && is_digit(at_or_zero(text, end + 1));
   if (goes_on || is_word(at_or_zero(text, end))) return {};
   const auto other = hash_.address(address);
-  return {end - at, format("%u.%u.%u.%u", other[0], other[1], other[2], other[3])};
+  return {end - at, cli::format("%u.%u.%u.%u", other[0], other[1], other[2], other[3])};
 }
 
 Identifiers::Match Identifiers::match_ipv6(std::string_view text, std::size_t at) const {
@@ -269,7 +269,7 @@ Identifiers::Match Identifiers::match_ipv6(std::string_view text, std::size_t at
   std::uint8_t bytes[16];
   if (::inet_pton(AF_INET6, std::string(all).c_str(), bytes) != 1) return {};
   std::string groups;
-  for (int i = 0; i < 16; i += 2) groups += format("%s%02x%02x", i == 0 ? "" : ":", bytes[i], bytes[i + 1]);
+  for (int i = 0; i < 16; i += 2) groups += cli::format("%s%02x%02x", i == 0 ? "" : ":", bytes[i], bytes[i + 1]);
   if (!has_other_than(groups.substr(0, groups.size() - 1), "0:")) return {};  // ::1 and ::
   const std::string other = gid(groups);
   for (std::size_t i = 0; i < 8; ++i) {

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "diag/machine/libraries.hpp"
 #include "diag/snapshot/recorded_paths.hpp"
 #include "diag/topology/archive_tree.hpp"
@@ -200,7 +200,8 @@ Item* Recorder::keep(const Step& step) {
   Item& item = place->second;
   if (!is_new) return &item;
   if (recording_.items.size() > most_items) {
-    throw Failure(ExitCode::failed, format("more than %zu files and folders: this is not a machine", most_items));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("more than %zu files and folders: this is not a machine", most_items));
   }
   item.node = step.entry.node;
   item.is_seen = step.is_seen;
@@ -247,8 +248,8 @@ void Recorder::take_content(const std::string& path, Item& item) {
   item.content.assign(bytes.value.begin(), bytes.value.end());
   bytes_ += item.content.size();
   if (bytes_ > most_bytes) {
-    throw Failure(ExitCode::failed,
-                  format("the files hold more than %zu bytes; the last one was %s", most_bytes, path.c_str()));
+    throw cli::Failure(cli::ExitCode::failed, cli::format("the files hold more than %zu bytes; the last one was %s",
+                                                          most_bytes, path.c_str()));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "diag/topology/recorded_facts.hpp"
 
 namespace gdrkit::tools::snapshot {
@@ -29,10 +29,10 @@ void add_header(std::string& archive, const std::string& name, char type, const 
     header.replace(at, std::min(text.size(), width), text, 0, width);
   };
   put(0, name, 100);
-  put(100, format("%07o", item.node.mode & 07777), 7);
-  put(108, format("%07o", item.node.user & 07777777), 7);
-  put(116, format("%07o", item.node.group & 07777777), 7);
-  put(124, format("%011zo", size), 11);
+  put(100, cli::format("%07o", item.node.mode & 07777), 7);
+  put(108, cli::format("%07o", item.node.user & 07777777), 7);
+  put(116, cli::format("%07o", item.node.group & 07777777), 7);
+  put(124, cli::format("%011zo", size), 11);
   put(136, "00000000000", 11);
   put(148, "        ", 8);
   header[156] = type;
@@ -44,7 +44,7 @@ void add_header(std::string& archive, const std::string& name, char type, const 
       8);
   unsigned sum = 0;
   for (const char byte : header) sum += static_cast<unsigned char>(byte);
-  put(148, format("%06o", sum) + std::string(1, '\0'), 7);
+  put(148, cli::format("%06o", sum) + std::string(1, '\0'), 7);
   archive += header;
 }
 
@@ -101,8 +101,8 @@ std::string Recording::to_archive() const {
     if (!can_be_listed(path, item)) continue;
     if (item.is_refused) list.content += "unreadable " + path + "\n";
     if (item.is_refused || item.node.kind != NodeKind::character_device) continue;
-    list.content += format("character_device %s %u %u %o %u %u\n", path.c_str(), item.node.major, item.node.minor,
-                           item.node.mode, item.node.user, item.node.group);
+    list.content += cli::format("character_device %s %u %u %o %u %u\n", path.c_str(), item.node.major, item.node.minor,
+                                item.node.mode, item.node.user, item.node.group);
   }
   std::string archive;
   add_member(archive, std::string("/") + topology::RecordedFacts::file_name, list);

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::snapshot {
 namespace {
@@ -44,7 +44,8 @@ char lower(char character) { return static_cast<char>(std::tolower(static_cast<u
 SaltedHash::Salt SaltedHash::random_salt() {
   Salt salt{};
   if (::getrandom(salt.data(), sizeof(salt), 0) != static_cast<ssize_t>(sizeof(salt))) {
-    throw Failure(ExitCode::failed, "cannot get random numbers from the operating system, so nothing can be redacted");
+    throw cli::Failure(cli::ExitCode::failed,
+                       "cannot get random numbers from the operating system, so nothing can be redacted");
   }
   return salt;
 }
@@ -67,7 +68,7 @@ std::uint64_t SaltedHash::value(std::string_view bytes) const {
 }
 
 std::string SaltedHash::word(std::string_view bytes) const {
-  return format("%08x", static_cast<unsigned>(value("word:" + std::string(bytes)) & 0xffffffffu));
+  return cli::format("%08x", static_cast<unsigned>(value("word:" + std::string(bytes)) & 0xffffffffu));
 }
 
 std::string SaltedHash::like(std::string_view text, std::string_view kind, bool is_hex) const {

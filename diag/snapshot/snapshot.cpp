@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/common/command_line.hpp"
-#include "cli/common/common_options.hpp"
-#include "cli/common/whole_file.hpp"
+#include "cli/interface/command_line.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/whole_file.hpp"
 #include "diag/snapshot/recorded_paths.hpp"
 #include "diag/snapshot/recorder.hpp"
 #include "diag/snapshot/redaction.hpp"
@@ -21,20 +21,20 @@ namespace snapshot {
 namespace {
 
 /// Before anything is read, so that nobody waits for a refusal.
-void check_target(const std::string& file, bool is_forced, const DocumentOption& json) {
-  if (json.is_in_file() && are_one_file(json.path, file))
-    throw Failure(ExitCode::usage, "--json and the archive name the same file, " + file);
+void check_target(const std::string& file, bool is_forced, const cli::DocumentOption& json) {
+  if (json.is_in_file() && cli::are_one_file(json.path, file))
+    throw cli::Failure(cli::ExitCode::usage, "--json and the archive name the same file, " + file);
   if (file == "-") {
     if (json.is_on_stdout())
-      throw Failure(ExitCode::usage, "the archive and --json both go to standard output; write --json=FILE");
+      throw cli::Failure(cli::ExitCode::usage, "the archive and --json both go to standard output; write --json=FILE");
     if (::isatty(STDOUT_FILENO) != 0)
-      throw Failure(ExitCode::usage, "standard output is a terminal; name a file, or redirect it: > FILE");
+      throw cli::Failure(cli::ExitCode::usage, "standard output is a terminal; name a file, or redirect it: > FILE");
     return;
   }
   struct stat status {};
   if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && !is_forced)
-    throw Failure(ExitCode::usage, format("%s exists; --force replaces it", file.c_str()));
-  check_can_write(file);
+    throw cli::Failure(cli::ExitCode::usage, cli::format("%s exists; --force replaces it", file.c_str()));
+  cli::check_can_write(file);
 }
 
 void report_missed(const Summary& summary) {
@@ -46,7 +46,7 @@ void report_missed(const Summary& summary) {
   std::fprintf(stderr,
                "gdrkit snapshot: %zu of %zu files could not be read: %s%s\n"
                "the checks will report them as unknown%s\n",
-               missed.size(), summary.files + missed.size(), printable(names).c_str(),
+               missed.size(), summary.files + missed.size(), cli::printable(names).c_str(),
                missed.size() > most_named ? ", ..." : "", ::geteuid() == 0 ? "" : "; record again as root");
 }
 
@@ -59,7 +59,7 @@ void print_summary(const Summary& summary) {
                  "note: without root the archive lacks PCI configuration space beyond 64 bytes and the Linux log\n");
   }
   std::fprintf(out, "read it with: gdrkit doctor --root %s\n",
-               summary.file == "-" ? "FILE" : printable(summary.file).c_str());
+               summary.file == "-" ? "FILE" : cli::printable(summary.file).c_str());
 }
 
 Summary summary_of(const Recording& recording) {
@@ -72,15 +72,15 @@ Summary summary_of(const Recording& recording) {
 }  // namespace
 }  // namespace snapshot
 
-ExitCode run_snapshot(Front front, int argc, char** argv) {
+cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
   std::vector<std::string> words;
   std::string root = "/";
   bool is_forced = false;
   bool is_list = false;
   bool is_redacted = false;
   std::string level = "quick";
-  DocumentOption json;
-  CommandLine line;
+  cli::DocumentOption json;
+  cli::CommandLine line;
   line.name = "snapshot";
   line.uses_device = false;
   line.summary =
@@ -95,19 +95,20 @@ ExitCode run_snapshot(Front front, int argc, char** argv) {
       {'\0', "list", "", &is_list, "print the paths that a recording holds, and record nothing", false},
       {'\0', "redact", "", &is_redacted,
        "replace names, addresses and serial numbers by hashes (diag/snapshot/README.md)", false},
-      {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
+      {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick reads files; probe also asks NVML and libibverbs, and reads the Linux log; cuda also starts CUDA", false},
       {'\0', "root", "FOLDER|ARCHIVE|-", &root, "record a recording (- for stdin) instead of this machine", false},
-      json_option(&json, "diag/snapshot/README.md"),
+      cli::json_option(&json, "diag/snapshot/README.md"),
   };
   line.operands = {&words, "FILE", "the tar archive to write; - for standard output"};
-  if (const auto ended = parse(line, front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
   if (is_list) {
     if (json.is_given) snapshot::write_list_json(json);
     if (!json.is_on_stdout()) snapshot::print_recorded_paths();
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
-  if (words.size() != 1) throw Failure(ExitCode::usage, "name one FILE for the archive, or - for standard output");
+  if (words.size() != 1)
+    throw cli::Failure(cli::ExitCode::usage, "name one FILE for the archive, or - for standard output");
   snapshot::check_target(words[0], is_forced, json);
   const MachineView view = open_view(root);
   snapshot::Recording recording = snapshot::record(view);
@@ -117,7 +118,7 @@ ExitCode run_snapshot(Front front, int argc, char** argv) {
   if (words[0] == "-") {
     std::fwrite(archive.data(), 1, archive.size(), stdout);
   } else {
-    write_whole_file(words[0], archive);
+    cli::write_whole_file(words[0], archive);
   }
   snapshot::Summary summary = snapshot::summary_of(recording);
   summary.root = root;

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/document_option.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::snapshot {
 
@@ -22,12 +22,14 @@ struct Summary {
   std::vector<std::string> missed;
 
   /// A recording that lacks files is written all the same: it still holds what could be read.
-  [[nodiscard]] ExitCode exit_code() const { return missed.empty() ? ExitCode::ok : ExitCode::unreadable; }
+  [[nodiscard]] cli::ExitCode exit_code() const {
+    return missed.empty() ? cli::ExitCode::ok : cli::ExitCode::unreadable;
+  }
 };
 
 /// Schema gdrkit.snapshot/1: diag/snapshot/README.md.
-void write_summary_json(const DocumentOption& option, const Summary& summary);
+void write_summary_json(const cli::DocumentOption& option, const Summary& summary);
 /// Schema gdrkit.snapshot-list/1.
-void write_list_json(const DocumentOption& option);
+void write_list_json(const cli::DocumentOption& option);
 
 }  // namespace gdrkit::tools::snapshot

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::topo {
 namespace {
@@ -20,10 +20,10 @@ std::string link_text(const PciFunction& function) {
   const auto& speed = now.speed_gts.is_found() ? now.speed_gts : most.speed_gts;
   const auto& width = now.width.is_found() ? now.width : most.width;
   if (!speed.is_found() || !width.is_found() || width.value == 0) return "";
-  std::string text = format("%lld x %g GT/s", static_cast<long long>(width.value), speed.value);
+  std::string text = cli::format("%lld x %g GT/s", static_cast<long long>(width.value), speed.value);
   const bool is_less = (most.speed_gts.is_found() && most.speed_gts.value > speed.value) ||
                        (most.width.is_found() && most.width.value > width.value);
-  if (is_less) text += format(" (of %lld x %g)", static_cast<long long>(most.width.value), most.speed_gts.value);
+  if (is_less) text += cli::format(" (of %lld x %g)", static_cast<long long>(most.width.value), most.speed_gts.value);
   return text;
 }
 
@@ -39,7 +39,7 @@ class Drafter {
     for (std::size_t i = 0; i < facts_.tree.adapters.size(); ++i) {
       const TreeDevice& adapter = facts_.tree.adapters[i];
       const double rate = facts_.ports[i].best_rate();
-      add_device(adapter, BoxKind::adapter, adapter.function.name + (rate > 0 ? format(", %.0f Gb/s", rate) : ""));
+      add_device(adapter, BoxKind::adapter, adapter.function.name + (rate > 0 ? cli::format(", %.0f Gb/s", rate) : ""));
     }
     for (const TreeDevice& device : facts_.tree.nvswitches) add_device(device, BoxKind::nvswitch, device.function.name);
     add_nvlinks();
@@ -92,7 +92,7 @@ class Drafter {
       const auto own = facts_.links.gpus.find(facts_.tree.gpus[a].function.address);
       if (own == facts_.links.gpus.end()) continue;
       std::string& detail = drawing_.boxes[gpus_[a]].detail;
-      if (own->second.to_switches > 0) detail += format(", %u NVLinks", own->second.to_switches);
+      if (own->second.to_switches > 0) detail += cli::format(", %u NVLinks", own->second.to_switches);
       if (own->second.c2c_count > 0) detail += ", C2C";
       for (std::size_t b = a + 1; b < gpus_.size(); ++b) {
         if (own->second.to_gpus.count(facts_.tree.gpus[b].function.address) == 0) continue;

@@ -18,12 +18,12 @@ constexpr std::size_t most_bytes = std::size_t{4} << 20;
 
 std::string read_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
-  if (file == nullptr) throw Failure(ExitCode::bad_recording, path + ": cannot be read");
+  if (file == nullptr) throw cli::Failure(cli::ExitCode::bad_recording, path + ": cannot be read");
   std::string text(most_bytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) throw Failure(ExitCode::bad_recording, path + ": cannot be read");
+  if (std::ferror(file.get()) != 0) throw cli::Failure(cli::ExitCode::bad_recording, path + ": cannot be read");
   if (text.size() > most_bytes)
-    throw Failure(ExitCode::bad_recording, path + ": larger than 4 MiB: not an NCCL topology file");
+    throw cli::Failure(cli::ExitCode::bad_recording, path + ": larger than 4 MiB: not an NCCL topology file");
   return text;
 }
 
@@ -42,13 +42,14 @@ void print_nccl_xml(const TopologyFacts& facts, const MachineView& view, const t
     own.gpus[*address] = {static_cast<int>(gpu.index), static_cast<int>(gpu.compute_capability.value)};
   }
   const auto text = topology::write_nccl_xml(facts.graph, own);
-  if (!text.has_value()) throw Failure(ExitCode::unreadable, std::string("gdrkit topo: ") + text.error().text());
+  if (!text.has_value())
+    throw cli::Failure(cli::ExitCode::unreadable, std::string("gdrkit topo: ") + text.error().text());
   std::fputs(text->c_str(), stdout);
 }
 
 TopologyFacts read_nccl_file(const std::string& path) {
   auto dump = topology::parse_nccl_xml(read_file(path));
-  if (!dump.has_value()) throw Failure(ExitCode::bad_recording, path + ": " + dump.error().text());
+  if (!dump.has_value()) throw cli::Failure(cli::ExitCode::bad_recording, path + ": " + dump.error().text());
   std::vector<AdapterPorts> ports;
   for (const topology::TreeDevice& device : dump->tree.adapters) {
     AdapterPorts adapter;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // topo: how far GPUs and adapters are from each other, as each library sees it, and the best adapter of each GPU.
-#include "cli/common/common_options.hpp"
+#include "cli/interface/common_options.hpp"
 #include "diag/topo/topo_outputs.hpp"
 
 namespace gdrkit::tools {
@@ -13,17 +13,18 @@ std::vector<Viewer> chosen(const TopologyFacts& facts, const std::string& word) 
   for (const Viewer viewer : facts.viewers()) {
     if (word == name_of(viewer)) return {viewer};
   }
-  throw Failure(ExitCode::usage, "gdrkit topo: --as " + word + ": an NCCL topology file has NCCL's view only");
+  throw cli::Failure(cli::ExitCode::usage,
+                     "gdrkit topo: --as " + word + ": an NCCL topology file has NCCL's view only");
 }
 
 /// Nothing at all can be said without the list of PCI devices.
-ExitCode code_of(const TopologyFacts& facts) {
-  return facts.tree.pci_outcome == Outcome::found ? ExitCode::ok : ExitCode::unreadable;
+cli::ExitCode code_of(const TopologyFacts& facts) {
+  return facts.tree.pci_outcome == Outcome::found ? cli::ExitCode::ok : cli::ExitCode::unreadable;
 }
 
 struct Wanted {
   std::string as = "smi";
-  DocumentOption json;
+  cli::DocumentOption json;
   bool is_dot = false;
   bool is_svg = false;
   bool is_nccl_xml = false;
@@ -31,8 +32,8 @@ struct Wanted {
   [[nodiscard]] int outputs() const { return int{json.is_on_stdout()} + int{is_dot} + int{is_svg} + int{is_nccl_xml}; }
 };
 
-ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
-  const ExitCode code = code_of(facts);
+cli::ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
+  const cli::ExitCode code = code_of(facts);
   const std::string& as = wanted.as;
   if (wanted.json.is_given) write_topology_json(wanted.json, facts, code);
   if (wanted.is_dot) {
@@ -48,12 +49,12 @@ ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
 }  // namespace
 }  // namespace topo
 
-ExitCode run_topo(Front front, int argc, char** argv) {
+cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
   std::string root = "/";
   topo::Wanted wanted;
   std::string level = "quick";
   std::string nccl_file;
-  CommandLine line;
+  cli::CommandLine line;
   line.name = "topo";
   line.uses_device = false;
   line.summary =
@@ -66,11 +67,11 @@ ExitCode run_topo(Front front, int argc, char** argv) {
       "gdrkit topo\n  gdrkit topo --as all --level probe\n  gdrkit topo --root RECORDING --svg > tree.svg\n  gdrkit "
       "topo --nccl-xml > topology.xml";
   line.options = {
-      {'\0', "as", "LIBRARY", Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &wanted.as, ""},
+      {'\0', "as", "LIBRARY", cli::Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &wanted.as, ""},
        "whose view: smi (nvidia-smi), nccl, nvshmem, ucx or all; for an NCCL topology file only nccl", false},
       {'\0', "root", "PLACE", &root,
        "read a recording of a machine (folder, archive, or - for stdin) instead of this one", false},
-      {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
+      {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick reads files; probe also asks NVML for NVLinks; cuda also starts CUDA", false},
       {'\0', "dot", "", &wanted.is_dot, "print the tree for Graphviz", false},
       {'\0', "svg", "", &wanted.is_svg, "print the tree as a picture", false},
@@ -78,14 +79,14 @@ ExitCode run_topo(Front front, int argc, char** argv) {
       {'\0', "from-nccl-xml", "FILE", &nccl_file,
        "show the topology of a file that NCCL wrote (NCCL_TOPO_DUMP_FILE) or a provider supplied: NCCL's view only",
        false},
-      json_option(&wanted.json, "diag/topo/README.md"),
+      cli::json_option(&wanted.json, "diag/topo/README.md"),
   };
-  if (const auto ended = parse(line, front, argc, argv)) return *ended;
-  if (wanted.outputs() > 1) throw Failure(ExitCode::usage, "gdrkit topo: only one output at a time");
+  if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
+  if (wanted.outputs() > 1) throw cli::Failure(cli::ExitCode::usage, "gdrkit topo: only one output at a time");
   if (!nccl_file.empty()) {
     if (root != "/" || level != "quick" || wanted.is_nccl_xml)
-      throw Failure(
-          ExitCode::usage,
+      throw cli::Failure(
+          cli::ExitCode::usage,
           "gdrkit topo: --from-nccl-xml reads a file, not a machine: it excludes --root, --level and --nccl-xml");
     return topo::print(topo::read_nccl_file(nccl_file), wanted);
   }

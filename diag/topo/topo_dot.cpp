@@ -12,7 +12,7 @@ namespace {
 /// As a quoted string of DOT.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
-  for (const char c : printable(text)) {
+  for (const char c : cli::printable(text)) {
     if (c == '"' || c == '\\') result += '\\';
     if (c == '\n') {
       result += "\\n";

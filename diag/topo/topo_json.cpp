@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "diag/topo/topo_outputs.hpp"
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
@@ -14,15 +14,15 @@ using topology::PciFunction;
 using topology::TreeDevice;
 
 template <class T>
-Json json_of(const Fact<T>& fact) {
-  return fact.is_found() ? Json(fact.value) : Json();
+cli::Json json_of(const Fact<T>& fact) {
+  return fact.is_found() ? cli::Json(fact.value) : cli::Json();
 }
 
-Json link_json(const topology::PciLink& link) {
+cli::Json link_json(const topology::PciLink& link) {
   return {{"speed_gts", json_of(link.speed_gts)}, {"width", json_of(link.width)}};
 }
 
-Json function_json(const PciFunction& function) {
+cli::Json function_json(const PciFunction& function) {
   return {{"pci_address", function.name},
           {"vendor", json_of(function.vendor)},
           {"device", json_of(function.device)},
@@ -32,14 +32,14 @@ Json function_json(const PciFunction& function) {
           {"numa_node", json_of(function.numa_node)}};
 }
 
-Json device_json(const TopologyFacts& facts, const TreeDevice& device) {
+cli::Json device_json(const TopologyFacts& facts, const TreeDevice& device) {
   constexpr const char* kinds[] = {"gpu", "adapter", "nvswitch"};
-  Json json = {{"name", device.name}, {"kind", kinds[static_cast<std::size_t>(device.kind)]}};
+  cli::Json json = {{"name", device.name}, {"kind", kinds[static_cast<std::size_t>(device.kind)]}};
   json.update(function_json(device.function));
   json["path"] = json_of(device.real_path);
-  json["host_bridge"] = device.root.empty() ? Json() : Json(device.root);
-  json["cpus"] = device.cpus.is_found() ? Json(platform::to_list_text(device.cpus.value)) : Json();
-  json["bridges"] = Json::array();
+  json["host_bridge"] = device.root.empty() ? cli::Json() : cli::Json(device.root);
+  json["cpus"] = device.cpus.is_found() ? cli::Json(platform::to_list_text(device.cpus.value)) : cli::Json();
+  json["bridges"] = cli::Json::array();
   for (const std::size_t bridge : device.bridges) {
     // A file of NCCL has places for ports that it does not name.
     if (const std::string& name = facts.tree.bridges[bridge].name; !name.empty()) json["bridges"].push_back(name);
@@ -47,10 +47,10 @@ Json device_json(const TopologyFacts& facts, const TreeDevice& device) {
   return json;
 }
 
-Json ports_json(const AdapterPorts& adapter) {
+cli::Json ports_json(const AdapterPorts& adapter) {
   constexpr const char* words[] = {"yes", "no", "unknown"};
-  Json json = {{"usable", words[static_cast<std::size_t>(adapter.usable)]}, {"why", adapter.why}};
-  json["ports"] = Json::array();
+  cli::Json json = {{"usable", words[static_cast<std::size_t>(adapter.usable)]}, {"why", adapter.why}};
+  json["ports"] = cli::Json::array();
   for (const AdapterPort& port : adapter.ports) {
     json["ports"].push_back({{"number", port.number},
                              {"state", json_of(port.state)},
@@ -61,17 +61,17 @@ Json ports_json(const AdapterPorts& adapter) {
 }
 
 /// Rows and columns in the order of `devices`; the reasons of unknown cells are in `unknown`.
-void add_distances(const TopologyFacts& facts, Json& document) {
-  document["distances"] = Json::object();
-  document["unknown"] = Json::array();
+void add_distances(const TopologyFacts& facts, cli::Json& document) {
+  document["distances"] = cli::Json::object();
+  document["unknown"] = cli::Json::array();
   for (const Viewer viewer : facts.viewers()) {
-    Json& rows = document["distances"][name_of(viewer)] = Json::array();
+    cli::Json& rows = document["distances"][name_of(viewer)] = cli::Json::array();
     for (std::size_t from = 0; from < facts.count(); ++from) {
-      Json row = Json::array();
+      cli::Json row = cli::Json::array();
       for (std::size_t to = 0; to < facts.count(); ++to) {
         const Distance distance = facts.distance(viewer, from, to);
         const bool is_unknown = distance.value == PathClass::unknown;
-        row.push_back(is_unknown ? Json() : Json(cell_of(viewer, distance)));
+        row.push_back(is_unknown ? cli::Json() : cli::Json(cell_of(viewer, distance)));
         if (!is_unknown) continue;
         document["unknown"].push_back({{"library", name_of(viewer)},
                                        {"from", facts.device(from).name},
@@ -83,26 +83,27 @@ void add_distances(const TopologyFacts& facts, Json& document) {
   }
 }
 
-void add_best(const TopologyFacts& facts, Json& document) {
+void add_best(const TopologyFacts& facts, cli::Json& document) {
   document["matching_hash"] = hash_text(facts);
-  document["best_adapters"] = Json::array();
+  document["best_adapters"] = cli::Json::array();
   for (std::size_t gpu = 0; gpu < facts.tree.gpus.size(); ++gpu) {
     const topology::BestAdapter& best = facts.matching.gpus[gpu];
-    Json json = {{"gpu", facts.tree.gpus[gpu].name}, {"why", best.why}};
-    json["adapter"] = best.adapter.has_value() ? Json(facts.tree.adapters[*best.adapter].name) : Json();
-    json["class"] = best.adapter.has_value() ? Json(topology::name_of(best.nearness)) : Json();
+    cli::Json json = {{"gpu", facts.tree.gpus[gpu].name}, {"why", best.why}};
+    json["adapter"] = best.adapter.has_value() ? cli::Json(facts.tree.adapters[*best.adapter].name) : cli::Json();
+    json["class"] = best.adapter.has_value() ? cli::Json(topology::name_of(best.nearness)) : cli::Json();
     document["best_adapters"].push_back(std::move(json));
   }
 }
 
-Json nvlink_json(const TopologyFacts& facts) {
-  Json json = {{"is_known", facts.links.is_known}, {"why_not", facts.links.why_not}};
-  json["gpus"] = Json::array();
+cli::Json nvlink_json(const TopologyFacts& facts) {
+  cli::Json json = {{"is_known", facts.links.is_known}, {"why_not", facts.links.why_not}};
+  json["gpus"] = cli::Json::array();
   for (const auto& [address, gpu] : facts.links.gpus) {
-    Json one = {
-        {"pci_address", to_string(address)}, {"links_to_switches", gpu.to_switches}, {"c2c_links", gpu.c2c_count}};
-    one["links_to_gpus"] = Json::object();
-    for (const auto& [other, count] : gpu.to_gpus) one["links_to_gpus"][to_string(other)] = count;
+    cli::Json one = {{"pci_address", platform::to_string(address)},
+                     {"links_to_switches", gpu.to_switches},
+                     {"c2c_links", gpu.c2c_count}};
+    one["links_to_gpus"] = cli::Json::object();
+    for (const auto& [other, count] : gpu.to_gpus) one["links_to_gpus"][platform::to_string(other)] = count;
     json["gpus"].push_back(std::move(one));
   }
   return json;
@@ -110,8 +111,8 @@ Json nvlink_json(const TopologyFacts& facts) {
 
 }  // namespace
 
-void write_topology_json(const DocumentOption& option, const TopologyFacts& facts, ExitCode code) {
-  Json document = {{"schema", "gdrkit.topo/1"}, {"version", gdrkit_version()}, {"root", facts.source}};
+void write_topology_json(const cli::DocumentOption& option, const TopologyFacts& facts, cli::ExitCode code) {
+  cli::Json document = {{"schema", "gdrkit.topo/1"}, {"version", gdrkit_version()}, {"root", facts.source}};
   document["looked_at"] = {{"pci_devices", facts.tree.pci_count},
                            {"gpus", facts.tree.gpus.size()},
                            {"adapters", facts.tree.adapters.size()},
@@ -119,23 +120,23 @@ void write_topology_json(const DocumentOption& option, const TopologyFacts& fact
   document["missing"] = what_is_missing(facts);
   document["exit_code"] = static_cast<int>(code);
   document["nvlink"] = nvlink_json(facts);
-  document["devices"] = Json::array();
+  document["devices"] = cli::Json::array();
   for (const TreeDevice& gpu : facts.tree.gpus) document["devices"].push_back(device_json(facts, gpu));
   for (std::size_t i = 0; i < facts.tree.adapters.size(); ++i) {
-    Json adapter = device_json(facts, facts.tree.adapters[i]);
+    cli::Json adapter = device_json(facts, facts.tree.adapters[i]);
     adapter.update(ports_json(facts.ports[i]));
     document["devices"].push_back(std::move(adapter));
   }
-  document["nvswitches"] = Json::array();
+  document["nvswitches"] = cli::Json::array();
   for (const TreeDevice& device : facts.tree.nvswitches) document["nvswitches"].push_back(device_json(facts, device));
-  document["bridges"] = Json::array();
+  document["bridges"] = cli::Json::array();
   for (const PciFunction& bridge : facts.tree.bridges) {
     if (!bridge.name.empty()) document["bridges"].push_back(function_json(bridge));
   }
   document["distances_are_over_pcie_alone"] = !facts.links.is_known;
   add_distances(facts, document);
   add_best(facts, document);
-  write_json(option, document);
+  cli::write_json(option, document);
 }
 
 }  // namespace gdrkit::tools::topo

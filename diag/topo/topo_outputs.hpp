@@ -6,15 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/document_option.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "diag/machine/topology_facts.hpp"
 
 namespace gdrkit::tools::topo {
 
 void print_text(const TopologyFacts& facts, const std::vector<Viewer>& libraries);
 /// Where --json says.
-void write_topology_json(const DocumentOption& option, const TopologyFacts& facts, ExitCode code);
+void write_topology_json(const cli::DocumentOption& option, const TopologyFacts& facts, cli::ExitCode code);
 
 /// "PIX", "NV18", "?".
 [[nodiscard]] std::string cell_of(Viewer viewer, const topology::Distance& distance);

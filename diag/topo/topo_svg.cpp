@@ -41,7 +41,7 @@ const char* colour_of(BoxKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-std::string escaped(const std::string& text) { return topology::xml_escaped(printable(text)); }
+std::string escaped(const std::string& text) { return topology::xml_escaped(cli::printable(text)); }
 
 class Picture {
  public:
@@ -105,10 +105,10 @@ class Picture {
     const int height = foot + box_height + panel_margin + (drawing_.nvlinks.empty() ? 0 : 34) - *top;
     width_ = std::max(width_, inner + 2 * panel_margin);
     std::string text =
-        format("  <rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\" style=\"fill: var(--panel)\"/>\n",
-               page_margin, *top, inner + 2 * panel_margin, height);
-    text += format("  <text class=\"title left\" x=\"%d\" y=\"%d\">%s</text>\n", left, *top + 23,
-                   escaped(drawing_.boxes[numa].title).c_str());
+        cli::format("  <rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"8\" style=\"fill: var(--panel)\"/>\n",
+                    page_margin, *top, inner + 2 * panel_margin, height);
+    text += cli::format("  <text class=\"title left\" x=\"%d\" y=\"%d\">%s</text>\n", left, *top + 23,
+                        escaped(drawing_.boxes[numa].title).c_str());
     for (const std::size_t child : below_[numa]) text += tree(child, numa);
     *top += height + gap;
     return text;
@@ -120,22 +120,22 @@ class Picture {
     if (own.above != numa) {
       // Aside first, then down: the column above a device is free, that of its switch is not.
       const int from = y_[*own.above] + box_height;
-      text += format("  <path d=\"M%d %d V%d H%d V%d\"/>\n", x_[*own.above], from, from + 16, x_[box], y_[box]);
+      text += cli::format("  <path d=\"M%d %d V%d H%d V%d\"/>\n", x_[*own.above], from, from + 16, x_[box], y_[box]);
       if (!own.link.empty()) {
-        text += format(
+        text += cli::format(
             "  <text class=\"link\" x=\"%d\" y=\"%d\" style=\"paint-order: stroke; stroke: var(--panel); stroke-width: "
             "4px\">%s</text>\n",
             x_[box], y_[box] - 8, escaped(own.link).c_str());
       }
     }
-    text += format("  <rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" style=\"fill: var(--%s)\"/>\n",
-                   x_[box] - box_width / 2, y_[box], box_width, box_height, colour_of(own.kind));
-    text += format("  <text class=\"title\" x=\"%d\" y=\"%d\">%s</text>\n", x_[box],
-                   y_[box] + (own.detail.empty() ? 27 : 19), escaped(own.title).c_str());
+    text += cli::format("  <rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\" style=\"fill: var(--%s)\"/>\n",
+                        x_[box] - box_width / 2, y_[box], box_width, box_height, colour_of(own.kind));
+    text += cli::format("  <text class=\"title\" x=\"%d\" y=\"%d\">%s</text>\n", x_[box],
+                        y_[box] + (own.detail.empty() ? 27 : 19), escaped(own.title).c_str());
     if (!own.detail.empty()) {
       const char* fit = own.detail.size() > 24 ? " textLength=\"138\" lengthAdjust=\"spacingAndGlyphs\"" : "";
-      text += format("  <text class=\"detail\" x=\"%d\" y=\"%d\"%s>%s</text>\n", x_[box], y_[box] + 35, fit,
-                     escaped(own.detail).c_str());
+      text += cli::format("  <text class=\"detail\" x=\"%d\" y=\"%d\"%s>%s</text>\n", x_[box], y_[box] + 35, fit,
+                          escaped(own.detail).c_str());
     }
     for (const std::size_t child : below_[box]) text += tree(child, numa);
     return text;
@@ -148,10 +148,10 @@ class Picture {
       const int foot_a = y_[line.from] + box_height;
       const int foot_b = y_[line.to] + box_height;
       const int low = foot_a == foot_b ? foot_a + 44 : std::max(foot_a, foot_b) + 30;
-      text += format("  <path class=\"nvlink\" d=\"M%d %d C%d %d %d %d %d %d\"/>\n", x_[line.from] + 20, foot_a,
-                     x_[line.from] + 20, low, x_[line.to] - 20, low, x_[line.to] - 20, foot_b);
-      text += format("  <text class=\"nvtext\" x=\"%d\" y=\"%d\">%u NVLinks</text>\n",
-                     (x_[line.from] + x_[line.to]) / 2, std::max(foot_a, foot_b) + 24, line.count);
+      text += cli::format("  <path class=\"nvlink\" d=\"M%d %d C%d %d %d %d %d %d\"/>\n", x_[line.from] + 20, foot_a,
+                          x_[line.from] + 20, low, x_[line.to] - 20, low, x_[line.to] - 20, foot_b);
+      text += cli::format("  <text class=\"nvtext\" x=\"%d\" y=\"%d\">%u NVLinks</text>\n",
+                          (x_[line.from] + x_[line.to]) / 2, std::max(foot_a, foot_b) + 24, line.count);
     }
     return text;
   }
@@ -167,8 +167,8 @@ class Picture {
 }  // namespace
 
 void print_svg(const TopologyFacts& facts) {
-  const std::string heading = format("%zu GPU(s) and %zu adapter(s) of %s", facts.tree.gpus.size(),
-                                     facts.tree.adapters.size(), facts.source.c_str());
+  const std::string heading = cli::format("%zu GPU(s) and %zu adapter(s) of %s", facts.tree.gpus.size(),
+                                          facts.tree.adapters.size(), facts.source.c_str());
   const Drawing drawing = draw(facts);
   Picture(drawing).print(heading);
 }

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/topo/topo_outputs.hpp"
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
@@ -35,7 +35,9 @@ std::string numa_of(const topology::PciTree& tree, const TreeDevice& device) {
 
 constexpr std::size_t most_reasons = 12;
 
-void print_wrapped(const std::string& text) { std::fputs(wrapped("", "  ", printable(text)).c_str(), stdout); }
+void print_wrapped(const std::string& text) {
+  std::fputs(cli::wrapped("", "  ", cli::printable(text)).c_str(), stdout);
+}
 
 const char* title_of(Viewer viewer) {
   constexpr const char* titles[] = {"as nvidia-smi topo -m prints them", "for NCCL", "for NVSHMEM (from row to column)",
@@ -67,7 +69,8 @@ void print_list(const Rows& rows) {
   for (const auto& row : rows) {
     std::string head;
     for (std::size_t i = 0; i + 1 < row.size(); ++i) head += padded(row[i], widths[i]);
-    std::fputs(wrapped(printable(head), std::string(head.size(), ' '), printable(row.back())).c_str(), stdout);
+    std::fputs(cli::wrapped(cli::printable(head), std::string(head.size(), ' '), cli::printable(row.back())).c_str(),
+               stdout);
   }
 }
 
@@ -77,14 +80,14 @@ void print_blocks(const Rows& rows) {
   for (std::size_t from = 1; from < widths.size();) {
     std::size_t columns = widths[0];
     std::size_t to = from;
-    while (to < widths.size() && (to == from || columns + column_gap + widths[to] <= output_columns)) {
+    while (to < widths.size() && (to == from || columns + column_gap + widths[to] <= cli::output_columns)) {
       columns += column_gap + widths[to++];
     }
     if (from > 1) std::printf("\n");
     for (const auto& row : rows) {
       std::string line = padded(row[0], widths[0]);
       for (std::size_t i = from; i < to; ++i) line += i + 1 < to ? padded(row[i], widths[i]) : row[i];
-      std::printf("%s\n", printable(line).c_str());
+      std::printf("%s\n", cli::printable(line).c_str());
     }
     from = to;
   }
@@ -132,7 +135,7 @@ std::string ports_of(const AdapterPorts& adapter) {
   std::string text;
   for (const AdapterPort& port : adapter.ports) {
     if (!port.is_active() || !port.rate_gbit_per_s.is_found()) continue;
-    text += (text.empty() ? "" : ", ") + format("%.0f Gb/s", port.rate_gbit_per_s.value) +
+    text += (text.empty() ? "" : ", ") + cli::format("%.0f Gb/s", port.rate_gbit_per_s.value) +
             (port.link_layer.is_found() ? " " + port.link_layer.value : "");
   }
   if (adapter.usable == Usable::yes) return text;
@@ -193,7 +196,7 @@ std::string cell_of(Viewer viewer, const Distance& distance) {
 }
 
 std::string hash_text(const TopologyFacts& facts) {
-  return format("%016llx", static_cast<unsigned long long>(facts.matching.hash));
+  return cli::format("%016llx", static_cast<unsigned long long>(facts.matching.hash));
 }
 
 std::string what_is_missing(const TopologyFacts& facts) {
@@ -208,8 +211,8 @@ std::string what_is_missing(const TopologyFacts& facts) {
   if (tree.pci_outcome != Outcome::found) {
     add("Cannot read PCI devices: " + tree.pci_reason);
   } else if (tree.gpus.empty()) {
-    add(format("No NVIDIA GPU: no function of %zu in /sys/bus/pci/devices has vendor 0x10de and class 0x03.",
-               tree.pci_count));
+    add(cli::format("No NVIDIA GPU: no function of %zu in /sys/bus/pci/devices has vendor 0x10de and class 0x03.",
+                    tree.pci_count));
   }
   if (tree.adapter_outcome != Outcome::found) {
     add("No RDMA adapter: " + tree.adapter_reason);
@@ -218,14 +221,15 @@ std::string what_is_missing(const TopologyFacts& facts) {
   }
   for (const std::string& name : tree.unplaced) add(name + " is a software RDMA device without a place in the tree.");
   for (const std::string& reason : tree.unread) add("Not read: " + reason);
-  if (tree.left_out > 0) add(format("%zu devices are left out: more than any machine has.", tree.left_out));
+  if (tree.left_out > 0) add(cli::format("%zu devices are left out: more than any machine has.", tree.left_out));
   return text;
 }
 
 void print_text(const TopologyFacts& facts, const std::vector<Viewer>& libraries) {
-  print_wrapped(format("gdrkit topo %s, from %s: %s, %s, %zu NVSwitches", gdrkit_version(), facts.source.c_str(),
-                       counted(facts.tree.gpus.size(), "NVIDIA GPU").c_str(),
-                       counted(facts.tree.adapters.size(), "RDMA adapter").c_str(), facts.tree.nvswitches.size()));
+  print_wrapped(cli::format("gdrkit topo %s, from %s: %s, %s, %zu NVSwitches", gdrkit_version(), facts.source.c_str(),
+                            cli::counted(facts.tree.gpus.size(), "NVIDIA GPU").c_str(),
+                            cli::counted(facts.tree.adapters.size(), "RDMA adapter").c_str(),
+                            facts.tree.nvswitches.size()));
   std::istringstream missing(what_is_missing(facts));
   for (std::string sentence; std::getline(missing, sentence);) print_wrapped(sentence);
   if (facts.count() == 0) return;

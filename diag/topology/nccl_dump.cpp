@@ -124,7 +124,7 @@ class Reader {
     ++dump_.tree.pci_count;
     PciFunction function;
     function.address = *address;
-    function.name = to_string(*address);
+    function.name = platform::to_string(*address);
     function.vendor = number_of(pci.attribute("vendor"), "vendor");
     function.device = number_of(pci.attribute("device"), "device");
     function.subsystem_vendor = number_of(pci.attribute("subsystem_vendor"), "subsystem_vendor");

@@ -56,7 +56,7 @@ class Builder {
       platform::PciAddress whole = adapter.function.address;
       whole.device = 0;
       whole.function = 0;
-      const std::string id = to_string(whole);
+      const std::string id = platform::to_string(whole);
       // Below one bus only: a forged tree may use an address twice.
       const std::string key = adapter.real_path.value.substr(0, adapter.real_path.value.rfind('/') + 1) + id;
       auto known = adapters_.find(key);

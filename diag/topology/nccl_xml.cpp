@@ -123,7 +123,7 @@ class Writer {
         inner += indent + "  <nvlink target=\"" + target + "\" count=\"" + std::to_string(count) + "\" tclass=\"" +
                  kind + "\"/>\n";
       };
-      for (const auto& [other, count] : links->second.to_gpus) add(to_string(other), count, "0x030200");
+      for (const auto& [other, count] : links->second.to_gpus) add(platform::to_string(other), count, "0x030200");
       if (links->second.to_switches > 0) add(hidden_switch, links->second.to_switches, "0x068000");
       // Without its bandwidth the element would count as a link without any; NCCL asks the driver itself then.
       if (links->second.c2c_count > 0 && links->second.c2c_mb_per_s > 0) {

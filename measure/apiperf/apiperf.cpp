@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "cli/common/device_choice.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/common/buffer_options.hpp"
 #include "measure/common/counts.hpp"
 #include "measure/common/histogram.hpp"
@@ -19,8 +19,8 @@
 namespace gdrkit::tools {
 namespace {
 
-CommandLine command_line(ApiperfOptions* options) {
-  CommandLine line;
+cli::CommandLine command_line(ApiperfOptions* options) {
+  cli::CommandLine line;
   line.name = "apiperf";
   line.summary = "Measures the cost of pin, map, get_info, unmap and unpin, by size, with one CPU thread.";
   line.example = "gdrkit apiperf --size 64M --iterations 1000 --json > apiperf.json";
@@ -31,13 +31,13 @@ CommandLine command_line(ApiperfOptions* options) {
       allocation_option(&options->allocation),
       mapping_type_option(&options->mapping_type),
   };
-  add_common_options(&line, &options->common);
-  add_numa_options(&line, &options->numa);
+  cli::add_common_options(&line, &options->common);
+  cli::add_numa_options(&line, &options->numa);
   return line;
 }
 
 void check(const ApiperfOptions& options) {
-  if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: -s, --size: 0 bytes cannot be pinned");
+  if (options.size_bytes == 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: -s, --size: 0 bytes cannot be pinned");
   check_count("-n, --iterations", options.iterations, 1, most_kept);
   check_count("-w, --warm-up", options.warm_up, 0, most_kept);
 }
@@ -63,19 +63,20 @@ class DropIn {
 
 class Apiperf {
  public:
-  Apiperf(Front front, const ApiperfOptions& options)
+  Apiperf(cli::Front front, const ApiperfOptions& options)
       : front_(front),
         options_(options),
-        nodes_(front == Front::gdrcopy ? NumaChoice{NumaChoice::Kind::keep, {}} : choose_nodes(options.numa)) {}
+        nodes_(front == cli::Front::gdrcopy ? cli::NumaChoice{cli::NumaChoice::Kind::keep, {}}
+                                            : cli::choose_nodes(options.numa)) {}
 
-  ExitCode run() {
-    apply(options_.common);
-    const DeviceChoice choice = choose_device(find_gpus());
-    print_note(choice, options_.common.json.is_on_stdout());
-    device_ = open_device(choice, options_.common.device);
+  cli::ExitCode run() {
+    cli::apply(options_.common);
+    const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
+    cli::print_note(choice, options_.common.json.is_on_stdout());
+    device_ = cli::open_device(choice, options_.common.device);
     report_.is_emulated = choice.is_emulated;
-    report_.machine = describe_machine(device_.get());
-    report_.names = backend_names();
+    report_.machine = platform::describe_machine(device_.get());
+    report_.names = cli::backend_names();
     settle();
     const Clock clock;
     report_.clock = describe(clock);
@@ -83,7 +84,7 @@ class Apiperf {
     AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), options_.size_bytes);
     print_head(memory);
     DropIn library;
-    if (nodes_.kind == NumaChoice::Kind::all) {
+    if (nodes_.kind == cli::NumaChoice::Kind::all) {
       run_sweep(library.context(), memory, clock);
     } else {
       run_sizes(library.context(), memory, clock);
@@ -92,38 +93,41 @@ class Apiperf {
     library.close();
     memory.free();
     if (options_.common.json.is_given) write_apiperf_json(options_, report_);
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
 
  private:
-  [[nodiscard]] bool prints_gdrcopy() const { return front_ == Front::gdrcopy && !options_.common.json.is_on_stdout(); }
-  [[nodiscard]] bool prints_own() const { return front_ == Front::gdrkit && !options_.common.json.is_on_stdout(); }
+  [[nodiscard]] bool prints_gdrcopy() const {
+    return front_ == cli::Front::gdrcopy && !options_.common.json.is_on_stdout();
+  }
+  [[nodiscard]] bool prints_own() const { return front_ == cli::Front::gdrkit && !options_.common.json.is_on_stdout(); }
 
   void settle() {
-    if (front_ == Front::gdrcopy) {
-      stay_on_this_cpu();
+    if (front_ == cli::Front::gdrcopy) {
+      platform::stay_on_this_cpu();
       return;
     }
-    placement_.emplace(placement_for(*device_));
-    placed_ = place(nodes_, &*placement_);
+    placement_.emplace(cli::placement_for(*device_));
+    placed_ = cli::place(nodes_, &*placement_);
     report_.place = placed_.place;
   }
 
   void print_head(const AlignedAllocation& memory) const {
     if (prints_gdrcopy()) {
-      print_banner(*device_);
+      cli::print_banner(*device_);
       std::printf("device ptr: 0x%" PRIx64 "\nallocated size: %zu\n", memory.address(), memory.rounded_bytes());
     }
     if (!prints_own()) return;
     if (!options_.common.quiet) {
-      const std::string head = format("%s %s, backend %s\n", report_.machine.gpu_name.c_str(),
-                                      report_.machine.gpu_pci_address.c_str(), report_.names.backend.c_str()) +
-                               format("%d calls of each kind per size; %s, whose overhead of %.1f ns is included",
-                                      options_.iterations, report_.clock->name.c_str(), report_.clock->overhead_ns);
-      std::printf("%s\n", fitted(head, 2).c_str());
-      if (nodes_.kind != NumaChoice::Kind::all) print_place(placed_);
+      const std::string head =
+          cli::format("%s %s, backend %s\n", report_.machine.gpu_name.c_str(), report_.machine.gpu_pci_address.c_str(),
+                      report_.names.backend.c_str()) +
+          cli::format("%d calls of each kind per size; %s, whose overhead of %.1f ns is included", options_.iterations,
+                      report_.clock->name.c_str(), report_.clock->overhead_ns);
+      std::printf("%s\n", cli::fitted(head, 2).c_str());
+      if (nodes_.kind != cli::NumaChoice::Kind::all) cli::print_place(placed_);
     }
-    if (nodes_.kind != NumaChoice::Kind::all) print_cost_head();
+    if (nodes_.kind != cli::NumaChoice::Kind::all) print_cost_head();
   }
 
   [[nodiscard]] CallRequest request_for(const AlignedAllocation& memory, std::size_t size_bytes) const {
@@ -151,8 +155,8 @@ class Apiperf {
     const CallRequest request = request_for(memory, memory.rounded_bytes());
     std::vector<NumaQuantity> quantities;
     for (const Call call : calls) {
-      quantities.push_back({format("%s, %zu bytes", call_name(call), request.size_bytes), "", request.size_bytes, "us",
-                            true, request.count});
+      quantities.push_back({cli::format("%s, %zu bytes", call_name(call), request.size_bytes), "", request.size_bytes,
+                            "us", true, request.count});
     }
     report_.sweep = sweep_nodes(&*placement_, quantities, [&] {
       const CallCost cost = measure_calls(context, request, clock);
@@ -163,20 +167,20 @@ class Apiperf {
     if (prints_own()) print_sweep(*report_.sweep, placement_->gpu_node());
   }
 
-  Front front_;
+  cli::Front front_;
   const ApiperfOptions& options_;
-  NumaChoice nodes_;
-  std::optional<Placement> placement_;
-  Placed placed_;
+  cli::NumaChoice nodes_;
+  std::optional<platform::Placement> placement_;
+  platform::Placed placed_;
   std::unique_ptr<platform::Device> device_;
   ApiperfReport report_;
 };
 
 }  // namespace
 
-ExitCode run_apiperf(Front front, int argc, char** argv) {
+cli::ExitCode run_apiperf(cli::Front front, int argc, char** argv) {
   ApiperfOptions options;
-  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
   check(options);
   return Apiperf(front, options).run();
 }

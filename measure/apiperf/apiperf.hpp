@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/banner.hpp"
-#include "cli/common/common_options.hpp"
-#include "cli/common/numa_options.hpp"
+#include "cli/interface/banner.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/numa_options.hpp"
 #include "measure/apiperf/call_cost.hpp"
 #include "measure/common/mapped_buffer.hpp"
 #include "measure/common/numa_sweep.hpp"
@@ -20,8 +20,8 @@
 namespace gdrkit::tools {
 
 struct ApiperfOptions {
-  CommonOptions common;
-  NumaOptions numa;
+  cli::CommonOptions common;
+  cli::NumaOptions numa;
   std::size_t size_bytes = std::size_t{16} << 20;
   int iterations = 100;
   int warm_up = 10;
@@ -31,9 +31,9 @@ struct ApiperfOptions {
 
 struct ApiperfReport {
   bool is_emulated = false;
-  Machine machine;
-  BackendNames names;
-  std::optional<Place> place;
+  platform::Machine machine;
+  cli::BackendNames names;
+  std::optional<platform::Place> place;
   std::optional<ClockDescription> clock;
   std::optional<MachineNoise> noise;
   std::vector<CallCost> costs;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/apiperf/apiperf.hpp"
 #include "measure/result/result_document.hpp"
@@ -33,7 +33,7 @@ void write_apiperf_json(const ApiperfOptions& options, const ApiperfReport& repo
   Result result;
   result.tool = "apiperf";
   result.version = gdrkit_version();
-  result.date = today();
+  result.date = cli::today();
   result.is_emulated = report.is_emulated;
   result.backend = report.names.backend;
   result.machine = report.machine;
@@ -59,10 +59,10 @@ void write_apiperf_json(const ApiperfOptions& options, const ApiperfReport& repo
     result.series.push_back(std::move(series));
   }
   if (report.sweep) result.series = report.sweep->series;
-  Json document = head_json(result);
+  cli::Json document = head_json(result);
   document["series"] = series_json(result.series);
   document["ok"] = true;
-  write_json(options.common.json, document);
+  cli::write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/apiperf/call_cost.hpp"
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/common/mapped_buffer.hpp"
 
 namespace gdrkit::tools {
@@ -27,8 +27,8 @@ CallCost measure_calls(gdr_t context, const CallRequest& request, const Clock& c
       const std::uint64_t begin = clock.now();
       const int result = make();
       const std::uint64_t end = clock.now();
-      GDRKIT_TOOL_ASSERT(
-          result == 0, format("%s of %zu bytes: %s", call_name(call), request.size_bytes, errno_text(result).c_str()));
+      GDRKIT_TOOL_ASSERT(result == 0, cli::format("%s of %zu bytes: %s", call_name(call), request.size_bytes,
+                                                  errno_text(result).c_str()));
       if (life >= request.warm_up) cost.us[static_cast<std::size_t>(call)].push_back(clock.ns(end - begin) / 1000);
     };
     gdr_mh_t handle{};

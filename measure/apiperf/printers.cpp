@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/apiperf/apiperf.hpp"
 #include "measure/common/histogram.hpp"
 #include "measure/harness/samples.hpp"
@@ -19,7 +19,7 @@ double mean(const std::vector<double>& values) {
 
 std::string percentile_text(const std::vector<double>& us, double percent, std::size_t beyond_permille) {
   if (!measure::tells_percentile(us.size(), beyond_permille)) return "-";
-  return format("%.3f", percentile(us, percent));
+  return cli::format("%.3f", percentile(us, percent));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "cli/common/common_options.hpp"
+#include "cli/interface/common_options.hpp"
 #include "measure/bandwidth/report.hpp"
 
 namespace gdrkit::tools {
@@ -22,15 +22,16 @@ constexpr std::size_t most_buffer_bytes = mib << 20;
 constexpr int most_samples = 100'000;
 constexpr int most_loops = 10'000;  // that fit before the gate
 
-CommandLine command_line(BandwidthOptions* options) {
-  CommandLine line;
+cli::CommandLine command_line(BandwidthOptions* options) {
+  cli::CommandLine line;
   line.name = "bandwidth";
   line.summary = "Measures bandwidth and latency between host and GPUs and between GPUs: the tests of nvbandwidth.";
   line.example = "gdrkit bandwidth -p host_to_device -p device_to_host";
-  Option tests{'t', "testcase", "TEST", &options->names, "run these tests, by name or index, in this order"};
-  Option prefixes{'p', "testcasePrefixes", "PREFIX", &options->prefixes, "run the tests whose names begin with PREFIX"};
+  cli::Option tests{'t', "testcase", "TEST", &options->names, "run these tests, by name or index, in this order"};
+  cli::Option prefixes{'p', "testcasePrefixes", "PREFIX", &options->prefixes,
+                       "run the tests whose names begin with PREFIX"};
   tests.takes_several = prefixes.takes_several = true;
-  Option buffer_size{
+  cli::Option buffer_size{
       'b',
       "bufferSize",
       "SIZE",
@@ -50,36 +51,39 @@ CommandLine command_line(BandwidthOptions* options) {
       {'i', "testSamples", "N", &options->samples, "samples per value"},
       {'m', "useMean", "", &options->uses_mean, "print the mean of the samples instead of the median"},
       {'j', "nvbandwidth-json", "", &options->prints_nvbandwidth_json, "print JSON in nvbandwidth's shape"},
-      json_option(&options->json, "docs/result-schema.md"),
+      cli::json_option(&options->json, "docs/result-schema.md"),
       {'\0', "quiet", "", &options->is_quiet, "print only the results"},
       {'\0', "loopCount", "N", &options->loops, "copies per sample"},
   };
-  add_numa_options(&line, &options->numa);
+  cli::add_numa_options(&line, &options->numa);
   return line;
 }
 
 void check(const BandwidthOptions& options) {
   if (options.samples < 1 || options.samples > most_samples) {
-    throw Failure(ExitCode::usage, format("gdrkit bandwidth: --testSamples must be from 1 to %d", most_samples));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit bandwidth: --testSamples must be from 1 to %d", most_samples));
   }
   if (options.loops < 1 || options.loops > most_loops) {
-    throw Failure(ExitCode::usage, format("gdrkit bandwidth: --loopCount must be from 1 to %d", most_loops));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit bandwidth: --loopCount must be from 1 to %d", most_loops));
   }
   const bool has_size = options.buffer_bytes != BandwidthOptions::usual;
   const bool is_whole = options.buffer_bytes % mib == 0;
   if (has_size && (!is_whole || options.buffer_bytes < mib || options.buffer_bytes > most_buffer_bytes)) {
-    throw Failure(
-        ExitCode::usage,
+    throw cli::Failure(
+        cli::ExitCode::usage,
         "gdrkit bandwidth: --bufferSize must be a whole number of MiB from 1 to 1048576, for example 64 or 1G");
   }
   if (options.json.is_on_stdout() && options.prints_nvbandwidth_json) {
-    throw Failure(ExitCode::usage,
-                  "gdrkit bandwidth: --json and -j both go to standard output; give the first a file: --json=FILE");
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        "gdrkit bandwidth: --json and -j both go to standard output; give the first a file: --json=FILE");
   }
 }
 
 std::string device_text(const platform::DeviceIdentity& identity) {
-  return format("%s (%08x:%02x:%02x)", identity.name, identity.pci_domain, identity.pci_bus, identity.pci_device);
+  return cli::format("%s (%08x:%02x:%02x)", identity.name, identity.pci_domain, identity.pci_bus, identity.pci_device);
 }
 
 /// --numa all measures plain copies between host and GPU, by the tests asked for or by copy engine.
@@ -91,8 +95,8 @@ std::vector<const TestCase*> sweepable(const std::vector<const TestCase*>& selec
     if (is_plain && (is_chosen || test->mover == Mover::copy_engine)) {
       tests.push_back(test);
     } else if (is_chosen) {
-      throw Failure(
-          ExitCode::usage,
+      throw cli::Failure(
+          cli::ExitCode::usage,
           std::string("--numa all measures only copies in one direction between host and GPU, not ") + test->name);
     }
   }
@@ -107,10 +111,10 @@ NumaSweep sweep(const std::vector<const TestCase*>& tests, Gpus* gpus, const Run
                           run_options.buffer_bytes, "GB/s", false, static_cast<std::size_t>(run_options.loops),
                           test->name, test->mover == Mover::copy_engine ? "copy_engine" : "gpu_kernel"});
     if (test->mover == Mover::gpu_kernel && !gpus->why_no_kernels().empty()) {
-      throw Failure(ExitCode::cannot_run, gpus->why_no_kernels());
+      throw cli::Failure(cli::ExitCode::cannot_run, gpus->why_no_kernels());
     }
   }
-  platform::Placement placement = placement_for(gpus->current(0));
+  platform::Placement placement = cli::placement_for(gpus->current(0));
   return sweep_nodes(&placement, quantities, [&] {
     // New buffers on each pair: host memory comes from where the thread is bound when it is taken.
     BufferPool pool(gpus);
@@ -127,18 +131,18 @@ NumaSweep sweep(const std::vector<const TestCase*>& tests, Gpus* gpus, const Run
 
 class Bandwidth {
  public:
-  Bandwidth(const BandwidthOptions& options, std::vector<const TestCase*> tests, const NumaChoice& nodes)
+  Bandwidth(const BandwidthOptions& options, std::vector<const TestCase*> tests, const cli::NumaChoice& nodes)
       : options_(options), tests_(std::move(tests)), nodes_(nodes) {}
 
-  ExitCode run() {
-    DeviceChoice choice = choose_device(find_gpus());
+  cli::ExitCode run() {
+    cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
     if (choice.is_emulated) choice.note += about_figures;
-    print_note(choice, is_json_on_stdout());
+    cli::print_note(choice, is_json_on_stdout());
     report_.is_emulated = choice.is_emulated;
     report_.note = choice.note;
     // A sweep binds by itself.
-    const bool is_sweep = nodes_.kind == NumaChoice::Kind::all;
-    Gpus gpus(choice, is_sweep ? NumaChoice{NumaChoice::Kind::keep, {}} : nodes_);
+    const bool is_sweep = nodes_.kind == cli::NumaChoice::Kind::all;
+    Gpus gpus(choice, is_sweep ? cli::NumaChoice{cli::NumaChoice::Kind::keep, {}} : nodes_);
     describe(&gpus, is_sweep);
     RunOptions run_options;
     run_options.buffer_bytes = report_.buffer_bytes;
@@ -155,8 +159,8 @@ class Bandwidth {
     }
     if (options_.json.is_given) write_bandwidth_json(report_, options_);
     if (options_.prints_nvbandwidth_json) print_nvbandwidth_json(report_, options_);
-    if (report_.has(Status::error)) return ExitCode::failed;
-    return is_sweep || report_.has(Status::passed) ? ExitCode::ok : ExitCode::cannot_run;
+    if (report_.has(Status::error)) return cli::ExitCode::failed;
+    return is_sweep || report_.has(Status::passed) ? cli::ExitCode::ok : cli::ExitCode::cannot_run;
   }
 
  private:
@@ -191,24 +195,24 @@ class Bandwidth {
 
   const BandwidthOptions& options_;
   std::vector<const TestCase*> tests_;
-  NumaChoice nodes_;
+  cli::NumaChoice nodes_;
   Report report_;
 };
 
 }  // namespace
 }  // namespace bus
 
-ExitCode run_bandwidth(Front front, int argc, char** argv) {
+cli::ExitCode run_bandwidth(cli::Front front, int argc, char** argv) {
   bus::BandwidthOptions options;
-  if (const auto ended = parse(bus::command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(bus::command_line(&options), front, argc, argv)) return *ended;
   if (options.lists) {
     bus::print_list();
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
   bus::check(options);
   std::vector<const bus::TestCase*> tests = bus::select_tests(options.names, options.prefixes);
-  const NumaChoice nodes = choose_nodes(options.numa);
-  if (nodes.kind == NumaChoice::Kind::all) tests = bus::sweepable(tests, options);
+  const cli::NumaChoice nodes = cli::choose_nodes(options.numa);
+  if (nodes.kind == cli::NumaChoice::Kind::all) tests = bus::sweepable(tests, options);
   return bus::Bandwidth(options, std::move(tests), nodes).run();
 }
 

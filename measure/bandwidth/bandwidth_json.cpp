@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/bandwidth/report.hpp"
 #include "measure/result/result_document.hpp"
@@ -21,19 +21,19 @@ const char* status_name(Status status) {
 
 /// nvbandwidth gives figures as text of six digits.
 std::string cell_text(const measure::Point* point) {
-  return point == nullptr ? std::string("N/A") : format("%g", point->value);
+  return point == nullptr ? std::string("N/A") : cli::format("%g", point->value);
 }
 
 /// Both directions of pairs follow one another in one matrix, as nvbandwidth has it; the last, their sum, gives the
 /// description and the figures.
-Json nvbandwidth_test(const TestReport& report, bool is_verbose) {
-  Json json{{"name", report.test->name}, {"status", status_name(report.status)}};
+cli::Json nvbandwidth_test(const TestReport& report, bool is_verbose) {
+  cli::Json json{{"name", report.test->name}, {"status", status_name(report.status)}};
   if (report.status == Status::error) json["error"] = report.reason;
   if (report.status == Status::waived) json["reason"] = report.reason;
   for (const measure::Series& matrix : report.matrices) {
     json["bandwidth_description"] = matrix.title;
     for (int row = 0; row < report.rows; ++row) {
-      Json cells = Json::array();
+      cli::Json cells = cli::Json::array();
       for (int column = 0; column < report.columns; ++column) {
         cells.push_back(cell_text(measure::find_point(matrix, row, column)));
       }
@@ -65,29 +65,29 @@ std::string driver_version(const std::string& text) {
 }  // namespace
 
 void print_nvbandwidth_json(const Report& report, const BandwidthOptions& options) {
-  Json root{{"version", std::string("gdrkit ") + gdrkit_version() + " (tests of nvbandwidth v0.8)"},
-            {"git_version", std::string("gdrkit ") + gdrkit_version()},
-            {"CUDA Runtime Version", cuda_version(report.machine.driver_version)},
-            {"Driver Version", driver_version(report.machine.driver_version)}};
-  root["GPU Device list"] = Json::array();
+  cli::Json root{{"version", std::string("gdrkit ") + gdrkit_version() + " (tests of nvbandwidth v0.8)"},
+                 {"git_version", std::string("gdrkit ") + gdrkit_version()},
+                 {"CUDA Runtime Version", cuda_version(report.machine.driver_version)},
+                 {"Driver Version", driver_version(report.machine.driver_version)}};
+  root["GPU Device list"] = cli::Json::array();
   for (std::size_t number = 0; number < report.devices.size(); ++number) {
     root["GPU Device list"].push_back(std::to_string(number) + ": " + report.devices[number]);
   }
   if (!report.note.empty()) root["warning"] = report.note;
-  root["testcases"] = Json::array();
+  root["testcases"] = cli::Json::array();
   for (const TestReport& test : report.tests) root["testcases"].push_back(nvbandwidth_test(test, options.is_verbose));
-  print_json(Json{{"nvbandwidth", root}});
+  cli::print_json(cli::Json{{"nvbandwidth", root}});
 }
 
 void write_bandwidth_json(const Report& report, const BandwidthOptions& options) {
-  Json document = json_head("bandwidth", report.machine, "", report.is_emulated, report.placed.place);
+  cli::Json document = cli::json_head("bandwidth", report.machine, "", report.is_emulated, report.placed.place);
   document["settings"] = {{"buffer_bytes", std::to_string(report.buffer_bytes)},
                           {"copies_per_sample", std::to_string(options.loops)},
                           {"samples", std::to_string(options.samples)},
                           {"value", options.uses_mean ? "mean" : "median"},
                           {"verification", options.skips_verification ? "skipped" : "done"}};
   document["devices"] = report.devices;
-  document["tests"] = Json::array();
+  document["tests"] = cli::Json::array();
   std::vector<measure::Series> series;
   for (const TestReport& test : report.tests) {
     const char* results[] = {"passed", "waived", "failed"};
@@ -99,7 +99,7 @@ void write_bandwidth_json(const Report& report, const BandwidthOptions& options)
   }
   document["series"] = series_json(report.sweep ? report.sweep->series : series);
   document["ok"] = !report.has(Status::error);
-  write_json(options.json, document);
+  cli::write_json(options.json, document);
 }
 
 }  // namespace gdrkit::tools::bus

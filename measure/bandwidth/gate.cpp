@@ -44,7 +44,7 @@ void Gate::reset() {
 }
 
 void Gate::hold(int gpu, platform::Stream stream) {
-  if (held_ == most_streams) throw Failure(ExitCode::failed, "the gate holds no more streams");
+  if (held_ == most_streams) throw cli::Failure(cli::ExitCode::failed, "the gate holds no more streams");
   std::uint32_t* end = words() + first_end + held_++;
   store(end, static_cast<std::uint32_t>(platform::KernelEnd::running));
   platform::Device& device = gpus_.current(gpu);
@@ -79,7 +79,7 @@ void Gate::open() { store(words(), 1); }
 void Gate::check() const {
   for (std::size_t number = 0; number < held_; ++number) {
     if (load(words() + first_end + number) == static_cast<std::uint32_t>(platform::KernelEnd::finished)) continue;
-    throw Failure(ExitCode::failed, "the copies were not enqueued in time, so the measurement is invalid");
+    throw cli::Failure(cli::ExitCode::failed, "the copies were not enqueued in time, so the measurement is invalid");
   }
 }
 

@@ -9,27 +9,27 @@
 namespace gdrkit::tools::bus {
 namespace {
 
-std::vector<std::unique_ptr<platform::Device>> open_all(const DeviceChoice& choice) {
+std::vector<std::unique_ptr<platform::Device>> open_all(const cli::DeviceChoice& choice) {
   const auto count = choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
   if (!count.has_value())
-    throw Failure(choice.is_emulated ? ExitCode::usage : ExitCode::cannot_run, count.error().text());
+    throw cli::Failure(choice.is_emulated ? cli::ExitCode::usage : cli::ExitCode::cannot_run, count.error().text());
   std::vector<std::unique_ptr<platform::Device>> devices;
-  for (int number = 0; number < *count; ++number) devices.push_back(open_device(choice, number));
+  for (int number = 0; number < *count; ++number) devices.push_back(cli::open_device(choice, number));
   return devices;
 }
 
 }  // namespace
 
 void demand(const base::Status& result) {
-  if (!result.has_value()) throw Failure(ExitCode::failed, result.error().text());
+  if (!result.has_value()) throw cli::Failure(cli::ExitCode::failed, result.error().text());
 }
 
-Gpus::Gpus(const DeviceChoice& choice, const NumaChoice& nodes) : Gpus(open_all(choice), nodes) {}
+Gpus::Gpus(const cli::DeviceChoice& choice, const cli::NumaChoice& nodes) : Gpus(open_all(choice), nodes) {}
 
-Gpus::Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const NumaChoice& nodes) : nodes_(nodes) {
+Gpus::Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const cli::NumaChoice& nodes) : nodes_(nodes) {
   for (auto& device : devices) {
     demand(device->make_current());
-    Gpu gpu{nullptr, std::nullopt, "", placement_for(*device)};
+    Gpu gpu{nullptr, std::nullopt, "", cli::placement_for(*device)};
     using platform::GpuKernel;
     auto kernels = platform::GpuKernels::load<GpuKernel::chase, GpuKernel::copy, GpuKernel::gate>(*device);
     if (kernels.has_value()) {
@@ -66,7 +66,8 @@ platform::Device& Gpus::current(int number) {
 platform::GpuKernels& Gpus::kernels(int number) {
   (void)current(number);
   auto& kernels = gpus_[static_cast<std::size_t>(number)].kernels;
-  if (!kernels.has_value()) throw Failure(ExitCode::failed, gpus_[static_cast<std::size_t>(number)].why_no_kernels);
+  if (!kernels.has_value())
+    throw cli::Failure(cli::ExitCode::failed, gpus_[static_cast<std::size_t>(number)].why_no_kernels);
   return *kernels;
 }
 
@@ -75,7 +76,7 @@ std::string Gpus::unreachable_pairs() const {
   for (int runner = 0; runner < count(); ++runner) {
     for (int other = 0; other < count(); ++other) {
       if (other == runner || reaches(runner, other)) continue;
-      text += (text.empty() ? "" : ", ") + format("GPU %d -> GPU %d", runner, other);
+      text += (text.empty() ? "" : ", ") + cli::format("GPU %d -> GPU %d", runner, other);
     }
   }
   return text;
@@ -89,7 +90,7 @@ std::string Gpus::why_no_kernels() const {
 }
 
 const platform::Placed& Gpus::settle_near(int number) {
-  if (settled_near_ != number) placed_ = place(nodes_, &gpus_[static_cast<std::size_t>(number)].placement);
+  if (settled_near_ != number) placed_ = cli::place(nodes_, &gpus_[static_cast<std::size_t>(number)].placement);
   settled_near_ = number;
   return placed_;
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/common/device_choice.hpp"
-#include "cli/common/numa_options.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "cli/interface/numa_options.hpp"
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "platform/host/placement.hpp"
@@ -28,16 +28,16 @@ struct Gpu {
 void demand(const base::Status& result);
 template <class T>
 T demand(base::Result<T> result) {
-  if (!result.has_value()) throw Failure(ExitCode::failed, result.error().text());
+  if (!result.has_value()) throw cli::Failure(cli::ExitCode::failed, result.error().text());
   return std::move(*result);
 }
 
 class Gpus {
  public:
   /// Opens all and enables peer access wherever there is any. Throws Failure(cannot_run).
-  Gpus(const DeviceChoice& choice, const NumaChoice& nodes);
+  Gpus(const cli::DeviceChoice& choice, const cli::NumaChoice& nodes);
   /// Given ones, for tests.
-  Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const NumaChoice& nodes);
+  Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const cli::NumaChoice& nodes);
 
   [[nodiscard]] int count() const { return static_cast<int>(gpus_.size()); }
   [[nodiscard]] const Gpu& operator[](int number) const { return gpus_[static_cast<std::size_t>(number)]; }
@@ -61,7 +61,7 @@ class Gpus {
 
   std::vector<Gpu> gpus_;
   std::vector<bool> reaches_;
-  NumaChoice nodes_;
+  cli::NumaChoice nodes_;
   int settled_near_ = -1;
   platform::Placed placed_;
 };

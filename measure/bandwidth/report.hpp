@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
-#include "cli/common/numa_options.hpp"
+#include "cli/interface/document_option.hpp"
+#include "cli/interface/numa_options.hpp"
 #include "measure/bandwidth/cell_run.hpp"
 #include "measure/common/numa_sweep.hpp"
 #include "measure/result/result.hpp"
@@ -26,11 +26,11 @@ struct BandwidthOptions {
   bool is_verbose = false;
   bool lists = false;
   bool prints_nvbandwidth_json = false;
-  DocumentOption json;
+  cli::DocumentOption json;
   bool is_quiet = false;
   std::vector<std::string> names;
   std::vector<std::string> prefixes;
-  NumaOptions numa;
+  cli::NumaOptions numa;
 };
 
 enum class Status { passed, waived, error };

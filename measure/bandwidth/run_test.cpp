@@ -11,7 +11,7 @@ namespace {
 
 /// "" when the test can run here.
 std::string why_waived(const TestCase& test, const Gpus& gpus, const std::vector<CellPlan>& cells) {
-  if (test.needs_peers() && gpus.count() < 2) return format("it needs two GPUs, and there is %d", gpus.count());
+  if (test.needs_peers() && gpus.count() < 2) return cli::format("it needs two GPUs, and there is %d", gpus.count());
   if (test.mover == Mover::gpu_kernel && !gpus.why_no_kernels().empty()) return gpus.why_no_kernels();
   if (cells.empty()) return "no GPU has peer access to another: " + gpus.unreachable_pairs();
   return {};
@@ -109,7 +109,7 @@ TestReport run_test(const TestCase& test, Gpus* gpus, CellRun* run, const Bandwi
     std::vector<CellValues> values;
     for (const CellPlan& cell : cells) values.push_back(run->run(test, cell));
     report.matrices = make_matrices(test, values, options, run->options().buffer_bytes);
-  } catch (const Failure& failure) {
+  } catch (const cli::Failure& failure) {
     report.status = Status::error;
     report.reason = failure.what();
   }

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstddef>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::bus {
 namespace {
@@ -19,13 +19,14 @@ const TestCase* find_test(const std::string& word) {
   const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), index);
   if (error == std::errc() && stop == word.data() + word.size()) {
     if (index < all.size()) return &all[index];
-    throw Failure(ExitCode::usage,
-                  format("unknown test %s: indices go from 0 to %zu", word.c_str(), all.size() - 1) + list_hint);
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("unknown test %s: indices go from 0 to %zu", word.c_str(), all.size() - 1) + list_hint);
   }
   for (const TestCase& test : all) {
     if (word == test.name) return &test;
   }
-  throw Failure(ExitCode::usage, "unknown test '" + word + "'" + list_hint);
+  throw cli::Failure(cli::ExitCode::usage, "unknown test '" + word + "'" + list_hint);
 }
 
 const char* arrow(const TestCase& test) {
@@ -65,7 +66,7 @@ std::string TestCase::title() const {
 std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
                                           const std::vector<std::string>& prefixes) {
   if (!names.empty() && !prefixes.empty()) {
-    throw Failure(ExitCode::usage, "--testcase and --testcasePrefixes exclude each other");
+    throw cli::Failure(cli::ExitCode::usage, "--testcase and --testcasePrefixes exclude each other");
   }
   std::vector<const TestCase*> selected;
   for (const std::string& name : names) {
@@ -79,7 +80,7 @@ std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
     if (is_meant) selected.push_back(&test);
   }
   if (selected.empty())
-    throw Failure(ExitCode::usage, std::string("no test name begins with such a prefix") + list_hint);
+    throw cli::Failure(cli::ExitCode::usage, std::string("no test name begins with such a prefix") + list_hint);
   return selected;
 }
 

@@ -3,7 +3,7 @@
 // The text, in the shape of nvbandwidth's.
 #include <cstdio>
 
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/bandwidth/report.hpp"
 
@@ -18,7 +18,7 @@ void print_matrix(const TestReport& report, const measure::Series& matrix, const
     std::printf("%2d", row);
     for (int column = 0; column < report.columns; ++column) {
       const measure::Point* point = measure::find_point(matrix, row, column);
-      std::printf("%10s", point == nullptr ? "N/A" : format("%.2f", point->value).c_str());
+      std::printf("%10s", point == nullptr ? "N/A" : cli::format("%.2f", point->value).c_str());
     }
     std::printf("\n");
   }
@@ -49,15 +49,15 @@ void print_list() {
 
 void print_head(const Report& report, const BandwidthOptions& options) {
   std::printf("gdrkit bandwidth %s: the tests of nvbandwidth 0.8, under the same names\n", gdrkit_version());
-  const std::string head = format("%s; buffers of %zu MiB, %d copies per sample, %s of %d samples, %s",
-                                  report.machine.driver_version.c_str(), report.buffer_bytes >> 20, options.loops,
-                                  options.uses_mean ? "mean" : "median", options.samples,
-                                  options.skips_verification ? "data not checked" : "data checked");
-  std::printf("%s\n", fitted(head, 2).c_str());
+  const std::string head = cli::format("%s; buffers of %zu MiB, %d copies per sample, %s of %d samples, %s",
+                                       report.machine.driver_version.c_str(), report.buffer_bytes >> 20, options.loops,
+                                       options.uses_mean ? "mean" : "median", options.samples,
+                                       options.skips_verification ? "data not checked" : "data checked");
+  std::printf("%s\n", cli::fitted(head, 2).c_str());
   for (std::size_t number = 0; number < report.devices.size(); ++number) {
     std::printf("Device %zu: %s\n", number, report.devices[number].c_str());
   }
-  if (options.numa.numa != "all") print_place(report.placed);
+  if (options.numa.numa != "all") cli::print_place(report.placed);
   if (options.numa.numa == "auto" && !options.numa.no_bind && report.devices.size() > 1) {
     std::printf("this is the node of device 0; each device is measured from its own node\n");
   }
@@ -70,13 +70,13 @@ void print_test_begin(const TestCase& test) {
 }
 
 void print_test_end(const TestReport& report, const BandwidthOptions& options) {
-  if (report.status == Status::waived) std::printf("%s\n", fitted("Waived: " + report.reason, 2).c_str());
-  if (report.status == Status::error) std::printf("%s\n", fitted("ERROR: " + report.reason, 2).c_str());
+  if (report.status == Status::waived) std::printf("%s\n", cli::fitted("Waived: " + report.reason, 2).c_str());
+  if (report.status == Status::error) std::printf("%s\n", cli::fitted("ERROR: " + report.reason, 2).c_str());
   for (const measure::Series& matrix : report.matrices) {
     if (options.is_verbose) print_samples(matrix);
     print_matrix(report, matrix, options);
   }
-  if (!report.note.empty()) std::printf("%s\n", fitted(report.note, 2).c_str());
+  if (!report.note.empty()) std::printf("%s\n", cli::fitted(report.note, 2).c_str());
   std::printf("\n");
   std::fflush(stdout);
 }

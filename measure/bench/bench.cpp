@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "cli/common/document_option.hpp"
+#include "cli/interface/document_option.hpp"
 #include "measure/bench/compare_run.hpp"
 #include "measure/bench/options.hpp"
 #include "measure/bench/output/csv.hpp"
@@ -17,31 +17,31 @@ namespace {
 
 void print(std::FILE* out, const std::string& text) {
   if (std::fputs(text.c_str(), out) < 0 || std::fflush(out) != 0) {
-    throw Failure(ExitCode::failed, "cannot write the output");
+    throw cli::Failure(cli::ExitCode::failed, "cannot write the output");
   }
 }
 
 /// The files first: a table that cannot be printed must not cost the figures.
 void write_out(const BenchOptions& options, const Result& result) {
-  if (options.common.json.is_in_file()) write_document(options.common.json, to_json_text(result));
-  if (options.csv.is_in_file()) write_document(options.csv, to_csv_text(result));
+  if (options.common.json.is_in_file()) cli::write_document(options.common.json, to_json_text(result));
+  if (options.csv.is_in_file()) cli::write_document(options.csv, to_csv_text(result));
   print(stdout, options.common.json.is_on_stdout() ? to_json_text(result)
                 : options.csv.is_on_stdout()       ? to_csv_text(result)
                                                    : summary_text(result));
 }
 
 /// --compare OLD --with NEW: nothing is measured.
-ExitCode compare_files(const BenchOptions& options) {
+cli::ExitCode compare_files(const BenchOptions& options) {
   CompareRun run(options);
   const Result current = narrowed(read_result_file(options.with_path), options);
   const CompareReport report = run.compare_with(current, nullptr);
-  print(stdout, printable(report_text(report)));
+  print(stdout, cli::printable(report_text(report)));
   return report.exit_code();
 }
 
 }  // namespace
 
-ExitCode run_bench(Front front, int argc, char** argv) {
+cli::ExitCode run_bench(cli::Front front, int argc, char** argv) {
   BenchOptions options;
   if (const auto ended = parse_bench_options(front, argc, argv, &options)) return *ended;
   if (!options.with_path.empty()) return compare_files(options);
@@ -55,12 +55,12 @@ ExitCode run_bench(Front front, int argc, char** argv) {
   session.measure_all();
   const Result result = session.result();
   write_out(options, result);
-  ExitCode code = result.is_ok ? ExitCode::ok : ExitCode::failed;
+  cli::ExitCode code = result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
   if (comparison) {
     const CompareReport report = comparison->compare_with(result, &session);
     // Text would break a document on standard output.
-    print(options.is_document_on_stdout() ? stderr : stdout, printable(report_text(report)));
-    if (code == ExitCode::ok) code = report.exit_code();
+    print(options.is_document_on_stdout() ? stderr : stdout, cli::printable(report_text(report)));
+    if (code == cli::ExitCode::ok) code = report.exit_code();
   }
   return code;
 }

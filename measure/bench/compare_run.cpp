@@ -45,7 +45,7 @@ Result read_result_file(const std::string& path) {
   try {
     return read_result(path);
   } catch (const BadResult& bad) {
-    throw Failure(ExitCode::usage, std::string("gdrkit bench: ") + bad.what());
+    throw cli::Failure(cli::ExitCode::usage, std::string("gdrkit bench: ") + bad.what());
   }
 }
 
@@ -70,15 +70,15 @@ CompareRun::CompareRun(const BenchOptions& options)
 
 void CompareRun::check(const Result& head) const {
   const std::string never = why_no_comparison(old_, head, options_.compare_path);
-  if (!never.empty()) throw Failure(ExitCode::usage, "gdrkit bench: " + never);
+  if (!never.empty()) throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + never);
   if (old_.series.empty()) {
-    throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path +
-                                       " has no point in common with the requested sections and sizes");
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + options_.compare_path +
+                                                 " has no point in common with the requested sections and sizes");
   }
   const std::vector<std::string> differences = machine_differences(old_, head);
   if (differences.empty() || options_.is_forced) return;
-  throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path + " is of another machine: " +
-                                     joined(differences) + "; --force compares them anyway");
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + options_.compare_path + " is of another machine: " +
+                                               joined(differences) + "; --force compares them anyway");
 }
 
 CompareReport CompareRun::compare_with(const Result& current, Session* session) {
@@ -88,8 +88,9 @@ CompareReport CompareRun::compare_with(const Result& current, Session* session) 
   report.settings = setting_differences(old_, current);
   report.comparison = compare(old_, current);
   if (report.comparison.points.empty() && report.comparison.unjudged.empty()) {
-    throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path +
-                                       " has no point in common with what was measured, so nothing was compared");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit bench: " + options_.compare_path +
+                           " has no point in common with what was measured, so nothing was compared");
   }
   // A quick run measures fewer sizes, and --sizes rounds or leaves out some: those are not gone.
   if (session != nullptr && (options_.is_quick || !options_.sizes.empty())) report.comparison.vanished.clear();

@@ -24,9 +24,9 @@ struct CompareReport {
 
   /// failed: something is slower. usage (2): nothing is known to be, and that means nothing, as what matters cannot be
   /// judged.
-  [[nodiscard]] ExitCode exit_code() const {
-    if (!slower.empty()) return ExitCode::failed;
-    return undecided.empty() ? ExitCode::ok : ExitCode::usage;
+  [[nodiscard]] cli::ExitCode exit_code() const {
+    if (!slower.empty()) return cli::ExitCode::failed;
+    return undecided.empty() ? cli::ExitCode::ok : cli::ExitCode::usage;
   }
 };
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/common/size.hpp"
-#include "cli/common/whole_file.hpp"
+#include "cli/interface/size.hpp"
+#include "cli/interface/whole_file.hpp"
 #include "measure/bench/section.hpp"
 
 namespace gdrkit::tools {
@@ -38,7 +38,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 [[noreturn]] void refuse(const std::string& sentence) {
-  throw Failure(ExitCode::usage, "gdrkit bench: " + sentence + "\nTry: gdrkit bench --help");
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + sentence + "\nTry: gdrkit bench --help");
 }
 
 template <class Number>
@@ -48,9 +48,9 @@ bool to_number(const std::string& text, Number* number) {
 }
 
 std::size_t parse_size(const std::string& option, const std::string& text) {
-  const auto size = to_size(text);
+  const auto size = cli::to_size(text);
   if (size && *size != 0 && *size <= largest_size) return *size;
-  refuse(option + ": '" + text + "' is not a size from 1 to 64G; " + size_grammar);
+  refuse(option + ": '" + text + "' is not a size from 1 to 64G; " + cli::size_grammar);
 }
 
 void take_sections(const std::string& text, BenchOptions* options) {
@@ -72,9 +72,9 @@ void take_sections(const std::string& text, BenchOptions* options) {
 
 /// The new result must not replace the old one, which --compare still needs.
 void refuse_lost_files(const BenchOptions& options) {
-  for (const DocumentOption& document : {options.common.json, options.csv}) {
-    const bool is_lost =
-        document.is_in_file() && !options.compare_path.empty() && are_one_file(document.path, options.compare_path);
+  for (const cli::DocumentOption& document : {options.common.json, options.csv}) {
+    const bool is_lost = document.is_in_file() && !options.compare_path.empty() &&
+                         cli::are_one_file(document.path, options.compare_path);
     if (is_lost) refuse("--compare reads " + document.path + "; write the new result to another file");
   }
 }
@@ -89,7 +89,7 @@ void take(const Texts& texts, BenchOptions* options) {
   if (!texts.part.empty()) options->part = parse_part(texts.part);
   if (!texts.trial_of.empty()) options->trial_of = split(texts.trial_of, label_separator);
   if (!texts.cpu.empty() && !to_number(texts.cpu, &options->cpu)) refuse("--cpu: '" + texts.cpu + "' is not a number");
-  options->place = choose_one_place(options->numa);
+  options->place = cli::choose_one_place(options->numa);
   if (!options->with_path.empty() && options->compare_path.empty()) {
     refuse("--with NEW.json also needs --compare OLD.json");
   }
@@ -100,8 +100,8 @@ void take(const Texts& texts, BenchOptions* options) {
   refuse_lost_files(*options);
 }
 
-CommandLine command_line(BenchOptions* options, Texts* texts) {
-  CommandLine line;
+cli::CommandLine command_line(BenchOptions* options, Texts* texts) {
+  cli::CommandLine line;
   line.name = "bench";
   line.summary =
       "Times copies to and from device memory through the mapping, of every size, next to raw loops and the driver's "
@@ -135,8 +135,8 @@ CommandLine command_line(BenchOptions* options, Texts* texts) {
   add_hidden("part", "NUMBER/PROCESSES", &texts->part, "this process's part of a run");
   add_hidden("trial-of", "LABELS", &texts->trial_of, "measure these cells again, with semicolons");
   add_hidden("cpu", "CPU", &texts->cpu, "measure on this CPU, if it can be had");
-  add_common_options(&line, &options->common);
-  add_place_options(&line, &options->numa);
+  cli::add_common_options(&line, &options->common);
+  cli::add_place_options(&line, &options->numa);
   return line;
 }
 
@@ -193,9 +193,9 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
   return sizes;
 }
 
-std::optional<ExitCode> parse_bench_options(Front front, int argc, char** argv, BenchOptions* options) {
+std::optional<cli::ExitCode> parse_bench_options(cli::Front front, int argc, char** argv, BenchOptions* options) {
   Texts texts;
-  if (const auto ended = parse(command_line(options, &texts), front, argc, argv)) return ended;
+  if (const auto ended = cli::parse(command_line(options, &texts), front, argc, argv)) return ended;
   take(texts, options);
   return std::nullopt;
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/common_options.hpp"
-#include "cli/common/numa_options.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/numa_options.hpp"
 #include "measure/bench/effort.hpp"
 #include "measure/common/measure_names.hpp"
 #include "measure/harness/direction.hpp"
@@ -26,15 +26,15 @@ struct ProcessPart {
 inline constexpr int usual_processes = 3;
 
 struct BenchOptions {
-  CommonOptions common;
-  NumaOptions numa;
-  NumaChoice place;
+  cli::CommonOptions common;
+  cli::NumaOptions numa;
+  cli::NumaChoice place;
   bool is_quick = false;
   std::vector<std::string> sections;  ///< all of them when none was named
   bool has_chosen_sections = false;
   std::vector<std::size_t> sizes;  ///< empty: each section's own
   int rounds = 0;                  ///< 0: the effort's own
-  DocumentOption csv;
+  cli::DocumentOption csv;
   std::string compare_path;  ///< "": no comparison
   std::string with_path;     ///< "": measure
   bool is_forced = false;
@@ -51,7 +51,8 @@ struct BenchOptions {
 };
 
 /// A value: end now with this code. Throws Failure(usage) with what is wrong and what can be done.
-[[nodiscard]] std::optional<ExitCode> parse_bench_options(Front front, int argc, char** argv, BenchOptions* options);
+[[nodiscard]] std::optional<cli::ExitCode> parse_bench_options(cli::Front front, int argc, char** argv,
+                                                               BenchOptions* options);
 
 /// "8,4096,64K,1M": sizes (size.hpp). Ascending, each once. Throws Failure(usage).
 [[nodiscard]] std::vector<std::size_t> parse_sizes(const std::string& text);

@@ -8,7 +8,7 @@
 #include <new>
 #include <utility>
 
-#include "cli/common/banner.hpp"
+#include "cli/interface/banner.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/other_process.hpp"
 #include "measure/common/mapped_buffer.hpp"
@@ -23,16 +23,16 @@ constexpr double quick_noise_looks_ms = 30;
 constexpr const char* about_figures =
     ". The values are those of ordinary memory with this CPU; they compare builds of gdrkit on this machine.";
 
-DeviceChoice choose(const BenchOptions& options) {
-  apply(options.common);
-  DeviceChoice choice = choose_device(find_gpus());
+cli::DeviceChoice choose(const BenchOptions& options) {
+  cli::apply(options.common);
+  cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
   if (choice.is_emulated) choice.note += about_figures;
-  if (!options.is_part_of_a_run()) print_note(choice, options.is_document_on_stdout());
+  if (!options.is_part_of_a_run()) cli::print_note(choice, options.is_document_on_stdout());
   return choice;
 }
 
 /// The CPUs this process may use: the one it stays on, then others of its node, then the rest.
-std::vector<int> cpus_in_order(const Placement& placement, const Place& place) {
+std::vector<int> cpus_in_order(const platform::Placement& placement, const platform::Place& place) {
   std::vector<int> cpus = placement.usable_cpus();
   const std::vector<int> near = placement.usable_cpus(place.cpu_node);
   const auto distance = [&](int cpu) {
@@ -45,11 +45,11 @@ std::vector<int> cpus_in_order(const Placement& placement, const Place& place) {
 }
 
 /// On the CPU that the options ask for: an old result's, as CPUs are not all equally far from the GPU.
-Placed placed_for(const BenchOptions& options, Placement* placement) {
-  Placed placed = place(options.place, placement);
+platform::Placed placed_for(const BenchOptions& options, platform::Placement* placement) {
+  platform::Placed placed = cli::place(options.place, placement);
   const bool is_elsewhere = options.cpu >= 0 && placed.is_thread_bound && placed.place.cpu != options.cpu;
   if (is_elsewhere && !placement->move_to(options.cpu, &placed)) {
-    placed.notes.push_back(format("CPU %d, where the old result was measured, cannot be used now", options.cpu));
+    placed.notes.push_back(cli::format("CPU %d, where the old result was measured, cannot be used now", options.cpu));
   }
   return placed;
 }
@@ -64,8 +64,8 @@ std::string one_line(std::string text) {
 Session::Session(const BenchOptions& options)
     : options_(options),
       choice_(choose(options)),
-      device_(open_device(choice_, options.common.device)),
-      placement_(placement_for(*device_)),
+      device_(cli::open_device(choice_, options.common.device)),
+      placement_(cli::placement_for(*device_)),
       placed_(placed_for(options, &placement_)),
       cpus_(cpus_in_order(placement_, placed_.place)),
       progress_(options.common.quiet) {
@@ -138,7 +138,7 @@ void Session::measure_all() {
     progress_.end();
     std::string why;
     for (const std::string& sentence : collected_.notes()) why += "\n  " + sentence;
-    throw Failure(is_ok_ ? ExitCode::cannot_run : ExitCode::failed, "nothing was measured:" + why);
+    throw cli::Failure(is_ok_ ? cli::ExitCode::cannot_run : cli::ExitCode::failed, "nothing was measured:" + why);
   }
   if (!options_.is_part_of_a_run()) measure_in_other_processes();
   progress_.end();
@@ -146,13 +146,13 @@ void Session::measure_all() {
 
 void Session::measure_in_other_processes() {
   const int others = usual_processes - 1;
-  progress_.begin_section("processes", format("the same in %d more processes", others), others);
+  progress_.begin_section("processes", cli::format("the same in %d more processes", others), others);
   placement_.release();
   for (int number = 1; number <= others; ++number) {
-    const std::string label = format("%d of %d", number + 1, usual_processes);
+    const std::string label = cli::format("%d of %d", number + 1, usual_processes);
     progress_.step(label);
     try {
-      const std::string part = format("%d/%d", number, usual_processes);
+      const std::string part = cli::format("%d/%d", number, usual_processes);
       const Result result =
           result_of_process(this_program, options_.arguments_for(placed_.place.cpu, {"--part", part}));
       for (const Series& series : result.series) {
@@ -160,7 +160,7 @@ void Session::measure_in_other_processes() {
       }
       for (const std::string& sentence : result.notes) note(sentence);
       is_ok_ = is_ok_ && result.is_ok;
-    } catch (const Failure& failure) {
+    } catch (const cli::Failure& failure) {
       is_ok_ = false;
       note("FAILED: process " + label + ": " + one_line(failure.what()));
     }
@@ -181,11 +181,11 @@ std::vector<measure::Again> Session::measure_again(const std::vector<const measu
     const std::string label = label_of(point->series->id, point->new_look.point->x);
     if (!label.empty()) labels += (labels.empty() ? "" : ";") + label;
   }
-  progress_.step(format("again: %zu points", points.size()));
+  progress_.step(cli::format("again: %zu points", points.size()));
   Result result;
   try {
     result = result_of_process(this_program, options_.arguments_for(placed_.place.cpu, {"--trial-of", labels}));
-  } catch (const Failure& failure) {
+  } catch (const cli::Failure& failure) {
     note("could not be measured again: " + labels + ": " + one_line(failure.what()));
   }
   std::vector<measure::Again> all;
@@ -202,14 +202,14 @@ std::vector<measure::Again> Session::measure_again(const std::vector<const measu
 }
 
 Result Session::result() const {
-  const BackendNames names = backend_names();
+  const cli::BackendNames names = cli::backend_names();
   Result result;
   result.tool = "bench";
   result.version = gdrkit_version();
-  result.date = today();
+  result.date = cli::today();
   result.is_emulated = choice_.is_emulated;
   result.backend = names.backend;
-  result.machine = describe_machine(device_.get());
+  result.machine = platform::describe_machine(device_.get());
   result.machine.cpu_count = static_cast<int>(cpus_.size());
   result.place = placed_.place;
   result.clock = describe(clock_);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/device_choice.hpp"
+#include "cli/interface/device_choice.hpp"
 #include "measure/baseline/raw_loops.hpp"
 #include "measure/bench/options.hpp"
 #include "measure/bench/output/progress.hpp"
@@ -40,7 +40,7 @@ class Session {
   [[nodiscard]] const BenchOptions& options() const noexcept { return options_; }
   [[nodiscard]] platform::Device* device() const noexcept { return device_.get(); }
   [[nodiscard]] bool is_emulated() const noexcept { return choice_.is_emulated; }
-  [[nodiscard]] const DeviceChoice& choice() const noexcept { return choice_; }
+  [[nodiscard]] const cli::DeviceChoice& choice() const noexcept { return choice_; }
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
   [[nodiscard]] bool has_raw() const noexcept { return has_raw_; }
   [[nodiscard]] measure::RawKind raw_kind() const noexcept { return raw_kind_; }
@@ -65,10 +65,10 @@ class Session {
   void measure_cell(std::size_t number);
 
   const BenchOptions& options_;
-  DeviceChoice choice_;
+  cli::DeviceChoice choice_;
   std::unique_ptr<platform::Device> device_;
-  Placement placement_;
-  Placed placed_;
+  platform::Placement placement_;
+  platform::Placed placed_;
   std::vector<int> cpus_;
   Clock clock_;
   MachineNoise noise_;

@@ -6,17 +6,17 @@
 
 namespace gdrkit::tools {
 
-Option allocation_option(std::string* target) {
+cli::Option allocation_option(std::string* target) {
   return {'a', "allocation", "CALL",
-          Choice{{allocation_mem_alloc, allocation_mem_create}, target, "Unrecognized fn argument"},
+          cli::Choice{{allocation_mem_alloc, allocation_mem_create}, target, "Unrecognized fn argument"},
           "how the buffer is allocated: cuMemAlloc or cuMemCreate"};
 }
 
-Option mapping_type_option(std::string* target) {
+cli::Option mapping_type_option(std::string* target) {
   return {'M', "mapping-type", "TYPE",
-          Choice{{"default", "wc", "cache", "device"},
-                 target,
-                 "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
+          cli::Choice{{"default", "wc", "cache", "device"},
+                      target,
+                      "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
           "how the CPU maps the buffer: default, wc (write-combining), cache or device"};
 }
 

@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "cli/common/command_line.hpp"
+#include "cli/interface/command_line.hpp"
 
 namespace gdrkit::tools {
 
 /// -a; `target` must outlive the parsing, and holds the default.
-[[nodiscard]] Option allocation_option(std::string* target);
+[[nodiscard]] cli::Option allocation_option(std::string* target);
 /// -M; likewise.
-[[nodiscard]] Option mapping_type_option(std::string* target);
+[[nodiscard]] cli::Option mapping_type_option(std::string* target);
 
 }  // namespace gdrkit::tools

@@ -3,7 +3,7 @@
 // Counts: what numbers of iterations, rounds and repeats the tools accept.
 #pragma once
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 
@@ -17,7 +17,8 @@ inline constexpr int most_rounds = 100'000;
 /// Throws Failure(usage) that names `option` (under both its names, as "-w, --write-iterations") and the limits.
 inline void check_count(const char* option, int value, int least, int most) {
   if (value >= least && value <= most) return;
-  throw Failure(ExitCode::usage, format("ERROR: %s: %d is not from %d to %d", option, value, least, most));
+  throw cli::Failure(cli::ExitCode::usage,
+                     cli::format("ERROR: %s: %d is not from %d to %d", option, value, least, most));
 }
 
 }  // namespace gdrkit::tools

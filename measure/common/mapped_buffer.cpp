@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "cli/common/device_choice.hpp"
-#include "cli/common/exit_code.hpp"
-#include "cli/common/size.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/size.hpp"
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/nvidia_gpus.hpp"
 
@@ -18,13 +18,13 @@ namespace {
 std::string call_failed(const char* call, int error) { return std::string(call) + ": " + errno_text(error); }
 
 [[noreturn]] void refuse_size(platform::Device* device, std::size_t size_bytes, const std::string& cause,
-                              ExitCode code = ExitCode::failed) {
-  std::string text = "cannot allocate " + size_text(size_bytes) + " of device memory: " + cause;
+                              cli::ExitCode code = cli::ExitCode::failed) {
+  std::string text = "cannot allocate " + cli::size_text(size_bytes) + " of device memory: " + cause;
   if (const auto memory = device->memory()) {
-    text += "; the device has " + rough_size_text(memory->total_bytes) + ", " + rough_size_text(memory->free_bytes) +
-            " of it free";
+    text += "; the device has " + cli::rough_size_text(memory->total_bytes) + ", " +
+            cli::rough_size_text(memory->free_bytes) + " of it free";
   }
-  throw Failure(code, text + "; choose a smaller size");
+  throw cli::Failure(code, text + "; choose a smaller size");
 }
 
 /// Of a GPU: "; BAR1 of 0000:3b:00.0 has 128 GiB". "" where that is not known.
@@ -35,7 +35,7 @@ std::string bar1_text(const platform::Device& device) {
   for (const platform::NvidiaGpu& gpu : *gpus) {
     if (platform::to_string(gpu.address) != platform::to_string(*address) || gpu.bar1_size_bytes == 0) continue;
     return std::string("; BAR1 of ") + device.identity().pci_bus_id + " has " +
-           size_text(static_cast<std::size_t>(gpu.bar1_size_bytes)) + " for all mappings of all processes";
+           cli::size_text(static_cast<std::size_t>(gpu.bar1_size_bytes)) + " for all mappings of all processes";
   }
   return "";
 }
@@ -43,15 +43,15 @@ std::string bar1_text(const platform::Device& device) {
 /// A pin or map for which there is no room is no defect of the program: an error message, no assertion.
 void check_room(const AlignedAllocation& memory, const char* verb, const char* call, int result) {
   if (result != ENOMEM && result != ENOSPC) return;
-  throw Failure(ExitCode::failed,
-                format("cannot %s %s of device memory: ", verb, size_text(memory.rounded_bytes()).c_str()) +
-                    call_failed(call, result) + bar1_text(memory.device()) +
-                    "; choose a smaller size, or unmap other buffers");
+  throw cli::Failure(
+      cli::ExitCode::failed,
+      cli::format("cannot %s %s of device memory: ", verb, cli::size_text(memory.rounded_bytes()).c_str()) +
+          call_failed(call, result) + bar1_text(memory.device()) + "; choose a smaller size, or unmap other buffers");
 }
 
 }  // namespace
 
-std::string errno_text(int error) { return format("%s (%d)", gdrkit_strerror(error), error); }
+std::string errno_text(int error) { return cli::format("%s (%d)", gdrkit_strerror(error), error); }
 
 platform::AllocationKind allocation_kind(const std::string& gdrcopy_word) {
   return gdrcopy_word == allocation_mem_create ? platform::AllocationKind::vmm : platform::AllocationKind::cuda_malloc;
@@ -67,19 +67,21 @@ gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word) {
 AlignedAllocation::AlignedAllocation(platform::Device* device, platform::AllocationKind kind, std::size_t size_bytes)
     : device_(device), size_bytes_(size_bytes) {
   GDRKIT_TOOL_ASSERT(size_bytes > 0, "cannot allocate 0 bytes of device memory");
-  if (size_bytes > SIZE_MAX / 4) refuse_size(device, size_bytes, "the size exceeds the address space", ExitCode::usage);
+  if (size_bytes > SIZE_MAX / 4)
+    refuse_size(device, size_bytes, "the size exceeds the address space", cli::ExitCode::usage);
   rounded_bytes_ = (size_bytes + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
   // Memory of the virtual-memory calls starts on a GPU page by itself.
   const bool is_vmm = kind == platform::AllocationKind::vmm || kind == platform::AllocationKind::vmm_exportable;
   auto allocation = device->allocate(kind, is_vmm ? rounded_bytes_ : rounded_bytes_ + GPU_PAGE_OFFSET);
   if (!allocation.has_value()) {
     // A kind that this device or driver does not have is not a failure of what is tested.
-    if (allocation.error().errno_value == EOPNOTSUPP) throw Failure(ExitCode::cannot_run, allocation.error().text());
+    if (allocation.error().errno_value == EOPNOTSUPP)
+      throw cli::Failure(cli::ExitCode::cannot_run, allocation.error().text());
     if (allocation.error().errno_value == ENOMEM) refuse_size(device, rounded_bytes_, allocation.error().text());
     const int code = allocation.error().vendor_code;
-    GDRKIT_TOOL_ASSERT(
-        allocation.has_value(),
-        (code == 0 ? "" : format("CUDA error: %s\n", platform::cuda_result_name(code))) + allocation.error().text());
+    GDRKIT_TOOL_ASSERT(allocation.has_value(),
+                       (code == 0 ? "" : cli::format("CUDA error: %s\n", platform::cuda_result_name(code))) +
+                           allocation.error().text());
   }
   allocation_ = std::move(*allocation);
   address_ = (allocation_.address() + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
@@ -100,9 +102,9 @@ void AlignedAllocation::free() {
 gdr_t open_drop_in() {
   gdr_t context = gdr_open();
   if (context == nullptr) {
-    throw Failure(
-        ExitCode::cannot_run,
-        "gdr_open error: Is gdrdrv driver installed and loaded?\nNo backend can be used:\n" + why_no_backend());
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        "gdr_open error: Is gdrdrv driver installed and loaded?\nNo backend can be used:\n" + cli::why_no_backend());
   }
   return context;
 }

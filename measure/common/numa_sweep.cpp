@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <map>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -33,10 +33,10 @@ Series series_of(const NumaQuantity& quantity) {
 /// Every pair with what was measured there, a vector of rounds for each quantity.
 using Values = std::map<Pair, std::vector<std::vector<double>>>;
 
-void visit(const Pair& pair, Placement* placement, std::map<Pair, std::string>* refused, Values* values,
+void visit(const Pair& pair, platform::Placement* placement, std::map<Pair, std::string>* refused, Values* values,
            const std::function<std::vector<double>()>& measure) {
   if (refused->count(pair) != 0) return;
-  const Placed placed = placement->on({pair.first, pair.second});
+  const platform::Placed placed = placement->on({pair.first, pair.second});
   if (!placed.is_as_wanted()) {
     values->erase(pair);
     (*refused)[pair] = placed.line();
@@ -50,7 +50,7 @@ void visit(const Pair& pair, Placement* placement, std::map<Pair, std::string>* 
 
 }  // namespace
 
-NumaSweep sweep_nodes(Placement* placement, const std::vector<NumaQuantity>& quantities,
+NumaSweep sweep_nodes(platform::Placement* placement, const std::vector<NumaQuantity>& quantities,
                       const std::function<std::vector<double>()>& measure) {
   NumaSweep sweep;
   for (const auto& node : placement->nodes()) {
@@ -67,11 +67,13 @@ NumaSweep sweep_nodes(Placement* placement, const std::vector<NumaQuantity>& qua
     }
   }
   for (const auto& [pair, reason] : refused) {
-    sweep.left_out.push_back(format("CPU node %d, memory node %d is left out: ", pair.first, pair.second) + reason);
+    sweep.left_out.push_back(cli::format("CPU node %d, memory node %d is left out: ", pair.first, pair.second) +
+                             reason);
   }
   if (values.empty()) {
-    throw Failure(ExitCode::cannot_run, "--numa all: no pair of nodes can be used here\n" +
-                                            (sweep.left_out.empty() ? std::string() : sweep.left_out.front()));
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       "--numa all: no pair of nodes can be used here\n" +
+                           (sweep.left_out.empty() ? std::string() : sweep.left_out.front()));
   }
   for (std::size_t index = 0; index < quantities.size(); ++index) {
     Series series = series_of(quantities[index]);
@@ -94,13 +96,14 @@ void print_sweep(const NumaSweep& sweep, int gpu_node) {
       std::printf("%18d", cpu_node);
       for (const int memory_node : sweep.memory_nodes) {
         const Point* point = find_point(series, cpu_node, memory_node);
-        std::printf(" %10s", point == nullptr ? "N/A" : format("%.4g", point->value).c_str());
+        std::printf(" %10s", point == nullptr ? "N/A" : cli::format("%.4g", point->value).c_str());
       }
       std::printf("\n");
     }
   }
-  for (const std::string& line : sweep.left_out) std::printf("%s\n", fitted(line, 2).c_str());
-  std::printf("%s\n", gpu_node >= 0 ? format("the GPU is on node %d", gpu_node).c_str() : "the GPU's node is unknown");
+  for (const std::string& line : sweep.left_out) std::printf("%s\n", cli::fitted(line, 2).c_str());
+  std::printf("%s\n",
+              gpu_node >= 0 ? cli::format("the GPU is on node %d", gpu_node).c_str() : "the GPU's node is unknown");
 }
 
 }  // namespace gdrkit::tools

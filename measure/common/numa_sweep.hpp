@@ -35,7 +35,7 @@ inline constexpr int numa_rounds = 5;
 
 /// Each round visits all pairs, so that what disturbs the machine for a while disturbs all. `measure` runs on the pair
 /// and must take its host memory then. Throws Failure(cannot_run) when no pair can be had.
-[[nodiscard]] NumaSweep sweep_nodes(Placement* placement, const std::vector<NumaQuantity>& quantities,
+[[nodiscard]] NumaSweep sweep_nodes(platform::Placement* placement, const std::vector<NumaQuantity>& quantities,
                                     const std::function<std::vector<double>()>& measure);
 
 /// A matrix a quantity: rows are CPU nodes, columns memory nodes; then what was left out, and the GPU's node.

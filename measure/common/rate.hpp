@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 
@@ -17,7 +17,7 @@ inline constexpr std::size_t smallest_rated_bytes = 4096;
 [[nodiscard]] inline std::string rate_text(std::size_t size_bytes, double ns) {
   if (size_bytes < smallest_rated_bytes || !(ns > 0)) return "";
   const double rate = static_cast<double>(size_bytes) / ns;
-  return format(rate < 10 ? "%.2f" : "%.1f", rate);
+  return cli::format(rate < 10 ? "%.2f" : "%.1f", rate);
 }
 
 }  // namespace gdrkit::tools

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/result.hpp"
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/common/measure_names.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -60,7 +60,7 @@ std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const M
     int failed = 0;
 
     listener->before_write(size);
-    const double write_ns = time_batch(request.write_iterations, [&](std::size_t) {
+    const double write_ns = platform::time_batch(request.write_iterations, [&](std::size_t) {
       failed |= gdr_copy_to_mapping(buffer.handle(), target, written.data(), size);
     });
     result.write_mib_per_s = mib_per_s(size, write_ns);
@@ -71,7 +71,7 @@ std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const M
 
     std::memset(seen.data(), 0, size);
     listener->before_read(size);
-    const double read_ns = time_batch(request.read_iterations, [&](std::size_t) {
+    const double read_ns = platform::time_batch(request.read_iterations, [&](std::size_t) {
       failed |= gdr_copy_from_mapping(buffer.handle(), seen.data(), target, size);
     });
     result.read_mib_per_s = mib_per_s(size, read_ns);

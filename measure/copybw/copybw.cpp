@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/common/device_choice.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/common/buffer_options.hpp"
 #include "measure/common/counts.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -18,8 +18,8 @@
 namespace gdrkit::tools {
 namespace {
 
-CommandLine command_line(CopybwOptions* options) {
-  CommandLine line;
+cli::CommandLine command_line(CopybwOptions* options) {
+  cli::CommandLine line;
   line.name = "copybw";
   line.summary = "Measures the bandwidth of copies through a mapping of device memory, with one CPU thread.";
   line.example = "gdrkit copybw --size 1M --json";
@@ -34,8 +34,8 @@ CommandLine command_line(CopybwOptions* options) {
       allocation_option(&options->allocation),
       mapping_type_option(&options->mapping_type),
   };
-  add_common_options(&line, &options->common);
-  add_numa_options(&line, &options->numa);
+  cli::add_common_options(&line, &options->common);
+  cli::add_numa_options(&line, &options->numa);
   return line;
 }
 
@@ -90,7 +90,7 @@ class Silence final : public BandwidthListener {
 };
 
 void print_gdrcopy_head(const CopybwOptions& options, const platform::Device& device, const AlignedAllocation& memory) {
-  print_banner(device);
+  cli::print_banner(device);
   std::printf("testing size: %zu\n", memory.size_bytes());
   std::printf("rounded size: %zu\n", memory.rounded_bytes());
   std::printf("gpu alloc fn: %s\n", options.allocation.c_str());
@@ -99,32 +99,32 @@ void print_gdrcopy_head(const CopybwOptions& options, const platform::Device& de
 
 void print_gdrcopy_mapping(const MappedBuffer& buffer) {
   std::printf("map_d_ptr: %p\n", buffer.mapping());
-  print_info_lines(buffer.info());
+  cli::print_info_lines(buffer.info());
   std::printf("page offset: %zu\n", buffer.page_offset());
   std::printf("user-space pointer:%p\n", static_cast<void*>(buffer.user_pointer()));
 }
 
-void print_table_head(const CopybwOptions& options, const CopybwReport& report, const Placed& placed,
-                      const NumaChoice& nodes) {
-  const bool is_sweep = nodes.kind == NumaChoice::Kind::all;
+void print_table_head(const CopybwOptions& options, const CopybwReport& report, const platform::Placed& placed,
+                      const cli::NumaChoice& nodes) {
+  const bool is_sweep = nodes.kind == cli::NumaChoice::Kind::all;
   if (!options.common.quiet) {
     const std::string head =
-        format("%s %s, backend %s, copy kernels %s (to device) and %s (from device)", report.machine.gpu_name.c_str(),
-               report.machine.gpu_pci_address.c_str(), report.names.backend.c_str(), report.names.store_kernel.c_str(),
-               report.names.load_kernel.c_str());
-    std::printf("%s\n", fitted(head, 2).c_str());
-    const std::string counts = format("%d copies to the device and %d from it per size; %s", options.write_iterations,
-                                      options.read_iterations, timer_name);
-    std::printf("%s\n", fitted(counts, 2).c_str());
-    if (!is_sweep) print_place(placed);
+        cli::format("%s %s, backend %s, copy kernels %s (to device) and %s (from device)",
+                    report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(),
+                    report.names.backend.c_str(), report.names.store_kernel.c_str(), report.names.load_kernel.c_str());
+    std::printf("%s\n", cli::fitted(head, 2).c_str());
+    const std::string counts = cli::format("%d copies to the device and %d from it per size; %s",
+                                           options.write_iterations, options.read_iterations, platform::timer_name);
+    std::printf("%s\n", cli::fitted(counts, 2).c_str());
+    if (!is_sweep) cli::print_place(placed);
   }
   if (is_sweep) return;
   std::printf("%12s %18s %18s  %s\n", "bytes", "to device, MiB/s", "from device, MiB/s", "checked");
 }
 
-std::unique_ptr<BandwidthListener> listener_for(Front front, const CopybwOptions& options) {
+std::unique_ptr<BandwidthListener> listener_for(cli::Front front, const CopybwOptions& options) {
   if (options.common.json.is_on_stdout()) return std::make_unique<Silence>();
-  if (front == Front::gdrcopy) return std::make_unique<GdrcopyPrinter>(options);
+  if (front == cli::Front::gdrcopy) return std::make_unique<GdrcopyPrinter>(options);
   return std::make_unique<TablePrinter>();
 }
 
@@ -135,10 +135,10 @@ BandwidthRequest request_of(const CopybwOptions& options) {
 
 /// --numa all: the one size on every pair of nodes.
 NumaSweep sweep(const CopybwOptions& options, platform::Device* device, const MappedBuffer& buffer,
-                std::uint64_t device_address, Placement* placement) {
+                std::uint64_t device_address, platform::Placement* placement) {
   const BandwidthRequest request = request_of(options);
   const std::size_t size = request.sizes_bytes.front();
-  const std::string bytes = format("%zu bytes", size);
+  const std::string bytes = cli::format("%zu bytes", size);
   const auto gb_per_s = [](double mib_per_s) { return mib_per_s * 1024 * 1024 / 1e9; };
   Silence silence;
   return sweep_nodes(
@@ -147,46 +147,47 @@ NumaSweep sweep(const CopybwOptions& options, platform::Device* device, const Ma
        {"from device, " + bytes, "from_device", size, "GB/s", false, request.read_iterations}},
       [&] {
         const auto results = measure_bandwidth(device, buffer, device_address, request, &silence);
-        if (!results.front().is_verified()) throw Failure(ExitCode::failed, "the content differs");
+        if (!results.front().is_verified()) throw cli::Failure(cli::ExitCode::failed, "the content differs");
         return std::vector<double>{gb_per_s(results.front().write_mib_per_s), gb_per_s(results.front().read_mib_per_s)};
       });
 }
 
-NumaChoice nodes_for(Front front, const CopybwOptions& options) {
-  if (front == Front::gdrcopy) return {NumaChoice::Kind::keep, {}};
-  const NumaChoice choice = choose_nodes(options.numa);
-  if (choice.kind == NumaChoice::Kind::all && options.is_sweep) {
-    throw Failure(ExitCode::usage, "--numa all measures one size (--copy-size); leave out --sweep");
+cli::NumaChoice nodes_for(cli::Front front, const CopybwOptions& options) {
+  if (front == cli::Front::gdrcopy) return {cli::NumaChoice::Kind::keep, {}};
+  const cli::NumaChoice choice = cli::choose_nodes(options.numa);
+  if (choice.kind == cli::NumaChoice::Kind::all && options.is_sweep) {
+    throw cli::Failure(cli::ExitCode::usage, "--numa all measures one size (--copy-size); leave out --sweep");
   }
   return choice;
 }
 
-ExitCode run(Front front, const CopybwOptions& options) {
+cli::ExitCode run(cli::Front front, const CopybwOptions& options) {
   const BandwidthRequest request = request_of(options);
-  const NumaChoice nodes = nodes_for(front, options);
-  apply(options.common);
+  const cli::NumaChoice nodes = nodes_for(front, options);
+  cli::apply(options.common);
   const bool is_text = !options.common.json.is_on_stdout();
-  const bool prints_gdrcopy = is_text && front == Front::gdrcopy;
-  const DeviceChoice choice = choose_device(find_gpus());
-  print_note(choice, options.common.json.is_on_stdout());
-  const auto device = open_device(choice, options.common.device);
-  Placement placement = placement_for(*device);
-  Placed placed;
-  if (front == Front::gdrkit) placed = place(nodes, &placement);
+  const bool prints_gdrcopy = is_text && front == cli::Front::gdrcopy;
+  const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
+  cli::print_note(choice, options.common.json.is_on_stdout());
+  const auto device = cli::open_device(choice, options.common.device);
+  platform::Placement placement = cli::placement_for(*device);
+  platform::Placed placed;
+  if (front == cli::Front::gdrkit) placed = cli::place(nodes, &placement);
   AlignedAllocation memory(device.get(), allocation_kind(options.allocation), options.size_bytes);
   if (prints_gdrcopy) print_gdrcopy_head(options, *device, memory);
 
-  CopybwReport report{choice.is_emulated, describe_machine(device.get()), backend_names(), "", {}, {}, {}};
-  if (front == Front::gdrkit) report.place = placed.place;
+  CopybwReport report{
+      choice.is_emulated, platform::describe_machine(device.get()), cli::backend_names(), "", {}, {}, {}};
+  if (front == cli::Front::gdrkit) report.place = placed.place;
   MappedBuffer buffer(memory, mapping_flag(options.mapping_type));
   const char* type_text = "";
   (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
   report.mapping_type = type_text;
   if (prints_gdrcopy) print_gdrcopy_mapping(buffer);
-  if (is_text && front == Front::gdrkit) print_table_head(options, report, placed, nodes);
+  if (is_text && front == cli::Front::gdrkit) print_table_head(options, report, placed, nodes);
 
-  if (front == Front::gdrcopy) stay_on_this_cpu();
-  if (nodes.kind == NumaChoice::Kind::all) {
+  if (front == cli::Front::gdrcopy) platform::stay_on_this_cpu();
+  if (nodes.kind == cli::NumaChoice::Kind::all) {
     report.sweep = sweep(options, device.get(), buffer, memory.address(), &placement);
     if (is_text) print_sweep(*report.sweep, placement.gpu_node());
   } else {
@@ -205,18 +206,19 @@ ExitCode run(Front front, const CopybwOptions& options) {
   const bool is_verified = std::all_of(report.results.begin(), report.results.end(),
                                        [](const auto& result) { return result.is_verified(); });
   // Scripts around GDRCopy's tool expect 0 whatever the comparison found; it is printed.
-  return is_verified || front == Front::gdrcopy ? ExitCode::ok : ExitCode::failed;
+  return is_verified || front == cli::Front::gdrcopy ? cli::ExitCode::ok : cli::ExitCode::failed;
 }
 
 }  // namespace
 
 std::vector<std::size_t> copy_sizes(const CopybwOptions& options) {
   const std::size_t copy_size = options.copy_size_bytes == 0 ? options.size_bytes : options.copy_size_bytes;
-  if (options.offset_bytes % 4 != 0) throw Failure(ExitCode::usage, "ERROR: offset must be multiple of 4 bytes");
+  if (options.offset_bytes % 4 != 0)
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: offset must be multiple of 4 bytes");
   if (options.offset_bytes > options.size_bytes || copy_size > options.size_bytes - options.offset_bytes) {
-    throw Failure(ExitCode::usage, "ERROR: offset + copy size run past the end of the buffer");
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: offset + copy size run past the end of the buffer");
   }
-  if (copy_size == 0) throw Failure(ExitCode::usage, "ERROR: 0 bytes cannot be copied");
+  if (copy_size == 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: 0 bytes cannot be copied");
   check_count("-w, --write-iterations", options.write_iterations, 1, most_iterations);
   check_count("-r, --read-iterations", options.read_iterations, 1, most_iterations);
   if (!options.is_sweep) return {copy_size};
@@ -225,9 +227,9 @@ std::vector<std::size_t> copy_sizes(const CopybwOptions& options) {
   return sizes;
 }
 
-ExitCode run_copybw(Front front, int argc, char** argv) {
+cli::ExitCode run_copybw(cli::Front front, int argc, char** argv) {
   CopybwOptions options;
-  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
   return run(front, options);
 }
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/banner.hpp"
-#include "cli/common/common_options.hpp"
-#include "cli/common/numa_options.hpp"
+#include "cli/interface/banner.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/numa_options.hpp"
 #include "measure/common/measure_names.hpp"
 #include "measure/common/numa_sweep.hpp"
 #include "measure/copybw/bandwidth.hpp"
@@ -18,8 +18,8 @@
 namespace gdrkit::tools {
 
 struct CopybwOptions {
-  CommonOptions common;
-  NumaOptions numa;
+  cli::CommonOptions common;
+  cli::NumaOptions numa;
   std::size_t size_bytes = 128 * 1024;
   std::size_t copy_size_bytes = 0;  ///< 0: all of the buffer
   std::size_t offset_bytes = 0;
@@ -32,10 +32,10 @@ struct CopybwOptions {
 
 struct CopybwReport {
   bool is_emulated = false;
-  Machine machine;
-  BackendNames names;
+  platform::Machine machine;
+  cli::BackendNames names;
   std::string mapping_type;
-  std::optional<Place> place;  ///< not under GDRCopy's name
+  std::optional<platform::Place> place;  ///< not under GDRCopy's name
   std::vector<BandwidthResult> results;
   std::optional<NumaSweep> sweep;  ///< instead of results, with --numa all
 };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "measure/common/measure_names.hpp"
 #include "measure/copybw/copybw.hpp"
 #include "measure/result/result_document.hpp"
@@ -38,16 +38,16 @@ std::vector<measure::Series> series_of(const CopybwOptions& options, const Copyb
 }  // namespace
 
 void write_copybw_json(const CopybwOptions& options, const CopybwReport& report) {
-  Json document = json_head("copybw", report.machine, report.names.backend, report.is_emulated, report.place);
+  cli::Json document = cli::json_head("copybw", report.machine, report.names.backend, report.is_emulated, report.place);
   document["store_kernel"] = report.names.store_kernel;
   document["load_kernel"] = report.names.load_kernel;
   document["mapping_type"] = report.mapping_type;
   document["allocation"] = options.allocation;
-  document["timer"] = timer_name;
+  document["timer"] = platform::timer_name;
   document["write_iterations"] = options.write_iterations;
   document["read_iterations"] = options.read_iterations;
   bool is_ok = true;
-  document["results"] = Json::array();
+  document["results"] = cli::Json::array();
   for (const BandwidthResult& result : report.results) {
     document["results"].push_back({{"size_bytes", result.size_bytes},
                                    {"offset_bytes", result.offset_bytes},
@@ -58,7 +58,7 @@ void write_copybw_json(const CopybwOptions& options, const CopybwReport& report)
   }
   document["series"] = series_json(series_of(options, report));
   document["ok"] = is_ok;
-  write_json(options.common.json, document);
+  cli::write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/common/device_choice.hpp"
+#include "cli/interface/device_choice.hpp"
 #include "measure/common/buffer_options.hpp"
 #include "measure/common/counts.hpp"
 #include "measure/copylat/printer.hpp"
@@ -17,8 +17,8 @@ namespace {
 
 constexpr int most_batch_us = 10'000'000;
 
-CommandLine command_line(CopylatOptions* options) {
-  CommandLine line;
+cli::CommandLine command_line(CopylatOptions* options) {
+  cli::CommandLine line;
   line.name = "copylat";
   line.summary = "Measures the latency of copies through a mapping of device memory, by size, with one CPU thread.";
   line.example = "gdrkit copylat --raw --json > latency.json";
@@ -32,7 +32,7 @@ CommandLine command_line(CopylatOptions* options) {
       {'C', "cold-cache", "", &options->is_cold, "flush the CPU's caches before each copy (cached mappings only)"},
       {'\0', "raw", "", &options->with_raw, "compare with raw loops on the same mapping instead of printing the tables",
        false},
-      {'\0', "raw-kind", "KIND", Choice{{"widest", "avx512", "avx2", "sse41"}, &options->raw_kind, ""},
+      {'\0', "raw-kind", "KIND", cli::Choice{{"widest", "avx512", "avx2", "sse41"}, &options->raw_kind, ""},
        "instructions of the raw loops", false},
       {'\0', "rounds", "N", &options->raw_rounds, "interleaved rounds of --raw", false},
       {'\0', "batch-us", "US", &options->raw_batch_us, "microseconds that one batch of --raw takes", false},
@@ -41,23 +41,24 @@ CommandLine command_line(CopylatOptions* options) {
       {'\0', "pin-size", "SIZE", &options->pin_size_bytes, "size that --pin-cost pins", false},
       {'\0', "pin-repeats", "N", &options->pin_repeats, "repeats of --pin-cost", false},
   };
-  add_common_options(&line, &options->common);
-  add_numa_options(&line, &options->numa);
+  cli::add_common_options(&line, &options->common);
+  cli::add_numa_options(&line, &options->numa);
   return line;
 }
 
 void check(const CopylatOptions& options) {
-  if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: -s, --size: 0 bytes cannot be copied");
+  if (options.size_bytes == 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: -s, --size: 0 bytes cannot be copied");
   const CopylatOptions unchanged;
   if (!options.with_raw && (options.raw_kind != unchanged.raw_kind || options.raw_rounds != unchanged.raw_rounds ||
                             options.raw_batch_us != unchanged.raw_batch_us)) {
-    throw Failure(ExitCode::usage, "ERROR: --raw-kind, --rounds and --batch-us need --raw");
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: --raw-kind, --rounds and --batch-us need --raw");
   }
   if (!options.with_pin_cost &&
       (options.pin_size_bytes != unchanged.pin_size_bytes || options.pin_repeats != unchanged.pin_repeats)) {
-    throw Failure(ExitCode::usage, "ERROR: --pin-size and --pin-repeats need --pin-cost");
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: --pin-size and --pin-repeats need --pin-cost");
   }
-  if (options.pin_size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: --pin-size: 0 bytes cannot be pinned");
+  if (options.pin_size_bytes == 0)
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: --pin-size: 0 bytes cannot be pinned");
   check_count("-w, --write-iterations", options.write_iterations, 1, most_iterations);
   check_count("-r, --read-iterations", options.read_iterations, 1, most_iterations);
   check_count("--rounds", options.raw_rounds, 1, most_rounds);
@@ -79,28 +80,29 @@ measure::RawKind find_raw_kind(const std::string& name) {
   measure::RawKind kind{};
   if (name == "widest") {
     if (!measure::widest_raw_kind(&kind))
-      throw Failure(ExitCode::cannot_run, "this CPU runs no raw loop: they need SSE4.1, AVX2 or AVX-512");
+      throw cli::Failure(cli::ExitCode::cannot_run, "this CPU runs no raw loop: they need SSE4.1, AVX2 or AVX-512");
     return kind;
   }
   for (const auto candidate : {measure::RawKind::avx512, measure::RawKind::avx2, measure::RawKind::sse41}) {
     if (name == measure::raw_kind_name(candidate) && measure::raw_runs_here(candidate)) return candidate;
   }
-  throw Failure(ExitCode::cannot_run, "this CPU cannot run the raw loop '" + name + "'");
+  throw cli::Failure(cli::ExitCode::cannot_run, "this CPU cannot run the raw loop '" + name + "'");
 }
 
 constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
 
-NumaChoice nodes_for(Front front, const CopylatOptions& options) {
-  if (front == Front::gdrcopy) return {NumaChoice::Kind::keep, {}};
-  const NumaChoice choice = choose_nodes(options.numa);
-  if (choice.kind != NumaChoice::Kind::all) return choice;
+cli::NumaChoice nodes_for(cli::Front front, const CopylatOptions& options) {
+  if (front == cli::Front::gdrcopy) return {cli::NumaChoice::Kind::keep, {}};
+  const cli::NumaChoice choice = cli::choose_nodes(options.numa);
+  if (choice.kind != cli::NumaChoice::Kind::all) return choice;
   if (options.with_raw || options.with_pin_cost || options.with_driver_copies) {
-    throw Failure(ExitCode::usage,
-                  "--numa all measures only copies through the mapping; leave out --raw, --pin-cost and "
-                  "--with-cumemcpy");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "--numa all measures only copies through the mapping; leave out --raw, --pin-cost and "
+                       "--with-cumemcpy");
   }
   if (options.size_bytes < sweep_sizes[0]) {
-    throw Failure(ExitCode::usage, format("--numa all needs a --size of at least %zu bytes", sweep_sizes[0]));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("--numa all needs a --size of at least %zu bytes", sweep_sizes[0]));
   }
   return choice;
 }
@@ -108,39 +110,39 @@ NumaChoice nodes_for(Front front, const CopylatOptions& options) {
 /// The run, from the options on: opens, measures, tells the printer, closes.
 class Copylat {
  public:
-  Copylat(Front front, const CopylatOptions& options) : front_(front), options_(options) {
+  Copylat(cli::Front front, const CopylatOptions& options) : front_(front), options_(options) {
     nodes_ = nodes_for(front, options);
     if (options.common.json.is_on_stdout()) {
       printer_ = std::make_unique<CopylatPrinter>();
     } else {
-      printer_ = front == Front::gdrcopy ? make_gdrcopy_printer(options) : make_table_printer(options);
+      printer_ = front == cli::Front::gdrcopy ? make_gdrcopy_printer(options) : make_table_printer(options);
     }
   }
 
-  ExitCode run() {
-    apply(options_.common);
-    const DeviceChoice choice = choose_device(find_gpus());
-    print_note(choice, options_.common.json.is_on_stdout());
-    device_ = open_device(choice, options_.common.device);
+  cli::ExitCode run() {
+    cli::apply(options_.common);
+    const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
+    cli::print_note(choice, options_.common.json.is_on_stdout());
+    device_ = cli::open_device(choice, options_.common.device);
     report_.is_emulated = choice.is_emulated;
-    report_.machine = describe_machine(device_.get());
-    report_.names = backend_names();
+    report_.machine = platform::describe_machine(device_.get());
+    report_.names = cli::backend_names();
     settle();
     if (!options_.with_pin_cost || options_.with_raw) run_on_buffer();
     if (options_.with_pin_cost) run_pin_cost();
     if (options_.common.json.is_given) write_copylat_json(options_, report_);
     // The emulated device's rows are noise of a shared machine: printed, but no reason to fail.
-    return report_.raw_rows_over_limit() == 0 || report_.is_emulated ? ExitCode::ok : ExitCode::failed;
+    return report_.raw_rows_over_limit() == 0 || report_.is_emulated ? cli::ExitCode::ok : cli::ExitCode::failed;
   }
 
  private:
   void settle() {
-    if (front_ == Front::gdrcopy) {
-      report_.cpu = stay_on_this_cpu();
+    if (front_ == cli::Front::gdrcopy) {
+      report_.cpu = platform::stay_on_this_cpu();
       return;
     }
-    placement_.emplace(placement_for(*device_));
-    const Placed placed = place(nodes_, &*placement_);
+    placement_.emplace(cli::placement_for(*device_));
+    const platform::Placed placed = cli::place(nodes_, &*placement_);
     report_.cpu = placed.place.cpu;
     report_.place = placed.place;
     report_.place_line = placed.line();
@@ -150,7 +152,7 @@ class Copylat {
     AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), options_.size_bytes);
     const HostBuffer host(options_.size_bytes);
     printer_->before_driver_tables(*device_, memory);
-    if (nodes_.kind == NumaChoice::Kind::all) return run_sweep(&memory);
+    if (nodes_.kind == cli::NumaChoice::Kind::all) return run_sweep(&memory);
     const int writes = options_.with_raw ? 0 : iterations_for("write", options_.write_iterations);
     const int reads = options_.with_raw ? 0 : iterations_for("read", options_.read_iterations);
     if (options_.with_driver_copies && !options_.with_raw) {
@@ -166,7 +168,8 @@ class Copylat {
     (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
     report_.mapping_type = type_text;
     if (options_.is_cold && buffer.info().mapping_type != GDR_MAPPING_TYPE_CACHING) {
-      throw Failure(ExitCode::usage, "ERROR: Cold cache has no effect on other mappings except cache mapping");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "ERROR: Cold cache has no effect on other mappings except cache mapping");
     }
     if (options_.with_raw) {
       run_raw(buffer, memory);
@@ -207,9 +210,9 @@ class Copylat {
     std::vector<NumaQuantity> quantities;
     for (const std::size_t size : sweep_sizes) {
       if (size > options_.size_bytes) continue;
-      quantities.push_back({format("to device, %zu bytes", size), "to_device", size, "us", true,
+      quantities.push_back({cli::format("to device, %zu bytes", size), "to_device", size, "us", true,
                             static_cast<std::size_t>(whole_buckets(options_.write_iterations))});
-      quantities.push_back({format("from device, %zu bytes", size), "from_device", size, "us", true,
+      quantities.push_back({cli::format("from device, %zu bytes", size), "from_device", size, "us", true,
                             static_cast<std::size_t>(whole_buckets(options_.read_iterations))});
     }
     printer_->before_mapping_tables(buffer, report_);
@@ -260,10 +263,10 @@ class Copylat {
     buffer->close();
   }
 
-  Front front_;
+  cli::Front front_;
   const CopylatOptions& options_;
-  NumaChoice nodes_;
-  std::optional<Placement> placement_;  // once the device is open; not under GDRCopy's name
+  cli::NumaChoice nodes_;
+  std::optional<platform::Placement> placement_;  // once the device is open; not under GDRCopy's name
   std::unique_ptr<CopylatPrinter> printer_;
   std::unique_ptr<platform::Device> device_;
   CopylatReport report_;
@@ -276,9 +279,9 @@ std::size_t CopylatReport::raw_rows_over_limit() const {
       std::count_if(raw.begin(), raw.end(), [](const RawRow& row) { return !row.is_within_limit(); }));
 }
 
-ExitCode run_copylat(Front front, int argc, char** argv) {
+cli::ExitCode run_copylat(cli::Front front, int argc, char** argv) {
   CopylatOptions options;
-  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
   check(options);
   return Copylat(front, options).run();
 }

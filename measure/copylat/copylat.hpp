@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/banner.hpp"
-#include "cli/common/common_options.hpp"
-#include "cli/common/numa_options.hpp"
+#include "cli/interface/banner.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/numa_options.hpp"
 #include "measure/common/measure_names.hpp"
 #include "measure/common/numa_sweep.hpp"
 #include "measure/copylat/latency.hpp"
@@ -20,8 +20,8 @@
 namespace gdrkit::tools {
 
 struct CopylatOptions {
-  CommonOptions common;
-  NumaOptions numa;
+  cli::CommonOptions common;
+  cli::NumaOptions numa;
   bool with_driver_copies = false;
   std::size_t size_bytes = std::size_t{16} << 20;
   int write_iterations = 10000;
@@ -48,11 +48,11 @@ struct LatencyTable {
 
 struct CopylatReport {
   bool is_emulated = false;
-  Machine machine;
-  BackendNames names;
+  platform::Machine machine;
+  cli::BackendNames names;
   std::string mapping_type;
-  int cpu = -1;                ///< the benchmark stayed on
-  std::optional<Place> place;  ///< not under GDRCopy's name
+  int cpu = -1;                          ///< the benchmark stayed on
+  std::optional<platform::Place> place;  ///< not under GDRCopy's name
   std::string place_line;
   std::vector<LatencyTable> tables;
   std::string raw_kind;

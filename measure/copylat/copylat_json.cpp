@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "measure/copylat/copylat.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/result/result_document.hpp"
@@ -9,8 +9,8 @@
 namespace gdrkit::tools {
 namespace {
 
-Json table_json(const LatencyTable& table) {
-  Json rows = Json::array();
+cli::Json table_json(const LatencyTable& table) {
+  cli::Json rows = cli::Json::array();
   for (const LatencyRow& row : table.rows) {
     rows.push_back({{"size_bytes", row.size_bytes}, {"median_us", row.median_us}, {"minimum_us", row.minimum_us}});
   }
@@ -20,8 +20,8 @@ Json table_json(const LatencyTable& table) {
           {"rows", rows}};
 }
 
-Json raw_json(const CopylatOptions& options, const CopylatReport& report) {
-  Json rows = Json::array();
+cli::Json raw_json(const CopylatOptions& options, const CopylatReport& report) {
+  cli::Json rows = cli::Json::array();
   for (const RawRow& row : report.raw) {
     rows.push_back({{"direction", direction_name(row.direction)},
                     {"size_bytes", row.size_bytes},
@@ -42,11 +42,11 @@ Json raw_json(const CopylatOptions& options, const CopylatReport& report) {
           {"rows", rows}};
 }
 
-Json figures(const std::vector<double>& values_us) {
+cli::Json figures(const std::vector<double>& values_us) {
   return {{"median_us", median(values_us)}, {"minimum_us", minimum(values_us)}, {"p99_us", percentile(values_us, 99)}};
 }
 
-Json pin_cost_json(const PinCost& cost) {
+cli::Json pin_cost_json(const PinCost& cost) {
   return {{"content", pin_content_name(cost.content)},
           {"size_bytes", cost.size_bytes},
           {"repeats", cost.pin_us.size()},
@@ -60,24 +60,25 @@ Json pin_cost_json(const PinCost& cost) {
 }  // namespace
 
 void write_copylat_json(const CopylatOptions& options, const CopylatReport& report) {
-  Json document = json_head("copylat", report.machine, report.names.backend, report.is_emulated, report.place);
+  cli::Json document =
+      cli::json_head("copylat", report.machine, report.names.backend, report.is_emulated, report.place);
   document["store_kernel"] = report.names.store_kernel;
   document["load_kernel"] = report.names.load_kernel;
   document["mapping_type"] = report.mapping_type;
   document["allocation"] = options.allocation;
-  document["timer"] = timer_name;
+  document["timer"] = platform::timer_name;
   document["cpu"] = report.cpu;
   document["is_cold_cache"] = options.is_cold;
-  document["tables"] = Json::array();
+  document["tables"] = cli::Json::array();
   for (const LatencyTable& table : report.tables) document["tables"].push_back(table_json(table));
   if (options.with_raw) document["raw"] = raw_json(options, report);
   if (options.with_pin_cost) {
-    document["pin_cost"] = Json::array();
+    document["pin_cost"] = cli::Json::array();
     for (const PinCost& cost : report.pin_costs) document["pin_cost"].push_back(pin_cost_json(cost));
   }
   document["series"] = series_json(copylat_series(report));
   document["ok"] = report.raw_rows_over_limit() == 0;
-  write_json(options.common.json, document);
+  cli::write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools

@@ -14,7 +14,7 @@ class GdrcopyPrinter final : public CopylatPrinter {
   explicit GdrcopyPrinter(const CopylatOptions& options) : options_(options) {}
 
   void before_driver_tables(const platform::Device& device, const AlignedAllocation& memory) override {
-    print_banner(device);
+    cli::print_banner(device);
     std::printf("device ptr: 0x%" PRIx64 "\n", memory.address());
     std::printf("allocated size: %zu\n", memory.rounded_bytes());
     std::printf("gpu alloc fn: %s\n", options_.allocation.c_str());
@@ -22,7 +22,7 @@ class GdrcopyPrinter final : public CopylatPrinter {
 
   void before_mapping_tables(const MappedBuffer& buffer, const CopylatReport&) override {
     std::printf("\nmap_d_ptr: %p\n", buffer.mapping());
-    print_info_lines(buffer.info());
+    cli::print_info_lines(buffer.info());
     std::printf("page offset: %zu\n", buffer.page_offset());
     std::printf("user-space pointer: %p\n", static_cast<void*>(buffer.user_pointer()));
     std::printf("use cold cache: %s\n", options_.is_cold ? "yes" : "no");

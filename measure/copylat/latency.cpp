@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
 
@@ -45,11 +45,11 @@ LatencyRow measure_latency(std::size_t size_bytes, int iterations, Copy&& copy,
     if (before_each) {
       for (std::size_t number = 0; number < each; ++number) {
         before_each();
-        ns += time_batch(1, [&](std::size_t) { copy(done + number); });
+        ns += platform::time_batch(1, [&](std::size_t) { copy(done + number); });
       }
       ns /= static_cast<double>(each);
     } else {
-      ns = time_batch(each, [&](std::size_t number) { copy(done + number); });
+      ns = platform::time_batch(each, [&](std::size_t number) { copy(done + number); });
     }
     done += each;
     means_us.push_back(ns / ns_per_us);

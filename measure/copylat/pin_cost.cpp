@@ -3,7 +3,7 @@
 #include "measure/copylat/pin_cost.hpp"
 
 #include "base/result.hpp"
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/common/measure_names.hpp"
 #include "platform/host/stopwatch.hpp"
 
@@ -16,19 +16,19 @@ void repeat_once(gdr_t context, const AlignedAllocation& memory, gdr_map_flags_t
   gdr_mh_t handle{};
   void* mapping = nullptr;
   const std::size_t size = memory.rounded_bytes();
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = platform::now_ns();
   const int pinned = gdr_pin_buffer(context, memory.address(), size, 0, 0, &handle);
-  const std::int64_t after_pin = now_ns();
+  const std::int64_t after_pin = platform::now_ns();
   GDRKIT_TOOL_ASSERT(pinned == 0, "gdr_pin_buffer: " + errno_text(pinned));
-  const std::int64_t before_map = now_ns();
+  const std::int64_t before_map = platform::now_ns();
   const int mapped = gdr_map_v2(context, handle, &mapping, size, mapping_type);
-  const std::int64_t after_map = now_ns();
+  const std::int64_t after_map = platform::now_ns();
   GDRKIT_TOOL_ASSERT(mapped == 0, "gdr_map_v2: " + errno_text(mapped));
-  const std::int64_t before_unmap = now_ns();
+  const std::int64_t before_unmap = platform::now_ns();
   const int unmapped = gdr_unmap(context, handle, mapping, size);
-  const std::int64_t after_unmap = now_ns();
+  const std::int64_t after_unmap = platform::now_ns();
   const int unpinned = gdr_unpin_buffer(context, handle);
-  const std::int64_t end = now_ns();
+  const std::int64_t end = platform::now_ns();
   GDRKIT_TOOL_ASSERT(unmapped == 0, "gdr_unmap: " + errno_text(unmapped));
   GDRKIT_TOOL_ASSERT(unpinned == 0, "gdr_unpin_buffer: " + errno_text(unpinned));
   cost->pin_us.push_back(us_between(begin, after_pin));

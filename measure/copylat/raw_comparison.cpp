@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/result.hpp"
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
 
@@ -35,10 +35,10 @@ class Contest {
     int failed = 0;
     double ns = 0;
     if (direction_ == Direction::to_device) {
-      ns = time_batch(iterations,
-                      [&](std::size_t) { failed |= gdr_copy_to_mapping(handle_, mapping_, host_, size_bytes_); });
+      ns = platform::time_batch(
+          iterations, [&](std::size_t) { failed |= gdr_copy_to_mapping(handle_, mapping_, host_, size_bytes_); });
     } else {
-      ns = time_batch(iterations, [&](std::size_t number) {
+      ns = platform::time_batch(iterations, [&](std::size_t number) {
         failed |= gdr_copy_from_mapping(handle_, host_, mapping_ + rotation_.offset(number), size_bytes_);
       });
     }
@@ -50,16 +50,16 @@ class Contest {
     bool has_copied = true;
     double ns = 0;
     if (direction_ == Direction::to_device) {
-      ns = time_batch(
+      ns = platform::time_batch(
                1,
                [&](std::size_t) { has_copied = measure::raw_store(kind_, mapping_, host_, size_bytes_, iterations); }) /
            static_cast<double>(iterations);
     } else if (rotation_.is_rotating()) {
-      ns = time_batch(iterations, [&](std::size_t number) {
+      ns = platform::time_batch(iterations, [&](std::size_t number) {
         has_copied &= measure::raw_load(kind_, host_, mapping_ + rotation_.offset(number), size_bytes_, 1);
       });
     } else {
-      ns = time_batch(
+      ns = platform::time_batch(
                1,
                [&](std::size_t) { has_copied = measure::raw_load(kind_, host_, mapping_, size_bytes_, iterations); }) /
            static_cast<double>(iterations);
@@ -119,8 +119,8 @@ void check_content(platform::Device* device, std::uint64_t address, HostBuffer* 
     }
     GDRKIT_TOOL_ASSERT(copied.has_value(), copied.error().text());
     GDRKIT_TOOL_ASSERT(std::memcmp(seen.data(), expected.data() + offset, size_bytes) == 0,
-                       format("%s copy of %zu bytes %s: the content is wrong", is_raw ? "raw" : "the library's",
-                              size_bytes, direction_name(direction)));
+                       cli::format("%s copy of %zu bytes %s: the content is wrong", is_raw ? "raw" : "the library's",
+                                   size_bytes, direction_name(direction)));
   }
 }
 

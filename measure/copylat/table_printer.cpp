@@ -3,7 +3,7 @@
 // Our own text of copylat.
 #include <cstdio>
 
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/common/rate.hpp"
 #include "measure/copylat/printer.hpp"
 #include "measure/harness/samples.hpp"
@@ -36,10 +36,10 @@ class TablePrinter final : public CopylatPrinter {
 
   void raw_begins(const CopylatReport& report) override {
     print_head(report);
-    const std::string title =
-        format("compared with raw loops (%s): medians of %d interleaved rounds, batches of about %d us or one copy",
-               report.raw_kind.c_str(), options_.raw_rounds, options_.raw_batch_us);
-    std::printf("\n%s\n", fitted(title, 2).c_str());
+    const std::string title = cli::format(
+        "compared with raw loops (%s): medians of %d interleaved rounds, batches of about %d us or one copy",
+        report.raw_kind.c_str(), options_.raw_rounds, options_.raw_batch_us);
+    std::printf("\n%s\n", cli::fitted(title, 2).c_str());
     std::printf(
         "small copies from the device read another cache line each time; limit: max(1.05 * raw, raw + 10 ns)\n");
     std::printf("%-12s %10s %13s %13s %7s %14s %8s  %s\n", "direction", "bytes", "library, us", "raw, us", "ratio",
@@ -79,17 +79,17 @@ class TablePrinter final : public CopylatPrinter {
   void print_head(const CopylatReport& report) {
     if (options_.common.quiet || has_head_) return;
     has_head_ = true;
-    const Machine& machine = report.machine;
+    const platform::Machine& machine = report.machine;
     const std::string head =
-        format("%s %s, %s\n%s, system %s\n", machine.gpu_name.c_str(), machine.gpu_pci_address.c_str(),
-               machine.driver_version.c_str(), machine.cpu_model.c_str(), machine.os_release.c_str()) +
-        format("backend %s, mapping type %s, copy kernels %s (to device) and %s (from device)\n%s",
-               report.names.backend.c_str(), report.mapping_type.c_str(), report.names.store_kernel.c_str(),
-               report.names.load_kernel.c_str(), timer_name);
-    std::printf("%s\n", fitted(head, 2).c_str());
+        cli::format("%s %s, %s\n%s, system %s\n", machine.gpu_name.c_str(), machine.gpu_pci_address.c_str(),
+                    machine.driver_version.c_str(), machine.cpu_model.c_str(), machine.os_release.c_str()) +
+        cli::format("backend %s, mapping type %s, copy kernels %s (to device) and %s (from device)\n%s",
+                    report.names.backend.c_str(), report.mapping_type.c_str(), report.names.store_kernel.c_str(),
+                    report.names.load_kernel.c_str(), platform::timer_name);
+    std::printf("%s\n", cli::fitted(head, 2).c_str());
     if (options_.numa.numa == "all") return;
-    std::printf("%s\n", fitted(report.place_line, 2).c_str());
-    if (!report.place->advice.empty()) std::printf("%s\n", fitted("ADVICE: " + report.place->advice, 2).c_str());
+    std::printf("%s\n", cli::fitted(report.place_line, 2).c_str());
+    if (!report.place->advice.empty()) std::printf("%s\n", cli::fitted("ADVICE: " + report.place->advice, 2).c_str());
   }
 
   const CopylatOptions& options_;

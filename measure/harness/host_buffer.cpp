@@ -7,8 +7,8 @@
 #include <cstring>
 #include <new>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/size.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/size.hpp"
 #include "platform/device/host_memory.hpp"
 
 namespace gdrkit::measure {
@@ -16,9 +16,9 @@ namespace gdrkit::measure {
 HostBuffer::HostBuffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
   // The pages are touched below, where Linux can no longer refuse: it would kill a process.
   if (const std::size_t available = platform::available_host_bytes(); size_bytes > available) {
-    throw tools::Failure(tools::ExitCode::failed,
-                         "cannot allocate " + tools::size_text(size_bytes) + " of host memory for the copies: " +
-                             tools::rough_size_text(available) + " are available; choose a smaller size");
+    throw cli::Failure(cli::ExitCode::failed, "cannot allocate " + cli::size_text(size_bytes) +
+                                                  " of host memory for the copies: " + cli::rough_size_text(available) +
+                                                  " are available; choose a smaller size");
   }
   // From the system and not from the heap, whose pages an earlier memory policy may have put elsewhere.
   void* mapped =

@@ -28,7 +28,7 @@ constexpr std::size_t end_at = 512;
 constexpr std::size_t data_at = 4096;
 
 void check(const base::Status& status) {
-  if (!status) throw Failure(ExitCode::failed, status.error().text());
+  if (!status) throw cli::Failure(cli::ExitCode::failed, status.error().text());
 }
 
 /// Drains the write-combining buffers: the flag is on its way when the CPU begins to wait for the answer.
@@ -142,20 +142,20 @@ struct PingPongMatch::RawSide {
   }
 };
 
-PingPongMatch::PingPongMatch(platform::Device* device, GpuKernels* kernels, const AlignedAllocation& memory,
+PingPongMatch::PingPongMatch(platform::Device* device, platform::GpuKernels* kernels, const AlignedAllocation& memory,
                              const MappedBuffer& buffer, const MatchRequest& request)
     : device_(device), kernels_(kernels), request_(request), content_(request.data_bytes / sizeof(std::uint32_t)) {
   auto host =
       device->allocate(platform::AllocationKind::host, data_at + (request.is_data_in_host ? request.data_bytes : 0));
-  if (!host) throw Failure(ExitCode::failed, host.error().text());
+  if (!host) throw cli::Failure(cli::ExitCode::failed, host.error().text());
   host_ = std::move(*host);
-  auto state = device->allocate(platform::AllocationKind::cuda_malloc, sizeof(PingPongState));
-  if (!state) throw Failure(ExitCode::failed, state.error().text());
+  auto state = device->allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::PingPongState));
+  if (!state) throw cli::Failure(cli::ExitCode::failed, state.error().text());
   state_ = std::move(*state);
   auto* host_bytes = reinterpret_cast<std::uint8_t*>(host_.address());
   std::memset(host_bytes, 0, host_.size_bytes());
   const auto host_on_device = device->device_address(host_bytes);
-  if (!host_on_device) throw Failure(ExitCode::failed, host_on_device.error().text());
+  if (!host_on_device) throw cli::Failure(cli::ExitCode::failed, host_on_device.error().text());
 
   const auto cpu_side = [&](bool is_mapped, std::size_t at) {
     return (is_mapped ? buffer.user_pointer() : host_bytes) + at;
@@ -181,7 +181,7 @@ PingPongMatch::PingPongMatch(platform::Device* device, GpuKernels* kernels, cons
   parameters_.limit_ns = request.limit_ns;
   parameters_.is_gpu_first = request.is_gpu_first ? 1 : 0;
   auto made = device->create_stream();
-  if (!made) throw Failure(ExitCode::failed, made.error().text());
+  if (!made) throw cli::Failure(cli::ExitCode::failed, made.error().text());
   stream_ = *made;
 }
 
@@ -192,13 +192,13 @@ PingPongMatch::~PingPongMatch() {
 }
 
 void PingPongMatch::stop() noexcept {
-  RawSide{words_, {}}.write_ping(stop_word);
+  RawSide{words_, {}}.write_ping(platform::stop_word);
   (void)device_->synchronize(stream_);  // the GPU kernel's own limit bounds it
   is_playing_ = false;
 }
 
 void PingPongMatch::launch(std::size_t rounds) {
-  if (next_ > stop_word / 2) next_ = 1;
+  if (next_ > platform::stop_word / 2) next_ = 1;
   const RawSide side{words_, {}};
   side.write_ping(0);
   if (words_.is_pong_mapped) {
@@ -207,9 +207,9 @@ void PingPongMatch::launch(std::size_t rounds) {
   } else {
     store_host(words_.pong, 0);
   }
-  store_host(words_.end, static_cast<std::uint32_t>(KernelEnd::running));
+  store_host(words_.end, static_cast<std::uint32_t>(platform::KernelEnd::running));
   if (words_.is_ping_mapped) (void)*words_.ping;  // a read through the bus pushes the stores before it
-  check(device_->fill(parameters_.state, 0, sizeof(PingPongState)));
+  check(device_->fill(parameters_.state, 0, sizeof(platform::PingPongState)));
   parameters_.first = next_;
   parameters_.rounds = static_cast<std::uint32_t>(rounds);
   check(kernels_->launch(parameters_, request_.shape, stream_));
@@ -219,14 +219,14 @@ void PingPongMatch::launch(std::size_t rounds) {
 void PingPongMatch::give_up(std::uint32_t value) {
   const auto finished = device_->is_finished(stream_);
   const bool is_there = finished.has_value() && !*finished;
-  const auto end = static_cast<KernelEnd>(load_host(words_.end));
-  const std::string what = !finished.has_value()       ? std::string("the GPU reports: ") + finished.error().text()
-                           : end == KernelEnd::expired ? "its GPU kernel waited as long and gave up"
-                           : is_there                  ? "its GPU kernel has not ended"
-                                                       : "its GPU kernel has ended";
+  const auto end = static_cast<platform::KernelEnd>(load_host(words_.end));
+  const std::string what = !finished.has_value() ? std::string("the GPU reports: ") + finished.error().text()
+                           : end == platform::KernelEnd::expired ? "its GPU kernel waited as long and gave up"
+                           : is_there                            ? "its GPU kernel has not ended"
+                                                                 : "its GPU kernel has ended";
   stop();
-  throw NoAnswer(format("the GPU did not answer round %u within %.3g s: %s", value - parameters_.first + 1,
-                        static_cast<double>(request_.limit_ns) / 1e9, what.c_str()),
+  throw NoAnswer(cli::format("the GPU did not answer round %u within %.3g s: %s", value - parameters_.first + 1,
+                             static_cast<double>(request_.limit_ns) / 1e9, what.c_str()),
                  is_there);
 }
 
@@ -241,7 +241,7 @@ void PingPongMatch::wait_for_pong(Side side, std::uint32_t value) {
     for (int poll = 0; poll < polls_per_clock; ++poll) {
       if (side.read_pong() == value) return;
     }
-    const std::int64_t now = now_ns();
+    const std::int64_t now = platform::now_ns();
     if (begin == 0) begin = now;
     if (now - begin > static_cast<std::int64_t>(request_.limit_ns)) give_up(value);
     if (shares_cpu) ::sched_yield();
@@ -304,12 +304,13 @@ void PingPongMatch::check_data(std::uint32_t value, const std::vector<std::uint3
 double PingPongMatch::end(std::size_t rounds) {
   check(device_->synchronize(stream_));
   is_playing_ = false;
-  PingPongState state{};
+  platform::PingPongState state{};
   check(device_->copy_to_host(&state, parameters_.state, sizeof state));
   const std::size_t wrong = state.mismatches + wrong_words_;
   if (wrong != 0) {
-    throw Failure(ExitCode::failed, format("%zu of %zu words were not what the other side had written before its flag",
-                                           wrong, rounds * content_.size()));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("%zu of %zu words were not what the other side had written before its flag", wrong,
+                                   rounds * content_.size()));
   }
   return static_cast<double>(state.elapsed_ns) / static_cast<double>(rounds);
 }
@@ -319,7 +320,7 @@ double PingPongMatch::play(Way way, std::size_t warm_up, std::size_t count, cons
   measure::RawKind kind{};
   const bool needs_raw_loops = way == Way::raw && words_.data_bytes != 0 && words_.is_data_mapped;
   if (needs_raw_loops && !measure::widest_raw_kind(&kind)) {
-    throw Failure(ExitCode::cannot_run, "this CPU runs no raw loop to compare copies of data with");
+    throw cli::Failure(cli::ExitCode::cannot_run, "this CPU runs no raw loop to compare copies of data with");
   }
   const Trips trips{warm_up, count, singles_ns == nullptr || request_.is_gpu_first ? 0 : count};
   const std::size_t rounds = trips.warm_up + trips.in_batches + trips.single;

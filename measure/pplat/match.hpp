@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/common/mapped_buffer.hpp"
 #include "measure/common/measure_names.hpp"
 #include "measure/harness/clock.hpp"
@@ -38,10 +38,10 @@ struct MatchRequest {
 inline constexpr std::size_t most_batch_trips = 100;
 
 /// The other side said nothing in time.
-class NoAnswer : public Failure {
+class NoAnswer : public cli::Failure {
  public:
   NoAnswer(const std::string& message, bool is_gpu_kernel_there)
-      : Failure(ExitCode::failed, message), is_gpu_kernel_there_(is_gpu_kernel_there) {}
+      : cli::Failure(cli::ExitCode::failed, message), is_gpu_kernel_there_(is_gpu_kernel_there) {}
   [[nodiscard]] bool is_gpu_kernel_there() const noexcept { return is_gpu_kernel_there_; }  ///< still not finished
 
  private:
@@ -52,7 +52,7 @@ class PingPongMatch {
  public:
   /// `memory` holds device_bytes() and is mapped by `buffer`; all must outlive it. Takes host memory and a stream.
   /// Throws Failure.
-  PingPongMatch(platform::Device* device, GpuKernels* kernels, const AlignedAllocation& memory,
+  PingPongMatch(platform::Device* device, platform::GpuKernels* kernels, const AlignedAllocation& memory,
                 const MappedBuffer& buffer, const MatchRequest& request);
   /// Stops the GPU kernel, if it still runs, and waits for its end.
   ~PingPongMatch();
@@ -90,7 +90,7 @@ class PingPongMatch {
   void check_data(std::uint32_t value, const std::vector<std::uint32_t>& seen);
 
   platform::Device* device_;
-  GpuKernels* kernels_;
+  platform::GpuKernels* kernels_;
   const MatchRequest request_;
   platform::Stream stream_;
   platform::Allocation host_;   // flags, end and data in host memory, pinned and seen by the GPU
@@ -108,7 +108,7 @@ class PingPongMatch {
   } words_;
   struct RawSide;
   struct MappingSide;
-  PingPongParameters parameters_{};
+  platform::PingPongParameters parameters_{};
   std::vector<std::uint32_t> content_;  // host memory that data is copied from or to
   std::size_t wrong_words_ = 0;         // seen by the CPU
   std::uint32_t next_ = 1;              // value of the next round; 0 is what the flags begin with

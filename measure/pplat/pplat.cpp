@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "cli/common/device_choice.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/common/buffer_options.hpp"
 #include "measure/common/counts.hpp"
 #include "measure/harness/samples.hpp"
@@ -31,8 +31,8 @@ constexpr int most_timeout_s = 86400;
 constexpr int most_blocks = 65535;
 constexpr std::size_t flag_bytes = sizeof(std::uint32_t);
 
-CommandLine command_line(PplatOptions* options) {
-  CommandLine line;
+cli::CommandLine command_line(PplatOptions* options) {
+  cli::CommandLine line;
   line.name = "pplat";
   line.summary =
       "Measures the ping-pong latency between a CPU thread and a GPU kernel, through a mapping of device memory.";
@@ -46,26 +46,27 @@ CommandLine command_line(PplatOptions* options) {
       {'s', "data-size", "SIZE", &options->data_bytes, "data written before each flag; 0: only the flag"},
       {'B', "blocks", "N", &options->blocks, "blocks of the GPU kernel, when there is data"},
       {'T', "threads", "N", &options->threads, "threads per block, when there is data"},
-      {'m', "mode", "MODE", Choice{{"0", "1"}, &options->mode, "Invalid benchmark mode '{}'. Valid options: 0, 1."},
+      {'m', "mode", "MODE",
+       cli::Choice{{"0", "1"}, &options->mode, "Invalid benchmark mode '{}'. Valid options: 0, 1."},
        "0: the CPU writes the data, the GPU reads it; 1: the other way round"},
-      {'G', "gpu-flag", "PLACE", Choice{places, &options->gpu_flag, complaint},
+      {'G', "gpu-flag", "PLACE", cli::Choice{places, &options->gpu_flag, complaint},
        "where the flag that the GPU polls is: gpumem or hostmem"},
-      {'C', "cpu-flag", "PLACE", Choice{places, &options->cpu_flag, complaint},
+      {'C', "cpu-flag", "PLACE", cli::Choice{places, &options->cpu_flag, complaint},
        "where the flag that the CPU polls is: gpumem or hostmem"},
-      {'D', "data", "PLACE", Choice{places, &options->data, complaint}, "where the data is: gpumem or hostmem"},
+      {'D', "data", "PLACE", cli::Choice{places, &options->data, complaint}, "where the data is: gpumem or hostmem"},
       mapping_type_option(&options->mapping_type),
       {'\0', "raw", "", &options->with_raw,
        "compare with raw stores through the mapping in the same run; fails on a GPU above 1.05 times theirs", false},
   };
-  add_common_options(&line, &options->common);
-  add_numa_options(&line, &options->numa);
+  cli::add_common_options(&line, &options->common);
+  cli::add_numa_options(&line, &options->numa);
   return line;
 }
 
 void check(const PplatOptions& options) {
-  if (options.data_bytes % 4 != 0) throw Failure(ExitCode::usage, "ERROR: data_size must be divisible by 4.");
+  if (options.data_bytes % 4 != 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: data_size must be divisible by 4.");
   if (options.data_bytes > most_data) {
-    throw Failure(ExitCode::usage, format("ERROR: data_size must be at most %zu bytes", most_data));
+    throw cli::Failure(cli::ExitCode::usage, cli::format("ERROR: data_size must be at most %zu bytes", most_data));
   }
   check_count("-t, --iterations", options.iterations, 1, most_round_trips);
   check_count("-u, --timeout", options.timeout_s, 0, most_timeout_s);
@@ -88,11 +89,12 @@ MatchRequest request_of(const PplatOptions& options) {
   return request;
 }
 
-NumaChoice nodes_for(Front front, const PplatOptions& options) {
-  if (front == Front::gdrcopy) return {NumaChoice::Kind::keep, {}};
-  const NumaChoice choice = choose_nodes(options.numa);
-  if (choice.kind == NumaChoice::Kind::all && options.with_raw) {
-    throw Failure(ExitCode::usage, "--numa all measures only round trips through the mapping; leave out --raw");
+cli::NumaChoice nodes_for(cli::Front front, const PplatOptions& options) {
+  if (front == cli::Front::gdrcopy) return {cli::NumaChoice::Kind::keep, {}};
+  const cli::NumaChoice choice = cli::choose_nodes(options.numa);
+  if (choice.kind == cli::NumaChoice::Kind::all && options.with_raw) {
+    throw cli::Failure(cli::ExitCode::usage,
+                       "--numa all measures only round trips through the mapping; leave out --raw");
   }
   return choice;
 }
@@ -108,49 +110,51 @@ int raise_iterations(int wanted) {
 
 class Pplat {
  public:
-  Pplat(Front front, const PplatOptions& options)
+  Pplat(cli::Front front, const PplatOptions& options)
       : front_(front), options_(options), request_(request_of(options)), nodes_(nodes_for(front, options)) {
     if (options.with_raw && !request_.uses_mapping()) {
-      throw Failure(ExitCode::usage,
-                    "--raw: with both flags and the data in host memory, no access goes through the mapping");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "--raw: with both flags and the data in host memory, no access goes through the mapping");
     }
   }
 
-  ExitCode run() {
-    apply(options_.common);
-    const DeviceChoice choice = choose_device(find_gpus());
-    print_note(choice, options_.common.json.is_on_stdout());
-    device_ = open_device(choice, options_.common.device);
+  cli::ExitCode run() {
+    cli::apply(options_.common);
+    const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
+    cli::print_note(choice, options_.common.json.is_on_stdout());
+    device_ = cli::open_device(choice, options_.common.device);
     report_.is_emulated = choice.is_emulated;
-    report_.machine = describe_machine(device_.get());
-    report_.names = backend_names();
-    auto loaded = GpuKernels::load<platform::GpuKernel::ping_pong>(*device_);
-    if (!loaded) throw Failure(ExitCode::cannot_run, loaded.error().text());
-    kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
+    report_.machine = platform::describe_machine(device_.get());
+    report_.names = cli::backend_names();
+    auto loaded = platform::GpuKernels::load<platform::GpuKernel::ping_pong>(*device_);
+    if (!loaded) throw cli::Failure(cli::ExitCode::cannot_run, loaded.error().text());
+    kernels_ = std::make_unique<platform::GpuKernels>(std::move(*loaded));
     if (request_.shape.blocks > kernels_->resident_blocks()) {
-      throw Failure(ExitCode::usage, format("ERROR: this GPU cannot run %u blocks at once, only %u",
-                                            request_.shape.blocks, kernels_->resident_blocks()));
+      throw cli::Failure(cli::ExitCode::usage, cli::format("ERROR: this GPU cannot run %u blocks at once, only %u",
+                                                           request_.shape.blocks, kernels_->resident_blocks()));
     }
     settle();
     run_on_buffer();
     if (options_.common.json.is_given) write_pplat_json(options_, report_);
-    return report_.is_within_limit() || report_.is_emulated ? ExitCode::ok : ExitCode::failed;
+    return report_.is_within_limit() || report_.is_emulated ? cli::ExitCode::ok : cli::ExitCode::failed;
   }
 
  private:
-  [[nodiscard]] bool prints_gdrcopy() const { return front_ == Front::gdrcopy && !options_.common.json.is_on_stdout(); }
-  [[nodiscard]] bool prints_own() const { return front_ == Front::gdrkit && !options_.common.json.is_on_stdout(); }
+  [[nodiscard]] bool prints_gdrcopy() const {
+    return front_ == cli::Front::gdrcopy && !options_.common.json.is_on_stdout();
+  }
+  [[nodiscard]] bool prints_own() const { return front_ == cli::Front::gdrkit && !options_.common.json.is_on_stdout(); }
 
   /// GDRCopy's program prints no percentiles, and reads the clock between batches only.
   [[nodiscard]] bool prints_singles() const { return !prints_gdrcopy(); }
 
   void settle() {
-    if (front_ == Front::gdrcopy) {
-      stay_on_this_cpu();
+    if (front_ == cli::Front::gdrcopy) {
+      platform::stay_on_this_cpu();
       return;
     }
-    placement_.emplace(placement_for(*device_));
-    placed_ = place(nodes_, &*placement_);
+    placement_.emplace(cli::placement_for(*device_));
+    placed_ = cli::place(nodes_, &*placement_);
     report_.place = placed_.place;
   }
 
@@ -165,14 +169,14 @@ class Pplat {
     (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
     report_.mapping_type = type_text;
     if (prints_own()) print_own_head();
-    if (nodes_.kind == NumaChoice::Kind::all) {
+    if (nodes_.kind == cli::NumaChoice::Kind::all) {
       run_sweep(memory, buffer, clock);
     } else {
       PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
       std::vector<Way> ways = {Way::mapping};
       if (options_.with_raw) ways.push_back(Way::raw);
       PlayedRounds played = play_rounds(&match, ways, static_cast<std::size_t>(options_.iterations),
-                                        front_ == Front::gdrkit ? own_budget_ns : 0, prints_singles(), clock);
+                                        front_ == cli::Front::gdrkit ? own_budget_ns : 0, prints_singles(), clock);
       report_.ways = std::move(played.ways);
       report_.is_cut_short = played.is_cut_short;
       if (prints_own()) print_pplat_table(options_, report_);
@@ -189,8 +193,8 @@ class Pplat {
     const auto iterations = static_cast<std::size_t>(std::max(options_.iterations / numa_rounds, 1));
     report_.sweep = sweep_nodes(
         &*placement_,
-        {{format("round trip, %zu bytes", options_.data_bytes + flag_bytes), "", options_.data_bytes + flag_bytes, "us",
-          true, iterations}},
+        {{cli::format("round trip, %zu bytes", options_.data_bytes + flag_bytes), "", options_.data_bytes + flag_bytes,
+          "us", true, iterations}},
         [&] {
           PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
           return std::vector<double>{match.play(Way::mapping, match_warm_up, iterations, clock, nullptr) / 1000};
@@ -200,16 +204,16 @@ class Pplat {
 
   void print_own_head() const {
     if (options_.common.quiet) return;
-    const std::string head =
-        format("%s %s, backend %s, mapping type %s\n", report_.machine.gpu_name.c_str(),
-               report_.machine.gpu_pci_address.c_str(), report_.names.backend.c_str(), report_.mapping_type.c_str()) +
-        describe_match(options_, request_);
-    std::printf("%s\n", fitted(head, 2).c_str());
-    if (nodes_.kind != NumaChoice::Kind::all) print_place(placed_);
+    const std::string head = cli::format("%s %s, backend %s, mapping type %s\n", report_.machine.gpu_name.c_str(),
+                                         report_.machine.gpu_pci_address.c_str(), report_.names.backend.c_str(),
+                                         report_.mapping_type.c_str()) +
+                             describe_match(options_, request_);
+    std::printf("%s\n", cli::fitted(head, 2).c_str());
+    if (nodes_.kind != cli::NumaChoice::Kind::all) cli::print_place(placed_);
   }
 
   void print_gdrcopy_head() const {
-    print_banner(*device_);
+    cli::print_banner(*device_);
     if (options_.data_bytes == 0) {
       std::printf("We will measure the visibility of the flag value only. Setting nblocks and nthreads to 1.\n");
     }
@@ -239,14 +243,14 @@ class Pplat {
     std::printf("Round-trip latency per iteration is (min) %g, (median) %g us\n", least, middle);
   }
 
-  Front front_;
+  cli::Front front_;
   const PplatOptions& options_;
   MatchRequest request_;
-  NumaChoice nodes_;
-  std::optional<Placement> placement_;
-  Placed placed_;
+  cli::NumaChoice nodes_;
+  std::optional<platform::Placement> placement_;
+  platform::Placed placed_;
   std::unique_ptr<platform::Device> device_;
-  std::unique_ptr<GpuKernels> kernels_;
+  std::unique_ptr<platform::GpuKernels> kernels_;
   PplatReport report_;
 };
 
@@ -263,16 +267,16 @@ double median_ns(const Measured& measured) { return median(measured.round_ns); }
 
 double PplatReport::ratio_to_raw() const { return ways.size() < 2 ? 0 : median_ns(ways[0]) / median_ns(ways[1]); }
 
-ExitCode run_pplat(Front front, int argc, char** argv) {
+cli::ExitCode run_pplat(cli::Front front, int argc, char** argv) {
   PplatOptions options;
-  if (front == Front::gdrcopy) options.iterations = 1000;
-  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
+  if (front == cli::Front::gdrcopy) options.iterations = 1000;
+  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
   check(options);
-  if (front == Front::gdrcopy) options.iterations = raise_iterations(options.iterations);
+  if (front == cli::Front::gdrcopy) options.iterations = raise_iterations(options.iterations);
   try {
     return Pplat(front, options).run();
   } catch (const NoAnswer& failure) {
-    if (front == Front::gdrcopy) print_gdrcopy_timeout(failure);
+    if (front == cli::Front::gdrcopy) print_gdrcopy_timeout(failure);
     throw;
   }
 }

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/banner.hpp"
-#include "cli/common/common_options.hpp"
-#include "cli/common/numa_options.hpp"
+#include "cli/interface/banner.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/numa_options.hpp"
 #include "measure/common/numa_sweep.hpp"
 #include "measure/harness/machine_noise.hpp"
 #include "measure/harness/rounds.hpp"
@@ -23,8 +23,8 @@ inline constexpr const char* gpu_memory = "gpumem";
 inline constexpr const char* host_memory = "hostmem";
 
 struct PplatOptions {
-  CommonOptions common;
-  NumaOptions numa;
+  cli::CommonOptions common;
+  cli::NumaOptions numa;
   int iterations = 10000;
   int timeout_s = 10;
   std::string allocation = allocation_mem_alloc;
@@ -42,10 +42,10 @@ struct PplatOptions {
 /// Round trips by each way, from interleaved rounds. round_ns holds medians of rounds, or what the GPU measured.
 struct PplatReport {
   bool is_emulated = false;
-  Machine machine;
-  BackendNames names;
+  platform::Machine machine;
+  cli::BackendNames names;
   std::string mapping_type;
-  std::optional<Place> place;
+  std::optional<platform::Place> place;
   std::optional<ClockDescription> clock;
   std::optional<MachineNoise> noise;
   std::vector<Measured> ways;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/pplat/pplat.hpp"
 #include "measure/result/result_document.hpp"
@@ -12,7 +12,7 @@ Result result_of(const PplatOptions& options, const PplatReport& report) {
   Result result;
   result.tool = "pplat";
   result.version = gdrkit_version();
-  result.date = today();
+  result.date = cli::today();
   result.is_emulated = report.is_emulated;
   result.backend = report.names.backend;
   result.machine = report.machine;
@@ -50,7 +50,7 @@ Result result_of(const PplatOptions& options, const PplatReport& report) {
 
 void write_pplat_json(const PplatOptions& options, const PplatReport& report) {
   const Result result = result_of(options, report);
-  Json document = head_json(result);
+  cli::Json document = head_json(result);
   document["iterations"] = options.iterations;
   document["is_cut_short"] = report.is_cut_short;
   if (report.ways.size() > 1) {
@@ -60,7 +60,7 @@ void write_pplat_json(const PplatOptions& options, const PplatReport& report) {
   }
   document["series"] = series_json(result.series);
   document["ok"] = report.is_within_limit() || report.is_emulated;
-  write_json(options.common.json, document);
+  cli::write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools

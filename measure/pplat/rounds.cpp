@@ -17,7 +17,7 @@ PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std
     measured.name = way_name(way);
     measured.operations_per_round = iterations / rounds;
   }
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = platform::now_ns();
   for (std::size_t round = 0; round < rounds; ++round) {
     // What does not divide evenly is played in the first rounds.
     const std::size_t count = iterations / rounds + (round < iterations % rounds ? 1 : 0);
@@ -27,7 +27,7 @@ PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std
       measured.round_ns.push_back(
           match->play(ways[way], match_warm_up, count, clock, with_singles ? &measured.single_ns : nullptr));
     }
-    const bool is_over = budget_ns > 0 && static_cast<double>(now_ns() - begin) > budget_ns;
+    const bool is_over = budget_ns > 0 && static_cast<double>(platform::now_ns() - begin) > budget_ns;
     if (is_over && round + 1 >= fewest_match_rounds) {
       played.is_cut_short = round + 1 < rounds;
       break;

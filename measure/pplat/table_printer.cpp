@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/common/histogram.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/pplat/pplat.hpp"
@@ -22,7 +22,7 @@ std::vector<double> in_us(std::vector<double> values) {
 
 std::string percentile_text(const std::vector<double>& us, double percent, std::size_t beyond_permille) {
   if (!measure::tells_percentile(us.size(), beyond_permille)) return "-";
-  return format("%.4f", percentile(us, percent));
+  return cli::format("%.4f", percentile(us, percent));
 }
 
 void print_row(const Measured& way) {
@@ -40,18 +40,19 @@ void print_row(const Measured& way) {
 }  // namespace
 
 std::string describe_match(const PplatOptions& options, const MatchRequest& request) {
-  const std::string data = options.data_bytes == 0 ? ""
-                                                   : format("%zu bytes of data in %s and then ", options.data_bytes,
-                                                            place_name(request.is_data_in_host));
-  const std::string gpu = format("its flag in %s", place_name(request.is_gpu_flag_in_host));
-  const std::string cpu = format("its flag in %s", place_name(!request.is_cpu_flag_on_device));
-  const std::string shape = format("a GPU kernel (%u x %u threads)", request.shape.blocks, request.shape.threads);
+  const std::string data =
+      options.data_bytes == 0
+          ? ""
+          : cli::format("%zu bytes of data in %s and then ", options.data_bytes, place_name(request.is_data_in_host));
+  const std::string gpu = cli::format("its flag in %s", place_name(request.is_gpu_flag_in_host));
+  const std::string cpu = cli::format("its flag in %s", place_name(!request.is_cpu_flag_on_device));
+  const std::string shape = cli::format("a GPU kernel (%u x %u threads)", request.shape.blocks, request.shape.threads);
   if (request.is_gpu_first) {
-    return format("%s writes %sthe CPU's flag; the CPU polls %s and writes the GPU's; the GPU polls %s.", shape.c_str(),
-                  data.c_str(), cpu.c_str(), gpu.c_str());
+    return cli::format("%s writes %sthe CPU's flag; the CPU polls %s and writes the GPU's; the GPU polls %s.",
+                       shape.c_str(), data.c_str(), cpu.c_str(), gpu.c_str());
   }
-  return format("The CPU writes %sthe GPU's flag; %s polls %s and writes the CPU's; the CPU polls %s.", data.c_str(),
-                shape.c_str(), gpu.c_str(), cpu.c_str());
+  return cli::format("The CPU writes %sthe GPU's flag; %s polls %s and writes the CPU's; the CPU polls %s.",
+                     data.c_str(), shape.c_str(), gpu.c_str(), cpu.c_str());
 }
 
 void print_pplat_table(const PplatOptions& options, const PplatReport& report) {
@@ -72,10 +73,10 @@ void print_pplat_table(const PplatOptions& options, const PplatReport& report) {
   }
   if (report.ways.size() > 1) {
     const char* verdict = report.is_within_limit() ? "within the limit" : "OVER THE LIMIT";
-    const std::string line =
-        format("ratio of medians, mapping to raw: %.4f, %s of %.2f%s", report.ratio_to_raw(), verdict,
-               PplatReport::raw_limit, report.is_emulated ? " (emulated device: says nothing about hardware)" : "");
-    std::printf("%s\n", fitted(line, 2).c_str());
+    const std::string line = cli::format("ratio of medians, mapping to raw: %.4f, %s of %.2f%s", report.ratio_to_raw(),
+                                         verdict, PplatReport::raw_limit,
+                                         report.is_emulated ? " (emulated device: says nothing about hardware)" : "");
+    std::printf("%s\n", cli::fitted(line, 2).c_str());
   }
   if (!options.common.quiet && !is_gpus) {
     std::printf("\nround trips through the mapping\n");

@@ -2,18 +2,20 @@
 // SPDX-License-Identifier: MIT
 #include "measure/report/page_json.hpp"
 
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools::report {
 namespace {
 
-Json table_json(const Table& table) { return {{"caption", table.caption}, {"head", table.head}, {"rows", table.rows}}; }
+cli::Json table_json(const Table& table) {
+  return {{"caption", table.caption}, {"head", table.head}, {"rows", table.rows}};
+}
 
-Json chart_json(const LineChart& chart) {
-  Json json{{"x", chart.x.label}, {"y", chart.y.label}, {"curves", Json::array()}};
+cli::Json chart_json(const LineChart& chart) {
+  cli::Json json{{"x", chart.x.label}, {"y", chart.y.label}, {"curves", cli::Json::array()}};
   for (const Curve& curve : chart.curves) {
-    Json points = Json::array();
+    cli::Json points = cli::Json::array();
     for (const Mark& mark : curve.marks) {
       points.push_back({{"x", mark.x}, {"y", mark.y}, {"low", mark.low}, {"high", mark.high}});
     }
@@ -22,19 +24,19 @@ Json chart_json(const LineChart& chart) {
   return json;
 }
 
-Json figure_json(const Figure& figure) {
+cli::Json figure_json(const Figure& figure) {
   return {{"heading", figure.heading},
           {"caption", figure.caption},
           {"chart", chart_json(figure.chart)},
           {"table", table_json(figure.table)}};
 }
 
-Json matrix_json(const Matrix& matrix) {
-  Json json{{"heading", matrix.heading}, {"caption", matrix.caption}, {"x_name", matrix.x_name},
-            {"y_name", matrix.y_name},   {"columns", matrix.columns}, {"rows", matrix.rows},
-            {"cells", Json::array()}};
+cli::Json matrix_json(const Matrix& matrix) {
+  cli::Json json{{"heading", matrix.heading},  {"caption", matrix.caption}, {"x_name", matrix.x_name},
+                 {"y_name", matrix.y_name},    {"columns", matrix.columns}, {"rows", matrix.rows},
+                 {"cells", cli::Json::array()}};
   for (const auto& row : matrix.cells) {
-    Json cells = Json::array();
+    cli::Json cells = cli::Json::array();
     for (const Matrix::Cell& cell : row) cells.push_back(cell.text);
     json["cells"].push_back(std::move(cells));
   }
@@ -43,48 +45,48 @@ Json matrix_json(const Matrix& matrix) {
 
 /// One overload for each kind of block; html/page_html.cpp has the same list.
 struct BlockJson {
-  Json operator()(const Paragraph& paragraph) const {
+  cli::Json operator()(const Paragraph& paragraph) const {
     return {{"kind", paragraph.is_warning ? "warning" : "paragraph"}, {"text", paragraph.text}};
   }
-  Json operator()(const Sentences& list) const {
+  cli::Json operator()(const Sentences& list) const {
     return {{"kind", "list"}, {"heading", list.heading}, {"items", list.items}};
   }
-  Json operator()(const Tiles& tiles) const {
-    Json json{{"kind", "key_figures"}, {"figures", Json::array()}};
+  cli::Json operator()(const Tiles& tiles) const {
+    cli::Json json{{"kind", "key_figures"}, {"figures", cli::Json::array()}};
     for (const Tile& tile : tiles.tiles) {
       json["figures"].push_back({{"label", tile.label}, {"value", tile.value}, {"note", tile.note}});
     }
     return json;
   }
-  Json operator()(const Facts& facts) const {
-    Json json{{"kind", "facts"}, {"facts", Json::object()}};
+  cli::Json operator()(const Facts& facts) const {
+    cli::Json json{{"kind", "facts"}, {"facts", cli::Json::object()}};
     for (const auto& [name, value] : facts.facts) json["facts"][name] = value;
     return json;
   }
-  Json operator()(const Table& table) const { return {{"kind", "table"}, {"table", table_json(table)}}; }
-  Json operator()(const Figure& figure) const {
-    return {{"kind", "charts"}, {"figures", Json::array({figure_json(figure)})}};
+  cli::Json operator()(const Table& table) const { return {{"kind", "table"}, {"table", table_json(table)}}; }
+  cli::Json operator()(const Figure& figure) const {
+    return {{"kind", "charts"}, {"figures", cli::Json::array({figure_json(figure)})}};
   }
-  Json operator()(const FigureRow& row) const {
-    Json json{{"kind", "charts"}, {"heading", row.heading}, {"figures", Json::array()}};
+  cli::Json operator()(const FigureRow& row) const {
+    cli::Json json{{"kind", "charts"}, {"heading", row.heading}, {"figures", cli::Json::array()}};
     for (const Figure& figure : row.figures) json["figures"].push_back(figure_json(figure));
     return json;
   }
-  Json operator()(const Matrix& matrix) const {
-    return {{"kind", "matrices"}, {"matrices", Json::array({matrix_json(matrix)})}};
+  cli::Json operator()(const Matrix& matrix) const {
+    return {{"kind", "matrices"}, {"matrices", cli::Json::array({matrix_json(matrix)})}};
   }
-  Json operator()(const MatrixRow& row) const {
-    Json json{{"kind", "matrices"}, {"matrices", Json::array()}};
+  cli::Json operator()(const MatrixRow& row) const {
+    cli::Json json{{"kind", "matrices"}, {"matrices", cli::Json::array()}};
     for (const Matrix& matrix : row.matrices) json["matrices"].push_back(matrix_json(matrix));
     return json;
   }
 };
 
-Json chapter_json(const Chapter& chapter) {
-  Json json{{"heading", chapter.heading}, {"summary", chapter.summary}, {"warnings", chapter.warnings}};
-  json["sections"] = Json::array();
+cli::Json chapter_json(const Chapter& chapter) {
+  cli::Json json{{"heading", chapter.heading}, {"summary", chapter.summary}, {"warnings", chapter.warnings}};
+  json["sections"] = cli::Json::array();
   for (const Section& section : chapter.sections) {
-    Json blocks = Json::array();
+    cli::Json blocks = cli::Json::array();
     for (const Block& block : section.blocks) blocks.push_back(std::visit(BlockJson{}, block));
     json["sections"].push_back({{"heading", section.heading}, {"blocks", std::move(blocks)}});
   }
@@ -93,12 +95,12 @@ Json chapter_json(const Chapter& chapter) {
 
 }  // namespace
 
-void write_page_json(const DocumentOption& option, const Page& page) {
-  Json document{
+void write_page_json(const cli::DocumentOption& option, const Page& page) {
+  cli::Json document{
       {"schema", "gdrkit.report/1"}, {"version", gdrkit_version()}, {"title", page.title}, {"summary", page.summary}};
-  document["chapters"] = Json::array();
+  document["chapters"] = cli::Json::array();
   for (const Chapter& chapter : page.chapters) document["chapters"].push_back(chapter_json(chapter));
-  write_json(option, document);
+  cli::write_json(option, document);
 }
 
 }  // namespace gdrkit::tools::report

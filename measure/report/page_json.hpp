@@ -3,7 +3,7 @@
 // PageJson: a page as data, for programs: the same headings, values and remarks as the HTML.
 #pragma once
 
-#include "cli/common/document_option.hpp"
+#include "cli/interface/document_option.hpp"
 #include "measure/report/page.hpp"
 
 namespace gdrkit::tools::report {
@@ -11,6 +11,6 @@ namespace gdrkit::tools::report {
 /// Where --json says: {"schema": "gdrkit.report/1", "title", "summary", "chapters": [{"heading", "summary",
 /// "warnings", "sections": [{"heading", "blocks"}]}]}. A block has a "kind" and what that kind holds; values in tables
 /// are text as on the page, points of charts are numbers in the units of their axes.
-void write_page_json(const DocumentOption& option, const Page& page);
+void write_page_json(const cli::DocumentOption& option, const Page& page);
 
 }  // namespace gdrkit::tools::report

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/common/common_options.hpp"
-#include "cli/common/whole_file.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/whole_file.hpp"
 #include "measure/report/html/page_html.hpp"
 #include "measure/report/page_json.hpp"
 #include "measure/report/report_page.hpp"
@@ -26,7 +26,7 @@ std::vector<measure::Result> read_all(const std::vector<std::string>& paths) {
     try {
       results.push_back(measure::read_result(path == "-" ? "/dev/stdin" : path));
     } catch (const measure::BadResult& bad) {
-      throw Failure(ExitCode::usage, std::string("gdrkit report: ") + bad.what());
+      throw cli::Failure(cli::ExitCode::usage, std::string("gdrkit report: ") + bad.what());
     }
   }
   return results;
@@ -35,7 +35,7 @@ std::vector<measure::Result> read_all(const std::vector<std::string>& paths) {
 void print(const std::string& html) {
   // A disk that is full or a pipe that closed; the program's end would call it ok.
   if (std::fwrite(html.data(), 1, html.size(), stdout) != html.size() || std::fflush(stdout) != 0) {
-    throw Failure(ExitCode::failed, "gdrkit report: cannot write the page to stdout");
+    throw cli::Failure(cli::ExitCode::failed, "gdrkit report: cannot write the page to stdout");
   }
 }
 
@@ -43,36 +43,36 @@ void print(const std::string& html) {
 
 void check(const ReportOptions& options, bool is_terminal) {
   if (options.inputs.empty()) {
-    throw Failure(ExitCode::usage,
-                  "gdrkit report: name at least one result, such as 'gdrkit bench --json' writes\n"
-                  "Try: gdrkit report --help");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit report: name at least one result, such as 'gdrkit bench --json' writes\n"
+                       "Try: gdrkit report --help");
   }
   for (const std::string& input : options.inputs) {
-    if (options.json.is_in_file() && are_one_file(input, options.json.path)) {
-      throw Failure(ExitCode::usage,
-                    "gdrkit report: " + input + " is an input, which --json would replace; name another file");
+    if (options.json.is_in_file() && cli::are_one_file(input, options.json.path)) {
+      throw cli::Failure(cli::ExitCode::usage,
+                         "gdrkit report: " + input + " is an input, which --json would replace; name another file");
     }
   }
   if (options.output.empty()) {
     if (!is_terminal || options.json.is_on_stdout()) return;
-    throw Failure(ExitCode::usage,
-                  "gdrkit report: standard output is a terminal, and the page is HTML; name a file with -o, or "
-                  "redirect stdout");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit report: standard output is a terminal, and the page is HTML; name a file with -o, or "
+                       "redirect stdout");
   }
   for (const std::string& input : options.inputs) {
     std::error_code error;
     if (std::filesystem::equivalent(input, options.output, error)) {
-      throw Failure(ExitCode::usage, "gdrkit report: " + options.output +
-                                         " is an input, which the page would replace; name another file");
+      throw cli::Failure(cli::ExitCode::usage, "gdrkit report: " + options.output +
+                                                   " is an input, which the page would replace; name another file");
     }
   }
 }
 
 }  // namespace report
 
-ExitCode run_report(Front front, int argc, char** argv) {
+cli::ExitCode run_report(cli::Front front, int argc, char** argv) {
   report::ReportOptions options;
-  CommandLine line;
+  cli::CommandLine line;
   line.name = "report";
   line.uses_device = false;
   line.summary =
@@ -87,18 +87,18 @@ ExitCode run_report(Front front, int argc, char** argv) {
       {'o', "output", "FILE", &options.output,
        "write the page to FILE, whole or not at all (default: standard output)"},
       {'t', "title", "TEXT", &options.title, "heading of the page"},
-      json_option(&options.json, "measure/report/README.md"),
+      cli::json_option(&options.json, "measure/report/README.md"),
   };
-  if (const auto ended = parse(line, front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
   report::check(options, ::isatty(STDOUT_FILENO) != 0);
   const report::Page page = report::page_of(report::read_all(options.inputs), options.title);
   if (options.json.is_given) report::write_page_json(options.json, page);
   if (!options.output.empty()) {
-    write_whole_file(options.output, report::page_html(page));
+    cli::write_whole_file(options.output, report::page_html(page));
   } else if (!options.json.is_on_stdout()) {
     report::print(report::page_html(page));
   }
-  return ExitCode::ok;
+  return cli::ExitCode::ok;
 }
 
 }  // namespace gdrkit::tools

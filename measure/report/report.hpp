@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/command_line.hpp"
+#include "cli/interface/command_line.hpp"
 
 namespace gdrkit::tools::report {
 
@@ -14,7 +14,7 @@ struct ReportOptions {
   std::vector<std::string> inputs;
   std::string output;  ///< "": stdout
   std::string title;
-  DocumentOption json;
+  cli::DocumentOption json;
 };
 
 /// Throws Failure(usage) when there is no input, when the page would replace an input, or would fill a terminal.

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_head.hpp"
+#include "cli/interface/document_head.hpp"
 #include "measure/harness/machine_noise.hpp"
 #include "measure/harness/rounds.hpp"
 
@@ -59,7 +59,7 @@ struct ClockDescription {
   double overhead_ns = 0;
 };
 
-struct Result : tools::DocumentHead {
+struct Result : cli::DocumentHead {
   std::optional<ClockDescription> clock;
   std::optional<MachineNoise> noise;
   std::map<std::string, std::string> settings;  ///< copy kernels, mapping type, allocation, options that matter

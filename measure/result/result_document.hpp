@@ -3,12 +3,12 @@
 // The JSON of results as values, for tools that add fields of their own. Slow to compile: for *_json.cpp files alone.
 #pragma once
 
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "measure/result/result.hpp"
 
 namespace gdrkit::measure {
 
-using tools::Json;
+using cli::Json;
 
 /// Everything but `ok`, which to_json_text() adds last.
 [[nodiscard]] Json head_json(const Result& result);

@@ -177,9 +177,9 @@ Result result_from_json(const std::string& text, const std::string& name) {
   const Node root(json, name + ":");
   Result result;
   result.version_of_schema = root.at("schema_version").integer();
-  if (result.version_of_schema != tools::schema_version) {
+  if (result.version_of_schema != cli::schema_version) {
     throw BadResult(name + " has schema_version " + std::to_string(result.version_of_schema) +
-                    ", and this gdrkit reads " + std::to_string(tools::schema_version) +
+                    ", and this gdrkit reads " + std::to_string(cli::schema_version) +
                     ": measure again with this version");
   }
   read_head(root, &result);

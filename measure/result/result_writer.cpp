@@ -44,7 +44,7 @@ Json one_series_json(const Series& series) {
 }  // namespace
 
 Json head_json(const Result& result) {
-  Json json = tools::head_json(result);
+  Json json = cli::head_json(result);
   if (result.clock) {
     json["clock"] = {{"name", result.clock->name},
                      {"why", result.clock->why},
@@ -76,7 +76,7 @@ std::string to_json_text(const Result& result) {
   Json json = head_json(result);
   json["series"] = series_json(result.series);
   json["ok"] = result.is_ok;
-  return tools::text_of(json);
+  return cli::text_of(json);
 }
 
 }  // namespace gdrkit::measure

@@ -9,7 +9,7 @@
 #include <atomic>
 
 #include "base/result.hpp"
-#include "cli/common/device_choice.hpp"
+#include "cli/interface/device_choice.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -44,9 +44,9 @@ bool faults(Access&& access) {
 }  // namespace
 
 std::unique_ptr<platform::Device> open_device(const Environment& environment) {
-  DeviceChoice choice;
+  cli::DeviceChoice choice;
   choice.is_emulated = environment.is_emulated;
-  return tools::open_device(choice, environment.ordinal);
+  return cli::open_device(choice, environment.ordinal);
 }
 
 Bytes pattern(std::size_t size_bytes, unsigned seed) {
@@ -81,7 +81,7 @@ std::size_t first_difference(const std::uint8_t* left, const std::uint8_t* right
 }
 
 Context::Context() : context_(gdr_open()) {
-  SANITY_CHECK(context_ != nullptr, "gdr_open returned NULL:\n%s", why_no_backend().c_str());
+  SANITY_CHECK(context_ != nullptr, "gdr_open returned NULL:\n%s", cli::why_no_backend().c_str());
 }
 
 Context::~Context() {

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <exception>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/sanity/verdict.hpp"
 
 namespace gdrkit::tools::sanity {
@@ -22,8 +22,8 @@ namespace {
 [[noreturn]] void run_child(const std::function<void(Talk*)>& body, Talk* talk) {
   try {
     body(talk);
-  } catch (const Failure& failure) {
-    if (failure.code() == ExitCode::cannot_run) waive(failure.what());
+  } catch (const cli::Failure& failure) {
+    if (failure.code() == cli::ExitCode::cannot_run) waive(failure.what());
     fail(failure.what());
   } catch (const std::exception& error) {
     fail(std::string("exception in the helper process: ") + error.what());
@@ -53,7 +53,7 @@ void Talk::end_as_the_other_did() const {
   int status = 0;
   const bool has_status = helper_ > 0 && ::waitpid(helper_, &status, 0) == helper_;
   if (has_status && WIFEXITED(status) && WEXITSTATUS(status) == exit_waived) ::_exit(exit_waived);
-  fail(format("the other process of this test is gone (wait status %d)", status));
+  fail(cli::format("the other process of this test is gone (wait status %d)", status));
 }
 
 HelperProcess::HelperProcess(const std::function<void(Talk*)>& body) {

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <exception>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/common/measure_names.hpp"
 #include "measure/sanity/verdict.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -32,8 +32,8 @@ constexpr useconds_t look_interval_us = 1000;
   set_reason_descriptor(reason_pipe);
   try {
     body();
-  } catch (const Failure& failure) {
-    if (failure.code() == ExitCode::cannot_run) waive(failure.what());
+  } catch (const cli::Failure& failure) {
+    if (failure.code() == cli::ExitCode::cannot_run) waive(failure.what());
     fail(failure.what());
   } catch (const std::exception& error) {
     fail(std::string("exception: ") + error.what());
@@ -44,11 +44,11 @@ constexpr useconds_t look_interval_us = 1000;
 
 /// The child's wait status, or -1 when the time was up and it was killed.
 int wait_for(pid_t child, double limit_seconds, double* seconds) {
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = platform::now_ns();
   for (;;) {
     int status = 0;
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
-    *seconds = static_cast<double>(now_ns() - begin) * 1e-9;
+    *seconds = static_cast<double>(platform::now_ns() - begin) * 1e-9;
     if (ended == child) return status;
     if (ended < 0 && errno != EINTR) return -1;
     if (*seconds > limit_seconds) {
@@ -102,7 +102,7 @@ Outcome run_isolated(const std::function<void()>& body, double limit_seconds) {
   ::close(ends[1]);
   Outcome outcome;
   if (child < 0) {
-    outcome.reason = "cannot start a process: " + fork_error_text(errno);
+    outcome.reason = "cannot start a process: " + cli::fork_error_text(errno);
     ::close(ends[0]);
     return outcome;
   }
@@ -112,12 +112,12 @@ Outcome run_isolated(const std::function<void()>& body, double limit_seconds) {
   outcome.verdict = verdict_of(status);
   if (outcome.verdict != Verdict::passed) outcome.reason = read_reason(ends[0]);
   if (status < 0) {
-    outcome.reason = format("it took longer than %g s and was ended", limit_seconds);
+    outcome.reason = cli::format("it took longer than %g s and was ended", limit_seconds);
   } else if (WIFSIGNALED(status)) {
-    outcome.reason += format("%sended by signal %d (%s)", outcome.reason.empty() ? "" : "; ", WTERMSIG(status),
-                             ::strsignal(WTERMSIG(status)));
+    outcome.reason += cli::format("%sended by signal %d (%s)", outcome.reason.empty() ? "" : "; ", WTERMSIG(status),
+                                  ::strsignal(WTERMSIG(status)));
   } else if (outcome.verdict != Verdict::passed && outcome.reason.empty()) {
-    outcome.reason = format("exit code %d", WEXITSTATUS(status));
+    outcome.reason = cli::format("exit code %d", WEXITSTATUS(status));
   }
   ::close(ends[0]);
   return outcome;

@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/common/banner.hpp"
-#include "cli/common/device_choice.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/banner.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/common/mapped_buffer.hpp"
 #include "measure/sanity/helper_process.hpp"
 #include "measure/sanity/verdict.hpp"
@@ -22,8 +22,8 @@ namespace gdrkit::tools {
 namespace sanity {
 namespace {
 
-CommandLine command_line(SanityOptions* options) {
-  CommandLine line;
+cli::CommandLine command_line(SanityOptions* options) {
+  cli::CommandLine line;
   line.name = "sanity";
   line.summary = "Checks that mappings of device memory behave as documented, one process per test.";
   line.example = "gdrkit sanity --json";
@@ -36,7 +36,7 @@ CommandLine command_line(SanityOptions* options) {
       {'e', "extended", "", &options->with_extended, "also run the extended tests"},
       {'\0', "time-limit", "SECONDS", &options->limit_seconds, "time limit of each test", false},
   };
-  add_common_options(&line, &options->common);
+  cli::add_common_options(&line, &options->common);
   return line;
 }
 
@@ -53,8 +53,8 @@ void print_list(const std::vector<SanityTest>& tests) {
 
 /// What this process may not find out itself, because it must stay free of CUDA.
 struct Findings {
-  DeviceChoice choice;
-  Machine machine;
+  cli::DeviceChoice choice;
+  platform::Machine machine;
   std::string backend;
 };
 
@@ -71,17 +71,17 @@ Findings find_out(const SanityOptions& options) {
     Told told{};
     std::string text;
     try {
-      const DeviceChoice choice = choose_device(find_gpus());
-      const auto device = open_device(choice, options.common.device);
-      const Machine machine = describe_machine(device.get());
+      const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
+      const auto device = cli::open_device(choice, options.common.device);
+      const platform::Machine machine = platform::describe_machine(device.get());
       const gdr_t context = open_drop_in();
       (void)gdr_close(context);
       told.is_emulated = choice.is_emulated ? 1 : 0;
-      for (const std::string& field :
-           {choice.note, machine.gpu_name, machine.gpu_pci_address, machine.driver_version, backend_names().backend}) {
+      for (const std::string& field : {choice.note, machine.gpu_name, machine.gpu_pci_address, machine.driver_version,
+                                       cli::backend_names().backend}) {
         text += field + '\0';
       }
-    } catch (const Failure& failure) {
+    } catch (const cli::Failure& failure) {
       told.code = static_cast<int>(failure.code());
       text = failure.what();
     }
@@ -91,10 +91,10 @@ Findings find_out(const SanityOptions& options) {
   });
   const auto told = helper.talk().receive<Told>();
   helper.wait();
-  if (told.code != 0) throw Failure(static_cast<ExitCode>(told.code), told.text);
+  if (told.code != 0) throw cli::Failure(static_cast<cli::ExitCode>(told.code), told.text);
   Findings findings;
   findings.choice.is_emulated = told.is_emulated != 0;
-  findings.machine = describe_machine(nullptr);
+  findings.machine = platform::describe_machine(nullptr);
   const char* field = told.text;
   for (std::string* target : {&findings.choice.note, &findings.machine.gpu_name, &findings.machine.gpu_pci_address,
                               &findings.machine.driver_version, &findings.backend}) {
@@ -108,9 +108,9 @@ Findings find_out(const SanityOptions& options) {
 std::vector<SanityTest> select(const std::vector<SanityTest>& all, const SanityOptions& options) {
   for (const std::string& name : options.names) {
     if (std::none_of(all.begin(), all.end(), [&](const SanityTest& test) { return test.name == name; })) {
-      throw Failure(ExitCode::usage,
-                    "Error: cannot find the test '" + name + "'; --list lists them\n" +
-                        format("Error: Encountered an error or a test failure with status=%d", EINVAL));
+      throw cli::Failure(cli::ExitCode::usage,
+                         "Error: cannot find the test '" + name + "'; --list lists them\n" +
+                             cli::format("Error: Encountered an error or a test failure with status=%d", EINVAL));
     }
   }
   std::vector<SanityTest> selected;
@@ -123,17 +123,18 @@ std::vector<SanityTest> select(const std::vector<SanityTest>& all, const SanityO
   return selected;
 }
 
-void print_after(Front front, const SanityOptions& options, const Result& result) {
+void print_after(cli::Front front, const SanityOptions& options, const Result& result) {
   const char* verdict = verdict_name(result.outcome.verdict);
   if (options.is_verbose) {
     std::fprintf(stderr, "&&&& %s %s\n", verdict, result.test.name.c_str());
     if (!result.outcome.reason.empty()) std::fprintf(stderr, "     %s\n", result.outcome.reason.c_str());
   }
-  if (front == Front::gdrcopy || options.common.json.is_on_stdout()) return;
+  if (front == cli::Front::gdrcopy || options.common.json.is_on_stdout()) return;
   if (options.common.quiet && result.outcome.verdict == Verdict::passed) return;
-  const std::string line = format("%s %-64s %8.3f s%s%s", verdict, result.test.name.c_str(), result.outcome.seconds,
-                                  result.outcome.reason.empty() ? "" : "  ", result.outcome.reason.c_str());
-  std::printf("%s\n", fitted(line, 7).c_str());
+  const std::string line =
+      cli::format("%s %-64s %8.3f s%s%s", verdict, result.test.name.c_str(), result.outcome.seconds,
+                  result.outcome.reason.empty() ? "" : "  ", result.outcome.reason.c_str());
+  std::printf("%s\n", cli::fitted(line, 7).c_str());
   std::fflush(stdout);
 }
 
@@ -153,23 +154,24 @@ void print_summary(const SanityReport& report) {
   std::fflush(stdout);
 }
 
-ExitCode run(Front front, const SanityOptions& options) {
+cli::ExitCode run(cli::Front front, const SanityOptions& options) {
   const std::vector<SanityTest> all = all_tests();
   if (options.is_list) {
     print_list(all);
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
-  if (options.limit_seconds < 1) throw Failure(ExitCode::usage, "Error: --time-limit must be at least 1 second");
-  apply(options.common);
+  if (options.limit_seconds < 1)
+    throw cli::Failure(cli::ExitCode::usage, "Error: --time-limit must be at least 1 second");
+  cli::apply(options.common);
   const std::vector<SanityTest> selected = select(all, options);
   const Findings findings = find_out(options);
-  print_note(findings.choice, options.common.json.is_on_stdout());
+  cli::print_note(findings.choice, options.common.json.is_on_stdout());
   SanityReport report{findings.choice.is_emulated, findings.machine, findings.backend, {}};
-  if (front == Front::gdrkit && !options.common.json.is_on_stdout() && !options.common.quiet) {
+  if (front == cli::Front::gdrkit && !options.common.json.is_on_stdout() && !options.common.quiet) {
     const std::string head =
-        format("%s %s, %s, backend %s", report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(),
-               report.machine.driver_version.c_str(), report.backend.c_str());
-    std::printf("%s\n", fitted(head, 2).c_str());
+        cli::format("%s %s, %s, backend %s", report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(),
+                    report.machine.driver_version.c_str(), report.backend.c_str());
+    std::printf("%s\n", cli::fitted(head, 2).c_str());
   }
   for (const SanityTest& test : selected) {
     if (options.is_verbose) std::fprintf(stderr, "&&&& RUNNING %s\n", test.name.c_str());
@@ -180,9 +182,9 @@ ExitCode run(Front front, const SanityOptions& options) {
   }
   if (options.common.json.is_given) write_sanity_json(options, report);
   if (!options.common.json.is_on_stdout() && !options.without_summary) print_summary(report);
-  if (report.count(Verdict::failed) == 0) return ExitCode::ok;
+  if (report.count(Verdict::failed) == 0) return cli::ExitCode::ok;
   std::fprintf(stderr, "Error: Encountered an error or a test failure with status=1\n");
-  return ExitCode::failed;
+  return cli::ExitCode::failed;
 }
 
 }  // namespace
@@ -194,9 +196,9 @@ std::size_t SanityReport::count(Verdict verdict) const {
 
 }  // namespace sanity
 
-ExitCode run_sanity(Front front, int argc, char** argv) {
+cli::ExitCode run_sanity(cli::Front front, int argc, char** argv) {
   sanity::SanityOptions options;
-  if (const auto ended = parse(sanity::command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(sanity::command_line(&options), front, argc, argv)) return *ended;
   return sanity::run(front, options);
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/common_options.hpp"
+#include "cli/interface/common_options.hpp"
 #include "measure/common/measure_names.hpp"
 #include "measure/sanity/isolated_run.hpp"
 #include "measure/sanity/sanity_test.hpp"
@@ -15,7 +15,7 @@
 namespace gdrkit::tools::sanity {
 
 struct SanityOptions {
-  CommonOptions common;
+  cli::CommonOptions common;
   bool is_verbose = false;
   bool without_summary = false;
   bool is_list = false;
@@ -31,7 +31,7 @@ struct Result {
 
 struct SanityReport {
   bool is_emulated = false;
-  Machine machine;
+  platform::Machine machine;
   std::string backend;
   std::vector<Result> results;
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "measure/sanity/sanity.hpp"
 
 namespace gdrkit::tools::sanity {
@@ -22,12 +22,12 @@ const char* result_name(Verdict verdict) {
 }  // namespace
 
 void write_sanity_json(const SanityOptions& options, const SanityReport& report) {
-  Json document = json_head("sanity", report.machine, report.backend, report.is_emulated);
+  cli::Json document = cli::json_head("sanity", report.machine, report.backend, report.is_emulated);
   document["total"] = report.results.size();
   document["passed"] = report.count(Verdict::passed);
   document["failed"] = report.count(Verdict::failed);
   document["waived"] = report.count(Verdict::waived);
-  document["tests"] = Json::array();
+  document["tests"] = cli::Json::array();
   for (const Result& result : report.results) {
     document["tests"].push_back({{"name", result.test.name},
                                  {"list", list_name(result.test.list)},
@@ -36,7 +36,7 @@ void write_sanity_json(const SanityOptions& options, const SanityReport& report)
                                  {"seconds", result.outcome.seconds}});
   }
   document["ok"] = report.count(Verdict::failed) == 0;
-  write_json(options.common.json, document);
+  cli::write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools::sanity

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::sanity {
 
@@ -25,22 +25,22 @@ void set_reason_descriptor(int descriptor) noexcept;
 }  // namespace gdrkit::tools::sanity
 
 /// SANITY_CHECK(expression, printf format and values that say what was found)
-#define SANITY_CHECK(expression, ...)                                                                           \
-  do {                                                                                                          \
-    if (!(expression))                                                                                          \
-      ::gdrkit::tools::sanity::fail(                                                                            \
-          ::gdrkit::tools::format("Assertion \"%s\" failed at %s:%d: ", #expression, __FILE_NAME__, __LINE__) + \
-          ::gdrkit::tools::format(__VA_ARGS__));                                                                \
+#define SANITY_CHECK(expression, ...)                                                                         \
+  do {                                                                                                        \
+    if (!(expression))                                                                                        \
+      ::gdrkit::tools::sanity::fail(                                                                          \
+          ::gdrkit::cli::format("Assertion \"%s\" failed at %s:%d: ", #expression, __FILE_NAME__, __LINE__) + \
+          ::gdrkit::cli::format(__VA_ARGS__));                                                                \
   } while (false)
 
 /// SANITY_RESULT(call, expected): the call's int result equals the expected errno (0 for success).
-#define SANITY_RESULT(call, expected)                                                                          \
-  do {                                                                                                         \
-    const int sanity_result = (call);                                                                          \
-    const int sanity_expected = (expected);                                                                    \
-    if (sanity_result != sanity_expected)                                                                      \
-      ::gdrkit::tools::sanity::fail(                                                                           \
-          ::gdrkit::tools::format("Assertion \"(%s) == (%s)\" failed at %s:%d: got %d, "                       \
-                                  "expected %d",                                                               \
-                                  #call, #expected, __FILE_NAME__, __LINE__, sanity_result, sanity_expected)); \
+#define SANITY_RESULT(call, expected)                                                                        \
+  do {                                                                                                       \
+    const int sanity_result = (call);                                                                        \
+    const int sanity_expected = (expected);                                                                  \
+    if (sanity_result != sanity_expected)                                                                    \
+      ::gdrkit::tools::sanity::fail(                                                                         \
+          ::gdrkit::cli::format("Assertion \"(%s) == (%s)\" failed at %s:%d: got %d, "                       \
+                                "expected %d",                                                               \
+                                #call, #expected, __FILE_NAME__, __LINE__, sanity_result, sanity_expected)); \
   } while (false)

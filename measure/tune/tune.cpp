@@ -10,10 +10,10 @@
 #include <cstring>
 #include <memory>
 
-#include "cli/common/device_choice.hpp"
-#include "cli/common/exit_code.hpp"
-#include "cli/common/whole_file.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/whole_file.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "gdrkit/gdrkit.hpp"
 #include "measure/common/mapped_buffer.hpp"
 #include "measure/harness/samples.hpp"
@@ -41,8 +41,8 @@ constexpr Pace back_to_back = {0, 800'000, 1, 40};
 constexpr Pace apart = {1'000'000, 0, 2, 2};       // the mover and the lanes' helpers have gone by then
 constexpr Pace apart_once = {1'000'000, 0, 1, 1};  // for the mover, which has to be launched: never a choice
 
-CommandLine command_line(TuneOptions* options) {
-  CommandLine line;
+cli::CommandLine command_line(TuneOptions* options) {
+  cli::CommandLine line;
   line.name = "tune";
   line.summary =
       "Measures the engines that copy between host and device memory, in some seconds, and keeps the fastest ones by "
@@ -51,7 +51,7 @@ CommandLine command_line(TuneOptions* options) {
   line.options = {{'o', "output", "FILE", &options->output,
                    "where the profile goes (default: the user's cache folder, where the library reads it)", false,
                    false}};
-  add_common_options(&line, &options->common);
+  cli::add_common_options(&line, &options->common);
   return line;
 }
 
@@ -64,16 +64,17 @@ class Tune {
  public:
   explicit Tune(const TuneOptions& options) : options_(options) {}
 
-  ExitCode run() {
-    apply(options_.common);
-    const DeviceChoice choice = choose_device(find_gpus());
-    print_note(choice, options_.common.json.is_on_stdout());
-    device_ = open_device(choice, options_.common.device);
+  cli::ExitCode run() {
+    cli::apply(options_.common);
+    const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
+    cli::print_note(choice, options_.common.json.is_on_stdout());
+    device_ = cli::open_device(choice, options_.common.device);
     report_.is_emulated = choice.is_emulated;
-    report_.machine = describe_machine(device_.get());
+    report_.machine = platform::describe_machine(device_.get());
     const AlignedAllocation memory(device_.get(), platform::AllocationKind::cuda_malloc, memory_bytes);
     auto pinned = device_->allocate(platform::AllocationKind::host, memory_bytes);
-    if (!pinned) throw Failure(ExitCode::cannot_run, std::string("no pinned host memory: ") + pinned.error().text());
+    if (!pinned)
+      throw cli::Failure(cli::ExitCode::cannot_run, std::string("no pinned host memory: ") + pinned.error().text());
     const std::vector<std::byte> ordinary(memory_bytes, std::byte{1});
     hosts_[0] = {"pinned", reinterpret_cast<std::byte*>(pinned->address())};
     hosts_[1] = {"ordinary", const_cast<std::byte*>(ordinary.data())};
@@ -81,12 +82,13 @@ class Tune {
     try {
       measure_all(memory.address());
     } catch (const gdrkit::Error& error) {
-      throw Failure(error.code() == std::errc::no_such_device ? ExitCode::cannot_run : ExitCode::failed, error.what());
+      throw cli::Failure(error.code() == std::errc::no_such_device ? cli::ExitCode::cannot_run : cli::ExitCode::failed,
+                         error.what());
     }
     report_.seconds = static_cast<double>(platform::now_ns() - begin) / 1e9;
     if (!options_.common.json.is_on_stdout()) print();
     if (options_.common.json.is_given) write_tune_json(options_, report_);
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
 
  private:
@@ -101,7 +103,7 @@ class Tune {
       measure(context, address, {"cpu", "lanes", "copy_engine", "mover"});
     }
     report_.profile = profile_text(report_.times);
-    write_whole_file(report_.path, report_.profile);
+    cli::write_whole_file(report_.path, report_.profile);
     if (!options_.output.empty()) return;
     const Context context;  // reads the profile
     measure(context, address, {"automatic"});
@@ -109,15 +111,16 @@ class Tune {
 
   [[nodiscard]] std::string own_path(const Context& context) const {
     if (report_.is_emulated) {
-      throw Failure(ExitCode::cannot_run,
-                    "cannot keep a profile of the emulated device: only GPUs have profiles; use --output FILE to write "
-                    "this one to a file");
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          "cannot keep a profile of the emulated device: only GPUs have profiles; use --output FILE to write "
+          "this one to a file");
     }
     char path[4096];
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);
     if (result < 0) {
-      throw Failure(ExitCode::cannot_run,
-                    std::string(gdrkit_last_error_detail()) + " (--output FILE names a place for the profile)");
+      throw cli::Failure(cli::ExitCode::cannot_run,
+                         std::string(gdrkit_last_error_detail()) + " (--output FILE names a place for the profile)");
     }
     const std::string whole = path;
     const std::string folder = whole.substr(0, whole.rfind('/'));
@@ -192,7 +195,7 @@ class Tune {
 
   void leave_out(Way& way, std::size_t size, const std::string& why) {
     const std::string what = way.engine + " failed with a copy of " + std::to_string(size) + " bytes";
-    if (!can_be_left_out(way.engine)) throw Failure(ExitCode::failed, what + ": " + why);
+    if (!can_be_left_out(way.engine)) throw cli::Failure(cli::ExitCode::failed, what + ": " + why);
     report_.notes.push_back(what + " and is left out: " + why);
     way.has_failed = true;
     for (EngineTimes& each : report_.times) {
@@ -245,9 +248,9 @@ class Tune {
         std::printf("\n");
       }
     }
-    for (const std::string& note : report_.notes) std::printf("%s\n", fitted(note, 2).c_str());
-    std::printf("%s: profile of %s, measured in %.1f s\n", printable(report_.path).c_str(),
-                printable(report_.machine.gpu_name).c_str(), report_.seconds);
+    for (const std::string& note : report_.notes) std::printf("%s\n", cli::fitted(note, 2).c_str());
+    std::printf("%s: profile of %s, measured in %.1f s\n", cli::printable(report_.path).c_str(),
+                cli::printable(report_.machine.gpu_name).c_str(), report_.seconds);
   }
 
   static std::string text_of_time(const std::map<std::string, std::map<std::size_t, double>>& times,
@@ -267,10 +270,10 @@ class Tune {
 
 }  // namespace
 
-ExitCode run_tune(Front front, int argc, char** argv) {
+cli::ExitCode run_tune(cli::Front front, int argc, char** argv) {
   TuneOptions options;
-  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
-  if (!options.output.empty()) check_can_write(options.output);
+  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
+  if (!options.output.empty()) cli::check_can_write(options.output);
   return Tune(options).run();
 }
 

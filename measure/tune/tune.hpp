@@ -6,21 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/common_options.hpp"
-#include "cli/common/platform_names.hpp"
+#include "cli/interface/common_options.hpp"
 #include "measure/tune/profile.hpp"
 #include "platform/facts/machine.hpp"
 
 namespace gdrkit::tools {
 
 struct TuneOptions {
-  CommonOptions common;
+  cli::CommonOptions common;
   std::string output;
 };
 
 struct TuneReport {
   bool is_emulated = false;
-  Machine machine;
+  platform::Machine machine;
   std::string backend;
   std::vector<EngineTimes> times;  ///< with "automatic" where the profile was put into use
   std::vector<std::string> notes;  ///< engines that cannot run here, and why

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "measure/result/result_document.hpp"
 #include "measure/tune/tune.hpp"
 
@@ -38,14 +38,14 @@ void write_tune_json(const TuneOptions& options, const TuneReport& report) {
       }
     }
   }
-  Json document = json_head("tune", report.machine, report.backend, report.is_emulated);
+  cli::Json document = cli::json_head("tune", report.machine, report.backend, report.is_emulated);
   document["notes"] = report.notes;
   document["profile"] = report.profile;
   document["profile_path"] = report.path;
   document["seconds"] = report.seconds;
   document["series"] = series_json(all);
   document["ok"] = true;
-  write_json(options.common.json, document);
+  cli::write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools

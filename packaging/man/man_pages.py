@@ -117,7 +117,7 @@ def help2man(version, programs, command, name, summary):
 
 def make_command_pages(source, out, programs):
     version = version_of(source)
-    subcommands = listed(source, "subcommands.def", r'^GDRKIT_SUBCOMMAND\((\w+), "((?:[^"\\]|\\.)*)", (true|false)\)$')
+    subcommands = listed(source, "subcommands.def", r'^GDRKIT_SUBCOMMAND\((\w+), [\w:]+, "((?:[^"\\]|\\.)*)", (true|false)\)$')
     pages = {"gdrkit": ("gdrkit", "CPU access to NVIDIA GPU memory: tools")}
     for name, summary, has_gdrcopy_name in subcommands:
         summary = summary.replace('\\"', '"')

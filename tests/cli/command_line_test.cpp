@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/command_line.hpp"
+#include "cli/interface/command_line.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 namespace {
 
 struct Values {
@@ -287,4 +287,4 @@ TEST_F(CommandLineTest, RefusesOptionsOfTheOriginalByNameWithTheReason) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

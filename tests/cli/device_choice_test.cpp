@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/device_choice.hpp"
+#include "cli/interface/device_choice.hpp"
 
 #include <gtest/gtest.h>
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 namespace {
 
 GpuFacts absent() {
@@ -63,4 +63,4 @@ TEST(DeviceChoice, NeverReplacesAForcedBackendByTheEmulatedOne) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/numa_options.hpp"
+#include "cli/interface/numa_options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "measure/common/numa_sweep.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 namespace {
 
 using Kind = NumaChoice::Kind;
@@ -61,7 +61,7 @@ TEST(NumaOptions, RefuseWhatIsNoNode) {
 }
 
 /// Two nodes; remembers where it is, and forbids memory of one node on demand.
-class Machine final : public PlacementCalls {
+class Machine final : public platform::PlacementCalls {
  public:
   int cpu = 0;
   int memory = -1;
@@ -79,7 +79,7 @@ class Machine final : public PlacementCalls {
 TEST(NumaOptions, FailWhenNodesThatWereAskedForCannotBeHad) {
   Machine machine;
   machine.forbidden_memory = 1;
-  Placement placement(two_nodes, "0000:3b:00.0", machine);
+  platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
   EXPECT_EQ(place({Kind::pair, {1, 0}}, &placement).place.cpu, 6);
   try {
     (void)place({Kind::pair, {0, 1}}, &placement);
@@ -92,15 +92,15 @@ TEST(NumaOptions, FailWhenNodesThatWereAskedForCannotBeHad) {
 
 TEST(NumaSweep, VisitsEveryPairInEveryRoundAndKeepsTheirValuesApart) {
   Machine machine;
-  Placement placement(two_nodes, "0000:3b:00.0", machine);
+  platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
   int visits = 0;
-  const NumaSweep sweep =
-      sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 10}, {"b", "from_device", 64, "us", true, 20}}, [&] {
+  const tools::NumaSweep sweep = tools::sweep_nodes(
+      &placement, {{"a", "to_device", 64, "us", true, 10}, {"b", "from_device", 64, "us", true, 20}}, [&] {
         ++visits;
         const double value = (machine.cpu >= 6 ? 10 : 0) + machine.memory;
         return std::vector<double>{value, 100 + value};
       });
-  EXPECT_EQ(visits, 4 * numa_rounds);
+  EXPECT_EQ(visits, 4 * tools::numa_rounds);
   ASSERT_EQ(sweep.series.size(), 2u);
   EXPECT_EQ(sweep.series[0].id, "numa_copy_to_device_64");
   EXPECT_EQ(sweep.series[0].x_name, "cpu_node");
@@ -108,11 +108,12 @@ TEST(NumaSweep, VisitsEveryPairInEveryRoundAndKeepsTheirValuesApart) {
   for (const int cpu_node : {0, 1}) {
     for (const int memory_node : {0, 1}) {
       const double expected = cpu_node * 10 + memory_node;
-      ASSERT_NE(find_point(sweep.series[0], cpu_node, memory_node), nullptr);
-      EXPECT_EQ(find_point(sweep.series[0], cpu_node, memory_node)->value, expected);
-      EXPECT_EQ(find_point(sweep.series[1], cpu_node, memory_node)->value, 100 + expected);
-      EXPECT_EQ(find_point(sweep.series[1], cpu_node, memory_node)->rounds.size(), std::size_t{numa_rounds});
-      EXPECT_EQ(find_point(sweep.series[1], cpu_node, memory_node)->operations_per_round, 20u);
+      ASSERT_NE(measure::find_point(sweep.series[0], cpu_node, memory_node), nullptr);
+      EXPECT_EQ(measure::find_point(sweep.series[0], cpu_node, memory_node)->value, expected);
+      EXPECT_EQ(measure::find_point(sweep.series[1], cpu_node, memory_node)->value, 100 + expected);
+      EXPECT_EQ(measure::find_point(sweep.series[1], cpu_node, memory_node)->rounds.size(),
+                std::size_t{tools::numa_rounds});
+      EXPECT_EQ(measure::find_point(sweep.series[1], cpu_node, memory_node)->operations_per_round, 20u);
     }
   }
   EXPECT_TRUE(sweep.left_out.empty());
@@ -121,31 +122,32 @@ TEST(NumaSweep, VisitsEveryPairInEveryRoundAndKeepsTheirValuesApart) {
 TEST(NumaSweep, LeavesOutPairsThatCannotBeHadAndSaysWhich) {
   Machine machine;
   machine.forbidden_memory = 1;
-  Placement placement(two_nodes, "0000:3b:00.0", machine);
-  const NumaSweep sweep =
-      sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}}, [] { return std::vector<double>{1}; });
+  platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
+  const tools::NumaSweep sweep =
+      tools::sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}}, [] { return std::vector<double>{1}; });
   EXPECT_EQ(sweep.series[0].points.size(), 2u);
-  EXPECT_EQ(find_point(sweep.series[0], 0, 1), nullptr);
+  EXPECT_EQ(measure::find_point(sweep.series[0], 0, 1), nullptr);
   ASSERT_EQ(sweep.left_out.size(), 2u);
   EXPECT_TRUE(says(sweep.left_out[0], "CPU node 0, memory node 1 is left out")) << sweep.left_out[0];
   testing::internal::CaptureStdout();
-  print_sweep(sweep, 0);
+  tools::print_sweep(sweep, 0);
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_TRUE(says(text, "N/A")) << text;
   EXPECT_TRUE(says(text, "the GPU is on node 0")) << text;
 }
 
 TEST(NumaSweep, CannotRunWhereNoPairCanBeHad) {
-  class Nothing final : public PlacementCalls {
+  class Nothing final : public platform::PlacementCalls {
    public:
     int allowed_cpus(std::vector<int>* cpus) noexcept override { return *cpus = {0}, 0; }
     int current_cpu() noexcept override { return 0; }
     int bind_thread(const std::vector<int>&) noexcept override { return -EPERM; }
     int bind_memory(int) noexcept override { return -EPERM; }
   } nothing;
-  Placement placement(two_nodes, "", nothing);
+  platform::Placement placement(two_nodes, "", nothing);
   try {
-    (void)sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}}, [] { return std::vector<double>{1}; });
+    (void)tools::sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}},
+                             [] { return std::vector<double>{1}; });
     FAIL() << "it measured somewhere";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.code(), ExitCode::cannot_run);
@@ -154,4 +156,4 @@ TEST(NumaSweep, CannotRunWhereNoPairCanBeHad) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <string>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 namespace {
 
 TEST(ForkErrorText, NamesTheLimits) {
@@ -44,4 +44,4 @@ TEST(Printable, BytesThatAreNoUtf8BecomeQuestionMarks) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/size.hpp"
+#include "cli/interface/size.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -26,4 +26,4 @@ TEST(SizeText, IsExactAndReadBack) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/suggestion.hpp"
+#include "cli/interface/suggestion.hpp"
 
 #include <gtest/gtest.h>
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 namespace {
 
 TEST(Suggestion, DistanceCountsInsertionsDeletionsReplacementsAndSwaps) {
@@ -33,4 +33,4 @@ TEST(Suggestion, TheNearestWordIsTakenAndAFarOneIsNot) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/whole_file.hpp"
+#include "cli/interface/whole_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -14,9 +14,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -133,4 +133,4 @@ TEST_F(WholeFile, TwoNamesOfOneFileAreFoundOut) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

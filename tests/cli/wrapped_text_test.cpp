@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/wrapped_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 #include <vector>
 
-#include "cli/common/shell_word.hpp"
+#include "cli/interface/shell_word.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::cli {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -74,4 +74,4 @@ TEST(ShellWord, WhatAShellExpandsIsQuotedAndTheRestIsNot) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::cli

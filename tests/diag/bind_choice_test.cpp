@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "diag/bind/gpu_choice.hpp"
 
 namespace gdrkit::tools {
@@ -24,8 +24,8 @@ Lookup of(const std::map<std::string, std::string>& variables) {
 std::string refusal(const std::function<void()>& call) {
   try {
     call();
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.code(), ExitCode::usage);
+  } catch (const cli::Failure& failure) {
+    EXPECT_EQ(failure.code(), cli::ExitCode::usage);
     return failure.what();
   }
   return "";

@@ -22,6 +22,7 @@
 #include "machine_damage.hpp"
 
 using namespace gdrkit::tools;
+using namespace gdrkit::cli;
 using gdrkit::fuzz::HealthyMachine;
 using gdrkit::fuzz::InputReader;
 using gdrkit::fuzz::MachineDamage;

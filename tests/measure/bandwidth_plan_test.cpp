@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::bus {
 namespace {
@@ -59,7 +59,7 @@ std::string text(const CellPlan& cell) {
   std::string all;
   for (const JobPlan& job : cell.jobs) {
     all += (all.empty() ? "" : " ") + place(job.source) + ">" + place(job.target) + "@" + std::to_string(job.runner) +
-           "x" + format("%g", job.size_share);
+           "x" + cli::format("%g", job.size_share);
   }
   return all;
 }
@@ -88,12 +88,12 @@ TEST(BandwidthTests, ThatDoNotExistAreRefusedWithTheWayToTheList) {
     try {
       (void)select_tests(names, prefixes);
       FAIL() << "taken";
-    } catch (const Failure& failure) {
-      EXPECT_EQ(failure.code(), ExitCode::usage);
+    } catch (const cli::Failure& failure) {
+      EXPECT_EQ(failure.code(), cli::ExitCode::usage);
       EXPECT_NE(std::string(failure.what()).find("--list"), std::string::npos) << failure.what();
     }
   }
-  EXPECT_THROW((void)select_tests({"0"}, {"host"}), Failure);
+  EXPECT_THROW((void)select_tests({"0"}, {"host"}), cli::Failure);
 }
 
 struct Expected {

@@ -37,7 +37,7 @@ class BandwidthRun : public testing::Test {
       EXPECT_TRUE(device.has_value()) << device.error().text();
       devices.push_back(std::make_unique<FaultyDevice>(std::move(*device), &faults_));
     }
-    return std::make_unique<Gpus>(std::move(devices), NumaChoice{NumaChoice::Kind::keep, {}});
+    return std::make_unique<Gpus>(std::move(devices), cli::NumaChoice{cli::NumaChoice::Kind::keep, {}});
   }
 
   TestReport run(const std::string& name, int count) {

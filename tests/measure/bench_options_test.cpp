@@ -13,7 +13,8 @@ BenchOptions parsed(std::vector<std::string> words) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   BenchOptions options;
-  const auto ended = parse_bench_options(Front::gdrkit, static_cast<int>(pointers.size()), pointers.data(), &options);
+  const auto ended =
+      parse_bench_options(cli::Front::gdrkit, static_cast<int>(pointers.size()), pointers.data(), &options);
   EXPECT_FALSE(ended.has_value());
   return options;
 }
@@ -21,8 +22,8 @@ BenchOptions parsed(std::vector<std::string> words) {
 std::string complaint(const std::vector<std::string>& words) {
   try {
     (void)parsed(words);
-  } catch (const Failure& failure) {
-    EXPECT_EQ(failure.code(), ExitCode::usage);
+  } catch (const cli::Failure& failure) {
+    EXPECT_EQ(failure.code(), cli::ExitCode::usage);
     return failure.what();
   }
   return "";

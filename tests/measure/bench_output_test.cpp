@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/bench/collector.hpp"
 #include "measure/bench/measure/copy_team.hpp"
 #include "measure/bench/measure/pattern.hpp"
@@ -28,8 +28,9 @@ TEST(Csv, FieldsWithSeparatorsAreQuoted) {
   series.points.push_back(make_point(8, {3, 1, 2}, 4));
   result.series = {series};
   const std::string text = to_csv_text(result);
-  EXPECT_EQ(text.substr(text.find('\n') + 1), "\"a,\"\"b\"\"\",,,,,,8,,ns,lower,2," +
-                                                  format("%.9g", result.series[0].points[0].noise) + ",1,3,4,,,,,,\n");
+  EXPECT_EQ(
+      text.substr(text.find('\n') + 1),
+      "\"a,\"\"b\"\"\",,,,,,8,,ns,lower,2," + cli::format("%.9g", result.series[0].points[0].noise) + ",1,3,4,,,,,,\n");
 }
 
 TEST(Summary, DigitsAreThoseThatMatter) {
@@ -67,7 +68,7 @@ std::size_t longest_line(const std::string& text) {
 }
 
 /// Those of a recent CPU and a large GPU, and longer.
-void give_long_names(Machine* machine) {
+void give_long_names(platform::Machine* machine) {
   machine->gpu_name = "NVIDIA GH200 480GB Grace Hopper Superchip Engineering Sample MIG 3g.48gb";
   machine->gpu_pci_address = "00000009:01:00.0";
   machine->driver_version = "driver 580.159.04 (open flavour), CUDA 13.0 of the driver";
@@ -83,7 +84,7 @@ TEST(Summary, LongNamesOfTheMachineFitTheColumns) {
   result.settings = {{"mapping_type", "write-combining"}, {"store_kernel", long_kernel}, {"load_kernel", long_kernel}};
   const std::string text = summary_text(result);
   EXPECT_NE(text.find(long_kernel), std::string::npos);
-  EXPECT_LE(longest_line(text), output_columns) << text;
+  EXPECT_LE(longest_line(text), cli::output_columns) << text;
 }
 
 TEST(CopylatText, LongNamesOfTheMachineFitTheColumns) {
@@ -99,7 +100,7 @@ TEST(CopylatText, LongNamesOfTheMachineFitTheColumns) {
   make_table_printer(options)->raw_begins(report);
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_NE(text.find(long_kernel), std::string::npos);
-  EXPECT_LE(longest_line(text), output_columns) << text;
+  EXPECT_LE(longest_line(text), cli::output_columns) << text;
 }
 
 TEST(Collector, SeveralProcessesMakeOnePoint) {
@@ -135,9 +136,9 @@ TEST(Pattern, EveryByteIsLookedAtUpTo16MiB) {
   const Stretch stretch{100, bytes.size()};
   write_pattern(bytes.data(), stretch, 1);
   EXPECT_NO_THROW(check_pattern(bytes.data(), stretch, 1, "x"));
-  EXPECT_THROW(check_pattern(bytes.data(), stretch, 2, "x"), Failure);
+  EXPECT_THROW(check_pattern(bytes.data(), stretch, 2, "x"), cli::Failure);
   bytes[4999] ^= 1;
-  EXPECT_THROW(check_pattern(bytes.data(), stretch, 1, "x"), Failure);
+  EXPECT_THROW(check_pattern(bytes.data(), stretch, 1, "x"), cli::Failure);
   EXPECT_EQ(stretches_of(std::size_t{16} << 20).size(), 1u);
   const auto ends = stretches_of(std::size_t{256} << 20);
   EXPECT_EQ(ends.back().offset + ends.back().size_bytes, std::size_t{256} << 20);

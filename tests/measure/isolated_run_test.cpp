@@ -55,8 +55,9 @@ TEST(IsolatedRun, WaivesWithTheReason) {
 }
 
 TEST(IsolatedRun, WaivesWhatCannotRunHereAndFailsOtherFailures) {
-  EXPECT_EQ(run_isolated([] { throw Failure(ExitCode::cannot_run, "x"); }, plenty_s).verdict, Verdict::waived);
-  EXPECT_EQ(run_isolated([] { throw Failure(ExitCode::failed, "x"); }, plenty_s).verdict, Verdict::failed);
+  EXPECT_EQ(run_isolated([] { throw cli::Failure(cli::ExitCode::cannot_run, "x"); }, plenty_s).verdict,
+            Verdict::waived);
+  EXPECT_EQ(run_isolated([] { throw cli::Failure(cli::ExitCode::failed, "x"); }, plenty_s).verdict, Verdict::failed);
   EXPECT_EQ(run_isolated([] { throw std::bad_alloc(); }, plenty_s).verdict, Verdict::failed);
 }
 

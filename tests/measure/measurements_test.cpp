@@ -120,7 +120,7 @@ TEST(Copybw, RangesPastTheBufferAreRefusedWithoutOverflow) {
            {2, 4}, {4, 4096}, {8192, 4}, {0, 4097}, {4, SIZE_MAX}, {SIZE_MAX - 3, 8}, {SIZE_MAX - 3, 0}}) {
     options.offset_bytes = offset;
     options.copy_size_bytes = size;
-    EXPECT_THROW((void)copy_sizes(options), Failure) << offset << " + " << size;
+    EXPECT_THROW((void)copy_sizes(options), cli::Failure) << offset << " + " << size;
   }
   options.offset_bytes = 4;
   options.copy_size_bytes = 4092;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/result/result_file.hpp"
 
 namespace gdrkit::tools {
@@ -28,7 +28,7 @@ measure::Result of_script(const std::string& script, const std::string& word = "
 std::string failure_of(const std::string& program, const std::string& script) {
   try {
     (void)result_of_process(program, {"-c", script});
-  } catch (const Failure& failure) {
+  } catch (const cli::Failure& failure) {
     return failure.what();
   }
   return "";

@@ -25,9 +25,9 @@ class PplatMatch : public ::testing::Test {
     auto opened = platform::open_emulated_device(0);
     ASSERT_TRUE(opened) << opened.error().text();
     device_ = std::move(*opened);
-    auto loaded = GpuKernels::load<platform::GpuKernel::ping_pong>(*device_);
+    auto loaded = platform::GpuKernels::load<platform::GpuKernel::ping_pong>(*device_);
     ASSERT_TRUE(loaded) << loaded.error().text();
-    kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
+    kernels_ = std::make_unique<platform::GpuKernels>(std::move(*loaded));
     request_.limit_ns = 20'000'000'000;
     request_.data_bytes = 128;
     memory_ = std::make_unique<AlignedAllocation>(device_.get(), platform::AllocationKind::cuda_malloc,
@@ -39,7 +39,7 @@ class PplatMatch : public ::testing::Test {
   }
 
   std::unique_ptr<platform::Device> device_;
-  std::unique_ptr<GpuKernels> kernels_;
+  std::unique_ptr<platform::GpuKernels> kernels_;
   std::unique_ptr<AlignedAllocation> memory_;
   std::unique_ptr<MappedBuffer> buffer_;
   MatchRequest request_;
@@ -69,7 +69,7 @@ TEST_F(PplatMatch, AGpuThatMissesItsTurnIsNoAnswerInTime) {
     FAIL() << "it answered";
   } catch (const NoAnswer& failure) {
     EXPECT_TRUE(failure.is_gpu_kernel_there());
-    EXPECT_EQ(failure.code(), ExitCode::failed);
+    EXPECT_EQ(failure.code(), cli::ExitCode::failed);
     EXPECT_EQ(std::string(failure.what()),
               "the GPU did not answer round 1 within 0.02 s: its GPU kernel has not ended");
   }
@@ -92,7 +92,7 @@ TEST_F(PplatMatch, DataThatDidNotArriveIsAFailure) {
     try {
       (void)played.play(Way::mapping, 0, 5, clock_, &singles);
       ADD_FAILURE() << "nobody missed the data";
-    } catch (const Failure& failure) {
+    } catch (const cli::Failure& failure) {
       const char* wrong = is_gpu_first ? "160 of 160 words" : "320 of 320 words";
       EXPECT_EQ(std::string(failure.what()).rfind(wrong, 0), 0U) << failure.what();
     }

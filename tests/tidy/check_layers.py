@@ -17,10 +17,17 @@ NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/t
 ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
 NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(?:shmem_impl::)?([a-z]\w*)::(?=\w)")
 # Products whose private namespaces are checked: a file of <product>/<folder> opens <this>::<folder> and what is inside.
-PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"}
+PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl", "platform": "gdrkit::platform", "cli": "gdrkit::cli"}
+# Of these, what folders share may also be in the product's namespace.
+SHARING = {"platform", "cli"}
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations
-# It defines what core declares, so that core need not include the folder above it.
-DEFINES_FOR_CORE = "shmem/collective/team_collectives.cpp"
+USING = re.compile(r"\busing namespace ")
+OPENS_ANOTHER = {
+    # It defines what core declares, so that core need not include the folder above it.
+    ("shmem/collective/team_collectives.cpp", "gdrkit::shmem_impl::core"),
+    # A macro that declares the functions of all subcommands, so that cli need not include the folders that define them.
+    ("cli/subcommand.cpp", "gdrkit::space"),
+}
 
 
 def read_layers(root):
@@ -120,15 +127,21 @@ def namespace_violations(root, path, source, layers):
 
 
 def folder_violations(path, source):
-    """Files that open a namespace which is not their folder's."""
+    """Files that open a namespace which is not their folder's, and headers that bring another one's names into it."""
     product, *folders = path.split("/")[:-1]
-    if product not in PRIVATE or not folders:
+    if product not in PRIVATE or not folders and product not in SHARING:
         return
-    right = f"{PRIVATE[product]}::{folders[0]}"
-    for match in OPENED.finditer(repo.code_only(source)):
+    code = repo.code_only(source)
+    own = "::".join([PRIVATE[product], *folders[:1]])
+    right = {own, PRIVATE[product]} if product in SHARING else {own}
+    for match in OPENED.finditer(code):
         opened = match.group(1)
-        if opened != right and not opened.startswith(right + "::") and (path, opened) != (DEFINES_FOR_CORE, "gdrkit::shmem_impl::core"):
-            yield f"{path}:{repo.line_of(source, match.start())}: opens namespace {opened}; its folder's is {right}"
+        is_inside = folders and opened.startswith(own + "::")
+        if opened not in right and not is_inside and (path, opened) not in OPENS_ANOTHER:
+            yield f"{path}:{repo.line_of(source, match.start())}: opens namespace {opened}; its folder's is {own}"
+    if path.endswith((".hpp", ".h", ".cuh")):
+        for match in USING.finditer(code):
+            yield f"{path}:{repo.line_of(source, match.start())}: a header may not have a using namespace"
 
 
 def picture_violations(root, layers):

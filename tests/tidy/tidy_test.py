@@ -108,6 +108,24 @@ class Layers(TidyTest):
         self.expect(check_layers, "shmem/heap/b.cpp:1: opens namespace gdrkit::shmem; its folder's is gdrkit::shmem_impl::heap",
                     "lib/base/c.cpp:1: opens namespace gdrkit::core")
 
+    def test_accepts_the_namespace_of_the_product_where_folders_share_it(self):
+        with open(os.path.join(self.root, "cmake", "layers.txt"), "a", encoding="utf-8") as file:
+            file.write("cli:\n")
+        self.plant("cli/a.cpp", "namespace gdrkit::cli {\nint x;\n}\n")
+        self.plant("cli/parts/b.cpp", "namespace gdrkit::cli {\nint x;\n}\nnamespace gdrkit::cli::parts {\n}\n")
+        self.plant("cli/parts/c.cpp", "namespace gdrkit::cli::parts::of {\nint x;\n}\nusing namespace gdrkit::cli;\n")
+        self.expect(check_layers)
+        self.plant("cli/d.cpp", "namespace gdrkit::cli::parts {\nint x;\n}\n")
+        self.plant("cli/parts/e.cpp", "namespace gdrkit::tools {\nint x;\n}\n")
+        self.plant("cli/parts/f.cpp", "namespace gdrkit::cli::others {\nint x;\n}\n")
+        self.expect(check_layers, "cli/d.cpp:1: opens namespace gdrkit::cli::parts; its folder's is gdrkit::cli",
+                    "cli/parts/e.cpp:1: opens namespace gdrkit::tools; its folder's is gdrkit::cli::parts",
+                    "cli/parts/f.cpp:1: opens namespace gdrkit::cli::others")
+
+    def test_refuses_a_using_namespace_in_a_header(self):
+        self.plant("lib/base/a.hpp", "namespace gdrkit::base {\nusing namespace gdrkit::driver;\n}\n")
+        self.expect(check_layers, "lib/base/a.hpp:2: a header may not have a using namespace")
+
     def test_keeps_backends_apart(self):
         self.plant("lib/backend/backend.hpp")
         self.plant("lib/backend/rm/rm_client.hpp", '#include "backend/backend.hpp"\n')

@@ -22,7 +22,7 @@ constexpr std::size_t most_lines = 6;
 
 std::string machine_name() {
   char name[256] = "";
-  return ::gethostname(name, sizeof name - 1) == 0 ? printable(name) : "?";
+  return ::gethostname(name, sizeof name - 1) == 0 ? cli::printable(name) : "?";
 }
 
 /// Until its end or the limit.

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cstring>
 
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "transfer/common/doctor_advice.hpp"
 #include "transfer/common/doctor_json.hpp"
 
@@ -74,21 +74,21 @@ bool matters(const std::string& check, const std::string& subject, const DoctorQ
   return std::find(question.gpus.begin(), question.gpus.end(), subject) != question.gpus.end();
 }
 
-std::string text_in(const Json& object, const char* name) {
+std::string text_in(const cli::Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-const Json& array_in(const Json& object, const char* name) {
-  static const Json empty = Json::array();
+const cli::Json& array_in(const cli::Json& object, const char* name) {
+  static const cli::Json empty = cli::Json::array();
   const auto found = object.find(name);
   return found != object.end() && found->is_array() ? *found : empty;
 }
 
-std::vector<std::string> checks_in(const Json& verdict) {
+std::vector<std::string> checks_in(const cli::Json& verdict) {
   std::vector<std::string> checks;
   for (const char* const list : {"blocked_by", "slowed_by"}) {
-    for (const Json& check : array_in(verdict, list)) {
+    for (const cli::Json& check : array_in(verdict, list)) {
       if (check.is_string()) checks.push_back(check.get<std::string>());
     }
   }
@@ -96,14 +96,14 @@ std::vector<std::string> checks_in(const Json& verdict) {
 }
 
 /// Of one kind of verdict: the best adapter of each GPU, or that in use, or the CPU's own mapping.
-void add_verdicts(const Json& document, const DoctorQuestion& question, DoctorAdvice* advice) {
+void add_verdicts(const cli::Json& document, const DoctorQuestion& question, DoctorAdvice* advice) {
   const bool is_mapping = question.library == "shmem";
   const bool is_verbs = question.library == "verbs";
   // UCX asks no more of a pair than libibverbs does, but for its own settings.
   const std::string library = is_mapping ? "gdrkit" : question.library == "mpi" || is_verbs ? "ucx" : question.library;
   const auto verdicts = document.find("verdicts");
   if (verdicts == document.end() || !verdicts->contains(library)) return;
-  for (const Json& pair : array_in((*verdicts)[library], is_mapping ? "map" : "gdr")) {
+  for (const cli::Json& pair : array_in((*verdicts)[library], is_mapping ? "map" : "gdr")) {
     const std::string gpu = text_in(pair, "gpu_address");
     const bool is_ours = std::find(question.gpus.begin(), question.gpus.end(), gpu) != question.gpus.end();
     const bool is_pair =
@@ -122,14 +122,14 @@ DoctorAdvice advice_in(const std::string& document_text, const DoctorQuestion& q
   advice.was_asked = true;
   advice.subjects = question.gpus;
   if (!question.adapter.empty()) advice.subjects.push_back(question.adapter);
-  const Json document = Json::parse(document_text, nullptr, false);
+  const cli::Json document = cli::Json::parse(document_text, nullptr, false);
   if (!document.is_object() || !document.contains("checks")) {
     advice.unknown = "gdrkit doctor gave no answer";
     return advice;
   }
-  for (const Json& check : array_in(document, "checks")) {
+  for (const cli::Json& check : array_in(document, "checks")) {
     const std::string id = text_in(check, "id");
-    for (const Json& finding : array_in(check, "findings")) {
+    for (const cli::Json& finding : array_in(check, "findings")) {
       const std::string state = text_in(finding, "state");
       const std::string subject = text_in(finding, "subject");
       if ((state != "fail" && state != "warn") || !matters(id, subject, question)) continue;
@@ -141,9 +141,10 @@ DoctorAdvice advice_in(const std::string& document_text, const DoctorQuestion& q
   return advice;
 }
 
-Json doctor_json(const DoctorAdvice& advice) {
+cli::Json doctor_json(const DoctorAdvice& advice) {
   if (!advice.was_asked) return nullptr;
-  Json json = {{"is_known", advice.unknown.empty()}, {"findings", Json::array()}, {"adapters", Json::array()}};
+  cli::Json json = {
+      {"is_known", advice.unknown.empty()}, {"findings", cli::Json::array()}, {"adapters", cli::Json::array()}};
   for (const DoctorFinding& finding : advice.findings) {
     json["findings"].push_back(
         {{"check", finding.check}, {"state", finding.state}, {"subject", finding.subject}, {"text", finding.text}});

@@ -3,12 +3,12 @@
 // The doctor's advice in a result's document; for *_json.cpp files only.
 #pragma once
 
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "transfer/common/doctor_advice.hpp"
 
 namespace gdrkit::tools::transfer {
 
 /// null where the doctor was not asked.
-[[nodiscard]] Json doctor_json(const DoctorAdvice& advice);
+[[nodiscard]] cli::Json doctor_json(const DoctorAdvice& advice);
 
 }  // namespace gdrkit::tools::transfer

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/common/document_options.hpp"
 
-#include "cli/common/common_options.hpp"
+#include "cli/interface/common_options.hpp"
 
 namespace gdrkit::tools::transfer {
 
-void add_document_options(CommandLine* line, DocumentOptions* options, char json_letter) {
-  line->options.push_back(json_option(&options->json, "docs/transfers.md"));
+void add_document_options(cli::CommandLine* line, DocumentOptions* options, char json_letter) {
+  line->options.push_back(cli::json_option(&options->json, "docs/transfers.md"));
   line->options.back().short_name = json_letter;
   line->options.push_back(
       {'\0', "csv", "[FILE]", &options->csv,

@@ -5,13 +5,13 @@
 
 #include <string>
 
-#include "cli/common/command_line.hpp"
+#include "cli/interface/command_line.hpp"
 
 namespace gdrkit::tools::transfer {
 
 struct DocumentOptions {
-  DocumentOption json;
-  DocumentOption csv;
+  cli::DocumentOption json;
+  cli::DocumentOption csv;
   std::string compare_path;  ///< "": no comparison
   bool is_forced = false;
 
@@ -19,6 +19,6 @@ struct DocumentOptions {
 };
 
 /// Appends them; `options` must outlive the parsing. `json_letter`: a short name of --json, or '\0'.
-void add_document_options(CommandLine* line, DocumentOptions* options, char json_letter = '\0');
+void add_document_options(cli::CommandLine* line, DocumentOptions* options, char json_letter = '\0');
 
 }  // namespace gdrkit::tools::transfer

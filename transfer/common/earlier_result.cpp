@@ -9,7 +9,7 @@ namespace gdrkit::tools::transfer {
 namespace {
 
 [[noreturn]] void refuse_earlier(const std::string& why) {
-  throw Failure(ExitCode::usage, "gdrkit: --compare: " + why);
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit: --compare: " + why);
 }
 
 /// measure/compare takes other libraries for baselines of ours.
@@ -41,7 +41,7 @@ void EarlierResult::check(const measure::Result& head) const {
   refuse_earlier(path_ + " is of another machine: " + differences + "; --force compares them anyway");
 }
 
-ExitCode EarlierResult::compare_with(measure::Result current, std::string* text) const {
+cli::ExitCode EarlierResult::compare_with(measure::Result current, std::string* text) const {
   current = without_baselines(std::move(current));
   CompareReport report;
   report.old_name = path_ + " (" + old_.date + ")";
@@ -54,7 +54,7 @@ ExitCode EarlierResult::compare_with(measure::Result current, std::string* text)
     if (point.is_slower()) report.slower.push_back({point, measure::Outcome::slower, {}, 0, 0});
   }
   report.undecided = report.comparison.undecided();
-  *text = printable(report_text(report));
+  *text = cli::printable(report_text(report));
   return report.exit_code();
 }
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/result/result.hpp"
 
 namespace gdrkit::tools::transfer {
@@ -20,7 +20,7 @@ class EarlierResult {
   /// What measure/compare says, in `text`. failed: something is slower beyond the noise; usage: what matters cannot be
   /// judged. Of these tests every series counts, whichever library it is of. Throws Failure(usage) where the results
   /// have no point in common.
-  [[nodiscard]] ExitCode compare_with(measure::Result current, std::string* text) const;
+  [[nodiscard]] cli::ExitCode compare_with(measure::Result current, std::string* text) const;
 
  private:
   std::string path_;

@@ -19,7 +19,7 @@ pgas::SessionRequest group_request(std::chrono::seconds limit) {
 ProcessGroup::ProcessGroup(std::chrono::seconds limit) : session_(group_request(limit)) {
   const std::size_t size_bytes = slot_bytes * static_cast<std::size_t>(n_processes());
   slots_ = static_cast<char*>(gdrkit_shmem_malloc(size_bytes));
-  if (slots_ == nullptr) throw Failure(ExitCode::failed, pgas::last_error("malloc of the processes' slots"));
+  if (slots_ == nullptr) throw cli::Failure(cli::ExitCode::failed, pgas::last_error("malloc of the processes' slots"));
 }
 
 void ProcessGroup::barrier() { pgas::require(gdrkit_shmem_barrier_all(), "barrier_all"); }
@@ -58,7 +58,8 @@ std::vector<std::string> ProcessGroup::gather_bytes(const std::string& bytes, co
   const std::vector<double> sizes = gather(static_cast<double>(bytes.size()));
   const double most = *std::max_element(sizes.begin(), sizes.end());
   if (most > slot_bytes) {
-    throw Failure(ExitCode::failed, format("%s have %.0f bytes in a process, more than %zu", what, most, slot_bytes));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("%s have %.0f bytes in a process, more than %zu", what, most, slot_bytes));
   }
   const std::vector<char> all = all_gather(bytes.data(), bytes.size());
   std::vector<std::string> parts;

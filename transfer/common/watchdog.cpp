@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::transfer {
 
@@ -47,8 +47,8 @@ void Watchdog::watch() {
       // The hanging thread may hold the lock of stdout; stderr writes each line immediately.
       const std::string text = who_ + ": " + step_ + " did not end within " + std::to_string(limit_.count()) +
                                " s: another rank is gone, waits or was never started; " + option_ + " sets the limit\n";
-      std::fputs(printable(text).c_str(), stderr);
-      ::_exit(static_cast<int>(ExitCode::failed));
+      std::fputs(cli::printable(text).c_str(), stderr);
+      ::_exit(static_cast<int>(cli::ExitCode::failed));
     }
   }
 }

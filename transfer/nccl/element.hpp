@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/common/platform_names.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "platform/vendor/nccl_library.hpp"
 
@@ -15,7 +14,7 @@ namespace gdrkit::tools::nccl {
 
 struct ElementType {
   const char* name;
-  NcclType nccl;
+  platform::NcclType nccl;
   std::uint32_t size_bytes;
   std::uint32_t mantissa_bits;  ///< 0: a whole number
   std::uint32_t exponent_bias;
@@ -24,8 +23,8 @@ struct ElementType {
 
 struct Reduction {
   const char* name;
-  NcclReduction nccl;
-  PatternKind pattern;
+  platform::NcclReduction nccl;
+  platform::PatternKind pattern;
 };
 
 [[nodiscard]] const std::vector<ElementType>& all_element_types();

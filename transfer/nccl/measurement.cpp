@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/common/size.hpp"
+#include "cli/interface/size.hpp"
 
 namespace gdrkit::tools::nccl {
 namespace {
@@ -121,8 +121,8 @@ std::uint64_t Measurement::check_data(const DataPlan& plan, const std::vector<Ca
 
 Timing Measurement::measure_one(const DataPlan& plan, bool is_in_place) {
   const std::size_t table_bytes = collective_.table_count(plan.part, n_ranks_) * plan.type->size_bytes;
-  parties_.watchdog->begin(
-      format("%s of %s%s", collective_.name, size_text(table_bytes).c_str(), is_in_place ? ", in place" : ""));
+  parties_.watchdog->begin(cli::format("%s of %s%s", collective_.name, cli::size_text(table_bytes).c_str(),
+                                       is_in_place ? ", in place" : ""));
   const std::vector<Call> calls = calls_for(plan, is_in_place);
   const double seconds = averaged(time_loop(calls));
   Timing timing;
@@ -136,7 +136,7 @@ Timing Measurement::measure_one(const DataPlan& plan, bool is_in_place) {
 }
 
 void Measurement::warm_up(const ElementType& type, const Reduction& reduction) {
-  parties_.watchdog->begin(format("warm-up of %s", collective_.name));
+  parties_.watchdog->begin(cli::format("warm-up of %s", collective_.name));
   for (const std::size_t size_bytes : {options_.largest_bytes, options_.smallest_bytes}) {
     const std::vector<Call> calls = calls_for(plan_for(size_bytes, type, reduction), false);
     for (int i = 0; i < options_.warmup; ++i) enqueue(calls);

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "cli/common/size.hpp"
+#include "cli/interface/size.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
 #include "transfer/common/earlier_result.hpp"
@@ -21,18 +21,20 @@ namespace {
 std::string host_name() {
   char name[256] = "";
   if (::gethostname(name, sizeof name - 1) != 0) return "?";
-  const std::string text = printable(name);
+  const std::string text = cli::printable(name);
   return text.substr(0, text.find('.'));
 }
 
 void check_ranks(const Options& options, const Collective& collective, int n_ranks) {
   if (!collective.runs_with(n_ranks)) {
-    throw Failure(ExitCode::usage, format("gdrkit nccl: %s needs a power of two of ranks, not %d; change -g, or -n of "
-                                          "gdrkit run",
-                                          collective.name, n_ranks));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit nccl: %s needs a power of two of ranks, not %d; change -g, or -n of "
+                                   "gdrkit run",
+                                   collective.name, n_ranks));
   }
   if (!collective.has_root || options.root < n_ranks) return;
-  throw Failure(ExitCode::usage, format("gdrkit nccl: -r %d: there are ranks 0 to %d", options.root, n_ranks - 1));
+  throw cli::Failure(cli::ExitCode::usage,
+                     cli::format("gdrkit nccl: -r %d: there are ranks 0 to %d", options.root, n_ranks - 1));
 }
 
 class Run {
@@ -42,11 +44,11 @@ class Run {
         collective_(chosen_collective(options)),
         processes_(std::chrono::seconds(options.timeout_s)),
         n_ranks_(processes_.n_processes() * options.gpus),
-        watchdog_(format("gdrkit nccl: rank %d of %d", processes_.process() * options.gpus, n_ranks_),
+        watchdog_(cli::format("gdrkit nccl: rank %d of %d", processes_.process() * options.gpus, n_ranks_),
                   std::chrono::seconds(options.timeout_s), "-T") {
     check_ranks(options, collective_, n_ranks_);
     if (processes_.is_first()) {
-      print_note(processes_.session().choice(), options.is_document_on_stdout());
+      cli::print_note(processes_.session().choice(), options.is_document_on_stdout());
       if (!options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
     }
     gpus_ = open_rank_gpus(processes_, options.gpus);
@@ -60,7 +62,7 @@ class Run {
     watchdog_.end();
   }
 
-  ExitCode measure() {
+  cli::ExitCode measure() {
     describe();
     if (earlier_) earlier_->check(report_.result);
     Measurement measurement(options_, {&processes_, &watchdog_, engine_.get(), &gpus_});
@@ -74,8 +76,8 @@ class Run {
         }
       }
     }
-    const ExitCode compared = finish();
-    return report_.result.is_ok ? compared : ExitCode::failed;
+    const cli::ExitCode compared = finish();
+    return report_.result.is_ok ? compared : cli::ExitCode::failed;
   }
 
  private:
@@ -99,7 +101,7 @@ class Run {
   /// Of `all` the others are measured.
   void refuse(const std::string& why) {
     if (options_.type != "all" && options_.reduction != "all") {
-      throw Failure(ExitCode::cannot_run, "gdrkit nccl: " + why);
+      throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit nccl: " + why);
     }
     report_.result.notes.push_back(why);
     print("# left out: " + why + "\n");
@@ -109,7 +111,7 @@ class Run {
     measure::Result& result = report_.result;
     result.tool = "nccl";
     result.version = gdrkit_version();
-    result.date = today();
+    result.date = cli::today();
     result.is_emulated = processes_.session().choice().is_emulated;
     result.machine = platform::describe_machine(&gpus_.front().device());
     result.settings = {{"test", collective_.name},
@@ -129,7 +131,7 @@ class Run {
   void print_head() {
     std::string own;
     for (RankGpu& gpu : gpus_) {
-      const DeviceIdentity& identity = gpu.device().identity();
+      const platform::DeviceIdentity& identity = gpu.device().identity();
       if (!own.empty()) own += '\n';
       own += device_line(gpu.rank(), ::getpid(), host_name(), identity.ordinal, identity.pci_bus_id, identity.name);
     }
@@ -148,14 +150,14 @@ class Run {
   }
 
   /// What a comparison says.
-  ExitCode finish() {
+  cli::ExitCode finish() {
     report_.result.is_ok = wrong_elements(report_.rows) == 0;
     report_.paths = processes_.gather(engine_->path());
     std::string last;
     for (std::size_t process = 0; process < report_.paths.size(); ++process) {
       if (report_.paths[process] == last) continue;
       last = report_.paths[process];
-      const std::string from = format(" from rank %d on", static_cast<int>(process) * options_.gpus);
+      const std::string from = cli::format(" from rank %d on", static_cast<int>(process) * options_.gpus);
       print("# Path" + (process == 0 ? "" : from) + ": " + last + "\n");
     }
     print(report_.doctor.text());
@@ -164,19 +166,19 @@ class Run {
     engine_->end();
     engine_.reset();
     gpus_.clear();
-    const ExitCode compared = processes_.is_first() ? write_documents() : ExitCode::ok;
+    const cli::ExitCode compared = processes_.is_first() ? write_documents() : cli::ExitCode::ok;
     processes_.end();
     watchdog_.end();
     return compared;
   }
 
-  ExitCode write_documents() {
+  cli::ExitCode write_documents() {
     report_.result.series = all_series_of(report_);
     write_report_json(options_.json, report_);
-    if (options_.csv.is_given) write_document(options_.csv, to_csv_text(report_.result));
-    if (!earlier_) return ExitCode::ok;
+    if (options_.csv.is_given) cli::write_document(options_.csv, to_csv_text(report_.result));
+    if (!earlier_) return cli::ExitCode::ok;
     std::string text;
-    const ExitCode compared = earlier_->compare_with(report_.result, &text);
+    const cli::ExitCode compared = earlier_->compare_with(report_.result, &text);
     std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
     return compared;
   }
@@ -195,9 +197,9 @@ class Run {
 }  // namespace
 }  // namespace nccl
 
-ExitCode run_nccl(Front front, int argc, char** argv) {
+cli::ExitCode run_nccl(cli::Front front, int argc, char** argv) {
   nccl::Options options;
-  if (const auto ended = parse(nccl::command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(nccl::command_line(&options), front, argc, argv)) return *ended;
   nccl::check(options);
   return nccl::Run(options).measure();
 }

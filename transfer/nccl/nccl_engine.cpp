@@ -17,19 +17,22 @@ constexpr const char* nccl_remedy =
 /// Polls of a stream between two questions whether NCCL has failed.
 constexpr int polls_per_check = 64;
 
-const NcclCalls* load_nccl_for(const EngineRequest& request) {
+const platform::NcclCalls* load_nccl_for(const EngineRequest& request) {
   if (request.locals.front().device->is_emulated() && request.library.empty()) {
-    throw Failure(ExitCode::cannot_run, "gdrkit nccl: NCCL needs GPUs, and this machine has none");
+    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit nccl: NCCL needs GPUs, and this machine has none");
   }
-  const auto calls = nccl_calls(request.library.empty() ? nullptr : request.library.c_str());
-  if (!calls) throw Failure(ExitCode::cannot_run, format("gdrkit nccl: %s; %s", calls.error().text(), nccl_remedy));
+  const auto calls = platform::nccl_calls(request.library.empty() ? nullptr : request.library.c_str());
+  if (!calls)
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       cli::format("gdrkit nccl: %s; %s", calls.error().text(), nccl_remedy));
   return *calls;
 }
 
-std::uint64_t usable(const base::Result<Allocation>& memory, int device, std::size_t size_bytes) {
+std::uint64_t usable(const base::Result<platform::Allocation>& memory, int device, std::size_t size_bytes) {
   if (memory) return memory->address();
-  throw Failure(ExitCode::failed, format("gdrkit nccl: cannot allocate %zu bytes on device %d: %s; make -e smaller",
-                                         size_bytes, device, memory.error().text()));
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("gdrkit nccl: cannot allocate %zu bytes on device %d: %s; make -e smaller", size_bytes,
+                                 device, memory.error().text()));
 }
 
 class NcclEngine : public Engine {
@@ -40,7 +43,7 @@ class NcclEngine : public Engine {
         registration_(request.registration),
         calls_(load_nccl_for(request)) {
     check_registration();
-    NcclUniqueId id;
+    platform::NcclUniqueId id;
     if (request.processes->is_first()) require(calls_->get_unique_id(&id), nullptr, "ncclGetUniqueId");
     request.processes->share(&id, sizeof id);
     communicators_.resize(locals_.size());
@@ -54,18 +57,18 @@ class NcclEngine : public Engine {
 
   [[nodiscard]] std::string version() const override {
     const int version = calls_->version;
-    return format("NCCL %d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+    return cli::format("NCCL %d.%d.%d", version / 10000, version / 100 % 100, version % 100);
   }
-  [[nodiscard]] std::string version_field() const override { return format("nccl-library=%d", calls_->version); }
+  [[nodiscard]] std::string version_field() const override { return cli::format("nccl-library=%d", calls_->version); }
 
   [[nodiscard]] std::string refusal(const Collective&, const ElementType& type, const Reduction&) const override {
-    const bool is_float8 = type.nccl == NcclType::float8e4m3 || type.nccl == NcclType::float8e5m2;
-    if (!is_float8 || calls_->version >= nccl_version_of_float8) return "";
-    return format("%s has no %s; NCCL 2.24 brought it", version().c_str(), type.name);
+    const bool is_float8 = type.nccl == platform::NcclType::float8e4m3 || type.nccl == platform::NcclType::float8e5m2;
+    if (!is_float8 || calls_->version >= platform::nccl_version_of_float8) return "";
+    return cli::format("%s has no %s; NCCL 2.24 brought it", version().c_str(), type.name);
   }
 
   [[nodiscard]] std::uint64_t allocate(int local, std::size_t size_bytes) override {
-    Device& device = *locals_[static_cast<std::size_t>(local)].device;
+    platform::Device& device = *locals_[static_cast<std::size_t>(local)].device;
     make_current(static_cast<std::size_t>(local));
     Buffer buffer{local, size_bytes, 0, nullptr, nullptr};
     // The emulated device knows only its own memory.
@@ -73,7 +76,7 @@ class NcclEngine : public Engine {
       require(calls_->mem_alloc(&buffer.of_nccl, size_bytes), nullptr, "ncclMemAlloc");
       buffer.address = reinterpret_cast<std::uint64_t>(buffer.of_nccl);
     } else {
-      auto memory = device.allocate(AllocationKind::cuda_malloc, size_bytes);
+      auto memory = device.allocate(platform::AllocationKind::cuda_malloc, size_bytes);
       buffer.address = usable(memory, device.identity().ordinal, size_bytes);
       memory_.push_back(std::move(*memory));
     }
@@ -88,12 +91,12 @@ class NcclEngine : public Engine {
     if (is_symmetric) begin_group();
     for (Buffer& buffer : buffers_) {
       make_current(static_cast<std::size_t>(buffer.local));
-      NcclComm* const communicator = communicators_[static_cast<std::size_t>(buffer.local)];
+      platform::NcclComm* const communicator = communicators_[static_cast<std::size_t>(buffer.local)];
       void* const address = reinterpret_cast<void*>(buffer.address);
       if (is_symmetric) {
-        require(
-            calls_->window_register(communicator, address, buffer.size_bytes, &buffer.handle, nccl_window_symmetric),
-            communicator, "ncclCommWindowRegister");
+        require(calls_->window_register(communicator, address, buffer.size_bytes, &buffer.handle,
+                                        platform::nccl_window_symmetric),
+                communicator, "ncclCommWindowRegister");
       } else {
         require(calls_->comm_register(communicator, address, buffer.size_bytes, &buffer.handle), communicator,
                 "ncclCommRegister");
@@ -108,7 +111,7 @@ class NcclEngine : public Engine {
   void enqueue(int local, const Call& call) override {
     const auto index = static_cast<std::size_t>(local);
     if (locals_.size() > 1) make_current(index);
-    NcclComm* const communicator = communicators_[index];
+    platform::NcclComm* const communicator = communicators_[index];
     void* const stream = reinterpret_cast<void*>(locals_[index].stream.handle);
     const auto* input = reinterpret_cast<const void*>(call.input);
     auto* output = reinterpret_cast<void*>(call.output);
@@ -158,7 +161,7 @@ class NcclEngine : public Engine {
 
   void end() override {
     for (Buffer& buffer : buffers_) deregister(buffer);
-    for (NcclComm*& communicator : communicators_) {
+    for (platform::NcclComm*& communicator : communicators_) {
       require(calls_->comm_destroy(communicator), communicator, "ncclCommDestroy");
       communicator = nullptr;
     }
@@ -181,13 +184,14 @@ class NcclEngine : public Engine {
   void check_registration() const {
     const bool lacks_local = calls_->comm_register == nullptr || calls_->mem_alloc == nullptr;
     if (registration_ == Registration::local && lacks_local) {
-      throw Failure(ExitCode::cannot_run,
-                    format("gdrkit nccl: -R 1: %s has no ncclCommRegister; use NCCL 2.19 or newer", version().c_str()));
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          cli::format("gdrkit nccl: -R 1: %s has no ncclCommRegister; use NCCL 2.19 or newer", version().c_str()));
     }
     if (registration_ == Registration::symmetric && (lacks_local || calls_->window_register == nullptr)) {
-      throw Failure(
-          ExitCode::cannot_run,
-          format(
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          cli::format(
               "gdrkit nccl: -R 2: %s has no ncclCommWindowRegister; use NCCL 2.27 or newer, or -R 1, which registers "
               "locally",
               version().c_str()));
@@ -196,7 +200,7 @@ class NcclEngine : public Engine {
 
   void deregister(const Buffer& buffer) const {
     if (buffer.handle == nullptr) return;
-    NcclComm* const communicator = communicators_[static_cast<std::size_t>(buffer.local)];
+    platform::NcclComm* const communicator = communicators_[static_cast<std::size_t>(buffer.local)];
     if (registration_ == Registration::symmetric) {
       require(calls_->window_deregister(communicator, buffer.handle), communicator, "ncclCommWindowDeregister");
     } else {
@@ -208,38 +212,39 @@ class NcclEngine : public Engine {
 
   void make_current(std::size_t index) {
     const auto made = locals_[index].device->make_current();
-    if (!made) throw Failure(ExitCode::failed, std::string("gdrkit nccl: ") + made.error().text());
+    if (!made) throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit nccl: ") + made.error().text());
   }
 
   [[nodiscard]] static bool is_finished(const LocalRank& local) {
     const auto finished = local.device->is_finished(local.stream);
     if (finished) return *finished;
-    throw Failure(ExitCode::failed,
-                  format("gdrkit nccl: rank %d: an operation in the stream: %s", local.rank, finished.error().text()));
+    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit nccl: rank %d: an operation in the stream: %s",
+                                                          local.rank, finished.error().text()));
   }
 
   /// Throws where an operation in a stream has failed since.
   void check_streams() const {
-    for (NcclComm* communicator : communicators_) {
-      int error = nccl_success;
+    for (platform::NcclComm* communicator : communicators_) {
+      int error = platform::nccl_success;
       require(calls_->comm_get_async_error(communicator, &error), communicator, "ncclCommGetAsyncError");
-      if (error != nccl_in_progress) require(error, communicator, "an operation in a stream");
+      if (error != platform::nccl_in_progress) require(error, communicator, "an operation in a stream");
     }
   }
 
-  void require(int result, NcclComm* communicator, const char* what) const {
-    if (result == nccl_success) return;
+  void require(int result, platform::NcclComm* communicator, const char* what) const {
+    if (result == platform::nccl_success) return;
     const char* const detail = calls_->get_last_error(communicator);
     const bool has_detail = detail != nullptr && *detail != '\0';
-    throw Failure(ExitCode::failed,
-                  format("gdrkit nccl: rank %d: %s failed with %d (%s)%s%s; NCCL_DEBUG=INFO prints NCCL's log",
-                         locals_.front().rank, what, result, calls_->get_error_string(result), has_detail ? ": " : "",
-                         has_detail ? detail : ""));
+    throw cli::Failure(
+        cli::ExitCode::failed,
+        cli::format("gdrkit nccl: rank %d: %s failed with %d (%s)%s%s; NCCL_DEBUG=INFO prints NCCL's log",
+                    locals_.front().rank, what, result, calls_->get_error_string(result), has_detail ? ": " : "",
+                    has_detail ? detail : ""));
   }
 
   /// Operations without a function of NCCL, made of point-to-point calls.
   void send_and_receive(std::size_t index, const Call& call) {
-    NcclComm* const communicator = communicators_[index];
+    platform::NcclComm* const communicator = communicators_[index];
     void* const stream = reinterpret_cast<void*>(locals_[index].stream.handle);
     const int type = static_cast<int>(call.type->nccl);
     const std::size_t part_bytes = call.part * call.type->size_bytes;
@@ -295,10 +300,10 @@ class NcclEngine : public Engine {
   std::vector<LocalRank> locals_;
   int n_ranks_;
   Registration registration_;
-  const NcclCalls* calls_;
-  std::vector<NcclComm*> communicators_;
+  const platform::NcclCalls* calls_;
+  std::vector<platform::NcclComm*> communicators_;
   std::vector<Buffer> buffers_;
-  std::vector<Allocation> memory_;
+  std::vector<platform::Allocation> memory_;
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "cli/common/suggestion.hpp"
+#include "cli/interface/suggestion.hpp"
 #include "transfer/nccl/engine.hpp"
 
 namespace gdrkit::tools::nccl {
@@ -14,10 +14,10 @@ constexpr int most_count = 100'000'000;
 constexpr int most_gpus = 64;
 constexpr std::size_t most_sizes = 100'000;
 
-[[noreturn]] void refuse(const std::string& text) { throw Failure(ExitCode::usage, "gdrkit nccl: " + text); }
+[[noreturn]] void refuse(const std::string& text) { throw cli::Failure(cli::ExitCode::usage, "gdrkit nccl: " + text); }
 
 void check_range(const char* name, int value, int least, int most) {
-  if (value < least || value > most) refuse(format("%s must be from %d to %d", name, least, most));
+  if (value < least || value > most) refuse(cli::format("%s must be from %d to %d", name, least, most));
 }
 
 template <class T>
@@ -36,7 +36,7 @@ std::string test_name(const std::string& word) {
 }
 
 /// nccl-tests' options that `gdrkit nccl` rejects. tests/transfer/nccl/nccl_test.py has the list of all.
-std::vector<RefusedOption> refused_options() {
+std::vector<cli::RefusedOption> refused_options() {
   constexpr const char* of_device_code = "NCCL's own GPU kernels are measured; leave it out";
   return {
       {'t', "nthreads", "one thread drives all GPUs of a process; use -g, or gdrkit run -n for processes", "1"},
@@ -68,8 +68,8 @@ std::vector<std::size_t> Options::sizes() const {
   return all;
 }
 
-CommandLine command_line(Options* options) {
-  CommandLine line;
+cli::CommandLine command_line(Options* options) {
+  cli::CommandLine line;
   line.name = "nccl";
   line.summary =
       "nccl-tests' measurements of collectives between GPUs, with their options and columns, on the installed NCCL. "
@@ -91,9 +91,9 @@ CommandLine command_line(Options* options) {
       {'m', "agg_iters", "N", &options->aggregated, "operations in one NCCL group, which -n counts as one", false},
       {'N', "run_cycles", "N", &options->cycles, "how often the table is measured; JSON has a round for each", false},
       {'c', "check", "0|1", &options->check, "1: check the data of each row", false},
-      {'o', "op", "OP", Choice{names_and_all(all_reductions()), &options->reduction, ""},
+      {'o', "op", "OP", cli::Choice{names_and_all(all_reductions()), &options->reduction, ""},
        "sum, prod, max, min, avg or all", false},
-      {'d', "datatype", "TYPE", Choice{names_and_all(all_element_types()), &options->type, ""},
+      {'d', "datatype", "TYPE", cli::Choice{names_and_all(all_element_types()), &options->type, ""},
        "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3, f8e5m2 or all", false},
       {'r', "root", "RANK", &options->root, "root of broadcast, reduce, gather and scatter", false},
       {'R', "local_register", "0|1|2", &options->registered, "register the buffers, 1 locally, 2 as symmetric memory",
@@ -103,7 +103,7 @@ CommandLine command_line(Options* options) {
       {'a', "average", "0|1|2|3", &options->average, "time of rank 0, average, minimum or maximum of all processes",
        false},
       {'T', "timeout", "S", &options->timeout_s, "seconds after which a step that does not end ends the run", false},
-      {'\0', "engine", "NAME", Choice{engines, &options->engine, ""}, "the library that is measured", false},
+      {'\0', "engine", "NAME", cli::Choice{engines, &options->engine, ""}, "the library that is measured", false},
       {'\0', "nccl", "FILE", &options->library, "libnccl.so.2; default: where the dynamic linker finds it", false,
        false},
       {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
@@ -134,7 +134,7 @@ void check(const Options& options) {
   if (options.smallest_bytes == 0 && options.factor > 1)
     refuse("-b 0 with -f never ends: begin with -b 1 or leave -f out");
   if (options.factor == 1 && options.step_bytes == 0) refuse("-i 0 never ends");
-  if (options.sizes().size() > most_sizes) refuse(format("more than %zu sizes: make -i or -f larger", most_sizes));
+  if (options.sizes().size() > most_sizes) refuse(cli::format("more than %zu sizes: make -i or -f larger", most_sizes));
 }
 
 const Collective& chosen_collective(const Options& options) {
@@ -149,7 +149,8 @@ const Collective& chosen_collective(const Options& options) {
   for (const Collective& collective : all_collectives()) {
     if (name == collective.name) return collective;
   }
-  refuse("there is no test '" + options.words.front() + "'" + did_you_mean(name, names) + "\nTry: gdrkit nccl --help");
+  refuse("there is no test '" + options.words.front() + "'" + cli::did_you_mean(name, names) +
+         "\nTry: gdrkit nccl --help");
 }
 
 std::vector<const ElementType*> chosen_types(const Options& options) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/command_line.hpp"
+#include "cli/interface/command_line.hpp"
 #include "transfer/common/document_options.hpp"
 #include "transfer/nccl/collective.hpp"
 #include "transfer/nccl/element.hpp"
@@ -42,7 +42,7 @@ struct Options : transfer::DocumentOptions {
   [[nodiscard]] std::vector<std::size_t> sizes() const;
 };
 
-[[nodiscard]] CommandLine command_line(Options* options);
+[[nodiscard]] cli::CommandLine command_line(Options* options);
 /// Throws Failure(usage).
 void check(const Options& options);
 [[nodiscard]] const Collective& chosen_collective(const Options& options);

@@ -18,15 +18,16 @@ constexpr unsigned most_blocks = 1024;
 template <class T>
 T value_or_fail(base::Result<T> result, const char* what) {
   if (result) return std::move(*result);
-  throw Failure(ExitCode::failed, format("gdrkit nccl: %s: %s", what, result.error().text()));
+  throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit nccl: %s: %s", what, result.error().text()));
 }
 
 void done_or_fail(const base::Status& status, const char* what) {
-  if (!status) throw Failure(ExitCode::failed, format("gdrkit nccl: %s: %s", what, status.error().text()));
+  if (!status)
+    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit nccl: %s: %s", what, status.error().text()));
 }
 
-PatternParameters pattern_for(const DataPlan& plan) {
-  PatternParameters parameters{};
+platform::PatternParameters pattern_for(const DataPlan& plan) {
+  platform::PatternParameters parameters{};
   parameters.seed = plan.seed;
   parameters.kind = plan.reduction->pattern;
   parameters.ranks = static_cast<std::uint32_t>(plan.n_ranks);
@@ -36,7 +37,7 @@ PatternParameters pattern_for(const DataPlan& plan) {
   parameters.largest = plan.type->largest;
   const bool is_power_of_two = (plan.n_ranks & (plan.n_ranks - 1)) == 0;
   // NCCL multiplies each float by 1/n, which is rounded, and adds the rounded products.
-  if (parameters.kind == PatternKind::average && parameters.mantissa_bits != 0 && !is_power_of_two) {
+  if (parameters.kind == platform::PatternKind::average && parameters.mantissa_bits != 0 && !is_power_of_two) {
     parameters.tolerance = parameters.ranks;
   }
   return parameters;
@@ -44,21 +45,23 @@ PatternParameters pattern_for(const DataPlan& plan) {
 
 }  // namespace
 
-RankGpu::RankGpu(int rank, Device* device) : rank_(rank), device_(device) {
+RankGpu::RankGpu(int rank, platform::Device* device) : rank_(rank), device_(device) {
   make_current();
-  auto loaded = GpuKernels::load<platform::GpuKernel::pattern>(*device_);
-  if (!loaded) throw Failure(ExitCode::cannot_run, format("gdrkit nccl: %s", loaded.error().text()));
+  auto loaded = platform::GpuKernels::load<platform::GpuKernel::pattern>(*device_);
+  if (!loaded) throw cli::Failure(cli::ExitCode::cannot_run, cli::format("gdrkit nccl: %s", loaded.error().text()));
   kernels_.emplace(std::move(*loaded));
   stream_ = value_or_fail(device_->create_stream(), "cannot create a stream");
-  found_ = value_or_fail(device_->allocate(AllocationKind::cuda_malloc, sizeof(PatternFound)),
+  found_ = value_or_fail(device_->allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::PatternFound)),
                          "cannot allocate the counters of wrong elements");
 }
 
-RankGpu::RankGpu(int rank, std::unique_ptr<Device> device) : RankGpu(rank, device.get()) { owned_ = std::move(device); }
+RankGpu::RankGpu(int rank, std::unique_ptr<platform::Device> device) : RankGpu(rank, device.get()) {
+  owned_ = std::move(device);
+}
 
 void RankGpu::make_current() { done_or_fail(device_->make_current(), "cannot make the GPU current"); }
 
-void RankGpu::launch(PatternParameters parameters) {
+void RankGpu::launch(platform::PatternParameters parameters) {
   if (parameters.count == 0) return;
   const std::uint64_t needed = (parameters.count + pattern_threads - 1) / pattern_threads;
   const unsigned room = std::min(kernels_->resident_blocks() * blocks_per_multiprocessor, most_blocks);
@@ -69,7 +72,7 @@ void RankGpu::launch(PatternParameters parameters) {
 void RankGpu::write_input(const DataPlan& plan, std::uint64_t input, std::uint64_t output, std::size_t output_bytes) {
   make_current();
   if (output_bytes != 0) done_or_fail(device_->fill(output, untouched, output_bytes), "cannot fill the output");
-  PatternParameters parameters = pattern_for(plan);
+  platform::PatternParameters parameters = pattern_for(plan);
   parameters.address = input;
   parameters.count = plan.collective->send_count(plan.part, plan.n_ranks);
   parameters.rank = static_cast<std::uint32_t>(rank_);
@@ -78,10 +81,10 @@ void RankGpu::write_input(const DataPlan& plan, std::uint64_t input, std::uint64
 
 std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
   make_current();
-  PatternFound found{0, ~std::uint64_t{0}};
+  platform::PatternFound found{0, ~std::uint64_t{0}};
   done_or_fail(device_->copy_to_device(found_.address(), &found, sizeof found), "cannot reset the counters");
   for (const Piece& piece : plan.collective->pieces(plan.part, rank_, plan.n_ranks, plan.root)) {
-    PatternParameters parameters = pattern_for(plan);
+    platform::PatternParameters parameters = pattern_for(plan);
     parameters.address = output + piece.offset * plan.type->size_bytes;
     parameters.count = piece.count;
     parameters.first = piece.first;
@@ -107,18 +110,19 @@ std::vector<RankGpu> open_rank_gpus(transfer::ProcessGroup& processes, int per_p
     gpus.emplace_back(first_rank, &processes.session().device());
     return gpus;
   }
-  const DeviceChoice& choice = processes.session().choice();
-  const int count =
-      value_or_fail(choice.is_emulated ? emulated_device_count() : cuda_device_count(), "cannot count GPUs");
+  const cli::DeviceChoice& choice = processes.session().choice();
+  const int count = value_or_fail(
+      choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count(), "cannot count GPUs");
   const gdrkit_shmem_info info = processes.session().info();
   if (info.node_pes * per_process > count) {
-    throw Failure(ExitCode::cannot_run,
-                  format("gdrkit nccl: -g %d for each of %d processes of this machine, which has %d %s%s", per_process,
-                         info.node_pes, count, count == 1 ? "GPU" : "GPUs",
-                         choice.is_emulated ? "; GDRKIT_EMULATED_DEVICES sets how many emulated ones there are" : ""));
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        cli::format("gdrkit nccl: -g %d for each of %d processes of this machine, which has %d %s%s", per_process,
+                    info.node_pes, count, count == 1 ? "GPU" : "GPUs",
+                    choice.is_emulated ? "; GDRKIT_EMULATED_DEVICES sets how many emulated ones there are" : ""));
   }
   for (int i = 0; i < per_process; ++i) {
-    gpus.emplace_back(first_rank + i, open_device(choice, info.device * per_process + i));
+    gpus.emplace_back(first_rank + i, cli::open_device(choice, info.device * per_process + i));
   }
   return gpus;
 }

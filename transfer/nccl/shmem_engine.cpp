@@ -11,29 +11,30 @@ namespace gdrkit::tools::nccl {
 namespace {
 
 void require_shmem(int code, const char* what) {
-  if (code < 0) throw Failure(ExitCode::failed, std::string("gdrkit nccl: ") + what + ": " + gdrkit_shmem_last_error());
+  if (code < 0)
+    throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit nccl: ") + what + ": " + gdrkit_shmem_last_error());
 }
 
 gdrkit_shmem_reduction shmem_reduction(const Reduction& reduction) {
   switch (reduction.nccl) {
-    case NcclReduction::product: return GDRKIT_SHMEM_PROD;
-    case NcclReduction::maximum: return GDRKIT_SHMEM_MAX;
-    case NcclReduction::minimum: return GDRKIT_SHMEM_MIN;
+    case platform::NcclReduction::product: return GDRKIT_SHMEM_PROD;
+    case platform::NcclReduction::maximum: return GDRKIT_SHMEM_MAX;
+    case platform::NcclReduction::minimum: return GDRKIT_SHMEM_MIN;
     default: return GDRKIT_SHMEM_SUM;
   }
 }
 
 gdrkit_shmem_type shmem_type(const ElementType& type) {
   switch (type.nccl) {
-    case NcclType::int8: return GDRKIT_SHMEM_TYPE_INT8;
-    case NcclType::uint8: return GDRKIT_SHMEM_TYPE_UINT8;
-    case NcclType::int32: return GDRKIT_SHMEM_TYPE_INT32;
-    case NcclType::uint32: return GDRKIT_SHMEM_TYPE_UINT32;
-    case NcclType::int64: return GDRKIT_SHMEM_TYPE_INT64;
-    case NcclType::uint64: return GDRKIT_SHMEM_TYPE_UINT64;
-    case NcclType::float16: return GDRKIT_SHMEM_TYPE_HALF;
-    case NcclType::float64: return GDRKIT_SHMEM_TYPE_DOUBLE;
-    case NcclType::bfloat16: return GDRKIT_SHMEM_TYPE_BFLOAT16;
+    case platform::NcclType::int8: return GDRKIT_SHMEM_TYPE_INT8;
+    case platform::NcclType::uint8: return GDRKIT_SHMEM_TYPE_UINT8;
+    case platform::NcclType::int32: return GDRKIT_SHMEM_TYPE_INT32;
+    case platform::NcclType::uint32: return GDRKIT_SHMEM_TYPE_UINT32;
+    case platform::NcclType::int64: return GDRKIT_SHMEM_TYPE_INT64;
+    case platform::NcclType::uint64: return GDRKIT_SHMEM_TYPE_UINT64;
+    case platform::NcclType::float16: return GDRKIT_SHMEM_TYPE_HALF;
+    case platform::NcclType::float64: return GDRKIT_SHMEM_TYPE_DOUBLE;
+    case platform::NcclType::bfloat16: return GDRKIT_SHMEM_TYPE_BFLOAT16;
     default: return GDRKIT_SHMEM_TYPE_FLOAT;
   }
 }
@@ -42,14 +43,14 @@ class ShmemEngine : public Engine {
  public:
   explicit ShmemEngine(const EngineRequest& request) : rank_(request.locals.front().rank), n_ranks_(request.n_ranks) {
     if (request.locals.size() != 1) {
-      throw Failure(
-          ExitCode::usage,
+      throw cli::Failure(
+          cli::ExitCode::usage,
           "gdrkit nccl: --engine shmem has one GPU for each process: leave -g out, and start several by gdrkit "
           "run -n N -- gdrkit nccl ...");
     }
     if (request.registration != Registration::none) {
-      throw Failure(
-          ExitCode::usage,
+      throw cli::Failure(
+          cli::ExitCode::usage,
           "gdrkit nccl: -R: buffers of --engine shmem are symmetric memory, which is registered; leave it out");
     }
     require_shmem(gdrkit_shmem_stream_create(&stream_), "stream_create");
@@ -64,8 +65,8 @@ class ShmemEngine : public Engine {
                                     const Reduction& reduction) const override {
     if (collective.kind == CollectiveKind::reduce) return "gdrkit_shmem has no reduction to one root";
     if (!collective.is_reducing) return "";
-    if (reduction.nccl == NcclReduction::average) return "gdrkit_shmem has no average";
-    const bool is_float8 = type.nccl == NcclType::float8e4m3 || type.nccl == NcclType::float8e5m2;
+    if (reduction.nccl == platform::NcclReduction::average) return "gdrkit_shmem has no average";
+    const bool is_float8 = type.nccl == platform::NcclType::float8e4m3 || type.nccl == platform::NcclType::float8e5m2;
     return is_float8 ? std::string("gdrkit_shmem does not reduce ") + type.name : "";
   }
 
@@ -119,7 +120,7 @@ class ShmemEngine : public Engine {
 
   [[nodiscard]] std::string path() const override {
     const int reached = gdrkit_shmem_team_n_pes(GDRKIT_SHMEM_TEAM_SHARED);
-    return format("GPU kernels by loads and stores on the memory of %d of %d PEs", reached, n_ranks_);
+    return cli::format("GPU kernels by loads and stores on the memory of %d of %d PEs", reached, n_ranks_);
   }
 
   void end() override {

@@ -4,7 +4,7 @@
 
 #include <cinttypes>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools::osu {
@@ -26,43 +26,46 @@ std::string head_lines(const LineFormat& line) {
   std::string text = "\n# " + pattern.substr(0, at) + (has_gpu ? "-CUDA" : "") + pattern.substr(at + 2) + " v" +
                      osu_version + " (gdrkit " + gdrkit_version() + ", engine " + line.engine + ")\n";
   if (has_gpu && !line.test->is_of_all_ranks()) {
-    text += format("# Send Buffer on %s and Receive Buffer on %s\n", place_text(line.places[0]),
-                   place_text(line.places[1]));
+    text += cli::format("# Send Buffer on %s and Receive Buffer on %s\n", place_text(line.places[0]),
+                        place_text(line.places[1]));
   }
-  if (line.test->value == Value::rate) text += format("# [ pairs: %d ] [ window size: %d ]\n", line.pairs, line.window);
+  if (line.test->value == Value::rate)
+    text += cli::format("# [ pairs: %d ] [ window size: %d ]\n", line.pairs, line.window);
   if (line.test->has_sizes()) {
     text += "# Datatype: MPI_CHAR.\n";
-    text += format("%-*s", size_width, "# Size");
+    text += cli::format("%-*s", size_width, "# Size");
   }
   switch (line.test->value) {
     case Value::latency:
       text += line.test->has_sizes()
-                  ? format("%*s", value_width, line.test->is_one_sided() ? "Latency (us)" : "Avg Latency(us)")
+                  ? cli::format("%*s", value_width, line.test->is_one_sided() ? "Latency (us)" : "Avg Latency(us)")
                   : "# Avg Latency(us)";
       break;
-    case Value::bandwidth: text += format("%*s", value_width, "Bandwidth (MB/s)"); break;
-    case Value::rate: text += format("%*s%*s", value_width, "MB/s", value_width, "Messages/s"); break;
+    case Value::bandwidth: text += cli::format("%*s", value_width, "Bandwidth (MB/s)"); break;
+    case Value::rate: text += cli::format("%*s%*s", value_width, "MB/s", value_width, "Messages/s"); break;
   }
   if (line.is_full) {
-    text += format("%*s%*s%*s", value_width, "Min Latency(us)", value_width, "Max Latency(us)", iterations_width,
-                   "Iterations");
+    text += cli::format("%*s%*s%*s", value_width, "Min Latency(us)", value_width, "Max Latency(us)", iterations_width,
+                        "Iterations");
   }
   for (const int percentile : line.percentiles) {
-    text += format("%*s", value_width, format("P%d Tail Lat(us)", percentile).c_str());
+    text += cli::format("%*s", value_width, cli::format("P%d Tail Lat(us)", percentile).c_str());
   }
-  if (line.validates) text += format("%*s", value_width, "Validation");
+  if (line.validates) text += cli::format("%*s", value_width, "Validation");
   return text + "\n";
 }
 
 std::string row_line(const LineFormat& line, const OsuRow& row) {
-  std::string text = line.test->has_sizes() ? format("%-*zu%*.2f", size_width, row.size_bytes, value_width, row.value)
-                                            : format("%*.2f", width_without_size, row.value);
-  if (line.test->value == Value::rate) text += format("%*.2f", value_width, row.messages_per_second);
+  std::string text = line.test->has_sizes()
+                         ? cli::format("%-*zu%*.2f", size_width, row.size_bytes, value_width, row.value)
+                         : cli::format("%*.2f", width_without_size, row.value);
+  if (line.test->value == Value::rate) text += cli::format("%*.2f", value_width, row.messages_per_second);
   if (line.is_full) {
-    text += format("%*.2f%*.2f%*d", value_width, row.least, value_width, row.largest, iterations_width, row.iterations);
+    text += cli::format("%*.2f%*.2f%*d", value_width, row.least, value_width, row.largest, iterations_width,
+                        row.iterations);
   }
-  for (const double value : row.percentiles) text += format("%*.2f", value_width, value);
-  if (line.validates) text += format("%*s", value_width, row.wrong_bytes == 0 ? "Pass" : "Fail");
+  for (const double value : row.percentiles) text += cli::format("%*.2f", value_width, value);
+  if (line.validates) text += cli::format("%*s", value_width, row.wrong_bytes == 0 ? "Pass" : "Fail");
   return text + "\n";
 }
 
@@ -73,7 +76,7 @@ std::string wrong_line(const std::vector<OsuRow>& rows) {
     bytes += row.wrong_bytes;
     sizes += row.wrong_bytes == 0 ? 0 : 1;
   }
-  return sizes == 0 ? "" : format("# Wrong bytes: %" PRIu64 ", in %d of %zu sizes\n", bytes, sizes, rows.size());
+  return sizes == 0 ? "" : cli::format("# Wrong bytes: %" PRIu64 ", in %d of %zu sizes\n", bytes, sizes, rows.size());
 }
 
 }  // namespace gdrkit::tools::osu

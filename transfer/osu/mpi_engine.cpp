@@ -29,16 +29,17 @@ class MpiEngine : public OsuEngine {
   explicit MpiEngine(const EngineRequest& request) : start_(*request.mpi), mpi_(start_.calls()) {
     // Its own spare byte is in each buffer's size.
     if (std::max(request.source_bytes, request.target_bytes) > static_cast<std::size_t>(INT_MAX)) {
-      throw Failure(ExitCode::usage, "gdrkit osu: MPI counts bytes by int: make -m smaller than 2G for --engine mpi");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "gdrkit osu: MPI counts bytes by int: make -m smaller than 2G for --engine mpi");
     }
     transfer::ProcessGroup& processes = *request.processes;
     if (start_.rank() != processes.process() || start_.ranks() != processes.n_processes()) {
-      throw Failure(
-          ExitCode::cannot_run,
-          format("gdrkit osu: %s sees rank %d of %d where the launcher started rank %d of %d: it does not know "
-                 "this launcher; use the mpirun of that MPI",
-                 start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
-                 processes.n_processes()));
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          cli::format("gdrkit osu: %s sees rank %d of %d where the launcher started rank %d of %d: it does not know "
+                      "this launcher; use the mpirun of that MPI",
+                      start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
+                      processes.n_processes()));
     }
     check_cuda(request);
     buffers_.emplace(request);
@@ -105,10 +106,11 @@ class MpiEngine : public OsuEngine {
     if (std::all_of(all.begin(), all.end(), [](double lacks) { return lacks == 0; })) return;
     const std::string version = start_.version();
     end();
-    throw Failure(ExitCode::cannot_run,
-                  format("gdrkit osu: %s has no CUDA support (MPIX_Query_cuda_support), so it takes host memory only "
-                         "(H H); build the plug-in with one that has it: docs/transfers.md",
-                         version.c_str()));
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        cli::format("gdrkit osu: %s has no CUDA support (MPIX_Query_cuda_support), so it takes host memory only "
+                    "(H H); build the plug-in with one that has it: docs/transfers.md",
+                    version.c_str()));
   }
 
   void exchange(int peer, std::size_t size_bytes, const Window& window, int sends, int receives) {

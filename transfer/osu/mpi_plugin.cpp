@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "osu_mpi_plugin_source.hpp"
 
 namespace gdrkit::tools::osu {
@@ -31,7 +31,7 @@ constexpr const char* how_to_build =
     "--mpi-plugin ./gdrkit_osu_mpi.so names it";
 
 [[noreturn]] void cannot_run(const std::string& text) {
-  throw Failure(ExitCode::cannot_run, "gdrkit osu: --engine mpi: " + text);
+  throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine mpi: " + text);
 }
 
 const KnownMpi& started_by() {
@@ -57,8 +57,8 @@ std::string installed_file(const KnownMpi& mpi) {
     if (::access(file.c_str(), R_OK) == 0) return file;
   }
   cannot_run(
-      format("gdrkit was built without a plug-in for %s (%s is not there; Debian: %s, before gdrkit is built); %s",
-             mpi.name, mpi.file, mpi.packages, how_to_build));
+      cli::format("gdrkit was built without a plug-in for %s (%s is not there; Debian: %s, before gdrkit is built); %s",
+                  mpi.name, mpi.file, mpi.packages, how_to_build));
 }
 
 }  // namespace
@@ -69,15 +69,16 @@ const gdrkit_osu_mpi_table& load_mpi_plugin(const std::string& named) {
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    cannot_run(format("%s cannot be loaded: %s; install %s", file.c_str(), why == nullptr ? "no reason given" : why,
-                      is_named ? "the MPI for which it was built" : started_by().packages));
+    cannot_run(cli::format("%s cannot be loaded: %s; install %s", file.c_str(),
+                           why == nullptr ? "no reason given" : why,
+                           is_named ? "the MPI for which it was built" : started_by().packages));
   }
   using Function = const gdrkit_osu_mpi_table* (*)();
   const auto function = reinterpret_cast<Function>(::dlsym(library, GDRKIT_OSU_MPI_SYMBOL));
-  if (function == nullptr) cannot_run(format("%s is no plug-in of gdrkit; %s", file.c_str(), how_to_build));
+  if (function == nullptr) cannot_run(cli::format("%s is no plug-in of gdrkit; %s", file.c_str(), how_to_build));
   const gdrkit_osu_mpi_table* const table = function();
   if (table->table_version != GDRKIT_OSU_MPI_TABLE_VERSION) {
-    cannot_run(format("%s was built for another gdrkit; %s", file.c_str(), how_to_build));
+    cannot_run(cli::format("%s was built for another gdrkit; %s", file.c_str(), how_to_build));
   }
   return *table;
 }

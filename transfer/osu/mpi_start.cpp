@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "base/result.hpp"
-#include "cli/common/device_choice.hpp"
+#include "cli/interface/device_choice.hpp"
 #include "transfer/osu/mpi_plugin.hpp"
 
 namespace gdrkit::tools::osu {
@@ -22,11 +22,11 @@ int local_rank_of_launcher() {
 /// The GPU that this process will have in the job too, as both count by local rank: MPIs with CUDA support may take the
 /// context that is current when they begin.
 std::unique_ptr<platform::Device> gpu_of_local_rank() {
-  const DeviceChoice choice = choose_device(find_gpus());
+  const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
   if (choice.is_emulated) return nullptr;
   const auto count = platform::cuda_device_count();
   if (!count || *count < 1) return nullptr;
-  return open_device(choice, local_rank_of_launcher() % *count);
+  return cli::open_device(choice, local_rank_of_launcher() % *count);
 }
 
 }  // namespace
@@ -36,11 +36,11 @@ MpiStart::MpiStart(const std::string& plugin) : gpu_(gpu_of_local_rank()), calls
   if (ranks_ > 1) return;
   const std::string name = version();
   require(calls_.end(), "MPI_Finalize");
-  throw Failure(
-      ExitCode::cannot_run,
-      format("gdrkit osu: %s has one rank only: start two or more by its own launcher, mpirun -n 2 gdrkit osu "
-             "... --engine mpi; gdrkit run and torchrun do not connect them",
-             name.c_str()));
+  throw cli::Failure(
+      cli::ExitCode::cannot_run,
+      cli::format("gdrkit osu: %s has one rank only: start two or more by its own launcher, mpirun -n 2 gdrkit osu "
+                  "... --engine mpi; gdrkit run and torchrun do not connect them",
+                  name.c_str()));
 }
 
 std::string MpiStart::version() const {
@@ -52,7 +52,7 @@ void MpiStart::require(int code, const char* what) const {
   if (code == 0) return;
   char text[512] = "";
   calls_.error_text(code, text, sizeof text);
-  throw Failure(ExitCode::failed, format("gdrkit osu: %s failed: %s", what, text));
+  throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit osu: %s failed: %s", what, text));
 }
 
 }  // namespace gdrkit::tools::osu

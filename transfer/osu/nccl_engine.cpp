@@ -26,18 +26,18 @@ std::unique_ptr<nccl::Engine> make_inner(const nccl::EngineRequest& request) {
   for (const nccl::EngineKind& kind : nccl::all_engines()) {
     if (std::string(kind.name) == "nccl") return kind.make(request);
   }
-  throw Failure(ExitCode::failed, "gdrkit osu: there is no engine nccl");
+  throw cli::Failure(cli::ExitCode::failed, "gdrkit osu: there is no engine nccl");
 }
 
 class NcclCollectives : public OsuEngine {
  public:
   explicit NcclCollectives(const EngineRequest& request) : processes_(*request.processes) {
     if (request.place != 'D') {
-      throw Failure(ExitCode::usage, "gdrkit osu: --engine nccl takes device memory only: D");
+      throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: --engine nccl takes device memory only: D");
     }
     platform::Device& device = processes_.session().device();
     auto stream = device.create_stream();
-    if (!stream) throw Failure(ExitCode::failed, std::string("gdrkit osu: ") + stream.error().text());
+    if (!stream) throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit osu: ") + stream.error().text());
     engine_ =
         make_inner({&processes_, {{processes_.process(), &device, *stream}}, processes_.n_processes(), request.nccl});
     source_ = engine_->allocate(0, request.source_bytes);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cli/common/size.hpp"
-#include "cli/common/suggestion.hpp"
+#include "cli/interface/size.hpp"
+#include "cli/interface/suggestion.hpp"
 
 namespace gdrkit::tools::osu {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::size_t large_bytes = 8192;  ///< OSU's LARGE_MESSAGE_SIZE
 constexpr int most_iterations = 100'000'000;
 constexpr int most_window = 65536;
 
-[[noreturn]] void refuse(const std::string& text) { throw Failure(ExitCode::usage, "gdrkit osu: " + text); }
+[[noreturn]] void refuse(const std::string& text) { throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: " + text); }
 
 const OsuTest& find_test(const std::string& word) {
   const std::string name = word.rfind("osu_", 0) == 0 ? word.substr(4) : word;
@@ -26,12 +26,12 @@ const OsuTest& find_test(const std::string& word) {
     if (name == test.name) return test;
     names.emplace_back(test.name);
   }
-  refuse("there is no test '" + word + "'" + did_you_mean(name, names) + "\nTry: gdrkit osu --help");
+  refuse("there is no test '" + word + "'" + cli::did_you_mean(name, names) + "\nTry: gdrkit osu --help");
 }
 
 std::size_t size_in(const std::string& text) {
-  const auto size = to_size(text);
-  if (!size || *size > most_bytes) refuse("-m: '" + text + "' is not a size up to 16G; " + size_grammar);
+  const auto size = cli::to_size(text);
+  if (!size || *size > most_bytes) refuse("-m: '" + text + "' is not a size up to 16G; " + cli::size_grammar);
   return *size;
 }
 
@@ -81,8 +81,8 @@ const EngineKind& engine_in(const Options& options, const OsuTest& test) {
   for (const EngineKind& engine : all_osu_engines()) {
     if (options.engine.empty() ? !engine.has(test) : options.engine != engine.name) continue;
     if (engine.has(test)) return engine;
-    throw Failure(ExitCode::cannot_run, "gdrkit osu: --engine " + options.engine + " has no " + test.name +
-                                            "; these have it: " + engines_with(test));
+    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine " + options.engine + " has no " + test.name +
+                                                      "; these have it: " + engines_with(test));
   }
   refuse(std::string("no engine has ") + test.name);
 }
@@ -112,7 +112,7 @@ std::string places_in(const Options& options, const OsuTest& test, const EngineK
 }
 
 /// OSU's options that `gdrkit osu` rejects. tests/transfer/osu/osu_test.py has the list of all.
-std::vector<RefusedOption> refused_options() {
+std::vector<cli::RefusedOption> refused_options() {
   constexpr const char* of_nonblocking = "non-blocking collectives are not measured; leave it out";
   return {
       {'t', "num-test-calls", of_nonblocking},
@@ -143,8 +143,8 @@ void check_counts(const Options& options) {
 
 }  // namespace
 
-CommandLine command_line(Options* options) {
-  CommandLine line;
+cli::CommandLine command_line(Options* options) {
+  cli::CommandLine line;
   line.name = "osu";
   line.summary =
       "OSU's tests of messages, puts, gets and collectives between GPUs or hosts, with their options and lines, on "
@@ -165,15 +165,15 @@ CommandLine command_line(Options* options) {
       {'u', "validation-warmup", "N", &options->check_warmup, "iterations before each check of -c", false},
       {'M', "mem-limit", "SIZE", &options->memory_limit, "omit sizes with larger buffers on a rank (default: no limit)",
        false, false},
-      {'b', "buffer-num", "KIND", Choice{{"single", "multiple"}, &options->buffers, ""},
+      {'b', "buffer-num", "KIND", cli::Choice{{"single", "multiple"}, &options->buffers, ""},
        "one buffer for all messages of a window, or one for each", false},
-      {'d', "accelerator", "NAME", Choice{{"cuda", "managed"}, &options->accelerator, ""},
+      {'d', "accelerator", "NAME", cli::Choice{{"cuda", "managed"}, &options->accelerator, ""},
        "where collectives have their buffers; default: where the engine has them", false, false},
       {'f', "full", "", &options->is_full, "also least, largest and iterations, of collectives", false},
-      {'T', "type", "NAME", Choice{{"mpi_char"}, &options->type, ""}, "element type", false},
+      {'T', "type", "NAME", cli::Choice{{"mpi_char"}, &options->type, ""}, "element type", false},
       {'z', "tail-lat", "P,P,...", &options->percentiles, "also these percentiles of latencies, such as 50,99", false,
        false},
-      {'\0', "engine", "NAME", Choice{engines, &options->engine, ""},
+      {'\0', "engine", "NAME", cli::Choice{engines, &options->engine, ""},
        "the library that is measured; default: the first of these that has the test", false, false},
       {'\0', "mpi-plugin", "FILE", &options->mpi_plugin,
        "plug-in for the MPI of --engine mpi; default: the installed one", false, false},

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/command_line.hpp"
+#include "cli/interface/command_line.hpp"
 #include "transfer/common/document_options.hpp"
 #include "transfer/osu/osu_engine.hpp"
 
@@ -52,7 +52,7 @@ struct Plan {
   [[nodiscard]] int warmup(const Options& options, std::size_t size_bytes) const noexcept;
 };
 
-[[nodiscard]] CommandLine command_line(Options* options);
+[[nodiscard]] cli::CommandLine command_line(Options* options);
 /// Throws Failure(usage).
 [[nodiscard]] Plan plan_of(const Options& options);
 

@@ -27,7 +27,7 @@ class Run {
       : options_(options),
         plan_(plan),
         processes_(processes),
-        watchdog_(format("gdrkit osu: rank %d of %d", processes.process(), processes.n_processes()),
+        watchdog_(cli::format("gdrkit osu: rank %d of %d", processes.process(), processes.n_processes()),
                   std::chrono::seconds(options.timeout_s), "--timeout") {
     check_ranks();
     const int ranks = processes.n_processes();
@@ -39,7 +39,7 @@ class Run {
       part_.peer = part_.is_first ? part_.rank + pairs_ : part_.rank - pairs_;
     }
     if (processes.is_first()) {
-      print_note(processes.session().choice(), options.is_document_on_stdout());
+      cli::print_note(processes.session().choice(), options.is_document_on_stdout());
       if (!options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
     }
     part_.place = plan.places[part_.is_first ? 0 : 1];
@@ -54,12 +54,12 @@ class Run {
     part_.engine = engine_.get();
   }
 
-  ExitCode measure() {
+  cli::ExitCode measure() {
     describe();
     if (earlier_) earlier_->check(report_.result);
     if (sizes_.size() < plan_.sizes.size()) {
-      print(format("# Sizes above %zu bytes are left out: -M allows %zu bytes of buffers for each rank.\n",
-                   sizes_.back(), options_.memory_limit));
+      print(cli::format("# Sizes above %zu bytes are left out: -M allows %zu bytes of buffers for each rank.\n",
+                        sizes_.back(), options_.memory_limit));
     }
     print(head_lines(report_.line));
     for (const std::size_t size_bytes : sizes_) {
@@ -78,15 +78,15 @@ class Run {
   }
 
  private:
-  [[nodiscard]] ExitCode code() const { return report_.result.is_ok ? ExitCode::ok : ExitCode::failed; }
+  [[nodiscard]] cli::ExitCode code() const { return report_.result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed; }
 
-  ExitCode write_documents() {
+  cli::ExitCode write_documents() {
     report_.result.series = {series_of(report_)};
     write_report_json(options_.json, report_);
-    if (options_.csv.is_given) write_document(options_.csv, to_csv_text(report_.result));
+    if (options_.csv.is_given) cli::write_document(options_.csv, to_csv_text(report_.result));
     if (!earlier_) return code();
     std::string text;
-    const ExitCode compared = earlier_->compare_with(report_.result, &text);
+    const cli::ExitCode compared = earlier_->compare_with(report_.result, &text);
     std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
     return report_.result.is_ok ? compared : code();
   }
@@ -103,11 +103,11 @@ class Run {
     const std::size_t parts = buffers() * (test.source_parts(part_.n_ranks) + test.target_parts(part_.n_ranks));
     while (!sizes_.empty() && sizes_.back() > options_.memory_limit / parts) sizes_.pop_back();
     if (!sizes_.empty()) return;
-    throw Failure(
-        ExitCode::usage,
-        format("gdrkit osu: -M %zu: the buffers of the smallest size, %zu bytes, need %zu bytes on each rank; "
-               "increase -M",
-               options_.memory_limit, plan_.sizes.front(), plan_.sizes.front() * parts));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("gdrkit osu: -M %zu: the buffers of the smallest size, %zu bytes, need %zu bytes on each rank; "
+                    "increase -M",
+                    options_.memory_limit, plan_.sizes.front(), plan_.sizes.front() * parts));
   }
 
   /// fop_latency has two words of 8 bytes.
@@ -122,8 +122,9 @@ class Run {
       case Ranks::any: needed = ranks >= 2 ? nullptr : "at least 2 ranks"; break;
     }
     if (needed == nullptr) return;
-    throw Failure(ExitCode::usage, format("gdrkit osu: %s needs %s, not %d: gdrkit run -n 2 -- gdrkit osu ...",
-                                          plan_.test->name, needed, ranks));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit osu: %s needs %s, not %d: gdrkit run -n 2 -- gdrkit osu ...",
+                                   plan_.test->name, needed, ranks));
   }
 
   /// Collective. Where no GPU takes part, there is nothing to ask.
@@ -150,7 +151,7 @@ class Run {
     measure::Result& result = report_.result;
     result.tool = "osu";
     result.version = gdrkit_version();
-    result.date = today();
+    result.date = cli::today();
     result.is_emulated = processes_.session().choice().is_emulated;
     result.machine = platform::describe_machine(&processes_.session().device());
     result.settings = {{"test", plan_.test->name},
@@ -163,8 +164,8 @@ class Run {
   }
 
   OsuRow measure_size(std::size_t size_bytes) {
-    const std::string peer = plan_.test->is_of_all_ranks() ? "" : format(" with rank %d", part_.peer);
-    watchdog_.begin(format("%s of %zu bytes%s", plan_.test->name, size_bytes, peer.c_str()));
+    const std::string peer = plan_.test->is_of_all_ranks() ? "" : cli::format(" with rank %d", part_.peer);
+    watchdog_.begin(cli::format("%s of %zu bytes%s", plan_.test->name, size_bytes, peer.c_str()));
     Work work{plan_.test,
               size_bytes,
               plan_.iterations(options_, size_bytes),
@@ -254,16 +255,16 @@ std::unique_ptr<MpiStart> start_of_launcher(const Options& options, const Plan& 
 }  // namespace
 }  // namespace osu
 
-ExitCode run_osu(Front front, int argc, char** argv) {
+cli::ExitCode run_osu(cli::Front front, int argc, char** argv) {
   osu::Options options;
-  if (const auto ended = parse(osu::command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(osu::command_line(&options), front, argc, argv)) return *ended;
   if (options.shows_version) {
     std::printf("gdrkit %s, with the lines of OSU's micro-benchmarks %s\n", gdrkit_version(), osu::osu_version);
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
   if (options.prints_plugin_source) {
     std::fputs(osu::mpi_plugin_source().c_str(), stdout);
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
   const osu::Plan plan = osu::plan_of(options);
   if (plan.engine->before_cuda != nullptr) plan.engine->before_cuda();
@@ -275,7 +276,7 @@ ExitCode run_osu(Front front, int argc, char** argv) {
     words.insert(words.end(), argv + 1, argv + argc);
     pgas::start_job(2, words);
   }
-  const ExitCode code = osu::Run(options, plan, processes, mpi.get()).measure();
+  const cli::ExitCode code = osu::Run(options, plan, processes, mpi.get()).measure();
   processes.end();
   return code;
 }

@@ -8,7 +8,7 @@ namespace gdrkit::tools::osu {
 namespace {
 
 [[noreturn]] void lack(const char* what) {
-  throw Failure(ExitCode::cannot_run, std::string("gdrkit osu: this engine has no ") + what);
+  throw cli::Failure(cli::ExitCode::cannot_run, std::string("gdrkit osu: this engine has no ") + what);
 }
 
 }  // namespace

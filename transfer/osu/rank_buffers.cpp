@@ -25,7 +25,8 @@ void RankBuffers::allocate(const EngineRequest& request, std::size_t size_bytes,
     const std::size_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
     buffer->host = std::aligned_alloc(page_bytes, whole_pages);
     if (buffer->host == nullptr) {
-      throw Failure(ExitCode::failed, format("gdrkit osu: cannot allocate a buffer of %zu bytes", whole_pages));
+      throw cli::Failure(cli::ExitCode::failed,
+                         cli::format("gdrkit osu: cannot allocate a buffer of %zu bytes", whole_pages));
     }
     std::memset(buffer->host, 0, whole_pages);
     buffer->address = reinterpret_cast<std::uint64_t>(buffer->host);
@@ -34,8 +35,8 @@ void RankBuffers::allocate(const EngineRequest& request, std::size_t size_bytes,
   const auto kind = request.place == 'M' ? platform::AllocationKind::managed : platform::AllocationKind::cuda_malloc;
   auto memory = request.processes->session().device().allocate(kind, size_bytes);
   if (!memory) {
-    throw Failure(ExitCode::failed,
-                  format("gdrkit osu: cannot allocate %zu bytes of the GPU: %s", size_bytes, memory.error().text()));
+    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit osu: cannot allocate %zu bytes of the GPU: %s",
+                                                          size_bytes, memory.error().text()));
   }
   buffer->device = std::move(*memory);
   buffer->address = buffer->device.address();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
+#include "cli/interface/document_option.hpp"
 #include "measure/result/result.hpp"
 #include "transfer/common/doctor_advice.hpp"
 #include "transfer/osu/lines.hpp"
@@ -25,6 +25,6 @@ struct Report {
 /// Of the rows, which are there by then.
 [[nodiscard]] measure::Series series_of(const Report& report);
 /// Nothing when the option was not given.
-void write_report_json(const DocumentOption& option, const Report& report);
+void write_report_json(const cli::DocumentOption& option, const Report& report);
 
 }  // namespace gdrkit::tools::osu

@@ -6,15 +6,15 @@
 
 namespace gdrkit::tools::osu {
 
-void write_report_json(const DocumentOption& option, const Report& report) {
+void write_report_json(const cli::DocumentOption& option, const Report& report) {
   if (!option.is_given) return;
-  Json wrong = Json::array();
+  cli::Json wrong = cli::Json::array();
   std::uint64_t wrong_bytes = 0;
   for (const OsuRow& row : report.rows) {
     wrong_bytes += row.wrong_bytes;
     if (row.wrong_bytes != 0) wrong.push_back(row.size_bytes);
   }
-  Json document = measure::head_json(report.result);
+  cli::Json document = measure::head_json(report.result);
   document["series"] = measure::series_json(report.result.series);
   document["validated"] = report.line.validates;
   document["wrong_sizes"] = wrong;
@@ -22,15 +22,15 @@ void write_report_json(const DocumentOption& option, const Report& report) {
   document["path"] = report.path;
   document["doctor"] = transfer::doctor_json(report.doctor);
   if (report.line.test->is_of_all_ranks()) {
-    document["extremes"] = Json::array();
+    document["extremes"] = cli::Json::array();
     for (const OsuRow& row : report.rows) {
       document["extremes"].push_back({{"size_bytes", row.size_bytes}, {"least", row.least}, {"largest", row.largest}});
     }
   }
   if (!report.line.percentiles.empty()) {
-    document["percentiles"] = Json::array();
+    document["percentiles"] = cli::Json::array();
     for (const OsuRow& row : report.rows) {
-      Json one = {{"size_bytes", row.size_bytes}};
+      cli::Json one = {{"size_bytes", row.size_bytes}};
       for (std::size_t i = 0; i < row.percentiles.size(); ++i) {
         one["p" + std::to_string(report.line.percentiles[i])] = row.percentiles[i];
       }
@@ -38,7 +38,7 @@ void write_report_json(const DocumentOption& option, const Report& report) {
     }
   }
   document["ok"] = report.result.is_ok;
-  write_json(option, document);
+  cli::write_json(option, document);
 }
 
 }  // namespace gdrkit::tools::osu

@@ -9,7 +9,8 @@ namespace gdrkit::tools::osu {
 namespace {
 
 void require_osu_shmem(int code, const char* what) {
-  if (code < 0) throw Failure(ExitCode::failed, std::string("gdrkit osu: ") + what + ": " + gdrkit_shmem_last_error());
+  if (code < 0)
+    throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit osu: ") + what + ": " + gdrkit_shmem_last_error());
 }
 
 template <class T>
@@ -23,8 +24,8 @@ class ShmemEngine : public OsuEngine {
  public:
   explicit ShmemEngine(const EngineRequest& request) : processes_(*request.processes) {
     if (request.place != 'D') {
-      throw Failure(ExitCode::usage,
-                    "gdrkit osu: buffers of --engine shmem are symmetric memory, which is device memory: D D");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "gdrkit osu: buffers of --engine shmem are symmetric memory, which is device memory: D D");
     }
     const auto ranks = static_cast<std::size_t>(processes_.n_processes());
     source_ = symmetric<char>(request.source_bytes);

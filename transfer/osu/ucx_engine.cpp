@@ -25,14 +25,16 @@ constexpr int polls_before_yield = 1000;
 
 void require_ucx(const platform::UcxCalls& calls, platform::UcxStatus status, const char* what) {
   if (status == platform::ucx_ok) return;
-  throw Failure(ExitCode::failed, format("gdrkit osu: %s failed with %d (%s); UCX_LOG_LEVEL=info prints UCX's log",
-                                         what, status, calls.status_string(status)));
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("gdrkit osu: %s failed with %d (%s); UCX_LOG_LEVEL=info prints UCX's log", what,
+                                 status, calls.status_string(status)));
 }
 
 const platform::UcxCalls& load_ucx() {
   const auto calls = platform::ucx_calls();
   if (calls) return **calls;
-  throw Failure(ExitCode::cannot_run, format("gdrkit osu: %s; --engine shmem needs no UCX", calls.error().text()));
+  throw cli::Failure(cli::ExitCode::cannot_run,
+                     cli::format("gdrkit osu: %s; --engine shmem needs no UCX", calls.error().text()));
 }
 
 class UcxEngine : public OsuEngine {
@@ -140,11 +142,11 @@ class UcxEngine : public OsuEngine {
     understands_gpu_ = (attributes.memory_types >> platform::ucx_memory_cuda & 1) != 0;
     const bool is_emulated = processes_.session().choice().is_emulated;
     if (request.place != 'H' && !understands_gpu_ && !is_emulated) {
-      throw Failure(
-          ExitCode::cannot_run,
-          format("gdrkit osu: %s has no CUDA support, so it takes host memory only (H H); name one that has by "
-                 "GDRKIT_UCX_LIBRARY (the Python package libucx-cu13 holds one), or use --engine shmem",
-                 version().c_str()));
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          cli::format("gdrkit osu: %s has no CUDA support, so it takes host memory only (H H); name one that has by "
+                      "GDRKIT_UCX_LIBRARY (the Python package libucx-cu13 holds one), or use --engine shmem",
+                      version().c_str()));
     }
     platform::UcxWorkerParams worker;
     require_ucx(calls_, calls_.worker_create(context_, &worker, &worker_), "ucp_worker_create");

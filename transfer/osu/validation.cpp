@@ -73,7 +73,8 @@ class Buffers {
 
  private:
   static void require(const base::Status& status) {
-    if (!status) throw Failure(ExitCode::failed, std::string("gdrkit osu: validation: ") + status.error().text());
+    if (!status)
+      throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit osu: validation: ") + status.error().text());
   }
   bool is_host_;
   platform::Device& device_;

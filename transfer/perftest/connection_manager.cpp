@@ -12,7 +12,7 @@
 #include <iterator>
 #include <thread>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::perftest {
 namespace {
@@ -29,9 +29,10 @@ constexpr auto time_for_listener = std::chrono::seconds(5);
 const CmCalls* load_cm_calls() {
   const auto calls = cm_calls();
   if (calls) return *calls;
-  throw Failure(ExitCode::cannot_run, format("gdrkit perftest: -R and -z: %s; install Debian's package librdmacm1 "
-                                             "(rdma-core)",
-                                             calls.error().text()));
+  throw cli::Failure(cli::ExitCode::cannot_run,
+                     cli::format("gdrkit perftest: -R and -z: %s; install Debian's package librdmacm1 "
+                                 "(rdma-core)",
+                                 calls.error().text()));
 }
 
 struct CmAddress {
@@ -56,8 +57,8 @@ CmAddress address_of(const std::string& host, int port, bool is_ipv6) {
   addrinfo* list = nullptr;
   const int resolved = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
   if (resolved != 0) {
-    throw Failure(ExitCode::failed,
-                  "gdrkit perftest: cannot find host " + printable(host) + ": " + ::gai_strerror(resolved));
+    throw cli::Failure(cli::ExitCode::failed,
+                       "gdrkit perftest: cannot find host " + cli::printable(host) + ": " + ::gai_strerror(resolved));
   }
   CmAddress address;
   std::memcpy(&address.bytes, list->ai_addr, list->ai_addrlen);
@@ -72,9 +73,9 @@ ConnectionManager::ConnectionManager(const Endpoint& endpoint, const Plan& plan)
   errno = 0;
   opened_.channel = calls_->create_event_channel();
   if (opened_.channel == nullptr) {
-    throw Failure(ExitCode::cannot_run, std::string("gdrkit perftest: rdma_create_event_channel: ") +
-                                            std::strerror(errno) +
-                                            "; load rdma_ucm, and check /dev/infiniband/rdma_cm");
+    throw cli::Failure(cli::ExitCode::cannot_run, std::string("gdrkit perftest: rdma_create_event_channel: ") +
+                                                      std::strerror(errno) +
+                                                      "; load rdma_ucm, and check /dev/infiniband/rdma_cm");
   }
   if (plan_.is_server) listen();
 }
@@ -85,7 +86,7 @@ ConnectionManager::Opened::~Opened() {
 }
 
 void ConnectionManager::fail_cm(const char* call, int error, const std::string& remedy) const {
-  fail_call(std::string(call) + (plan_.is_server ? "" : " to " + printable(plan_.host)), error, remedy);
+  fail_call(std::string(call) + (plan_.is_server ? "" : " to " + cli::printable(plan_.host)), error, remedy);
 }
 
 CmId* ConnectionManager::make_id() {
@@ -118,7 +119,7 @@ void ConnectionManager::listen() {
   errno = 0;
   if (calls_->bind_address(listener, six.get()) != 0 &&
       (!may_fall_back || calls_->bind_address(listener, four.get()) != 0)) {
-    fail_cm("rdma_bind_addr", errno, format("choose another port than %d with -p on both ends", plan_.tcp_port));
+    fail_cm("rdma_bind_addr", errno, cli::format("choose another port than %d with -p on both ends", plan_.tcp_port));
   }
   errno = 0;
   if (calls_->listen(listener, plan_.options->pairs + 1) != 0) fail_cm("rdma_listen", errno);
@@ -155,15 +156,17 @@ ConnectionManager::Event ConnectionManager::await(Deadline until, const char* st
     kept_.pop_front();
   }
   if (event == nullptr) {
-    throw Failure(ExitCode::failed, format("gdrkit perftest: rdma_cm: nothing came from %s at: %s; see the error "
-                                           "message of that end, or set --timeout",
-                                           plan_.is_server ? "a client" : printable(plan_.host).c_str(), step));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("gdrkit perftest: rdma_cm: nothing came from %s at: %s; see the error "
+                                   "message of that end, or set --timeout",
+                                   plan_.is_server ? "a client" : cli::printable(plan_.host).c_str(), step));
   }
   if (!is_end(event)) return event;
   has_ended_ = true;
-  throw Failure(ExitCode::failed, format("gdrkit perftest: %s %s has ended the connection at: %s; see the error "
-                                         "message of that end",
-                                         plan_.is_server ? "client" : "server", peer().c_str(), step));
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("gdrkit perftest: %s %s has ended the connection at: %s; see the error "
+                                 "message of that end",
+                                 plan_.is_server ? "client" : "server", peer().c_str(), step));
 }
 
 void ConnectionManager::expect(int kind, Deadline until, const char* step) {
@@ -176,11 +179,12 @@ void ConnectionManager::expect(int kind, Deadline until, const char* step) {
   }
   std::move(requests.rbegin(), requests.rend(), std::front_inserter(kept_));
   if (event->kind == kind) return;
-  throw Failure(ExitCode::failed,
-                format("gdrkit perftest: rdma_cm%s: %s (status %d) at: %s; -R and -z need the IP address of an RDMA "
-                       "device at both ends, and a server that runs with the same option and -p",
-                       plan_.is_server ? "" : (" to " + printable(plan_.host)).c_str(), calls_->event_text(event->kind),
-                       event->status, step));
+  throw cli::Failure(
+      cli::ExitCode::failed,
+      cli::format("gdrkit perftest: rdma_cm%s: %s (status %d) at: %s; -R and -z need the IP address of an RDMA "
+                  "device at both ends, and a server that runs with the same option and -p",
+                  plan_.is_server ? "" : (" to " + cli::printable(plan_.host)).c_str(), calls_->event_text(event->kind),
+                  event->status, step));
 }
 
 void ConnectionManager::check_device(const CmId& id) const {
@@ -188,10 +192,10 @@ void ConnectionManager::check_device(const CmId& id) const {
   const std::string name =
       endpoint_.verbs().control->get_device_name(static_cast<VerbsDeviceHandle*>(id.verbs->device));
   if (name == endpoint_.device()) return;
-  throw Failure(ExitCode::usage,
-                format("gdrkit perftest: rdma_cm leads to device %s and the test uses %s: give -d %s, "
-                       "or an address of %s",
-                       name.c_str(), endpoint_.device().c_str(), name.c_str(), endpoint_.device().c_str()));
+  throw cli::Failure(cli::ExitCode::usage,
+                     cli::format("gdrkit perftest: rdma_cm leads to device %s and the test uses %s: give -d %s, "
+                                 "or an address of %s",
+                                 name.c_str(), endpoint_.device().c_str(), name.c_str(), endpoint_.device().c_str()));
 }
 
 /// What rdma_cm leaves open is as in a connection without it: `reads` both ways, retries, access.
@@ -219,8 +223,8 @@ void ConnectionManager::enter(CmId* id, const CmPair& pair, int state, int reads
 void ConnectionManager::accept(const CmPair& pair, Deadline until, const char* step) {
   const Event event = await(until, step);
   if (event->kind != cm_connect_request) {
-    throw Failure(ExitCode::failed, format("gdrkit perftest: rdma_cm: %s (status %d) at: %s",
-                                           calls_->event_text(event->kind), event->status, step));
+    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: rdma_cm: %s (status %d) at: %s",
+                                                          calls_->event_text(event->kind), event->status, step));
   }
   CmId* const id = event->id;
   connected_ = id;
@@ -266,9 +270,9 @@ bool ConnectionManager::request(const CmPair& pair, Deadline until, const char* 
     const Event event = await(until, step);
     if (event->kind == cm_rejected) return false;
     if (event->kind != cm_connect_response) {
-      throw Failure(ExitCode::failed,
-                    format("gdrkit perftest: rdma_cm to %s: %s (status %d) at: %s", printable(plan_.host).c_str(),
-                           calls_->event_text(event->kind), event->status, step));
+      throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: rdma_cm to %s: %s (status %d) at: %s",
+                                                            cli::printable(plan_.host).c_str(),
+                                                            calls_->event_text(event->kind), event->status, step));
     }
     reads = std::min<int>({reads, event->connection.reads_in, event->connection.reads_out});
   }
@@ -292,10 +296,11 @@ void ConnectionManager::connect(const CmPair& pair, std::chrono::seconds limit, 
   const auto last_try = std::min(until, now + time_for_listener);
   while (!request(pair, until, step)) {
     if (std::chrono::steady_clock::now() > last_try) {
-      throw Failure(ExitCode::failed,
-                    format("gdrkit perftest: cannot connect to %s by rdma_cm, port %d: nobody listens; start the "
-                           "server there first, with the same -p and -R or -z",
-                           printable(plan_.host).c_str(), plan_.tcp_port));
+      throw cli::Failure(
+          cli::ExitCode::failed,
+          cli::format("gdrkit perftest: cannot connect to %s by rdma_cm, port %d: nobody listens; start the "
+                      "server there first, with the same -p and -R or -z",
+                      cli::printable(plan_.host).c_str(), plan_.tcp_port));
     }
     (void)calls_->destroy_id(opened_.ids.back());
     opened_.ids.pop_back();
@@ -304,7 +309,7 @@ void ConnectionManager::connect(const CmPair& pair, std::chrono::seconds limit, 
 }
 
 std::string ConnectionManager::peer() const {
-  if (!plan_.is_server) return printable(plan_.host);
+  if (!plan_.is_server) return cli::printable(plan_.host);
   if (connected_ == nullptr) return "?";
   char host[NI_MAXHOST] = "?";
   (void)::getnameinfo(reinterpret_cast<const sockaddr*>(&connected_->destination),
@@ -335,7 +340,7 @@ void ConnectionManager::end(std::chrono::milliseconds most) noexcept {
     while (!has_ended() && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-  } catch (const Failure&) {  // the test is over
+  } catch (const cli::Failure&) {  // the test is over
   }
 }
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::perftest {
 namespace {
@@ -58,15 +58,16 @@ Verbs load_verbs() {
   const auto control = verbs_calls();
   const auto data = verbs_data_calls();
   if (control && data) return {*control, *data};
-  throw Failure(ExitCode::cannot_run,
-                format("gdrkit perftest: %s; install Debian's packages libibverbs1 and ibverbs-providers (rdma-core)",
-                       (control ? data.error() : control.error()).text()));
+  throw cli::Failure(
+      cli::ExitCode::cannot_run,
+      cli::format("gdrkit perftest: %s; install Debian's packages libibverbs1 and ibverbs-providers (rdma-core)",
+                  (control ? data.error() : control.error()).text()));
 }
 
 void fail_call(const std::string& what, int error, const std::string& remedy) {
-  throw Failure(ExitCode::failed, "gdrkit perftest: " + what + ": " +
-                                      (error == 0 ? "failed without an error code" : std::strerror(error)) +
-                                      (remedy.empty() ? "" : "; " + remedy));
+  throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: " + what + ": " +
+                                                (error == 0 ? "failed without an error code" : std::strerror(error)) +
+                                                (remedy.empty() ? "" : "; " + remedy));
 }
 
 Endpoint::Endpoint(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(plan) {
@@ -79,7 +80,7 @@ Endpoint::Endpoint(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(
   const int entries = std::min((plan.send_depth + receives) * plan.options->pairs, limits_.max_completions);
   errno = 0;
   queue_ = {verbs_.data->create_cq(context_.get(), entries, nullptr, nullptr, 0), {verbs_.data->destroy_cq}};
-  if (queue_ == nullptr) fail_call(format("ibv_create_cq of %d entries on %s", entries, device_.c_str()), errno);
+  if (queue_ == nullptr) fail_call(cli::format("ibv_create_cq of %d entries on %s", entries, device_.c_str()), errno);
 }
 
 void Endpoint::open_device() {
@@ -87,8 +88,8 @@ void Endpoint::open_device() {
   errno = 0;
   VerbsDeviceHandle** const list = verbs_.control->get_device_list(&count);
   if (list == nullptr && errno == ENOSYS) {
-    throw Failure(
-        ExitCode::cannot_run,
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
         "gdrkit perftest: this Linux has no RDMA: load ib_uverbs; gdrkit doctor --only rdma says what is missing");
   }
   if (list == nullptr) fail_call("ibv_get_device_list", errno);
@@ -96,19 +97,20 @@ void Endpoint::open_device() {
   std::vector<std::string> names;
   VerbsDeviceHandle* found = nullptr;
   for (int i = 0; i < count && list[i] != nullptr; ++i) {
-    names.push_back(printable(verbs_.control->get_device_name(list[i])));
+    names.push_back(cli::printable(verbs_.control->get_device_name(list[i])));
     if (found == nullptr && (plan_.device.empty() || plan_.device == names.back())) {
       found = list[i];
       device_ = names.back();
     }
   }
   if (names.empty()) {
-    throw Failure(ExitCode::cannot_run,
-                  "gdrkit perftest: this machine shows no RDMA device; gdrkit doctor --only rdma says what is missing");
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        "gdrkit perftest: this machine shows no RDMA device; gdrkit doctor --only rdma says what is missing");
   }
   if (found == nullptr) {
-    throw Failure(ExitCode::cannot_run, "gdrkit perftest: there is no RDMA device " + printable(plan_.device) +
-                                            "; there are: " + list_of(names));
+    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: there is no RDMA device " +
+                                                      cli::printable(plan_.device) + "; there are: " + list_of(names));
   }
   errno = 0;
   context_ = {verbs_.control->open_device(found), {verbs_.control->close_device}};
@@ -123,22 +125,23 @@ void Endpoint::query() {
   }
   const auto number = static_cast<std::uint8_t>(options.ib_port);
   if (options.ib_port > limits_.port_count) {
-    throw Failure(ExitCode::cannot_run, format("gdrkit perftest: %s has no port %d, but %d", device_.c_str(),
-                                               options.ib_port, limits_.port_count));
+    throw cli::Failure(cli::ExitCode::cannot_run, cli::format("gdrkit perftest: %s has no port %d, but %d",
+                                                              device_.c_str(), options.ib_port, limits_.port_count));
   }
   if (const int error = verbs_.data->query_port(context_.get(), number, &port_); error != 0) {
-    fail_call(format("ibv_query_port of %s, port %d", device_.c_str(), number), error);
+    fail_call(cli::format("ibv_query_port of %s, port %d", device_.c_str(), number), error);
   }
   if (port_.state != verbs_port_active) {
-    throw Failure(ExitCode::cannot_run, format("gdrkit perftest: port %d of %s is not active: check cable, switch and, "
-                                               "on InfiniBand, the subnet manager",
-                                               number, device_.c_str()));
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       cli::format("gdrkit perftest: port %d of %s is not active: check cable, switch and, "
+                                   "on InfiniBand, the subnet manager",
+                                   number, device_.c_str()));
   }
   gid_index_ = options.gid_index >= 0 ? options.gid_index : is_ethernet() ? best_gid() : -1;
   if (gid_index_ >= 0) {
     errno = 0;
     if (verbs_.data->query_gid(context_.get(), number, gid_index_, &gid_) != 0) {
-      fail_call(format("GID %d of %s", gid_index_, device_.c_str()), errno, "-x chooses another");
+      fail_call(cli::format("GID %d of %s", gid_index_, device_.c_str()), errno, "-x chooses another");
     }
   }
   check_global_route();
@@ -146,15 +149,15 @@ void Endpoint::query() {
   const int most = std::min({limits_.max_reads_in, limits_.max_reads_out, 255});
   reads_ = options.reads != 0 ? options.reads : most;
   if (plan_.test->is_fetching() && reads_ > most) {
-    throw Failure(ExitCode::usage,
-                  format("gdrkit perftest: -o %d: %s takes at most %d", reads_, device_.c_str(), most));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit perftest: -o %d: %s takes at most %d", reads_, device_.c_str(), most));
   }
   if (plan_.test->verb == Verb::atomic && limits_.atomics == 0) {
-    throw Failure(ExitCode::cannot_run, "gdrkit perftest: " + device_ + " has no atomics");
+    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: " + device_ + " has no atomics");
   }
   if (plan_.send_depth > limits_.max_work_requests) {
-    throw Failure(ExitCode::usage, format("gdrkit perftest: -t %d: %s takes at most %d", plan_.send_depth,
-                                          device_.c_str(), limits_.max_work_requests));
+    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit perftest: -t %d: %s takes at most %d",
+                                                         plan_.send_depth, device_.c_str(), limits_.max_work_requests));
   }
 }
 
@@ -162,16 +165,17 @@ void Endpoint::query() {
 void Endpoint::check_global_route() const {
   const Options& options = *plan_.options;
   if (options.needs_ipv6_gid && (gid_index_ < 0 || is_ipv4(gid_) || is_zero(gid_))) {
-    throw Failure(
-        ExitCode::cannot_run,
-        format("gdrkit perftest: --ipv6: port %d of %s has no GID of an IPv6 address%s; add an IPv6 address to "
-               "its interface, or leave --ipv6 out",
-               options.ib_port, device_.c_str(), options.gid_index >= 0 ? " at -x" : ""));
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        cli::format("gdrkit perftest: --ipv6: port %d of %s has no GID of an IPv6 address%s; add an IPv6 address to "
+                    "its interface, or leave --ipv6 out",
+                    options.ib_port, device_.c_str(), options.gid_index >= 0 ? " at -x" : ""));
   }
   if (gid_index_ < 0 && (options.traffic_class >= 0 || !options.flow_labels.empty())) {
-    throw Failure(ExitCode::usage, format("gdrkit perftest: --tclass and --flow_label need a GRH, and packets of %s "
-                                          "have none without a GID; select a GID by -x",
-                                          device_.c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit perftest: --tclass and --flow_label need a GRH, and packets of %s "
+                                   "have none without a GID; select a GID by -x",
+                                   device_.c_str()));
   }
 }
 
@@ -217,8 +221,8 @@ void Endpoint::make_pairs(int inline_bytes) {
       // Only what nobody asked for may be left out.
       if (inline_bytes < 0 && pair == 0) wanted = 0;
       if (inline_bytes >= 0 || pair > 0 || !make_pair(wanted)) {
-        fail_call(format("ibv_create_qp of queue pair %d on %s (%d sends, %d bytes inline)", pair, device_.c_str(),
-                         plan_.send_depth, wanted),
+        fail_call(cli::format("ibv_create_qp of queue pair %d on %s (%d sends, %d bytes inline)", pair, device_.c_str(),
+                              plan_.send_depth, wanted),
                   errno, "make -q, -t, -r or -I smaller");
       }
     }
@@ -241,13 +245,13 @@ void Endpoint::make_pairs(int inline_bytes) {
 }
 
 void Endpoint::modify(int pair, VerbsPairState* state, int mask, const char* step) const {
-  modify(pairs_[static_cast<std::size_t>(pair)].get(), state, mask, format("queue pair %d", pair), step);
+  modify(pairs_[static_cast<std::size_t>(pair)].get(), state, mask, cli::format("queue pair %d", pair), step);
 }
 
 void Endpoint::modify(VerbsQueuePair* pair, VerbsPairState* state, int mask, const std::string& name,
                       const char* step) const {
   if (const int error = verbs_.data->modify_qp(pair, state, mask); error != 0) {
-    fail_call(format("ibv_modify_qp of %s on %s to %s", name.c_str(), device_.c_str(), step), error,
+    fail_call(cli::format("ibv_modify_qp of %s on %s to %s", name.c_str(), device_.c_str(), step), error,
               "check that both ends are in one network, and the GID (-x)");
   }
 }
@@ -316,13 +320,13 @@ void Endpoint::post(int pair, VerbsSend* send) {
   for (VerbsSend* one = send; plan_.is_ud() && one != nullptr; one = one->next) one->to.pair.qkey = datagram_key;
   VerbsSend* bad = nullptr;
   const int error = context_->post_send(pairs_[static_cast<std::size_t>(pair)].get(), send, &bad);
-  if (error != 0) fail_call(format("ibv_post_send on queue pair %d of %s", pair, device_.c_str()), error);
+  if (error != 0) fail_call(cli::format("ibv_post_send on queue pair %d of %s", pair, device_.c_str()), error);
 }
 
 void Endpoint::post(int pair, VerbsReceive* receive) {
   VerbsReceive* bad = nullptr;
   const int error = context_->post_receive(pairs_[static_cast<std::size_t>(pair)].get(), receive, &bad);
-  if (error != 0) fail_call(format("ibv_post_recv on queue pair %d of %s", pair, device_.c_str()), error);
+  if (error != 0) fail_call(cli::format("ibv_post_recv on queue pair %d of %s", pair, device_.c_str()), error);
 }
 
 int Endpoint::poll(VerbsCompletion* completions, int most) {

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::perftest {
 namespace {
@@ -35,10 +35,10 @@ double value_of(std::uint64_t word) {
 }  // namespace
 
 std::string text_of(const PairAddress& address) {
-  std::string text = format("%04x:%04x:%06x:%06x:%08x:%016" PRIx64 ":", address.lid, address.reads, address.number,
-                            address.psn, address.rkey, address.address);
+  std::string text = cli::format("%04x:%04x:%06x:%06x:%08x:%016" PRIx64 ":", address.lid, address.reads, address.number,
+                                 address.psn, address.rkey, address.address);
   if (address.has_gid) {
-    for (const std::uint8_t byte : address.gid.bytes) text += format("%02x:", byte);
+    for (const std::uint8_t byte : address.gid.bytes) text += cli::format("%02x:", byte);
   }
   text += address.has_gid ? "00000000:" : "00000000";
   text += '\0';
@@ -123,7 +123,7 @@ void Exchange::begin() {
   swap_bytes(own_version, theirs, version_bytes, "exchange of versions");
   is_own_ = std::memcmp(theirs, own_version, version_bytes) == 0;
   theirs[version_bytes - 1] = '\0';
-  version_ = printable(theirs);
+  version_ = cli::printable(theirs);
   (void)swap_value(htobe32(told_page_bytes), "exchange of page sizes");
   (void)swap_value(htobe32(cache_line_bytes), "exchange of cache line sizes");
 }
@@ -167,7 +167,7 @@ std::string Exchange::swap_text(const std::string& own, const char* step) {
   std::memcpy(mine, own.data(), std::min(own.size(), text_bytes - 1));
   swap_bytes(mine, theirs, text_bytes, step);
   theirs[text_bytes - 1] = '\0';
-  return printable(theirs);
+  return cli::printable(theirs);
 }
 
 }  // namespace gdrkit::tools::perftest

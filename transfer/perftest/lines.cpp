@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::perftest {
 namespace {
@@ -16,7 +16,9 @@ constexpr double mebibyte = 1 << 20;
 constexpr double bytes_of_gigabit = 1e9 / 8;
 constexpr int ruler_width = 87;
 
-std::string pair_line(const char* name, const std::string& value) { return format(" %-16s: ", name) + value + "\n"; }
+std::string pair_line(const char* name, const std::string& value) {
+  return cli::format(" %-16s: ", name) + value + "\n";
+}
 
 /// The smallest sample that so many parts of all are not above.
 double quantile(const std::vector<double>& sorted, double part) {
@@ -87,7 +89,7 @@ std::string block_text(const Settings& settings) {
   const VerbsTest& test = *settings.test;
   std::string text = ruler() + std::string(20, ' ') + title_of(settings) + "\n";
   text += " Dual-port       : OFF\t\tDevice         : " + settings.device + "\n";
-  text += format(" Number of qps   : %d\t\tTransport type : IB\n", settings.pairs);
+  text += cli::format(" Number of qps   : %d\t\tTransport type : IB\n", settings.pairs);
   text += " Connection type : " + settings.connection + "\t\tUsing SRQ      : OFF\n";
   text += pair_line("PCIe relax order", settings.is_relaxed ? "ON" : "OFF");
   text += pair_line("ibv_wr* API", "OFF");
@@ -110,22 +112,22 @@ std::string block_text(const Settings& settings) {
 
 std::string address_line(const Settings& settings, const char* side, const PairAddress& address) {
   std::string text =
-      format(" %s address: LID %#04x QPN %#06x PSN %#08x", side, address.lid, address.number, address.psn);
-  if (settings.test->is_fetching()) text += format(" OUT %#04x", address.reads);
+      cli::format(" %s address: LID %#04x QPN %#06x PSN %#08x", side, address.lid, address.number, address.psn);
+  if (settings.test->is_fetching()) text += cli::format(" OUT %#04x", address.reads);
   if (settings.test->verb != Verb::send) {
-    text += format(" RKey %#08x VAddr %#016" PRIx64, address.rkey, address.address);
+    text += cli::format(" RKey %#08x VAddr %#016" PRIx64, address.rkey, address.address);
   }
   text += "\n";
   if (!address.has_gid) return text;
   text += " GID: ";
-  for (int i = 0; i < 16; ++i) text += format(i == 0 ? "%02d" : ":%02d", address.gid.bytes[i]);
+  for (int i = 0; i < 16; ++i) text += cli::format(i == 0 ? "%02d" : ":%02d", address.gid.bytes[i]);
   return text + "\n";
 }
 
 std::string head_line(const Settings& settings) {
   if (!settings.test->is_latency()) {
     const char* const unit = settings.is_in_gbits ? "Gb/sec" : "MiB/sec";
-    return format(" #bytes     #iterations    BW peak[%s]    BW average[%s]   MsgRate[Mpps]\n", unit, unit);
+    return cli::format(" #bytes     #iterations    BW peak[%s]    BW average[%s]   MsgRate[Mpps]\n", unit, unit);
   }
   if (settings.is_for_duration) return " #bytes        #iterations       t_avg[usec]    tps average\n";
   return " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% "
@@ -135,7 +137,7 @@ std::string head_line(const Settings& settings) {
 std::string all_results_text(std::vector<double> seconds, bool is_unsorted) {
   if (!is_unsorted) std::sort(seconds.begin(), seconds.end());
   std::string text = "#, usec\n";
-  for (std::size_t i = 0; i < seconds.size(); ++i) text += format("%zu, %g\n", i + 1, seconds[i] * 1e6);
+  for (std::size_t i = 0; i < seconds.size(); ++i) text += cli::format("%zu, %g\n", i + 1, seconds[i] * 1e6);
   return text + "\n";
 }
 
@@ -144,18 +146,18 @@ std::string row_line(const Settings& settings, const BandwidthRow& row) {
   const char* const pattern = settings.is_in_gbits
                                   ? " %-7zu    %-10" PRIu64 "    %-7.6f            %-7.6f            %-7.6f\n"
                                   : " %-7zu    %-10" PRIu64 "       %-7.2f            %-7.2f\t\t   %-7.6f\n";
-  return format(pattern, row.size_bytes, row.iterations, result.peak, result.average, result.rate);
+  return cli::format(pattern, row.size_bytes, row.iterations, result.peak, result.average, result.rate);
 }
 
 std::string row_line(const Settings& settings, const LatencyRow& row) {
   if (settings.is_for_duration) {
-    return format(" %-7zu       %-10" PRIu64 "     %-7.2f        %-7.2f\n", row.size_bytes, row.iterations, row.average,
-                  1e6 / (row.average * (settings.test->is_ping_pong() ? 2 : 1)));
+    return cli::format(" %-7zu       %-10" PRIu64 "     %-7.2f        %-7.2f\n", row.size_bytes, row.iterations,
+                       row.average, 1e6 / (row.average * (settings.test->is_ping_pong() ? 2 : 1)));
   }
-  return format(" %-7zu %-10" PRIu64
-                "   %-7.2f        %-7.2f      %-7.2f  \t       %-7.2f     \t%-7.2f\t\t%-7.2f \t\t%-7.2f\n",
-                row.size_bytes, row.iterations, row.minimum, row.maximum, row.typical, row.average, row.deviation,
-                row.p99, row.p999);
+  return cli::format(" %-7zu %-10" PRIu64
+                     "   %-7.2f        %-7.2f      %-7.2f  \t       %-7.2f     \t%-7.2f\t\t%-7.2f \t\t%-7.2f\n",
+                     row.size_bytes, row.iterations, row.minimum, row.maximum, row.typical, row.average, row.deviation,
+                     row.p99, row.p999);
 }
 
 }  // namespace gdrkit::tools::perftest

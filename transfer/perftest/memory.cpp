@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/size.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/size.hpp"
 #include "platform/device/dmabuf.hpp"
 
 namespace gdrkit::tools::perftest {
@@ -34,34 +34,36 @@ std::size_t rounded_up(std::size_t value, std::size_t to) { return (value + to -
 
 void require_device(const base::Status& status, const char* what) {
   if (status) return;
-  throw Failure(ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + status.error().text());
+  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + status.error().text());
 }
 
 void require_gdrkit(int code, const char* what) {
   if (code >= 0) return;
-  throw Failure(ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + gdrkit_last_error_detail() +
-                                      "; gdrkit info says which backend can map this GPU's memory");
+  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " +
+                                                gdrkit_last_error_detail() +
+                                                "; gdrkit info says which backend can map this GPU's memory");
 }
 
 /// CUDA's number of the GPU that the options name.
-int gpu_of(const Plan& plan, const DeviceChoice& choice) {
+int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
   int ordinal = 0;
   const std::string& text = plan.cuda_device;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), ordinal);
   if (!text.empty() && (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || ordinal < 0)) {
-    throw Failure(ExitCode::usage, "gdrkit perftest: --use_cuda: '" + printable(text) + "' is no number of a GPU");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit perftest: --use_cuda: '" + cli::printable(text) + "' is no number of a GPU");
   }
   if (!text.empty()) return ordinal;
   const std::string& wanted = plan.options->cuda_bus_id;
   const auto count = choice.is_emulated ? emulated_device_count() : cuda_device_count();
   for (int i = 0; count && i < *count; ++i) {
     const std::string address =
-        choice.is_emulated ? open_device(choice, i)->identity().pci_bus_id : cuda_pci_bus_id(i).value_or("");
+        choice.is_emulated ? cli::open_device(choice, i)->identity().pci_bus_id : cuda_pci_bus_id(i).value_or("");
     if (::strcasecmp(address.c_str(), wanted.c_str()) == 0 ||
         ::strcasecmp(address.c_str(), ("0000:" + wanted).c_str()) == 0)
       return i;
   }
-  throw Failure(ExitCode::cannot_run, "gdrkit perftest: there is no GPU at " + printable(wanted));
+  throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: there is no GPU at " + cli::printable(wanted));
 }
 
 }  // namespace
@@ -84,17 +86,19 @@ Registration register_gpu_memory(const Verbs& verbs, VerbsDomain* domain, const 
     why = std::string("ibv_reg_dmabuf_mr: ") + std::strerror(error);
   }
   if (needs_dmabuf) {
-    throw Failure(ExitCode::failed, "gdrkit perftest: cannot register GPU memory by dma-buf: " + why +
-                                        "; leave --use_cuda_dmabuf out to try peer memory too, and see gdrkit doctor");
+    throw cli::Failure(cli::ExitCode::failed,
+                       "gdrkit perftest: cannot register GPU memory by dma-buf: " + why +
+                           "; leave --use_cuda_dmabuf out to try peer memory too, and see gdrkit doctor");
   }
   errno = 0;
   Held<VerbsRegion> region(
       verbs.data->reg_mr(domain, reinterpret_cast<void*>(range.address), range.size_bytes, access & all_access),
       {verbs.control->dereg_mr});
   if (region != nullptr) return {std::move(region), "peer memory (no dma-buf: " + why + ")"};
-  throw Failure(ExitCode::failed, format("gdrkit perftest: cannot register %s of GPU memory: by dma-buf: %s; by peer "
-                                         "memory: ibv_reg_mr: %s; load nvidia-peermem, and see gdrkit doctor",
-                                         size_text(range.size_bytes).c_str(), why.c_str(), std::strerror(errno)));
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("gdrkit perftest: cannot register %s of GPU memory: by dma-buf: %s; by peer "
+                                 "memory: ibv_reg_mr: %s; load nvidia-peermem, and see gdrkit doctor",
+                                 cli::size_text(range.size_bytes).c_str(), why.c_str(), std::strerror(errno)));
 }
 
 Memory::Memory(const Endpoint& endpoint, const Plan& plan)
@@ -116,8 +120,8 @@ Memory::~Memory() {
 void Memory::allocate_host() {
   host_.reset(std::aligned_alloc(page_bytes, size_bytes_));
   if (host_ == nullptr) {
-    throw Failure(ExitCode::failed,
-                  "gdrkit perftest: no " + size_text(size_bytes_) + " of host memory; make -s or -q smaller");
+    throw cli::Failure(cli::ExitCode::failed,
+                       "gdrkit perftest: no " + cli::size_text(size_bytes_) + " of host memory; make -s or -q smaller");
   }
   std::memset(host_.get(), 0, size_bytes_);
   view_ = static_cast<volatile std::uint8_t*>(host_.get());
@@ -126,13 +130,14 @@ void Memory::allocate_host() {
 }
 
 void Memory::allocate_gpu(const Plan& plan) {
-  choice_ = choose_device(find_gpus());
-  device_ = open_device(choice_, gpu_of(plan, choice_));
+  choice_ = cli::choose_device(cli::find_gpus());
+  device_ = cli::open_device(choice_, gpu_of(plan, choice_));
   size_bytes_ = std::max(rounded_up(size_bytes_, gpu_page_bytes), least_gpu_bytes);
   auto allocated = device_->allocate(AllocationKind::cuda_malloc, size_bytes_);
   if (!allocated) {
-    throw Failure(ExitCode::failed, "gdrkit perftest: cannot allocate " + size_text(size_bytes_) + " on GPU " +
-                                        device_->identity().pci_bus_id + ": " + allocated.error().text());
+    throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot allocate " + cli::size_text(size_bytes_) +
+                                                  " on GPU " + device_->identity().pci_bus_id + ": " +
+                                                  allocated.error().text());
   }
   allocation_ = std::move(*allocated);
   address_ = allocation_.address();
@@ -164,7 +169,7 @@ void Memory::register_with(const Endpoint& endpoint, const Plan& plan) {
     Registration made = register_gpu_memory(verbs, endpoint.domain(), {address_, size_bytes_}, access, exporter,
                                             plan.options->needs_dmabuf);
     region_ = std::move(made.region);
-    how_ = format("memory of GPU %s, registered by %s", device_->identity().pci_bus_id, made.how.c_str());
+    how_ = cli::format("memory of GPU %s, registered by %s", device_->identity().pci_bus_id, made.how.c_str());
     return;
   }
   errno = 0;
@@ -173,7 +178,7 @@ void Memory::register_with(const Endpoint& endpoint, const Plan& plan) {
                          : verbs.data->reg_mr(endpoint.domain(), host_.get(), size_bytes_, access),
              {verbs.control->dereg_mr}};
   if (region_ == nullptr) {
-    fail_call("ibv_reg_mr of " + size_text(size_bytes_) + " of host memory on " + endpoint.device(), errno,
+    fail_call("ibv_reg_mr of " + cli::size_text(size_bytes_) + " of host memory on " + endpoint.device(), errno,
               "raise the limit of locked memory (ulimit -l)");
   }
 }

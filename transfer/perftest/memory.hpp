@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/common/device_choice.hpp"
+#include "cli/interface/device_choice.hpp"
 #include "gdrkit/gdrkit.h"
 #include "transfer/perftest/endpoint.hpp"
 
@@ -63,7 +63,7 @@ class Memory {
   /// "host memory", or the GPU and how it was registered.
   [[nodiscard]] const std::string& how() const noexcept { return how_; }
   [[nodiscard]] bool is_emulated() const noexcept { return choice_.is_emulated; }
-  [[nodiscard]] const DeviceChoice& choice() const noexcept { return choice_; }
+  [[nodiscard]] const cli::DeviceChoice& choice() const noexcept { return choice_; }
   [[nodiscard]] platform::Device* device() noexcept { return device_.get(); }
 
  private:
@@ -77,7 +77,7 @@ class Memory {
   std::size_t slot_bytes_;
   std::size_t size_bytes_;
   std::uint64_t address_ = 0;
-  DeviceChoice choice_;
+  cli::DeviceChoice choice_;
   std::unique_ptr<platform::Device> device_;  // nullptr: host memory
   platform::Allocation allocation_;
   std::unique_ptr<void, void (*)(void*)> host_;

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cli/common/suggestion.hpp"
+#include "cli/interface/suggestion.hpp"
 #include "platform/vendor/verbs_objects.hpp"
 
 namespace gdrkit::tools::perftest {
@@ -18,10 +18,12 @@ constexpr int least_iterations = 5;
 constexpr int most_iterations = 100'000'000;
 constexpr int default_depth = 128;
 
-[[noreturn]] void refuse(const std::string& text) { throw Failure(ExitCode::usage, "gdrkit perftest: " + text); }
+[[noreturn]] void refuse(const std::string& text) {
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: " + text);
+}
 
 void check_range(const char* name, int value, int least, int most) {
-  if (value < least || value > most) refuse(format("%s must be from %d to %d, not %d", name, least, most, value));
+  if (value < least || value > most) refuse(cli::format("%s must be from %d to %d, not %d", name, least, most, value));
 }
 
 /// "gdrkit_ib_write_bw" and "ib_write_bw" are "write_bw".
@@ -44,7 +46,7 @@ const VerbsTest& find_test(const Options& options) {
   for (const VerbsTest& test : all_verbs_tests()) {
     if (name == test.name) return test;
   }
-  refuse("there is no test '" + options.words.front() + "'" + did_you_mean(name, names) +
+  refuse("there is no test '" + options.words.front() + "'" + cli::did_you_mean(name, names) +
          "\nTry: gdrkit perftest --help");
 }
 
@@ -53,7 +55,7 @@ std::string part_of(const std::string& text, const Plan& plan, const char* name)
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return text;
   if (!plan.is_one_command)
-    refuse(format("%s %s: two values are for one command that starts both ends", name, text.c_str()));
+    refuse(cli::format("%s %s: two values are for one command that starts both ends", name, text.c_str()));
   return plan.is_server ? text.substr(0, comma) : text.substr(comma + 1);
 }
 
@@ -67,7 +69,8 @@ void follow_launcher(Plan* plan) {
         "-R and -z need the address of the server's RDMA device: start both ends yourself, without --loopback and "
         "gdrkit run");
   }
-  if (std::string(ranks) != "2") refuse(format("there are %s ranks, and a test has two ends: gdrkit run -n 2", ranks));
+  if (std::string(ranks) != "2")
+    refuse(cli::format("there are %s ranks, and a test has two ends: gdrkit run -n 2", ranks));
   if (!plan->host.empty()) refuse("under gdrkit run the ranks find each other: leave the host out");
   plan->is_one_command = true;
   plan->is_server = std::string(rank) == "0";
@@ -111,7 +114,7 @@ void check_numbers(const Options& options) {
   if (options.mtu_bytes != 0) {
     const bool is_mtu =
         options.mtu_bytes >= 256 && options.mtu_bytes <= 4096 && (options.mtu_bytes & (options.mtu_bytes - 1)) == 0;
-    if (!is_mtu) refuse(format("-m %d: an MTU is 256, 512, 1024, 2048 or 4096", options.mtu_bytes));
+    if (!is_mtu) refuse(cli::format("-m %d: an MTU is 256, 512, 1024, 2048 or 4096", options.mtu_bytes));
   }
 }
 
@@ -154,8 +157,8 @@ void check_together(const Options& options, const VerbsTest& test) {
   }
   if (options.duration_s > 0 && (options.runs_all_sizes || options.iterations != 0)) refuse("-D excludes -a and -n");
   if (options.duration_s > 0 && options.duration_s <= 2 * options.margin_s) {
-    refuse(format("-D %d leaves no time between two margins of %d s; -f sets the margin", options.duration_s,
-                  options.margin_s));
+    refuse(cli::format("-D %d leaves no time between two margins of %d s; -f sets the margin", options.duration_s,
+                       options.margin_s));
   }
   if (test.is_latency() && options.is_bidirectional) refuse("-b is for bandwidths");
   if (test.is_latency() && options.pairs > 1) refuse("-q is for bandwidths");
@@ -186,8 +189,8 @@ std::vector<std::size_t> sizes_of(const Options& options, const VerbsTest& test)
 }
 
 /// Fields of the packets, and the addresses of the exchange.
-void add_roce_options(CommandLine* line, Options* options) {
-  const std::vector<Option> all = {
+void add_roce_options(cli::CommandLine* line, Options* options) {
+  const std::vector<cli::Option> all = {
       {'\0', "tclass", "N", &options->traffic_class, "traffic class in the GRH: DSCP * 4 + ECN (default: 0)", false,
        false},
       {'\0', "flow_label", "N,N,...", &options->flow_labels, "flow labels of the queue pairs, in turn (default: 0)",
@@ -203,8 +206,8 @@ void add_roce_options(CommandLine* line, Options* options) {
 
 }  // namespace
 
-CommandLine command_line(Options* options) {
-  CommandLine line;
+cli::CommandLine command_line(Options* options) {
+  cli::CommandLine line;
   line.name = "perftest";
   line.summary =
       "perftest's tests of RDMA writes, reads, sends and atomics over libibverbs, with their options and columns, also "
@@ -226,7 +229,7 @@ CommandLine command_line(Options* options) {
       {'D', "duration", "S", &options->duration_s, "run for this many seconds in place of -n", false, false},
       {'f', "margin", "S", &options->margin_s, "of -D: seconds at both ends that do not count", false},
       {'b', "bidirectional", "", &options->is_bidirectional, "both ends send at once", false},
-      {'c', "connection", "KIND", Choice{{"RC", "UC", "UD", "XRC", "DC"}, &options->connection, ""},
+      {'c', "connection", "KIND", cli::Choice{{"RC", "UC", "UD", "XRC", "DC"}, &options->connection, ""},
        "RC, UC or UD (XRC and DC are not supported)", false},
       {'m', "mtu", "N", &options->mtu_bytes, "path MTU; default: the port's", false, false},
       {'q', "qp", "N", &options->pairs, "queue pairs", false},
@@ -280,9 +283,9 @@ int Plan::moderation(std::size_t size_bytes) const noexcept {
 }
 
 std::string Plan::terms() const {
-  return format("%s -c %s -s %zu%s -n %d -D %d -q %d%s%s", test->name, options->connection.c_str(), sizes.front(),
-                sizes.size() > 1 ? " -a" : "", iterations, options->duration_s, options->pairs,
-                options->is_bidirectional ? " -b" : "", options->has_immediate ? " --write_with_imm" : "");
+  return cli::format("%s -c %s -s %zu%s -n %d -D %d -q %d%s%s", test->name, options->connection.c_str(), sizes.front(),
+                     sizes.size() > 1 ? " -a" : "", iterations, options->duration_s, options->pairs,
+                     options->is_bidirectional ? " -b" : "", options->has_immediate ? " --write_with_imm" : "");
 }
 
 Plan plan_of(const Options& options) {

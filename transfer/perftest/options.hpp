@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/command_line.hpp"
+#include "cli/interface/command_line.hpp"
 #include "transfer/common/document_options.hpp"
 #include "transfer/perftest/verbs_test.hpp"
 
@@ -108,9 +108,9 @@ struct Plan {
   [[nodiscard]] std::string terms() const;
 };
 
-[[nodiscard]] CommandLine command_line(Options* options);
+[[nodiscard]] cli::CommandLine command_line(Options* options);
 /// perftest's options that `gdrkit perftest` rejects.
-[[nodiscard]] std::vector<RefusedOption> refused_options();
+[[nodiscard]] std::vector<cli::RefusedOption> refused_options();
 /// Under `gdrkit run -n 2` the rank decides which end this is. Throws Failure(usage).
 [[nodiscard]] Plan plan_of(const Options& options);
 

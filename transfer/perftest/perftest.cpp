@@ -28,7 +28,7 @@ class Run {
     endpoint_.make_pairs(plan.uses_gpu()                                           ? 0
                          : options.inline_bytes >= 0 || !plan.test->is_ping_pong() ? std::max(0, options.inline_bytes)
                                                                                    : -1);
-    if (prints()) print_note(memory_.choice(), options.is_document_on_stdout());
+    if (prints()) cli::print_note(memory_.choice(), options.is_document_on_stdout());
     if (prints() && !options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
     if (prints()) ask_about_adapter();
     meet_peer();
@@ -36,7 +36,7 @@ class Run {
     if (earlier_) earlier_->check(report_.result);
   }
 
-  ExitCode measure() {
+  cli::ExitCode measure() {
     print(block_text(report_.settings));
     for (int pair = 0; pair < options_.pairs; ++pair) print(address_line(report_.settings, "local", own_[index(pair)]));
     for (int pair = 0; pair < options_.pairs; ++pair) {
@@ -133,10 +133,10 @@ class Run {
     if (!plan_.is_ud()) return;
     const auto most = static_cast<std::size_t>(mtu_bytes());
     if (options_.size_bytes > most) {
-      throw Failure(ExitCode::usage,
-                    format("gdrkit perftest: -s %zu: with -c UD a message is one packet, of at most %zu "
-                           "bytes here",
-                           options_.size_bytes, most));
+      throw cli::Failure(cli::ExitCode::usage,
+                         cli::format("gdrkit perftest: -s %zu: with -c UD a message is one packet, of at most %zu "
+                                     "bytes here",
+                                     options_.size_bytes, most));
     }
     while (plan_.sizes.size() > 1 && plan_.sizes.back() > most) plan_.sizes.pop_back();
     plan_.sizes.back() = std::min(plan_.sizes.back(), most);
@@ -145,29 +145,32 @@ class Run {
   void check_terms() {
     if (!exchange_->is_own()) {
       if (options_.has_immediate) {
-        throw Failure(ExitCode::cannot_run,
-                      format("gdrkit perftest: %s runs perftest %s, and --write_with_imm needs gdrkit on both ends",
-                             exchange_->peer().c_str(), exchange_->version().c_str()));
+        throw cli::Failure(
+            cli::ExitCode::cannot_run,
+            cli::format("gdrkit perftest: %s runs perftest %s, and --write_with_imm needs gdrkit on both ends",
+                        exchange_->peer().c_str(), exchange_->version().c_str()));
       }
       const bool is_known = !options_.runs_all_sizes || (!plan_.test->is_latency() && plan_.test->verb != Verb::send);
       if (is_known) return;
-      throw Failure(ExitCode::cannot_run,
-                    format("gdrkit perftest: %s runs perftest %s, with which %s -a is not possible: use -s, or gdrkit "
-                           "on both ends",
-                           exchange_->peer().c_str(), exchange_->version().c_str(), plan_.test->name));
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          cli::format("gdrkit perftest: %s runs perftest %s, with which %s -a is not possible: use -s, or gdrkit "
+                      "on both ends",
+                      exchange_->peer().c_str(), exchange_->version().c_str(), plan_.test->name));
     }
     const std::string theirs = exchange_->swap_text(plan_.terms(), "comparison of the options");
     if (theirs == plan_.terms()) return;
-    throw Failure(ExitCode::usage, format("gdrkit perftest: the ends differ: here '%s', at %s '%s'; give both the same "
-                                          "test and options",
-                                          plan_.terms().c_str(), exchange_->peer().c_str(), theirs.c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit perftest: the ends differ: here '%s', at %s '%s'; give both the same "
+                                   "test and options",
+                                   plan_.terms().c_str(), exchange_->peer().c_str(), theirs.c_str()));
   }
 
   void describe() {
     measure::Result& result = report_.result;
     result.tool = "perftest";
     result.version = gdrkit_version();
-    result.date = today();
+    result.date = cli::today();
     result.is_emulated = memory_.is_emulated();
     result.machine = platform::describe_machine(memory_.device());
     report_.place = plan_.uses_gpu() ? "gpu" : "host";
@@ -192,10 +195,10 @@ class Run {
     settings.inline_bytes = endpoint_.inline_bytes();
     settings.has_cm_pairs = options_.uses_rdma_cm;
     settings.has_cm_exchange = options_.has_cm();
-    report_.path = format("%s port %d (%s, MTU %d), %s; peer %s (%s)", settings.device.c_str(), options_.ib_port,
-                          settings.is_ethernet ? "Ethernet" : "InfiniBand", settings.mtu_bytes, memory_.how().c_str(),
-                          exchange_->peer().c_str(),
-                          exchange_->is_own() ? "gdrkit" : ("perftest " + exchange_->version()).c_str());
+    report_.path = cli::format("%s port %d (%s, MTU %d), %s; peer %s (%s)", settings.device.c_str(), options_.ib_port,
+                               settings.is_ethernet ? "Ethernet" : "InfiniBand", settings.mtu_bytes,
+                               memory_.how().c_str(), exchange_->peer().c_str(),
+                               exchange_->is_own() ? "gdrkit" : ("perftest " + exchange_->version()).c_str());
     result.settings = {{"test", plan_.test->name},
                        {"device", settings.device},
                        {"iterations", std::to_string(plan_.iterations)},
@@ -265,7 +268,7 @@ class Run {
   void add_lost(std::size_t size_bytes, std::uint64_t own) {
     const std::uint64_t lost = own + exchange_->swap_value(own, "count of lost messages");
     report_.lost += lost;
-    if (lost > 0) print(format("# lost: %" PRIu64 " datagrams of %zu bytes\n", lost, size_bytes));
+    if (lost > 0) print(cli::format("# lost: %" PRIu64 " datagrams of %zu bytes\n", lost, size_bytes));
   }
 
   void add_wrong(std::size_t size_bytes, std::uint64_t wrong) {
@@ -308,19 +311,19 @@ class Run {
     (void)exchange_->swap(own_.front(), "end");
   }
 
-  ExitCode finish() {
+  cli::ExitCode finish() {
     print("# Path: " + report_.path + "\n" + report_.doctor.text());
     exchange_->end();
-    const ExitCode code = report_.result.is_ok ? ExitCode::ok : ExitCode::failed;
+    const cli::ExitCode code = report_.result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
     // Of tests that only the client can time, the server knows nothing.
     if (!prints() || (report_.bandwidths.empty() && report_.latencies.empty())) return code;
     report_.result.series = {series_of(report_)};
     if (options_.has_out_json) write_out_json(options_.out_json_file, report_);
     write_report_json(options_.json, report_);
-    if (options_.csv.is_given) write_document(options_.csv, to_csv_text(report_.result));
+    if (options_.csv.is_given) cli::write_document(options_.csv, to_csv_text(report_.result));
     if (!earlier_) return code;
     std::string text;
-    const ExitCode compared = earlier_->compare_with(report_.result, &text);
+    const cli::ExitCode compared = earlier_->compare_with(report_.result, &text);
     std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
     return report_.result.is_ok ? compared : code;
   }
@@ -341,19 +344,19 @@ class Run {
 }  // namespace
 }  // namespace perftest
 
-ExitCode run_perftest(Front front, int argc, char** argv) {
+cli::ExitCode run_perftest(cli::Front front, int argc, char** argv) {
   perftest::Options options;
-  if (const auto ended = parse(perftest::command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(perftest::command_line(&options), front, argc, argv)) return *ended;
   if (options.is_loopback) {
     std::vector<std::string> words = {"perftest"};
     for (int i = 1; i < argc; ++i) {
       if (std::string(argv[i]) != "--loopback") words.emplace_back(argv[i]);
     }
-    if (options.words.size() > 1) throw Failure(ExitCode::usage, "gdrkit perftest: --loopback takes no host");
+    if (options.words.size() > 1) throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: --loopback takes no host");
     if (options.has_cm()) {
-      throw Failure(ExitCode::usage,
-                    "gdrkit perftest: --loopback excludes -R and -z, which need the address of the "
-                    "server's RDMA device: start both ends yourself");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "gdrkit perftest: --loopback excludes -R and -z, which need the address of the "
+                         "server's RDMA device: start both ends yourself");
     }
     pgas::start_job(2, words);
   }

@@ -18,7 +18,7 @@ constexpr const char* of_multicast = "datagrams go to one queue pair; leave it o
 constexpr const char* of_dual_port = "a test has one port; run one test for each port";
 constexpr const char* of_tph = "processing hints need hardware that this tool was not tested on; leave it out";
 
-constexpr RefusedOption refused[] = {
+constexpr cli::RefusedOption refused[] = {
     {'A', "atomic_type", "atomics are fetch-and-add; leave it out", "FETCH_AND_ADD"},
     {'C', "report-cycles", "times are in microseconds; leave it out"},
     {'e', "events", of_events},
@@ -120,6 +120,6 @@ constexpr RefusedOption refused[] = {
 
 }  // namespace
 
-std::vector<RefusedOption> refused_options() { return {std::begin(refused), std::end(refused)}; }
+std::vector<cli::RefusedOption> refused_options() { return {std::begin(refused), std::end(refused)}; }
 
 }  // namespace gdrkit::tools::perftest

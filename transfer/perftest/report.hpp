@@ -29,7 +29,7 @@ struct Report {
 
 [[nodiscard]] measure::Series series_of(const Report& report);
 /// The result schema. Nothing when the option was not given.
-void write_report_json(const DocumentOption& option, const Report& report);
+void write_report_json(const cli::DocumentOption& option, const Report& report);
 /// What perftest's --out_json writes, as JSON that parses.
 void write_out_json(const std::string& path, const Report& report);
 

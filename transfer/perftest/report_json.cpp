@@ -9,7 +9,7 @@
 namespace gdrkit::tools::perftest {
 namespace {
 
-Json row_json(const BandwidthRow& row, bool is_in_gbits) {
+cli::Json row_json(const BandwidthRow& row, bool is_in_gbits) {
   const SharedResult result = shared_result(row, is_in_gbits);
   return {{"MsgSize", row.size_bytes},
           {"n_iterations", row.iterations},
@@ -18,7 +18,7 @@ Json row_json(const BandwidthRow& row, bool is_in_gbits) {
           {"MsgRate", result.rate}};
 }
 
-Json row_json(const LatencyRow& row) {
+cli::Json row_json(const LatencyRow& row) {
   return {{"MsgSize", row.size_bytes}, {"n_iterations", row.iterations}, {"t_min", row.minimum},
           {"t_max", row.maximum},      {"t_typical", row.typical},       {"t_avg", row.average},
           {"t_stdev", row.deviation},  {"percentile_99", row.p99},       {"percentile_99.9", row.p999}};
@@ -26,9 +26,9 @@ Json row_json(const LatencyRow& row) {
 
 }  // namespace
 
-void write_report_json(const DocumentOption& option, const Report& report) {
+void write_report_json(const cli::DocumentOption& option, const Report& report) {
   if (!option.is_given) return;
-  Json document = measure::head_json(report.result);
+  cli::Json document = measure::head_json(report.result);
   document["series"] = measure::series_json(report.result.series);
   document["checked"] = report.is_checked;
   document["wrong"] = report.wrong;
@@ -36,23 +36,23 @@ void write_report_json(const DocumentOption& option, const Report& report) {
   document["path"] = report.path;
   document["doctor"] = transfer::doctor_json(report.doctor);
   document["ok"] = report.result.is_ok;
-  write_json(option, document);
+  cli::write_json(option, document);
 }
 
 void write_out_json(const std::string& path, const Report& report) {
   const Settings& settings = report.settings;
   std::string name = title_of(settings);
   std::replace(name.begin(), name.end(), ' ', '_');
-  Json info = {{"test", name},
-               {"Dual_port", "OFF"},
-               {"Device", settings.device},
-               {"Number_of_qps", settings.pairs},
-               {"Transport_type", "IB"},
-               {"Connection_type", settings.connection},
-               {"Using_SRQ", "OFF"},
-               {"PCIe_relax_order", settings.is_relaxed ? "ON" : "OFF"},
-               {"ibv_wr_API", "OFF"},
-               {"TX_depth", settings.send_depth}};
+  cli::Json info = {{"test", name},
+                    {"Dual_port", "OFF"},
+                    {"Device", settings.device},
+                    {"Number_of_qps", settings.pairs},
+                    {"Transport_type", "IB"},
+                    {"Connection_type", settings.connection},
+                    {"Using_SRQ", "OFF"},
+                    {"PCIe_relax_order", settings.is_relaxed ? "ON" : "OFF"},
+                    {"ibv_wr_API", "OFF"},
+                    {"TX_depth", settings.send_depth}};
   if (!settings.test->is_latency()) info["CQ_Moderation"] = settings.moderation;
   info["Mtu"] = settings.mtu_bytes;
   info["Link_type"] = settings.is_ethernet ? "Ethernet" : "IB";
@@ -61,15 +61,15 @@ void write_out_json(const std::string& path, const Report& report) {
   info["rdma_cm_QPs"] = settings.has_cm_pairs ? "ON" : "OFF";
   info["Data_ex_method"] = settings.has_cm_exchange ? "rdma_cm" : "Ethernet";
   // Of several sizes the last stays, as in perftest; all are in "all_results".
-  Json all = Json::array();
+  cli::Json all = cli::Json::array();
   for (const BandwidthRow& row : report.bandwidths) all.push_back(row_json(row, settings.is_in_gbits));
   for (const LatencyRow& row : report.latencies) all.push_back(row_json(row));
-  Json document = {{"test_info", info}, {"results", all.empty() ? Json::object() : all.back()}};
+  cli::Json document = {{"test_info", info}, {"results", all.empty() ? cli::Json::object() : all.back()}};
   if (all.size() > 1) document["all_results"] = all;
-  DocumentOption option;
+  cli::DocumentOption option;
   option.is_given = true;
   option.path = path;
-  write_json(option, document);
+  cli::write_json(option, document);
 }
 
 }  // namespace gdrkit::tools::perftest

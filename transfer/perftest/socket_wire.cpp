@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::perftest {
 namespace {
@@ -29,7 +29,9 @@ using Clock = std::chrono::steady_clock;
 constexpr char goodbye[] = "done";
 constexpr auto time_between_tries = std::chrono::milliseconds(20);
 
-[[noreturn]] void fail(const std::string& text) { throw Failure(ExitCode::failed, "gdrkit perftest: " + text); }
+[[noreturn]] void fail(const std::string& text) {
+  throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: " + text);
+}
 
 std::string name_of(const sockaddr_storage& address, socklen_t size_bytes) {
   char host[NI_MAXHOST] = "?";
@@ -51,8 +53,8 @@ AddressList addresses_of(const std::string& host, int port, int family, const ch
   const int resolved =
       ::getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &list);
   if (resolved == 0) return {list, ::freeaddrinfo};
-  fail(std::string("cannot find ") + what + " " + printable(host) + (family == AF_INET6 ? " as an IPv6 address" : "") +
-       ": " + ::gai_strerror(resolved));
+  fail(std::string("cannot find ") + what + " " + cli::printable(host) +
+       (family == AF_INET6 ? " as an IPv6 address" : "") + ": " + ::gai_strerror(resolved));
 }
 
 /// Returns -1 and sets errno on an error. An IPv6 socket accepts clients of both families, unless only IPv6 is
@@ -80,8 +82,8 @@ int open_listener(int port, const ExchangeRoute& route) {
     listening = listen_on(*addresses_of(source, port, wanted, "the source address"), route.is_ipv6_only);
   }
   if (listening >= 0) return listening;
-  fail(format("cannot listen on TCP port %d%s%s: %s; choose another with -p on both ends", port,
-              source.empty() ? "" : " of ", printable(source).c_str(), std::strerror(errno)));
+  fail(cli::format("cannot listen on TCP port %d%s%s: %s; choose another with -p on both ends", port,
+                   source.empty() ? "" : " of ", cli::printable(source).c_str(), std::strerror(errno)));
 }
 
 /// -1 with errno.
@@ -196,12 +198,12 @@ std::unique_ptr<Wire> SocketWire::connect(const std::string& host, int port, boo
     socket = connect_once(list.get(), route);
   }
   if (socket < 0) {
-    fail(format("cannot connect to %s, TCP port %d: %s; start the server there first, with the same -p",
-                printable(host).c_str(), port, std::strerror(errno)));
+    fail(cli::format("cannot connect to %s, TCP port %d: %s; start the server there first, with the same -p",
+                     cli::printable(host).c_str(), port, std::strerror(errno)));
   }
   const int on = 1;
   (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return std::unique_ptr<Wire>(new SocketWire(socket, printable(host), true, limit));
+  return std::unique_ptr<Wire>(new SocketWire(socket, cli::printable(host), true, limit));
 }
 
 SocketWire::~SocketWire() { ::close(socket_); }

@@ -10,7 +10,7 @@
 #include <limits>
 #include <thread>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::perftest {
 namespace {
@@ -137,7 +137,7 @@ Traffic::Traffic(const Plan& plan, Endpoint* endpoint, Memory* memory, Exchange*
 }
 
 void Traffic::begin(std::size_t size_bytes, std::uint64_t messages_each) {
-  step_ = format("%s of %zu bytes", plan_.test->name, size_bytes);
+  step_ = cli::format("%s of %zu bytes", plan_.test->name, size_bytes);
   messages_each_ = messages_each;
   moderation_ = plan_.test->is_latency() ? 1 : plan_.moderation(size_bytes);
   peer_spoke_ = false;
@@ -205,12 +205,12 @@ void Traffic::fail_request(const VerbsCompletion& completion) {
     (void)exchange_.has_message(step_);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  throw Failure(
-      ExitCode::failed,
-      format("gdrkit perftest: %s on queue pair %u of %s to %s: %s (status %d, vendor error 0x%x); check that "
-             "both ends run the same test, and that the network passes this MTU and GID",
-             step_.c_str(), completion.pair_number, endpoint_.device().c_str(), exchange_.peer().c_str(),
-             endpoint_.verbs().data->status_text(completion.status), completion.status, completion.vendor_error));
+  throw cli::Failure(
+      cli::ExitCode::failed,
+      cli::format("gdrkit perftest: %s on queue pair %u of %s to %s: %s (status %d, vendor error 0x%x); check that "
+                  "both ends run the same test, and that the network passes this MTU and GID",
+                  step_.c_str(), completion.pair_number, endpoint_.device().c_str(), exchange_.peer().c_str(),
+                  endpoint_.verbs().data->status_text(completion.status), completion.status, completion.vendor_error));
 }
 
 void Traffic::take_one(const VerbsCompletion& completion) {
@@ -255,9 +255,10 @@ void Traffic::idle() {
   ::sched_yield();  // there may be fewer CPUs than ends
   peer_spoke_ = exchange_.has_message(step_) || peer_spoke_;
   if (Clock::now() < deadline_) return;
-  throw Failure(ExitCode::failed, format("gdrkit perftest: %s: nothing came from %s for %d s; see the error message of "
-                                         "that end, or set --timeout",
-                                         step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s));
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("gdrkit perftest: %s: nothing came from %s for %d s; see the error message of "
+                                 "that end, or set --timeout",
+                                 step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s));
 }
 
 Traffic::Clock::time_point Traffic::now() const noexcept {

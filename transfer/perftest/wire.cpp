@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/perftest/wire.hpp"
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::perftest {
 
 void Wire::lost(const std::string& step, const std::string& how) const {
-  throw Failure(ExitCode::failed, std::string("gdrkit perftest: ") + (is_client_ ? "server " : "client ") + peer_ +
-                                      " " + how + " at: " + step + "; see the error message of that end");
+  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + (is_client_ ? "server " : "client ") +
+                                                peer_ + " " + how + " at: " + step +
+                                                "; see the error message of that end");
 }
 
 void Wire::silent(const std::string& step) const {
-  lost(step, format("said nothing for %lld s", static_cast<long long>(limit_.count())));
+  lost(step, cli::format("said nothing for %lld s", static_cast<long long>(limit_.count())));
 }
 
 }  // namespace gdrkit::tools::perftest

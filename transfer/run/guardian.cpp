@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -44,7 +44,7 @@ namespace {
 Guardian::Guardian(int listener) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw Failure(ExitCode::failed, format("gdrkit run: cannot open a pipe: %s", std::strerror(errno)));
+    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit run: cannot open a pipe: %s", std::strerror(errno)));
   }
   id_ = ::fork();
   if (id_ == 0) {
@@ -54,7 +54,8 @@ Guardian::Guardian(int listener) {
   }
   ::close(ends[0]);
   pipe_ = ends[1];
-  if (id_ < 0) throw Failure(ExitCode::failed, "gdrkit run: cannot start a process: " + fork_error_text(errno));
+  if (id_ < 0)
+    throw cli::Failure(cli::ExitCode::failed, "gdrkit run: cannot start a process: " + cli::fork_error_text(errno));
 }
 
 Guardian::~Guardian() {

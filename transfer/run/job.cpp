@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -60,7 +60,8 @@ Job::Job(JobPlan plan, RankEnvironment& environment)
   // A reader of our output that ends is seen by the write.
   ::signal(SIGPIPE, SIG_IGN);
   signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (signals_ < 0) throw Failure(ExitCode::failed, format("gdrkit run: signalfd: %s", std::strerror(errno)));
+  if (signals_ < 0)
+    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit run: signalfd: %s", std::strerror(errno)));
   guardian_.emplace(environment_.listener());
   if (!plan_.has_prefixes) return;
   streams_.emplace_back(plan_.n_pes, 1);
@@ -94,7 +95,7 @@ int Job::run() {
   };
   is_ending_ = false;
   while (has_lines() && !is_ending_) wait_and_work();
-  return code_.value_or(static_cast<int>(is_output_lost_ ? ExitCode::failed : ExitCode::ok));
+  return code_.value_or(static_cast<int>(is_output_lost_ ? cli::ExitCode::failed : cli::ExitCode::ok));
 }
 
 void Job::start_pes() {
@@ -115,10 +116,10 @@ void Job::start_pe(int pe) {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) != 0) {
-      throw Failure(ExitCode::failed,
-                    format("gdrkit run: cannot open a pipe for PE %d: %s; raise the limit of open files "
-                           "(ulimit -n)",
-                           pe, std::strerror(errno)));
+      throw cli::Failure(cli::ExitCode::failed,
+                         cli::format("gdrkit run: cannot open a pipe for PE %d: %s; raise the limit of open files "
+                                     "(ulimit -n)",
+                                     pe, std::strerror(errno)));
     }
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
     streams_[i].pipes[static_cast<std::size_t>(pe)] = ends[0];
@@ -208,8 +209,8 @@ void Job::write_lines(Stream* stream) {
   // Where the reader is gone, PEs that go on printing see that, as they would without the launcher. A full disk does
   // not end them if they print no more, so that the launcher must say what was lost.
   if (errno != EPIPE) {
-    say(format("standard %s cannot be written: %s; what PEs print is lost",
-               stream->target == STDOUT_FILENO ? "output" : "error", std::strerror(errno)));
+    say(cli::format("standard %s cannot be written: %s; what PEs print is lost",
+                    stream->target == STDOUT_FILENO ? "output" : "error", std::strerror(errno)));
     is_output_lost_ = true;
   }
   stream->lines.take(ready.size());
@@ -272,7 +273,7 @@ void Job::reap() {
 void Job::note_failure(int pe) {
   const RankProcess& failed = pes_[static_cast<std::size_t>(pe)];
   const std::vector<int> left = running();
-  say(format("PE %d (process %d) %s", pe, static_cast<int>(failed.id()), failed.end_text().c_str()) +
+  say(cli::format("PE %d (process %d) %s", pe, static_cast<int>(failed.id()), failed.end_text().c_str()) +
       (left.empty() ? "" : "; ending " + numbers_text(left)));
   code_ = failed.exit_code();
   is_ending_ = true;
@@ -301,7 +302,7 @@ void Job::keep_time() {
   limit_at_.reset();
   const auto left = running();
   if (left.empty()) return;
-  say(format("the time limit of %g s is over; ending ", static_cast<double>(plan_.time_limit.count()) / 1000) +
+  say(cli::format("the time limit of %g s is over; ending ", static_cast<double>(plan_.time_limit.count()) / 1000) +
       numbers_text(left));
   code_ = time_limit_code;
   end_all(SIGTERM);

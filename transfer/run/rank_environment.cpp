@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -22,10 +22,11 @@ constexpr int most_emulated_devices = 16;  // as lib/driver has it
 std::string random_word() {
   unsigned char bytes[16];
   if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
-    throw Failure(ExitCode::failed, format("gdrkit run: cannot read random bytes: %s", std::strerror(errno)));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("gdrkit run: cannot read random bytes: %s", std::strerror(errno)));
   }
   std::string word;
-  for (const unsigned char byte : bytes) word += format("%02x", byte);
+  for (const unsigned char byte : bytes) word += cli::format("%02x", byte);
   return word;
 }
 
@@ -35,7 +36,7 @@ RankEnvironment::RankEnvironment(int n_pes, bool is_emulated)
     : n_pes_(n_pes), is_emulated_(is_emulated), token_(random_word()) {
   if (n_pes < 2) return;
   if (listen_on_loopback(AF_INET) || listen_on_loopback(AF_INET6)) return;
-  note_ = format("cannot listen on the loopback (%s), so PEs are not told where PE 0 is", std::strerror(errno));
+  note_ = cli::format("cannot listen on the loopback (%s), so PEs are not told where PE 0 is", std::strerror(errno));
 }
 
 bool RankEnvironment::listen_on_loopback(int family) {
@@ -60,7 +61,7 @@ bool RankEnvironment::listen_on_loopback(int family) {
     return false;
   }
   const unsigned port = ntohs(address.sin6_port);  // at the same place in both
-  root_ = format(family == AF_INET ? "127.0.0.1:%u" : "[::1]:%u", port);
+  root_ = cli::format(family == AF_INET ? "127.0.0.1:%u" : "[::1]:%u", port);
   return true;
 }
 

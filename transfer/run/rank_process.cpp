@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -39,7 +39,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   ::sigprocmask(SIG_SETMASK, &start.mask, nullptr);
   ::execve(start.file.c_str(), words, variables);
   const int error = errno;
-  ::dprintf(2, "gdrkit run: cannot start %s: %s\n", printable(start.file).c_str(), std::strerror(error));
+  ::dprintf(2, "gdrkit run: cannot start %s: %s\n", cli::printable(start.file).c_str(), std::strerror(error));
   ::_exit(error == ENOENT ? 127 : 126);
 }
 
@@ -51,7 +51,8 @@ RankProcess::RankProcess(const RankStart& start) {
   const pid_t launcher = ::getpid();
   id_ = ::fork();
   if (id_ == 0) become(start, words.data(), variables.data(), launcher);
-  if (id_ < 0) throw Failure(ExitCode::failed, "gdrkit run: cannot start a process: " + fork_error_text(errno));
+  if (id_ < 0)
+    throw cli::Failure(cli::ExitCode::failed, "gdrkit run: cannot start a process: " + cli::fork_error_text(errno));
   // Both do it, so that the group is there for whoever comes first.
   ::setpgid(id_, id_);
 }
@@ -75,8 +76,8 @@ bool RankProcess::was_killed() const noexcept { return WIFSIGNALED(status_); }
 int RankProcess::exit_code() const noexcept { return was_killed() ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_); }
 
 std::string RankProcess::end_text() const {
-  if (!was_killed()) return format("exited with code %d", WEXITSTATUS(status_));
-  return format("was killed by signal %d (%s)", WTERMSIG(status_), ::strsignal(WTERMSIG(status_)));
+  if (!was_killed()) return cli::format("exited with code %d", WEXITSTATUS(status_));
+  return cli::format("was killed by signal %d (%s)", WTERMSIG(status_), ::strsignal(WTERMSIG(status_)));
 }
 
 }  // namespace gdrkit::tools

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cli/common/command_line.hpp"
+#include "cli/interface/command_line.hpp"
 #include "platform/facts/nvidia_gpus.hpp"
 #include "transfer/run/job.hpp"
 
@@ -39,8 +39,8 @@ std::chrono::milliseconds to_time(const char* option, const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, seconds);
   if (error != std::errc() || stop != end || !std::isfinite(seconds) || seconds < 0 || seconds > 1e9) {
-    throw Failure(ExitCode::usage,
-                  format("gdrkit run: %s: '%s' is not a number of seconds", option, printable(text).c_str()));
+    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit run: %s: '%s' is not a number of seconds", option,
+                                                         cli::printable(text).c_str()));
   }
   return std::chrono::milliseconds(static_cast<long long>(std::ceil(seconds * 1000)));
 }
@@ -83,20 +83,21 @@ bool has_gpu() {
   return gpus && !gpus->empty();
 }
 
-ExitCode run(const Options& options, std::vector<std::string> program) {
+cli::ExitCode run(const Options& options, std::vector<std::string> program) {
   JobPlan plan;
   plan.n_pes = options.n_pes;
   plan.has_prefixes = options.has_prefixes;
   plan.grace = to_time("--grace", options.grace);
   if (!options.time_limit.empty()) plan.time_limit = to_time("--time-limit", options.time_limit);
   if (!options.time_limit.empty() && plan.time_limit == std::chrono::milliseconds(0)) {
-    throw Failure(ExitCode::usage, "gdrkit run: --time-limit must not be 0; leave the option out for no limit");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit run: --time-limit must not be 0; leave the option out for no limit");
   }
   int error = 0;
   plan.file = find_program(program.front(), &error);
   if (error != 0) {
-    std::fprintf(stderr, "gdrkit run: %s: %s\n", printable(program.front()).c_str(), std::strerror(error));
-    return static_cast<ExitCode>(error == ENOENT ? not_found : cannot_start);
+    std::fprintf(stderr, "gdrkit run: %s: %s\n", cli::printable(program.front()).c_str(), std::strerror(error));
+    return static_cast<cli::ExitCode>(error == ENOENT ? not_found : cannot_start);
   }
   plan.words = std::move(program);
   if (!options.stays_unbound && !options.is_emulated && has_gpu()) {
@@ -108,20 +109,20 @@ ExitCode run(const Options& options, std::vector<std::string> program) {
   RankEnvironment environment(plan.n_pes, options.is_emulated);
   if (!environment.note().empty()) std::fprintf(stderr, "gdrkit run: note: %s\n", environment.note().c_str());
   Job job(std::move(plan), environment);
-  return static_cast<ExitCode>(job.run());
+  return static_cast<cli::ExitCode>(job.run());
 }
 
 }  // namespace
 }  // namespace run_tool
 
-ExitCode run_run(Front front, int argc, char** argv) {
+cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
   // What stands after -- is the program's, options that look like ours included.
   int own = 0;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   std::vector<std::string> program(argv + std::min(own + 1, argc), argv + argc);
   run_tool::Options options;
   std::vector<std::string> words;
-  CommandLine line;
+  cli::CommandLine line;
   line.name = "run";
   line.uses_device = false;  // it starts programs; its own --emulated gives each PE a device
   line.summary =
@@ -144,16 +145,17 @@ ExitCode run_run(Front front, int argc, char** argv) {
       {'\0', "grace", "S", &options.grace, "seconds between the request to end and the kill", false},
   };
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to start"};
-  if (const auto ended = parse(line, front, own, argv)) return *ended;
+  if (const auto ended = cli::parse(line, front, own, argv)) return *ended;
   if (!words.empty())
-    throw Failure(ExitCode::usage, format("gdrkit run: '%s' before --: write gdrkit run -n N -- %s", words[0].c_str(),
-                                          words[0].c_str()));
+    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit run: '%s' before --: write gdrkit run -n N -- %s",
+                                                         words[0].c_str(), words[0].c_str()));
   if (program.empty())
-    throw Failure(ExitCode::usage,
-                  "gdrkit run: no program given: write it after --, for example: gdrkit run -n 2 -- ./app");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit run: no program given: write it after --, for example: gdrkit run -n 2 -- ./app");
   if (options.n_pes < 1 || options.n_pes > run_tool::most_pes)
-    throw Failure(ExitCode::usage,
-                  format("gdrkit run: say how many PEs, 1 to %d: gdrkit run -n 2 -- ./app", run_tool::most_pes));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("gdrkit run: say how many PEs, 1 to %d: gdrkit run -n 2 -- ./app", run_tool::most_pes));
   return run_tool::run(options, std::move(program));
 }
 

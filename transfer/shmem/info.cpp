@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/size.hpp"
-#include "cli/common/common_options.hpp"
-#include "cli/common/json_document.hpp"
-#include "cli/common/size.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/json_document.hpp"
+#include "cli/interface/size.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "platform/device/device.hpp"
 #include "transfer/shmem/parts.hpp"
 #include "transfer/shmem/pe_session.hpp"
@@ -44,23 +44,23 @@ std::string nvshmem_heap() {
   const auto bytes = base::to_nvshmem_size(text);
   return std::string("NVSHMEM_SYMMETRIC_SIZE=") + text + ": " +
          (bytes.value_or(0) == 0 ? "invalid, so that programs on nvshmem.h cannot start"
-                                 : "programs on nvshmem.h start with a heap of " + size_text(*bytes)) +
+                                 : "programs on nvshmem.h start with a heap of " + cli::size_text(*bytes)) +
          (std::getenv("GDRKIT_SHMEM_HEAP") == nullptr ? "" : ", unless GDRKIT_SHMEM_HEAP overrides it");
 }
 
 void print_text(const gdrkit_shmem_info& info, const platform::DeviceIdentity& identity) {
   const auto line = [](const char* label, const std::string& value) {
-    std::printf("%s", wrapped(format("%-11s", label), std::string(11, ' '), printable(value)).c_str());
+    std::printf("%s", cli::wrapped(cli::format("%-11s", label), std::string(11, ' '), cli::printable(value)).c_str());
   };
-  line("pe", format("%d of %d, %d of them on this machine", info.pe, info.n_pes, info.node_pes));
-  line("device", format("%d: %s %s", info.device, identity.name, identity.pci_bus_id));
-  line("heap", rough_size_text(info.heap_bytes) + ", may grow to " + rough_size_text(info.heap_max_bytes) + ", " +
-                   rough_size_text(info.heap_used_bytes) + " used");
-  line("address", format("0x%" PRIx64 ", heaps of this machine's PEs %s apart", info.heap_address,
-                         rough_size_text(info.stride_bytes).c_str()));
+  line("pe", cli::format("%d of %d, %d of them on this machine", info.pe, info.n_pes, info.node_pes));
+  line("device", cli::format("%d: %s %s", info.device, identity.name, identity.pci_bus_id));
+  line("heap", cli::rough_size_text(info.heap_bytes) + ", may grow to " + cli::rough_size_text(info.heap_max_bytes) +
+                   ", " + cli::rough_size_text(info.heap_used_bytes) + " used");
+  line("address", cli::format("0x%" PRIx64 ", heaps of this machine's PEs %s apart", info.heap_address,
+                              cli::rough_size_text(info.stride_bytes).c_str()));
   if (const std::string heap = nvshmem_heap(); !heap.empty()) line("nvshmem", heap);
   for (int pe = 0; pe < info.n_pes; ++pe) {
-    std::string label = format("to PE %d", pe);
+    std::string label = cli::format("to PE %d", pe);
     for (const std::string& way : ways_to(pe)) {
       line(label.c_str(), way);
       label.clear();
@@ -68,9 +68,9 @@ void print_text(const gdrkit_shmem_info& info, const platform::DeviceIdentity& i
   }
 }
 
-void write_document(const DocumentOption& option, PeSession& session, const gdrkit_shmem_info& info) {
-  Json document =
-      json_head("shmem info", platform::describe_machine(&session.device()), "", session.choice().is_emulated);
+void write_document(const cli::DocumentOption& option, PeSession& session, const gdrkit_shmem_info& info) {
+  cli::Json document =
+      cli::json_head("shmem info", platform::describe_machine(&session.device()), "", session.choice().is_emulated);
   document["pe"] = info.pe;
   document["n_pes"] = info.n_pes;
   document["node_pes"] = info.node_pes;
@@ -79,36 +79,36 @@ void write_document(const DocumentOption& option, PeSession& session, const gdrk
                       {"max_bytes", info.heap_max_bytes},
                       {"used_bytes", info.heap_used_bytes},
                       {"stride_bytes", info.stride_bytes}};
-  document["ways"] = Json::array();
+  document["ways"] = cli::Json::array();
   for (int pe = 0; pe < info.n_pes; ++pe) document["ways"].push_back({{"pe", pe}, {"transports", ways_to(pe)}});
   document["ok"] = true;
-  write_json(option, document);
+  cli::write_json(option, document);
 }
 
 }  // namespace
 
-ExitCode run_info(Front front, int argc, char** argv) {
-  DocumentOption json;
-  CommandLine line;
+cli::ExitCode run_info(cli::Front front, int argc, char** argv) {
+  cli::DocumentOption json;
+  cli::CommandLine line;
   line.name = "shmem info";
   line.summary =
       "What one-sided communication has here: PEs, the symmetric heap, and which transport serves which PE. Under a "
       "launcher, PE 0 prints it.";
   line.example = "gdrkit shmem info\n  gdrkit run -n 2 -- gdrkit shmem info --json";
-  line.options = {json_option(&json, "transfer/shmem/README.md")};
-  if (const auto ended = parse(line, front, argc, argv)) return *ended;
+  line.options = {cli::json_option(&json, "transfer/shmem/README.md")};
+  if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
   SessionRequest request;
   request.timeout_ms = timeout_ms;
   PeSession session(request);
   if (session.pe() == 0) {
     const gdrkit_shmem_info info = session.info();
-    print_note(session.choice(), json.is_on_stdout());
+    cli::print_note(session.choice(), json.is_on_stdout());
     if (!json.is_on_stdout()) print_text(info, session.device().identity());
     write_document(json, session, info);
   }
   require(gdrkit_shmem_sync_all(), "sync_all");
   session.end();
-  return ExitCode::ok;
+  return cli::ExitCode::ok;
 }
 
 }  // namespace gdrkit::tools::pgas

@@ -35,9 +35,9 @@ bool may_need_ucx() {
 }
 
 /// find_gpus() initialises CUDA, before the library can prepare itself.
-GpuFacts find_gpus_after_ucx() {
+cli::GpuFacts find_gpus_after_ucx() {
   if (may_need_ucx()) platform::prepare_ucx_before_cuda();
-  return find_gpus();
+  return cli::find_gpus();
 }
 
 }  // namespace
@@ -45,10 +45,10 @@ GpuFacts find_gpus_after_ucx() {
 std::string last_error(const std::string& what) { return what + ": " + gdrkit_shmem_last_error(); }
 
 void require(int code, const char* what) {
-  if (code < 0) throw Failure(ExitCode::failed, "gdrkit shmem: " + last_error(what));
+  if (code < 0) throw cli::Failure(cli::ExitCode::failed, "gdrkit shmem: " + last_error(what));
 }
 
-PeSession::PeSession(const SessionRequest& request) : choice_(choose_device(find_gpus_after_ucx())) {
+PeSession::PeSession(const SessionRequest& request) : choice_(cli::choose_device(find_gpus_after_ucx())) {
   gdrkit_shmem_options options{};
   options.struct_size = sizeof options;
   options.heap_bytes = request.heap_bytes;
@@ -61,11 +61,11 @@ PeSession::PeSession(const SessionRequest& request) : choice_(choose_device(find
   }
   const int code = gdrkit_shmem_init(&options);
   if (code < 0) {
-    throw Failure(code == -ENODEV || code == -EOPNOTSUPP ? ExitCode::cannot_run : ExitCode::failed,
-                  "gdrkit shmem: " + last_error("init"));
+    throw cli::Failure(code == -ENODEV || code == -EOPNOTSUPP ? cli::ExitCode::cannot_run : cli::ExitCode::failed,
+                       "gdrkit shmem: " + last_error("init"));
   }
   info_ = info();
-  device_ = open_device(choice_, info_.device);
+  device_ = cli::open_device(choice_, info_.device);
 }
 
 void PeSession::end() {
@@ -84,8 +84,8 @@ void start_job(int n_pes, const std::vector<std::string>& words) {
   char path[4096];
   const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path - 1);
   if (length < 0) {
-    throw Failure(ExitCode::failed,
-                  std::string("gdrkit shmem: cannot read the path of this program: ") + std::strerror(errno));
+    throw cli::Failure(cli::ExitCode::failed,
+                       std::string("gdrkit shmem: cannot read the path of this program: ") + std::strerror(errno));
   }
   path[length] = '\0';
   std::vector<std::string> all = {"gdrkit", "run", "-n", std::to_string(n_pes), "--", path};
@@ -95,7 +95,8 @@ void start_job(int n_pes, const std::vector<std::string>& words) {
   pointers.push_back(nullptr);
   std::fflush(nullptr);
   ::execv(path, pointers.data());
-  throw Failure(ExitCode::failed, format("gdrkit shmem: cannot start %s: %s", path, std::strerror(errno)));
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("gdrkit shmem: cannot start %s: %s", path, std::strerror(errno)));
 }
 
 }  // namespace gdrkit::tools::pgas

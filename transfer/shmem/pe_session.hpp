@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/device_choice.hpp"
+#include "cli/interface/device_choice.hpp"
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
 
@@ -49,12 +49,12 @@ class PeSession {
   [[nodiscard]] int pe() const noexcept { return info_.pe; }
   [[nodiscard]] int n_pes() const noexcept { return info_.n_pes; }
   [[nodiscard]] gdrkit_shmem_info info() const;  ///< as it is now
-  [[nodiscard]] const DeviceChoice& choice() const noexcept { return choice_; }
+  [[nodiscard]] const cli::DeviceChoice& choice() const noexcept { return choice_; }
   /// The PE's GPU, as any CUDA program uses it.
   [[nodiscard]] platform::Device& device() noexcept { return *device_; }
 
  private:
-  DeviceChoice choice_;
+  cli::DeviceChoice choice_;
   gdrkit_shmem_info info_{};
   std::unique_ptr<platform::Device> device_;
 };

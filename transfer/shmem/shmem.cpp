@@ -3,7 +3,7 @@
 // gdrkit shmem: chooses the part. Each part has a table of options of its own.
 #include <cstring>
 
-#include "cli/common/suggestion.hpp"
+#include "cli/interface/suggestion.hpp"
 #include "transfer/shmem/parts.hpp"
 
 namespace gdrkit::tools {
@@ -12,12 +12,12 @@ namespace {
 
 struct Part {
   const char* name;
-  ExitCode (*run)(Front front, int argc, char** argv);
+  cli::ExitCode (*run)(cli::Front front, int argc, char** argv);
 };
 constexpr Part parts[] = {{"info", &run_info}, {"check", &run_check}, {"bench", &run_bench}};
 
-CommandLine command_line(std::vector<std::string>* words) {
-  CommandLine line;
+cli::CommandLine command_line(std::vector<std::string>* words) {
+  cli::CommandLine line;
   line.name = "shmem";
   line.uses_device = false;
   line.summary = "One-sided communication between GPUs: what this machine offers, a self-test, and a benchmark.";
@@ -30,20 +30,20 @@ CommandLine command_line(std::vector<std::string>* words) {
 }  // namespace
 }  // namespace pgas
 
-ExitCode run_shmem(Front front, int argc, char** argv) {
+cli::ExitCode run_shmem(cli::Front front, int argc, char** argv) {
   if (argc > 1) {
     for (const pgas::Part& part : pgas::parts) {
       if (std::strcmp(argv[1], part.name) == 0) return part.run(front, argc - 1, argv + 1);
     }
   }
   std::vector<std::string> words;
-  if (const auto ended = parse(pgas::command_line(&words), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(pgas::command_line(&words), front, argc, argv)) return *ended;
   std::vector<std::string> names;
   for (const pgas::Part& part : pgas::parts) names.emplace_back(part.name);
-  throw Failure(ExitCode::usage, words.empty()
-                                     ? "gdrkit shmem: name a part: info, check, bench\nTry: gdrkit shmem --help"
-                                     : "gdrkit shmem: there is no part '" + words[0] + "'" +
-                                           did_you_mean(words[0], names) + "\nTry: gdrkit shmem --help");
+  throw cli::Failure(cli::ExitCode::usage,
+                     words.empty() ? "gdrkit shmem: name a part: info, check, bench\nTry: gdrkit shmem --help"
+                                   : "gdrkit shmem: there is no part '" + words[0] + "'" +
+                                         cli::did_you_mean(words[0], names) + "\nTry: gdrkit shmem --help");
 }
 
 }  // namespace gdrkit::tools

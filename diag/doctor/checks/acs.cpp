@@ -159,10 +159,10 @@ void check_acs_redirect(const Machine& machine, Findings& findings) {
     } else if (!acs.is_found()) {
       findings.add_unknown(port, acs);
     } else if ((acs.value.set & acs_redirects) == 0) {
-      findings.add(State::ok, port, format("ACS control is 0x%04x", acs.value.set));
+      findings.add(State::ok, port, cli::format("ACS control is 0x%04x", acs.value.set));
     } else {
       findings.add(path.has_other_path ? State::warn : State::fail, port,
-                   format("ACS control is 0x%04x, on the path between ", acs.value.set) + path.devices +
+                   cli::format("ACS control is 0x%04x, on the path between ", acs.value.set) + path.devices +
                        (path.has_other_path ? " unless NVLink connects them" : ""),
                    "sudo setpci -s " + port +
                        " ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes");
@@ -230,7 +230,7 @@ void check_acs_vm_ats(const Machine& machine, Findings& findings) {
     if (acs.is_unknown()) findings.add_unknown(port, acs);
     if (!acs.is_found() || (acs.value.set & acs_request_redirect) == 0) continue;
     findings.add((acs.value.set & acs_direct_translated) != 0 ? State::ok : State::warn, port,
-                 format("redirects, ACS control is 0x%04x", acs.value.set),
+                 cli::format("redirects, ACS control is 0x%04x", acs.value.set),
                  "boot with pci=config_acs=1xxxxxx@" + port + " (Linux 6.11)");
   }
   if (findings.all().empty())
@@ -273,7 +273,7 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
         continue;
       }
       findings.add(fits(pattern, acs.value.set) ? State::ok : State::fail, port,
-                   format("ACS control is 0x%04x, the pattern %s", acs.value.set, pattern),
+                   cli::format("ACS control is 0x%04x, the pattern %s", acs.value.set, pattern),
                    "boot with pci=config_acs=" + std::string(pattern) + "@" + port +
                        "   # all ports in one option, ';' between, in quotes for GRUB");
     }

@@ -124,7 +124,7 @@ void check_nic_rate(const Machine& machine, Findings& findings) {
   });
   for (const Port& port : ports) {
     findings.add(port.rate < best[port.board] ? State::warn : State::ok, port.subject,
-                 format("%.0f Gb/s, the best of the same kind here is %.0f", port.rate, best[port.board]));
+                 cli::format("%.0f Gb/s, the best of the same kind here is %.0f", port.rate, best[port.board]));
   }
 }
 
@@ -145,8 +145,8 @@ void check_nic_sm(const Machine& machine, Findings& findings) {
     if (!own.is_found() || !manager.is_found())
       return findings.add(State::unknown, subject, own.is_found() ? manager.reason : own.reason);
     findings.add(own.value == 0 || manager.value == 0 ? State::fail : State::ok, subject,
-                 format("lid %lld, lid of the subnet manager %lld", static_cast<long long>(own.value),
-                        static_cast<long long>(manager.value)));
+                 cli::format("lid %lld, lid of the subnet manager %lld", static_cast<long long>(own.value),
+                             static_cast<long long>(manager.value)));
   });
 }
 
@@ -171,15 +171,15 @@ void check_nic_fw(const Machine& machine, Findings& findings) {
       continue;
     }
     const std::string kind =
-        board.is_found() ? board.value : format("0x%llx", static_cast<unsigned long long>(adapter.pci.device));
+        board.is_found() ? board.value : cli::format("0x%llx", static_cast<unsigned long long>(adapter.pci.device));
     cards.push_back({adapter.name, kind, version.value});
     versions[kind].insert(version.value);
   }
   for (const Card& card : cards) {
     const std::size_t count = versions[card.board].size();
-    findings.add(
-        count > 1 ? State::warn : State::ok, card.name,
-        "firmware " + card.version + (count > 1 ? format(", one of %zu versions of ", count) : " of ") + card.board);
+    findings.add(count > 1 ? State::warn : State::ok, card.name,
+                 "firmware " + card.version + (count > 1 ? cli::format(", one of %zu versions of ", count) : " of ") +
+                     card.board);
   }
 }
 
@@ -231,7 +231,7 @@ void check_nic_mtu(const Machine& machine, Findings& findings) {
     const auto mtu = machine.view.number("/sys/class/net/" + interface + "/mtu");
     if (!mtu.is_found()) return findings.add(State::unknown, subject, mtu.reason);
     findings.add(mtu.value >= for_largest_packets ? State::ok : State::warn, subject,
-                 interface + format(" has mtu %lld", static_cast<long long>(mtu.value)),
+                 interface + cli::format(" has mtu %lld", static_cast<long long>(mtu.value)),
                  "sudo ip link set " + interface + " mtu 9000   # on both ends and in the switches");
   });
   if (!has_ethernet && !machine.adapters.empty()) findings.add(State::skip, "", "no adapter port is on Ethernet");
@@ -264,7 +264,7 @@ void check_nic_counters(const Machine& machine, Findings& findings) {
     port.has_any = true;
     if (counter.value == 0) continue;
     port.text += (port.text.empty() ? "" : ", ") + name.counter +
-                 format(" %llu", static_cast<unsigned long long>(counter.value));
+                 cli::format(" %llu", static_cast<unsigned long long>(counter.value));
     const bool tells_of_link = name.counter == "link_downed" || name.counter == "link_error_recovery";
     port.is_bad = port.is_bad || (tells_of_link && counter.value > usual_downs);
   }

@@ -42,9 +42,10 @@ Judged judge(const Machine& machine, const PciDevice& gpu) {
   if (maker == arm && part == neoverse_n1 && vendor.value == pci_ampere_computing)
     return {Processor::refused, "Ampere Altra"};
   if (maker == arm && part == neoverse_v2 && vendor.value == pci_nvidia) return {Processor::grace, "NVIDIA Grace"};
-  return {Processor::unknown, format("it is not known whether the driver allows peer transfers on this processor "
-                                     "(implementer 0x%llx, part 0x%llx)",
-                                     static_cast<unsigned long long>(maker), static_cast<unsigned long long>(part))};
+  return {Processor::unknown,
+          cli::format("it is not known whether the driver allows peer transfers on this processor "
+                      "(implementer 0x%llx, part 0x%llx)",
+                      static_cast<unsigned long long>(maker), static_cast<unsigned long long>(part))};
 }
 
 /// What level probe knows of links between GPU and processor. Where there are any the driver does not judge.

@@ -93,8 +93,9 @@ void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
       if (!has.is_found()) {
         findings.add(State::unknown, file.path, has.reason);
       } else {
-        findings.add(has.value ? State::ok : State::warn, file.path,
-                     format("exports %s%s in %s%s", has.value ? "" : "no ", symbol, version, has.value ? "" : since));
+        findings.add(
+            has.value ? State::ok : State::warn, file.path,
+            cli::format("exports %s%s in %s%s", has.value ? "" : "no ", symbol, version, has.value ? "" : since));
       }
     }
   };

@@ -63,7 +63,7 @@ void check_drv_loaded(const Machine& machine, Findings& findings) {
   } else {
     findings.add(
         State::fail, gpus.front().address,
-        format("%zu GPU(s), but neither /proc/driver/nvidia/version nor /sys/module/nvidia exists", gpus.size()));
+        cli::format("%zu GPU(s), but neither /proc/driver/nvidia/version nor /sys/module/nvidia exists", gpus.size()));
   }
 }
 
@@ -101,7 +101,8 @@ void check_drv_version(const Machine& machine, Findings& findings) {
   const State state = major >= oldest_dmabuf_driver    ? State::ok
                       : major >= oldest_peermem_driver ? State::warn
                                                        : State::fail;
-  findings.add(state, "nvidia", format("%s (525 or newer is recommended, 470 is required)", driver.version.c_str()));
+  findings.add(state, "nvidia",
+               cli::format("%s (525 or newer is recommended, 470 is required)", driver.version.c_str()));
 }
 
 const Advice advice_drv_params = {"GrdmaPciTopoCheckOverride in /proc/driver/nvidia/params",

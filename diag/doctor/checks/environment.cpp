@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/common/shell_word.hpp"
+#include "cli/interface/shell_word.hpp"
 #include "diag/machine/known_variables.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -36,7 +36,7 @@ std::string value_of(const Environment& environment, const std::string& name) {
 }
 
 std::string removal(const Setting& setting) {
-  return setting.is_variable() ? "unset " + shell_word(setting.name)
+  return setting.is_variable() ? "unset " + cli::shell_word(setting.name)
                                : "remove line " + std::to_string(setting.line) + " of " + setting.origin;
 }
 
@@ -72,9 +72,10 @@ void check_env_unknown(const Machine& machine, Findings& findings) {
     if (!seen.insert(setting.name).second) continue;
     const NameVerdict verdict = judge_name(setting.name);
     if (verdict.knowledge == Knowledge::near_to) {
-      findings.add(State::warn, "'" + setting.name + "'",
-                   "in " + setting.place() + ": no library reads this name; " + verdict.meant + " may be meant",
-                   (setting.is_variable() ? "export " : "write ") + verdict.meant + "=" + shell_word(setting.value));
+      findings.add(
+          State::warn, "'" + setting.name + "'",
+          "in " + setting.place() + ": no library reads this name; " + verdict.meant + " may be meant",
+          (setting.is_variable() ? "export " : "write ") + verdict.meant + "=" + cli::shell_word(setting.value));
     } else if (verdict.knowledge == Knowledge::unknown) {
       findings.add(State::info, "'" + setting.name + "'",
                    "in " + setting.place() + ": this program does not know the name");

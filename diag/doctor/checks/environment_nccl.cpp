@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 
-#include "cli/common/shell_word.hpp"
+#include "cli/interface/shell_word.hpp"
 #include "diag/doctor/checks/environment.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -90,7 +90,7 @@ void judge_filter(const Setting& setting, const std::vector<Port>& ports, Findin
       findings.add(
           State::warn, setting.name, told(setting) + ": '" + token.name + "' is also a prefix of:" + also,
           "export " + setting.name + "=" +
-              shell_word((filter.is_exclusion ? "^=" : "=") + setting.value.substr(filter.is_exclusion ? 1 : 0)));
+              cli::shell_word((filter.is_exclusion ? "^=" : "=") + setting.value.substr(filter.is_exclusion ? 1 : 0)));
     }
   }
   if (findings.all().empty() || findings.all().back().subject != setting.name)

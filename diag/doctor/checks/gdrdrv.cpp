@@ -200,9 +200,10 @@ void check_gdr_node(const Machine& machine, Findings& findings) {
   const auto node = machine.view.node("/dev/gdrdrv");
   if (major < 0 && minor < 0) {
     if (node.is_found() && node.value.kind == topology::NodeKind::character_device) {
-      return findings.add(State::warn, "/dev/gdrdrv",
-                          format("is stale: it has the number %u:%u, and no gdrdrv is loaded (not in /proc/devices)",
-                                 node.value.major, node.value.minor));
+      return findings.add(
+          State::warn, "/dev/gdrdrv",
+          cli::format("is stale: it has the number %u:%u, and no gdrdrv is loaded (not in /proc/devices)",
+                      node.value.major, node.value.minor));
     }
     return findings.add(State::skip, "", "gdrdrv is not loaded: not in /proc/devices");
   }
@@ -214,14 +215,14 @@ void check_gdr_node(const Machine& machine, Findings& findings) {
                                                 : static_cast<int>(found.major) == major && found.minor == 0;
   if (!is_character) return findings.add(State::fail, "/dev/gdrdrv", "is not a character device");
   if (!is_own) {
-    return findings.add(
-        State::fail, "/dev/gdrdrv",
-        format("is stale: it has the number %u:%u, and the loaded gdrdrv has %d:0", found.major, found.minor, major));
+    return findings.add(State::fail, "/dev/gdrdrv",
+                        cli::format("is stale: it has the number %u:%u, and the loaded gdrdrv has %d:0", found.major,
+                                    found.minor, major));
   }
   const bool is_open = (found.mode & 06) == 06;
   findings.add(is_open ? State::ok : State::warn, "/dev/gdrdrv",
-               format("%u:%u, mode %04o, user %u, group %u%s", found.major, found.minor, found.mode, found.user,
-                      found.group, is_open ? "" : ": not accessible to all users"));
+               cli::format("%u:%u, mode %04o, user %u, group %u%s", found.major, found.minor, found.mode, found.user,
+                           found.group, is_open ? "" : ": not accessible to all users"));
 }
 
 const Advice advice_gdr_flavour = {
@@ -293,17 +294,17 @@ void check_gdr_leak(const Machine& machine, Findings& findings) {
       return findings.add(State::unknown, "/proc/driver/gdrdrv/owners", "has no line about what the driver refused");
     }
     return findings.add(owners.refused > 0 ? State::warn : State::ok, "gdrdrv",
-                        format("%llu pins of %u processes, %u that the NVIDIA driver refused to release", owners.pins,
-                               owners.processes, owners.refused));
+                        cli::format("%llu pins of %u processes, %u that the NVIDIA driver refused to release",
+                                    owners.pins, owners.processes, owners.refused));
   }
   const auto pins = machine.view.number("/proc/driver/gdrdrv/nv_get_pages_refcount");
   if (pins.is_absent()) return findings.add(State::skip, "", "gdrdrv is not loaded, or does not count pins");
   if (!pins.is_found()) return findings.add_unknown("gdrdrv", pins);
   const auto files = machine.view.number("/sys/module/gdrdrv/refcnt");
   if (!files.is_found()) return findings.add(State::unknown, "gdrdrv", files.reason);
-  findings.add(
-      pins.value > 0 && files.value == 0 ? State::warn : State::ok, "gdrdrv",
-      format("%lld pins, %lld open files", static_cast<long long>(pins.value), static_cast<long long>(files.value)));
+  findings.add(pins.value > 0 && files.value == 0 ? State::warn : State::ok, "gdrdrv",
+               cli::format("%lld pins, %lld open files", static_cast<long long>(pins.value),
+                           static_cast<long long>(files.value)));
 }
 
 }  // namespace gdrkit::tools::doctor

@@ -3,7 +3,7 @@
 // Group gpu: number, health and modes of the GPUs. Level probe, but for the number.
 #include <algorithm>
 
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/checks/nvml_gpus.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -28,8 +28,8 @@ void check_cuda_version(const Machine& machine, Findings& findings) {
   if (nvml == nullptr) return;
   const auto& version = nvml->cuda_version.is_found() ? nvml->cuda_version : nvml->cuda_library_version;
   if (!version.is_found()) return findings.add(State::unknown, "", nvml->cuda_version.reason);
-  const auto text = format("CUDA %lld.%lld", static_cast<long long>(version.value / 1000),
-                           static_cast<long long>(version.value % 1000 / 10));
+  const auto text = cli::format("CUDA %lld.%lld", static_cast<long long>(version.value / 1000),
+                                static_cast<long long>(version.value % 1000 / 10));
   if (version.value >= cuda_11_7) return findings.add(State::ok, "", text);
   findings.add(State::warn, "",
                text + (version.value < cuda_11_4 ? ": neither dma-buf nor nvidia-peermem" : ": no dma-buf"));
@@ -55,7 +55,7 @@ void check_gpu_count(const Machine& machine, Findings& findings) {
         std::count_if(gpus.begin(), gpus.end(), [](const NvmlGpu& gpu) { return gpu.address.is_found(); }));
   }
   findings.add(count == *machine.expected_gpus ? State::ok : State::fail, "",
-               counted(count, "GPU") + (nvml.is_found() ? " in NVML, " : " in PCI, ") +
+               cli::counted(count, "GPU") + (nvml.is_found() ? " in NVML, " : " in PCI, ") +
                    std::to_string(*machine.expected_gpus) + " expected");
 }
 
@@ -168,7 +168,7 @@ void check_gpu_ecc(const Machine& machine, Findings& findings) {
       findings.add(State::fail, subject, "a memory row could not be remapped");
     } else if (gpu->ecc_uncorrected.is_found() && gpu->ecc_uncorrected.value > 0) {
       findings.add(State::fail, subject,
-                   format("%lld uncorrectable errors", static_cast<long long>(gpu->ecc_uncorrected.value)));
+                   cli::format("%lld uncorrectable errors", static_cast<long long>(gpu->ecc_uncorrected.value)));
     } else if (gpu->remap_pending.is_found() && gpu->remap_pending.value) {
       findings.add(State::warn, subject, "a memory row waits for a reset to be remapped");
     } else {
@@ -206,7 +206,7 @@ void check_gpu_compute_mode(const Machine& machine, Findings& findings) {
       case prohibited: findings.add(State::fail, gpu->address.value, "no process may use it"); break;
       default:
         findings.add(State::unknown, gpu->address.value,
-                     format("compute mode %lld", static_cast<long long>(gpu->compute_mode.value)));
+                     cli::format("compute mode %lld", static_cast<long long>(gpu->compute_mode.value)));
     }
   }
 }

@@ -68,7 +68,7 @@ void add_clean(const KernelLog& log, const std::string& what, Findings& findings
   const auto since = log.messages.empty() ? 0 : log.messages.front().microseconds / 1'000'000;
   findings.add(
       State::info, "",
-      "no " + what + format(" since %lld s after boot: older messages are lost", static_cast<long long>(since)));
+      "no " + what + cli::format(" since %lld s after boot: older messages are lost", static_cast<long long>(since)));
 }
 
 /// Whether the message names this device: in full, or as the IOMMUs of x86 do, without the domain 0000.
@@ -129,8 +129,8 @@ void check_gpu_xid(const Machine& machine, Findings& findings) {
                  : is_of_program ? State::info
                                  : State::warn,
                  address,
-                 format("Xid %u%s: %u times, last %lld s after boot", number, meaning.c_str(), sighting.count,
-                        static_cast<long long>(sighting.last_seconds)));
+                 cli::format("Xid %u%s: %u times, last %lld s after boot", number, meaning.c_str(), sighting.count,
+                             static_cast<long long>(sighting.last_seconds)));
   }
   if (seen.empty()) add_clean(log, "Xid", findings);
 }
@@ -162,12 +162,12 @@ void check_iommu_faults(const Machine& machine, Findings& findings) {
     others += is_ours ? 0 : 1;
   }
   for (const auto& [address, fault] : faults_of) {
-    findings.add(State::fail, address, format("%u faults, the last: ", fault.first) + fault.second,
+    findings.add(State::fail, address, cli::format("%u faults, the last: ", fault.first) + fault.second,
                  needs_translation(machine.view).value
                      ? "see drv.remap, acs.datadirect and iommu.smmu: this machine needs translation"
                      : "");
   }
-  if (others > 0) findings.add(State::info, "", format("%u faults that name no GPU and no adapter", others));
+  if (others > 0) findings.add(State::info, "", cli::format("%u faults that name no GPU and no adapter", others));
   if (faults_of.empty()) add_clean(log, "fault of a GPU or adapter", findings);
 }
 

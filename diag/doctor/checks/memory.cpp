@@ -36,14 +36,15 @@ bool take_bar1(const Machine& machine, const PciDevice& gpu, Findings& findings,
 void judge_node(const Machine& machine, const PciDevice& device, const std::string& subject, Findings& findings) {
   const auto node = machine.view.number(device.folder + "/numa_node");
   if (!node.is_found()) return findings.add(State::unknown, subject, node.reason);
-  if (node.value >= 0) return findings.add(State::ok, subject, format("node %lld", static_cast<long long>(node.value)));
+  if (node.value >= 0)
+    return findings.add(State::ok, subject, cli::format("node %lld", static_cast<long long>(node.value)));
   const auto online = machine.view.line("/sys/devices/system/node/online");
   const auto nodes = platform::parse_number_list(online.value);
   if (online.is_unknown() || !nodes.has_value()) {
     return findings.add(State::unknown, subject, "node -1, and the number of nodes is not known: " + online.reason);
   }
   findings.add(nodes->size() > 1 ? State::warn : State::info, subject,
-               format("node -1 on a machine with %zu node(s)", std::max<std::size_t>(nodes->size(), 1)));
+               cli::format("node -1 on a machine with %zu node(s)", std::max<std::size_t>(nodes->size(), 1)));
 }
 
 }  // namespace
@@ -79,10 +80,10 @@ void check_bar1_size(const Machine& machine, Findings& findings) {
                         : bar.size_bytes == small_bar1 || is_less ? State::warn
                                                                   : State::ok;
     const auto in_mib = [](auto bytes) { return static_cast<unsigned long long>(bytes) / mib; };
-    findings.add(
-        state, gpu.address,
-        is_less ? format("BAR1 has %llu MiB, the GPU %llu MiB of memory", in_mib(bar.size_bytes), in_mib(memory.value))
-                : format("BAR1 has %llu MiB", in_mib(bar.size_bytes)));
+    findings.add(state, gpu.address,
+                 is_less ? cli::format("BAR1 has %llu MiB, the GPU %llu MiB of memory", in_mib(bar.size_bytes),
+                                       in_mib(memory.value))
+                         : cli::format("BAR1 has %llu MiB", in_mib(bar.size_bytes)));
   }
 }
 
@@ -101,8 +102,9 @@ void check_bar_above4g(const Machine& machine, Findings& findings) {
                         : bar.start < four_gib                ? State::warn
                                                               : State::ok;
     findings.add(state, gpu.address,
-                 state == State::fail ? "BAR1 has no address"
-                                      : format("BAR1 starts at 0x%llx", static_cast<unsigned long long>(bar.start)));
+                 state == State::fail
+                     ? "BAR1 has no address"
+                     : cli::format("BAR1 starts at 0x%llx", static_cast<unsigned long long>(bar.start)));
   }
 }
 
@@ -135,7 +137,7 @@ void check_rebar_cap(const Machine& machine, Findings& findings) {
       for (unsigned bit = 4; bit < 32; ++bit) largest = (possible.value >> bit & 1u) != 0 ? bit - 4 : largest;
       const unsigned current = control.value >> 8 & 0x3f;
       findings.add(current < largest ? State::warn : State::ok, gpu.address,
-                   format("region %u has 2^%u MiB of at most 2^%u MiB", control.value & 7u, current, largest));
+                   cli::format("region %u has 2^%u MiB of at most 2^%u MiB", control.value & 7u, current, largest));
     }
   }
 }
@@ -159,13 +161,13 @@ void check_bar1_free(const Machine& machine, Findings& findings) {
       findings.add(State::skip, subject, "reaches its memory through NVLink-C2C, not through BAR1");
     } else if (free > total || total == 0) {
       findings.add(State::unknown, subject,
-                   format("NVML reports %llu of %llu bytes of BAR1 as free", static_cast<unsigned long long>(free),
-                          static_cast<unsigned long long>(total)));
+                   cli::format("NVML reports %llu of %llu bytes of BAR1 as free", static_cast<unsigned long long>(free),
+                               static_cast<unsigned long long>(total)));
     } else {
       const State state = free < 64 * mib ? State::fail : free / (total / 100 + 1) <= 20 ? State::warn : State::ok;
       findings.add(state, subject,
-                   format("%llu of %llu MiB of BAR1 are free", static_cast<unsigned long long>(free / mib),
-                          static_cast<unsigned long long>(total / mib)));
+                   cli::format("%llu of %llu MiB of BAR1 are free", static_cast<unsigned long long>(free / mib),
+                               static_cast<unsigned long long>(total / mib)));
     }
   }
 }

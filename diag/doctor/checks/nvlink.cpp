@@ -43,12 +43,12 @@ void judge_links(const NvmlGpu& gpu, std::size_t most, Findings& findings) {
   for (const NvmlLink& link : gpu.links) {
     if (link.is_active.is_found()) continue;
     return findings.add(State::unknown, subject,
-                        format("link %lld: ", static_cast<long long>(link.index)) + link.is_active.reason);
+                        cli::format("link %lld: ", static_cast<long long>(link.index)) + link.is_active.reason);
   }
   const std::size_t active = active_links(gpu);
-  std::string text = format("%zu of %zu NVLinks are active", active, gpu.links.size());
+  std::string text = cli::format("%zu of %zu NVLinks are active", active, gpu.links.size());
   if (active < most)
-    return findings.add(State::fail, subject, text + format(", %zu on another GPU of the same model", most));
+    return findings.add(State::fail, subject, text + cli::format(", %zu on another GPU of the same model", most));
   if (active == gpu.links.size()) return findings.add(State::ok, subject, text);
   findings.add(active == 0 ? State::info : State::warn, subject, text);
 }
@@ -126,15 +126,15 @@ void check_nvl_fabric(const Machine& machine, Findings& findings) {
           findings.add_unknown(subject, gpu->fabric_status);
         } else if (gpu->fabric_status.value != 0) {
           findings.add(State::fail, subject,
-                       format("could not join the NVLink fabric: NVML status %lld",
-                              static_cast<long long>(gpu->fabric_status.value)));
+                       cli::format("could not join the NVLink fabric: NVML status %lld",
+                                   static_cast<long long>(gpu->fabric_status.value)));
         } else {
           findings.add(State::ok, subject, "has joined the NVLink fabric");
         }
         break;
       default:
         findings.add(State::unknown, subject,
-                     format("fabric state %lld", static_cast<long long>(gpu->fabric_state.value)));
+                     cli::format("fabric state %lld", static_cast<long long>(gpu->fabric_state.value)));
     }
   }
 }
@@ -172,8 +172,8 @@ void check_nvl_imex(const Machine& machine, Findings& findings) {
   const auto channels = std::count_if(names.value.begin(), names.value.end(),
                                       [](const std::string& name) { return name.rfind("channel", 0) == 0; });
   findings.add(channels > 0 ? State::ok : State::warn, imex_channels,
-               format("%lld channel(s) for %zu GPU(s) in a fabric with other machines",
-                      static_cast<long long>(channels), joined));
+               cli::format("%lld channel(s) for %zu GPU(s) in a fabric with other machines",
+                           static_cast<long long>(channels), joined));
 }
 
 }  // namespace gdrkit::tools::doctor

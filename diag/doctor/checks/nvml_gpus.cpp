@@ -22,17 +22,18 @@ std::vector<const NvmlGpu*> nvml_gpus_or_skip(const Machine& machine, Findings& 
   for (const NvmlGpu& gpu : nvml->gpus) {
     const auto is_this = [&](const PciDevice& device) { return device.address == gpu.address.value; };
     if (!gpu.address.is_found()) {
-      findings.add(State::unknown, format("GPU %lld", static_cast<long long>(gpu.index)), gpu.address.reason);
+      findings.add(State::unknown, cli::format("GPU %lld", static_cast<long long>(gpu.index)), gpu.address.reason);
     } else if (std::any_of(machine.gpus.begin(), machine.gpus.end(), is_this)) {
       shown.push_back(&gpu);
     }
   }
   if (shown.empty() && nvml->gpus.empty()) {
-    findings.add(State::unknown, "", format("NVML shows this process no GPU, but PCI shows %zu", machine.gpus.size()));
+    findings.add(State::unknown, "",
+                 cli::format("NVML shows this process no GPU, but PCI shows %zu", machine.gpus.size()));
   } else if (nvml->gpus.size() < machine.gpus.size()) {
     findings.add(State::skip, "",
-                 format("NVML shows this process %zu of %zu GPUs; the others were not checked", nvml->gpus.size(),
-                        machine.gpus.size()));
+                 cli::format("NVML shows this process %zu of %zu GPUs; the others were not checked", nvml->gpus.size(),
+                             machine.gpus.size()));
   }
   return shown;
 }

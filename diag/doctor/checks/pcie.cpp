@@ -155,7 +155,7 @@ void check_pcie_width(const Machine& machine, Findings& findings) {
                  : other.empty()                 ? State::fail
                                                  : State::info,
                  device.address,
-                 format("x%.0f of x%.0f", link.current.value, link.best) +
+                 cli::format("x%.0f of x%.0f", link.current.value, link.best) +
                      (other.empty() ? "" : ": " + other + " is the other half of its card"));
   }
 }
@@ -178,8 +178,8 @@ void check_pcie_speed(const Machine& machine, Findings& findings) {
                  : is_gpu ? State::info
                           : State::fail,
                  device.address,
-                 format("%.1f of %.1f GT/s%s", link.current.value, link.best,
-                        is_low && is_gpu ? ": normal for an idle GPU" : ""));
+                 cli::format("%.1f of %.1f GT/s%s", link.current.value, link.best,
+                             is_low && is_gpu ? ": normal for an idle GPU" : ""));
   }
 }
 
@@ -208,7 +208,7 @@ void check_pcie_mrrs(const Machine& machine, Findings& findings) {
     if (!control.is_found()) continue;
     const unsigned bytes = 128u << (control.value >> 12 & 7u);
     findings.add(bytes >= 4096 ? State::ok : State::warn, adapter.pci.address,
-                 format("%s reads up to %u bytes per request", adapter.name.c_str(), bytes),
+                 cli::format("%s reads up to %u bytes per request", adapter.name.c_str(), bytes),
                  "sudo setpci -s " + adapter.pci.address + " CAP_EXP+8.w=5000:7000");
   }
 }
@@ -238,8 +238,9 @@ void check_pcie_mps(const Machine& machine, Findings& findings) {
     const State state = above != 0 && bytes > above                                             ? State::fail
                         : bytes < 256 && machine.is_guest.is_found() && !machine.is_guest.value ? State::warn
                                                                                                 : State::ok;
-    findings.add(state, device.address,
-                 format("payload %u bytes%s", bytes, above == 0 ? "" : format(", port above %u", above).c_str()));
+    findings.add(
+        state, device.address,
+        cli::format("payload %u bytes%s", bytes, above == 0 ? "" : cli::format(", port above %u", above).c_str()));
   }
 }
 
@@ -310,8 +311,8 @@ void check_pcie_aer(const Machine& machine, Findings& findings) {
                           : other.value > 0 || corrected.value > many_corrected_errors ? State::warn
                                                                                        : State::ok;
       findings.add(state, device.address,
-                   format("since boot %ld fatal, %ld non-fatal, %ld corrected errors", fatal.value, other.value,
-                          corrected.value));
+                   cli::format("since boot %ld fatal, %ld non-fatal, %ld corrected errors", fatal.value, other.value,
+                               corrected.value));
     }
   }
 }

@@ -113,7 +113,7 @@ Fact<double> tmpfs_size(const MachineView& view, const std::string& place) {
   return size;
 }
 
-std::string limit_text(double value) { return value >= unlimited ? "unlimited" : format("%.0f", value); }
+std::string limit_text(double value) { return value >= unlimited ? "unlimited" : cli::format("%.0f", value); }
 
 }  // namespace
 
@@ -204,7 +204,7 @@ void check_lim_shm(const Machine& machine, Findings& findings) {
   findings.add(size.value <= 64 * mib    ? State::fail
                : size.value < 1024 * mib ? State::warn
                                          : State::ok,
-               "/dev/shm", format("has at most %.0f MiB", size.value / mib));
+               "/dev/shm", cli::format("has at most %.0f MiB", size.value / mib));
 }
 
 const Advice advice_lim_hugepages = {"HugePages_Total in /proc/meminfo if there is an EFA adapter",
@@ -222,7 +222,7 @@ void check_lim_hugepages(const Machine& machine, Findings& findings) {
   }
   const auto pages = memory_bytes(machine.view, "HugePages_Total");
   if (!pages.is_found()) return findings.add_unknown("huge pages", pages);
-  findings.add(pages.value > 0 ? State::ok : State::info, "huge pages", format("%.0f are reserved", pages.value));
+  findings.add(pages.value > 0 ? State::ok : State::info, "huge pages", cli::format("%.0f are reserved", pages.value));
 }
 
 const Advice advice_ctr_caps = {

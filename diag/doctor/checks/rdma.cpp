@@ -110,7 +110,8 @@ void check_rdma_modules(const Machine& machine, Findings& findings) {
     if (outcome == Outcome::found) {
       findings.add(State::ok, module, "is there");
     } else if (outcome == Outcome::absent) {
-      findings.add(missing, module, format("is not loaded: no /sys/module/%s, no /dev/infiniband/%s", module, node));
+      findings.add(missing, module,
+                   cli::format("is not loaded: no /sys/module/%s, no /dev/infiniband/%s", module, node));
     } else {
       findings.add(State::unknown, module, "cannot look for it in /sys/module and /dev/infiniband");
     }

@@ -105,8 +105,8 @@ void check_roce_gid(const Machine& machine, Findings& findings) {
     if (best != gids.end() || routable != gids.end()) {
       const Gid& gid = best != gids.end() ? *best : *routable;
       findings.add(State::ok, port.subject,
-                   format("index %u is %s, RoCE v2%s", gid.index, gid.text.c_str(),
-                          gid.interface.empty() ? "" : (" of " + gid.interface).c_str()));
+                   cli::format("index %u is %s, RoCE v2%s", gid.index, gid.text.c_str(),
+                               gid.interface.empty() ? "" : (" of " + gid.interface).c_str()));
     } else if (lacks_types) {
       findings.add(State::unknown, port.subject, "cannot read the types of its addresses");
     } else if (gids.empty()) {
@@ -208,10 +208,11 @@ void check_roce_tc(const Machine& machine, Findings& findings) {
       if (!global.is_found()) {
         findings.add(State::unknown, subject, global.reason);
       } else if (global.value.has_value() && *global.value >> 2 != *value >> 2) {
-        findings.add(State::warn, subject,
-                     port.subject + format(" replaces it with its own %d, DSCP %d", *global.value, *global.value >> 2));
+        findings.add(
+            State::warn, subject,
+            port.subject + cli::format(" replaces it with its own %d, DSCP %d", *global.value, *global.value >> 2));
       } else {
-        findings.add(State::ok, subject, port.subject + format(": DSCP %d", *value >> 2));
+        findings.add(State::ok, subject, port.subject + cli::format(": DSCP %d", *value >> 2));
       }
     }
   }
@@ -279,7 +280,8 @@ void check_roce_qos(const Machine& machine, Findings& findings) {
     for (const auto& [name, has, other] :
          {std::tuple{"roce_np", notifies.value, reacts.value}, std::tuple{"roce_rp", reacts.value, notifies.value}}) {
       for (const std::string& priority : other) {
-        if (has.count(priority) == 0) command += format(" %s/ecn/%s/enable/%s", folder.c_str(), name, priority.c_str());
+        if (has.count(priority) == 0)
+          command += cli::format(" %s/ecn/%s/enable/%s", folder.c_str(), name, priority.c_str());
       }
     }
     findings.add(is_half  ? State::warn

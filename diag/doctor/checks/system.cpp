@@ -67,9 +67,9 @@ void check_cpu_governor(const Machine& machine, Findings& findings) {
     const State state = governor == "performance"               ? State::ok
                         : is_dynamic && governor == "powersave" ? State::info
                                                                 : State::warn;
-    findings.add(
-        state, governor,
-        format("governor of %u processor(s), driver %s", count, driver.is_found() ? driver.value.c_str() : "unknown"));
+    findings.add(state, governor,
+                 cli::format("governor of %u processor(s), driver %s", count,
+                             driver.is_found() ? driver.value.c_str() : "unknown"));
   }
 }
 
@@ -112,7 +112,7 @@ void check_cpu_balancing(const Machine& machine, Findings& findings) {
   if (value.is_absent()) return findings.add(State::skip, "", "this Linux has no /proc/sys/kernel/numa_balancing");
   if (!value.is_found()) return findings.add_unknown("", value);
   findings.add(value.value == 0 ? State::ok : State::warn, "numa_balancing",
-               format("is %lld", static_cast<long long>(value.value)));
+               cli::format("is %lld", static_cast<long long>(value.value)));
 }
 
 const Advice advice_cpu_copy_isa = {

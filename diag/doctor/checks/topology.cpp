@@ -132,8 +132,8 @@ void judge_width(const Machine& machine, const TopologyFacts& facts, std::size_t
                : ratio < 1.15 ? State::info
                               : State::ok,
                subject,
-               format("%s has %.0f Gb/s, the narrowest link to it %.0f Gb/s (%s)", ports.name.c_str(),
-                      ports.best_rate(), narrowest.gbit_per_s, narrowest.where.c_str()));
+               cli::format("%s has %.0f Gb/s, the narrowest link to it %.0f Gb/s (%s)", ports.name.c_str(),
+                           ports.best_rate(), narrowest.gbit_per_s, narrowest.where.c_str()));
 }
 
 }  // namespace
@@ -188,17 +188,18 @@ void check_topo_balance(const Machine& machine, Findings& findings) {
     return group.second.size() * first.first.size() == first.second.size() * group.first.size();
   };
   if (std::all_of(groups.begin(), groups.end(), is_even)) {
-    return findings.add(State::ok, "",
-                        format("%zu group(s) behind switches, each with %zu GPU(s) for %zu adapter(s) or in that ratio",
-                               groups.size(), first.second.size(), first.first.size()));
+    return findings.add(
+        State::ok, "",
+        cli::format("%zu group(s) behind switches, each with %zu GPU(s) for %zu adapter(s) or in that ratio",
+                    groups.size(), first.second.size(), first.first.size()));
   }
   for (const auto& group : groups) {
     const auto& [adapters, gpus] = group;
     const bool is_one = gpus.size() == 1;
     findings.add(is_even(group) ? State::ok : State::warn,
                  facts.tree.gpus[gpus.front()].name + (is_one ? "" : " to " + facts.tree.gpus[gpus.back()].name),
-                 format("%zu GPU(s) share a switch with %zu adapter(s), elsewhere %zu with %zu", gpus.size(),
-                        adapters.size(), first.second.size(), first.first.size()));
+                 cli::format("%zu GPU(s) share a switch with %zu adapter(s), elsewhere %zu with %zu", gpus.size(),
+                             adapters.size(), first.second.size(), first.first.size()));
   }
 }
 
@@ -224,8 +225,9 @@ void check_topo_vm_flat(const Machine& machine, Findings& findings) {
   const auto file = machine.view.node(usual);
   if (file.is_found()) return findings.add(State::ok, usual, "gives NCCL the topology that PCI does not show");
   if (file.is_unknown()) return findings.add_unknown(usual, file);
-  findings.add(State::warn, "",
-               format("%zu GPU(s) and %zu adapter(s), not behind any bridge", tree.gpus.size(), tree.adapters.size()));
+  findings.add(
+      State::warn, "",
+      cli::format("%zu GPU(s) and %zu adapter(s), not behind any bridge", tree.gpus.size(), tree.adapters.size()));
 }
 
 const Advice advice_pcie_path_min = {

@@ -125,9 +125,9 @@ class Writer {
     const auto count = [&](State state) { return examination_.counts[static_cast<std::size_t>(state)]; };
     std::string text = "#!/bin/sh\n";
     text += shell_comment(
-        format("Remedies of 'gdrkit doctor' %s for %s, from %s: %u failure(s), %u warning(s), %u unknown.",
-               gdrkit_version(), host_.empty() ? "this host" : host_.c_str(), examination_.root.c_str(),
-               count(State::fail), count(State::warn), count(State::unknown)));
+        cli::format("Remedies of 'gdrkit doctor' %s for %s, from %s: %u failure(s), %u warning(s), %u unknown.",
+                    gdrkit_version(), host_.empty() ? "this host" : host_.c_str(), examination_.root.c_str(),
+                    count(State::fail), count(State::warn), count(State::unknown)));
     text += shell_comment(
         "gdrkit has changed nothing. Read every part, remove what you do not want, then run the script as root.");
     for (const CheckResult& result : examination_.results) {

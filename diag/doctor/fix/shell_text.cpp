@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/wrapped_text.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -36,7 +36,7 @@ std::string shell_comment(const std::string& text, unsigned indent) {
   for (char& character : plain) {
     if (character < 0x20 || character > 0x7e) character = character == '\t' || character == '\n' ? ' ' : '?';
   }
-  return plain.empty() ? "#\n" : wrapped(start, start, plain);
+  return plain.empty() ? "#\n" : cli::wrapped(start, start, plain);
 }
 
 }  // namespace gdrkit::tools::doctor

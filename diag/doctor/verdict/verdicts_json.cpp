@@ -13,7 +13,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-void add_access(const Access& access, const std::vector<std::string>& blocked_by, Json* json) {
+void add_access(const Access& access, const std::vector<std::string>& blocked_by, cli::Json* json) {
   (*json)["use"] = name_of(access.use);
   (*json)["via"] = access.via;
   (*json)["reason"] = access.reason;
@@ -22,17 +22,17 @@ void add_access(const Access& access, const std::vector<std::string>& blocked_by
 
 }  // namespace
 
-Json verdicts_json(const Verdicts& verdicts) {
-  Json json = Json::object();
+cli::Json verdicts_json(const Verdicts& verdicts) {
+  cli::Json json = cli::Json::object();
   for (const LibraryVerdict& library : verdicts.libraries) {
-    Json pairs = Json::array();
+    cli::Json pairs = cli::Json::array();
     for (const PairVerdict& pair : library.pairs) {
       const GpuVerdict& gpu = verdicts.gpus[pair.gpu];
-      Json one = {{"gpu", pair.gpu},
-                  {"gpu_address", gpu.address},
-                  {"hca", pair.adapter},
-                  {"path", pair.path},
-                  {"is_best", pair.is_best}};
+      cli::Json one = {{"gpu", pair.gpu},
+                       {"gpu_address", gpu.address},
+                       {"hca", pair.adapter},
+                       {"path", pair.path},
+                       {"is_best", pair.is_best}};
       add_access(pair.access, pair.blocked_by, &one);
       one["believes"] = pair.access.believes;
       one["slowed_by"] = pair.slowed_by;
@@ -40,19 +40,19 @@ Json verdicts_json(const Verdicts& verdicts) {
     }
     json[lower(library.name)] = {{"gdr", std::move(pairs)}};
   }
-  json["gdrkit"] = {{"map", Json::array()}};
+  json["gdrkit"] = {{"map", cli::Json::array()}};
   for (std::size_t i = 0; i < verdicts.gpus.size(); ++i) {
-    Json one = {{"gpu", i}, {"gpu_address", verdicts.gpus[i].address}};
+    cli::Json one = {{"gpu", i}, {"gpu_address", verdicts.gpus[i].address}};
     add_access(verdicts.gpus[i].mapping, verdicts.gpus[i].blocked_by, &one);
     json["gdrkit"]["map"].push_back(std::move(one));
   }
-  json["peers"] = Json::array();
+  json["peers"] = cli::Json::array();
   for (const PeerVerdict& peer : verdicts.peers) {
-    Json one = {{"gpu", peer.gpu},   {"gpu_address", verdicts.gpus[peer.gpu].address},
-                {"peer", peer.peer}, {"peer_address", verdicts.gpus[peer.peer].address},
-                {"path", peer.path}, {"route", peer.route},
-                {"acs", peer.acs},   {"iommu", peer.iommu}};
-    one["most_gb_per_s"] = peer.gbyte_per_s > 0 ? Json(peer.gbyte_per_s) : Json(nullptr);
+    cli::Json one = {{"gpu", peer.gpu},   {"gpu_address", verdicts.gpus[peer.gpu].address},
+                     {"peer", peer.peer}, {"peer_address", verdicts.gpus[peer.peer].address},
+                     {"path", peer.path}, {"route", peer.route},
+                     {"acs", peer.acs},   {"iommu", peer.iommu}};
+    one["most_gb_per_s"] = peer.gbyte_per_s > 0 ? cli::Json(peer.gbyte_per_s) : cli::Json(nullptr);
     add_access(peer.access, peer.blocked_by, &one);
     one["slowed_by"] = peer.slowed_by;
     json["peers"].push_back(std::move(one));

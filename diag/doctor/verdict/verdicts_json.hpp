@@ -3,11 +3,11 @@
 // Verdicts as JSON; for *_json.cpp files only.
 #pragma once
 
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "diag/doctor/verdict/verdicts.hpp"
 
 namespace gdrkit::tools::doctor {
 
-[[nodiscard]] Json verdicts_json(const Verdicts& verdicts);
+[[nodiscard]] cli::Json verdicts_json(const Verdicts& verdicts);
 
 }  // namespace gdrkit::tools::doctor

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <map>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/verdict/verdicts.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -19,7 +19,7 @@ std::string list_of(const char* before, const std::vector<std::string>& ids) {
 constexpr const char* indent = "         ";
 
 void print_wrapped(const std::string& first, const std::string& text) {
-  std::fputs(wrapped(first, indent, text).c_str(), stdout);
+  std::fputs(cli::wrapped(first, indent, text).c_str(), stdout);
 }
 
 /// "NCCL     direct access on 7 of 8 GPUs, by dma-buf"
@@ -37,16 +37,16 @@ void print_summary(const char* library, const char* what, const std::vector<cons
     direct += count;
     names.push_back(way);
   }
-  print_wrapped(format("%-8s ", library), format("%s on %u of %s", what, direct, counted(all.size(), of).c_str()) +
-                                              list_of(", by ", names) +
-                                              (unknown == 0 ? "" : format(", unknown on %u", unknown)));
+  print_wrapped(cli::format("%-8s ", library),
+                cli::format("%s on %u of %s", what, direct, cli::counted(all.size(), of).c_str()) +
+                    list_of(", by ", names) + (unknown == 0 ? "" : cli::format(", unknown on %u", unknown)));
 }
 
 /// "NVLink, at most 478.1 GB/s"; for PCIe also the state of ACS and IOMMU.
 std::string path_text(const PeerVerdict& peer) {
   std::string text = peer.route;
-  if (peer.gbyte_per_s > 0) text += format(", at most %.1f GB/s", peer.gbyte_per_s);
-  if (peer.route != "NVLink") text += "; ACS " + peer.acs + ", IOMMU " + printable(peer.iommu);
+  if (peer.gbyte_per_s > 0) text += cli::format(", at most %.1f GB/s", peer.gbyte_per_s);
+  if (peer.route != "NVLink") text += "; ACS " + peer.acs + ", IOMMU " + cli::printable(peer.iommu);
   return text;
 }
 
@@ -70,7 +70,7 @@ class Lines {
 
   void print() const {
     for (const auto& [what, told] : all_) {
-      print_wrapped(indent, told.first + (told.more == 0 ? "" : format(" and %u more", told.more)) + ": " + what);
+      print_wrapped(indent, told.first + (told.more == 0 ? "" : cli::format(" and %u more", told.more)) + ": " + what);
     }
   }
 
@@ -82,7 +82,7 @@ class Lines {
 std::string name_of_gpu(const GpuVerdict& gpu) { return gpu.name + " " + gpu.address; }
 
 std::string told(const Access& access, const std::vector<std::string>& blocked_by) {
-  return std::string(name_of(access.use)) + ": " + printable(access.reason) + list_of("; blocked by ", blocked_by);
+  return std::string(name_of(access.use)) + ": " + cli::printable(access.reason) + list_of("; blocked by ", blocked_by);
 }
 
 /// Equal pairs share a line.
@@ -119,7 +119,7 @@ void print_verdicts_text(const Verdicts& verdicts) {
     for (const PairVerdict& pair : library.pairs) {
       if (!pair.is_best) continue;
       const std::string who =
-          name_of_gpu(verdicts.gpus[pair.gpu]) + " with " + printable(pair.adapter) + " (" + pair.path + ")";
+          name_of_gpu(verdicts.gpus[pair.gpu]) + " with " + cli::printable(pair.adapter) + " (" + pair.path + ")";
       if (pair.access.use != Answer::yes) {
         lines.add(who, told(pair.access, pair.blocked_by));
       } else if (!pair.slowed_by.empty()) {

@@ -10,8 +10,8 @@
 #include <ctime>
 #include <filesystem>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -57,14 +57,14 @@ class EndSignals {
 };
 
 std::string text_of(const CounterName& name) {
-  return printable(name.device + (name.port.empty() ? "" : ":" + name.port) + " " + name.counter);
+  return cli::printable(name.device + (name.port.empty() ? "" : ":" + name.port) + " " + name.counter);
 }
 
 std::string clock_text() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
-  return format("%02d:%02d:%02d", local.tm_hour, local.tm_min, local.tm_sec);
+  return cli::format("%02d:%02d:%02d", local.tm_hour, local.tm_min, local.tm_sec);
 }
 
 void print_look(double seconds, const Growth& growth) {
@@ -74,7 +74,7 @@ void print_look(double seconds, const Growth& growth) {
     const bool is_data = one.name.counter == "port_xmit_data" || one.name.counter == "port_rcv_data";
     const auto by = static_cast<double>(one.by);
     const std::string rate =
-        is_data ? format("%.3f GB/s", by * bytes_per_word / seconds * 1e-9) : format("%.1f/s", by / seconds);
+        is_data ? cli::format("%.3f GB/s", by * bytes_per_word / seconds * 1e-9) : cli::format("%.1f/s", by / seconds);
     std::printf("%s %s %s +%llu (%s)\n", clock.c_str(), one.kind == CounterKind::error ? "FAIL" : "info",
                 text_of(one.name).c_str(), static_cast<unsigned long long>(one.by), rate.c_str());
   }
@@ -82,23 +82,24 @@ void print_look(double seconds, const Growth& growth) {
     std::printf("%s info %s was reset\n", clock.c_str(), text_of(name).c_str());
   for (const LinkChange& change : growth.links) {
     std::printf("%s %s %s link x%s %s, before x%s %s\n", clock.c_str(), change.is_worse ? "warn" : "info",
-                change.address.c_str(), printable(change.to.width).c_str(), printable(change.to.speed).c_str(),
-                printable(change.from.width).c_str(), printable(change.from.speed).c_str());
+                change.address.c_str(), cli::printable(change.to.width).c_str(),
+                cli::printable(change.to.speed).c_str(), cli::printable(change.from.width).c_str(),
+                cli::printable(change.from.speed).c_str());
   }
   for (const std::string& device : growth.vanished)
-    std::printf("%s FAIL %s has disappeared\n", clock.c_str(), printable(device).c_str());
+    std::printf("%s FAIL %s has disappeared\n", clock.c_str(), cli::printable(device).c_str());
 }
 
 void print_end(const WatchSum& sum) {
-  std::printf("%s in %.1f s: ", counted(sum.looks, "poll").c_str(), sum.seconds);
-  if (sum.code() == ExitCode::ok) std::printf("no error counter grew");
+  std::printf("%s in %.1f s: ", cli::counted(sum.looks, "poll").c_str(), sum.seconds);
+  if (sum.code() == cli::ExitCode::ok) std::printf("no error counter grew");
   const char* separator = "";
   for (const auto& [name, by] : sum.errors) {
     std::printf("%s%s +%llu", separator, text_of(name).c_str(), static_cast<unsigned long long>(by));
     separator = ", ";
   }
   for (const std::string& device : sum.vanished) {
-    std::printf("%s%s disappeared", separator, printable(device).c_str());
+    std::printf("%s%s disappeared", separator, cli::printable(device).c_str());
     separator = ", ";
   }
   std::printf("\n");
@@ -124,15 +125,15 @@ double parse_interval(const std::string& text) {
   const double seconds = std::strtod(text.c_str(), &end);
   const bool is_number = !text.empty() && end == text.c_str() + text.size();
   if (!is_number || !(seconds >= shortest_seconds && seconds <= longest_seconds)) {
-    throw Failure(ExitCode::usage,
-                  format("--watch %s: give the seconds between two polls, from 0.01 to 86400", text.c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("--watch %s: give the seconds between two polls, from 0.01 to 86400", text.c_str()));
   }
   return seconds;
 }
 
-ExitCode watch(const MachineView& view, const WatchPlan& plan) {
+cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   if (!view.is_live() && !std::filesystem::is_directory(plan.root)) {
-    throw Failure(ExitCode::usage, "--watch polls counters, and a recording does not change: remove --root");
+    throw cli::Failure(cli::ExitCode::usage, "--watch polls counters, and a recording does not change: remove --root");
   }
   const EndSignals signals;
   Counters before;
@@ -141,9 +142,9 @@ ExitCode watch(const MachineView& view, const WatchPlan& plan) {
     before = read_counters(machine);
   }
   if (before.counters.empty() && before.links.empty()) {
-    throw Failure(ExitCode::cannot_run,
-                  "nothing to watch: no adapter in /sys/class/infiniband, no GPU with error counters or a link in "
-                  "/sys/bus/pci/devices");
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       "nothing to watch: no adapter in /sys/class/infiniband, no GPU with error counters or a link in "
+                       "/sys/bus/pci/devices");
   }
   if (plan.is_json) {
     print_watch_start_json(before);

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "diag/doctor/watch/growth.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -23,14 +23,16 @@ struct WatchSum {
   double seconds = 0;
   std::map<CounterName, std::uint64_t> errors;
   std::set<std::string> vanished;
-  [[nodiscard]] ExitCode code() const { return errors.empty() && vanished.empty() ? ExitCode::ok : ExitCode::failed; }
+  [[nodiscard]] cli::ExitCode code() const {
+    return errors.empty() && vanished.empty() ? cli::ExitCode::ok : cli::ExitCode::failed;
+  }
 };
 
 /// "5", "0.5"; Failure(usage) if it is not between 0.01 seconds and a day.
 [[nodiscard]] double parse_interval(const std::string& text);
 
 /// Blocks SIGINT and SIGTERM while it runs, and takes the first as its end.
-[[nodiscard]] ExitCode watch(const MachineView& view, const WatchPlan& plan);
+[[nodiscard]] cli::ExitCode watch(const MachineView& view, const WatchPlan& plan);
 
 void print_watch_start_json(const Counters& counters);
 void print_watch_look_json(unsigned look, double seconds, const Growth& growth);

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "diag/doctor/watch/watch.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
 
-Json name_json(const CounterName& name) {
-  Json json = {{"device", name.device}};
+cli::Json name_json(const CounterName& name) {
+  cli::Json json = {{"device", name.device}};
   if (!name.port.empty()) json["port"] = name.port;
   json["counter"] = name.counter;
   return json;
@@ -18,8 +18,8 @@ Json name_json(const CounterName& name) {
 std::string link_text(const PcieLink& link) { return "x" + link.width + " " + link.speed; }
 
 /// One document a line. Bytes that are no UTF-8 are replaced.
-void print_line(const Json& json) {
-  std::printf("%s\n", json.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+void print_line(const cli::Json& json) {
+  std::printf("%s\n", json.dump(-1, ' ', false, cli::Json::error_handler_t::replace).c_str());
 }
 
 }  // namespace
@@ -32,19 +32,19 @@ void print_watch_start_json(const Counters& counters) {
 }
 
 void print_watch_look_json(unsigned look, double seconds, const Growth& growth) {
-  Json json = {{"event", "look"}, {"look", look}, {"seconds", seconds}};
-  json["grown"] = Json::array();
+  cli::Json json = {{"event", "look"}, {"look", look}, {"seconds", seconds}};
+  json["grown"] = cli::Json::array();
   for (const Grown& one : growth.grown) {
-    Json grown = name_json(one.name);
+    cli::Json grown = name_json(one.name);
     grown["kind"] = name_of(one.kind);
     grown["by"] = one.by;
     grown["per_second"] = static_cast<double>(one.by) / seconds;
     json["grown"].push_back(std::move(grown));
   }
-  json["reset"] = Json::array();
+  json["reset"] = cli::Json::array();
   for (const CounterName& name : growth.reset) json["reset"].push_back(name_json(name));
   json["vanished"] = growth.vanished;
-  json["links"] = Json::array();
+  json["links"] = cli::Json::array();
   for (const LinkChange& change : growth.links) {
     json["links"].push_back({{"address", change.address},
                              {"from", link_text(change.from)},
@@ -55,9 +55,9 @@ void print_watch_look_json(unsigned look, double seconds, const Growth& growth) 
 }
 
 void print_watch_end_json(const WatchSum& sum) {
-  Json json = {{"event", "end"}, {"looks", sum.looks}, {"seconds", sum.seconds}, {"errors", Json::array()}};
+  cli::Json json = {{"event", "end"}, {"looks", sum.looks}, {"seconds", sum.seconds}, {"errors", cli::Json::array()}};
   for (const auto& [name, by] : sum.errors) {
-    Json error = name_json(name);
+    cli::Json error = name_json(name);
     error["by"] = by;
     json["errors"].push_back(std::move(error));
   }

@@ -39,7 +39,7 @@ void measure_copies(Session* session, const CopyScene& scene, Direction directio
   const std::unique_ptr<Disturbance> beside = scene.disturb ? scene.disturb() : nullptr;
   const std::vector<Measured> measured =
       measure_rounds(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
-  if (beside != nullptr && !beside->complaint().empty()) throw Failure(ExitCode::failed, beside->complaint());
+  if (beside != nullptr && !beside->complaint().empty()) throw cli::Failure(cli::ExitCode::failed, beside->complaint());
   for (std::size_t index = 0; index < methods.size(); ++index) {
     Series series = series_of(scene, methods[index], direction);
     if (!session->has_raw()) series.control.clear();
@@ -50,7 +50,7 @@ void measure_copies(Session* session, const CopyScene& scene, Direction directio
 }  // namespace
 
 Cell copy_cell(Session* session, const CopyScene& scene, Direction direction, std::size_t size_bytes) {
-  return {scene.section + " " + direction_name(direction) + " " + size_text(size_bytes),
+  return {scene.section + " " + direction_name(direction) + " " + cli::size_text(size_bytes),
           [=](const Effort& effort, Collector* collector) {
             measure_copies(session, scene, direction, size_bytes, effort, collector);
           }};

@@ -19,11 +19,11 @@ namespace {
 // A copy through a mapping returns whether it copied, without an object that would cost time; one by the driver its
 // error.
 void check(bool is_copied, const char* name) {
-  if (!is_copied) throw Failure(ExitCode::failed, std::string("a copy failed: ") + name);
+  if (!is_copied) throw cli::Failure(cli::ExitCode::failed, std::string("a copy failed: ") + name);
 }
 void check(const base::Status& copied, const char* name) {
   if (copied.has_value()) return;
-  throw Failure(ExitCode::failed, std::string("a copy failed: ") + name + ": " + copied.error().text());
+  throw cli::Failure(cli::ExitCode::failed, std::string("a copy failed: ") + name + ": " + copied.error().text());
 }
 void note_copy(bool& is_copied, bool next) { is_copied &= next; }
 void note_copy(base::Status& copied, base::Status next) { base::keep_first(copied, std::move(next)); }
@@ -41,7 +41,7 @@ Contender contender_of(const char* name, Once once) {
   contender.name = name;
   contender.run_batch = [once, name](std::size_t count) {
     auto copied = none_failed<std::invoke_result_t<Once, std::size_t>>();
-    const double ns = time_batch(count, [&](std::size_t number) { note_copy(copied, once(number)); });
+    const double ns = platform::time_batch(count, [&](std::size_t number) { note_copy(copied, once(number)); });
     check(copied, name);
     return ns;
   };
@@ -90,10 +90,10 @@ CopyStation::CopyStation(Session* session, platform::Device* device, std::size_t
     if (!stream.has_value()) throw CannotMeasure("no stream: " + std::string(stream.error().text()));
     stream_ = *stream;
     buffer_ = std::make_unique<MappedBuffer>(*memory_, GDR_MAP_FLAG_DEFAULT);
-  } catch (const Failure& failure) {
+  } catch (const cli::Failure& failure) {
     throw CannotMeasure(failure.what());
   } catch (const std::bad_alloc&) {
-    throw CannotMeasure(format("no host memory for %zu bytes", size_bytes));
+    throw CannotMeasure(cli::format("no host memory for %zu bytes", size_bytes));
   }
   const char* type = "";
   (void)gdr_get_mapping_type_string(buffer_->info().mapping_type, &type);
@@ -160,7 +160,7 @@ Contender CopyStation::raw_contender(Direction direction) const {
   contender.name = name;
   contender.run_batch = [=](std::size_t count) {
     bool is_copied = true;
-    const double ns = time_batch(1, [&](std::size_t) { is_copied = copy(count); });
+    const double ns = platform::time_batch(1, [&](std::size_t) { is_copied = copy(count); });
     check(is_copied, name);
     return ns / static_cast<double>(count);
   };

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/size.hpp"
+#include "cli/interface/size.hpp"
 #include "measure/bench/session.hpp"
 #include "measure/common/mapped_buffer.hpp"
 #include "measure/harness/direction.hpp"

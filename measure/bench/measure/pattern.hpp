@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 
@@ -37,8 +37,9 @@ inline void write_pattern(std::uint8_t* bytes, const Stretch& stretch, unsigned 
 inline void check_pattern(const std::uint8_t* bytes, const Stretch& stretch, unsigned salt, const char* method) {
   for (std::size_t at = 0; at < stretch.size_bytes; ++at) {
     if (bytes[at] == pattern_byte(stretch.offset + at, salt)) continue;
-    throw Failure(ExitCode::failed, format("%s copied wrong content: byte %zu is 0x%02x and should be 0x%02x", method,
-                                           stretch.offset + at, bytes[at], pattern_byte(stretch.offset + at, salt)));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("%s copied wrong content: byte %zu is 0x%02x and should be 0x%02x", method,
+                                   stretch.offset + at, bytes[at], pattern_byte(stretch.offset + at, salt)));
   }
 }
 

@@ -3,7 +3,7 @@
 // What a comparison found, as text.
 #include <cmath>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/bench/compare_run.hpp"
 #include "measure/bench/output/summary.hpp"
 
@@ -17,18 +17,19 @@ std::string values(const ComparedPoint& point) {
   return digits(point.old_look.point->value) + " -> " + digits(point.new_look.point->value) + " " + unit;
 }
 
-std::string percent_of(double log_ratio) { return format("%+.1f %%", (std::exp(log_ratio) - 1) * 100); }
+std::string percent_of(double log_ratio) { return cli::format("%+.1f %%", (std::exp(log_ratio) - 1) * 100); }
 
 /// The limit of the trials is their own: more looks, less chance.
 std::string line(const char* what, const RetriedPoint& found) {
   const ComparedPoint& point = found.point;
   std::string text =
-      format("%-10s  %-46s  %s, %s%s; noise alone: up to %s", what, point.name().c_str(), values(point).c_str(),
-             percent_of(point.change.log_ratio).c_str(), point.change.is_controlled ? " relative to its control" : "",
-             percent_of(point.limit).c_str());
+      cli::format("%-10s  %-46s  %s, %s%s; noise alone: up to %s", what, point.name().c_str(), values(point).c_str(),
+                  percent_of(point.change.log_ratio).c_str(),
+                  point.change.is_controlled ? " relative to its control" : "", percent_of(point.limit).c_str());
   if (found.trials > 0) {
-    text += format("; measured again %zu time%s: %s, noise alone: up to %s", found.trials, found.trials == 1 ? "" : "s",
-                   percent_of(found.again.log_ratio).c_str(), percent_of(found.limit).c_str());
+    text += cli::format("; measured again %zu time%s: %s, noise alone: up to %s", found.trials,
+                        found.trials == 1 ? "" : "s", percent_of(found.again.log_ratio).c_str(),
+                        percent_of(found.limit).c_str());
   }
   return text + "\n";
 }
@@ -38,7 +39,7 @@ std::string names(const std::vector<std::string>& all) {
   for (std::size_t number = 0; number < all.size() && number < most_named; ++number) {
     text += (number == 0 ? "" : ", ") + all[number];
   }
-  return all.size() > most_named ? text + format(" and %zu more", all.size() - most_named) : text;
+  return all.size() > most_named ? text + cli::format(" and %zu more", all.size() - most_named) : text;
 }
 
 std::string baselines_text(const Comparison& comparison) {
@@ -55,13 +56,13 @@ std::string unjudged_text(const Comparison& comparison) {
   if (comparison.unjudged.empty()) return "";
   std::vector<std::string> all;
   for (const measure::UnjudgedPoint& point : comparison.unjudged) all.push_back(point.name + " (" + point.why + ")");
-  return format("cannot be judged: %zu point%s: %s\n", all.size(), all.size() == 1 ? "" : "s", names(all).c_str());
+  return cli::format("cannot be judged: %zu point%s: %s\n", all.size(), all.size() == 1 ? "" : "s", names(all).c_str());
 }
 
 std::string verdict_text(const CompareReport& report) {
   const std::size_t points = report.comparison.points.size();
   if (!report.slower.empty()) {
-    return format("%zu of %zu points are slower beyond the noise\n", report.slower.size(), points);
+    return cli::format("%zu of %zu points are slower beyond the noise\n", report.slower.size(), points);
   }
   if (report.undecided.empty()) return "nothing is slower beyond the noise\n";
   std::string text = "NO VERDICT: nothing is known to be slower, but what matters cannot be judged:\n";
@@ -73,10 +74,10 @@ std::string verdict_text(const CompareReport& report) {
 
 std::string report_text(const CompareReport& report) {
   const Comparison& comparison = report.comparison;
-  std::string text = format("\ncompared with %s: %zu points\n", report.old_name.c_str(), comparison.points.size());
+  std::string text = cli::format("\ncompared with %s: %zu points\n", report.old_name.c_str(), comparison.points.size());
   if (comparison.family.excess() > 1) {
-    text += format("the two runs differ %.1f times as much as their noise explains; limits are that much wider\n",
-                   comparison.family.excess());
+    text += cli::format("the two runs differ %.1f times as much as their noise explains; limits are that much wider\n",
+                        comparison.family.excess());
   }
   for (const std::string& difference : report.settings) text += "differs: " + difference + "\n";
   for (const RetriedPoint& found : report.slower) text += line("SLOWER", found);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/bench/output/csv.hpp"
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -18,7 +18,7 @@ std::string field(const std::string& text) {
   return quoted + "\"";
 }
 
-std::string number(double value) { return format("%.9g", value); }
+std::string number(double value) { return cli::format("%.9g", value); }
 
 std::string conditions_text(const Series& series) {
   std::string text;
@@ -39,10 +39,10 @@ std::string to_csv_text(const Result& result) {
     for (const Point& point : series.points) {
       text += head + number(point.x) + "," + (point.y ? number(*point.y) : "") + "," + field(series.unit) + "," +
               (series.is_lower_better ? "lower" : "higher") + "," + number(point.value) + "," + number(point.noise) +
-              "," + number(point.minimum) + format(",%zu,%zu,", point.rounds.size(), point.operations_per_round);
+              "," + number(point.minimum) + cli::format(",%zu,%zu,", point.rounds.size(), point.operations_per_round);
       if (point.single) {
         const Single& single = *point.single;
-        text += format("%zu,", single.count) + number(single.minimum) + "," + number(single.p50) + "," +
+        text += cli::format("%zu,", single.count) + number(single.minimum) + "," + number(single.p50) + "," +
                 number(single.p99) + "," + number(single.p999) + "," + number(single.maximum) + "\n";
       } else {
         text += ",,,,,\n";

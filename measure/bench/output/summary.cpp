@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/size.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/size.hpp"
+#include "cli/interface/wrapped_text.hpp"
 #include "measure/common/rate.hpp"
 #include "platform/host/placement.hpp"
 
@@ -35,7 +35,7 @@ std::string in_words(std::string text) {
 
 /// So that all columns fit the output's width.
 int column_width(const Columns& columns) {
-  const int room = (static_cast<int>(output_columns) - label_width) / static_cast<int>(columns.size());
+  const int room = (static_cast<int>(cli::output_columns) - label_width) / static_cast<int>(columns.size());
   return std::min(widest_column, room);
 }
 
@@ -75,8 +75,8 @@ std::vector<double> rows_of(const Columns& columns) {
 
 std::string row_label(const Series& series, double x) {
   const auto count = static_cast<std::size_t>(x);
-  if (series.x_name == "size_bytes") return size_text(count);
-  return series.x_name == "threads" && count == 1 ? "1 thread" : format("%zu %s", count, series.x_name.c_str());
+  if (series.x_name == "size_bytes") return cli::size_text(count);
+  return series.x_name == "threads" && count == 1 ? "1 thread" : cli::format("%zu %s", count, series.x_name.c_str());
 }
 
 /// Below the times of a large copy: GB/s. "" for small ones, and for what is not a time of copies.
@@ -84,14 +84,14 @@ std::string rates_line(const Columns& columns, double x) {
   const bool are_sizes = columns[0]->x_name == "size_bytes" && columns[0]->operation == "copy";
   const auto size_bytes = are_sizes ? static_cast<std::size_t>(x) : 0;
   if (size_bytes < smallest_rated_bytes) return "";
-  std::string line = format("%*s", label_width, "GB/s");
+  std::string line = cli::format("%*s", label_width, "GB/s");
   bool has_rate = false;
   for (const Series* series : columns) {
     const Point* const point = find_point(*series, x);
     const double ns = series->unit == "ns" ? 1 : series->unit == "us" ? ns_per_us : 0;
     const std::string rate = point == nullptr ? "" : rate_text(size_bytes, point->value * ns);
     has_rate = has_rate || !rate.empty();
-    line += format("%*s", column_width(columns), rate.c_str());
+    line += cli::format("%*s", column_width(columns), rate.c_str());
   }
   return has_rate ? line + "\n" : "";
 }
@@ -102,16 +102,16 @@ std::string table(const Columns& columns) {
   std::string second(label_width, ' ');
   for (const Series* series : columns) {
     const auto [above, below] = heading(columns, *series);
-    first += format("%*s", column_width(columns), above.c_str());
-    second += format("%*s", column_width(columns), below.c_str());
+    first += cli::format("%*s", column_width(columns), above.c_str());
+    second += cli::format("%*s", column_width(columns), below.c_str());
   }
   std::string text = (first.find_first_not_of(' ') == std::string::npos ? "" : first + "\n") + second + "\n";
   for (const double x : rows_of(columns)) {
-    std::string line = format("%*s", label_width, row_label(*columns[0], x).c_str());
+    std::string line = cli::format("%*s", label_width, row_label(*columns[0], x).c_str());
     for (const Series* series : columns) {
       const Point* const point = find_point(*series, x);
       const double scale = is_time && series->unit == "ns" ? ns_per_us : 1;
-      line += format("%*s", column_width(columns), point == nullptr ? "-" : digits(point->value / scale).c_str());
+      line += cli::format("%*s", column_width(columns), point == nullptr ? "-" : digits(point->value / scale).c_str());
     }
     text += line + "\n" + rates_line(columns, x);
   }
@@ -139,7 +139,7 @@ std::string crossover(const Columns& columns) {
   }
   if (!has_driver) return "";
   if (last == 0) return "the driver's copies are faster at every size\n";
-  return "faster than every copy by the driver up to " + size_text(static_cast<std::size_t>(last)) + "\n";
+  return "faster than every copy by the driver up to " + cli::size_text(static_cast<std::size_t>(last)) + "\n";
 }
 
 std::string group_title(const Columns& columns) {
@@ -152,32 +152,32 @@ std::string group_title(const Columns& columns) {
 }
 
 std::string head(const Result& result) {
-  std::string text = format("%s %s, %s\n", result.machine.gpu_name.c_str(), result.machine.gpu_pci_address.c_str(),
-                            result.machine.driver_version.c_str());
-  text += format("%s, %d CPUs, system %s\n", result.machine.cpu_model.c_str(), result.machine.cpu_count,
-                 result.machine.os_release.c_str());
+  std::string text = cli::format("%s %s, %s\n", result.machine.gpu_name.c_str(), result.machine.gpu_pci_address.c_str(),
+                                 result.machine.driver_version.c_str());
+  text += cli::format("%s, %d CPUs, system %s\n", result.machine.cpu_model.c_str(), result.machine.cpu_count,
+                      result.machine.os_release.c_str());
   const auto setting = [&](const char* name) {
     return result.settings.count(name) != 0 ? result.settings.at(name) : "";
   };
   const std::string mapping_type = setting("mapping_type");
-  const std::string backend =
-      format("backend %s%s, copy kernels %s (to device) and %s (from device), raw loops %s", result.backend.c_str(),
-             // A run that copied nothing has none.
-             mapping_type.empty() ? "" : (", mapping type " + mapping_type).c_str(), setting("store_kernel").c_str(),
-             setting("load_kernel").c_str(), setting("raw_loops").c_str());
-  text = fitted(text + backend, 2) + "\n";
+  const std::string backend = cli::format(
+      "backend %s%s, copy kernels %s (to device) and %s (from device), raw loops %s", result.backend.c_str(),
+      // A run that copied nothing has none.
+      mapping_type.empty() ? "" : (", mapping type " + mapping_type).c_str(), setting("store_kernel").c_str(),
+      setting("load_kernel").c_str(), setting("raw_loops").c_str());
+  text = cli::fitted(text + backend, 2) + "\n";
   if (result.place) {
-    Placed placed;
+    platform::Placed placed;
     placed.place = *result.place;
-    text += fitted(placed.line(), 2) + "\n";
-    if (!placed.place.advice.empty()) text += fitted("ADVICE: " + placed.place.advice, 2) + "\n";
+    text += cli::fitted(placed.line(), 2) + "\n";
+    if (!placed.place.advice.empty()) text += cli::fitted("ADVICE: " + placed.place.advice, 2) + "\n";
   }
   if (result.noise) {
     const int cpu = result.place ? result.place->cpu : -1;
-    text +=
-        format("other work took %.1f %% of %s%s\n", result.noise->lost_share * 100,
-               cpu < 0 ? "the CPU" : format("CPU %d", cpu).c_str(),
-               result.noise->is_quiet() ? "" : ": percentiles above the 99th come from that work, not from the copies");
+    text += cli::format(
+        "other work took %.1f %% of %s%s\n", result.noise->lost_share * 100,
+        cpu < 0 ? "the CPU" : cli::format("CPU %d", cpu).c_str(),
+        result.noise->is_quiet() ? "" : ": percentiles above the 99th come from that work, not from the copies");
   }
   return text;
 }
@@ -185,9 +185,9 @@ std::string head(const Result& result) {
 }  // namespace
 
 std::string digits(double value) {
-  if (value >= 1000) return format("%.0f", value);
-  if (value >= 100) return format("%.1f", value);
-  return value >= 1 ? format("%.2f", value) : format("%.3f", value);
+  if (value >= 1000) return cli::format("%.0f", value);
+  if (value >= 100) return cli::format("%.1f", value);
+  return value >= 1 ? cli::format("%.2f", value) : cli::format("%.3f", value);
 }
 
 std::string summary_text(const Result& result) {
@@ -207,7 +207,7 @@ std::string summary_text(const Result& result) {
     if (!result.is_emulated) text += crossover(columns);
   }
   if (!result.notes.empty()) text += "\n";
-  for (const std::string& sentence : result.notes) text += fitted("note: " + sentence, 2) + "\n";
+  for (const std::string& sentence : result.notes) text += cli::fitted("note: " + sentence, 2) + "\n";
   return text;
 }
 

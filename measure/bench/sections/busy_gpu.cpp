@@ -26,9 +26,9 @@ class BurningGpu final : public Disturbance {
  public:
   explicit BurningGpu(Session* session) : device_(session->device()) {
     const Elsewhere elsewhere(session->cpus());
-    auto kernels = GpuKernels::load<platform::GpuKernel::burn>(*device_);
+    auto kernels = platform::GpuKernels::load<platform::GpuKernel::burn>(*device_);
     if (!kernels.has_value()) throw CannotMeasure("no GPU kernel: " + std::string(kernels.error().text()));
-    kernels_ = std::make_unique<GpuKernels>(std::move(*kernels));
+    kernels_ = std::make_unique<platform::GpuKernels>(std::move(*kernels));
     const std::size_t bytes = device_->is_emulated() ? scratch_bytes / 16 : scratch_bytes;
     scratch_ = take(device_->allocate(platform::AllocationKind::cuda_malloc, bytes + sizeof(std::uint64_t)));
     words_memory_ = take(device_->allocate(platform::AllocationKind::host, sizeof(Words)));
@@ -36,7 +36,7 @@ class BurningGpu final : public Disturbance {
     *words_ = {};
     const std::uint64_t words_on_device = take(device_->device_address(words_));
     stream_ = take(device_->create_stream());
-    BurnParameters parameters{};
+    platform::BurnParameters parameters{};
     parameters.stop = words_on_device + offsetof(Words, stop);
     parameters.end = words_on_device + offsetof(Words, end);
     parameters.scratch = scratch_.address();
@@ -51,15 +51,15 @@ class BurningGpu final : public Disturbance {
   }
 
   ~BurningGpu() override {
-    std::atomic_ref(words_->stop).store(stop_word, std::memory_order_release);
+    std::atomic_ref(words_->stop).store(platform::stop_word, std::memory_order_release);
     (void)device_->synchronize(stream_);
     (void)device_->destroy_stream(stream_);
   }
 
   [[nodiscard]] std::string complaint() const override {
-    const auto end = static_cast<KernelEnd>(std::atomic_ref(words_->end).load(std::memory_order_acquire));
+    const auto end = static_cast<platform::KernelEnd>(std::atomic_ref(words_->end).load(std::memory_order_acquire));
     const auto is_finished = device_->is_finished(stream_);
-    if (end == KernelEnd::running && is_finished.has_value() && !*is_finished) return "";
+    if (end == platform::KernelEnd::running && is_finished.has_value() && !*is_finished) return "";
     return "the GPU kernel that keeps the GPU busy did not run during the whole measurement";
   }
 
@@ -71,7 +71,7 @@ class BurningGpu final : public Disturbance {
   }
 
   platform::Device* device_;
-  std::unique_ptr<GpuKernels> kernels_;
+  std::unique_ptr<platform::GpuKernels> kernels_;
   platform::Allocation scratch_;
   platform::Allocation words_memory_;
   Words* words_ = nullptr;

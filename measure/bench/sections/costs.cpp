@@ -47,18 +47,18 @@ double us_between(std::int64_t begin_ns, std::int64_t end_ns) {
 }
 
 void check(int result, const char* call) {
-  if (result != 0) throw Failure(ExitCode::failed, std::string(call) + ": " + errno_text(result));
+  if (result != 0) throw cli::Failure(cli::ExitCode::failed, std::string(call) + ": " + errno_text(result));
 }
 
 /// The baseline: what the operating system itself takes to make and end a mapping of one 64 KiB page.
 double time_control() {
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = platform::now_ns();
   void* const mapping = ::mmap(nullptr, rotation_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping != MAP_FAILED) {
     *static_cast<volatile char*>(mapping) = 1;
     ::munmap(mapping, rotation_bytes);
   }
-  return us_between(begin, now_ns());
+  return us_between(begin, platform::now_ns());
 }
 
 /// Moments of one pin's life.
@@ -76,28 +76,28 @@ PinTimes pin_and_undo(gdr_t context, const AlignedAllocation& memory) {
   void* mapping = nullptr;
   const std::size_t size = memory.rounded_bytes();
   PinTimes times;
-  times.begin = now_ns();
+  times.begin = platform::now_ns();
   const int pin_result = gdr_pin_buffer(context, memory.address(), size, 0, 0, &handle);
-  times.pinned = now_ns();
+  times.pinned = platform::now_ns();
   if (pin_result != 0) throw CannotMeasure(std::string("gdr_pin_buffer: ") + errno_text(pin_result));
   const int map_result = gdr_map(context, handle, &mapping, size);
-  times.mapped = now_ns();
+  times.mapped = platform::now_ns();
   if (map_result != 0) throw CannotMeasure(std::string("gdr_map: ") + errno_text(map_result));
-  const std::int64_t before_unmap = now_ns();
+  const std::int64_t before_unmap = platform::now_ns();
   check(gdr_unmap(context, handle, mapping, size), "gdr_unmap");
-  times.unmapped = now_ns() - before_unmap + times.mapped;
-  const std::int64_t before_unpin = now_ns();
+  times.unmapped = platform::now_ns() - before_unmap + times.mapped;
+  const std::int64_t before_unpin = platform::now_ns();
   check(gdr_unpin_buffer(context, handle), "gdr_unpin_buffer");
-  times.unpinned = now_ns() - before_unpin + times.unmapped;
+  times.unpinned = platform::now_ns() - before_unpin + times.unmapped;
   return times;
 }
 
 void repeat_once(const AlignedAllocation& memory, CostSamples* samples) {
   samples->control_us.push_back(time_control());
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = platform::now_ns();
   const gdr_t context = gdr_open();
-  const std::int64_t opened = now_ns();
-  if (context == nullptr) throw Failure(ExitCode::failed, "gdr_open failed");
+  const std::int64_t opened = platform::now_ns();
+  if (context == nullptr) throw cli::Failure(cli::ExitCode::failed, "gdr_open failed");
   PinTimes first;
   PinTimes later;
   try {
@@ -107,9 +107,9 @@ void repeat_once(const AlignedAllocation& memory, CostSamples* samples) {
     (void)gdr_close(context);
     throw;
   }
-  const std::int64_t before_close = now_ns();
+  const std::int64_t before_close = platform::now_ns();
   check(gdr_close(context), "gdr_close");
-  const std::int64_t end = now_ns();
+  const std::int64_t end = platform::now_ns();
   samples->us[open_step].push_back(us_between(begin, opened));
   samples->us[first_pin_step].push_back(us_between(first.begin, first.pinned));
   samples->us[pin_step].push_back(us_between(later.begin, later.pinned));
@@ -151,7 +151,7 @@ void fill(platform::Device* device, const AlignedAllocation& memory) {
     const auto copied = device->copy_to_device(memory.address() + at, bytes.data(),
                                                std::min(bytes.size(), memory.rounded_bytes() - at));
     if (!copied.has_value())
-      throw Failure(ExitCode::failed, "filling the buffer: " + std::string(copied.error().text()));
+      throw cli::Failure(cli::ExitCode::failed, "filling the buffer: " + std::string(copied.error().text()));
   }
 }
 
@@ -160,15 +160,15 @@ void measure_costs(Session* session, std::size_t size_bytes, const Effort& effor
   try {
     memory = std::make_unique<AlignedAllocation>(session->device(), platform::AllocationKind::cuda_malloc, size_bytes);
     fill(session->device(), *memory);
-  } catch (const Failure& failure) {
+  } catch (const cli::Failure& failure) {
     throw CannotMeasure(failure.what());
   }
   CostSamples first;  // pays for what is set up once in a process
   repeat_once(*memory, &first);
   CostSamples samples;
-  const std::int64_t begin = now_ns();
+  const std::int64_t begin = platform::now_ns();
   for (int repeat = 0; repeat < effort.rounds * rounds_factor; ++repeat) {
-    if (repeat >= effort.rounds && static_cast<double>(now_ns() - begin) > effort.budget_ns) break;
+    if (repeat >= effort.rounds && static_cast<double>(platform::now_ns() - begin) > effort.budget_ns) break;
     repeat_once(*memory, &samples);
   }
   for (std::size_t step = 0; step < steps; ++step) {
@@ -189,7 +189,7 @@ std::vector<Cell> costs_cells(Session* session) {
     const std::size_t whole_pages = (size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
     if (whole_pages == last) continue;
     last = whole_pages;
-    cells.push_back({"costs " + size_text(whole_pages), [=](const Effort& effort, Collector* collector) {
+    cells.push_back({"costs " + cli::size_text(whole_pages), [=](const Effort& effort, Collector* collector) {
                        measure_costs(session, whole_pages, effort, collector);
                      }});
   }

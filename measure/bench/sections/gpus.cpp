@@ -104,7 +104,7 @@ std::vector<Cell> gpus_cells(Session* session) {
   std::vector<Cell> cells;
   for (const Direction direction : {Direction::to_device, Direction::from_device}) {
     for (const std::size_t size : session->sizes_or({4096, 65536, std::size_t{1} << 20})) {
-      cells.push_back({format("gpus %s %s", direction_name(direction), size_text(size).c_str()),
+      cells.push_back({cli::format("gpus %s %s", direction_name(direction), cli::size_text(size).c_str()),
                        [=](const Effort& effort, Collector* collector) {
                          measure_pair(session, pair, direction, size, effort, collector);
                        }});

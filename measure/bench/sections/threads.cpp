@@ -15,7 +15,7 @@ Series series_of(Method method, Direction direction, std::size_t size_bytes, boo
   Series series;
   series.id = head + method_name(method);
   series.group = group;
-  series.title = size_text(size_bytes) +
+  series.title = cli::size_text(size_bytes) +
                  (direction == Direction::to_device ? " to the device, " : " from the device, ") + method_title(method);
   series.operation = "copy";
   series.direction = direction_name(direction);
@@ -81,10 +81,11 @@ std::vector<Cell> threads_cells(Session* session) {
   for (const Direction direction : {Direction::to_device, Direction::from_device}) {
     for (const std::size_t size : session->sizes_or(session->options().is_quick ? few : usual)) {
       for (const std::size_t threads : thread_counts(session->cpus().size())) {
-        cells.push_back({format("threads %s %s, %zu", direction_name(direction), size_text(size).c_str(), threads),
-                         [=](const Effort& effort, Collector* collector) {
-                           measure_threads(session, direction, size, threads, effort, collector);
-                         }});
+        cells.push_back(
+            {cli::format("threads %s %s, %zu", direction_name(direction), cli::size_text(size).c_str(), threads),
+             [=](const Effort& effort, Collector* collector) {
+               measure_threads(session, direction, size, threads, effort, collector);
+             }});
       }
     }
   }

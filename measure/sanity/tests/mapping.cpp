@@ -150,7 +150,7 @@ void mapping_goes_to_the_gpu_that_owns_it(const Environment& environment) {
   });
   const int gpus = counter.talk().receive<int>();
   counter.wait();
-  if (gpus < 2) waive(format("fewer than 2 GPUs: CUDA shows %d", gpus));
+  if (gpus < 2) waive(cli::format("fewer than 2 GPUs: CUDA shows %d", gpus));
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr && *visible != '\0') {
     waive("CUDA_VISIBLE_DEVICES is set, so renumbering it would hide or show GPUs");
   }

@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "support/test_thread.hpp"
 #include "transfer/perftest/socket_wire.hpp"
 
@@ -95,7 +95,7 @@ class ExchangeTest : public ::testing::Test {
   std::string failure_of(Call call) {
     try {
       call();
-    } catch (const Failure& failure) {
+    } catch (const cli::Failure& failure) {
       return failure.what();
     }
     return "";
@@ -168,7 +168,7 @@ TEST(Exchange, SaysWhereNobodyListens) {
   try {
     (void)SocketWire::connect("127.0.0.1", 1, false, 1s);
     FAIL();
-  } catch (const Failure& failure) {
+  } catch (const cli::Failure& failure) {
     EXPECT_STREQ(failure.what(),
                  "gdrkit perftest: cannot connect to 127.0.0.1, TCP port 1: Connection refused; start the server there "
                  "first, with the same -p");

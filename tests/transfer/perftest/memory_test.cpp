@@ -66,7 +66,7 @@ class RegisterGpuMemory : public ::testing::Test {
   std::string failure(bool needs_dmabuf = false, int export_error = 0) {
     try {
       (void)make(needs_dmabuf, export_error);
-    } catch (const Failure& failure) {
+    } catch (const cli::Failure& failure) {
       return failure.what();
     }
     return "";

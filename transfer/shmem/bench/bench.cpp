@@ -14,7 +14,7 @@
 
 namespace gdrkit::tools::pgas {
 
-ExitCode run_bench(Front front, int argc, char** argv) {
+cli::ExitCode run_bench(cli::Front front, int argc, char** argv) {
   BenchOptions options;
   if (const auto ended = parse_bench_options(front, argc, argv, &options)) return *ended;
   if (!options.worker.empty()) return run_worker(options.worker, options.files, options.channel);
@@ -23,7 +23,7 @@ ExitCode run_bench(Front front, int argc, char** argv) {
     for (const std::size_t number : numbers) {
       std::printf("%-28s %s\n", all_cases()[number].name, all_cases()[number].title().c_str());
     }
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
   try {
     std::optional<BenchCompare> comparison;
@@ -32,10 +32,10 @@ ExitCode run_bench(Front front, int argc, char** argv) {
     if (comparison) comparison->check(run.head());
     const BenchReport report = run.run(numbers);
     write_bench_json(options.json, report);
-    const ExitCode code = comparison ? comparison->compare_with(whole_result(report), &run) : ExitCode::ok;
-    return report.result.is_ok ? code : ExitCode::failed;
+    const cli::ExitCode code = comparison ? comparison->compare_with(whole_result(report), &run) : cli::ExitCode::ok;
+    return report.result.is_ok ? code : cli::ExitCode::failed;
   } catch (const WorkerFailure& failure) {
-    throw Failure(ExitCode::failed, std::string("gdrkit shmem bench: ") + failure.what());
+    throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit shmem bench: ") + failure.what());
   }
 }
 

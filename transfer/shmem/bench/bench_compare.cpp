@@ -15,7 +15,7 @@ namespace gdrkit::tools::pgas {
 namespace {
 
 [[noreturn]] void refuse_comparison(const std::string& why) {
-  throw Failure(ExitCode::usage, "gdrkit shmem bench: " + why);
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem bench: " + why);
 }
 
 measure::Result read_old(const std::string& path) {
@@ -64,7 +64,7 @@ void BenchCompare::check(const measure::Result& head) const {
                     "; --force compares them anyway");
 }
 
-ExitCode BenchCompare::compare_with(const measure::Result& current, BenchRun* run) const {
+cli::ExitCode BenchCompare::compare_with(const measure::Result& current, BenchRun* run) const {
   CompareReport report;
   report.old_name = options_.compare_path + " (" + old_.date + ")";
   report.settings = measure::setting_differences(old_, current);
@@ -85,7 +85,7 @@ ExitCode BenchCompare::compare_with(const measure::Result& current, BenchRun* ru
     (is_slower ? report.slower : is_cleared ? report.cleared : report.unresolved).push_back(std::move(found));
   }
   for (std::string& clause : report.comparison.undecided()) report.undecided.push_back(std::move(clause));
-  std::fputs(printable(report_text(report)).c_str(), options_.json.is_on_stdout() ? stderr : stdout);
+  std::fputs(cli::printable(report_text(report)).c_str(), options_.json.is_on_stdout() ? stderr : stdout);
   return report.exit_code();
 }
 

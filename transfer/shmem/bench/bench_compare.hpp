@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "measure/result/result.hpp"
 #include "transfer/shmem/bench/bench_options.hpp"
 #include "transfer/shmem/bench/bench_run.hpp"
@@ -22,7 +22,7 @@ class BenchCompare {
   void check(const measure::Result& head) const;
   /// Compares, lets `run` measure again what stands out, and prints. failed: something is slower; usage: what matters
   /// cannot be judged.
-  [[nodiscard]] ExitCode compare_with(const measure::Result& current, BenchRun* run) const;
+  [[nodiscard]] cli::ExitCode compare_with(const measure::Result& current, BenchRun* run) const;
 
  private:
   const BenchOptions& options_;

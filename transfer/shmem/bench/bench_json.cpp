@@ -5,14 +5,14 @@
 
 namespace gdrkit::tools::pgas {
 
-void write_bench_json(const DocumentOption& option, const BenchReport& report) {
+void write_bench_json(const cli::DocumentOption& option, const BenchReport& report) {
   if (!option.is_given) return;
   const measure::Result result = whole_result(report);
-  Json document = measure::head_json(result);
-  Json ratios = Json::array();
+  cli::Json document = measure::head_json(result);
+  cli::Json ratios = cli::Json::array();
   for (const CaseResult& one : report.cases) {
     for (const measure::Series& peer : one.peers) {
-      Json points = Json::array();
+      cli::Json points = cli::Json::array();
       for (const Ratio& ratio : one.ratios(peer)) points.push_back({{"x", ratio.x}, {"ratio", ratio.value}});
       ratios.push_back({{"series", one.own.id}, {"to", peer.id}, {"points", points}});
     }
@@ -25,7 +25,7 @@ void write_bench_json(const DocumentOption& option, const BenchReport& report) {
     document["ratios"] = ratios;
   }
   document["ok"] = report.result.is_ok;
-  write_json(option, document);
+  cli::write_json(option, document);
 }
 
 }  // namespace gdrkit::tools::pgas

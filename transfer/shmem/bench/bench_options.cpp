@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/common/size.hpp"
-#include "cli/common/suggestion.hpp"
+#include "cli/interface/size.hpp"
+#include "cli/interface/suggestion.hpp"
 
 namespace gdrkit::tools::pgas {
 namespace {
@@ -19,8 +19,8 @@ constexpr int most_pes = 64;
 constexpr const char* all_sides = "all";
 const std::vector<std::string> known_peers = {"nvshmem", "nccl"};
 
-CommandLine command_line(BenchOptions* options) {
-  CommandLine line;
+cli::CommandLine command_line(BenchOptions* options) {
+  cli::CommandLine line;
   line.name = "shmem bench";
   line.summary =
       "Measures one-sided communication between GPUs of this machine, from the CPU, on streams and from GPU kernels: "
@@ -43,7 +43,7 @@ CommandLine command_line(BenchOptions* options) {
       {'\0', "singles", "N", &options->singles, "operations of the CPU timed one by one, for percentiles", false},
       {'\0', "starts", "N", &options->starts, "how often the time from start to first put is taken", false},
       {'\0', "pes", "N", &options->n_pes, "PEs to start", false},
-      {'\0', "side", "SIDE", Choice{{all_sides, "host", "stream", "device"}, &options->side, ""},
+      {'\0', "side", "SIDE", cli::Choice{{all_sides, "host", "stream", "device"}, &options->side, ""},
        "who calls: the CPU (host; stream: what it adds to a stream) or GPU kernels (device); default: all", false,
        false},
       {'t', "test", "NAME", &options->names, "measure this; can be repeated", false},
@@ -64,21 +64,23 @@ CommandLine command_line(BenchOptions* options) {
       {'q', "quiet", "", &options->is_quiet, "no progress on stderr", false},
       {'\0', "worker", "LIBRARY", &options->worker, "be a PE of it", false, false, false, 1, true},
       {'\0', "channel", "N", &options->channel, "the worker's socket", false, false, false, 1, true},
-      json_option(&options->json, "transfer/shmem/bench/README.md"),
+      cli::json_option(&options->json, "transfer/shmem/bench/README.md"),
   };
   return line;
 }
 
-[[noreturn]] void refuse(const std::string& why) { throw Failure(ExitCode::usage, "gdrkit shmem bench: " + why); }
+[[noreturn]] void refuse(const std::string& why) {
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem bench: " + why);
+}
 
 void check_count(const char* name, int value, int least, int most) {
-  if (value < least || value > most) refuse(format("%s must be from %d to %d", name, least, most));
+  if (value < least || value > most) refuse(cli::format("%s must be from %d to %d", name, least, most));
 }
 
 void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* where) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    refuse("there is no '" + name + "'" + did_you_mean(name, known) + where);
+    refuse("there is no '" + name + "'" + cli::did_you_mean(name, known) + where);
   }
 }
 
@@ -123,8 +125,8 @@ void shorten(BenchOptions* options) {
 
 }  // namespace
 
-std::optional<ExitCode> parse_bench_options(Front front, int argc, char** argv, BenchOptions* options) {
-  if (const auto ended = parse(command_line(options), front, argc, argv)) return ended;
+std::optional<cli::ExitCode> parse_bench_options(cli::Front front, int argc, char** argv, BenchOptions* options) {
+  if (const auto ended = cli::parse(command_line(options), front, argc, argv)) return ended;
   if (!options->worker.empty()) return std::nullopt;
   check(*options);
   options->sizes.n_pes = options->n_pes;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/common_options.hpp"
+#include "cli/interface/common_options.hpp"
 #include "transfer/shmem/bench/case.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 
@@ -20,7 +20,7 @@ struct BenchOptions {
   std::vector<std::string> peers;  ///< libraries
   PeerFiles files;
   std::string side;  ///< "all", or of cases
-  DocumentOption json;
+  cli::DocumentOption json;
   int n_pes = 2;
   int rounds = 21;
   int iterations = 0;
@@ -40,7 +40,8 @@ struct BenchOptions {
 
 /// A value: end now with this code. Throws Failure(usage) with what is wrong and what can be done. Of a worker nothing
 /// is checked.
-[[nodiscard]] std::optional<ExitCode> parse_bench_options(Front front, int argc, char** argv, BenchOptions* options);
+[[nodiscard]] std::optional<cli::ExitCode> parse_bench_options(cli::Front front, int argc, char** argv,
+                                                               BenchOptions* options);
 /// Numbers of the cases that were asked for and that so many PEs can run, in the order of cases.def.
 [[nodiscard]] std::vector<std::size_t> chosen_cases(const BenchOptions& options);
 

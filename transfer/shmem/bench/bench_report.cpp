@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/bench/bench_report.hpp"
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/bench/bench_series.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -27,21 +27,22 @@ measure::Result whole_result(const BenchReport& report) {
 
 std::string table_text(const CaseResult& one, const PeerNames& peer_names) {
   const char* const unit = unit_name(one.quantity);
-  std::string text = format("#shmem_%s: %s\n%-12s %-8s %16s %12s", one.name.c_str(), one.title.c_str(), "size(B)",
-                            "scope", format("%s (%s)", quantity_name(one.quantity), unit).c_str(), "p99");
+  std::string text = cli::format("#shmem_%s: %s\n%-12s %-8s %16s %12s", one.name.c_str(), one.title.c_str(), "size(B)",
+                                 "scope", cli::format("%s (%s)", quantity_name(one.quantity), unit).c_str(), "p99");
   for (const measure::Series& peer : one.peers) {
-    text += format(" %18s %10s", format("%s (%s)", peer_names.at(peer.method).c_str(), unit).c_str(), "ratio");
+    text +=
+        cli::format(" %18s %10s", cli::format("%s (%s)", peer_names.at(peer.method).c_str(), unit).c_str(), "ratio");
   }
   text += "\n";
   for (const measure::Point& point : one.own.points) {
-    const std::string size = one.has_size ? format("%.0f", point.x) : "-";
-    const std::string p99 = point.single ? format("%.6f", point.single->p99) : "-";
-    text += format("%-12s %-8s %16.6f %12s", size.c_str(), one.scope.c_str(), point.value, p99.c_str());
+    const std::string size = one.has_size ? cli::format("%.0f", point.x) : "-";
+    const std::string p99 = point.single ? cli::format("%.6f", point.single->p99) : "-";
+    text += cli::format("%-12s %-8s %16.6f %12s", size.c_str(), one.scope.c_str(), point.value, p99.c_str());
     for (const measure::Series& peer : one.peers) {
       const measure::Point* const other = measure::find_point(peer, point.x);
       const bool has_ratio = other != nullptr && other->value > 0;
-      text += has_ratio ? format(" %18.6f %10.3f", other->value, point.value / other->value)
-                        : format(" %18s %10s", "-", "-");
+      text += has_ratio ? cli::format(" %18.6f %10.3f", other->value, point.value / other->value)
+                        : cli::format(" %18s %10s", "-", "-");
     }
     text += "\n";
   }

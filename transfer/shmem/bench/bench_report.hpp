@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
+#include "cli/interface/document_option.hpp"
 #include "measure/result/result.hpp"
 #include "transfer/shmem/bench/case.hpp"
 
@@ -45,6 +45,6 @@ struct BenchReport {
 [[nodiscard]] std::string table_text(const CaseResult& one, const PeerNames& peer_names);
 /// With all series.
 [[nodiscard]] measure::Result whole_result(const BenchReport& report);
-void write_bench_json(const DocumentOption& option, const BenchReport& report);
+void write_bench_json(const cli::DocumentOption& option, const BenchReport& report);
 
 }  // namespace gdrkit::tools::pgas

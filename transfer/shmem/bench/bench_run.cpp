@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "cli/common/device_choice.hpp"
+#include "cli/interface/device_choice.hpp"
 #include "gdrkit/gdrkit.h"
 #include "transfer/shmem/bench/bench_series.hpp"
 
@@ -30,7 +30,7 @@ BenchRun::BenchRun(const BenchOptions& options) : options_(options) {
   for (const std::string& library : options.peers) {
     peers_.push_back(std::make_unique<WorkerJob>(library, files, options.n_pes, largest));
   }
-  describe(choose_device(find_gpus()));
+  describe(cli::choose_device(cli::find_gpus()));
 }
 
 BenchReport BenchRun::run(const std::vector<std::size_t>& case_numbers) {
@@ -51,19 +51,20 @@ void BenchRun::progress(const std::string& text) {
   if (!options_.is_quiet) std::fprintf(stderr, "[%zu/%zu] measuring %s\n", step_, steps_, text.c_str());
 }
 
-void BenchRun::describe(const DeviceChoice& choice) {
-  print_note(choice, options_.json.is_on_stdout());
+void BenchRun::describe(const cli::DeviceChoice& choice) {
+  cli::print_note(choice, options_.json.is_on_stdout());
   measure::Result& result = report_.result;
   result.tool = "shmem bench";
   result.version = gdrkit_version();
-  result.date = today();
+  result.date = cli::today();
   result.is_emulated = choice.is_emulated;
   for (const std::string& library : options_.peers) {
     const std::string& file = library == "nccl" ? options_.files.nccl : options_.files.nvshmem;
     if (!choice.is_emulated || !file.empty()) continue;  // a stand-in runs on the emulated device
-    throw Failure(ExitCode::cannot_run, "gdrkit shmem bench: --peer " + library + " needs GPUs, and there is none");
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       "gdrkit shmem bench: --peer " + library + " needs GPUs, and there is none");
   }
-  result.machine = platform::describe_machine(open_device(choice, 0).get());
+  result.machine = platform::describe_machine(cli::open_device(choice, 0).get());
   result.clock = measure::describe(clock_);
   result.settings = {{"pes", std::to_string(options_.n_pes)},
                      {"rounds", std::to_string(options_.rounds)},
@@ -82,7 +83,7 @@ bool BenchRun::with_peer(const std::string& what, Function function) {
     return true;
   } catch (const WorkerFailure& failure) {
     note(what + ": " + failure.what());
-    std::fprintf(stderr, "%s\n", printable("NOTE: " + report_.result.notes.back()).c_str());
+    std::fprintf(stderr, "%s\n", cli::printable("NOTE: " + report_.result.notes.back()).c_str());
     return false;
   }
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/device_choice.hpp"
+#include "cli/interface/device_choice.hpp"
 #include "measure/compare/retrial.hpp"
 #include "measure/harness/clock.hpp"
 #include "transfer/shmem/bench/bench_options.hpp"
@@ -33,7 +33,7 @@ class BenchRun {
 
  private:
   void progress(const std::string& text);
-  void describe(const DeviceChoice& choice);
+  void describe(const cli::DeviceChoice& choice);
   [[nodiscard]] CaseResult case_without_points(std::size_t number) const;
   void note(const std::string& text);
   /// A failure of another library costs its figures, not the run. false: it failed, which is noted.

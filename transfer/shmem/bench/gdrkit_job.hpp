@@ -39,7 +39,8 @@ class GdrkitJob {
   }
   [[nodiscard]] void* allocate(std::size_t size_bytes) {
     void* const address = gdrkit_shmem_calloc(size_bytes, 1);
-    if (address == nullptr) throw Failure(ExitCode::failed, last_error(format("calloc of %zu bytes", size_bytes)));
+    if (address == nullptr)
+      throw cli::Failure(cli::ExitCode::failed, last_error(cli::format("calloc of %zu bytes", size_bytes)));
     return address;
   }
   [[nodiscard]] void* create_stream() {
@@ -66,7 +67,7 @@ class GdrkitJob {
     require(gdrkit_shmem_get_device_state(&state), "get_device_state");
     state.limit_ns = device_limit_ns;
     if (auto launched = gpu_kernels_->launch(batch->parameters, batch->shape, {}); !launched) {
-      throw Failure(ExitCode::failed, launched.error().text());
+      throw cli::Failure(cli::ExitCode::failed, launched.error().text());
     }
   }
   /// Collective.

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/bench/peer_gpu.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -15,7 +15,8 @@ NcclJob::NcclJob(const PeerFiles& files) {
   // As for NVSHMEM. What the user has set stays.
   ::setenv("NCCL_NVLS_ENABLE", "0", 0);
   const auto calls = platform::nccl_calls(files.nccl.empty() ? nullptr : files.nccl.c_str());
-  if (!calls) throw Failure(ExitCode::cannot_run, std::string(calls.error().text()) + "; name the file with --nccl");
+  if (!calls)
+    throw cli::Failure(cli::ExitCode::cannot_run, std::string(calls.error().text()) + "; name the file with --nccl");
   calls_ = *calls;
 }
 
@@ -23,7 +24,7 @@ void NcclJob::make_id(const Request&, unsigned char* id) {
   platform::NcclUniqueId made;
   static_assert(sizeof made == id_bytes);
   if (const int code = calls_->get_unique_id(&made); code != platform::nccl_success) {
-    throw Failure(ExitCode::failed, format("NCCL: ncclGetUniqueId failed with %d", code));
+    throw cli::Failure(cli::ExitCode::failed, cli::format("NCCL: ncclGetUniqueId failed with %d", code));
   }
   std::memcpy(id, &made, sizeof made);
 }
@@ -34,8 +35,9 @@ void NcclJob::start(const Request& request) {
   std::memcpy(&id, request.id, sizeof id);
   if (const int code = calls_->comm_init_rank(&communicator_, request.n_pes, id, request.pe);
       code != platform::nccl_success) {
-    throw Failure(ExitCode::failed, format("NCCL: ncclCommInitRank failed with %d (%s): %s", code,
-                                           calls_->get_error_string(code), calls_->get_last_error(nullptr)));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("NCCL: ncclCommInitRank failed with %d (%s): %s", code,
+                                   calls_->get_error_string(code), calls_->get_last_error(nullptr)));
   }
   library_ = NcclLibrary(*calls_, communicator_, request.n_pes, *device_);
   meeting_ = allocate(2 * sizeof(float));
@@ -43,9 +45,9 @@ void NcclJob::start(const Request& request) {
 
 void* NcclJob::allocate(std::size_t size_bytes) {
   auto memory = device_->allocate(platform::AllocationKind::cuda_malloc, size_bytes);
-  if (!memory) throw Failure(ExitCode::failed, memory.error().text());
+  if (!memory) throw cli::Failure(cli::ExitCode::failed, memory.error().text());
   if (auto filled = device_->fill(memory->address(), 0, size_bytes); !filled) {
-    throw Failure(ExitCode::failed, filled.error().text());
+    throw cli::Failure(cli::ExitCode::failed, filled.error().text());
   }
   memory_.push_back(std::move(*memory));
   return reinterpret_cast<void*>(memory_.back().address());
@@ -53,7 +55,7 @@ void* NcclJob::allocate(std::size_t size_bytes) {
 
 void* NcclJob::create_stream() {
   const auto stream = device_->create_stream();
-  if (!stream) throw Failure(ExitCode::failed, stream.error().text());
+  if (!stream) throw cli::Failure(cli::ExitCode::failed, stream.error().text());
   stream_ = reinterpret_cast<void*>(stream->handle);
   return stream_;
 }
@@ -70,7 +72,7 @@ void NcclJob::end() {
 
 std::string NcclJob::version() const {
   const int version = calls_->version;
-  return format("%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+  return cli::format("%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
 }
 
 }  // namespace gdrkit::tools::pgas

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/bench/nccl_library.hpp"
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::pgas {
 namespace {
@@ -15,8 +15,9 @@ constexpr int sum = static_cast<int>(platform::NcclReduction::sum);
 
 void NcclLibrary::require(int code, const char* what) const {
   if (code == platform::nccl_success) return;
-  throw Failure(ExitCode::failed, format("NCCL: %s failed with %d (%s): %s", what, code, calls_->get_error_string(code),
-                                         calls_->get_last_error(communicator_)));
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("NCCL: %s failed with %d (%s): %s", what, code, calls_->get_error_string(code),
+                                 calls_->get_last_error(communicator_)));
 }
 
 int NcclLibrary::broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
@@ -56,7 +57,7 @@ int NcclLibrary::reducescatter_on_stream(void* target, const void* source, std::
 
 int NcclLibrary::synchronize(void* stream) const {
   if (auto done = device_->synchronize(platform::Stream{reinterpret_cast<std::uint64_t>(stream)}); !done) {
-    throw Failure(ExitCode::failed, done.error().text());
+    throw cli::Failure(cli::ExitCode::failed, done.error().text());
   }
   int error = platform::nccl_success;
   require(calls_->comm_get_async_error(communicator_, &error), "ncclCommGetAsyncError");

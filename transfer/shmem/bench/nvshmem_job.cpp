@@ -8,7 +8,7 @@
 #include <iterator>
 #include <vector>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/bench/peer_gpu.hpp"
 #include "transfer/shmem/bench/station.hpp"
 
@@ -38,7 +38,7 @@ static_assert(sizeof(UniqueIdArguments) == 24 && sizeof(InitArguments) == 128 &&
 constexpr unsigned init_with_unique_id = 1U << 3;
 
 void require_zero(int code, const char* what) {
-  if (code != 0) throw Failure(ExitCode::failed, format("NVSHMEM: %s returned %d", what, code));
+  if (code != 0) throw cli::Failure(cli::ExitCode::failed, cli::format("NVSHMEM: %s returned %d", what, code));
 }
 
 /// What the user has set stays.
@@ -83,13 +83,15 @@ void NvshmemJob::start(const Request& request) {
                "nvshmemx_set_attr_uniqueid_args");
   require_zero(calls.hostlib_init_attr(init_with_unique_id, &attributes), "nvshmemx_hostlib_init_attr");
   if (calls.my_pe() != request.pe) {
-    throw Failure(ExitCode::failed, format("NVSHMEM numbered this PE %d, not %d", calls.my_pe(), request.pe));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("NVSHMEM numbered this PE %d, not %d", calls.my_pe(), request.pe));
   }
 }
 
 void* NvshmemJob::allocate(std::size_t size_bytes) {
   void* const address = library_.calls().calloc(size_bytes, 1);
-  if (address == nullptr) throw Failure(ExitCode::failed, format("nvshmem_calloc of %zu bytes failed", size_bytes));
+  if (address == nullptr)
+    throw cli::Failure(cli::ExitCode::failed, cli::format("nvshmem_calloc of %zu bytes failed", size_bytes));
   return address;
 }
 
@@ -98,12 +100,12 @@ std::string NvshmemJob::version() const {
   int minor = 0;
   int patch = 0;
   library_.calls().vendor_version(&major, &minor, &patch);
-  return format("%d.%d.%d", major, minor, patch);
+  return cli::format("%d.%d.%d", major, minor, patch);
 }
 
 void* NvshmemJob::create_stream() {
   const auto stream = device_->create_stream();
-  if (!stream) throw Failure(ExitCode::failed, stream.error().text());
+  if (!stream) throw cli::Failure(cli::ExitCode::failed, stream.error().text());
   return reinterpret_cast<void*>(stream->handle);
 }
 
@@ -120,8 +122,8 @@ void NvshmemJob::prepare_device() {
   if (!module) return give_up("cannot load " + device_path_ + ": " + module.error().text());
   module_ = *module;
   if (const int code = calls.cumodule_init(reinterpret_cast<void*>(module_.handle)); code != 0) {
-    return give_up(
-        format("nvshmemx_cumodule_init returned %d; %s must be built with this NVSHMEM", code, device_path_.c_str()));
+    return give_up(cli::format("nvshmemx_cumodule_init returned %d; %s must be built with this NVSHMEM", code,
+                               device_path_.c_str()));
   }
   const auto function = device_->get_function(module_, "gdrkit_nvshmem");
   if (!function) return give_up(function.error().text());
@@ -133,7 +135,7 @@ void NvshmemJob::launch(DeviceBatch* batch) {
   batch->parameters.state.n_pes = n_pes_;
   void* pointers[] = {&batch->parameters};
   if (auto launched = device_->launch(gpu_kernel_, batch->shape, {}, pointers); !launched) {
-    throw Failure(ExitCode::failed, launched.error().text());
+    throw cli::Failure(cli::ExitCode::failed, launched.error().text());
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 
 namespace gdrkit::tools::pgas {
 namespace {
@@ -30,7 +30,7 @@ class LoadedFile {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw Failure(ExitCode::cannot_run, format("cannot load %s: %s%s", path_, why.c_str(), remedy_));
+    throw cli::Failure(cli::ExitCode::cannot_run, cli::format("cannot load %s: %s%s", path_, why.c_str(), remedy_));
   }
   const char* path_;
   const char* remedy_;

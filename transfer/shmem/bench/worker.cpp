@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/common/numa_options.hpp"
+#include "cli/interface/numa_options.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -30,7 +30,7 @@ namespace {
 /// A CPU near the GPU for the calling thread alone, another one for each PE of the node; the library's own threads,
 /// which exist by now, stay free to run on all of them. Where the system refuses, the thread stays unbound.
 void settle(const platform::Device& device, int pe, int n_pes) {
-  const platform::Placement placement = placement_for(device);
+  const platform::Placement placement = cli::placement_for(device);
   std::vector<int> cpus = placement.gpu_node() < 0 ? std::vector<int>() : placement.usable_cpus(placement.gpu_node());
   if (cpus.empty()) cpus = placement.usable_cpus();
   if (cpus.empty()) return;
@@ -82,7 +82,7 @@ class Worker {
 
  private:
   static void require_done(const base::Status& status) {
-    if (!status) throw Failure(ExitCode::failed, status.error().text());
+    if (!status) throw cli::Failure(cli::ExitCode::failed, status.error().text());
   }
 
   void start(const Request& request, Reply* reply) {
@@ -114,12 +114,12 @@ class Worker {
     job_.register_buffer(station_.registered, bytes);
     station_.object_bytes = bytes;
     auto pinned = job_.device().allocate(platform::AllocationKind::host, bytes);
-    if (!pinned) throw Failure(ExitCode::failed, pinned.error().text());
+    if (!pinned) throw cli::Failure(cli::ExitCode::failed, pinned.error().text());
     pinned_ = std::move(*pinned);
     station_.pinned = reinterpret_cast<std::uint8_t*>(pinned_.address());
     for (std::uint8_t* local : {station_.mapped, station_.registered, station_.pinned}) std::memset(local, 0x5c, bytes);
     auto result = job_.device().allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::ShmemResult));
-    if (!result) throw Failure(ExitCode::failed, result.error().text());
+    if (!result) throw cli::Failure(cli::ExitCode::failed, result.error().text());
     result_ = std::move(*result);
     station_.stream = job_.create_stream();
     job_.prepare_device();
@@ -159,7 +159,7 @@ class Worker {
     require_done(device.synchronize(platform::Stream()));
     platform::ShmemResult result{};
     require_done(device.copy_to_host(&result, result_.address(), sizeof result));
-    if (result.wrong != 0) throw Failure(ExitCode::failed, "a wait of a GPU kernel exceeded its limit");
+    if (result.wrong != 0) throw cli::Failure(cli::ExitCode::failed, "a wait of a GPU kernel exceeded its limit");
     reply->ns = static_cast<double>(result.elapsed_ns()) / static_cast<double>(request.count);
     return 0;
   }
@@ -200,7 +200,7 @@ bool receive(int socket, Request* request) {
 }
 
 template <class MakeJob>
-ExitCode serve_all(int socket, MakeJob make_job) {
+cli::ExitCode serve_all(int socket, MakeJob make_job) {
   using Job = decltype(make_job());
   std::optional<Worker<Job>> worker;
   Request request;
@@ -212,23 +212,23 @@ ExitCode serve_all(int socket, MakeJob make_job) {
       if (reply.code < 0 && reply.text[0] == '\0') {
         std::snprintf(reply.text, sizeof reply.text, "%s", gdrkit_shmem_last_error());
       }
-    } catch (const Failure& failure) {
-      reply.code = failure.code() == ExitCode::cannot_run ? -ENODEV : -EIO;
+    } catch (const cli::Failure& failure) {
+      reply.code = failure.code() == cli::ExitCode::cannot_run ? -ENODEV : -EIO;
       std::snprintf(reply.text, sizeof reply.text, "%s", failure.what());
     }
     if (::send(socket, &reply, sizeof reply, MSG_NOSIGNAL) < 0) break;
-    if (request.kind == RequestKind::end) return ExitCode::ok;
+    if (request.kind == RequestKind::end) return cli::ExitCode::ok;
   }
-  return ExitCode::failed;
+  return cli::ExitCode::failed;
 }
 
 }  // namespace
 
-ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket) {
+cli::ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket) {
   if (library == "gdrkit") return serve_all(socket, [] { return GdrkitJob(); });
   if (library == "nvshmem") return serve_all(socket, [&] { return NvshmemJob(files); });
   if (library == "nccl") return serve_all(socket, [&] { return NcclJob(files); });
-  throw Failure(ExitCode::usage, "gdrkit shmem bench: there is no library '" + library + "'");
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem bench: there is no library '" + library + "'");
 }
 
 }  // namespace gdrkit::tools::pgas

@@ -6,12 +6,12 @@
 
 #include <string>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 
 namespace gdrkit::tools::pgas {
 
 /// `library`: "gdrkit", "nvshmem" or "nccl". Returns once bench asks for the end, or is gone.
-ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket);
+cli::ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket);
 
 }  // namespace gdrkit::tools::pgas

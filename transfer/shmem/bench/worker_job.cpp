@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "base/memory_file.hpp"
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -78,7 +78,7 @@ void WorkerJob::fail(const std::string& text) const { throw WorkerFailure(librar
 void WorkerJob::launch(int pe) {
   int sockets[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
-    fail(format("cannot connect to %s: %s", name_of(pe).c_str(), std::strerror(errno)));
+    fail(cli::format("cannot connect to %s: %s", name_of(pe).c_str(), std::strerror(errno)));
   }
   const timeval limit{receive_limit_s, 0};
   (void)::setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -118,7 +118,7 @@ void WorkerJob::launch(int pe) {
   if (id < 0) {
     ::close(sockets[0]);
     if (output >= 0) ::close(output);
-    fail("cannot start " + name_of(pe) + ": " + fork_error_text(error));
+    fail("cannot start " + name_of(pe) + ": " + cli::fork_error_text(error));
   }
   processes_.push_back({id, sockets[0], output});
 }
@@ -154,7 +154,7 @@ Reply WorkerJob::receive(int pe) {
     received = ::recv(processes_[static_cast<std::size_t>(pe)].socket, &reply, sizeof reply, 0);
   } while (received < 0 && errno == EINTR);
   if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-    fail(format("%s did not answer within %d s", name_of(pe).c_str(), receive_limit_s));
+    fail(cli::format("%s did not answer within %d s", name_of(pe).c_str(), receive_limit_s));
   }
   if (received != static_cast<ssize_t>(sizeof reply)) fail(name_of(pe) + " has ended");
   reply.text[sizeof reply.text - 1] = '\0';

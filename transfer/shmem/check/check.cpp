@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <iterator>
 
-#include "cli/common/common_options.hpp"
-#include "cli/common/device_choice.hpp"
-#include "cli/common/suggestion.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "cli/interface/suggestion.hpp"
 #include "transfer/shmem/check/check_report.hpp"
 #include "transfer/shmem/check/transfer_plan.hpp"
 #include "transfer/shmem/parts.hpp"
@@ -22,14 +22,14 @@ constexpr std::uint32_t timeout_ms = 60'000;
 struct Options {
   CheckOptions check;
   std::vector<std::string> names;
-  DocumentOption json;
+  cli::DocumentOption json;
   int n_pes = -1;  // as the launcher says, or 2
   bool is_pe = false;
   bool is_list = false;
 };
 
-CommandLine command_line(Options* options) {
-  CommandLine line;
+cli::CommandLine command_line(Options* options) {
+  cli::CommandLine line;
   line.name = "shmem check";
   line.summary =
       "Calls every operation of libgdrkit_shmem between all PEs and compares the data. Without a launcher it starts "
@@ -45,7 +45,7 @@ CommandLine command_line(Options* options) {
       {'\0', "as-pe", "", &options->is_pe, "start no other PEs", false, true, false, 1, true},
       {'\0', "spoil", "CHECK", &options->check.spoiled, "change a received byte on the last PE", false, true, false, 1,
        true},
-      json_option(&options->json, "transfer/shmem/README.md"),
+      cli::json_option(&options->json, "transfer/shmem/README.md"),
   };
   return line;
 }
@@ -56,8 +56,8 @@ std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
   for (const Check& check : all_checks()) known.emplace_back(check.name);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw Failure(ExitCode::usage, "gdrkit shmem check: there is no check '" + name + "'" +
-                                         did_you_mean(name, known) + "; --list lists them");
+      throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: there is no check '" + name + "'" +
+                                                   cli::did_you_mean(name, known) + "; --list lists them");
     }
   }
   for (const Check& check : all_checks()) {
@@ -68,11 +68,14 @@ std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
 
 void check_values(const Options& options) {
   if (options.n_pes == 0 || options.n_pes > most_pes)
-    throw Failure(ExitCode::usage, "gdrkit shmem check: -n is 1 to 1024");
-  if (options.check.largest_bytes == 0) throw Failure(ExitCode::usage, "gdrkit shmem check: --largest must not be 0");
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: -n is 1 to 1024");
+  if (options.check.largest_bytes == 0)
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: --largest must not be 0");
   if (options.check.largest_bytes > largest_planned_bytes)
-    throw Failure(ExitCode::usage, "gdrkit shmem check: --largest is 8M at most; gdrkit shmem bench --bulk moves more");
-  if (options.check.rounds < 1) throw Failure(ExitCode::usage, "gdrkit shmem check: --rounds must be at least 1");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit shmem check: --largest is 8M at most; gdrkit shmem bench --bulk moves more");
+  if (options.check.rounds < 1)
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: --rounds must be at least 1");
 }
 
 /// Of all PEs in turn, at PE 0; those of the own one elsewhere.
@@ -100,7 +103,7 @@ bool run_checks(PeSession& session, const Options& options, const std::vector<co
   report.is_emulated = session.choice().is_emulated;
   report.machine = platform::describe_machine(&session.device());
   const bool prints = is_first && !options.json.is_on_stdout();
-  if (is_first) print_note(session.choice(), options.json.is_on_stdout());
+  if (is_first) cli::print_note(session.choice(), options.json.is_on_stdout());
   if (prints) print_check_head(report);
   Checker checker(session, options.check);
   for (const Check* check : checks) {
@@ -109,7 +112,7 @@ bool run_checks(PeSession& session, const Options& options, const std::vector<co
     try {
       check->run(checker);
       all = gather(checker, {checker.finish()});
-    } catch (const Failure&) {
+    } catch (const cli::Failure&) {
       checker.print_failures();
       throw;
     }
@@ -126,19 +129,19 @@ bool run_checks(PeSession& session, const Options& options, const std::vector<co
 
 }  // namespace
 
-ExitCode run_check(Front front, int argc, char** argv) {
+cli::ExitCode run_check(cli::Front front, int argc, char** argv) {
   Options options;
-  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
   check_values(options);
   const std::vector<const Check*> checks = chosen_checks(options.names);
   if (options.is_list) {
     for (const Check* check : checks) std::printf("%-12s %s\n", check->name, check->summary);
-    return ExitCode::ok;
+    return cli::ExitCode::ok;
   }
   std::vector<std::string> words = {"shmem", "check", "--as-pe"};
   words.insert(words.end(), argv + std::min(argc, 1), argv + argc);
   if (options.n_pes > 0 && !options.is_pe) {
-    (void)choose_device(find_gpus());  // one error message instead of one for each PE
+    (void)cli::choose_device(cli::find_gpus());  // one error message instead of one for each PE
     start_job(options.n_pes, words);
   }
   SessionRequest request;
@@ -151,7 +154,7 @@ ExitCode run_check(Front front, int argc, char** argv) {
   }
   const bool is_ok = run_checks(session, options, checks);
   session.end();
-  return is_ok ? ExitCode::ok : ExitCode::failed;
+  return is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
 }
 
 }  // namespace gdrkit::tools::pgas

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "cli/common/json_document.hpp"
+#include "cli/interface/json_document.hpp"
 #include "transfer/shmem/check/check_report.hpp"
 
 namespace gdrkit::tools::pgas {
 
-void write_check_json(const DocumentOption& option, const CheckReport& report) {
-  Json document = json_head("shmem check", report.machine, "", report.is_emulated);
+void write_check_json(const cli::DocumentOption& option, const CheckReport& report) {
+  cli::Json document = cli::json_head("shmem check", report.machine, "", report.is_emulated);
   document["n_pes"] = report.n_pes;
-  document["checks"] = Json::array();
+  document["checks"] = cli::Json::array();
   for (const CheckSummary& one : report.checks) {
     document["checks"].push_back({{"name", one.check->name},
                                   {"summary", one.check->summary},
@@ -19,7 +19,7 @@ void write_check_json(const DocumentOption& option, const CheckReport& report) {
                                   {"texts", one.texts}});
   }
   document["ok"] = report.is_ok();
-  write_json(option, document);
+  cli::write_json(option, document);
 }
 
 }  // namespace gdrkit::tools::pgas

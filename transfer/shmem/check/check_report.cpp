@@ -6,8 +6,8 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "cli/common/exit_code.hpp"
-#include "cli/common/wrapped_text.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "cli/interface/wrapped_text.hpp"
 
 namespace gdrkit::tools::pgas {
 
@@ -24,7 +24,7 @@ std::vector<CheckSummary> summarise(const std::vector<const Check*>& checks, int
     for (int pe = 0; pe < n_pes; ++pe) {
       const CheckResult& result = results[static_cast<std::size_t>(pe) * checks.size() + number];
       if (result.seal != result_seal) {
-        summary.texts.push_back(format("PE %d: its result did not arrive at PE 0", pe));
+        summary.texts.push_back(cli::format("PE %d: its result did not arrive at PE 0", pe));
         ++summary.failures;
         continue;
       }
@@ -42,8 +42,8 @@ std::vector<CheckSummary> summarise(const std::vector<const Check*>& checks, int
 }
 
 void print_check_head(const CheckReport& report) {
-  std::printf("%d PEs on %s\n%-12s %12s %10s  %s\n", report.n_pes, printable(report.machine.gpu_name).c_str(), "check",
-              "operations", "seconds", "result");
+  std::printf("%d PEs on %s\n%-12s %12s %10s  %s\n", report.n_pes, cli::printable(report.machine.gpu_name).c_str(),
+              "check", "operations", "seconds", "result");
 }
 
 void print_check(const CheckSummary& summary) {
@@ -52,8 +52,8 @@ void print_check(const CheckSummary& summary) {
   if (summary.failures == 0) {
     std::printf("ok\n");
   } else {
-    std::printf("FAILED (%s)\n", counted(summary.failures, "failure").c_str());
-    for (const std::string& text : summary.texts) std::printf("  %s\n", printable(text).c_str());
+    std::printf("FAILED (%s)\n", cli::counted(summary.failures, "failure").c_str());
+    for (const std::string& text : summary.texts) std::printf("  %s\n", cli::printable(text).c_str());
   }
 }
 
@@ -61,9 +61,10 @@ void print_check_end(const CheckReport& report) {
   const auto failed =
       std::count_if(report.checks.begin(), report.checks.end(), [](const CheckSummary& one) { return one.failures; });
   if (failed == 0) {
-    std::printf("%s passed\n", counted(report.checks.size(), "check").c_str());
+    std::printf("%s passed\n", cli::counted(report.checks.size(), "check").c_str());
   } else {
-    std::printf("%zu of %s FAILED\n", static_cast<std::size_t>(failed), counted(report.checks.size(), "check").c_str());
+    std::printf("%zu of %s FAILED\n", static_cast<std::size_t>(failed),
+                cli::counted(report.checks.size(), "check").c_str());
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
+#include "cli/interface/document_option.hpp"
 #include "platform/facts/machine.hpp"
 #include "transfer/shmem/check/check_list.hpp"
 
@@ -35,6 +35,6 @@ struct CheckReport {
 void print_check_head(const CheckReport& report);
 void print_check(const CheckSummary& summary);
 void print_check_end(const CheckReport& report);
-void write_check_json(const DocumentOption& option, const CheckReport& report);
+void write_check_json(const cli::DocumentOption& option, const CheckReport& report);
 
 }  // namespace gdrkit::tools::pgas

@@ -14,7 +14,7 @@ namespace gdrkit::tools::pgas {
 namespace {
 
 void require_copy(const base::Status& copied) {
-  if (!copied) throw Failure(ExitCode::failed, format("gdrkit shmem check: %s", copied.error().text()));
+  if (!copied) throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit shmem check: %s", copied.error().text()));
 }
 
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
@@ -53,7 +53,7 @@ void Checker::fail(const std::string& text) {
 void Checker::print_failures() {
   const std::lock_guard lock(mutex_);
   for (std::size_t kept = 0; kept < std::min<std::uint64_t>(result_.failures, kept_failures); ++kept) {
-    std::fprintf(stderr, "%s\n", printable(name_ + ": " + result_.texts[kept]).c_str());
+    std::fprintf(stderr, "%s\n", cli::printable(name_ + ": " + result_.texts[kept]).c_str());
   }
 }
 
@@ -65,14 +65,14 @@ void Checker::count(std::uint64_t operations) {
 bool Checker::succeeds(int code, const std::string& what) {
   count();
   if (code >= 0) return true;
-  fail(last_error(format("%s returned %d", what.c_str(), code)));
+  fail(last_error(cli::format("%s returned %d", what.c_str(), code)));
   return false;
 }
 
 void Checker::is_refused(int code, int errno_value, const std::string& what) {
   count();
   if (code != -errno_value) {
-    fail(format("%s returned %d, expected %d (%s)", what.c_str(), code, -errno_value, std::strerror(errno_value)));
+    fail(cli::format("%s returned %d, expected %d (%s)", what.c_str(), code, -errno_value, std::strerror(errno_value)));
   } else if (gdrkit_shmem_last_error()[0] == '\0') {
     fail(what + " was refused without an error message");
   }
@@ -114,7 +114,8 @@ void Checker::spoil(std::vector<std::uint8_t>* received) {
 SymmetricMemory::SymmetricMemory(Checker& checker, std::size_t size_bytes)
     : checker_(checker), data_(static_cast<std::uint8_t*>(gdrkit_shmem_malloc(size_bytes))) {
   if (data_ == nullptr) {
-    throw Failure(ExitCode::failed, "gdrkit shmem check: " + last_error(format("malloc of %zu bytes", size_bytes)));
+    throw cli::Failure(cli::ExitCode::failed,
+                       "gdrkit shmem check: " + last_error(cli::format("malloc of %zu bytes", size_bytes)));
   }
 }
 
@@ -139,7 +140,7 @@ std::vector<std::uint8_t> pattern(std::size_t size_bytes, std::uint64_t seed) {
 }
 
 std::string wrong_byte(std::size_t index, std::uint8_t got, std::uint8_t expected) {
-  return format("byte %zu is 0x%02x, expected 0x%02x", index, got, expected);
+  return cli::format("byte %zu is 0x%02x, expected 0x%02x", index, got, expected);
 }
 
 }  // namespace gdrkit::tools::pgas

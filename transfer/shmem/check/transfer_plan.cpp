@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "cli/common/exit_code.hpp"
+#include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/check/checker.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -86,12 +86,14 @@ std::optional<std::string> first_difference(const TransferPlan& plan, Side side,
                        [](std::size_t offset, const PlannedTransfer& one) { return offset < one.begin; });
   const PlannedTransfer& transfer = *std::prev(after);
   const std::size_t first = transfer.begin + guard_bytes;
-  const std::string which = format("%zu bytes (local + %zu, remote + %zu): ", transfer.size_bytes,
-                                   transfer.local_offset - first, transfer.remote_offset - first);
+  const std::string which = cli::format("%zu bytes (local + %zu, remote + %zu): ", transfer.size_bytes,
+                                        transfer.local_offset - first, transfer.remote_offset - first);
   const std::size_t begin = offset_of(transfer, side);
-  if (at < begin) return which + format("%zu bytes before its target: ", begin - at) + wrong_byte(0, *wrong, *right);
+  if (at < begin)
+    return which + cli::format("%zu bytes before its target: ", begin - at) + wrong_byte(0, *wrong, *right);
   const std::size_t end = begin + transfer.size_bytes;
-  if (at >= end) return which + format("%zu bytes behind its target: ", at - end + 1) + wrong_byte(0, *wrong, *right);
+  if (at >= end)
+    return which + cli::format("%zu bytes behind its target: ", at - end + 1) + wrong_byte(0, *wrong, *right);
   return which + wrong_byte(at - begin, *wrong, *right);
 }
 

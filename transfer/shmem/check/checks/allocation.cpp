@@ -18,8 +18,8 @@ void compare_offsets(Checker& checker, const SymmetricMemory& places, const void
     std::uint64_t other = 0;
     if (!checker.succeeds(gdrkit_shmem_get(&other, places.data(), sizeof other, pe), "get of an offset")) continue;
     checker.demand(other == own,
-                   what + format(": offset %llu here, %llu on PE %d", static_cast<unsigned long long>(own),
-                                 static_cast<unsigned long long>(other), pe));
+                   what + cli::format(": offset %llu here, %llu on PE %d", static_cast<unsigned long long>(own),
+                                      static_cast<unsigned long long>(other), pe));
   }
   checker.barrier();
 }
@@ -28,7 +28,7 @@ void check_sizes(Checker& checker) {
   const SymmetricMemory places(checker, sizeof(std::uint64_t));
   for (const std::size_t size : {std::size_t{1}, std::size_t{255}, std::size_t{256}, std::size_t{257}, mib + 1}) {
     void* const address = gdrkit_shmem_malloc(size);
-    const std::string what = format("malloc of %zu bytes", size);
+    const std::string what = cli::format("malloc of %zu bytes", size);
     checker.demand(address != nullptr, last_error(what));
     if (address == nullptr) continue;
     checker.demand(reinterpret_cast<std::uint64_t>(address) % 256 == 0, what + " is not aligned to 256 bytes");
@@ -37,7 +37,7 @@ void check_sizes(Checker& checker) {
   }
   for (std::size_t alignment = 1; alignment <= 2 * mib; alignment *= 2) {
     void* const address = gdrkit_shmem_align(alignment, 100);
-    const std::string what = format("align to %zu", alignment);
+    const std::string what = cli::format("align to %zu", alignment);
     checker.demand(address != nullptr, last_error(what));
     if (address == nullptr) continue;
     checker.demand(reinterpret_cast<std::uint64_t>(address) % alignment == 0, what + " is not so aligned");
@@ -54,7 +54,7 @@ void check_zeroed(Checker& checker) {
     if (address == nullptr) return;
     std::vector<std::uint8_t> bytes(size);
     checker.read(bytes.data(), address, size);
-    checker.compare(&bytes, std::vector<std::uint8_t>(size), format("calloc of %zu bytes", size));
+    checker.compare(&bytes, std::vector<std::uint8_t>(size), cli::format("calloc of %zu bytes", size));
     checker.fill(address, 0xee, size);
     (void)checker.succeeds(gdrkit_shmem_free(address), "free");
   }

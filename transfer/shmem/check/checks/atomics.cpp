@@ -40,13 +40,14 @@ void check_one(Checker& checker, const SymmetricMemory& memory, const Operation&
   checker.write(memory.data(), before, sizeof before);
   checker.barrier();
   const std::string what =
-      format("atomic %s of %zu bytes%s on PE %d", operation.name, size_bytes, fetches ? ", fetching" : "", pe);
+      cli::format("atomic %s of %zu bytes%s on PE %d", operation.name, size_bytes, fetches ? ", fetching" : "", pe);
   Word fetched = 0;
   const Word compare = cut(matches ? start : start + 1, size_bytes);
   const int code = gdrkit_shmem_atomic(memory.as<Word>() + 1, size_bytes, operation.code, cut(operand, size_bytes),
                                        compare, fetches ? &fetched : nullptr, pe);
   if (checker.succeeds(code, what) && fetches) {
-    checker.demand(cut(fetched, size_bytes) == cut(start, size_bytes), what + format(" fetched 0x%" PRIx64, fetched));
+    checker.demand(cut(fetched, size_bytes) == cut(start, size_bytes),
+                   what + cli::format(" fetched 0x%" PRIx64, fetched));
   }
   checker.barrier();
   Word after[3] = {};
@@ -54,7 +55,7 @@ void check_one(Checker& checker, const SymmetricMemory& memory, const Operation&
   Word wanted = cut(operation.result(cut(start, size_bytes), cut(operand, size_bytes), compare), size_bytes);
   if (size_bytes == 4) wanted |= start & ~Word{UINT32_MAX};
   checker.demand(after[0] == guard && after[2] == guard, what + " changed a word next to its own");
-  checker.demand(after[1] == wanted, what + format(" left 0x%" PRIx64 ", expected 0x%" PRIx64, after[1], wanted));
+  checker.demand(after[1] == wanted, what + cli::format(" left 0x%" PRIx64 ", expected 0x%" PRIx64, after[1], wanted));
   checker.barrier();
 }
 
@@ -73,7 +74,8 @@ void check_together(Checker& checker, const SymmetricMemory& memory) {
     Word ticket = 0;
     (void)checker.succeeds(gdrkit_shmem_atomic(word + tickets, sizeof(Word), GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &ticket, 0),
                            "fetch_add");
-    checker.demand(ticket < all && (turn == 0 || ticket > last), format("fetch_add gave the ticket %" PRIu64, ticket));
+    checker.demand(ticket < all && (turn == 0 || ticket > last),
+                   cli::format("fetch_add gave the ticket %" PRIu64, ticket));
     last = ticket;
   }
   for (Word turn = 0; turn < each / 10 + 1; ++turn) {
@@ -96,10 +98,10 @@ void check_together(Checker& checker, const SymmetricMemory& memory) {
     Word after[words] = {};
     checker.read(after, memory.data(), sizeof after);
     const Word sections = (each / 10 + 1) * static_cast<Word>(checker.n_pes());
-    checker.demand(after[sum] == all, format("%" PRIu64 " atomic additions of 1 made %" PRIu64, all, after[sum]));
-    checker.demand(after[tickets] == all, format("%" PRIu64 " tickets made %" PRIu64, all, after[tickets]));
+    checker.demand(after[sum] == all, cli::format("%" PRIu64 " atomic additions of 1 made %" PRIu64, all, after[sum]));
+    checker.demand(after[tickets] == all, cli::format("%" PRIu64 " tickets made %" PRIu64, all, after[tickets]));
     checker.demand(after[guarded] == sections,
-                   format("%" PRIu64 " additions under a lock made %" PRIu64, sections, after[guarded]));
+                   cli::format("%" PRIu64 " additions under a lock made %" PRIu64, sections, after[guarded]));
   }
   checker.barrier();
 }

@@ -64,7 +64,7 @@ class Exchanges {
   void run(const Operation& operation, std::size_t size, int root, bool is_on_stream) {
     ++round_;
     const std::string what =
-        format("%s%s of %zu bytes, root %d", operation.name, is_on_stream ? "_on_stream" : "", size, root);
+        cli::format("%s%s of %zu bytes, root %d", operation.name, is_on_stream ? "_on_stream" : "", size, root);
     const std::vector<std::uint8_t> mine =
         source_of(checker_.pe(), round_, operation.has_source_parts ? parts_ * size : size);
     checker_.write(source_.data(), mine.data(), mine.size());
@@ -120,9 +120,10 @@ void check_barriers_on_stream(Checker& checker) {
     (void)checker.succeeds(gdrkit_shmem_sync_all_on_stream(nullptr), "sync_all_on_stream");
     (void)checker.succeeds(gdrkit_shmem_stream_synchronize(nullptr), "stream_synchronize");
     for (std::size_t pe = 0; pe < pes; ++pe) {
-      checker.demand(seen[pe] == round,
-                     format("round %llu: behind barrier_all_on_stream, the word of PE %zu is %llu",
-                            static_cast<unsigned long long>(round), pe, static_cast<unsigned long long>(seen[pe])));
+      checker.demand(
+          seen[pe] == round,
+          cli::format("round %llu: behind barrier_all_on_stream, the word of PE %zu is %llu",
+                      static_cast<unsigned long long>(round), pe, static_cast<unsigned long long>(seen[pe])));
     }
   }
 }

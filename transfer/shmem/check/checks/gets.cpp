@@ -31,8 +31,8 @@ void get_all(Checker& checker, const TransferPlan& plan, const SymmetricMemory& 
   for (const PlannedTransfer& transfer : plan.transfers) {
     const int code = operation.call(local->data() + transfer.local_offset, remote.data() + transfer.remote_offset,
                                     transfer.size_bytes, source_pe);
-    (void)checker.succeeds(code, format("%s of %zu bytes from PE %d to %s memory", operation.name, transfer.size_bytes,
-                                        source_pe, local_name(kind)));
+    (void)checker.succeeds(code, cli::format("%s of %zu bytes from PE %d to %s memory", operation.name,
+                                             transfer.size_bytes, source_pe, local_name(kind)));
   }
   (void)checker.succeeds(gdrkit_shmem_quiet(), "quiet");
   (void)checker.succeeds(gdrkit_shmem_stream_synchronize(nullptr), "stream_synchronize");
@@ -40,7 +40,7 @@ void get_all(Checker& checker, const TransferPlan& plan, const SymmetricMemory& 
   checker.spoil(&got);
   if (const auto wrong =
           first_difference(plan, Side::local, got, region_image(plan, Side::local, seed_of(source_pe), filler))) {
-    checker.fail(format("%s from PE %d to %s memory, ", operation.name, source_pe, local_name(kind)) + *wrong);
+    checker.fail(cli::format("%s from PE %d to %s memory, ", operation.name, source_pe, local_name(kind)) + *wrong);
   }
 }
 

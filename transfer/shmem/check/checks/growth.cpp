@@ -22,7 +22,7 @@ void verify_probe(Checker& checker, const SymmetricMemory& object, std::size_t o
   checker.read(got.data(), object.data() + offset, got.size());
   const int source = checker.neighbour(-1);
   checker.compare(&got, pattern(probe_bytes, seed + static_cast<std::uint64_t>(source)),
-                  format("put by PE %d to grown memory, %zu bytes", source, probe_bytes));
+                  cli::format("put by PE %d to grown memory, %zu bytes", source, probe_bytes));
 }
 
 }  // namespace

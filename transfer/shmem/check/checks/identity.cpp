@@ -24,7 +24,7 @@ void check_state(Checker& checker) {
   checker.is_refused(gdrkit_shmem_module_init(nullptr), EINVAL, "module_init of no module");
   (void)checker.succeeds(gdrkit_shmem_set_timeout(limit_ms), "set_timeout");
   const bool is_emulated = checker.session().choice().is_emulated;
-  checker.demand(fills == (is_emulated ? 0 : 2), format("a registered state was filled in %d times", fills));
+  checker.demand(fills == (is_emulated ? 0 : 2), cli::format("a registered state was filled in %d times", fills));
   if (is_emulated) return;
   checker.demand(filled.pe == checker.pe() && filled.n_pes == checker.n_pes(), "the state is that of another PE");
   checker.demand(filled.limit_ns == std::uint64_t{limit_ms} * 1'000'000, "the state has another limit");
@@ -36,7 +36,7 @@ void check_identity(Checker& checker) {
   const gdrkit_shmem_info info = checker.session().info();
   checker.demand(gdrkit_shmem_my_pe() == checker.pe(), "my_pe differs from get_info");
   checker.demand(gdrkit_shmem_n_pes() == checker.n_pes(), "n_pes differs from get_info");
-  checker.demand(info.node_pes >= 1 && info.node_pes <= info.n_pes, format("node_pes is %d", info.node_pes));
+  checker.demand(info.node_pes >= 1 && info.node_pes <= info.n_pes, cli::format("node_pes is %d", info.node_pes));
   checker.demand(info.heap_bytes != 0 && info.heap_bytes <= info.heap_max_bytes, "heap_bytes exceeds heap_max_bytes");
   gdrkit_shmem_pe_t own{};
   if (checker.succeeds(gdrkit_shmem_current(&own), "current")) (void)checker.succeeds(gdrkit_shmem_use(own), "use");
@@ -45,7 +45,7 @@ void check_identity(Checker& checker) {
   for (int pe = 0; pe < checker.n_pes(); ++pe) {
     // Several PEs may share a GPU; their heaps are apart all the same.
     const void* const other = gdrkit_shmem_ptr(memory.data(), pe);
-    checker.demand(pe == checker.pe() || other != memory.data(), format("ptr of PE %d is the own copy", pe));
+    checker.demand(pe == checker.pe() || other != memory.data(), cli::format("ptr of PE %d is the own copy", pe));
   }
   check_state(checker);
 }

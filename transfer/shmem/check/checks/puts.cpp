@@ -76,15 +76,15 @@ void put_all(Checker& checker, const Places& places, std::size_t number, LocalKi
     const int code =
         operation.call({places.remote.data() + transfer.remote_offset, places.local.data() + transfer.local_offset,
                         transfer.size_bytes, places.signal.as<std::uint64_t>(), ++sent, target_pe});
-    (void)checker.succeeds(code, format("%s of %zu bytes from %s memory to PE %d", operation.name, transfer.size_bytes,
-                                        local_name(kind), target_pe));
+    (void)checker.succeeds(code, cli::format("%s of %zu bytes from %s memory to PE %d", operation.name,
+                                             transfer.size_bytes, local_name(kind), target_pe));
   }
   (void)checker.succeeds(gdrkit_shmem_stream_synchronize(nullptr), "stream_synchronize");
   checker.barrier();
   std::vector<std::uint8_t> got(plan.region_bytes);
   checker.read(got.data(), places.remote.data(), got.size());
   checker.spoil(&got);
-  const std::string what = format("%s by PE %d from its %s memory, ", operation.name, source_pe, local_name(kind));
+  const std::string what = cli::format("%s by PE %d from its %s memory, ", operation.name, source_pe, local_name(kind));
   if (const auto wrong = first_difference(plan, Side::remote, got,
                                           region_image(plan, Side::remote, seed_of(source_pe, number), filler))) {
     checker.fail(what + *wrong);
@@ -92,8 +92,8 @@ void put_all(Checker& checker, const Places& places, std::size_t number, LocalKi
   if (operation.has_signal) {
     const auto signal = checker.read_value(places.signal.as<std::uint64_t>());
     checker.demand(signal == sent,
-                   what + format("the signal is %llu after %llu puts", static_cast<unsigned long long>(signal),
-                                 static_cast<unsigned long long>(sent)));
+                   what + cli::format("the signal is %llu after %llu puts", static_cast<unsigned long long>(signal),
+                                      static_cast<unsigned long long>(sent)));
   }
 }
 

@@ -90,8 +90,8 @@ template <class T>
 void run_call(Checker& checker, Buffers& buffers, const Functions<T>& functions, std::size_t count, bool is_scattered,
               bool is_on_stream) {
   const auto n_pes = static_cast<std::size_t>(checker.n_pes());
-  const std::string what = format("%s_%s%s of %zu", functions.name, is_scattered ? "reducescatter" : "reduce",
-                                  is_on_stream ? "_on_stream" : "", count);
+  const std::string what = cli::format("%s_%s%s of %zu", functions.name, is_scattered ? "reducescatter" : "reduce",
+                                       is_on_stream ? "_on_stream" : "", count);
   const auto mine = source_of<T>(checker.pe(), is_scattered ? n_pes * count : count, functions.reduction);
   checker.write(buffers.source.data(), mine.data(), mine.size());
   T* const target = buffers.target.as<T>();

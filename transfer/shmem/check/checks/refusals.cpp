@@ -134,7 +134,7 @@ void check_refusals(Checker& checker) {
                                        ? place.remote + 4
                                        : place.remote;
       const int code = operation.call({remote, host.data(), place.size_bytes, signal.as<std::uint64_t>(), place.pe});
-      checker.is_refused(code, EINVAL, format("%s at %s", operation.name, place.name.c_str()));
+      checker.is_refused(code, EINVAL, cli::format("%s at %s", operation.name, place.name.c_str()));
     }
   }
   check_words(checker, object);

@@ -12,7 +12,8 @@ constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
 platform::Allocation allocate(Checker& checker, platform::AllocationKind kind) {
   auto allocated = checker.session().device().allocate(kind, buffer_bytes);
-  if (!allocated) throw Failure(ExitCode::failed, format("gdrkit shmem check: %s", allocated.error().text()));
+  if (!allocated)
+    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit shmem check: %s", allocated.error().text()));
   return std::move(*allocated);
 }
 
@@ -29,11 +30,11 @@ void put_and_compare(Checker& checker, std::uint8_t* symmetric, const std::uint8
     checker.barrier();
     std::vector<std::uint8_t> received(size);
     checker.read(received.data(), own, size);
-    checker.compare(&received, pattern(size, before), format("put of %zu bytes into a registered buffer", size));
+    checker.compare(&received, pattern(size, before), cli::format("put of %zu bytes into a registered buffer", size));
     std::vector<std::uint8_t> fetched(size);
     checker.succeeds(gdrkit_shmem_get(fetched.data(), symmetric, size, checker.neighbour(1)),
                      "get from a registered buffer");
-    checker.compare(&fetched, mine, format("get of %zu bytes from a registered buffer", size));
+    checker.compare(&fetched, mine, cli::format("get of %zu bytes from a registered buffer", size));
     checker.barrier();
   }
 }
@@ -49,7 +50,7 @@ void check_registration(Checker& checker) {
   const platform::Allocation memory = allocate(checker, platform::AllocationKind::vmm_exportable);
   auto* const own = reinterpret_cast<std::uint8_t*>(memory.address());
   auto* const symmetric = static_cast<std::uint8_t*>(gdrkit_shmem_buffer_register_symmetric(own, buffer_bytes));
-  checker.demand(symmetric != nullptr, format("buffer_register_symmetric: %s", gdrkit_shmem_last_error()));
+  checker.demand(symmetric != nullptr, cli::format("buffer_register_symmetric: %s", gdrkit_shmem_last_error()));
   checker.count();
   if (symmetric == nullptr) return;
   put_and_compare(checker, symmetric, own);

@@ -39,7 +39,7 @@ void check_scalars(Checker& checker) {
   for (int pe = 0; pe < checker.n_pes(); ++pe) {                                                      \
     auto* const target = reinterpret_cast<c_type*>(place(checker.pe(), type));                        \
     (void)checker.succeeds(gdrkit_shmem_##name##_p(target, value_of<c_type>(checker.pe(), type), pe), \
-                           format("%s_p to PE %d", #name, pe));                                       \
+                           cli::format("%s_p to PE %d", #name, pe));                                  \
   }                                                                                                   \
   ++type;
   GDRKIT_SHMEM_FOR_EACH_TYPE(CHECK_P)
@@ -48,21 +48,21 @@ void check_scalars(Checker& checker) {
   std::vector<std::uint8_t> rows(row_bytes * static_cast<std::size_t>(checker.n_pes()));
   checker.read(rows.data(), memory.data(), rows.size());
   type = 0;
-#define CHECK_G(name, c_type)                                                                                    \
-  for (int pe = 0; pe < checker.n_pes(); ++pe) {                                                                 \
-    const auto offset = static_cast<std::size_t>(place(pe, type) - memory.data());                               \
-    const c_type wanted = value_of<c_type>(pe, type);                                                            \
-    std::vector<std::uint8_t> got(rows.data() + offset, rows.data() + offset + sizeof wanted);                   \
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&wanted);                                    \
-    checker.compare(&got, {bytes, bytes + sizeof wanted},                                                        \
-                    format("%s_p by PE %d, %zu bytes", #name, pe, sizeof wanted));                               \
-    c_type fetched{};                                                                                            \
-    const auto* const source = reinterpret_cast<const c_type*>(place(checker.pe(), type));                       \
-    if (checker.succeeds(gdrkit_shmem_##name##_g(source, &fetched, pe), format("%s_g from PE %d", #name, pe))) { \
-      checker.demand(is_same(fetched, value_of<c_type>(checker.pe(), type)),                                     \
-                     format("%s_g from PE %d fetched another value", #name, pe));                                \
-    }                                                                                                            \
-  }                                                                                                              \
+#define CHECK_G(name, c_type)                                                                                         \
+  for (int pe = 0; pe < checker.n_pes(); ++pe) {                                                                      \
+    const auto offset = static_cast<std::size_t>(place(pe, type) - memory.data());                                    \
+    const c_type wanted = value_of<c_type>(pe, type);                                                                 \
+    std::vector<std::uint8_t> got(rows.data() + offset, rows.data() + offset + sizeof wanted);                        \
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&wanted);                                         \
+    checker.compare(&got, {bytes, bytes + sizeof wanted},                                                             \
+                    cli::format("%s_p by PE %d, %zu bytes", #name, pe, sizeof wanted));                               \
+    c_type fetched{};                                                                                                 \
+    const auto* const source = reinterpret_cast<const c_type*>(place(checker.pe(), type));                            \
+    if (checker.succeeds(gdrkit_shmem_##name##_g(source, &fetched, pe), cli::format("%s_g from PE %d", #name, pe))) { \
+      checker.demand(is_same(fetched, value_of<c_type>(checker.pe(), type)),                                          \
+                     cli::format("%s_g from PE %d fetched another value", #name, pe));                                \
+    }                                                                                                                 \
+  }                                                                                                                   \
   ++type;
   GDRKIT_SHMEM_FOR_EACH_TYPE(CHECK_G)
 #undef CHECK_G

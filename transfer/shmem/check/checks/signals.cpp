@@ -103,22 +103,22 @@ class Lockstep {
     const std::size_t way = round % std::size(ways);
     const std::size_t size = sizes[round % std::size(sizes)];
     const std::string what =
-        format("%s, %zu bytes, round %llu", ways[way].name, size, static_cast<unsigned long long>(round));
+        cli::format("%s, %zu bytes, round %llu", ways[way].name, size, static_cast<unsigned long long>(round));
     const std::vector<std::uint8_t> sent = pattern(size, seed_of(checker_.pe(), round));
     const bool is_symmetric = round % 3 == 1;
     if (is_symmetric) checker_.write(source_.data(), sent.data(), size);
     const Message message{
         data_.data(), is_symmetric ? source_.data() : sent.data(), size, word(way), round / std::size(ways) + 1, next_};
-    if (!checker_.succeeds(ways[way].send(message), what + format(" to PE %d", next_))) return false;
+    if (!checker_.succeeds(ways[way].send(message), what + cli::format(" to PE %d", next_))) return false;
     std::uint64_t seen = 0;
     if (!checker_.succeeds(
             gdrkit_shmem_signal_wait_until(word(way), GDRKIT_SHMEM_GE, round / std::size(ways) + 1, &seen),
-            what + format(": waiting for PE %d", previous_))) {
+            what + cli::format(": waiting for PE %d", previous_))) {
       return false;
     }
     std::vector<std::uint8_t> got(size);
     checker_.read(got.data(), data_.data(), size);
-    checker_.compare(&got, pattern(size, seed_of(previous_, round)), what + format(" by PE %d", previous_));
+    checker_.compare(&got, pattern(size, seed_of(previous_, round)), what + cli::format(" by PE %d", previous_));
     return acknowledge(round, what);
   }
 
@@ -132,9 +132,9 @@ class Lockstep {
     return checker_.succeeds(gdrkit_shmem_quiet(), "quiet") &&
            checker_.succeeds(gdrkit_shmem_stream_synchronize(nullptr), "stream_synchronize") &&
            checker_.succeeds(gdrkit_shmem_signal_op(acknowledged, round + 1, GDRKIT_SHMEM_SIGNAL_SET, previous_),
-                             what + format(": acknowledging to PE %d", previous_)) &&
+                             what + cli::format(": acknowledging to PE %d", previous_)) &&
            checker_.succeeds(gdrkit_shmem_signal_wait_until(acknowledged, GDRKIT_SHMEM_GE, round + 1, nullptr),
-                             what + format(": waiting for the acknowledgement of PE %d", next_));
+                             what + cli::format(": waiting for the acknowledgement of PE %d", next_));
   }
 
   Checker& checker_;

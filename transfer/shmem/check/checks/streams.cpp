@@ -25,7 +25,7 @@ class Ring {
 
   /// PE 0's data goes round all PEs and comes back, without any CPU between.
   void send_round(std::size_t size, std::uint64_t round) {
-    const std::string what = format("ring of %zu bytes, round %llu", size, static_cast<unsigned long long>(round));
+    const std::string what = cli::format("ring of %zu bytes, round %llu", size, static_cast<unsigned long long>(round));
     std::uint64_t* const arrived = words_.as<std::uint64_t>();
     const bool leads = checker_.pe() == 0;
     const std::vector<std::uint8_t> sent = pattern(size, round);
@@ -63,7 +63,7 @@ class Ring {
         gdrkit_shmem_put_value_on_stream(data_.data(), &after, sizeof after, checker_.pe(), stream_),
         "put_value_on_stream");
     checker_.is_refused(gdrkit_shmem_stream_synchronize(stream_), ETIMEDOUT,
-                        format("stream_synchronize behind a wait with a limit of %u ms", limit_ms));
+                        cli::format("stream_synchronize behind a wait with a limit of %u ms", limit_ms));
     (void)checker_.succeeds(gdrkit_shmem_set_timeout(usual_ms), "set_timeout");
     (void)checker_.succeeds(gdrkit_shmem_quiet(), "quiet after the wait was told of");
     checker_.demand(checker_.read_value(reinterpret_cast<const std::uint64_t*>(data_.data())) == after,

@@ -27,7 +27,7 @@ void check_members(Checker& checker, Buffers& buffers, gdrkit_shmem_team_t team,
   checker.demand(is_there && wanted[static_cast<std::size_t>(number)] == pe, what + ": another number of this PE");
   for (std::size_t member = 0; member < wanted.size(); ++member) {
     checker.demand(gdrkit_shmem_team_translate_pe(team, static_cast<int>(member), world) == wanted[member],
-                   format("%s: PE %zu is translated to another PE", what.c_str(), member));
+                   cli::format("%s: PE %zu is translated to another PE", what.c_str(), member));
   }
   checker.write(buffers.own.data(), &pe, sizeof pe);
   for (const bool is_on_stream : {false, true}) {
@@ -49,7 +49,7 @@ void check_members(Checker& checker, Buffers& buffers, gdrkit_shmem_team_t team,
 }
 
 void check_strided(Checker& checker, Buffers& buffers, int start, int stride, int size) {
-  const std::string what = format("team of %d PEs from %d by %d", size, start, stride);
+  const std::string what = cli::format("team of %d PEs from %d by %d", size, start, stride);
   std::vector<int> members;
   bool is_in = false;
   for (int i = 0; i < size; ++i) {
@@ -67,7 +67,7 @@ void check_strided(Checker& checker, Buffers& buffers, int start, int stride, in
 
 void check_rows_and_columns(Checker& checker, Buffers& buffers, int x_range) {
   const int pe = checker.pe(), n_pes = checker.n_pes();
-  const std::string what = format("rows of %d PEs", x_range);
+  const std::string what = cli::format("rows of %d PEs", x_range);
   gdrkit_shmem_team_t row = invalid, column = invalid;
   if (!checker.succeeds(gdrkit_shmem_team_split_2d(world, x_range, &row, &column), what)) return;
   std::vector<int> of_row, of_column;

@@ -19,7 +19,7 @@ void run_thread(Checker& checker, std::uint8_t* part, std::uint64_t seed, int ro
     const std::size_t size = sizes[static_cast<std::size_t>(round) % std::size(sizes)];
     std::uint8_t* const target = part + static_cast<std::size_t>(round) * 64 % (part_bytes - size);
     const std::vector<std::uint8_t> sent = pattern(size, seed + static_cast<std::uint64_t>(round));
-    const std::string what = format("%zu bytes to PE %d, round %d", size, pe, round);
+    const std::string what = cli::format("%zu bytes to PE %d, round %d", size, pe, round);
     (void)checker.succeeds(round % 2 == 0 ? gdrkit_shmem_put(target, sent.data(), size, pe)
                                           : gdrkit_shmem_put_nbi(target, sent.data(), size, pe),
                            "put of " + what);

@@ -46,9 +46,9 @@ void check_comparisons(Checker& checker, const SymmetricMemory& memory) {
         const auto comparison = static_cast<gdrkit_shmem_comparison>(number);
         const int order = kind.word < 0 ? sample.signed_order : sample.unsigned_order;
         const int tested = gdrkit_shmem_test(memory.data(), kind.word, comparison, 5);
-        const std::string what = format("test of %s %s 5 with %llx", kind.name, comparison_names[number],
-                                        static_cast<unsigned long long>(sample.held));
-        checker.demand(tested == (expected(comparison, order) ? 1 : 0), what + format(" returned %d", tested));
+        const std::string what = cli::format("test of %s %s 5 with %llx", kind.name, comparison_names[number],
+                                             static_cast<unsigned long long>(sample.held));
+        checker.demand(tested == (expected(comparison, order) ? 1 : 0), what + cli::format(" returned %d", tested));
         if (!expected(comparison, order)) continue;
         (void)checker.succeeds(gdrkit_shmem_wait_until(memory.data(), kind.word, comparison, 5), "wait_until: " + what);
       }
@@ -65,11 +65,11 @@ void check_wakeups(Checker& checker, const SymmetricMemory& memory) {
     checker.fill(word, 0, sizeof(std::uint64_t));
     checker.barrier();
     const std::int64_t value = kind.word < 0 ? -7 : 7;
-    (void)checker.succeeds(gdrkit_shmem_put(word, &value, kind.size_bytes, next), format("put to PE %d", next));
+    (void)checker.succeeds(gdrkit_shmem_put(word, &value, kind.size_bytes, next), cli::format("put to PE %d", next));
     (void)checker.succeeds(gdrkit_shmem_wait_until(word, kind.word, GDRKIT_SHMEM_NE, 0),
-                           format("wait_until of %s NE 0", kind.name));
+                           cli::format("wait_until of %s NE 0", kind.name));
     const int tested = gdrkit_shmem_test(word, kind.word, GDRKIT_SHMEM_EQ, static_cast<std::uint64_t>(value));
-    checker.demand(tested == 1, format("the %s that ended wait_until is not the one that was put", kind.name));
+    checker.demand(tested == 1, cli::format("the %s that ended wait_until is not the one that was put", kind.name));
     checker.barrier();
   }
 }
@@ -89,7 +89,8 @@ void check_many(Checker& checker) {
       left_out[i] = static_cast<int>(i % 2);
     }
     const gdrkit_shmem_words asked{words.data(), count, kind.word, GDRKIT_SHMEM_EQ, values, count, left_out};
-    checker.demand(gdrkit_shmem_test_all(&asked) == 0, format("test_all of %s before anything was put", kind.name));
+    checker.demand(gdrkit_shmem_test_all(&asked) == 0,
+                   cli::format("test_all of %s before anything was put", kind.name));
     checker.barrier();
     for (std::size_t i = 0; i < count; i += 2) {
       (void)checker.succeeds(gdrkit_shmem_put(words.data() + i * kind.size_bytes, &values[i], kind.size_bytes, next),
@@ -99,13 +100,13 @@ void check_many(Checker& checker) {
     std::size_t found = 0;
     (void)checker.succeeds(gdrkit_shmem_wait_until_some(&asked, indices, &found), "wait_until_some");
     checker.demand(found >= 1 && indices[0] % 2 == 0,
-                   format("wait_until_some of %s found %zu words", kind.name, found));
+                   cli::format("wait_until_some of %s found %zu words", kind.name, found));
     (void)checker.succeeds(gdrkit_shmem_wait_until_all(&asked), "wait_until_all");
     (void)checker.succeeds(gdrkit_shmem_wait_until_any(&asked, &found), "wait_until_any");
-    checker.demand(found == 0, format("wait_until_any of %s found word %zu, not the first", kind.name, found));
-    checker.demand(gdrkit_shmem_test_all(&asked) == 1, format("test_all of %s after wait_until_all", kind.name));
+    checker.demand(found == 0, cli::format("wait_until_any of %s found word %zu, not the first", kind.name, found));
+    checker.demand(gdrkit_shmem_test_all(&asked) == 1, cli::format("test_all of %s after wait_until_all", kind.name));
     checker.demand(gdrkit_shmem_test_some(&asked, indices) == 4 && indices[3] == 6,
-                   format("test_some of %s does not find the 4 words that were put", kind.name));
+                   cli::format("test_some of %s does not find the 4 words that were put", kind.name));
     checker.barrier();
   }
 }
@@ -135,9 +136,9 @@ void check_limit(Checker& checker, const SymmetricMemory& memory) {
   const int code = gdrkit_shmem_wait_until(memory.data(), GDRKIT_SHMEM_UINT64, GDRKIT_SHMEM_EQ, 1);
   const std::int64_t waited_ms = (platform::now_ns() - begin) / 1'000'000;
   (void)checker.succeeds(gdrkit_shmem_set_timeout(usual_ms), "set_timeout");
-  checker.is_refused(code, ETIMEDOUT, format("wait_until with a limit of %u ms", limit_ms));
+  checker.is_refused(code, ETIMEDOUT, cli::format("wait_until with a limit of %u ms", limit_ms));
   checker.demand(waited_ms >= limit_ms - 1,
-                 format("wait_until gave up after %lld ms", static_cast<long long>(waited_ms)));
+                 cli::format("wait_until gave up after %lld ms", static_cast<long long>(waited_ms)));
 }
 
 }  // namespace

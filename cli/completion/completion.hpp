@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Completion: scripts that complete gdrkit's command line, made of the tables of subcommands and options.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/subcommand.hpp"
+
+namespace gdrkit::cli::completion {
+
+/// What a script has to know of one subcommand.
+struct Entry {
+  Subcommand subcommand;
+  CommandLine line;
+};
+[[nodiscard]] std::vector<Entry> all_entries();
+
+/// What the value of an option, or an operand, is completed with.
+struct Values {
+  std::vector<std::string> words;
+  bool are_paths = false;
+};
+[[nodiscard]] Values values_of(const Option& option);
+[[nodiscard]] Values values_of(const Operands& operands);
+[[nodiscard]] bool takes_value(const Option& option);  ///< a document option does, though it may be left out
+[[nodiscard]] bool is_document(const Option& option);
+
+[[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);
+
+[[nodiscard]] std::string bash_script(const std::vector<Entry>& entries);
+[[nodiscard]] std::string zsh_script(const std::vector<Entry>& entries);
+[[nodiscard]] std::string fish_script(const std::vector<Entry>& entries);
+
+}  // namespace gdrkit::cli::completion

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "cli/interface/command_line.hpp"
+
+#include <cstdlib>
+#include <utility>
+
+#include "cli/interface/whole_file.hpp"
+
+namespace gdrkit::cli {
+namespace {
+
+/// Before anything is measured: nobody should wait a minute for a refusal.
+void check_documents(const CommandLine& line) {
+  const Option* on_stdout = nullptr;
+  std::vector<std::pair<const Option*, std::string>> files;
+  for (const Option& option : line.options) {
+    const auto* const target = std::get_if<DocumentOption*>(&option.target);
+    if (target == nullptr || !(*target)->is_given) continue;
+    const std::string name = std::string("--") + option.long_name;
+    if ((*target)->is_on_stdout()) {
+      if (on_stdout != nullptr) {
+        throw Failure(ExitCode::usage, format("gdrkit %s: --%s and %s both go to standard output; give one of them a "
+                                              "file: %s=FILE",
+                                              line.name, on_stdout->long_name, name.c_str(), name.c_str()));
+      }
+      on_stdout = &option;
+      continue;
+    }
+    const std::string& path = (*target)->path;
+    for (const auto& [other, other_path] : files) {
+      if (!are_one_file(path, other_path)) continue;
+      throw Failure(ExitCode::usage, format("gdrkit %s: --%s and %s name the same file, %s; the second would replace "
+                                            "the first",
+                                            line.name, other->long_name, name.c_str(), path.c_str()));
+    }
+    files.emplace_back(&option, path);
+    check_can_write(path);
+  }
+}
+
+void ask_for_emulation(const CommandLine& line) {
+  for (const Option& option : line.options) {
+    const auto* const value = std::get_if<std::string*>(&option.target);
+    if (value == nullptr || std::string(option.long_name) != "backend") continue;
+    if ((*value)->empty() || **value == "emulated") continue;
+    throw Failure(ExitCode::usage, format("gdrkit %s: --emulated conflicts with --backend %s; give one of them",
+                                          line.name, (*value)->c_str()));
+  }
+  if (::setenv("GDRKIT_BACKEND", "emulated", 1) != 0) throw Failure(ExitCode::failed, "cannot set GDRKIT_BACKEND");
+}
+
+}  // namespace
+
+std::optional<ExitCode> parse(const CommandLine& line, Front front, int argc, char** argv) {
+  bool is_emulated = false;
+  CommandLine whole = line;
+  if (line.uses_device) {
+    whole.options.push_back(
+        {'\0', "emulated", "", &is_emulated, "use the emulated device (sets GDRKIT_BACKEND=emulated)", false});
+  }
+  if (front == Front::table) throw CommandLine(whole);
+  const auto ended = front == Front::gdrcopy ? parse_gdrcopy(whole, argc, argv) : parse_gdrkit(whole, argc, argv);
+  if (ended) return ended;
+  if (is_emulated) ask_for_emulation(whole);
+  check_documents(whole);
+  return std::nullopt;
+}
+
+}  // namespace gdrkit::cli

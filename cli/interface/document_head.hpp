@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// DocumentHead: what every JSON document of the programs begins with; docs/result-schema.md says what each field means.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "platform/facts/machine.hpp"
+#include "platform/host/place.hpp"
+
+namespace gdrkit::cli {
+
+/// Grows when a field changes its meaning or goes; new fields leave it alone.
+inline constexpr int schema_version = 2;
+
+struct DocumentHead {
+  int version_of_schema = schema_version;
+  std::string tool;
+  std::string version;  ///< gdrkit's
+  std::string date;     ///< UTC, "2026-11-21"
+  bool is_emulated = false;
+  std::string backend;
+  platform::Machine machine;
+  std::optional<platform::Place> place;
+};
+
+/// Today, UTC.
+[[nodiscard]] std::string today();
+
+}  // namespace gdrkit::cli
