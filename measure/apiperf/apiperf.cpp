@@ -10,13 +10,13 @@
 
 #include "cli/interface/device_choice.hpp"
 #include "cli/interface/wrapped_text.hpp"
-#include "measure/common/buffer_options.hpp"
-#include "measure/common/counts.hpp"
-#include "measure/common/histogram.hpp"
 #include "measure/harness/samples.hpp"
+#include "measure/tool_parts/buffer_options.hpp"
+#include "measure/tool_parts/counts.hpp"
+#include "measure/tool_parts/histogram.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::apiperf {
 namespace {
 
 cli::CommandLine command_line(ApiperfOptions* options) {
@@ -185,4 +185,4 @@ cli::ExitCode run_apiperf(cli::Front front, int argc, char** argv) {
   return Apiperf(front, options).run();
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::apiperf

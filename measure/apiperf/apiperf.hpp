@@ -11,13 +11,13 @@
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
 #include "measure/apiperf/call_cost.hpp"
-#include "measure/common/mapped_buffer.hpp"
-#include "measure/common/numa_sweep.hpp"
 #include "measure/harness/machine_noise.hpp"
 #include "measure/result/result.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
+#include "measure/tool_parts/numa_sweep.hpp"
 #include "platform/facts/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::apiperf {
 
 struct ApiperfOptions {
   cli::CommonOptions common;
@@ -49,4 +49,4 @@ void print_cost_rows(const CallCost& cost);
 /// Where --json says.
 void write_apiperf_json(const ApiperfOptions& options, const ApiperfReport& report);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::apiperf

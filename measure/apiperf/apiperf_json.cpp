@@ -8,7 +8,7 @@
 #include "measure/apiperf/apiperf.hpp"
 #include "measure/result/result_document.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::apiperf {
 namespace {
 
 constexpr std::size_t most_rounds = 20;
@@ -65,4 +65,4 @@ void write_apiperf_json(const ApiperfOptions& options, const ApiperfReport& repo
   cli::write_json(options.common.json, document);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::apiperf

@@ -3,9 +3,9 @@
 #include "measure/apiperf/call_cost.hpp"
 
 #include "cli/interface/exit_code.hpp"
-#include "measure/common/mapped_buffer.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::apiperf {
 
 const char* call_name(Call call) {
   switch (call) {
@@ -43,4 +43,4 @@ CallCost measure_calls(gdr_t context, const CallRequest& request, const Clock& c
   return cost;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::apiperf

@@ -9,10 +9,9 @@
 #include <vector>
 
 #include "gdrapi.h"
-#include "measure/common/measure_names.hpp"
 #include "measure/harness/clock.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::apiperf {
 
 /// In the order in which they are made.
 enum class Call { pin, map, get_info, unmap, unpin };
@@ -39,4 +38,4 @@ struct CallRequest {
 /// pinned is unpinned by closing `context`.
 [[nodiscard]] CallCost measure_calls(gdr_t context, const CallRequest& request, const Clock& clock);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::apiperf

@@ -7,10 +7,10 @@
 
 #include "cli/interface/exit_code.hpp"
 #include "measure/apiperf/apiperf.hpp"
-#include "measure/common/histogram.hpp"
 #include "measure/harness/samples.hpp"
+#include "measure/tool_parts/histogram.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::apiperf {
 namespace {
 
 double mean(const std::vector<double>& values) {
@@ -55,4 +55,4 @@ void print_cost_rows(const CallCost& cost) {
   std::fflush(stdout);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::apiperf

@@ -7,8 +7,7 @@
 #include "cli/interface/common_options.hpp"
 #include "measure/bandwidth/report.hpp"
 
-namespace gdrkit::tools {
-namespace bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
@@ -200,20 +199,19 @@ class Bandwidth {
 };
 
 }  // namespace
-}  // namespace bus
 
 cli::ExitCode run_bandwidth(cli::Front front, int argc, char** argv) {
-  bus::BandwidthOptions options;
-  if (const auto ended = cli::parse(bus::command_line(&options), front, argc, argv)) return *ended;
+  BandwidthOptions options;
+  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
   if (options.lists) {
-    bus::print_list();
+    print_list();
     return cli::ExitCode::ok;
   }
-  bus::check(options);
-  std::vector<const bus::TestCase*> tests = bus::select_tests(options.names, options.prefixes);
+  check(options);
+  std::vector<const TestCase*> tests = select_tests(options.names, options.prefixes);
   const cli::NumaChoice nodes = cli::choose_nodes(options.numa);
-  if (nodes.kind == cli::NumaChoice::Kind::all) tests = bus::sweepable(tests, options);
-  return bus::Bandwidth(options, std::move(tests), nodes).run();
+  if (nodes.kind == cli::NumaChoice::Kind::all) tests = sweepable(tests, options);
+  return Bandwidth(options, std::move(tests), nodes).run();
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bandwidth

@@ -7,7 +7,7 @@
 #include "measure/bandwidth/report.hpp"
 #include "measure/result/result_document.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 const char* status_name(Status status) {
@@ -102,4 +102,4 @@ void write_bandwidth_json(const Report& report, const BandwidthOptions& options)
   cli::write_json(options.json, document);
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 
 BufferPool::~BufferPool() {
   release_all();
@@ -56,4 +56,4 @@ void BufferPool::free_idle() {
   while (!buffers_.empty() && !buffers_.back()->is_used) buffers_.pop_back();
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -11,7 +11,7 @@
 #include "measure/bandwidth/plan.hpp"
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 
 struct Buffer {
   int gpu = host;  ///< whose memory it is
@@ -45,4 +45,4 @@ class BufferPool {
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 constexpr unsigned threads_per_block = 512;
@@ -229,4 +229,4 @@ CellValues CellRun::run_latency(const CellPlan& cell) {
   return values;
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -11,7 +11,7 @@
 #include "measure/bandwidth/pattern.hpp"
 #include "measure/bandwidth/plan.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 
 struct RunOptions {
   std::size_t buffer_bytes = 0;
@@ -59,4 +59,4 @@ class CellRun {
   Gate gate_;
 };
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -7,7 +7,7 @@
 
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 constexpr std::size_t most_streams = 256;
@@ -83,4 +83,4 @@ void Gate::check() const {
   }
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

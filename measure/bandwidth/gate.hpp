@@ -8,7 +8,7 @@
 
 #include "measure/bandwidth/gpus.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 
 /// For any GPUs' streams. A GPU kernel waits in each; without GPU kernels a host function does. Opens at the latest
 /// when it is destroyed: a stream that is held for ever could not be destroyed.
@@ -39,4 +39,4 @@ class Gate {
   std::size_t held_ = 0;
 };
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

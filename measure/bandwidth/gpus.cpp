@@ -6,7 +6,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 std::vector<std::unique_ptr<platform::Device>> open_all(const cli::DeviceChoice& choice) {
@@ -95,4 +95,4 @@ const platform::Placed& Gpus::settle_near(int number) {
   return placed_;
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

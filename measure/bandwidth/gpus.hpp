@@ -15,7 +15,7 @@
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "platform/host/placement.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 
 struct Gpu {
   std::unique_ptr<platform::Device> device;
@@ -66,4 +66,4 @@ class Gpus {
   platform::Placed placed_;
 };
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 constexpr std::uint8_t cleared_byte = 0x5A;
@@ -91,4 +91,4 @@ std::optional<std::size_t> Pattern::first_wrong(const Buffer& buffer, std::uint6
   return wrong;
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

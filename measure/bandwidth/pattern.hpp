@@ -10,7 +10,7 @@
 
 #include "measure/bandwidth/buffer_pool.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 
 class Pattern {
  public:
@@ -39,4 +39,4 @@ class Pattern {
   std::vector<std::uint8_t> expected_;  // likewise
 };
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

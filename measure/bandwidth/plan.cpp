@@ -5,7 +5,7 @@
 
 #include "measure/bandwidth/plan.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 JobPlan with_host(int device, Flow flow, double size_share, double gpu_share) {
@@ -103,4 +103,4 @@ std::vector<CellPlan> plan_all_cells(const TestCase& test, int devices) {
   return cells;
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

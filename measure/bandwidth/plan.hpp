@@ -8,7 +8,7 @@
 
 #include "measure/bandwidth/test_case.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 
 inline constexpr int host = -1;
 
@@ -57,4 +57,4 @@ std::vector<CellPlan> plan_cells(const TestCase& test, int devices, Reaches&& re
   return kept;
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

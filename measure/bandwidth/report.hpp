@@ -11,10 +11,10 @@
 #include "cli/interface/document_option.hpp"
 #include "cli/interface/numa_options.hpp"
 #include "measure/bandwidth/cell_run.hpp"
-#include "measure/common/numa_sweep.hpp"
 #include "measure/result/result.hpp"
+#include "measure/tool_parts/numa_sweep.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 
 struct BandwidthOptions {
   static constexpr std::size_t usual = SIZE_MAX;
@@ -81,4 +81,4 @@ void print_test_end(const TestReport& report, const BandwidthOptions& options);
 void write_bandwidth_json(const Report& report, const BandwidthOptions& options);
 void print_nvbandwidth_json(const Report& report, const BandwidthOptions& options);
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -6,7 +6,7 @@
 #include "measure/bandwidth/report.hpp"
 #include "measure/harness/samples.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 /// "" when the test can run here.
@@ -116,4 +116,4 @@ TestReport run_test(const TestCase& test, Gpus* gpus, CellRun* run, const Bandwi
   return report;
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -8,7 +8,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 constexpr const char* list_hint = "; 'gdrkit bandwidth --list' lists them";
@@ -84,4 +84,4 @@ std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
   return selected;
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

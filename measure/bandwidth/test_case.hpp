@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 
 /// Which places a test copies between.
 enum class Family { host, pair, all_host, all_to_one, one_to_all, host_latency, pair_latency, local };
@@ -39,4 +39,4 @@ struct TestCase {
 [[nodiscard]] std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
                                                         const std::vector<std::string>& prefixes);
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

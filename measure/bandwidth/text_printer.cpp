@@ -7,7 +7,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/bandwidth/report.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 void print_matrix(const TestReport& report, const measure::Series& matrix, const BandwidthOptions& options) {
@@ -81,4 +81,4 @@ void print_test_end(const TestReport& report, const BandwidthOptions& options) {
   std::fflush(stdout);
 }
 
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

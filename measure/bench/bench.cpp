@@ -12,7 +12,7 @@
 #include "measure/bench/session.hpp"
 #include "measure/result/result_file.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 void print(std::FILE* out, const std::string& text) {
@@ -65,4 +65,4 @@ cli::ExitCode run_bench(cli::Front front, int argc, char** argv) {
   return code;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 void Collector::add(const Series& like, Point point) {
   auto found = std::find_if(series_.begin(), series_.end(), [&](const Series& series) { return series.id == like.id; });
@@ -39,4 +39,4 @@ std::size_t Collector::points() const noexcept {
   return count;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "measure/common/measure_names.hpp"
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 class Collector {
  public:
@@ -29,4 +28,4 @@ class Collector {
   std::vector<std::string> notes_;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -8,7 +8,7 @@
 #include "gdrapi.h"
 #include "measure/result/result_file.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 std::string joined(const std::vector<std::string>& clauses) {
@@ -112,4 +112,4 @@ CompareReport CompareRun::compare_with(const Result& current, Session* session) 
   return report;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -10,7 +10,7 @@
 #include "measure/bench/session.hpp"
 #include "measure/compare/retrial.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 struct CompareReport {
   std::string old_name;
@@ -54,4 +54,4 @@ class CompareRun {
 [[nodiscard]] Result narrowed(Result result, const BenchOptions& options);
 [[nodiscard]] std::string report_text(const CompareReport& report);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "measure/common/measure_names.hpp"
 #include "measure/harness/rounds.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 struct Effort {
   int rounds = 51;
@@ -67,4 +66,4 @@ struct Effort {
   return effort;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

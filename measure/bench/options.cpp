@@ -9,7 +9,7 @@
 #include "cli/interface/whole_file.hpp"
 #include "measure/bench/section.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr std::size_t largest_size = std::size_t{1} << 36;
@@ -200,4 +200,4 @@ std::optional<cli::ExitCode> parse_bench_options(cli::Front front, int argc, cha
   return std::nullopt;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -11,10 +11,9 @@
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
 #include "measure/bench/effort.hpp"
-#include "measure/common/measure_names.hpp"
 #include "measure/harness/direction.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 /// What one of the processes of a run measures.
 struct ProcessPart {
@@ -59,4 +58,4 @@ struct BenchOptions {
 /// "1/3": the second of three. Throws Failure(usage).
 [[nodiscard]] ProcessPart parse_part(const std::string& text);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

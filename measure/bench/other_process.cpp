@@ -16,7 +16,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "measure/result/result_file.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr int exit_not_started = 127;
@@ -79,4 +79,4 @@ measure::Result result_of_process(const std::string& program, const std::vector<
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

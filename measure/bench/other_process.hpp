@@ -9,7 +9,7 @@
 
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 /// This program's file, whatever name it was called by.
 inline constexpr const char* this_program = "/proc/self/exe";
@@ -18,4 +18,4 @@ inline constexpr const char* this_program = "/proc/self/exe";
 /// process; its standard error is this one's. Throws Failure(failed) when it cannot run or prints no result.
 [[nodiscard]] measure::Result result_of_process(const std::string& program, const std::vector<std::string>& arguments);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/bench/section.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 #define GDRKIT_BENCH_SECTION(name, summary) std::vector<Cell> name##_cells(Session* session);
 #include "measure/bench/sections.def"
@@ -23,4 +23,4 @@ std::string section_names() {
   return names;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -11,7 +11,7 @@
 #include "measure/bench/collector.hpp"
 #include "measure/bench/effort.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 class Session;
 
@@ -40,4 +40,4 @@ struct Section {
 /// "copies, costs, ..."
 [[nodiscard]] std::string section_names();
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -11,9 +11,9 @@
 #include "cli/interface/banner.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/other_process.hpp"
-#include "measure/common/mapped_buffer.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr double noise_looks_ms = 100;
@@ -228,4 +228,4 @@ Result Session::result() const {
   return result;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

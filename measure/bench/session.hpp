@@ -17,7 +17,7 @@
 #include "measure/result/result.hpp"
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 class Session {
  public:
@@ -82,4 +82,4 @@ class Session {
   bool is_ok_ = true;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -7,11 +7,10 @@
 
 #include "base/result.hpp"
 #include "cli/interface/exit_code.hpp"
-#include "measure/common/measure_names.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copybw {
 namespace {
 
 constexpr double mib = 1024.0 * 1024.0;
@@ -85,4 +84,4 @@ std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const M
   return results;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copybw

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "measure/common/mapped_buffer.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copybw {
 
 /// A 4-byte word that was not what had been written.
 struct WrongWord {
@@ -57,4 +57,4 @@ class BandwidthListener {
 [[nodiscard]] std::vector<WrongWord> compare_words(const std::uint8_t* content, const std::uint8_t* expected,
                                                    std::size_t size_bytes);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copybw

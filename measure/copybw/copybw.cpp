@@ -11,11 +11,11 @@
 
 #include "cli/interface/device_choice.hpp"
 #include "cli/interface/wrapped_text.hpp"
-#include "measure/common/buffer_options.hpp"
-#include "measure/common/counts.hpp"
+#include "measure/tool_parts/buffer_options.hpp"
+#include "measure/tool_parts/counts.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copybw {
 namespace {
 
 cli::CommandLine command_line(CopybwOptions* options) {
@@ -233,4 +233,4 @@ cli::ExitCode run_copybw(cli::Front front, int argc, char** argv) {
   return run(front, options);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copybw

@@ -10,12 +10,11 @@
 #include "cli/interface/banner.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
-#include "measure/common/measure_names.hpp"
-#include "measure/common/numa_sweep.hpp"
 #include "measure/copybw/bandwidth.hpp"
+#include "measure/tool_parts/numa_sweep.hpp"
 #include "platform/facts/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copybw {
 
 struct CopybwOptions {
   cli::CommonOptions common;
@@ -46,4 +45,4 @@ struct CopybwReport {
 /// Where --json says.
 void write_copybw_json(const CopybwOptions& options, const CopybwReport& report);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copybw

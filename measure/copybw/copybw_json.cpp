@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "cli/interface/json_document.hpp"
-#include "measure/common/measure_names.hpp"
 #include "measure/copybw/copybw.hpp"
 #include "measure/result/result_document.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copybw {
 namespace {
 
 /// One value a size: there are no rounds, so the noise is not known.
@@ -61,4 +60,4 @@ void write_copybw_json(const CopybwOptions& options, const CopybwReport& report)
   cli::write_json(options.common.json, document);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copybw

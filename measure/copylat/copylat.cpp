@@ -7,12 +7,12 @@
 #include <cstdio>
 
 #include "cli/interface/device_choice.hpp"
-#include "measure/common/buffer_options.hpp"
-#include "measure/common/counts.hpp"
 #include "measure/copylat/printer.hpp"
+#include "measure/tool_parts/buffer_options.hpp"
+#include "measure/tool_parts/counts.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 namespace {
 
 constexpr int most_batch_us = 10'000'000;
@@ -286,4 +286,4 @@ cli::ExitCode run_copylat(cli::Front front, int argc, char** argv) {
   return Copylat(front, options).run();
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

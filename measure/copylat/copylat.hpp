@@ -10,14 +10,13 @@
 #include "cli/interface/banner.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
-#include "measure/common/measure_names.hpp"
-#include "measure/common/numa_sweep.hpp"
 #include "measure/copylat/latency.hpp"
 #include "measure/copylat/pin_cost.hpp"
 #include "measure/copylat/raw_comparison.hpp"
+#include "measure/tool_parts/numa_sweep.hpp"
 #include "platform/facts/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 
 struct CopylatOptions {
   cli::CommonOptions common;
@@ -69,4 +68,4 @@ struct CopylatReport {
 /// Where --json says.
 void write_copylat_json(const CopylatOptions& options, const CopylatReport& report);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

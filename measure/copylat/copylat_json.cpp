@@ -6,7 +6,7 @@
 #include "measure/result/result_document.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 namespace {
 
 cli::Json table_json(const LatencyTable& table) {
@@ -81,4 +81,4 @@ void write_copylat_json(const CopylatOptions& options, const CopylatReport& repo
   cli::write_json(options.common.json, document);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

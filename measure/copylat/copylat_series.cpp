@@ -7,7 +7,7 @@
 #include "measure/copylat/copylat.hpp"
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 namespace {
 
 measure::Series series_over_size(const std::string& group, const std::string& method, const std::string& title) {
@@ -98,4 +98,4 @@ std::vector<measure::Series> copylat_series(const CopylatReport& report) {
   return all;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

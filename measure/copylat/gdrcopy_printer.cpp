@@ -6,7 +6,7 @@
 
 #include "measure/copylat/printer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 namespace {
 
 class GdrcopyPrinter final : public CopylatPrinter {
@@ -60,4 +60,4 @@ std::unique_ptr<CopylatPrinter> make_gdrcopy_printer(const CopylatOptions& optio
   return std::make_unique<GdrcopyPrinter>(options);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

@@ -17,7 +17,7 @@
 #include <immintrin.h>
 #endif
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 namespace {
 
 constexpr double ns_per_us = 1000;
@@ -102,4 +102,4 @@ LatencyRow measure_driver(platform::Device* device, std::uint64_t address, const
   return row;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

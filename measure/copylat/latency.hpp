@@ -6,12 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "measure/common/mapped_buffer.hpp"
-#include "measure/common/measure_names.hpp"
 #include "measure/harness/direction.hpp"
 #include "measure/harness/host_buffer.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 
 /// Of the means of up to most_buckets equal parts of the iterations, as GDRCopy counts.
 struct LatencyRow {
@@ -32,4 +31,4 @@ inline constexpr int most_buckets = 100;
 [[nodiscard]] LatencyRow measure_driver(platform::Device* device, std::uint64_t address, const HostBuffer& host,
                                         Direction direction, std::size_t size_bytes, int iterations);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

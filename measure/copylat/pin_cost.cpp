@@ -4,10 +4,9 @@
 
 #include "base/result.hpp"
 #include "cli/interface/exit_code.hpp"
-#include "measure/common/measure_names.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 namespace {
 
 double us_between(std::int64_t begin_ns, std::int64_t end_ns) { return static_cast<double>(end_ns - begin_ns) / 1000; }
@@ -72,4 +71,4 @@ PinCost measure_pin_cost(platform::Device* device, platform::AllocationKind kind
   return cost;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "measure/common/mapped_buffer.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 
 /// What the memory holds decides how a backend can verify its mapping: varied bytes by comparing them, zeros otherwise.
 enum class PinContent { varied, zeros };
@@ -32,4 +32,4 @@ struct PinCost {
                                        gdr_map_flags_t mapping_type, PinContent content, std::size_t size_bytes,
                                        int repeats);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

@@ -7,7 +7,7 @@
 
 #include "measure/copylat/copylat.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 
 class CopylatPrinter {
  public:
@@ -28,4 +28,4 @@ class CopylatPrinter {
 [[nodiscard]] std::unique_ptr<CopylatPrinter> make_gdrcopy_printer(const CopylatOptions& options);
 [[nodiscard]] std::unique_ptr<CopylatPrinter> make_table_printer(const CopylatOptions& options);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

@@ -10,7 +10,7 @@
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 namespace {
 
 constexpr double ratio_limit = 1.05;
@@ -155,4 +155,4 @@ std::vector<RawRow> compare_with_raw(platform::Device* device, const MappedBuffe
   return rows;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "measure/baseline/raw_loops.hpp"
-#include "measure/common/mapped_buffer.hpp"
-#include "measure/common/measure_names.hpp"
 #include "measure/copylat/latency.hpp"
 #include "measure/harness/direction.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 
 /// Each round: one batch of the library's copies and one of the raw loop, in turns first.
 struct RawRow {
@@ -47,4 +46,4 @@ struct RawRequest {
                                                    std::uint64_t device_address, const RawRequest& request,
                                                    const std::function<void(const RawRow&)>& after_row);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

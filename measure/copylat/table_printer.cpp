@@ -4,12 +4,12 @@
 #include <cstdio>
 
 #include "cli/interface/wrapped_text.hpp"
-#include "measure/common/rate.hpp"
 #include "measure/copylat/printer.hpp"
 #include "measure/harness/samples.hpp"
+#include "measure/tool_parts/rate.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::copylat {
 namespace {
 
 class TablePrinter final : public CopylatPrinter {
@@ -102,4 +102,4 @@ std::unique_ptr<CopylatPrinter> make_table_printer(const CopylatOptions& options
   return std::make_unique<TablePrinter>(options);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::copylat

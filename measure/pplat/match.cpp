@@ -18,7 +18,7 @@
 #include <immintrin.h>
 #endif
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::pplat {
 namespace {
 
 // Places in the mapped buffer and in the host's memory: each flag in a line of its own, data on a page of its own.
@@ -339,4 +339,4 @@ double PingPongMatch::play(Way way, std::size_t warm_up, std::size_t count, cons
   return middle;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::pplat

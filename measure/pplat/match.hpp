@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "cli/interface/exit_code.hpp"
-#include "measure/common/mapped_buffer.hpp"
-#include "measure/common/measure_names.hpp"
 #include "measure/harness/clock.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::pplat {
 
 /// mapping: the library's calls. raw: a plain store through the mapping's pointer and a fence; no call.
 enum class Way { mapping, raw };
@@ -115,4 +114,4 @@ class PingPongMatch {
   bool is_playing_ = false;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::pplat

@@ -11,15 +11,15 @@
 #include "base/result.hpp"
 #include "cli/interface/device_choice.hpp"
 #include "cli/interface/wrapped_text.hpp"
-#include "measure/common/buffer_options.hpp"
-#include "measure/common/counts.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/pplat/rounds.hpp"
+#include "measure/tool_parts/buffer_options.hpp"
+#include "measure/tool_parts/counts.hpp"
 #include "platform/device/cuda_calls.hpp"
 #include "platform/device/device.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::pplat {
 namespace {
 
 constexpr int iterations_unit = 100;    // GDRCopy measures in hundreds
@@ -281,4 +281,4 @@ cli::ExitCode run_pplat(cli::Front front, int argc, char** argv) {
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::pplat

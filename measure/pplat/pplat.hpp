@@ -10,14 +10,14 @@
 #include "cli/interface/banner.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
-#include "measure/common/numa_sweep.hpp"
 #include "measure/harness/machine_noise.hpp"
 #include "measure/harness/rounds.hpp"
 #include "measure/pplat/match.hpp"
 #include "measure/result/result.hpp"
+#include "measure/tool_parts/numa_sweep.hpp"
 #include "platform/facts/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::pplat {
 
 inline constexpr const char* gpu_memory = "gpumem";
 inline constexpr const char* host_memory = "hostmem";
@@ -69,4 +69,4 @@ void print_pplat_table(const PplatOptions& options, const PplatReport& report);
 /// Where --json says.
 void write_pplat_json(const PplatOptions& options, const PplatReport& report);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::pplat

@@ -5,7 +5,7 @@
 #include "measure/pplat/pplat.hpp"
 #include "measure/result/result_document.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::pplat {
 namespace {
 
 Result result_of(const PplatOptions& options, const PplatReport& report) {
@@ -63,4 +63,4 @@ void write_pplat_json(const PplatOptions& options, const PplatReport& report) {
   cli::write_json(options.common.json, document);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::pplat

@@ -6,7 +6,7 @@
 
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::pplat {
 
 PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std::size_t iterations, double budget_ns,
                          bool with_singles, const Clock& clock) {
@@ -36,4 +36,4 @@ PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std
   return played;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::pplat

@@ -9,7 +9,7 @@
 #include "measure/harness/rounds.hpp"
 #include "measure/pplat/match.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::pplat {
 
 inline constexpr std::size_t most_match_rounds = 20;
 inline constexpr std::size_t fewest_match_rounds = 3;
@@ -26,4 +26,4 @@ struct PlayedRounds {
 [[nodiscard]] PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std::size_t iterations,
                                        double budget_ns, bool with_singles, const Clock& clock);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::pplat

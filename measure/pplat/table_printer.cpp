@@ -6,11 +6,11 @@
 
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/wrapped_text.hpp"
-#include "measure/common/histogram.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/pplat/pplat.hpp"
+#include "measure/tool_parts/histogram.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::pplat {
 namespace {
 
 const char* place_name(bool is_in_host) { return is_in_host ? "host memory" : "GPU memory"; }
@@ -88,4 +88,4 @@ void print_pplat_table(const PplatOptions& options, const PplatReport& report) {
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::pplat

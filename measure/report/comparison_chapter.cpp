@@ -12,7 +12,7 @@
 #include "measure/report/chart/style.hpp"
 #include "measure/report/picture.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 using measure::ComparedPoint;
@@ -252,4 +252,4 @@ Chapter comparison_chapter(const measure::Result& older, const measure::Result& 
   return chapter;
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

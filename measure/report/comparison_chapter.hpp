@@ -6,8 +6,8 @@
 #include "measure/report/page.hpp"
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 [[nodiscard]] Chapter comparison_chapter(const measure::Result& older, const measure::Result& newer);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -7,7 +7,7 @@
 
 #include "measure/report/numbers.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 /// The logarithm of one / other at an x, and whether it is beyond the noise.
@@ -71,4 +71,4 @@ Contest compete(const measure::Series& one, const measure::Series& other) {
   return contest;
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

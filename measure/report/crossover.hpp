@@ -8,7 +8,7 @@
 
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 /// Differences within this many standard errors are none.
 inline constexpr double errors_to_differ = 3;
@@ -32,4 +32,4 @@ struct Contest {
 
 [[nodiscard]] Contest compete(const measure::Series& one, const measure::Series& other);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";
@@ -100,4 +100,4 @@ std::string coordinate(double value) {
   return out;
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 /// For text and for attribute values in quotes. What would not show (control and direction-changing characters, bytes
 /// that are no UTF-8) becomes U+FFFD.
@@ -19,4 +19,4 @@ namespace gdrkit::tools::report {
 /// A coordinate with one decimal.
 [[nodiscard]] std::string coordinate(double value);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 struct NamedUnit {
@@ -151,4 +151,4 @@ std::string counted(std::size_t number, const std::string& noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

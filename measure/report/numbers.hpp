@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 /// What values of an axis or a series are, and how they are written.
 enum class Quantity {
@@ -38,4 +38,4 @@ struct Unit {
 /// "4 points", "1 point".
 [[nodiscard]] std::string counted(std::size_t number, const std::string& noun);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -12,7 +12,7 @@
 
 #include "measure/report/numbers.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 /// The first column names its row.
 struct Table {
@@ -141,4 +141,4 @@ struct Page {
   std::vector<Chapter> chapters;
 };
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

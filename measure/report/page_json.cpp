@@ -5,7 +5,7 @@
 #include "cli/interface/json_document.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 cli::Json table_json(const Table& table) {
@@ -103,4 +103,4 @@ void write_page_json(const cli::DocumentOption& option, const Page& page) {
   cli::write_json(option, document);
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

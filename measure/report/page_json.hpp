@@ -6,11 +6,11 @@
 #include "cli/interface/document_option.hpp"
 #include "measure/report/page.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 /// Where --json says: {"schema": "gdrkit.report/1", "title", "summary", "chapters": [{"heading", "summary",
 /// "warnings", "sections": [{"heading", "blocks"}]}]}. A block has a "kind" and what that kind holds; values in tables
 /// are text as on the page, points of charts are numbers in the units of their axes.
 void write_page_json(const cli::DocumentOption& option, const Page& page);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -9,7 +9,7 @@
 
 #include "measure/report/chart/style.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 bool is_alike(const measure::Series& one, const measure::Series& other) {
@@ -206,4 +206,4 @@ std::string value_text(const measure::Series& series, double value) {
   return written(value * unit.factor, unit.quantity, series.unit);
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

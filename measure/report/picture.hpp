@@ -9,7 +9,7 @@
 #include "measure/report/page.hpp"
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 struct Picture {
   std::vector<const measure::Series*> series;  ///< at least one; the same group, x, quantity and direction of "better"
@@ -59,4 +59,4 @@ struct Source {
 /// `unit` of the schema with its value: "139 ns", "26.1 GB/s", "12 hops".
 [[nodiscard]] std::string value_text(const measure::Series& series, double value);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -9,7 +9,7 @@
 #include "measure/report/chart/style.hpp"
 #include "measure/report/picture.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 /// Two standard errors: 95 of 100 repetitions of the run would lie inside, were the noise normal.
@@ -185,4 +185,4 @@ Block block_of(const Picture& picture, const std::string& heading) {
   return table;
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

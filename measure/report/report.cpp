@@ -16,8 +16,7 @@
 #include "measure/report/report_page.hpp"
 #include "measure/result/result_file.hpp"
 
-namespace gdrkit::tools {
-namespace report {
+namespace gdrkit::measure::report {
 namespace {
 
 std::vector<measure::Result> read_all(const std::vector<std::string>& paths) {
@@ -68,10 +67,8 @@ void check(const ReportOptions& options, bool is_terminal) {
   }
 }
 
-}  // namespace report
-
 cli::ExitCode run_report(cli::Front front, int argc, char** argv) {
-  report::ReportOptions options;
+  ReportOptions options;
   cli::CommandLine line;
   line.name = "report";
   line.uses_device = false;
@@ -90,15 +87,15 @@ cli::ExitCode run_report(cli::Front front, int argc, char** argv) {
       cli::json_option(&options.json, "measure/report/README.md"),
   };
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
-  report::check(options, ::isatty(STDOUT_FILENO) != 0);
-  const report::Page page = report::page_of(report::read_all(options.inputs), options.title);
-  if (options.json.is_given) report::write_page_json(options.json, page);
+  check(options, ::isatty(STDOUT_FILENO) != 0);
+  const Page page = page_of(read_all(options.inputs), options.title);
+  if (options.json.is_given) write_page_json(options.json, page);
   if (!options.output.empty()) {
-    cli::write_whole_file(options.output, report::page_html(page));
+    cli::write_whole_file(options.output, page_html(page));
   } else if (!options.json.is_on_stdout()) {
-    report::print(report::page_html(page));
+    print(page_html(page));
   }
   return cli::ExitCode::ok;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::report

@@ -8,7 +8,7 @@
 
 #include "cli/interface/command_line.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 struct ReportOptions {
   std::vector<std::string> inputs;
@@ -20,4 +20,4 @@ struct ReportOptions {
 /// Throws Failure(usage) when there is no input, when the page would replace an input, or would fill a terminal.
 void check(const ReportOptions& options, bool is_terminal);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -7,7 +7,7 @@
 #include "measure/report/comparison_chapter.hpp"
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 using AddSection = void (*)(Source* source, Chapter* chapter);
@@ -74,4 +74,4 @@ Page page_of(const std::vector<measure::Result>& results, const std::string& tit
   return page;
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

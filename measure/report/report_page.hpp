@@ -9,9 +9,9 @@
 #include "measure/report/page.hpp"
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 /// An empty title is replaced by one from the documents.
 [[nodiscard]] Page page_of(const std::vector<measure::Result>& results, const std::string& title);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 void add_pictures(Source* source, Chapter* chapter, const std::string& heading, const std::string& introduction,
                   const std::function<bool(const Picture&)>& wants) {
@@ -36,4 +36,4 @@ bool is_plain_copy(const Picture& picture) {
   return are_copies && !picture.is_matrix() && picture.x_quantity() == Quantity::size && !is_busy(picture);
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -9,7 +9,7 @@
 #include "measure/report/page.hpp"
 #include "measure/report/picture.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 #define GDRKIT_REPORT_SECTION(name) void add_##name(Source* source, Chapter* chapter);
 #include "measure/report/sections.def"
@@ -24,4 +24,4 @@ void add_pictures(Source* source, Chapter* chapter, const std::string& heading, 
 /// Any of its series ran beside a GPU or a bus that was kept busy.
 [[nodiscard]] bool is_busy(const Picture& picture);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -15,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 sigjmp_buf after_fault;
@@ -140,4 +140,4 @@ void flush_write_combining() noexcept {
 #endif
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "gdrapi.h"
-#include "measure/common/mapped_buffer.hpp"
 #include "measure/sanity/sanity_test.hpp"
 #include "measure/sanity/verdict.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 
 /// 256 KiB and a little: more than one GPU page, and not a whole number of them.
 inline constexpr std::size_t usual_bytes = 256 * 1024 + 16;
@@ -66,4 +66,4 @@ class Context {
 /// What the CPU's stores to a write-combining mapping still hold back has left it afterwards.
 void flush_write_combining() noexcept;
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

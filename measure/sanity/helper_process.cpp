@@ -16,7 +16,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "measure/sanity/verdict.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 [[noreturn]] void run_child(const std::function<void(Talk*)>& body, Talk* talk) {
@@ -89,4 +89,4 @@ void HelperProcess::kill() {
   child_ = -1;
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -9,7 +9,7 @@
 #include <functional>
 #include <type_traits>
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 
 /// One end of a socket pair. Both calls end the test when the other side is gone; if that was the helper, with its
 /// verdict.
@@ -60,4 +60,4 @@ class HelperProcess {
   Talk talk_{-1, -1};
 };
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -16,11 +16,10 @@
 #include <exception>
 
 #include "cli/interface/exit_code.hpp"
-#include "measure/common/measure_names.hpp"
 #include "measure/sanity/verdict.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 constexpr useconds_t look_interval_us = 1000;
@@ -123,4 +122,4 @@ Outcome run_isolated(const std::function<void()>& body, double limit_seconds) {
   return outcome;
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 
 enum class Verdict { passed, failed, waived };
 [[nodiscard]] const char* verdict_name(Verdict verdict);  ///< "PASSED", "FAILED", "WAIVED"
@@ -22,4 +22,4 @@ struct Outcome {
 /// Failure(cannot_run) thrown by `body` waives, any other exception fails.
 [[nodiscard]] Outcome run_isolated(const std::function<void()>& body, double limit_seconds);
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -6,7 +6,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/sanity/sanity_test.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 
 #define GDRKIT_SANITY(name, list, function, kind) void function(const Environment&);
 #define GDRKIT_SANITY_COPY_KERNEL(prefix, function) void function(const Environment&);
@@ -46,4 +46,4 @@ std::vector<SanityTest> all_tests() {
   return tests;
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

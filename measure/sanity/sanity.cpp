@@ -14,12 +14,11 @@
 #include "cli/interface/banner.hpp"
 #include "cli/interface/device_choice.hpp"
 #include "cli/interface/wrapped_text.hpp"
-#include "measure/common/mapped_buffer.hpp"
 #include "measure/sanity/helper_process.hpp"
 #include "measure/sanity/verdict.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
-namespace gdrkit::tools {
-namespace sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 cli::CommandLine command_line(SanityOptions* options) {
@@ -194,12 +193,10 @@ std::size_t SanityReport::count(Verdict verdict) const {
       results.begin(), results.end(), [&](const Result& result) { return result.outcome.verdict == verdict; }));
 }
 
-}  // namespace sanity
-
 cli::ExitCode run_sanity(cli::Front front, int argc, char** argv) {
-  sanity::SanityOptions options;
-  if (const auto ended = cli::parse(sanity::command_line(&options), front, argc, argv)) return *ended;
-  return sanity::run(front, options);
+  SanityOptions options;
+  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
+  return run(front, options);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::sanity

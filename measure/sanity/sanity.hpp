@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "cli/interface/common_options.hpp"
-#include "measure/common/measure_names.hpp"
 #include "measure/sanity/isolated_run.hpp"
 #include "measure/sanity/sanity_test.hpp"
 #include "platform/facts/machine.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 
 struct SanityOptions {
   cli::CommonOptions common;
@@ -41,4 +40,4 @@ struct SanityReport {
 /// Where --json says.
 void write_sanity_json(const SanityOptions& options, const SanityReport& report);
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -3,7 +3,7 @@
 #include "cli/interface/json_document.hpp"
 #include "measure/sanity/sanity.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 const char* list_name(List list) {
@@ -39,4 +39,4 @@ void write_sanity_json(const SanityOptions& options, const SanityReport& report)
   cli::write_json(options.common.json, document);
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

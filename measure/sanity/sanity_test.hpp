@@ -8,7 +8,7 @@
 
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 
 /// What a test is told. It runs alone in a fresh process in which nothing of CUDA or the libraries was initialised.
 struct Environment {
@@ -35,4 +35,4 @@ struct SanityTest {
 /// All tests in the order they run: original by name, own as listed, extended by name. A program may bring its own.
 [[nodiscard]] std::vector<SanityTest> all_tests();
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 int reason_descriptor = -1;
@@ -32,4 +32,4 @@ void fail(const std::string& reason) noexcept {
   ::_exit(exit_failed);
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -7,7 +7,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 
 /// Exit codes of a test's process, as GDRCopy's are.
 inline constexpr int exit_passed = 0;
@@ -22,13 +22,13 @@ void set_reason_descriptor(int descriptor) noexcept;
 [[noreturn]] void waive(const std::string& reason) noexcept;
 [[noreturn]] void fail(const std::string& reason) noexcept;
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity
 
 /// SANITY_CHECK(expression, printf format and values that say what was found)
 #define SANITY_CHECK(expression, ...)                                                                         \
   do {                                                                                                        \
     if (!(expression))                                                                                        \
-      ::gdrkit::tools::sanity::fail(                                                                          \
+      ::gdrkit::measure::sanity::fail(                                                                        \
           ::gdrkit::cli::format("Assertion \"%s\" failed at %s:%d: ", #expression, __FILE_NAME__, __LINE__) + \
           ::gdrkit::cli::format(__VA_ARGS__));                                                                \
   } while (false)
@@ -39,7 +39,7 @@ void set_reason_descriptor(int descriptor) noexcept;
     const int sanity_result = (call);                                                                        \
     const int sanity_expected = (expected);                                                                  \
     if (sanity_result != sanity_expected)                                                                    \
-      ::gdrkit::tools::sanity::fail(                                                                         \
+      ::gdrkit::measure::sanity::fail(                                                                       \
           ::gdrkit::cli::format("Assertion \"(%s) == (%s)\" failed at %s:%d: got %d, "                       \
                                 "expected %d",                                                               \
                                 #call, #expected, __FILE_NAME__, __LINE__, sanity_result, sanity_expected)); \

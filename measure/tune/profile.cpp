@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::tune {
 namespace {
 
 constexpr std::size_t largest_for_mover = std::size_t{2} << 20;
@@ -63,4 +63,4 @@ std::string profile_text(const std::vector<EngineTimes>& all) {
   return text;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::tune

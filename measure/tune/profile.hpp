@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::tune {
 
 /// Of one direction and one kind of host memory. Medians in us, by size; a size that is missing was not measured.
 struct EngineTimes {
@@ -25,4 +25,4 @@ struct EngineTimes {
 /// another engine.
 [[nodiscard]] std::string profile_text(const std::vector<EngineTimes>& times);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::tune

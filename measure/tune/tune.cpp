@@ -15,11 +15,11 @@
 #include "cli/interface/whole_file.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "gdrkit/gdrkit.hpp"
-#include "measure/common/mapped_buffer.hpp"
 #include "measure/harness/samples.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::tune {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -277,4 +277,4 @@ cli::ExitCode run_tune(cli::Front front, int argc, char** argv) {
   return Tune(options).run();
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::tune

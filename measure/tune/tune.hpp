@@ -10,7 +10,7 @@
 #include "measure/tune/profile.hpp"
 #include "platform/facts/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::tune {
 
 struct TuneOptions {
   cli::CommonOptions common;
@@ -31,4 +31,4 @@ struct TuneReport {
 /// Where --json says.
 void write_tune_json(const TuneOptions& options, const TuneReport& report);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::tune

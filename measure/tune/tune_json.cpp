@@ -4,7 +4,7 @@
 #include "measure/result/result_document.hpp"
 #include "measure/tune/tune.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::tune {
 namespace {
 
 measure::Series series_of(const EngineTimes& times, const std::string& engine, bool is_warm,
@@ -48,4 +48,4 @@ void write_tune_json(const TuneOptions& options, const TuneReport& report) {
   cli::write_json(options.common.json, document);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::tune

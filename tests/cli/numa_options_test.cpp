@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <string>
 
-#include "measure/common/numa_sweep.hpp"
+#include "measure/tool_parts/numa_sweep.hpp"
 
 namespace gdrkit::cli {
 namespace {
@@ -94,13 +94,13 @@ TEST(NumaSweep, VisitsEveryPairInEveryRoundAndKeepsTheirValuesApart) {
   Machine machine;
   platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
   int visits = 0;
-  const tools::NumaSweep sweep = tools::sweep_nodes(
+  const measure::NumaSweep sweep = measure::sweep_nodes(
       &placement, {{"a", "to_device", 64, "us", true, 10}, {"b", "from_device", 64, "us", true, 20}}, [&] {
         ++visits;
         const double value = (machine.cpu >= 6 ? 10 : 0) + machine.memory;
         return std::vector<double>{value, 100 + value};
       });
-  EXPECT_EQ(visits, 4 * tools::numa_rounds);
+  EXPECT_EQ(visits, 4 * measure::numa_rounds);
   ASSERT_EQ(sweep.series.size(), 2u);
   EXPECT_EQ(sweep.series[0].id, "numa_copy_to_device_64");
   EXPECT_EQ(sweep.series[0].x_name, "cpu_node");
@@ -112,7 +112,7 @@ TEST(NumaSweep, VisitsEveryPairInEveryRoundAndKeepsTheirValuesApart) {
       EXPECT_EQ(measure::find_point(sweep.series[0], cpu_node, memory_node)->value, expected);
       EXPECT_EQ(measure::find_point(sweep.series[1], cpu_node, memory_node)->value, 100 + expected);
       EXPECT_EQ(measure::find_point(sweep.series[1], cpu_node, memory_node)->rounds.size(),
-                std::size_t{tools::numa_rounds});
+                std::size_t{measure::numa_rounds});
       EXPECT_EQ(measure::find_point(sweep.series[1], cpu_node, memory_node)->operations_per_round, 20u);
     }
   }
@@ -123,14 +123,14 @@ TEST(NumaSweep, LeavesOutPairsThatCannotBeHadAndSaysWhich) {
   Machine machine;
   machine.forbidden_memory = 1;
   platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
-  const tools::NumaSweep sweep =
-      tools::sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}}, [] { return std::vector<double>{1}; });
+  const measure::NumaSweep sweep =
+      measure::sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}}, [] { return std::vector<double>{1}; });
   EXPECT_EQ(sweep.series[0].points.size(), 2u);
   EXPECT_EQ(measure::find_point(sweep.series[0], 0, 1), nullptr);
   ASSERT_EQ(sweep.left_out.size(), 2u);
   EXPECT_TRUE(says(sweep.left_out[0], "CPU node 0, memory node 1 is left out")) << sweep.left_out[0];
   testing::internal::CaptureStdout();
-  tools::print_sweep(sweep, 0);
+  measure::print_sweep(sweep, 0);
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_TRUE(says(text, "N/A")) << text;
   EXPECT_TRUE(says(text, "the GPU is on node 0")) << text;
@@ -146,8 +146,8 @@ TEST(NumaSweep, CannotRunWhereNoPairCanBeHad) {
   } nothing;
   platform::Placement placement(two_nodes, "", nothing);
   try {
-    (void)tools::sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}},
-                             [] { return std::vector<double>{1}; });
+    (void)measure::sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}},
+                               [] { return std::vector<double>{1}; });
     FAIL() << "it measured somewhere";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.code(), ExitCode::cannot_run);

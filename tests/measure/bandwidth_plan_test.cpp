@@ -9,7 +9,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -184,4 +184,4 @@ TEST(BandwidthPlan, TitlesPointWhereTheBytesGo) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -10,7 +10,7 @@
 #include "measure/bandwidth/report.hpp"
 #include "tests/measure/faulty_device.hpp"
 
-namespace gdrkit::tools::bus {
+namespace gdrkit::measure::bandwidth {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
@@ -243,4 +243,4 @@ TEST_F(BandwidthRun, MeanAndMedianAreToldApart) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::bus
+}  // namespace gdrkit::measure::bandwidth

@@ -5,7 +5,7 @@
 #include "measure/bench/options.hpp"
 #include "measure/bench/section.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 BenchOptions parsed(std::vector<std::string> words) {
@@ -116,4 +116,4 @@ TEST(Effort, SinglesAreLeftOutWhereTheyWouldSayNothing) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

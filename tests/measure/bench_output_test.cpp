@@ -17,7 +17,7 @@
 #include "measure/bench/section.hpp"
 #include "measure/copylat/printer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 TEST(Csv, FieldsWithSeparatorsAreQuoted) {
@@ -88,8 +88,8 @@ TEST(Summary, LongNamesOfTheMachineFitTheColumns) {
 }
 
 TEST(CopylatText, LongNamesOfTheMachineFitTheColumns) {
-  CopylatOptions options;
-  CopylatReport report;
+  copylat::CopylatOptions options;
+  copylat::CopylatReport report;
   give_long_names(&report.machine);
   report.names = {"emulated", long_kernel, long_kernel};
   report.mapping_type = "write-combining";
@@ -97,7 +97,7 @@ TEST(CopylatText, LongNamesOfTheMachineFitTheColumns) {
   report.place.emplace();
   report.place_line = "on CPU 1";
   testing::internal::CaptureStdout();
-  make_table_printer(options)->raw_begins(report);
+  copylat::make_table_printer(options)->raw_begins(report);
   const std::string text = testing::internal::GetCapturedStdout();
   EXPECT_NE(text.find(long_kernel), std::string::npos);
   EXPECT_LE(longest_line(text), cli::output_columns) << text;
@@ -170,4 +170,4 @@ TEST(CopyTeam, AMembersFailureIsTheTeams) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

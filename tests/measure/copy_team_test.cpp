@@ -7,7 +7,7 @@
 #include <atomic>
 #include <stdexcept>
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 using Batches = std::vector<std::function<double(std::size_t)>>;
@@ -72,4 +72,4 @@ TEST(CopyTeam, ThrowsWhatABatchThrewAndGoesOnAfterwards) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -13,7 +13,7 @@
 
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 
 inline constexpr std::chrono::milliseconds delay(20);
 
@@ -187,4 +187,4 @@ class FaultyDevice final : public platform::Device {
   bool is_without_context_ = false;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

@@ -15,7 +15,7 @@
 #include "measure/sanity/helper_process.hpp"
 #include "measure/sanity/verdict.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 constexpr double plenty_s = 30;
@@ -150,4 +150,4 @@ TEST(HelperProcess, TalksBothWays) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -4,12 +4,11 @@
 
 #include <set>
 
-#include "measure/common/measure_names.hpp"
 #include "measure/copybw/copybw.hpp"
 #include "measure/copylat/copylat.hpp"
 #include "measure/harness/samples.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 namespace {
 
 TEST(Samples, MedianIsTheMiddleOrTheMeanOfTwo) {
@@ -29,10 +28,10 @@ TEST(Samples, PercentileIsTheNearestRank) {
 }
 
 TEST(Copylat, IterationsAreRaisedToWholeBuckets) {
-  EXPECT_EQ(whole_buckets(1), 1);
-  EXPECT_EQ(whole_buckets(100), 100);
-  EXPECT_EQ(whole_buckets(101), 200);
-  EXPECT_EQ(whole_buckets(10000), 10000);
+  EXPECT_EQ(copylat::whole_buckets(1), 1);
+  EXPECT_EQ(copylat::whole_buckets(100), 100);
+  EXPECT_EQ(copylat::whole_buckets(101), 200);
+  EXPECT_EQ(copylat::whole_buckets(10000), 10000);
 }
 
 TEST(Rotation, SmallLoadsTakeAnotherLineEachTimeOverMoreLinesThanACpuKeeps) {
@@ -58,8 +57,8 @@ TEST(Rotation, StoresAndLargeLoadsStay) {
   EXPECT_EQ(Rotation(Direction::from_device, 2 * largest_rotated_bytes).offset(5), 0u);
 }
 
-RawRow row(double library_ns, double raw_ns) {
-  RawRow made;
+copylat::RawRow row(double library_ns, double raw_ns) {
+  copylat::RawRow made;
   made.library_median_ns = library_ns;
   made.raw_median_ns = raw_ns;
   return made;
@@ -77,7 +76,7 @@ TEST(RawRow, LimitIsTheLargerOfFivePercentAndTenNanoseconds) {
 }
 
 TEST(CopylatReport, CountsTheRowsOverTheirLimit) {
-  CopylatReport report;
+  copylat::CopylatReport report;
   report.raw = {row(110, 100), row(120, 100), row(1051, 1000)};
   EXPECT_EQ(report.raw_rows_over_limit(), 2u);
 }
@@ -85,47 +84,47 @@ TEST(CopylatReport, CountsTheRowsOverTheirLimit) {
 TEST(Copybw, WrongWordsAreFoundAndCountedUpToTheLimit) {
   std::vector<std::uint8_t> expected(64, 1);
   std::vector<std::uint8_t> content = expected;
-  EXPECT_TRUE(compare_words(content.data(), expected.data(), 64).empty());
+  EXPECT_TRUE(copybw::compare_words(content.data(), expected.data(), 64).empty());
   content[9] = 2;
-  const auto wrong = compare_words(content.data(), expected.data(), 64);
+  const auto wrong = copybw::compare_words(content.data(), expected.data(), 64);
   ASSERT_EQ(wrong.size(), 1u);
   EXPECT_EQ(wrong[0].index, 2u);
   EXPECT_EQ(wrong[0].content, 0x01010201u);
   EXPECT_EQ(wrong[0].expected, 0x01010101u);
   std::fill(content.begin(), content.end(), std::uint8_t{3});
-  EXPECT_EQ(compare_words(content.data(), expected.data(), 64).size(), most_wrong_words);
+  EXPECT_EQ(copybw::compare_words(content.data(), expected.data(), 64).size(), copybw::most_wrong_words);
 }
 
 TEST(Copybw, TheLastBytesOfAnOddSizeCount) {
   const std::uint8_t content[] = {1, 2, 3, 4, 5, 6, 7};
   const std::uint8_t expected[] = {1, 2, 3, 4, 5, 6, 8};
-  EXPECT_EQ(compare_words(content, expected, 7).size(), 1u);
-  EXPECT_TRUE(compare_words(content, expected, 6).empty());
+  EXPECT_EQ(copybw::compare_words(content, expected, 7).size(), 1u);
+  EXPECT_TRUE(copybw::compare_words(content, expected, 6).empty());
 }
 
 TEST(Copybw, SweepsStopBelowThePowerOfTwoThatFits) {
-  CopybwOptions options;
+  copybw::CopybwOptions options;
   options.size_bytes = 100;
-  EXPECT_EQ(copy_sizes(options), (std::vector<std::size_t>{100}));
+  EXPECT_EQ(copybw::copy_sizes(options), (std::vector<std::size_t>{100}));
   options.is_sweep = true;
-  EXPECT_EQ(copy_sizes(options), (std::vector<std::size_t>{1, 2, 4, 8, 16, 32}));
+  EXPECT_EQ(copybw::copy_sizes(options), (std::vector<std::size_t>{1, 2, 4, 8, 16, 32}));
   options.copy_size_bytes = 16;
-  EXPECT_EQ(copy_sizes(options), (std::vector<std::size_t>{1, 2, 4, 8}));
+  EXPECT_EQ(copybw::copy_sizes(options), (std::vector<std::size_t>{1, 2, 4, 8}));
 }
 
 TEST(Copybw, RangesPastTheBufferAreRefusedWithoutOverflow) {
-  CopybwOptions options;
+  copybw::CopybwOptions options;
   options.size_bytes = 4096;
   for (const auto& [offset, size] : std::vector<std::pair<std::size_t, std::size_t>>{
            {2, 4}, {4, 4096}, {8192, 4}, {0, 4097}, {4, SIZE_MAX}, {SIZE_MAX - 3, 8}, {SIZE_MAX - 3, 0}}) {
     options.offset_bytes = offset;
     options.copy_size_bytes = size;
-    EXPECT_THROW((void)copy_sizes(options), cli::Failure) << offset << " + " << size;
+    EXPECT_THROW((void)copybw::copy_sizes(options), cli::Failure) << offset << " + " << size;
   }
   options.offset_bytes = 4;
   options.copy_size_bytes = 4092;
-  EXPECT_EQ(copy_sizes(options), (std::vector<std::size_t>{4092}));
+  EXPECT_EQ(copybw::copy_sizes(options), (std::vector<std::size_t>{4092}));
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

@@ -7,7 +7,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "measure/result/result_file.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 namespace {
 
 std::string small_result() {
@@ -22,12 +22,12 @@ std::string small_result() {
 
 /// What a shell does with the words "-c SCRIPT": the arguments reach it as they are.
 measure::Result of_script(const std::string& script, const std::string& word = "") {
-  return result_of_process("/bin/sh", {"-c", script, "sh", word});
+  return bench::result_of_process("/bin/sh", {"-c", script, "sh", word});
 }
 
 std::string failure_of(const std::string& program, const std::string& script) {
   try {
-    (void)result_of_process(program, {"-c", script});
+    (void)bench::result_of_process(program, {"-c", script});
   } catch (const cli::Failure& failure) {
     return failure.what();
   }
@@ -52,4 +52,4 @@ TEST(OtherProcess, WithoutAResultItSaysHowTheProcessEnded) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

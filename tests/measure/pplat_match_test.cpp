@@ -11,11 +11,11 @@
 #include <string>
 #include <thread>
 
-#include "measure/common/histogram.hpp"
 #include "measure/pplat/pplat.hpp"
 #include "measure/pplat/rounds.hpp"
+#include "measure/tool_parts/histogram.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::pplat {
 namespace {
 
 class PplatMatch : public ::testing::Test {
@@ -168,4 +168,4 @@ TEST(Histogram, HoldsValuesThatAreAllTheSame) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::pplat

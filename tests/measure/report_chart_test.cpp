@@ -12,7 +12,7 @@
 #include "measure/report/chart/scale.hpp"
 #include "measure/report/chart/style.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 const Axis plain_axis{"", Quantity::plain, false};
@@ -165,4 +165,4 @@ TEST(ReportStyle, MethodsKeepTheirsAndNoTwoShareOne) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

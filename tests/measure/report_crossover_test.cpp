@@ -7,7 +7,7 @@
 
 #include "measure/report/crossover.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 using Values = std::vector<std::pair<double, double>>;
@@ -85,4 +85,4 @@ TEST(ReportCrossover, ComparesDifferentUnitsAndKnowsWhatIsBetter) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -9,7 +9,7 @@
 #include "measure/report/markup.hpp"
 #include "measure/report/numbers.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 TEST(ReportNumbers, HaveThreeSignificantDigits) {
@@ -113,4 +113,4 @@ TEST(ReportMarkup, WritesCoordinatesWithOneDecimal) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

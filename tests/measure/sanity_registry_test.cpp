@@ -10,7 +10,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/sanity/sanity_test.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 /// Names in the order of the registry.
@@ -88,4 +88,4 @@ TEST(SanityRegistry, HasATestOfAlignmentsAndOneOfPollingForEveryCopyKernel) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -5,7 +5,7 @@
 
 #include "measure/tune/profile.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::tune {
 namespace {
 
 TEST(TuneProfile, NamesTheFastestOfEachRangeOfSizes) {
@@ -68,4 +68,4 @@ TEST(TuneProfile, OtherCoresAreOnlyTakenWhereThatIsFaster) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::tune

@@ -43,7 +43,7 @@ void EarlierResult::check(const measure::Result& head) const {
 
 cli::ExitCode EarlierResult::compare_with(measure::Result current, std::string* text) const {
   current = without_baselines(std::move(current));
-  CompareReport report;
+  measure::bench::CompareReport report;
   report.old_name = path_ + " (" + old_.date + ")";
   report.settings = measure::setting_differences(old_, current);
   report.comparison = measure::compare(old_, current);
@@ -54,7 +54,7 @@ cli::ExitCode EarlierResult::compare_with(measure::Result current, std::string* 
     if (point.is_slower()) report.slower.push_back({point, measure::Outcome::slower, {}, 0, 0});
   }
   report.undecided = report.comparison.undecided();
-  *text = cli::printable(report_text(report));
+  *text = cli::printable(measure::bench::report_text(report));
   return report.exit_code();
 }
 

@@ -175,7 +175,7 @@ class Run {
   cli::ExitCode write_documents() {
     report_.result.series = all_series_of(report_);
     write_report_json(options_.json, report_);
-    if (options_.csv.is_given) cli::write_document(options_.csv, to_csv_text(report_.result));
+    if (options_.csv.is_given) cli::write_document(options_.csv, measure::bench::to_csv_text(report_.result));
     if (!earlier_) return cli::ExitCode::ok;
     std::string text;
     const cli::ExitCode compared = earlier_->compare_with(report_.result, &text);

@@ -320,7 +320,7 @@ class Run {
     report_.result.series = {series_of(report_)};
     if (options_.has_out_json) write_out_json(options_.out_json_file, report_);
     write_report_json(options_.json, report_);
-    if (options_.csv.is_given) cli::write_document(options_.csv, to_csv_text(report_.result));
+    if (options_.csv.is_given) cli::write_document(options_.csv, measure::bench::to_csv_text(report_.result));
     if (!earlier_) return code;
     std::string text;
     const cli::ExitCode compared = earlier_->compare_with(report_.result, &text);

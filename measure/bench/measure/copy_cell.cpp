@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/bench/measure/copy_cell.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 Series series_of(const CopyScene& scene, Method method, Direction direction) {
@@ -67,4 +67,4 @@ std::vector<Cell> busy_cells(Session* session, CopyScene scene) {
   return cells;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

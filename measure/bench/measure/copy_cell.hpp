@@ -10,7 +10,7 @@
 
 #include "measure/bench/measure/copy_station.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 /// Work beside the measured copies, from its making to its end. Making throws CannotMeasure.
 class Disturbance {
@@ -34,4 +34,4 @@ struct CopyScene {
 
 [[nodiscard]] Cell copy_cell(Session* session, const CopyScene& scene, Direction direction, std::size_t size_bytes);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

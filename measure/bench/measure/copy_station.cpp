@@ -13,7 +13,7 @@
 #include "measure/bench/measure/pattern.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 // A copy through a mapping returns whether it copied, without an object that would cost time; one by the driver its
@@ -232,4 +232,4 @@ void CopyStation::verify_from_device(Method method, const Contender& contender) 
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

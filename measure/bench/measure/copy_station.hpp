@@ -10,12 +10,12 @@
 
 #include "cli/interface/size.hpp"
 #include "measure/bench/session.hpp"
-#include "measure/common/mapped_buffer.hpp"
 #include "measure/harness/direction.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "measure/harness/rounds.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 enum class Method { mapping, raw, memcpy_pageable, memcpy_pinned, memcpy_async_pageable, memcpy_async_pinned };
 inline constexpr Method all_methods[] = {Method::mapping,
@@ -67,4 +67,4 @@ class CopyStation {
 /// Nanoseconds that one copy may take on the slowest way there is (loads through BAR1, 1 GB/s): to fit efforts.
 [[nodiscard]] inline double slow_copy_ns(std::size_t size_bytes) { return 2000.0 + static_cast<double>(size_bytes); }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

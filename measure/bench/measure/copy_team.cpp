@@ -9,7 +9,7 @@
 
 #include "measure/bench/measure/elsewhere.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr int looks_before_yielding = 2000;
@@ -80,4 +80,4 @@ double CopyTeam::run(const std::vector<std::function<double(std::size_t)>>& batc
   return static_cast<double>(active_) / rate;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

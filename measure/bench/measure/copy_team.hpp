@@ -10,10 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "measure/common/measure_names.hpp"
 #include "measure/harness/rounds.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 /// The calling thread is the first member. Between turns the others look for the next one without sleeping, for as long
 /// as the team lives.
@@ -49,4 +48,4 @@ class CopyTeam {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

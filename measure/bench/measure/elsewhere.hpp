@@ -9,7 +9,7 @@
 
 #include "base/cpu_set.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 /// The calling thread on this CPU alone; false where the system does not allow it.
 inline bool stay_on(int cpu) noexcept { return cpu >= 0 && base::CpuSet::of(cpu).apply() == 0; }
@@ -35,4 +35,4 @@ class Elsewhere {
   bool has_moved_ = false;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

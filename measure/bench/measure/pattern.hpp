@@ -10,7 +10,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 struct Stretch {
   std::size_t offset = 0;
@@ -43,4 +43,4 @@ inline void check_pattern(const std::uint8_t* bytes, const Stretch& stretch, uns
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

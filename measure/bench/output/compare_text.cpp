@@ -7,7 +7,7 @@
 #include "measure/bench/compare_run.hpp"
 #include "measure/bench/output/summary.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr std::size_t most_named = 10;
@@ -94,4 +94,4 @@ std::string report_text(const CompareReport& report) {
   return text + verdict_text(report);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

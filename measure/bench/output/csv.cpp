@@ -4,7 +4,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 /// RFC 4180: quoted where a comma, quote or line end would split it.
@@ -52,4 +52,4 @@ std::string to_csv_text(const Result& result) {
   return text;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -5,11 +5,10 @@
 
 #include <string>
 
-#include "measure/common/measure_names.hpp"
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 [[nodiscard]] std::string to_csv_text(const Result& result);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -10,7 +10,7 @@
 
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr double ns_per_s = 1e9;
@@ -62,4 +62,4 @@ void Progress::end() {
   std::fflush(stderr);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 class Progress {
  public:
@@ -31,4 +31,4 @@ class Progress {
   std::int64_t last_line_ns_ = 0;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

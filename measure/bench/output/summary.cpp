@@ -10,10 +10,10 @@
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/size.hpp"
 #include "cli/interface/wrapped_text.hpp"
-#include "measure/common/rate.hpp"
+#include "measure/tool_parts/rate.hpp"
 #include "platform/host/placement.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr std::size_t most_rows = 12;
@@ -211,4 +211,4 @@ std::string summary_text(const Result& result) {
   return text;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

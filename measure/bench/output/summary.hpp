@@ -5,14 +5,13 @@
 
 #include <string>
 
-#include "measure/common/measure_names.hpp"
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 
 /// Where it was measured, a table for each group of series, and the notes.
 [[nodiscard]] std::string summary_text(const Result& result);
 /// 139 ns -> "0.139"; three digits that matter.
 [[nodiscard]] std::string digits(double value);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -9,7 +9,7 @@
 #include "measure/bench/measure/copy_cell.hpp"
 #include "measure/bench/measure/elsewhere.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{16} << 20;
@@ -88,4 +88,4 @@ std::vector<Cell> busy_bus_cells(Session* session) {
   return busy_cells(session, std::move(scene));
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

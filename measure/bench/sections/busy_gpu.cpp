@@ -9,7 +9,7 @@
 #include "measure/bench/measure/elsewhere.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr std::size_t scratch_bytes = std::size_t{64} << 20;
@@ -91,4 +91,4 @@ std::vector<Cell> busy_gpu_cells(Session* session) {
   return busy_cells(session, std::move(scene));
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

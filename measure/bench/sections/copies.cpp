@@ -3,7 +3,7 @@
 // copies: every size in both directions, all ways of copying in the same interleaved rounds.
 #include "measure/bench/measure/copy_cell.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr std::size_t largest_bytes = std::size_t{256} << 20;
@@ -30,4 +30,4 @@ std::vector<Cell> copies_cells(Session* session) {
   return cells;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -12,7 +12,7 @@
 #include "measure/bench/measure/pattern.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr double ns_per_us = 1000;
@@ -196,4 +196,4 @@ std::vector<Cell> costs_cells(Session* session) {
   return cells;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

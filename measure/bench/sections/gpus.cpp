@@ -7,7 +7,7 @@
 #include "measure/bench/measure/copy_station.hpp"
 #include "measure/bench/measure/copy_team.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 using Batches = std::vector<std::function<double(std::size_t)>>;
@@ -113,4 +113,4 @@ std::vector<Cell> gpus_cells(Session* session) {
   return cells;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -4,7 +4,7 @@
 #include "measure/bench/measure/copy_station.hpp"
 #include "measure/bench/measure/copy_team.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure::bench {
 namespace {
 
 constexpr std::size_t most_threads = 64;
@@ -92,4 +92,4 @@ std::vector<Cell> threads_cells(Session* session) {
   return cells;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure::bench

@@ -10,7 +10,7 @@
 #include "measure/report/chart/style.hpp"
 #include "measure/report/markup.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 constexpr double font = 12;
@@ -219,4 +219,4 @@ std::string line_chart_svg(const LineChart& chart, const Canvas& canvas, const s
   return out + "</svg>";
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -8,7 +8,7 @@
 
 #include "measure/report/page.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 struct Canvas {
   double width;
@@ -30,4 +30,4 @@ inline constexpr Canvas narrow_canvas{360, 300};
 /// At most about `most` marks with the same first, last, lowest and highest ones; marks ascend in x.
 [[nodiscard]] std::vector<Mark> thinned(const std::vector<Mark>& marks, std::size_t most);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 /// Halves, as the difference of two finite values may not be finite.
@@ -136,4 +136,4 @@ std::vector<double> ticks(const Range& range, const Axis& axis, std::size_t most
   return values;
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

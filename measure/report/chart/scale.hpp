@@ -8,7 +8,7 @@
 
 #include "measure/report/page.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 /// Has a place for every finite value if linear, for every positive one if logarithmic.
 class Scale {
@@ -35,4 +35,4 @@ class Scale {
 /// At most `most` of them, evenly spaced on the scale if there are more than the densest choice.
 [[nodiscard]] std::vector<double> ticks(const Range& range, const Axis& axis, std::size_t most);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -8,7 +8,7 @@
 
 #include "measure/report/markup.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 struct Corner {
@@ -94,4 +94,4 @@ std::vector<std::size_t> styles_of(const std::vector<std::string>& methods) {
   return styles;
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

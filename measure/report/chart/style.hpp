@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 /// As many curves as one chart may hold.
 inline constexpr std::size_t style_count = 8;
@@ -21,4 +21,4 @@ inline constexpr std::size_t style_count = 8;
 /// One style for each method, none twice; needs at most style_count methods.
 [[nodiscard]] std::vector<std::size_t> styles_of(const std::vector<std::string>& methods);
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

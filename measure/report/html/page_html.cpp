@@ -9,7 +9,7 @@
 #include "measure/report/chart/style.hpp"
 #include "measure/report/markup.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 constexpr int shade_count = 9;
@@ -219,4 +219,4 @@ class Writer {
 
 std::string page_html(const Page& page) { return Writer().write(page); }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

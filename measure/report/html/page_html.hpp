@@ -7,11 +7,11 @@
 
 #include "measure/report/page.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 [[nodiscard]] std::string page_html(const Page& page);
 
 /// What stands in the page's <style>.
 extern const char* const style_sheet;
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -4,7 +4,7 @@
 // blindness; paper gets black on white. The narrow drawing of a chart replaces the wide one where there is no room.
 #include "measure/report/html/page_html.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 const char* const style_sheet = R"(:root{color-scheme:light dark;
 --page:#fff;--ink:#1b1f24;--quiet:#57606a;--rule:#d0d7de;--grid:#e6eaee;--panel:#f6f8fa;--accent:#0060a0;--warn:#fff4d6;--warn-rule:#b87800;
@@ -116,4 +116,4 @@ td,th{-webkit-print-color-adjust:exact;print-color-adjust:exact}
 a{text-decoration:none}}
 )";
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

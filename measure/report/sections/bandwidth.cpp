@@ -5,7 +5,7 @@
 
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 /// The same series in GB/s: bytes for each nanosecond. The relative noise of a reciprocal is that of the value.
@@ -60,4 +60,4 @@ void add_bandwidth(Source* source, Chapter* chapter) {
   if (section.blocks.size() > before) chapter->sections.push_back(std::move(section));
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -7,7 +7,7 @@
 #include "measure/report/chart/style.hpp"
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 bool is_undisturbed_twin(const measure::Series& plain, const measure::Series& busy) {
@@ -60,4 +60,4 @@ void add_busy(Source* source, Chapter* chapter) {
   if (section.blocks.size() > before) chapter->sections.push_back(std::move(section));
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -7,7 +7,7 @@
 
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 constexpr const char* operations[] = {"open", "close", "pin", "map", "pin_and_map", "unmap", "unpin"};
@@ -48,4 +48,4 @@ void add_costs(Source* source, Chapter* chapter) {
   if (chapter->sections.size() > before) add_references(source, &chapter->sections.back());
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -7,7 +7,7 @@
 #include "measure/report/crossover.hpp"
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 /// Two series of one picture with their labels.
@@ -108,4 +108,4 @@ void add_crossovers(Source* source, Chapter* chapter) {
   if (section.blocks.size() > 1) chapter->sections.push_back(std::move(section));
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -10,7 +10,7 @@
 
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 constexpr std::size_t most_tiles = 8;
@@ -170,4 +170,4 @@ void add_key_figures(Source* source, Chapter* chapter) {
   if (!tiles.tiles.empty()) chapter->sections.push_back({"Key figures", {std::move(tiles)}});
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

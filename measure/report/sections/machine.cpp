@@ -8,7 +8,7 @@
 #include "platform/facts/machine.hpp"
 #include "platform/host/place.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 std::string node_text(int node) { return node < 0 ? "unknown or not bound" : std::to_string(node); }
@@ -56,4 +56,4 @@ void add_machine(Source* source, Chapter* chapter) {
   chapter->sections.push_back({"Machine, clock and settings", {std::move(facts)}});
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

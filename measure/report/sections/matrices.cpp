@@ -7,7 +7,7 @@
 
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 /// Cells of a larger one would be too small to read; its figures are listed instead.
@@ -144,4 +144,4 @@ void add_matrices(Source* source, Chapter* chapter) {
   if (!section.blocks.empty()) chapter->sections.push_back(std::move(section));
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -6,7 +6,7 @@
 
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 void add_notes(Source* source, Chapter* chapter) {
   Sentences notes;
@@ -29,4 +29,4 @@ void add_notes(Source* source, Chapter* chapter) {
   chapter->sections.push_back({"Notes", {std::move(notes)}});
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -3,10 +3,10 @@
 // Whatever no section before knew what to do with: nothing of a document is dropped.
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 void add_others(Source* source, Chapter* chapter) {
   add_pictures(source, chapter, "More measurements", "", [](const Picture&) { return true; });
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -7,7 +7,7 @@
 #include "measure/harness/samples.hpp"
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 namespace {
 
 std::string percentile_text(const measure::Series& series, const measure::Single& single, double value,
@@ -78,4 +78,4 @@ void add_percentiles(Source* source, Chapter* chapter) {
   if (section.blocks.size() > 1) chapter->sections.push_back(std::move(section));
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

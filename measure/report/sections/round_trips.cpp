@@ -4,7 +4,7 @@
 
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 void add_round_trips(Source* source, Chapter* chapter) {
   add_pictures(source, chapter, "Round trips between CPU and GPU", "", [](const Picture& picture) {
@@ -13,4 +13,4 @@ void add_round_trips(Source* source, Chapter* chapter) {
   });
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

@@ -4,7 +4,7 @@
 
 #include "measure/report/section.hpp"
 
-namespace gdrkit::tools::report {
+namespace gdrkit::measure::report {
 
 void add_threads(Source* source, Chapter* chapter) {
   add_pictures(source, chapter, "Threads", "", [](const Picture& picture) {
@@ -14,4 +14,4 @@ void add_threads(Source* source, Chapter* chapter) {
   });
 }
 
-}  // namespace gdrkit::tools::report
+}  // namespace gdrkit::measure::report

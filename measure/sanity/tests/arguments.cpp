@@ -8,7 +8,7 @@
 
 #include "measure/sanity/fixture.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {}  // namespace
 
 void arguments_null_outputs(const Environment& environment) {
@@ -97,4 +97,4 @@ void info_of_both_layouts(const Environment& environment) {
   context.close();
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

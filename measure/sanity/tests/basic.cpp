@@ -8,7 +8,7 @@
 #include "base/result.hpp"
 #include "measure/sanity/fixture.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 /// GDRCopy pins 256 KiB and 16 bytes rounded up to GPU pages.
@@ -168,4 +168,4 @@ void basic_child_thread_pins_buffer(const Environment& environment) {
   std::thread([&] { context.close(); }).join();
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

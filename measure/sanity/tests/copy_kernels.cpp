@@ -10,7 +10,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/sanity/fixture.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 constexpr std::size_t window_bytes = 16384;
@@ -144,4 +144,4 @@ void polling_freshness(const Environment& environment) {
   window.context.close();
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -6,7 +6,7 @@
 
 #include "measure/sanity/fixture.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 constexpr std::size_t data_bytes = 256 * 1024;
@@ -148,4 +148,4 @@ void data_validation_mix_mappings(const Environment& environment) {
   context.close();
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -15,7 +15,7 @@
 #include "measure/sanity/fixture.hpp"
 #include "measure/sanity/helper_process.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 int open_descriptors() {
@@ -205,4 +205,4 @@ void leakage_pin_pages_fork(const Environment& environment) {
   owner.wait();
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -7,7 +7,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/sanity/fixture.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 /// Every call that takes a context, with one that must be refused.
@@ -183,4 +183,4 @@ void handles_of_the_own_api(const Environment& environment) {
   SANITY_RESULT(gdrkit_pin(context, memory.address(), two_pages, &pin), -EINVAL);
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -3,7 +3,7 @@
 // What a mapping shows, or no longer shows, after its context was closed or its memory freed.
 #include "measure/sanity/fixture.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 void check_content(gdr_mh_t handle, const std::uint8_t* mapping, const Bytes& expected, const char* when) {
@@ -78,4 +78,4 @@ void invalidation_two_mappings(const Environment& environment) {
   context.close();
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

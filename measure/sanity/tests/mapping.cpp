@@ -12,7 +12,7 @@
 #include "measure/sanity/fixture.hpp"
 #include "measure/sanity/helper_process.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 /// Two buffers with a mapping each: one is mishandled, the other must not notice.
@@ -180,4 +180,4 @@ void mapping_goes_to_the_gpu_that_owns_it(const Environment& environment) {
   }
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

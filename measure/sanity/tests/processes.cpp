@@ -7,7 +7,7 @@
 #include "measure/sanity/fixture.hpp"
 #include "measure/sanity/helper_process.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 Bytes read_mapping(gdr_mh_t handle, const std::uint8_t* mapping) {
@@ -230,4 +230,4 @@ void invalidation_unix_sock_map(const Environment& environment) {
   });
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -10,7 +10,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/sanity/fixture.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 void check_against_oracle(platform::Device* device, std::uint64_t address, const Bytes& oracle, const char* after) {
@@ -221,4 +221,4 @@ void ranges_sub_allocations(const Environment& environment) {
   SANITY_RESULT(gdrkit_close(context), 0);
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -9,7 +9,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/sanity/fixture.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 constexpr std::size_t buffer_bytes = 2 * GPU_PAGE_SIZE;
@@ -100,4 +100,4 @@ void refusal_past_the_end(const Environment& environment) {
   check_refused(address, ((extent + GPU_PAGE_OFFSET) & GPU_PAGE_MASK) + 64 * buffer_bytes, {EINVAL}, "past");
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

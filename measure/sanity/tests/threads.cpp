@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "measure/sanity/fixture.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 constexpr int thread_count = 8;
@@ -118,4 +118,4 @@ void threads_race_to_unpin(const Environment& environment) {
   context.close();
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

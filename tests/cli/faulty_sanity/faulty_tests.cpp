@@ -7,7 +7,7 @@
 #include "measure/sanity/fixture.hpp"
 #include "measure/sanity/sanity_test.hpp"
 
-namespace gdrkit::tools::sanity {
+namespace gdrkit::measure::sanity {
 namespace {
 
 void passes(const Environment&) {}
@@ -47,4 +47,4 @@ std::vector<SanityTest> all_tests() {
           {"is_waived", List::own, &is_waived, kind, ""}};
 }
 
-}  // namespace gdrkit::tools::sanity
+}  // namespace gdrkit::measure::sanity

@@ -65,7 +65,7 @@ void BenchCompare::check(const measure::Result& head) const {
 }
 
 cli::ExitCode BenchCompare::compare_with(const measure::Result& current, BenchRun* run) const {
-  CompareReport report;
+  measure::bench::CompareReport report;
   report.old_name = options_.compare_path + " (" + old_.date + ")";
   report.settings = measure::setting_differences(old_, current);
   report.comparison = measure::compare(old_, current);
@@ -85,7 +85,8 @@ cli::ExitCode BenchCompare::compare_with(const measure::Result& current, BenchRu
     (is_slower ? report.slower : is_cleared ? report.cleared : report.unresolved).push_back(std::move(found));
   }
   for (std::string& clause : report.comparison.undecided()) report.undecided.push_back(std::move(clause));
-  std::fputs(cli::printable(report_text(report)).c_str(), options_.json.is_on_stdout() ? stderr : stdout);
+  std::fputs(cli::printable(measure::bench::report_text(report)).c_str(),
+             options_.json.is_on_stdout() ? stderr : stdout);
   return report.exit_code();
 }
 

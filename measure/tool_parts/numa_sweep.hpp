@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "measure/common/measure_names.hpp"
 #include "measure/result/result.hpp"
 #include "platform/host/placement.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 
 /// What is measured on each pair: one value for each quantity.
 struct NumaQuantity {
@@ -41,4 +40,4 @@ inline constexpr int numa_rounds = 5;
 /// A matrix a quantity: rows are CPU nodes, columns memory nodes; then what was left out, and the GPU's node.
 void print_sweep(const NumaSweep& sweep, int gpu_node);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

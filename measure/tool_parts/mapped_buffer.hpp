@@ -10,7 +10,7 @@
 #include "gdrapi.h"
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 
 /// The words that GDRCopy's options accept.
 inline constexpr const char* allocation_mem_alloc = "cuMemAlloc";
@@ -80,4 +80,4 @@ class MappedBuffer {
   std::size_t page_offset_ = 0;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 
 struct HistogramBin {
   double from = 0;
@@ -21,4 +21,4 @@ struct HistogramBin {
 /// Lines with a bar each, up to p99 of `values`, and what lies beyond. Nothing of no values.
 void print_histogram(const std::vector<double>& values, const char* unit);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

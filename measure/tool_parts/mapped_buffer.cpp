@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/common/mapped_buffer.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
 #include <cerrno>
 #include <utility>
@@ -12,7 +12,7 @@
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/nvidia_gpus.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 namespace {
 
 std::string call_failed(const char* call, int error) { return std::string(call) + ": " + errno_text(error); }
@@ -151,4 +151,4 @@ void MappedBuffer::close() {
   GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_close", result));
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

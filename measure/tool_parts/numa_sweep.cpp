@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/common/numa_sweep.hpp"
+#include "measure/tool_parts/numa_sweep.hpp"
 
 #include <cstdio>
 #include <map>
@@ -8,7 +8,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/wrapped_text.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 namespace {
 
 using Pair = std::pair<int, int>;
@@ -106,4 +106,4 @@ void print_sweep(const NumaSweep& sweep, int gpu_node) {
               gpu_node >= 0 ? cli::format("the GPU is on node %d", gpu_node).c_str() : "the GPU's node is unknown");
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

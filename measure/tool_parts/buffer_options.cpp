@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/common/buffer_options.hpp"
+#include "measure/tool_parts/buffer_options.hpp"
 
-#include "measure/common/mapped_buffer.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 
 cli::Option allocation_option(std::string* target) {
   return {'a', "allocation", "CALL",
@@ -20,4 +20,4 @@ cli::Option mapping_type_option(std::string* target) {
           "how the CPU maps the buffer: default, wc (write-combining), cache or device"};
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/common/histogram.hpp"
+#include "measure/tool_parts/histogram.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
 
-#include "measure/common/measure_names.hpp"
 #include "measure/harness/samples.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 
 std::vector<HistogramBin> make_histogram(const std::vector<double>& values, double least, double most,
                                          std::size_t bins) {
@@ -49,4 +48,4 @@ void print_histogram(const std::vector<double>& values, const char* unit) {
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

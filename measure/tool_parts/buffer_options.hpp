@@ -7,11 +7,11 @@
 
 #include "cli/interface/command_line.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 
 /// -a; `target` must outlive the parsing, and holds the default.
 [[nodiscard]] cli::Option allocation_option(std::string* target);
 /// -M; likewise.
 [[nodiscard]] cli::Option mapping_type_option(std::string* target);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

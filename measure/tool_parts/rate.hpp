@@ -8,7 +8,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 
 /// A page: below it the time of a copy is mostly that of one access to the bus.
 inline constexpr std::size_t smallest_rated_bytes = 4096;
@@ -20,4 +20,4 @@ inline constexpr std::size_t smallest_rated_bytes = 4096;
   return cli::format(rate < 10 ? "%.2f" : "%.1f", rate);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure

@@ -5,7 +5,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::measure {
 
 /// A thousand million calls take minutes at least; and every sum and product that the tools make of it, rounding up to
 /// whole hundreds included, fits an int.
@@ -21,4 +21,4 @@ inline void check_count(const char* option, int value, int least, int most) {
                      cli::format("ERROR: %s: %d is not from %d to %d", option, value, least, most));
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::measure
