@@ -22,8 +22,7 @@
 #include "platform/facts/number_list.hpp"
 #include "platform/host/placement.hpp"
 
-namespace gdrkit::tools {
-namespace bind {
+namespace gdrkit::diag::bind {
 namespace {
 
 // Exit codes of shells for programs that they cannot start.
@@ -219,14 +218,13 @@ cli::ExitCode run(const Options& options, std::vector<std::string>* program) {
 }
 
 }  // namespace
-}  // namespace bind
 
 cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
   // What stands after -- is the program's, options that look like ours included.
   int own = 0;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   std::vector<std::string> program(argv + std::min(own + 1, argc), argv + argc);
-  bind::Options options;
+  Options options;
   std::vector<std::string> words;
   cli::CommandLine line;
   line.name = "bind";
@@ -255,7 +253,7 @@ cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
   if (!words.empty())
     throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit bind: '%s' before --: write gdrkit bind -- %s",
                                                          words[0].c_str(), words[0].c_str()));
-  return bind::run(options, &program);
+  return run(options, &program);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

@@ -5,7 +5,7 @@
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::tools::bind {
+namespace gdrkit::diag::bind {
 
 void write_bind_json(const cli::DocumentOption& option, const Binding& binding) {
   const RankPlace& place = binding.place;
@@ -29,4 +29,4 @@ void write_bind_json(const cli::DocumentOption& option, const Binding& binding) 
   cli::write_json(option, json);
 }
 
-}  // namespace gdrkit::tools::bind
+}  // namespace gdrkit::diag::bind

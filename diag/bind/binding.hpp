@@ -9,7 +9,7 @@
 #include "cli/interface/document_option.hpp"
 #include "diag/machine/rank_layout.hpp"
 
-namespace gdrkit::tools::bind {
+namespace gdrkit::diag::bind {
 
 struct Binding {
   const std::string& root;
@@ -23,4 +23,4 @@ struct Binding {
 /// Schema gdrkit.bind/1: diag/bind/README.md.
 void write_bind_json(const cli::DocumentOption& option, const Binding& binding);
 
-}  // namespace gdrkit::tools::bind
+}  // namespace gdrkit::diag::bind

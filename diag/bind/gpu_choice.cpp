@@ -8,7 +8,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::bind {
 namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: " + why); }
@@ -141,4 +141,4 @@ GpuChoice choose_gpu(const Lookup& lookup, const LocalRank& rank, const std::vec
   return Chooser(lookup, rank, gpus, usable, may_wrap).choose();
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

@@ -10,7 +10,7 @@
 #include "diag/bind/usable_gpus.hpp"
 #include "diag/bind/visible_devices.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::bind {
 
 struct GpuChoice {
   std::size_t gpu;  ///< position in PCI order
@@ -22,4 +22,4 @@ struct GpuChoice {
 [[nodiscard]] GpuChoice choose_gpu(const Lookup& lookup, const LocalRank& rank, const std::vector<NamedGpu>& gpus,
                                    const UsableGpus& usable, bool may_wrap);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

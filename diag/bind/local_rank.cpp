@@ -6,7 +6,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::bind {
 namespace {
 
 /// A job manager's variables are inherited by the launchers that it starts, so it is asked after them.
@@ -49,4 +49,4 @@ LocalRank find_local_rank(const Lookup& lookup) {
   return rank;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::bind {
 
 /// A variable of the process; nothing when it is not set.
 using Lookup = std::function<std::optional<std::string>(const char* name)>;
@@ -23,4 +23,4 @@ struct LocalRank {
 /// Of the innermost launcher. Throws Failure(usage) if no variable is set, or the one that counts is not a number.
 [[nodiscard]] LocalRank find_local_rank(const Lookup& lookup);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

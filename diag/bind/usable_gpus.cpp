@@ -7,7 +7,7 @@
 
 #include <numeric>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::bind {
 
 UsableGpus find_usable_gpus(const std::vector<NamedGpu>& gpus, bool is_live, const NodeTrial& trial) {
   UsableGpus usable;
@@ -27,4 +27,4 @@ bool can_open_node(const std::string& path) {
   return ::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

@@ -10,7 +10,7 @@
 
 #include "diag/bind/visible_devices.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::bind {
 
 struct UsableGpus {
   std::vector<std::size_t> gpus;  ///< positions, in PCI order
@@ -26,4 +26,4 @@ using NodeTrial = std::function<bool(const std::string& path)>;
 /// Uses faccessat, which checks the device control group as open does, but does not initialize the GPU.
 [[nodiscard]] bool can_open_node(const std::string& path);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

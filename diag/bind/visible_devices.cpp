@@ -8,7 +8,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::bind {
 namespace {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
@@ -91,4 +91,4 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
   return visible;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

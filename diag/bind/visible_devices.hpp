@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::bind {
 
 /// A GPU as far as variables and device nodes can name it.
 struct NamedGpu {
@@ -33,4 +33,4 @@ struct VisibleDevices {
 /// All numbered GPUs are of one kind, so that CUDA's order is PCI order.
 [[nodiscard]] bool are_equal(const std::vector<NamedGpu>& gpus, const std::vector<std::size_t>& numbered);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

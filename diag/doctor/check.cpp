@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 namespace {
 
@@ -74,4 +74,4 @@ std::vector<PciDevice> devices_or_skip(const Machine& machine, Findings& finding
   return devices;
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

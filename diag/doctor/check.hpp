@@ -9,7 +9,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// unknown: the fact could not be read or is malformed. Never a guess, and never silently ok.
 enum class State { ok, info, warn, fail, skip, unknown };
@@ -91,4 +91,4 @@ struct Check {
 /// GPUs, then the adapters' devices, each once.
 [[nodiscard]] std::vector<PciDevice> devices_or_skip(const Machine& machine, Findings& findings);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -7,11 +7,11 @@
 
 #include "diag/doctor/examination.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// Prints what differs, and writes it as a document gdrkit.doctor-diff/1 where --json says. ok: nothing; failed:
 /// something does.
 [[nodiscard]] cli::ExitCode print_difference(const Examination& left, const Examination& right,
                                              const cli::DocumentOption& json);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -10,7 +10,7 @@
 #include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/difference.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 /// Their texts are counts, which always differ: only their states are compared.
@@ -99,4 +99,4 @@ cli::ExitCode print_difference(const Examination& left, const Examination& right
   return count == 0 ? cli::ExitCode::ok : cli::ExitCode::failed;
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

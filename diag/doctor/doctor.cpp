@@ -15,8 +15,7 @@
 #include "diag/doctor/verdict/verdicts.hpp"
 #include "diag/doctor/watch/watch.hpp"
 
-namespace gdrkit::tools {
-namespace doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr int unset = -1;
@@ -169,33 +168,32 @@ cli::ExitCode run_diff(const Options& options) {
 }
 
 }  // namespace
-}  // namespace doctor
 
 cli::ExitCode run_doctor(cli::Front front, int argc, char** argv) {
-  doctor::Options options;
-  if (const auto ended = cli::parse(doctor::command_line(&options), front, argc, argv)) return *ended;
+  Options options;
+  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
   const auto& words = options.words;
   if (words.size() == 1 && words[0] == "list") {
-    if (options.json.is_given) doctor::write_list_json(options.json);
-    if (!options.json.is_on_stdout()) doctor::print_list();
+    if (options.json.is_given) write_list_json(options.json);
+    if (!options.json.is_on_stdout()) print_list();
     return cli::ExitCode::ok;
   }
   if (words.size() == 2 && words[0] == "explain") {
-    const doctor::Check& check = doctor::check_named(words[1]);
-    if (options.json.is_given) doctor::write_explanation_json(options.json, check);
-    if (!options.json.is_on_stdout()) doctor::print_explanation(check);
+    const Check& check = check_named(words[1]);
+    if (options.json.is_given) write_explanation_json(options.json, check);
+    if (!options.json.is_on_stdout()) print_explanation(check);
     return cli::ExitCode::ok;
   }
-  if (!words.empty() && words[0] == "diff") return doctor::run_diff(options);
+  if (!words.empty() && words[0] == "diff") return run_diff(options);
   options.is_fix = !words.empty() && words[0] == "fix";
   if (!words.empty() && !options.is_fix) {
     throw cli::Failure(cli::ExitCode::usage,
                        cli::format("'%s' is not 'list', 'explain ID', 'fix [ID...]' or 'diff A B'", words[0].c_str()));
   }
   if (options.is_fix) options.selection.only.insert(options.selection.only.end(), words.begin() + 1, words.end());
-  doctor::refuse_contradictions(options);
+  refuse_contradictions(options);
   options.selection.level = level_named(options.level);
-  return doctor::run(options, options.selection.level);
+  return run(options, options.selection.level);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::doctor

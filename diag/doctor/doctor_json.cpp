@@ -5,7 +5,7 @@
 #include "diag/doctor/verdict/verdicts_json.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 cli::Json check_json(const Check& check) {
@@ -80,4 +80,4 @@ void write_examination_json(const cli::DocumentOption& option, const Examination
   cli::write_json(option, document);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -8,7 +8,7 @@
 #include "diag/machine/counters.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 /// What a check is said to be: its worst finding.
@@ -81,4 +81,4 @@ void print_examination_prom(const Examination& examination, const Machine& machi
   std::fputs(metrics.text().c_str(), stdout);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -13,7 +13,7 @@
 #include "diag/doctor/host_facts.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 bool is_fault(const Finding& finding) { return finding.state == State::warn || finding.state == State::fail; }
@@ -210,4 +210,4 @@ void print_explanation(const Check& check) {
   part("what may mislead", advice.trap);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -7,7 +7,7 @@
 #include "diag/doctor/terminal.hpp"
 #include "diag/doctor/verdict/verdicts.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// Counts first, then findings by state: failures, warnings (both with why and remedy), unknown, info, and if
 /// is_verbose what is ok and what does not apply. Then `verdicts` (nullptr: none) and what to do next.
@@ -20,4 +20,4 @@ void print_examination_short(const Examination& examination, const Machine& mach
 void print_list();
 void print_explanation(const Check& check);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

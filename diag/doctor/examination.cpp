@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 /// `word` is an ID, a group, or what stands before the dot of an ID (`env` is the group `environment`); a final * makes
@@ -122,4 +122,4 @@ std::string conditions_of(const Remedy& remedy) {
          (remedy.survives_boot ? "survives a boot" : "does not survive a boot");
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -10,7 +10,7 @@
 #include "cli/interface/document_option.hpp"
 #include "diag/doctor/check.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 struct Selection {
   Level level = Level::quick;
@@ -57,4 +57,4 @@ void write_explanation_json(const cli::DocumentOption& option, const Check& chec
 /// Prometheus' text format: a series for each check, and what the machine counts.
 void print_examination_prom(const Examination& examination, const Machine& machine);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

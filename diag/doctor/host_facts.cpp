@@ -8,7 +8,7 @@
 #include "cli/interface/wrapped_text.hpp"
 #include "diag/machine/linux_version.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::size_t longest_name = 80;
@@ -78,4 +78,4 @@ HostFacts read_host_facts(const Machine& machine) {
   return facts;
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

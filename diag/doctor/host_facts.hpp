@@ -7,7 +7,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// All of it printable ASCII; "" where the machine does not report it.
 struct HostFacts {
@@ -20,4 +20,4 @@ struct HostFacts {
 
 [[nodiscard]] HostFacts read_host_facts(const Machine& machine);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

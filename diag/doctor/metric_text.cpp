@@ -6,7 +6,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::size_t longest_value = 200;
@@ -46,4 +46,4 @@ void MetricText::add_line(const Labels& labels, const std::string& value) {
   if (series_.insert(series).second) text_ += series + " " + value + "\n";
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

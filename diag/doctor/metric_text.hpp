@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 using Labels = std::vector<std::pair<const char*, std::string>>;
 
@@ -29,4 +29,4 @@ class MetricText {
   std::set<std::string> series_;
 };
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

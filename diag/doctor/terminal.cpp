@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 std::string variable(const char* name) {
@@ -30,4 +30,4 @@ std::string Terminal::mark_of(State state) const {
   return std::string("\x1b[") + colours[index] + "m" + marks[index] + "\x1b[0m";
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -7,7 +7,7 @@
 
 #include "diag/doctor/check.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 class Terminal {
  public:
@@ -23,4 +23,4 @@ class Terminal {
   bool has_colour_;
 };
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -8,8 +8,7 @@
 #include "diag/env/formats.hpp"
 #include "diag/machine/topology_facts.hpp"
 
-namespace gdrkit::tools {
-namespace env {
+namespace gdrkit::diag::env {
 namespace {
 
 std::vector<CommLibrary> libraries_of(const std::vector<std::string>& words) {
@@ -43,15 +42,14 @@ std::vector<Judged> judge(const Machine& machine, const std::string& root, Level
 }
 
 }  // namespace
-}  // namespace env
 
 cli::ExitCode run_env(cli::Front front, int argc, char** argv) {
   std::vector<std::string> words;
   std::string root = "/";
   std::string level = "quick";
   std::string format_name = "sh";
-  env::Wishes wishes;
-  std::vector<std::string> names = env::format_names();
+  Wishes wishes;
+  std::vector<std::string> names = format_names();
   names.emplace_back("json");
   std::vector<std::string> fabrics = {"rail", "ecmp"};
   cli::DocumentOption json;
@@ -84,19 +82,19 @@ cli::ExitCode run_env(cli::Front front, int argc, char** argv) {
                    "nccl, ucx, nvshmem, openmpi, mvapich2: one or more of them",
                    {"nccl", "ucx", "nvshmem", "openmpi", "mvapich2"}};
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
-  const auto libraries_wanted = env::libraries_of(words);
+  const auto libraries_wanted = libraries_of(words);
   const MachineView view = open_view(root);
   const Level depth = level_named(level);
   const Machine machine(view, depth);
   const Environment environment(view);
   const Libraries libraries(view);
   const RankLayout layout = lay_out(view, links_of(machine.probe.nvml), recorded_cpus(view), reserves);
-  const env::Facts facts = env::gather(machine, environment, libraries, layout, wishes);
-  const env::Document document{root, env::propose(libraries_wanted, facts), env::judge(machine, root, depth)};
+  const Facts facts = gather(machine, environment, libraries, layout, wishes);
+  const Document document{root, propose(libraries_wanted, facts), judge(machine, root, depth)};
   if (format_name == "json" && !json.is_given) json = {true, ""};
-  if (json.is_given) env::write_env_json(json, document);
-  if (!json.is_on_stdout() && format_name != "json") env::print_as(format_name, document);
+  if (json.is_given) write_env_json(json, document);
+  if (!json.is_on_stdout() && format_name != "json") print_as(format_name, document);
   return cli::ExitCode::ok;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::env

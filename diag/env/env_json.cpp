@@ -5,7 +5,7 @@
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::tools::env {
+namespace gdrkit::diag::env {
 
 void write_env_json(const cli::DocumentOption& option, const Document& document) {
   const Proposal& proposal = document.proposal;
@@ -51,4 +51,4 @@ void write_env_json(const cli::DocumentOption& option, const Document& document)
   cli::write_json(option, json);
 }
 
-}  // namespace gdrkit::tools::env
+}  // namespace gdrkit::diag::env

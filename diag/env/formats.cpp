@@ -10,7 +10,7 @@
 #include "cli/interface/wrapped_text.hpp"
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::tools::env {
+namespace gdrkit::diag::env {
 namespace {
 
 /// A comment must not end early, whatever a file holds.
@@ -243,4 +243,4 @@ void print_as(const std::string& format_name, const Document& document) {
   throw cli::Failure(cli::ExitCode::usage, "gdrkit env: there is no format '" + format_name + "'");
 }
 
-}  // namespace gdrkit::tools::env
+}  // namespace gdrkit::diag::env

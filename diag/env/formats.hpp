@@ -10,7 +10,7 @@
 #include "diag/doctor/check.hpp"
 #include "diag/env/proposal.hpp"
 
-namespace gdrkit::tools::env {
+namespace gdrkit::diag::env {
 
 /// What is set already, as the doctor's group environment judges it.
 struct Judged {
@@ -34,4 +34,4 @@ void write_env_json(const cli::DocumentOption& option, const Document& document)
 /// "0x3ffc000...": the mask of CPUs as srun takes it.
 [[nodiscard]] std::string mask_of(const std::vector<int>& cpus);
 
-}  // namespace gdrkit::tools::env
+}  // namespace gdrkit::diag::env

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools::env {
+namespace gdrkit::diag::env {
 namespace {
 
 std::vector<std::size_t> matched(const RankLayout& layout) {
@@ -124,4 +124,4 @@ Proposal propose(const std::vector<CommLibrary>& libraries, const Facts& facts) 
   return proposal;
 }
 
-}  // namespace gdrkit::tools::env
+}  // namespace gdrkit::diag::env

@@ -12,7 +12,7 @@
 #include "diag/machine/machine.hpp"
 #include "diag/machine/rank_layout.hpp"
 
-namespace gdrkit::tools::env {
+namespace gdrkit::diag::env {
 
 struct ProposedSetting {
   std::string name;
@@ -83,4 +83,4 @@ void propose_mvapich2(const Facts& facts, Proposal* proposal);
 [[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);
 [[nodiscard]] std::vector<std::string> devices_of(const Facts& facts);
 
-}  // namespace gdrkit::tools::env
+}  // namespace gdrkit::diag::env

@@ -9,7 +9,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "diag/env/proposal.hpp"
 
-namespace gdrkit::tools::env {
+namespace gdrkit::diag::env {
 namespace {
 
 using topology::PathClass;
@@ -143,4 +143,4 @@ void propose_nccl(const Facts& facts, Proposal* proposal) {
   tell_far_adapters(facts, proposal);
 }
 
-}  // namespace gdrkit::tools::env
+}  // namespace gdrkit::diag::env

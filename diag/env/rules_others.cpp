@@ -5,7 +5,7 @@
 
 #include "diag/env/proposal.hpp"
 
-namespace gdrkit::tools::env {
+namespace gdrkit::diag::env {
 namespace {
 
 using topology::PathClass;
@@ -177,4 +177,4 @@ void propose_mvapich2(const Facts& facts, Proposal* proposal) {
   proposal->notes.push_back("MVAPICH-Plus reads variables MVP_* instead");
 }
 
-}  // namespace gdrkit::tools::env
+}  // namespace gdrkit::diag::env

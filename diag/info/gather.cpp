@@ -13,7 +13,7 @@
 #include "gdrkit/gdrkit.h"
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::info {
 namespace {
 
 std::vector<BackendInfo> gather_backends() {
@@ -146,4 +146,4 @@ Info gather_info() {
   return info;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::info

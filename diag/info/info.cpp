@@ -11,7 +11,7 @@
 #include "cli/interface/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::info {
 namespace {
 
 std::string size_text(std::uint64_t bytes) {
@@ -116,4 +116,4 @@ cli::ExitCode run_info(cli::Front front, int argc, char** argv) {
   return info.chosen_backend.empty() ? cli::ExitCode::cannot_run : cli::ExitCode::ok;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::info

@@ -13,7 +13,7 @@
 #include "platform/facts/nvidia_driver.hpp"
 #include "platform/facts/nvidia_gpus.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::info {
 
 struct BackendInfo {
   std::string name;
@@ -53,4 +53,4 @@ struct Info {
 /// Where --json says.
 void write_info_json(const cli::DocumentOption& option, const Info& info);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::info

@@ -3,7 +3,7 @@
 #include "cli/interface/json_document.hpp"
 #include "diag/info/info.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::info {
 namespace {
 
 cli::Json backends_json(const Info& info) {
@@ -62,4 +62,4 @@ void write_info_json(const cli::DocumentOption& option, const Info& info) {
   cli::write_json(option, document);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::info

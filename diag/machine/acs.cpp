@@ -6,7 +6,7 @@
 
 #include "diag/machine/pci_config.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 Fact<Acs> read_acs(const MachineView& view, const std::string& port) {
   const PciConfig config(view, "/sys/bus/pci/devices/" + port);
@@ -29,4 +29,4 @@ std::set<std::string> ports_between(const PciDevice& a, const PciDevice& b) {
   return ports;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -9,7 +9,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 inline constexpr std::uint32_t acs_source_validation = 0x01;
 inline constexpr std::uint32_t acs_request_redirect = 0x04;
@@ -32,4 +32,4 @@ struct Acs {
 /// through the processor anyway, and what the ports redirect does not matter.
 [[nodiscard]] std::set<std::string> ports_between(const PciDevice& a, const PciDevice& b);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

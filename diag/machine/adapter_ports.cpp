@@ -7,7 +7,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 constexpr std::size_t most_ports = 16;
@@ -84,4 +84,4 @@ std::vector<AdapterPorts> read_adapter_ports(const topology::MachineView& view, 
   return all;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -8,7 +8,7 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 struct AdapterPort {
   std::string number;
@@ -38,4 +38,4 @@ struct AdapterPorts {
 [[nodiscard]] std::vector<AdapterPorts> read_adapter_ports(const topology::MachineView& view,
                                                            const std::vector<std::string>& names);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -8,7 +8,7 @@
 #include "diag/machine/adapter_ports.hpp"
 #include "platform/facts/pci_address.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::MachineView;
@@ -79,4 +79,4 @@ std::vector<std::size_t> visible_gpus(const MachineView& view, const PciTree& tr
   return listed.empty() ? all : listed;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

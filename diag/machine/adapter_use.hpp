@@ -8,7 +8,7 @@
 
 #include "diag/topology/matching.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 struct AdapterUse {
   std::string name;          ///< mlx5_0
@@ -32,4 +32,4 @@ struct AdapterUse {
 /// GPUs that this process can use, by position in PciTree::gpus: the driver lists those that a container was given.
 [[nodiscard]] std::vector<std::size_t> visible_gpus(const topology::MachineView& view, const topology::PciTree& tree);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

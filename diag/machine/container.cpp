@@ -4,7 +4,7 @@
 
 #include "diag/machine/variables.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
@@ -55,4 +55,4 @@ Fact<std::string> find_container(const MachineView& view) {
   return fact;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -7,11 +7,11 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// found: the first piece of evidence ("/.dockerenv is there"); absent: none of the known ones, which some runtimes
 /// do not leave; unreadable: none, and one that could not be looked at. An overlay at "/" is no evidence: machines
 /// without disks have one too.
 [[nodiscard]] topology::Fact<std::string> find_container(const topology::MachineView& view);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <set>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 struct PortCounter {
@@ -105,4 +105,4 @@ const char* name_of(CounterKind kind) {
 
 Counters read_counters(const Machine& machine) { return Reader(machine).read(); }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

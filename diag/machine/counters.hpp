@@ -10,7 +10,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 enum class CounterKind { error, stress, traffic };
 [[nodiscard]] const char* name_of(CounterKind kind);
@@ -44,4 +44,4 @@ struct Counters {
 /// Ports of adapters (port_counters.def); totals of AER of GPUs, adapters and the ports right above them; their links.
 [[nodiscard]] Counters read_counters(const Machine& machine);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

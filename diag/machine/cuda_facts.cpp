@@ -9,7 +9,7 @@
 #include "platform/device/device.hpp"
 #include "platform/facts/pci_address.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
@@ -115,4 +115,4 @@ void add_cuda_facts(const platform::CudaCalls& cuda, NvmlFacts* facts) {
   for (int ordinal = 0; ordinal < std::min<int>(count, most_nvml_gpus); ++ordinal) ask_device(cuda, ordinal, facts);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 constexpr std::int64_t mellanox = 0x15b3;
@@ -63,4 +63,4 @@ Fact<bool> is_grace(const MachineView& view) {
   return {cpus.is_absent() ? Outcome::unreadable : outcome, part.value == "0xd4f", part.reason};
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

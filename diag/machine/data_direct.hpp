@@ -8,7 +8,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 struct DataDirect {
   PciDevice function;
@@ -24,4 +24,4 @@ struct DataDirect {
 /// Whether the processor is the one for which the pattern of redirection is known.
 [[nodiscard]] Fact<bool> is_grace(const MachineView& view);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -4,7 +4,7 @@
 
 #include <map>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 topology::Fact<std::vector<std::string>> drop_ins(const topology::MachineView& view,
                                                   const std::vector<std::string>& folders) {
@@ -28,4 +28,4 @@ topology::Fact<std::vector<std::string>> drop_ins(const topology::MachineView& v
   return files;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

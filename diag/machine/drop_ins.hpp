@@ -8,7 +8,7 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// Paths of the files "*.conf" in the order in which they are read: by name, whatever their folder. `folders`, the most
 /// important first: of several files with one name the first alone counts. A folder that is not there holds nothing;
@@ -16,4 +16,4 @@ namespace gdrkit::tools {
 [[nodiscard]] topology::Fact<std::vector<std::string>> drop_ins(const topology::MachineView& view,
                                                                 const std::vector<std::string>& folders);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

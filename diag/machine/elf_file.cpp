@@ -9,7 +9,7 @@
 
 #include "diag/topology/fact_making.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::found;
@@ -183,4 +183,4 @@ Fact<bool> exports(const MachineView& view, const std::string& path, const std::
   }));
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -10,7 +10,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// A symbol that others can link to. version: "IBVERBS_1.12"; "" when the library has no versions.
 struct Export {
@@ -57,4 +57,4 @@ class ElfFile {
 [[nodiscard]] Fact<bool> exports(const MachineView& view, const std::string& path, const std::string& name,
                                  const std::string& version);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
@@ -247,4 +247,4 @@ std::vector<Setting> Environment::of(CommLibrary library) const {
   return found;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

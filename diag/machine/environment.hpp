@@ -9,7 +9,7 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 enum class CommLibrary { nccl, ucx, nvshmem, openmpi, mvapich2 };
 inline constexpr CommLibrary all_libraries[] = {CommLibrary::nccl, CommLibrary::ucx, CommLibrary::nvshmem,
@@ -64,4 +64,4 @@ class Environment {
   std::vector<Setting> settings_;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

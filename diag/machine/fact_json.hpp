@@ -13,7 +13,7 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools::fact_json {
+namespace gdrkit::diag::machine::fact_json {
 
 using Json = nlohmann::ordered_json;
 using topology::Fact;
@@ -125,4 +125,4 @@ inline std::string take_list(const Json& object, const char* recording, const ch
   return "";
 }
 
-}  // namespace gdrkit::tools::fact_json
+}  // namespace gdrkit::diag::machine::fact_json

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 topology::Fact<std::vector<Gid>> read_gids(const topology::MachineView& view, const std::string& port_folder) {
   constexpr std::size_t most_digits = 4;
@@ -31,4 +31,4 @@ topology::Fact<std::vector<Gid>> read_gids(const topology::MachineView& view, co
   return gids;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -8,7 +8,7 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 struct Gid {
   unsigned index = 0;
@@ -26,4 +26,4 @@ struct Gid {
 [[nodiscard]] topology::Fact<std::vector<Gid>> read_gids(const topology::MachineView& view,
                                                          const std::string& port_folder);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

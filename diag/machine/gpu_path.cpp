@@ -8,7 +8,7 @@
 #include "diag/machine/topology_facts.hpp"
 #include "platform/facts/pci_address.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 bool is_translation(const Fact<std::string>& type) { return type.is_found() && type.value.rfind("DMA", 0) == 0; }
@@ -64,4 +64,4 @@ std::vector<GpuPath> read_gpu_paths(const Machine& machine) {
   return paths;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -10,7 +10,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 enum class Route {
   nvlink,
@@ -35,4 +35,4 @@ struct GpuPath {
 /// Type of the device's IOMMU group: identity, DMA, DMA-FQ; absent: the device is in no group.
 [[nodiscard]] Fact<std::string> iommu_type(const MachineView& view, const PciDevice& device);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -6,7 +6,7 @@
 #include "diag/machine/data_direct.hpp"
 #include "diag/machine/linux_version.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 Fact<bool> needs_translation(const MachineView& view) {
   const auto grace = is_grace(view);
@@ -29,4 +29,4 @@ Fact<bool> has_pasid_path(const MachineView& view, const PciDevice& gpu) {
   return {Outcome::found, true, gpu.bridges.back()};
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -6,7 +6,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// Whether Linux needs translation, so that advice must not recommend pass-through. true and not found: the version of
 /// Linux is not known.
@@ -16,4 +16,4 @@ namespace gdrkit::tools {
 /// port.
 [[nodiscard]] Fact<bool> has_pasid_path(const MachineView& view, const PciDevice& gpu);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

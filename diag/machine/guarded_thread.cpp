@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 #if defined(__x86_64__)
@@ -159,4 +159,4 @@ std::string run_guarded(const std::function<void()>& work) {
          std::string(std::strerror(error)) + ")";
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

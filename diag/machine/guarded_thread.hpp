@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// Runs `work` in a thread of its own, under a seccomp filter that it and all threads it starts keep: no file is
 /// created, opened for writing alone, truncated, renamed, linked, removed or given other rights, no folder or node is
@@ -21,4 +21,4 @@ namespace gdrkit::tools {
 /// not throw.
 [[nodiscard]] std::string run_guarded(const std::function<void()>& work);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

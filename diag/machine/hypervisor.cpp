@@ -6,7 +6,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 Fact<std::string> ended(Outcome outcome, const std::string& value, const std::string& reason) {
@@ -91,4 +91,4 @@ Fact<std::string> find_hypervisor(const MachineView& view) {
   return has_firmware ? by_firmware(view) : tree;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
@@ -171,4 +171,4 @@ Fact<KernelLog> read_kernel_log(const topology::MachineView& view) {
   return parse_kernel_log(text.value);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -13,7 +13,7 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 struct KernelMessage {
   std::int64_t microseconds = 0;  ///< since boot
@@ -47,4 +47,4 @@ inline constexpr std::size_t most_kernel_log_bytes = std::size_t{1} << 22;  ///<
 /// Of a recording; unreadable when it holds no such file.
 [[nodiscard]] topology::Fact<KernelLog> read_kernel_log(const topology::MachineView& view);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

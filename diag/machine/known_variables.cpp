@@ -6,7 +6,7 @@
 #include <cctype>
 #include <cstddef>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 constexpr std::size_t largest_distance = 2;
@@ -202,4 +202,4 @@ const std::vector<RetiredVariable>& retired_variables() {
   return all;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

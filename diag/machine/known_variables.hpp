@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 enum class Knowledge {
   known,    ///< a library reads it, or it belongs to something else that is well known
@@ -37,4 +37,4 @@ struct RetiredVariable {
 /// Insertions, deletions and exchanges of one character that make `one` of `other`; `limit` + 1 when there are more.
 [[nodiscard]] std::size_t edit_distance(const std::string& one, const std::string& other, std::size_t limit);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

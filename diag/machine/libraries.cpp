@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 constexpr const char* wanted[] = {"libnvidia-ml", "libcuda", "libibverbs",      "libmlx5",  "libgdrapi",
@@ -85,4 +85,4 @@ Fact<std::vector<Library>> Libraries::named(const std::string& name) const {
   return answer;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

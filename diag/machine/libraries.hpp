@@ -8,7 +8,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 struct Library {
   std::string name;     ///< "libibverbs"
@@ -37,4 +37,4 @@ class Libraries {
   std::string unread_;                ///< why the first folder or link that exists could not be read
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -8,7 +8,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 struct LinuxVersion {
   std::string text;  ///< "5.14.0-427.el9.x86_64"
@@ -38,4 +38,4 @@ struct LinuxVersion {
   return version.major > 5 || (version.major == 5 && version.minor >= 12);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -10,7 +10,7 @@
 #include "platform/facts/nvidia_driver.hpp"
 #include "platform/facts/pci_address.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 constexpr std::int64_t nvidia = 0x10de;
@@ -119,4 +119,4 @@ Fact<std::string> labelled(const Fact<std::string>& text, const std::string& lab
   return fact;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

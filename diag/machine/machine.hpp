@@ -13,7 +13,7 @@
 #include "diag/machine/probe.hpp"
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 using topology::Fact;
 using topology::MachineView;
@@ -65,4 +65,4 @@ struct Machine {
 /// The first line of `text` that starts with `label` and a colon, without both and blanks; absent if there is none.
 [[nodiscard]] Fact<std::string> labelled(const Fact<std::string>& text, const std::string& label);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -4,24 +4,26 @@
 
 #include "diag/machine/fact_json.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
-using namespace fact_json;
-using fact_json::json_of;  // beside our own
+using namespace machine::fact_json;
+using machine::fact_json::json_of;  // beside our own
 
 constexpr const char* schema = "gdrkit.nvml/1";
 constexpr int deepest = 8;  // document, gpus, GPU, links, link, fact
 
-std::string excuse(const std::string& name, const char* what) { return fact_json::excuse(nvml_recording, name, what); }
+std::string excuse(const std::string& name, const char* what) {
+  return machine::fact_json::excuse(nvml_recording, name, what);
+}
 
 template <class T>
 Fact<T> fact_of(const Json& object, const char* name) {
-  return fact_json::fact_of<T>(object, nvml_recording, name);
+  return machine::fact_json::fact_of<T>(object, nvml_recording, name);
 }
 
 std::string take_list(const Json& object, const char* name, std::size_t most, const Json** list) {
-  return fact_json::take_list(object, nvml_recording, name, most, list);
+  return machine::fact_json::take_list(object, nvml_recording, name, most, list);
 }
 
 Json json_of(const NvmlLink& link) {
@@ -143,7 +145,7 @@ std::string to_json_text(const Fact<NvmlFacts>& facts) {
 }
 
 Fact<NvmlFacts> parse_nvml_facts(std::string_view text) {
-  const Json json = fact_json::parse_bounded(text, deepest);
+  const Json json = machine::fact_json::parse_bounded(text, deepest);
   if (!json.is_object())
     return ended<NvmlFacts>(Outcome::malformed, std::string(nvml_recording) + ": is not a JSON object");
   if (const auto at = json.find("schema"); at == json.end() || *at != schema) {
@@ -164,4 +166,4 @@ Fact<NvmlFacts> read_nvml_facts(const topology::MachineView& view) {
                           text.is_absent() ? std::string("not recorded: ") + nvml_recording : text.reason);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -12,7 +12,7 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// Of every fact: absent: NVML says that this GPU or driver has no such thing; unreadable: the call failed, or a
 /// recording does not hold it; malformed: the recording holds nonsense. Each with its reason.
@@ -63,4 +63,4 @@ inline constexpr std::size_t most_nvml_links = 64;  ///< of one GPU
 /// Of a recording; unreadable when it holds no such file.
 [[nodiscard]] topology::Fact<NvmlFacts> read_nvml_facts(const topology::MachineView& view);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -9,7 +9,7 @@
 #include "platform/facts/pci_address.hpp"
 #include "platform/vendor/nvml_library.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using platform::NvmlCalls;
@@ -315,4 +315,4 @@ Fact<NvmlFacts> gather_nvml_facts(const NvmlCalls& nvml) {
   return facts;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

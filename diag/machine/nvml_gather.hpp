@@ -9,7 +9,7 @@
 #include "platform/device/cuda_calls.hpp"
 #include "platform/vendor/nvml_library.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// Initialises NVML, asks everything, shuts it down. A call that fails leaves its facts without a value and with the
 /// function and NVML's word for it; found as soon as NVML could be initialised and its GPUs counted.
@@ -20,4 +20,4 @@ void add_cuda_facts(const platform::CudaCalls& cuda, NvmlFacts* facts);
 /// The same facts, unreadable for this reason.
 void set_no_cuda_facts(const std::string& reason, NvmlFacts* facts);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

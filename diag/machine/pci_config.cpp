@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "diag/machine/pci_config.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
@@ -84,4 +84,4 @@ Fact<unsigned> PciConfig::extended_capability(unsigned id) const {
   return ended(Outcome::absent, path_, "has no such extended capability");
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -8,7 +8,7 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 inline constexpr unsigned express_capability = 0x10;
 inline constexpr unsigned acs_capability = 0x0d;            // extended
@@ -30,4 +30,4 @@ class PciConfig {
   topology::Fact<std::vector<std::uint8_t>> content_;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

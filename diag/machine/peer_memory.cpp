@@ -6,7 +6,7 @@
 
 #include "diag/machine/linux_version.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 constexpr char nv_mem[] = "/sys/kernel/mm/memory_peers/nv_mem/version";
@@ -68,4 +68,4 @@ std::string gpus_without_dmabuf(const Machine& machine) {
   return addresses;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

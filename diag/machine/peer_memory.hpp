@@ -8,7 +8,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// A library looks whether one of its files exists; nothing more. value: the file that made it believe.
 struct Belief {
@@ -26,4 +26,4 @@ struct Belief {
 /// Addresses of the GPUs of which CUDA said that they export none, "" for none; it may not have been asked of others.
 [[nodiscard]] std::string gpus_without_dmabuf(const Machine& machine);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -11,7 +11,7 @@
 #include "platform/vendor/nvml_library.hpp"
 #include "platform/vendor/verbs_library.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
@@ -118,4 +118,4 @@ Probe gather_probe(const MachineView& view, Level level) {
   return probe;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -10,7 +10,7 @@
 #include "diag/machine/nvml_facts.hpp"
 #include "diag/machine/verbs_facts.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// quick: reads files. probe: also opens devices and asks the vendor's libraries (diag/doctor/README.md lists which),
 /// in a thread that cannot change files. cuda: also starts CUDA, without a context, for what only it tells; NVIDIA's
@@ -32,4 +32,4 @@ struct Probe {
 
 [[nodiscard]] Probe gather_probe(const topology::MachineView& view, Level level);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -9,7 +9,7 @@
 #include "diag/machine/machine.hpp"
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::MachineView;
@@ -151,4 +151,4 @@ std::optional<std::vector<int>> recorded_cpus(const MachineView& view) {
   return *list;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -10,7 +10,7 @@
 #include "diag/machine/adapter_use.hpp"
 #include "diag/topology/nccl_graph.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// The CPUs of one core: SMT siblings belong together. Ascending.
 using Core = std::vector<int>;
@@ -50,4 +50,4 @@ struct RankLayout {
 /// Of /proc/self/status; nothing when it does not tell.
 [[nodiscard]] std::optional<std::vector<int>> recorded_cpus(const topology::MachineView& view);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

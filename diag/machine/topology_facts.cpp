@@ -6,7 +6,7 @@
 
 #include "platform/facts/pci_address.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Distance;
@@ -114,4 +114,4 @@ const TopologyFacts& topology_of(const Machine& machine) {
   return *machine.topology;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -13,7 +13,7 @@
 #include "diag/topology/matching.hpp"
 #include "diag/topology/nccl_graph.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// Whose view of distances.
 enum class Viewer { smi, nccl, nvshmem, ucx };
@@ -55,4 +55,4 @@ struct TopologyFacts {
 /// Of a machine: read once, however many checks ask. Not for several threads at a time.
 [[nodiscard]] const TopologyFacts& topology_of(const Machine& machine);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -4,7 +4,7 @@
 
 #include "diag/machine/variables.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 topology::Fact<Variables> read_variables(const topology::MachineView& view) {
   const auto content = view.bytes("/proc/self/environ", topology::MachineView::text_limit);
@@ -32,4 +32,4 @@ std::string local_rank_variable(const Variables& variables) {
   return "";
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

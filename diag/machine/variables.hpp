@@ -8,7 +8,7 @@
 
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 using Variables = std::map<std::string, std::string>;
 
@@ -18,4 +18,4 @@ using Variables = std::map<std::string, std::string>;
 /// The first variable that holds the local rank of the process; "" if none is set.
 [[nodiscard]] std::string local_rank_variable(const Variables& variables);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -11,7 +11,7 @@
 
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 /// Up to the first zero byte or `size`; what is not printable ASCII becomes '?'.
 [[nodiscard]] inline std::string printable(const char* buffer, std::size_t size) {
@@ -42,4 +42,4 @@ namespace gdrkit::tools {
   return text;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

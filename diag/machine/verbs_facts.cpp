@@ -10,10 +10,10 @@
 #include "diag/machine/vendor_text.hpp"
 #include "platform/vendor/verbs_library.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
-using namespace fact_json;
+using namespace machine::fact_json;
 using platform::VerbsCalls;
 
 constexpr const char* schema = "gdrkit.verbs/1";
@@ -124,7 +124,7 @@ std::string to_json_text(const Fact<VerbsFacts>& facts) {
 }
 
 Fact<VerbsFacts> parse_verbs_facts(std::string_view text) {
-  const Json json = fact_json::parse_bounded(text, deepest);
+  const Json json = machine::fact_json::parse_bounded(text, deepest);
   if (!json.is_object()) {
     return ended<VerbsFacts>(Outcome::malformed, std::string(verbs_recording) + ": is not a JSON object");
   }
@@ -146,4 +146,4 @@ Fact<VerbsFacts> read_verbs_facts(const topology::MachineView& view) {
                            text.is_absent() ? std::string("not recorded: ") + verbs_recording : text.reason);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -16,7 +16,7 @@ namespace gdrkit::driver {
 struct VerbsCalls;
 }
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 struct VerbsDevice {
   std::string name;  ///< mlx5_0
@@ -47,4 +47,4 @@ inline constexpr std::size_t most_verbs_devices = 256;
 /// Of a recording; unreadable when it holds no such file.
 [[nodiscard]] topology::Fact<VerbsFacts> read_verbs_facts(const topology::MachineView& view);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

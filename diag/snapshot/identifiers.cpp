@@ -10,7 +10,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 namespace {
 
 /// Names of tables in the firmware, the same on every machine.
@@ -301,4 +301,4 @@ Identifiers::Match Identifiers::match_serial(std::string_view text, std::size_t 
   return {value + length - at, std::string(text.substr(at, value - at)) + hash_.like(serial, "serial", false)};
 }
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

@@ -11,7 +11,7 @@
 
 #include "diag/snapshot/salted_hash.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 
 /// Finds UUIDs, GUIDs and GIDs, hardware addresses, people at hosts, folders below /home, and words that it was told
 /// of; in texts where they may stand, IP addresses and serial numbers too. Replaces each by one of the same form, so
@@ -60,4 +60,4 @@ class Identifiers {
   std::map<std::string, std::string> bare_;  ///< lower case, without colons
 };
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

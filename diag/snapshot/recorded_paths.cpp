@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 namespace {
 
 constexpr const char* variables[] = {
@@ -104,4 +104,4 @@ void print_recorded_paths() {
   std::printf("\n");
 }
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

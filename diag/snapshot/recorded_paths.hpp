@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 
 enum class Kind { content, name, setpci, variables };
 
@@ -32,4 +32,4 @@ struct RecordedPath {
 /// What --list prints.
 void print_recorded_paths();
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

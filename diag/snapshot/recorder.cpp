@@ -15,7 +15,7 @@
 #include "diag/topology/archive_tree.hpp"
 #include "platform/facts/pci_address.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 namespace {
 
 using topology::NodeKind;
@@ -271,4 +271,4 @@ void add_probe(const Probe& probe, Recording* recording) {
   if (probe.kernel_log.is_found()) add(kernel_log_recording, to_text(probe.kernel_log.value));
 }
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

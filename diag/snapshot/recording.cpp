@@ -8,7 +8,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "diag/topology/recorded_facts.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 namespace {
 
 using topology::NodeKind;
@@ -114,4 +114,4 @@ std::string Recording::to_archive() const {
   return archive;
 }
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

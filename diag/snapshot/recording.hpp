@@ -9,7 +9,7 @@
 
 #include "diag/topology/file_tree.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 
 struct Item {
   topology::Node node;
@@ -31,4 +31,4 @@ struct Recording {
   [[nodiscard]] std::string to_archive() const;
 };
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

@@ -8,7 +8,7 @@
 
 #include "diag/snapshot/identifiers.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 namespace {
 
 using Where = Identifiers::Where;
@@ -237,4 +237,4 @@ void redact(const MachineView& view, const SaltedHash::Salt& salt, Recording* re
   Redaction(view, salt, *recording).run();
 }
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

@@ -7,9 +7,9 @@
 #include "diag/snapshot/recording.hpp"
 #include "diag/snapshot/salted_hash.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 
 /// `view` is what was recorded: its variables tell who the user is.
 void redact(const MachineView& view, const SaltedHash::Salt& salt, Recording* recording);
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

@@ -12,7 +12,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 namespace {
 
 /// One round of SipHash (Aumasson and Bernstein, 2012).
@@ -106,4 +106,4 @@ std::array<std::uint8_t, 4> SaltedHash::address(const std::array<std::uint8_t, 4
   return result;
 }
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

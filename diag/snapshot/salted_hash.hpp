@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 
 class SaltedHash {
  public:
@@ -32,4 +32,4 @@ class SaltedHash {
   Salt salt_;
 };
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

@@ -16,8 +16,7 @@
 #include "diag/snapshot/summary.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools {
-namespace snapshot {
+namespace gdrkit::diag::snapshot {
 namespace {
 
 /// Before anything is read, so that nobody waits for a refusal.
@@ -70,7 +69,6 @@ Summary summary_of(const Recording& recording) {
 }
 
 }  // namespace
-}  // namespace snapshot
 
 cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
   std::vector<std::string> words;
@@ -103,33 +101,33 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
   line.operands = {&words, "FILE", "the tar archive to write; - for standard output"};
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
   if (is_list) {
-    if (json.is_given) snapshot::write_list_json(json);
-    if (!json.is_on_stdout()) snapshot::print_recorded_paths();
+    if (json.is_given) write_list_json(json);
+    if (!json.is_on_stdout()) print_recorded_paths();
     return cli::ExitCode::ok;
   }
   if (words.size() != 1)
     throw cli::Failure(cli::ExitCode::usage, "name one FILE for the archive, or - for standard output");
-  snapshot::check_target(words[0], is_forced, json);
+  check_target(words[0], is_forced, json);
   const MachineView view = open_view(root);
-  snapshot::Recording recording = snapshot::record(view);
-  if (view.is_live() && level != "quick") snapshot::add_probe(gather_probe(view, level_named(level)), &recording);
-  if (is_redacted) snapshot::redact(view, snapshot::SaltedHash::random_salt(), &recording);
+  Recording recording = record(view);
+  if (view.is_live() && level != "quick") add_probe(gather_probe(view, level_named(level)), &recording);
+  if (is_redacted) redact(view, SaltedHash::random_salt(), &recording);
   const std::string archive = recording.to_archive();
   if (words[0] == "-") {
     std::fwrite(archive.data(), 1, archive.size(), stdout);
   } else {
     cli::write_whole_file(words[0], archive);
   }
-  snapshot::Summary summary = snapshot::summary_of(recording);
+  Summary summary = summary_of(recording);
   summary.root = root;
   summary.level = level;
   summary.is_redacted = is_redacted;
   summary.file = words[0];
   summary.bytes = archive.size();
-  if (json.is_given) snapshot::write_summary_json(json, summary);
-  if (!json.is_on_stdout()) snapshot::print_summary(summary);
-  snapshot::report_missed(summary);
+  if (json.is_given) write_summary_json(json, summary);
+  if (!json.is_on_stdout()) print_summary(summary);
+  report_missed(summary);
   return summary.exit_code();
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::snapshot

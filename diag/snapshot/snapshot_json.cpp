@@ -5,7 +5,7 @@
 #include "diag/snapshot/summary.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 
 void write_summary_json(const cli::DocumentOption& option, const Summary& summary) {
   cli::write_json(option, {{"schema", "gdrkit.snapshot/1"},
@@ -29,4 +29,4 @@ void write_list_json(const cli::DocumentOption& option) {
   cli::write_json(option, json);
 }
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

@@ -10,7 +10,7 @@
 #include "cli/interface/document_option.hpp"
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 
 struct Summary {
   std::string root;
@@ -32,4 +32,4 @@ void write_summary_json(const cli::DocumentOption& option, const Summary& summar
 /// Schema gdrkit.snapshot-list/1.
 void write_list_json(const cli::DocumentOption& option);
 
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

@@ -7,7 +7,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::topo {
+namespace gdrkit::diag::topo {
 namespace {
 
 using topology::PciFunction;
@@ -116,4 +116,4 @@ class Drafter {
 
 Drawing draw(const TopologyFacts& facts) { return Drafter(facts).draw(); }
 
-}  // namespace gdrkit::tools::topo
+}  // namespace gdrkit::diag::topo

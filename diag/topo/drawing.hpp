@@ -9,7 +9,7 @@
 
 #include "diag/machine/topology_facts.hpp"
 
-namespace gdrkit::tools::topo {
+namespace gdrkit::diag::topo {
 
 enum class BoxKind { numa, host_bridge, pci_switch, gpu, adapter, nvswitch };
 
@@ -36,4 +36,4 @@ struct Drawing {
 
 [[nodiscard]] Drawing draw(const TopologyFacts& facts);
 
-}  // namespace gdrkit::tools::topo
+}  // namespace gdrkit::diag::topo

@@ -11,7 +11,7 @@
 #include "diag/topology/nccl_xml.hpp"
 #include "platform/facts/pci_address.hpp"
 
-namespace gdrkit::tools::topo {
+namespace gdrkit::diag::topo {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{4} << 20;
@@ -62,4 +62,4 @@ TopologyFacts read_nccl_file(const std::string& path) {
   return facts;
 }
 
-}  // namespace gdrkit::tools::topo
+}  // namespace gdrkit::diag::topo

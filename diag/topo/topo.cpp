@@ -4,8 +4,7 @@
 #include "cli/interface/common_options.hpp"
 #include "diag/topo/topo_outputs.hpp"
 
-namespace gdrkit::tools {
-namespace topo {
+namespace gdrkit::diag::topo {
 namespace {
 
 std::vector<Viewer> chosen(const TopologyFacts& facts, const std::string& word) {
@@ -47,11 +46,10 @@ cli::ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
 }
 
 }  // namespace
-}  // namespace topo
 
 cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
   std::string root = "/";
-  topo::Wanted wanted;
+  Wanted wanted;
   std::string level = "quick";
   std::string nccl_file;
   cli::CommandLine line;
@@ -88,17 +86,17 @@ cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
       throw cli::Failure(
           cli::ExitCode::usage,
           "gdrkit topo: --from-nccl-xml reads a file, not a machine: it excludes --root, --level and --nccl-xml");
-    return topo::print(topo::read_nccl_file(nccl_file), wanted);
+    return print(read_nccl_file(nccl_file), wanted);
   }
   const MachineView view = open_view(root);
   const Probe probe = gather_probe(view, level_named(level));
   const TopologyFacts facts = read_topology(view, root, probe.nvml);
   if (wanted.is_nccl_xml) {
-    if (wanted.json.is_given) topo::write_topology_json(wanted.json, facts, topo::code_of(facts));
-    topo::print_nccl_xml(facts, view, probe.nvml);
-    return topo::code_of(facts);
+    if (wanted.json.is_given) write_topology_json(wanted.json, facts, code_of(facts));
+    print_nccl_xml(facts, view, probe.nvml);
+    return code_of(facts);
   }
-  return topo::print(facts, wanted);
+  return print(facts, wanted);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::topo

@@ -6,7 +6,7 @@
 #include "diag/topo/drawing.hpp"
 #include "diag/topo/topo_outputs.hpp"
 
-namespace gdrkit::tools::topo {
+namespace gdrkit::diag::topo {
 namespace {
 
 /// As a quoted string of DOT.
@@ -49,4 +49,4 @@ void print_dot(const TopologyFacts& facts) {
   std::printf("}\n");
 }
 
-}  // namespace gdrkit::tools::topo
+}  // namespace gdrkit::diag::topo

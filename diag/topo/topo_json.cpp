@@ -5,7 +5,7 @@
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::tools::topo {
+namespace gdrkit::diag::topo {
 namespace {
 
 using topology::Distance;
@@ -139,4 +139,4 @@ void write_topology_json(const cli::DocumentOption& option, const TopologyFacts&
   cli::write_json(option, document);
 }
 
-}  // namespace gdrkit::tools::topo
+}  // namespace gdrkit::diag::topo

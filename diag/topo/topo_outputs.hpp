@@ -10,7 +10,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "diag/machine/topology_facts.hpp"
 
-namespace gdrkit::tools::topo {
+namespace gdrkit::diag::topo {
 
 void print_text(const TopologyFacts& facts, const std::vector<Viewer>& libraries);
 /// Where --json says.
@@ -29,4 +29,4 @@ void print_nccl_xml(const TopologyFacts& facts, const MachineView& view, const t
 /// Sentences on what was looked for and is not there, or could not be read; a line each.
 [[nodiscard]] std::string what_is_missing(const TopologyFacts& facts);
 
-}  // namespace gdrkit::tools::topo
+}  // namespace gdrkit::diag::topo

@@ -8,7 +8,7 @@
 #include "diag/topo/topo_outputs.hpp"
 #include "diag/topology/xml_text.hpp"
 
-namespace gdrkit::tools::topo {
+namespace gdrkit::diag::topo {
 namespace {
 
 constexpr int box_width = 148;
@@ -173,4 +173,4 @@ void print_svg(const TopologyFacts& facts) {
   Picture(drawing).print(heading);
 }
 
-}  // namespace gdrkit::tools::topo
+}  // namespace gdrkit::diag::topo

@@ -12,7 +12,7 @@
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::tools::topo {
+namespace gdrkit::diag::topo {
 namespace {
 
 using topology::Distance;
@@ -239,4 +239,4 @@ void print_text(const TopologyFacts& facts, const std::vector<Viewer>& libraries
   print_legend(facts);
 }
 
-}  // namespace gdrkit::tools::topo
+}  // namespace gdrkit::diag::topo

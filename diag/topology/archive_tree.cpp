@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 constexpr unsigned implied_folder_mode = 0755;
@@ -226,4 +226,4 @@ int ArchiveTree::list(const Folder& folder, std::size_t limit, std::vector<std::
   return 0;
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -10,7 +10,7 @@
 #include "diag/topology/file_tree.hpp"
 #include "diag/topology/tar_reader.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 /// Names and contents are views into the archive's bytes, which are held once.
 class ArchiveTree final : public FileTree {
@@ -52,4 +52,4 @@ class ArchiveTree final : public FileTree {
   std::size_t node_count_ = 0;
 };
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 /// How reading a path ended. A check without the value reports which of the others it was; it never guesses.
 enum class Outcome {
@@ -28,4 +28,4 @@ struct Fact {
   [[nodiscard]] bool is_unknown() const noexcept { return !is_found() && !is_absent(); }
 };
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -7,7 +7,7 @@
 
 #include "diag/topology/fact.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 /// How another look ended, for a fact of another type that depends on it; not for one that was found.
 template <class T, class From>
@@ -26,4 +26,4 @@ template <class T>
   return fact;
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 enum class NodeKind { file, folder, character_device, other };
 
@@ -57,4 +57,4 @@ class FileTree {
   [[nodiscard]] virtual int list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const = 0;
 };
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <limits>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 constexpr std::size_t first_read_bytes = 4096;  // as large as nearly every file in sysfs
@@ -150,4 +150,4 @@ int FolderTree::list(const Folder& folder, std::size_t limit, std::vector<std::s
   return 0;
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -6,7 +6,7 @@
 #include "base/result.hpp"
 #include "diag/topology/file_tree.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 /// Only regular files are opened, read-only; a device node or a pipe is never opened.
 class FolderTree final : public FileTree {
@@ -29,4 +29,4 @@ class FolderTree final : public FileTree {
   Folder root_;  ///< a descriptor that the last owner closes, as all folders here
 };
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -15,7 +15,7 @@
 #include "diag/topology/fact_making.hpp"
 #include "diag/topology/folder_tree.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 template <class T>
@@ -317,4 +317,4 @@ Fact<Node> MachineView::node(std::string_view path, std::vector<Step>* trail) co
   return found(place.value.node);
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

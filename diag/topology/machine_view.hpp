@@ -16,7 +16,7 @@
 #include "diag/topology/file_tree.hpp"
 #include "diag/topology/recorded_facts.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 /// One step of resolving a path: a folder, a link, or what the path ends at.
 struct Step {
@@ -89,4 +89,4 @@ class MachineView {
   std::shared_ptr<Above> above_;  ///< shared with copies
 };
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 using Costs = std::vector<std::vector<std::optional<std::int64_t>>>;
@@ -167,4 +167,4 @@ Matching match_adapters(const PciTree& tree, const NcclDistances& nccl, const st
   return matching;
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -12,7 +12,7 @@
 #include "diag/topology/path_class.hpp"
 #include "diag/topology/pci_tree.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 /// cost[row][column] of giving a row (GPU) a column (adapter); none: never. A column may serve several rows: its n-th
 /// row costs n * load_cost more, from n = 0. Returns the column of each row with the least sum; none for a row that has
@@ -43,4 +43,4 @@ struct Matching {
 [[nodiscard]] Matching match_adapters(const PciTree& tree, const NcclDistances& nccl,
                                       const std::vector<bool>& is_usable);
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

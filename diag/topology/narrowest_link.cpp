@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 /// Maximum Gbit/s of a link, without the coding of its generation.
@@ -45,4 +45,4 @@ NarrowestLink narrowest_link(const PciTree& tree, const TreeDevice& a, const Tre
   return narrowest;
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

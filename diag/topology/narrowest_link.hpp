@@ -7,7 +7,7 @@
 
 #include "diag/topology/pci_tree.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 struct NarrowestLink {
   double gbit_per_s = 0;  ///< in each direction, without the coding of the link's generation; 0: not known
@@ -19,4 +19,4 @@ struct NarrowestLink {
 /// down while the GPU is idle, so its speed is the maximum that both ends support.
 [[nodiscard]] NarrowestLink narrowest_link(const PciTree& tree, const TreeDevice& a, const TreeDevice& b);
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

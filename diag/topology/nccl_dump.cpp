@@ -9,7 +9,7 @@
 #include "diag/topology/nccl_xml.hpp"
 #include "diag/topology/xml_text.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 template <class T>
@@ -231,4 +231,4 @@ base::Result<NcclDump> parse_nccl_xml(std::string_view text) {
   return Reader().read(*root);
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <map>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 std::string hex(const Fact<std::int64_t>& number, int digits) {
@@ -276,4 +276,4 @@ void NcclDistances::add_pxn() {
   }
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -10,7 +10,7 @@
 #include "diag/topology/path_class.hpp"
 #include "diag/topology/pci_tree.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 enum class NcclKind { cpu, pci, gpu, nic };
 
@@ -73,4 +73,4 @@ class NcclDistances {
   std::vector<Distance> all_;
 };
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

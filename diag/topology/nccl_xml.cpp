@@ -8,7 +8,7 @@
 
 #include "diag/topology/xml_text.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 /// What NCCL 2.28 makes of the address that NVML gives at the other end of an NVLink that is not visible from here.
@@ -186,4 +186,4 @@ base::Result<std::string> write_nccl_xml(const NcclGraph& graph, const NcclXmlFa
   return Writer(graph, facts).write();
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

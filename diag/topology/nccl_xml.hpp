@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "diag/topology/nccl_graph.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 /// The only version that NCCL knows (NCCL_TOPO_XML_VERSION).
 inline constexpr int nccl_xml_version = 1;
@@ -44,4 +44,4 @@ struct NcclDump {
 /// EINVAL with a text if it is not such a file, or describes several hosts.
 [[nodiscard]] base::Result<NcclDump> parse_nccl_xml(std::string_view text);
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

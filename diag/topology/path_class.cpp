@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 /// The sentence on what is missing of a device's place; nothing when it is known.
@@ -118,4 +118,4 @@ Distance ucx_distance(const TreeDevice& a, const TreeDevice& b) {
   return {is_host_bridge ? PathClass::phb : PathClass::near, 0, "common path " + common};
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

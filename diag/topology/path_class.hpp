@@ -9,7 +9,7 @@
 
 #include "diag/topology/pci_tree.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 /// The words of all four, nearest first where an order makes sense.
 enum class PathClass {
@@ -69,4 +69,4 @@ struct NvLinks {
 /// /sys/devices itself "node" or "sys", anything else "near" - a common platform prefix too.
 [[nodiscard]] Distance ucx_distance(const TreeDevice& a, const TreeDevice& b);
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

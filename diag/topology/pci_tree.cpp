@@ -8,7 +8,7 @@
 
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 constexpr std::int64_t nvidia_vendor = 0x10de;
@@ -205,4 +205,4 @@ PciTree read_pci_tree(const MachineView& view) {
   return tree;
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -12,7 +12,7 @@
 #include "diag/topology/machine_view.hpp"
 #include "platform/facts/pci_address.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 struct PciLink {
   Fact<double> speed_gts;  ///< GT/s of a lane
@@ -75,4 +75,4 @@ struct PciPlace {
 };
 [[nodiscard]] PciPlace parse_pci_place(const std::string& real_path);
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

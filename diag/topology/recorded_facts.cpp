@@ -6,7 +6,7 @@
 #include <charconv>
 #include <vector>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 constexpr std::string_view blanks = " \t\r";
@@ -80,4 +80,4 @@ const std::set<std::string>& RecordedFacts::names_in(std::string_view folder) co
   return found == names_.end() ? none : found->second;
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

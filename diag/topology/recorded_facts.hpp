@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "diag/topology/file_tree.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 /// One fact a line; paths are those after links are resolved:
 ///   character_device PATH MAJOR MINOR MODE(octal) USER GROUP
@@ -39,4 +39,4 @@ class RecordedFacts {
   std::map<std::string, std::set<std::string>, std::less<>> names_;
 };
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 constexpr std::size_t block = 512;
@@ -208,4 +208,4 @@ base::Result<bool> TarReader::next(TarMember* member) {
   }
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

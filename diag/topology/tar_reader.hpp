@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "diag/topology/file_tree.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 struct TarMember {
   enum class Kind { node, link, hard_link };
@@ -49,4 +49,4 @@ class TarReader {
   std::size_t member_at_ = 0;  ///< of the header that is being read
 };
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

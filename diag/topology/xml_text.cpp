@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
@@ -154,4 +154,4 @@ std::string xml_escaped(std::string_view text) {
   return escaped;
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

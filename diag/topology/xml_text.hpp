@@ -11,7 +11,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 struct XmlElement {
   static constexpr std::size_t most_elements = 65536;
@@ -33,4 +33,4 @@ struct XmlElement {
 /// `text` as the value of an attribute.
 [[nodiscard]] std::string xml_escaped(std::string_view text);
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

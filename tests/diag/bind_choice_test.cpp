@@ -11,7 +11,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "diag/bind/gpu_choice.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag::bind {
 namespace {
 
 Lookup of(const std::map<std::string, std::string>& variables) {
@@ -214,4 +214,4 @@ TEST(GpuChoiceOf, DeviceFilesInAnotherOrderThanPciLeaveSlurmsNumbersOpen) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag::bind

@@ -10,7 +10,7 @@
 #include "support/elf_bytes.hpp"
 #include "support/tar_bytes.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using test::ElfBytes;
@@ -119,4 +119,4 @@ TEST(ElfFile, RefusesSectionsThatAreTooLarge) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

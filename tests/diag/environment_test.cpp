@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::MachineView;
@@ -148,4 +148,4 @@ TEST_F(EnvironmentTest, OddFilesGiveNoSettingsAndNoCrash) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

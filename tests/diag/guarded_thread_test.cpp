@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 class GuardedThread : public testing::Test {
@@ -88,4 +88,4 @@ TEST_F(GuardedThread, BindsThreadsThatTheWorkStartsAndNotTheCaller) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

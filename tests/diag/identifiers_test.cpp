@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 namespace {
 
 using Where = Identifiers::Where;
@@ -105,4 +105,4 @@ TEST_F(IdentifiersTest, PasswordsAreBlottedOut) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Outcome;
@@ -115,4 +115,4 @@ TEST(KernelLog, RefusesDamagedRecordings) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

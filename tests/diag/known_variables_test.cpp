@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 TEST(KnownVariables, CountsEditsUpToALimit) {
@@ -70,4 +70,4 @@ TEST(KnownVariables, EveryRetiredNameOfNcclIsStillAKnownName) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -7,7 +7,7 @@
 
 #include "diag/machine/nvml_facts.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 
 template <class T>
 [[nodiscard]] bool is_same(const topology::Fact<T>& one, const topology::Fact<T>& other) {
@@ -72,4 +72,4 @@ void for_each_fact(const NvmlFacts& one, const NvmlFacts& other, Visit visit) {
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

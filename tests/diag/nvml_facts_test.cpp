@@ -9,7 +9,7 @@
 
 #include "nvml_facts_equal.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
@@ -147,4 +147,4 @@ TEST(NvmlFacts, OtherDocumentsAreMalformedAsAWhole) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

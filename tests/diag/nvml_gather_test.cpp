@@ -14,7 +14,7 @@
 #include "platform/device/cuda_calls.hpp"
 #include "platform/vendor/nvml_library.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
@@ -246,4 +246,4 @@ TEST_F(NvmlGather, CudaThatFailsLeavesItsFactsUnreadable) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

@@ -11,7 +11,7 @@
 
 #include "platform/facts/number_list.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 /// A recording with processors whose second threads are numbered after all first ones.
@@ -106,4 +106,4 @@ TEST_F(RankLayoutTest, AMachineWithNothingHasNoRanks) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

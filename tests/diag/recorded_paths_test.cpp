@@ -8,7 +8,7 @@
 #include "diag/topology/archive_tree.hpp"
 #include "diag/topology/machine_view.hpp"
 
-namespace gdrkit::tools::snapshot {
+namespace gdrkit::diag::snapshot {
 namespace {
 
 TEST(RecordedPaths, BracesAreAlternatives) {
@@ -73,4 +73,4 @@ TEST(Recording, IsReadBackWhole) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::snapshot
+}  // namespace gdrkit::diag::snapshot

@@ -13,7 +13,7 @@
 #include "fakes/fake_verbs.hpp"
 #include "platform/vendor/verbs_library.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
@@ -164,4 +164,4 @@ TEST(VerbsFacts, OfARecordingAreBoundedAndNeverGuessed) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::diag

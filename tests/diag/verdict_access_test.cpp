@@ -10,7 +10,7 @@
 #include "diag/doctor/verdict/access.hpp"
 #include "diag/doctor/verdict/mapping.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::array answers = {Answer::no, Answer::unknown, Answer::yes};
@@ -104,4 +104,4 @@ TEST(VerdictMapping, DmabufIsUnknownAtBest) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

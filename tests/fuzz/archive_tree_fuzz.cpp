@@ -9,10 +9,10 @@
 #include "fuzz_target.hpp"
 #include "support/tar_bytes.hpp"
 
+using gdrkit::diag::topology::ArchiveTree;
+using gdrkit::diag::topology::MachineView;
+using gdrkit::diag::topology::NodeKind;
 using gdrkit::fuzz::Bytes;
-using gdrkit::topology::ArchiveTree;
-using gdrkit::topology::MachineView;
-using gdrkit::topology::NodeKind;
 
 namespace {
 

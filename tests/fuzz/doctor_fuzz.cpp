@@ -21,7 +21,7 @@
 #include "healthy_machine.hpp"
 #include "machine_damage.hpp"
 
-using namespace gdrkit::tools;
+using namespace gdrkit::diag;
 using namespace gdrkit::cli;
 using gdrkit::fuzz::HealthyMachine;
 using gdrkit::fuzz::InputReader;

@@ -7,9 +7,9 @@
 #include "support/elf_bytes.hpp"
 #include "support/tar_bytes.hpp"
 
-using gdrkit::tools::ElfFile;
-using gdrkit::topology::ArchiveTree;
-using gdrkit::topology::MachineView;
+using gdrkit::diag::ElfFile;
+using gdrkit::diag::topology::ArchiveTree;
+using gdrkit::diag::topology::MachineView;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string content(reinterpret_cast<const char*>(data), size);

@@ -4,7 +4,7 @@
 #include "diag/machine/kernel_log.hpp"
 #include "fuzz_target.hpp"
 
-using namespace gdrkit::tools;
+using namespace gdrkit::diag;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -175,7 +175,7 @@ class MachineDamage {
     }
   }
   [[nodiscard]] bool is_file(const File* file) const {
-    return file != nullptr && !file->entry.is_link && file->entry.node.kind == topology::NodeKind::file;
+    return file != nullptr && !file->entry.is_link && file->entry.node.kind == diag::topology::NodeKind::file;
   }
 
   /// Of a file that is there; of any other path a file with hostile content is made.

@@ -12,8 +12,8 @@
 #include "fuzz_target.hpp"
 
 namespace files = std::filesystem;
-using gdrkit::topology::MachineView;
-using gdrkit::topology::Outcome;
+using gdrkit::diag::topology::MachineView;
+using gdrkit::diag::topology::Outcome;
 
 namespace {
 

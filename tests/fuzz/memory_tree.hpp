@@ -13,10 +13,10 @@
 
 namespace gdrkit::fuzz {
 
-class MemoryTree final : public topology::FileTree {
+class MemoryTree final : public diag::topology::FileTree {
  public:
   struct File {
-    topology::Entry entry;
+    diag::topology::Entry entry;
     std::string content;
     int error = 0;  ///< what reading, entering or listing it gives
     std::map<std::string, std::shared_ptr<File>> inside;
@@ -24,20 +24,20 @@ class MemoryTree final : public topology::FileTree {
 
   /// Paths are absolute and go through no link. What is in the way of one is replaced by a folder.
   void put(const std::string& path, const std::string& content) {
-    File& file = make(path, topology::NodeKind::file, 0444);
+    File& file = make(path, diag::topology::NodeKind::file, 0444);
     file.content = content;
   }
   void put_link(const std::string& path, const std::string& target) {
-    File& file = make(path, topology::NodeKind::other, 0777);
+    File& file = make(path, diag::topology::NodeKind::other, 0777);
     file.entry.is_link = true;
     file.entry.target = target;
   }
   void put_device(const std::string& path, unsigned major, unsigned minor) {
-    File& file = make(path, topology::NodeKind::character_device, 0666);
+    File& file = make(path, diag::topology::NodeKind::character_device, 0666);
     file.entry.node.major = major;
     file.entry.node.minor = minor;
   }
-  void put_folder(const std::string& path) { make(path, topology::NodeKind::folder, 0555); }
+  void put_folder(const std::string& path) { make(path, diag::topology::NodeKind::folder, 0555); }
   void remove(const std::string& path) {
     if (File* folder = find(path.substr(0, path.rfind('/')))) folder->inside.erase(path.substr(path.rfind('/') + 1));
   }
@@ -57,7 +57,7 @@ class MemoryTree final : public topology::FileTree {
   [[nodiscard]] std::size_t bytes_given() const noexcept { return bytes_given_; }
 
   [[nodiscard]] Folder root() const override { return root_; }
-  [[nodiscard]] int look(const Folder& folder, const std::string& name, topology::Entry* entry) const override {
+  [[nodiscard]] int look(const Folder& folder, const std::string& name, diag::topology::Entry* entry) const override {
     const auto file = child(folder, name);
     if (file == nullptr) return ENOENT;
     *entry = file->entry;
@@ -66,7 +66,7 @@ class MemoryTree final : public topology::FileTree {
   [[nodiscard]] int enter(const Folder& folder, const std::string& name, Folder* inside) const override {
     const auto file = child(folder, name);
     if (file == nullptr) return ENOENT;
-    if (file->entry.is_link || file->entry.node.kind != topology::NodeKind::folder) return ENOTDIR;
+    if (file->entry.is_link || file->entry.node.kind != diag::topology::NodeKind::folder) return ENOTDIR;
     if (file->error != 0) return file->error;
     *inside = file;
     return 0;
@@ -116,29 +116,29 @@ class MemoryTree final : public topology::FileTree {
     }
     return names;
   }
-  static void set_kind(File& file, topology::NodeKind kind, unsigned mode) {
+  static void set_kind(File& file, diag::topology::NodeKind kind, unsigned mode) {
     file.entry = {};
     file.entry.node.kind = kind;
     file.entry.node.mode = mode;
   }
   static std::shared_ptr<File> folder_file() {
     auto file = std::make_shared<File>();
-    set_kind(*file, topology::NodeKind::folder, 0555);
+    set_kind(*file, diag::topology::NodeKind::folder, 0555);
     return file;
   }
-  File& make(const std::string& path, topology::NodeKind kind, unsigned mode) {
+  File& make(const std::string& path, diag::topology::NodeKind kind, unsigned mode) {
     File* file = root_.get();
     for (const std::string& name : names_of(path)) {
-      if (file->entry.is_link || file->entry.node.kind != topology::NodeKind::folder)
-        set_kind(*file, topology::NodeKind::folder, 0555);
+      if (file->entry.is_link || file->entry.node.kind != diag::topology::NodeKind::folder)
+        set_kind(*file, diag::topology::NodeKind::folder, 0555);
       auto& inside = file->inside[name];
       if (inside == nullptr) inside = std::make_shared<File>();
-      if (inside->entry.node.kind == topology::NodeKind::other && !inside->entry.is_link)
-        set_kind(*inside, topology::NodeKind::folder, 0555);
+      if (inside->entry.node.kind == diag::topology::NodeKind::other && !inside->entry.is_link)
+        set_kind(*inside, diag::topology::NodeKind::folder, 0555);
       file = inside.get();
     }
     set_kind(*file, kind, mode);
-    if (kind != topology::NodeKind::folder) file->inside.clear();
+    if (kind != diag::topology::NodeKind::folder) file->inside.clear();
     return *file;
   }
   [[nodiscard]] std::shared_ptr<const File> child(const Folder& folder, const std::string& name) const {
@@ -149,7 +149,7 @@ class MemoryTree final : public topology::FileTree {
   }
   static int refusal(const std::shared_ptr<const File>& file) {
     if (file == nullptr) return ENOENT;
-    if (file->entry.is_link || file->entry.node.kind != topology::NodeKind::file) return EINVAL;
+    if (file->entry.is_link || file->entry.node.kind != diag::topology::NodeKind::file) return EINVAL;
     return file->error;
   }
 

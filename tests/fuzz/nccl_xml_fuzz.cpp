@@ -11,18 +11,18 @@ using namespace gdrkit;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto dump = topology::parse_nccl_xml(text);
+  const auto dump = diag::topology::parse_nccl_xml(text);
   if (!dump.has_value()) {
     FUZZ_CHECK(dump.error().text()[0] != '\0');
     return 0;
   }
-  const topology::NcclGraph graph = topology::make_nccl_graph(dump->tree, {});
-  const topology::NcclDistances before(graph);
-  const auto written = topology::write_nccl_xml(graph, {});
+  const diag::topology::NcclGraph graph = diag::topology::make_nccl_graph(dump->tree, {});
+  const diag::topology::NcclDistances before(graph);
+  const auto written = diag::topology::write_nccl_xml(graph, {});
   FUZZ_CHECK(written.has_value());
-  const auto again = topology::parse_nccl_xml(*written);
+  const auto again = diag::topology::parse_nccl_xml(*written);
   FUZZ_CHECK(again.has_value());
-  const topology::NcclDistances after(topology::make_nccl_graph(again->tree, {}));
+  const diag::topology::NcclDistances after(diag::topology::make_nccl_graph(again->tree, {}));
   FUZZ_CHECK(after.count() == before.count());
   for (std::size_t a = 0; a < before.count(); ++a) {
     for (std::size_t b = 0; b < before.count(); ++b) {

@@ -7,8 +7,8 @@
 
 #include "fuzz_target.hpp"
 
-using namespace gdrkit::tools;
-using gdrkit::topology::Outcome;
+using namespace gdrkit::diag;
+using gdrkit::diag::topology::Outcome;
 
 namespace {
 

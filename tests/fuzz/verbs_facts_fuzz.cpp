@@ -7,8 +7,8 @@
 
 #include "fuzz_target.hpp"
 
-using namespace gdrkit::tools;
-using gdrkit::topology::Outcome;
+using namespace gdrkit::diag;
+using gdrkit::diag::topology::Outcome;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto facts = parse_verbs_facts({reinterpret_cast<const char*>(data), size});

@@ -17,9 +17,10 @@ NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/t
 ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
 NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(?:shmem_impl::)?([a-z]\w*)::(?=\w)")
 # Products whose private namespaces are checked: a file of <product>/<folder> opens <this>::<folder> and what is inside.
-PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl", "platform": "gdrkit::platform", "cli": "gdrkit::cli", "measure": "gdrkit::measure"}
+PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl", "platform": "gdrkit::platform", "cli": "gdrkit::cli", "measure": "gdrkit::measure",
+           "diag": "gdrkit::diag"}
 # Of these, what folders share may also be in the product's namespace.
-SHARING = {"platform", "cli", "measure"}
+SHARING = {"platform", "cli", "measure", "diag"}
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations
 USING = re.compile(r"\busing namespace ")
 OPENS_ANOTHER = {

@@ -12,7 +12,7 @@
 #include "diag/machine/gpu_path.hpp"
 #include "diag/machine/pci_config.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr unsigned ats_capability = 0x0f;  // extended
@@ -328,4 +328,4 @@ void check_acs_persist(const Machine& machine, Findings& findings) {
   findings.add(State::info, "ports", "no option, script or unit found that clears redirection after a boot");
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -15,7 +15,7 @@
 #include "diag/machine/gids.hpp"
 #include "diag/machine/topology_facts.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 using PortCheck = std::function<void(const Adapter&, const std::string& port_folder, const std::string& subject)>;
@@ -276,4 +276,4 @@ void check_nic_counters(const Machine& machine, Findings& findings) {
   }
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -6,7 +6,7 @@
 
 #include "diag/doctor/check.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 /// What the driver thinks of peer transfers through this processor: nv_grdma_pci_topology_supported in its open source.
@@ -123,4 +123,4 @@ void check_gpu_chipset_p2p(const Machine& machine, Findings& findings) {
   }
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -8,7 +8,7 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/gids.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::size_t longest_path = 4096;
@@ -130,4 +130,4 @@ void check_ctr_rdma_ns(const Machine& machine, Findings& findings) {
   }
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

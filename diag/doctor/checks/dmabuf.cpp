@@ -9,7 +9,7 @@
 #include "diag/machine/linux_version.hpp"
 #include "diag/machine/peer_memory.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 /// A second function of a ConnectX-8, through which it accesses GPU memory over its own path.
@@ -131,4 +131,4 @@ void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
   findings.add(State::skip, "", "neither dma-buf nor a peer-memory module: see peer.any");
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

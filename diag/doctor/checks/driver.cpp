@@ -7,7 +7,7 @@
 #include "diag/doctor/check.hpp"
 #include "platform/facts/nvidia_driver.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr int oldest_dmabuf_driver = 525;   // the first that the dma-buf path of NCCL was made for (CUDA 11.7 and 12)
@@ -155,4 +155,4 @@ void check_drv_remap(const Machine& machine, Findings& findings) {
   if (is_harmless) findings.add(State::ok, "DmaRemapPeerMmio", "is 0, and no IOMMU translates for GPUs or adapters");
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -5,7 +5,7 @@
 
 #include "diag/doctor/check.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 /// Where distributions, NVIDIA's installer and container runtimes put NVML, each an absolute path without links.
@@ -73,4 +73,4 @@ void check_drv_match(const Machine& machine, Findings& findings) {
     findings.add(State::unknown, "", "libnvidia-ml.so.1 not found in the usual folders");
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -9,7 +9,7 @@
 #include "cli/interface/shell_word.hpp"
 #include "diag/machine/known_variables.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 std::optional<Environment> environment_or_unknown(const Machine& machine, Findings& findings) {
   Environment environment(machine.view);
@@ -177,4 +177,4 @@ void check_env_debug_left(const Machine& machine, Findings& findings) {
   if (findings.all().empty()) findings.add(State::ok, "", "no costly debug setting found");
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

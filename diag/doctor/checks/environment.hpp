@@ -10,7 +10,7 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/environment.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// What is set; nothing, with a finding that says why, when the variables are not known.
 [[nodiscard]] std::optional<Environment> environment_or_unknown(const Machine& machine, Findings& findings);
@@ -45,4 +45,4 @@ struct NcclFilter {
   [[nodiscard]] bool names(const Token& token, const std::string& device) const;
 };
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -9,7 +9,7 @@
 #include "cli/interface/shell_word.hpp"
 #include "diag/doctor/checks/environment.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr const char* level_variable = "NCCL_NET_GDR_LEVEL";
@@ -257,4 +257,4 @@ void check_env_socket_if(const Machine& machine, Findings& findings) {
   findings.add(State::ok, setting->name, told(*setting) + " chooses" + chosen);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

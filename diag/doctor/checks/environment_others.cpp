@@ -8,7 +8,7 @@
 #include "diag/doctor/checks/environment.hpp"
 #include "diag/doctor/checks/initramfs.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 /// As NVSHMEM reads it: anything that does not begin like 0, no or false is yes.
@@ -180,4 +180,4 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
                  transports == nullptr ? "UCX_TLS is not set: UCX chooses" : "UCX_TLS is " + told(*transports));
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -9,7 +9,7 @@
 #include "diag/machine/libraries.hpp"
 #include "diag/machine/linux_version.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr char open_flavour[] = "opensource";
@@ -307,4 +307,4 @@ void check_gdr_leak(const Machine& machine, Findings& findings) {
                            static_cast<long long>(files.value)));
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

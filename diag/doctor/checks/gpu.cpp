@@ -6,7 +6,7 @@
 #include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/checks/nvml_gpus.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::int64_t cuda_11_7 = 11070;
@@ -237,4 +237,4 @@ void check_gpu_cc(const Machine& machine, Findings& findings) {
                    (nvml->cc_developer_mode.is_found() && nvml->cc_developer_mode.value ? ", in developer mode" : ""));
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

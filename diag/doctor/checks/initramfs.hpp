@@ -3,7 +3,7 @@
 // Initramfs: options in modprobe.d count for a driver that is loaded from there only once it was written anew.
 #pragma once
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// For Steps: Debian and Ubuntu have update-initramfs, Red Hat and SUSE dracut; for every Linux that is installed.
 inline constexpr char rebuild_initramfs[] =
@@ -13,4 +13,4 @@ inline constexpr char rebuild_initramfs[] =
     "  dracut --force --regenerate-all\n"
     "fi";
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -7,7 +7,7 @@
 #include "diag/machine/grace_smmu.hpp"
 #include "diag/machine/linux_version.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr char pass_through[] = "iommu=pt";
@@ -166,4 +166,4 @@ void check_iommu_groups(const Machine& machine, Findings& findings) {
   }
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

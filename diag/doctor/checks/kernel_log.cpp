@@ -8,7 +8,7 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/grace_smmu.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::size_t most_findings = 64;
@@ -171,4 +171,4 @@ void check_iommu_faults(const Machine& machine, Findings& findings) {
   if (faults_of.empty()) add_clean(log, "fault of a GPU or adapter", findings);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -10,7 +10,7 @@
 #include "platform/facts/number_list.hpp"
 #include "platform/facts/pci_bars.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
@@ -236,4 +236,4 @@ void check_numa_process(const Machine& machine, Findings& findings) {
                    (launcher.empty() ? "; no launcher started this process" : ", and " + launcher + " is set"));
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -6,7 +6,7 @@
 #include "diag/doctor/checks/initramfs.hpp"
 #include "diag/doctor/checks/nvml_gpus.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::int64_t fabric_none = 0;
@@ -176,4 +176,4 @@ void check_nvl_imex(const Machine& machine, Findings& findings) {
                            static_cast<long long>(channels), joined));
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 const NvmlFacts* nvml_or_skip(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return nullptr;
@@ -38,4 +38,4 @@ std::vector<const NvmlGpu*> nvml_gpus_or_skip(const Machine& machine, Findings& 
   return shown;
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -8,7 +8,7 @@
 
 #include "diag/doctor/check.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// The GPUs that both PCI and NVML show. Says why there are none, which of them NVML could not open, and how many it
 /// does not show to this process: a container that was given some of them sees all in sysfs.
@@ -26,4 +26,4 @@ template <class T>
   return fact.is_found();
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -7,7 +7,7 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/pci_config.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::int64_t nvidia = 0x10de;
@@ -317,4 +317,4 @@ void check_pcie_aer(const Machine& machine, Findings& findings) {
   }
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

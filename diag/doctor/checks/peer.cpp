@@ -8,7 +8,7 @@
 #include "diag/machine/container.hpp"
 #include "diag/machine/peer_memory.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr char peermem_file[] = "/etc/modules-load.d/gdrkit-peermem.conf";
@@ -218,4 +218,4 @@ void check_peer_order(const Machine& machine, Findings& findings) {
                late.empty() ? "was loaded after ib_core and nvidia" : "was loaded before " + late);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

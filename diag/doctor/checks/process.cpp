@@ -8,7 +8,7 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/container.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr double unlimited = 1e30;
@@ -291,4 +291,4 @@ void check_ctr_devices(const Machine& machine, Findings& findings) {
                has_verbs ? "has uverbs nodes" : "has no uverbs node, and there is " + machine.adapters.front().name);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -7,7 +7,7 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/peer_memory.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::int64_t network_class = 0x02;
@@ -118,4 +118,4 @@ void check_rdma_modules(const Machine& machine, Findings& findings) {
   }
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

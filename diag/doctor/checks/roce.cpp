@@ -12,7 +12,7 @@
 #include "diag/machine/environment.hpp"
 #include "diag/machine/gids.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 struct RocePort {
@@ -294,4 +294,4 @@ void check_roce_qos(const Machine& machine, Findings& findings) {
   }
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -6,7 +6,7 @@
 #include "diag/doctor/check.hpp"
 #include "diag/machine/drop_ins.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 const char* const variables_folder = "/sys/firmware/efi/efivars";
@@ -123,4 +123,4 @@ void check_sec_sle(const Machine& machine, Findings& findings) {
       "allow_unsupported_modules is " + value + (missing.value.empty() ? "" : "; not loaded: " + missing.value));
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

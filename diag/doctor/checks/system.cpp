@@ -10,7 +10,7 @@
 #include "diag/machine/drop_ins.hpp"
 #include "diag/machine/hypervisor.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 const Advice advice_vm_detect = {
     "the flag 'hypervisor' in /proc/cpuinfo; on processors without flags /sys/hypervisor/type, vendor and product in "
@@ -214,4 +214,4 @@ void check_sys_removeipc(const Machine& machine, Findings& findings) {
                "RemoveIPC", "is " + value + " (" + origin + ")" + (has_slurm ? ", and Slurm is installed" : ""));
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -8,7 +8,7 @@
 #include "diag/machine/topology_facts.hpp"
 #include "diag/topology/narrowest_link.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 using topology::Distance;
@@ -244,4 +244,4 @@ void check_pcie_path_min(const Machine& machine, Findings& findings) {
   for (std::size_t gpu = 0; gpu < facts.tree.gpus.size(); ++gpu) judge_width(machine, facts, gpu, findings);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

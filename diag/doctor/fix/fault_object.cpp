@@ -8,7 +8,7 @@
 #include "diag/doctor/fix/shell_text.hpp"
 #include "platform/facts/pci_address.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr const char* placeholders[] = {"ADDRESS", "ADAPTER", "PORT", "INTERFACE"};
@@ -107,4 +107,4 @@ std::optional<std::string> filled(const std::string& text, const FaultObject& ob
   return result + text.substr(from);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

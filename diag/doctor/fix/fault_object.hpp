@@ -9,7 +9,7 @@
 
 #include "diag/machine/machine.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// The words that are known and safe, by placeholder; a placeholder that is not in it cannot be filled.
 using FaultObject = std::map<std::string, std::string>;
@@ -24,4 +24,4 @@ enum class Quoting { none, shell };
 /// `text` with every placeholder replaced; empty when one of them cannot be.
 [[nodiscard]] std::optional<std::string> filled(const std::string& text, const FaultObject& object, Quoting quoting);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -11,7 +11,7 @@
 #include "diag/doctor/fix/shell_text.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 struct Fault {
@@ -285,4 +285,4 @@ std::string write_script(const Examination& examination, const Machine& machine)
   return Writer(examination, machine).write();
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

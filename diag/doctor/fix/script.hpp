@@ -7,9 +7,9 @@
 
 #include "diag/doctor/examination.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// Of every warn and fail. The script refuses to run on a host of another name than `machine`'s, when that is known.
 [[nodiscard]] std::string write_script(const Examination& examination, const Machine& machine);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

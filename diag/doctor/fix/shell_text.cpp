@@ -7,7 +7,7 @@
 
 #include "cli/interface/wrapped_text.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::size_t longest_word = 64;
@@ -39,4 +39,4 @@ std::string shell_comment(const std::string& text, unsigned indent) {
   return plain.empty() ? "#\n" : cli::wrapped(start, start, plain);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// True for 1 to 64 of letters, digits and . _ : @ -, the first one no hyphen: all that names of devices need.
 [[nodiscard]] bool is_safe_word(const std::string& text);
@@ -17,4 +17,4 @@ namespace gdrkit::tools::doctor {
 /// Lines that start with '#' and `indent` blanks, wrapped; printable ASCII, whatever `text` holds.
 [[nodiscard]] std::string shell_comment(const std::string& text, unsigned indent = 1);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 const char* name_of(Answer answer) {
   constexpr const char* names[] = {"no", "unknown", "yes"};
@@ -40,4 +40,4 @@ Access judge(const AccessFacts& facts) {
   return access;
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

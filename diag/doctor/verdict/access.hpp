@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// In this order, so that the least of several answers is the answer to all of them together.
 enum class Answer { no, unknown, yes };
@@ -40,4 +40,4 @@ struct Access {
 [[nodiscard]] Known all_of(std::initializer_list<Known> facts);
 [[nodiscard]] Access judge(const AccessFacts& facts);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

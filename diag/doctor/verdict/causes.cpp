@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 Causes::Causes(const Examination& examination, const Machine& machine) : examination_(examination) {
   objects_ = {"NCCL", "UCX", "NVSHMEM"};
@@ -91,4 +91,4 @@ std::string Causes::text_of(const char* id) const {
   return std::string(id) + " was not run";
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

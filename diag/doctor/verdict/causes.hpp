@@ -9,7 +9,7 @@
 
 #include "diag/doctor/examination.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// Every name by which a finding may mean one of a pair's objects.
 struct PairNames {
@@ -60,4 +60,4 @@ class Causes {
   std::vector<Entry> blocking_, peer_memory_, explaining_, slowing_, redirecting_, mapping_, peers_, slowing_peers_;
 };
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -7,7 +7,7 @@
 
 #include "platform/facts/nvidia_driver.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr int first_rm_driver = 515;
@@ -124,4 +124,4 @@ Access mapping_of(const Machine& machine, const Causes& causes, const std::strin
   return access;
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

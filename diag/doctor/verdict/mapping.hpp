@@ -9,7 +9,7 @@
 #include "diag/doctor/verdict/access.hpp"
 #include "diag/doctor/verdict/causes.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 /// Of gdrdrv, dmabuf and rm, where only a trial by a program proves dmabuf. Only from files.
 struct MappingFacts {
@@ -32,4 +32,4 @@ constexpr const char* confidential =
 [[nodiscard]] Access mapping_of(const Machine& machine, const Causes& causes, const std::string& address,
                                 std::vector<std::string>* blocked_by);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -11,7 +11,7 @@
 #include "diag/machine/topology_facts.hpp"
 #include "diag/topology/narrowest_link.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr double bits_per_byte = 8;
@@ -148,4 +148,4 @@ std::vector<PeerVerdict> judge_peers(const Machine& machine, const Causes& cause
   return PeerJudge(machine, causes).judge();
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

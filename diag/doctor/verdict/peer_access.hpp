@@ -10,7 +10,7 @@
 #include "diag/doctor/verdict/access.hpp"
 #include "diag/doctor/verdict/causes.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 struct PeerVerdict {
   std::size_t gpu = 0;  ///< positions in Verdicts::gpus, gpu < peer
@@ -27,4 +27,4 @@ struct PeerVerdict {
 
 [[nodiscard]] std::vector<PeerVerdict> judge_peers(const Machine& machine, const Causes& causes);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -10,7 +10,7 @@
 #include "diag/machine/peer_memory.hpp"
 #include "diag/machine/topology_facts.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 using topology::PathClass;
@@ -267,4 +267,4 @@ Verdicts give_verdicts(const Examination& examination, const Machine& machine) {
   return Judge(examination, machine).give();
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

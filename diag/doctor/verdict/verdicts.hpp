@@ -10,7 +10,7 @@
 #include "diag/doctor/verdict/access.hpp"
 #include "diag/doctor/verdict/peer_access.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 struct PairVerdict {
   std::size_t gpu = 0;  ///< position in Verdicts::gpus
@@ -46,4 +46,4 @@ struct Verdicts {
 
 void print_verdicts_text(const Verdicts& verdicts);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 std::string lower(std::string text) {
@@ -61,4 +61,4 @@ cli::Json verdicts_json(const Verdicts& verdicts) {
   return json;
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -6,8 +6,8 @@
 #include "cli/interface/json_document.hpp"
 #include "diag/doctor/verdict/verdicts.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 [[nodiscard]] cli::Json verdicts_json(const Verdicts& verdicts);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

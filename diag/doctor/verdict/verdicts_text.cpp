@@ -7,7 +7,7 @@
 #include "cli/interface/wrapped_text.hpp"
 #include "diag/doctor/verdict/verdicts.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 std::string list_of(const char* before, const std::vector<std::string>& ids) {
@@ -141,4 +141,4 @@ void print_verdicts_text(const Verdicts& verdicts) {
   lines.print();
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

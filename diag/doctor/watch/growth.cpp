@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 std::set<std::string> devices_of(const Counters& counters) {
@@ -43,4 +43,4 @@ Growth growth_between(const Counters& before, const Counters& after, const std::
   return growth;
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

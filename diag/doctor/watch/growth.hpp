@@ -9,7 +9,7 @@
 
 #include "diag/machine/counters.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 struct Grown {
   CounterName name;
@@ -37,4 +37,4 @@ struct Growth {
 /// `gpus`: PCI addresses of the GPUs.
 [[nodiscard]] Growth growth_between(const Counters& before, const Counters& after, const std::set<std::string>& gpus);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -13,7 +13,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/wrapped_text.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr double shortest_seconds = 0.01;
@@ -186,4 +186,4 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   return sum.code();
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

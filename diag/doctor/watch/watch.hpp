@@ -8,7 +8,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "diag/doctor/watch/growth.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 
 struct WatchPlan {
   std::string root;
@@ -38,4 +38,4 @@ void print_watch_start_json(const Counters& counters);
 void print_watch_look_json(unsigned look, double seconds, const Growth& growth);
 void print_watch_end_json(const WatchSum& sum);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -5,7 +5,7 @@
 #include "cli/interface/json_document.hpp"
 #include "diag/doctor/watch/watch.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::diag::doctor {
 namespace {
 
 cli::Json name_json(const CounterName& name) {
@@ -66,4 +66,4 @@ void print_watch_end_json(const WatchSum& sum) {
   print_line(json);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::diag::doctor

@@ -12,7 +12,7 @@
 #include "diag/topology/machine_view.hpp"
 #include "support/tar_bytes.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 using test::TarBytes;
@@ -188,4 +188,4 @@ TEST(ArchiveTree, DamagedListOfRecordedFactsIsAnError) {
 }
 
 }  // namespace
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

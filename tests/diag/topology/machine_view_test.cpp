@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 namespace files = std::filesystem;
@@ -232,4 +232,4 @@ TEST(MachineViewLive, ReadsThisMachine) {
 }
 
 }  // namespace
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

@@ -11,7 +11,7 @@
 
 #include "worked_trees.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 using Costs = std::vector<std::vector<std::optional<std::int64_t>>>;
@@ -158,4 +158,4 @@ TEST(Matching, AnUnknownDistanceIsNoMatch) {
 }
 
 }  // namespace
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

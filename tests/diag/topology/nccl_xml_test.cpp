@@ -10,7 +10,7 @@
 #include "support/results.hpp"
 #include "worked_trees.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 std::string refusal(std::string_view text) {
@@ -156,4 +156,4 @@ TEST(NcclXml, RefusesWhatIsNoTopology) {
 }
 
 }  // namespace
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

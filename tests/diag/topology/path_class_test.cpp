@@ -14,7 +14,7 @@
 #include "diag/topology/nccl_graph.hpp"
 #include "worked_trees.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 /// The four views of a machine by the devices' names: g0, g1.. and the adapters' own.
@@ -267,4 +267,4 @@ TEST_P(RandomTree, DistancesAreSymmetricalAndAgreeOnWhatIsNear) {
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTree, testing::Range(1u, 41u));
 
 }  // namespace
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

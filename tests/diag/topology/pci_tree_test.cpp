@@ -10,7 +10,7 @@
 
 #include "written_machine.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 namespace {
 
 TEST(PciTree, NamesGpusInPciOrderWithTheBridgesAboveThem) {
@@ -114,4 +114,4 @@ TEST(PciTree, AForgedCrowdOfGpusIsCounted) {
 }
 
 }  // namespace
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

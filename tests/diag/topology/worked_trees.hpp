@@ -9,7 +9,7 @@
 #include "diag/topology/path_class.hpp"
 #include "written_machine.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 using MachinePointer = std::unique_ptr<WrittenMachine>;
 
@@ -88,4 +88,4 @@ inline MachinePointer inner_switch() {
   return machine;
 }
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology

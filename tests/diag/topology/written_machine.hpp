@@ -13,7 +13,7 @@
 
 #include "diag/topology/pci_tree.hpp"
 
-namespace gdrkit::topology {
+namespace gdrkit::diag::topology {
 
 class WrittenMachine {
  public:
@@ -89,4 +89,4 @@ class WrittenMachine {
   std::filesystem::path root_;
 };
 
-}  // namespace gdrkit::topology
+}  // namespace gdrkit::diag::topology
