@@ -18,6 +18,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::map<std::uint64_t, std::unique_ptr<Pe>> pes;
+  std::size_t ending = 0;  // PEs that drop_pe gave away and that have not ended
   std::uint64_t last_name = 0;
 };
 
@@ -36,8 +37,9 @@ void release_registry() noexcept { registry().mutex.unlock(); }
 void leave_parents_pes() noexcept {
   Registry& all = registry();
   for (auto& [name, pe] : all.pes) static_cast<void>(pe.release());
-  if (!all.pes.empty()) is_forked.store(true, std::memory_order_relaxed);
+  if (!all.pes.empty() || all.ending != 0) is_forked.store(true, std::memory_order_relaxed);
   all.pes.clear();
+  all.ending = 0;
   changes.fetch_add(1, std::memory_order_release);
   forget_running_calls();
   release_registry();
@@ -129,7 +131,14 @@ base::Status for_each_pe(const std::function<base::Status(Pe&)>& function) {
   return done;
 }
 
-base::Result<std::unique_ptr<Pe>> drop_pe() noexcept {
+void EndOfPe::operator()(Pe* pe) const noexcept {
+  delete pe;
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (all.ending != 0) --all.ending;
+}
+
+base::Result<EndingPe> drop_pe() noexcept {
   auto name = current_name();
   if (!name) return base::pass(name);
   Registry& all = registry();
@@ -141,10 +150,12 @@ base::Result<std::unique_ptr<Pe>> drop_pe() noexcept {
   }
   auto node = all.pes.extract(found);  // goes back without an allocation
   changes.fetch_add(1, std::memory_order_seq_cst);
+  ++all.ending;
   lock.unlock();
   const auto limit = node.mapped()->limit();
   if (!wait_for_calls(node.mapped().get(), limit.count() == 0 ? std::chrono::hours(24 * 365) : limit)) {
     lock.lock();
+    --all.ending;
     all.pes.insert(std::move(node));
     changes.fetch_add(1, std::memory_order_release);
     return base::fail(ETIMEDOUT,
@@ -152,7 +163,7 @@ base::Result<std::unique_ptr<Pe>> drop_pe() noexcept {
                       static_cast<long long>(limit.count()));
   }
   binding = {};
-  return std::move(node.mapped());
+  return EndingPe(node.mapped().release());
 }
 
 }  // namespace gdrkit::shmem_impl::core

@@ -43,8 +43,13 @@ class PeCall {
 base::Status use_pe(std::uint64_t name) noexcept;
 /// Calls it for every PE of this process, none of which ends meanwhile; answers the first error.
 base::Status for_each_pe(const std::function<base::Status(Pe&)>& function);
+/// Ends a PE. Until it has ended, children forked by other threads know that they have a parent with a PE.
+struct EndOfPe {
+  void operator()(Pe* pe) const noexcept;
+};
+using EndingPe = std::unique_ptr<Pe, EndOfPe>;
 /// Takes the calling thread's PE out, for its end, once no other thread is in a call on it. EBUSY: this thread is.
 /// ETIMEDOUT: another one still is after the PE's limit; nothing has changed.
-[[nodiscard]] base::Result<std::unique_ptr<Pe>> drop_pe() noexcept;
+[[nodiscard]] base::Result<EndingPe> drop_pe() noexcept;
 
 }  // namespace gdrkit::shmem_impl::core
