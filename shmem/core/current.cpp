@@ -77,7 +77,7 @@ bool is_forked_from_pe() noexcept { return is_forked.load(std::memory_order_rela
 
 base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
   static const int registered = ::pthread_atfork(hold_registry, release_registry, leave_parents_pes);
-  if (registered != 0) return base::fail(registered, "cannot keep a PE from forked children");
+  if (registered != 0) return base::fail(registered, "cannot protect a PE from forked children: pthread_atfork failed");
   prepare_running_calls();
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
@@ -92,7 +92,7 @@ base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
 
 base::Result<PeCall> current_pe() noexcept {
   CallSlot* const slot = own_call_slot();
-  if (slot == nullptr) return base::fail_literal(ENOMEM, "no memory for this thread's first call");
+  if (slot == nullptr) return base::fail_literal(ENOMEM, "out of memory for this thread's first call");
   for (;;) {
     if (binding.changes_seen != changes.load(std::memory_order_acquire)) {
       if (auto found = look_up(); !found) return base::pass(found);
@@ -146,7 +146,7 @@ base::Result<EndingPe> drop_pe() noexcept {
   const auto found = all.pes.find(*name);
   if (found == all.pes.end()) return base::fail(EINVAL, "this thread's PE has been finalized");
   if (CallSlot* const own = own_call_slot(); own != nullptr && own->depth != 0) {
-    return base::fail_literal(EBUSY, "a PE cannot be finalized within a call on it");
+    return base::fail_literal(EBUSY, "cannot finalize a PE within a call on it");
   }
   auto node = all.pes.extract(found);  // goes back without an allocation
   changes.fetch_add(1, std::memory_order_seq_cst);
@@ -159,7 +159,7 @@ base::Result<EndingPe> drop_pe() noexcept {
     all.pes.insert(std::move(node));
     changes.fetch_add(1, std::memory_order_release);
     return base::fail(ETIMEDOUT,
-                      "another thread is still in a call on this PE after %lld ms; end it, and finalize again",
+                      "another thread is still in a call on this PE after %lld ms; end that call, and finalize again",
                       static_cast<long long>(limit.count()));
   }
   binding = {};
