@@ -20,7 +20,7 @@ namespace {
 
 /// More connections than this that have not said hello are a flood, and the oldest make room.
 constexpr std::size_t most_silent = 64;
-/// And so are more than this, and more than twice the job, that have not proved that they know the secret.
+/// Limit of connections without a proof; jobs with many PEs use twice their number of PEs instead.
 constexpr std::size_t least_unproved = 512;
 
 struct Stranger {
@@ -79,7 +79,7 @@ class Gathering {
                       deadline.limit_text().c_str());
   }
 
-  /// One that came has nothing to say before all are there, so this is its end.
+  /// A connected PE sends nothing before all are connected, so a readable socket means its end.
   base::Status look_at_peer(std::size_t position) {
     char byte = 0;
     const ssize_t got = ::recv(peers_[position].socket.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);

@@ -248,8 +248,8 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
     if (end == 0) break;
     if (deadline.has_passed()) {
       return base::fail(ETIMEDOUT,
-                        "cannot join: what listens at %s did not prove within %s that it is PE %d of this job: it is "
-                        "another program, or has another secret (GDRKIT_SHMEM_TOKEN)",
+                        "cannot join: the process at %s did not prove within %s that it is PE %d of this job: it is "
+                        "another program, or uses another secret (GDRKIT_SHMEM_TOKEN)",
                         group.where.c_str(), deadline.limit_text().c_str(), group.pes.front());
     }
     if (end != ECONNRESET) {
