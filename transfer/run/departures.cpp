@@ -42,7 +42,7 @@ shmem_impl::bootstrap::StarGroup group_of(int pe, const RankEnvironment& environ
   return group;
 }
 
-/// The launcher's pipes must not live on here: PEs and the guardian wait for their ends.
+/// This process must not keep the launcher's pipes open: PEs and the guardian wait for their ends.
 void close_all_but(int kept) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
   while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
@@ -61,7 +61,7 @@ void say_gone(UniqueFd connection, const shmem_impl::bootstrap::StarGroup& group
 
 void refuse_all(const shmem_impl::bootstrap::TcpAddress& address, const shmem_impl::bootstrap::StarGroup& group) {
   auto listener = shmem_impl::bootstrap::listen_at(address);
-  // PEs between fork and exec still have the one that PE 0 had.
+  // PEs between fork and exec still hold PE 0's listener.
   for (const shmem_impl::bootstrap::Deadline deadline(release_limit); !listener && !deadline.has_passed();) {
     ::usleep(10'000);
     listener = shmem_impl::bootstrap::listen_at(address);
