@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What else may connect to PE 0.
+// Connections to PE 0 that do not come from a PE of the job.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A job of which the test knows the address and the secret.
+/// A job whose address and secret the test can read.
 struct OpenJob {
   bootstrap::UniqueFd listener;
   bootstrap::TcpAddress address;
@@ -80,7 +80,7 @@ void say(const bootstrap::UniqueFd& socket, const void* words, std::size_t size)
   static_cast<void>(::send(socket.get(), words, size, MSG_NOSIGNAL));
 }
 
-/// All that comes until the other end closes.
+/// Receives until the other end closes the connection or `size` bytes have arrived.
 std::string hear(const bootstrap::UniqueFd& socket, std::size_t size) {
   ::fcntl(socket.get(), F_SETFL, 0);
   std::string words(size, '\0');
@@ -97,7 +97,7 @@ bootstrap::Challenge challenge_on(const bootstrap::UniqueFd& socket) {
   return challenge;
 }
 
-/// What a member says after its hello.
+/// Sends the proof that a member sends after its hello.
 void prove(const bootstrap::UniqueFd& socket, const secret::Key& secret, const bootstrap::Hello& hello) {
   const secret::Digest proof = bootstrap::proof_of_member(secret, hello, challenge_on(socket).nonce);
   say(socket, &proof, sizeof proof);
@@ -115,7 +115,7 @@ TEST(Strangers, NeitherStopNorEndAJob) {
   EXPECT_THAT(run_threads(3, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
 
-/// As PE 1 with an answer of its own; the job then waits for the true PE 1.
+/// Connects as PE 1 and sends the proof that `answer` returns. The job then waits for the real PE 1.
 std::string answer_as_pe_1(const std::function<secret::Digest(const secret::Key& secret, const bootstrap::Hello& hello,
                                                               const bootstrap::Challenge& said)>& answer) {
   OpenJob job = OpenJob::make(2, long_limit);
@@ -154,8 +154,7 @@ TEST(Strangers, WithoutTheSecretHearNothingMore) {
   };
   EXPECT_EQ(answer_as_pe_1(for_another_pe), "");
   const auto replayed = [](const secret::Key& secret, const bootstrap::Hello& hello, const bootstrap::Challenge&) {
-    return bootstrap::proof_of_member(secret, hello,
-                                      bootstrap::Token{});  // of an earlier connection, which had another nonce
+    return bootstrap::proof_of_member(secret, hello, bootstrap::Token{});  // the nonce of an earlier connection
   };
   EXPECT_EQ(answer_as_pe_1(replayed), "");
 }
@@ -173,7 +172,7 @@ TEST(Strangers, WithTheSecretAreLetIn) {
     std::memcpy(&frame, words.data(), sizeof frame);
     EXPECT_EQ(frame.kind, bootstrap::FrameKind::welcome);
   });
-  EXPECT_THAT(job.run(0), HasSubstr("PE 1"));  // which says nothing after that
+  EXPECT_THAT(job.run(0), HasSubstr("PE 1"));  // PE 1 sends nothing after the proof
   later.join();
 }
 
@@ -205,7 +204,7 @@ TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
   other.group.where = job.group.where;
   const auto ends = run_threads(2, [&](int pe) { return pe == 0 ? job.run(0) : other.run(1); });
   EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not come")));
-  // PE 0 gives up at about the same time.
+  // PE 0 times out at about the same time.
   EXPECT_THAT(ends[1], AllOf(HasSubstr(job.address.text()),
                              AnyOf(StartsWith(begins_with(ETIMEDOUT)), StartsWith(begins_with(ECONNRESET)))));
 }
@@ -229,7 +228,7 @@ TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
   const std::string nonsense(sizeof(bootstrap::Frame), 'x');
   std::thread later([&] {
     prove(member, job.group.secret, words);
-    // After the welcome and the go, so that the words belong to the step.
+    // Sent after the welcome and the go, so that the bytes belong to the step.
     bootstrap::Frame frames[2];
     ::fcntl(member.get(), F_SETFL, 0);
     ::recv(member.get(), frames, sizeof frames, MSG_WAITALL);
@@ -239,7 +238,7 @@ TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
   later.join();
 }
 
-/// PE 0's place may be held by a program that says nothing, or nonsense.
+/// Another program may hold PE 0's address and send nothing, or invalid data.
 TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
   for (const bool is_silent : {true, false}) {
     OpenJob job = OpenJob::make(2, 300ms);
@@ -264,7 +263,7 @@ TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
   }
 }
 
-/// It takes the port of PE 0 before PE 0 does.
+/// Another program binds PE 0's port before PE 0 does.
 TEST(Strangers, WhatHoldsPeZerosPortLearnsNothingAndSaysNothing) {
   OpenJob job = OpenJob::make(2, 1s);
   std::string heard;
@@ -288,7 +287,7 @@ TEST(Strangers, WhatHoldsPeZerosPortLearnsNothingAndSaysNothing) {
   const std::string end = job.run(1);
   holder.join();
   EXPECT_THAT(end, Not(HasSubstr("owned")));
-  EXPECT_EQ(heard.size(), sizeof(bootstrap::Hello)) << "no proof for one that proved nothing";
+  EXPECT_EQ(heard.size(), sizeof(bootstrap::Hello)) << "PE 1 sent its proof to a program that did not prove the secret";
   const std::string secret(job.group.secret.begin(), job.group.secret.end());
   EXPECT_THAT(heard, Not(HasSubstr(secret)));
 }
