@@ -48,7 +48,7 @@ def by_pe(ended):
 
 
 def in_network(setup, *arguments):
-    """gdrkit run in a network namespace of its own, prepared by these commands of a shell; skips where there is none."""
+    """Runs gdrkit run in its own network namespace, after the shell commands in setup. Skips if the system allows no namespace."""
     enter = ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-rn"]
     why = subprocess.run([*enter, "sh", "-c", setup], capture_output=True, text=True, timeout=SOON, check=False)
     if why.returncode != 0:
