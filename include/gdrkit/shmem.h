@@ -95,7 +95,7 @@ struct gdrkit_shmem_device_state {
   uint64_t stride_bytes; /* from one PE's heap to the next one's */
   uint64_t sync_address; /* words of the own heap that barriers use */
   uint64_t limit_ns;     /* of each wait */
-  /* Of host memory: ends waits when a PE has ended, and tells of waits that gave up; 0: none. */
+  /* In host memory: ends waits when a PE has ended, and reports waits that timed out; 0: none. */
   uint64_t control_address;
   uint64_t teams_address; /* description of each team for GPU kernels (gdrkit/detail/shmem_team.cuh) */
   uint64_t proxy_address; /* command queue to PEs of other machines (gdrkit/detail/shmem_proxy.cuh); 0: all PEs are on
