@@ -102,8 +102,8 @@ std::string DoctorAdvice::text() const {
   return all;
 }
 
-DoctorAdvice ask_doctor(ProcessGroup& processes, const std::vector<std::string>& own_gpus, const std::string& library,
-                        const std::string& root) {
+DoctorAdvice ask_doctor(job::ProcessGroup& processes, const std::vector<std::string>& own_gpus,
+                        const std::string& library, const std::string& root) {
   const std::string machine = machine_name() + ":";
   const std::vector<std::string> all = processes.gather(machine + " " + joined(own_gpus));
   if (!processes.is_first()) return {};

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "transfer/common/process_group.hpp"
+#include "transfer/job/process_group.hpp"
 
 namespace gdrkit::tools::transfer {
 
@@ -55,7 +55,7 @@ struct DoctorQuestion {
 [[nodiscard]] DoctorAdvice ask_doctor(const DoctorQuestion& question);
 /// Collective: `own_gpus` of every process; the first runs the doctor, for the GPUs of its machine, and has the answer.
 /// Before the measurement, so that it examines the settings that the user made.
-[[nodiscard]] DoctorAdvice ask_doctor(ProcessGroup& processes, const std::vector<std::string>& own_gpus,
+[[nodiscard]] DoctorAdvice ask_doctor(job::ProcessGroup& processes, const std::vector<std::string>& own_gpus,
                                       const std::string& library, const std::string& root);
 
 }  // namespace gdrkit::tools::transfer

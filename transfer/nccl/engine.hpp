@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "transfer/common/process_group.hpp"
+#include "transfer/job/process_group.hpp"
 #include "transfer/nccl/collective.hpp"
 #include "transfer/nccl/element.hpp"
 
@@ -38,7 +38,7 @@ struct LocalRank {
 };
 
 struct EngineRequest {
-  transfer::ProcessGroup* processes = nullptr;
+  job::ProcessGroup* processes = nullptr;
   std::vector<LocalRank> locals;
   int n_ranks = 1;
   std::string library;  ///< the file that was named; ""

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "transfer/common/process_group.hpp"
-#include "transfer/common/watchdog.hpp"
+#include "transfer/job/process_group.hpp"
+#include "transfer/job/watchdog.hpp"
 #include "transfer/nccl/engine.hpp"
 #include "transfer/nccl/options.hpp"
 #include "transfer/nccl/rank_gpu.hpp"
@@ -17,8 +17,8 @@
 namespace gdrkit::tools::nccl {
 
 struct Parties {
-  transfer::ProcessGroup* processes;
-  transfer::Watchdog* watchdog;
+  job::ProcessGroup* processes;
+  job::Watchdog* watchdog;
   Engine* engine;
   std::vector<RankGpu>* gpus;
 };

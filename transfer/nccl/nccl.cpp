@@ -183,9 +183,9 @@ class Run {
 
   const Options& options_;
   const Collective& collective_;
-  transfer::ProcessGroup processes_;
+  job::ProcessGroup processes_;
   int n_ranks_;
-  transfer::Watchdog watchdog_;
+  job::Watchdog watchdog_;
   std::vector<RankGpu> gpus_;
   std::unique_ptr<Engine> engine_;
   Report report_;

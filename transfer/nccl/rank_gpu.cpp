@@ -100,7 +100,7 @@ void RankGpu::wait() {
   done_or_fail(device_->synchronize(stream_), "cannot wait for the data");
 }
 
-std::vector<RankGpu> open_rank_gpus(transfer::ProcessGroup& processes, int per_process) {
+std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_process) {
   std::vector<RankGpu> gpus;
   const int first_rank = processes.process() * per_process;
   if (per_process == 1) {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "transfer/common/process_group.hpp"
+#include "transfer/job/process_group.hpp"
 #include "transfer/nccl/collective.hpp"
 #include "transfer/nccl/element.hpp"
 
@@ -61,6 +61,6 @@ class RankGpu {
 
 /// `per_process` GPUs for each process: with one, the GPU that the process has already. Throws Failure: cannot_run
 /// where this machine has too few.
-[[nodiscard]] std::vector<RankGpu> open_rank_gpus(transfer::ProcessGroup& processes, int per_process);
+[[nodiscard]] std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_process);
 
 }  // namespace gdrkit::tools::nccl

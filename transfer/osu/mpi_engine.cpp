@@ -31,7 +31,7 @@ class MpiEngine : public OsuEngine {
     if (std::max(request.source_bytes, request.target_bytes) > static_cast<std::size_t>(INT_MAX)) {
       throw Failure(ExitCode::usage, "gdrkit osu: MPI counts bytes by int: make -m smaller than 2G for --engine mpi");
     }
-    transfer::ProcessGroup& processes = *request.processes;
+    job::ProcessGroup& processes = *request.processes;
     if (start_.rank() != processes.process() || start_.ranks() != processes.n_processes()) {
       throw Failure(
           ExitCode::cannot_run,
@@ -99,7 +99,7 @@ class MpiEngine : public OsuEngine {
 
   /// Collective, and the same for all ranks, so that MPI ends as it should.
   void check_cuda(const EngineRequest& request) {
-    transfer::ProcessGroup& processes = *request.processes;
+    job::ProcessGroup& processes = *request.processes;
     const bool needs_it = request.place != 'H' && !processes.session().choice().is_emulated;
     const std::vector<double> all = processes.gather(needs_it && mpi_.has_cuda() == 0 ? 1 : 0);
     if (std::all_of(all.begin(), all.end(), [](double lacks) { return lacks == 0; })) return;

@@ -66,7 +66,7 @@ class NcclCollectives : public OsuEngine {
   void end() override { engine_->end(); }
 
  private:
-  transfer::ProcessGroup& processes_;
+  job::ProcessGroup& processes_;
   std::unique_ptr<nccl::Engine> engine_;
   std::uint64_t source_ = 0;
   std::uint64_t target_ = 0;

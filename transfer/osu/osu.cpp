@@ -10,7 +10,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
 #include "transfer/common/earlier_result.hpp"
-#include "transfer/common/watchdog.hpp"
+#include "transfer/job/watchdog.hpp"
 #include "transfer/osu/mpi_plugin.hpp"
 #include "transfer/osu/mpi_start.hpp"
 #include "transfer/osu/options.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 class Run {
  public:
-  Run(const Options& options, const Plan& plan, transfer::ProcessGroup& processes, const MpiStart* mpi)
+  Run(const Options& options, const Plan& plan, job::ProcessGroup& processes, const MpiStart* mpi)
       : options_(options),
         plan_(plan),
         processes_(processes),
@@ -234,8 +234,8 @@ class Run {
 
   const Options& options_;
   const Plan& plan_;
-  transfer::ProcessGroup& processes_;
-  transfer::Watchdog watchdog_;
+  job::ProcessGroup& processes_;
+  job::Watchdog watchdog_;
   int pairs_ = 0;  // 0: all ranks together
   Part part_;
   std::vector<std::size_t> sizes_;  // those of the plan that -M allows
@@ -246,7 +246,7 @@ class Run {
 
 std::unique_ptr<MpiStart> start_of_launcher(const Options& options, const Plan& plan) {
   if (plan.engine->launcher != Launcher::own) return nullptr;
-  transfer::Watchdog watchdog("gdrkit osu", std::chrono::seconds(options.timeout_s), "--timeout");
+  job::Watchdog watchdog("gdrkit osu", std::chrono::seconds(options.timeout_s), "--timeout");
   watchdog.begin("MPI_Init_thread");
   return std::make_unique<MpiStart>(options.mpi_plugin);
 }
@@ -268,12 +268,12 @@ ExitCode run_osu(Front front, int argc, char** argv) {
   const osu::Plan plan = osu::plan_of(options);
   if (plan.engine->before_cuda != nullptr) plan.engine->before_cuda();
   const std::unique_ptr<osu::MpiStart> mpi = osu::start_of_launcher(options, plan);
-  transfer::ProcessGroup processes{std::chrono::seconds(options.timeout_s)};
+  job::ProcessGroup processes{std::chrono::seconds(options.timeout_s)};
   if (processes.n_processes() == 1 && !options.is_rank && mpi == nullptr) {
     processes.end();
     std::vector<std::string> words = {"osu", "--as-rank"};
     words.insert(words.end(), argv + 1, argv + argc);
-    pgas::start_job(2, words);
+    job::start_job(2, words);
   }
   const ExitCode code = osu::Run(options, plan, processes, mpi.get()).measure();
   processes.end();

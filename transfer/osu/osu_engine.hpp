@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "transfer/common/process_group.hpp"
+#include "transfer/job/process_group.hpp"
 #include "transfer/osu/osu_test.hpp"
 
 namespace gdrkit::tools::osu {
@@ -26,7 +26,7 @@ struct Window {
 };
 
 struct EngineRequest {
-  transfer::ProcessGroup* processes = nullptr;
+  job::ProcessGroup* processes = nullptr;
   const OsuTest* test = nullptr;
   Place place = 'H';
   std::size_t source_bytes = 0;

@@ -134,7 +134,7 @@ class ShmemEngine : public OsuEngine {
         "signal_wait_until");
   }
 
-  transfer::ProcessGroup& processes_;
+  job::ProcessGroup& processes_;
   char* source_ = nullptr;
   char* target_ = nullptr;
   std::uint64_t* word_ = nullptr;

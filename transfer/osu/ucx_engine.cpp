@@ -247,7 +247,7 @@ class UcxEngine : public OsuEngine {
   }
 
   const platform::UcxRequestParams no_options_{};
-  transfer::ProcessGroup& processes_;
+  job::ProcessGroup& processes_;
   const platform::UcxCalls& calls_;
   int n_ranks_;
   bool understands_gpu_ = false;

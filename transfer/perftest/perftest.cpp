@@ -11,11 +11,11 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
 #include "transfer/common/earlier_result.hpp"
+#include "transfer/job/pe_session.hpp"
 #include "transfer/perftest/cm_wire.hpp"
 #include "transfer/perftest/report.hpp"
 #include "transfer/perftest/socket_wire.hpp"
 #include "transfer/perftest/traffic.hpp"
-#include "transfer/shmem/pe_session.hpp"
 
 namespace gdrkit::tools {
 namespace perftest {
@@ -355,7 +355,7 @@ ExitCode run_perftest(Front front, int argc, char** argv) {
                     "gdrkit perftest: --loopback excludes -R and -z, which need the address of the "
                     "server's RDMA device: start both ends yourself");
     }
-    pgas::start_job(2, words);
+    job::start_job(2, words);
   }
   perftest::Plan plan = perftest::plan_of(options);
   return perftest::Run(options, plan).measure();

@@ -65,7 +65,7 @@ void Checker::count(std::uint64_t operations) {
 bool Checker::succeeds(int code, const std::string& what) {
   count();
   if (code >= 0) return true;
-  fail(last_error(format("%s returned %d", what.c_str(), code)));
+  fail(job::last_error(format("%s returned %d", what.c_str(), code)));
   return false;
 }
 
@@ -83,7 +83,7 @@ void Checker::demand(bool holds, const std::string& what) {
   if (!holds) fail(what);
 }
 
-void Checker::barrier() { require(gdrkit_shmem_barrier_all(), "barrier_all"); }
+void Checker::barrier() { job::require(gdrkit_shmem_barrier_all(), "barrier_all"); }
 
 void Checker::read(void* target, const void* source, std::size_t size_bytes) {
   require_copy(session_.device().copy_to_host(target, address_of(source), size_bytes));
@@ -114,7 +114,8 @@ void Checker::spoil(std::vector<std::uint8_t>* received) {
 SymmetricMemory::SymmetricMemory(Checker& checker, std::size_t size_bytes)
     : checker_(checker), data_(static_cast<std::uint8_t*>(gdrkit_shmem_malloc(size_bytes))) {
   if (data_ == nullptr) {
-    throw Failure(ExitCode::failed, "gdrkit shmem check: " + last_error(format("malloc of %zu bytes", size_bytes)));
+    throw Failure(ExitCode::failed,
+                  "gdrkit shmem check: " + job::last_error(format("malloc of %zu bytes", size_bytes)));
   }
 }
 

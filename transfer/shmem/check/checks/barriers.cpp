@@ -20,14 +20,14 @@ void check_barriers(Checker& checker) {
                              format("p to PE %d", pe));
     }
     if (is_sync) (void)checker.succeeds(gdrkit_shmem_quiet(), "quiet");
-    require(is_sync ? gdrkit_shmem_sync_all() : gdrkit_shmem_barrier_all(), is_sync ? "sync_all" : "barrier_all");
+    job::require(is_sync ? gdrkit_shmem_sync_all() : gdrkit_shmem_barrier_all(), is_sync ? "sync_all" : "barrier_all");
     checker.read(seen.data(), memory.data(), pes * sizeof(std::uint64_t));
     for (std::size_t pe = 0; pe < pes; ++pe) {
       checker.demand(seen[pe] == number, format("round %d: after %s, the word of PE %zu is %llu", round,
                                                 is_sync ? "quiet and sync_all" : "barrier_all", pe,
                                                 static_cast<unsigned long long>(seen[pe])));
     }
-    require(gdrkit_shmem_sync_all(), "sync_all");
+    job::require(gdrkit_shmem_sync_all(), "sync_all");
   }
 }
 

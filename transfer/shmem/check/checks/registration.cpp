@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cerrno>
 
+#include "platform/device/device.hpp"
 #include "transfer/shmem/check/check_list.hpp"
 #include "transfer/shmem/check/checker.hpp"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "transfer/shmem/pe_session.hpp"
+#include "transfer/job/pe_session.hpp"
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::job {
 
 class ProcessGroup {
  public:
@@ -27,7 +27,7 @@ class ProcessGroup {
   [[nodiscard]] int process() const noexcept { return session_.pe(); }
   [[nodiscard]] int n_processes() const noexcept { return session_.n_pes(); }
   [[nodiscard]] bool is_first() const noexcept { return process() == 0; }
-  [[nodiscard]] pgas::PeSession& session() noexcept { return session_; }
+  [[nodiscard]] PeSession& session() noexcept { return session_; }
 
   void barrier();
   /// By process.
@@ -44,8 +44,8 @@ class ProcessGroup {
 
   [[nodiscard]] std::vector<char> all_gather(const void* bytes, std::size_t size_bytes);
 
-  pgas::PeSession session_;
+  PeSession session_;
   char* slots_ = nullptr;  // symmetric: slot i is written by process i
 };
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::job

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::job {
 
 /// Calls of communication libraries wait for other ranks without a limit, and nothing but the end of the process ends
 /// them.
@@ -40,4 +40,4 @@ class Watchdog {
   std::thread thread_;
 };
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::job

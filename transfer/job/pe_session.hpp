@@ -14,7 +14,7 @@
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::job {
 
 /// "what: the library's error message".
 [[nodiscard]] std::string last_error(const std::string& what);
@@ -62,4 +62,4 @@ class PeSession {
 /// Replaces this process by `gdrkit run -n n_pes -- gdrkit <words>`. Throws Failure(failed).
 [[noreturn]] void start_job(int n_pes, const std::vector<std::string>& words);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::job

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/common/watchdog.hpp"
+#include "transfer/job/watchdog.hpp"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 
 #include "cli/common/exit_code.hpp"
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::job {
 
 Watchdog::Watchdog(std::string who, std::chrono::seconds limit, const char* option)
     : who_(std::move(who)), limit_(limit), option_(option), thread_([this] { watch(); }) {}
@@ -53,4 +53,4 @@ void Watchdog::watch() {
   }
 }
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::job

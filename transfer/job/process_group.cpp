@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/common/process_group.hpp"
+#include "transfer/job/process_group.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::job {
 namespace {
 
-pgas::SessionRequest group_request(std::chrono::seconds limit) {
-  pgas::SessionRequest request;
+SessionRequest group_request(std::chrono::seconds limit) {
+  SessionRequest request;
   request.timeout_ms = static_cast<std::uint32_t>(std::chrono::milliseconds(limit).count());
   return request;
 }
@@ -19,21 +19,21 @@ pgas::SessionRequest group_request(std::chrono::seconds limit) {
 ProcessGroup::ProcessGroup(std::chrono::seconds limit) : session_(group_request(limit)) {
   const std::size_t size_bytes = slot_bytes * static_cast<std::size_t>(n_processes());
   slots_ = static_cast<char*>(gdrkit_shmem_malloc(size_bytes));
-  if (slots_ == nullptr) throw Failure(ExitCode::failed, pgas::last_error("malloc of the processes' slots"));
+  if (slots_ == nullptr) throw Failure(ExitCode::failed, last_error("malloc of the processes' slots"));
 }
 
-void ProcessGroup::barrier() { pgas::require(gdrkit_shmem_barrier_all(), "barrier_all"); }
+void ProcessGroup::barrier() { require(gdrkit_shmem_barrier_all(), "barrier_all"); }
 
 std::vector<char> ProcessGroup::all_gather(const void* bytes, std::size_t size_bytes) {
   char slot[slot_bytes] = {};
   std::memcpy(slot, bytes, std::min(size_bytes, slot_bytes));
   const std::size_t offset = slot_bytes * static_cast<std::size_t>(process());
   for (int other = 0; other < n_processes(); ++other) {
-    pgas::require(gdrkit_shmem_put(slots_ + offset, slot, slot_bytes, other), "put");
+    require(gdrkit_shmem_put(slots_ + offset, slot, slot_bytes, other), "put");
   }
   barrier();
   std::vector<char> all(slot_bytes * static_cast<std::size_t>(n_processes()));
-  pgas::require(gdrkit_shmem_get(all.data(), slots_, all.size(), process()), "get");
+  require(gdrkit_shmem_get(all.data(), slots_, all.size(), process()), "get");
   barrier();  // nobody writes the next values before all have read these
   return all;
 }
@@ -75,8 +75,8 @@ void ProcessGroup::share(void* bytes, std::size_t size_bytes) {
 }
 
 void ProcessGroup::end() {
-  pgas::require(gdrkit_shmem_free(slots_), "free");
+  require(gdrkit_shmem_free(slots_), "free");
   session_.end();
 }
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::job

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/shmem/pe_session.hpp"
+#include "transfer/job/pe_session.hpp"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 
 #include "platform/vendor/ucx_library.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::job {
 namespace {
 
 /// Of launchers that span machines: how many ranks there are, and on this machine.
@@ -98,4 +98,4 @@ void start_job(int n_pes, const std::vector<std::string>& words) {
   throw Failure(ExitCode::failed, format("gdrkit shmem: cannot start %s: %s", path, std::strerror(errno)));
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::job
