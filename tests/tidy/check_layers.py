@@ -17,7 +17,9 @@ NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/t
 ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
 NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(?:shmem_impl::)?([a-z]\w*)::(?=\w)")
 # Products whose private namespaces are checked: a file of <product>/<folder> opens <this>::<folder> and what is inside.
-PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"}
+PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl", "transfer": "gdrkit::tools"}
+# A subcommand's run_<name> is in the namespace of the list of subcommands; transfer/run has no namespace of its own yet.
+SUBCOMMAND = re.compile(r"transfer/(?:run/\w+|(\w+)/\1)\.[ch]pp")
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations
 # It defines what core declares, so that core need not include the folder above it.
 DEFINES_FOR_CORE = "shmem/collective/team_collectives.cpp"
@@ -127,6 +129,8 @@ def folder_violations(path, source):
     right = f"{PRIVATE[product]}::{folders[0]}"
     for match in OPENED.finditer(repo.code_only(source)):
         opened = match.group(1)
+        if opened == "gdrkit::tools" and SUBCOMMAND.fullmatch(path):
+            continue
         if opened != right and not opened.startswith(right + "::") and (path, opened) != (DEFINES_FOR_CORE, "gdrkit::shmem_impl::core"):
             yield f"{path}:{repo.line_of(source, match.start())}: opens namespace {opened}; its folder's is {right}"
 

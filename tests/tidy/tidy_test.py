@@ -101,12 +101,14 @@ class Layers(TidyTest):
 
     def test_refuses_a_namespace_of_another_folder(self):
         with open(os.path.join(self.root, "cmake", "layers.txt"), "a", encoding="utf-8") as file:
-            file.write("shmem/heap:\n")
+            file.write("shmem/heap:\ntransfer/osu:\n")
         self.plant("shmem/heap/a.hpp", "namespace gdrkit::shmem_impl::node {\nclass Node;\n}\n\nnamespace gdrkit::shmem_impl::heap {\nint x;\n}\n")
         self.plant("shmem/heap/b.cpp", "namespace gdrkit::shmem {\nint x;\n}\nnamespace gdrkit::shmem_impl::heap::parts {\n}\n")
         self.plant("lib/base/c.cpp", "namespace gdrkit::core {\nint x;\n}\n")
+        self.plant("transfer/osu/osu.cpp", "namespace gdrkit::tools {\nint x;\n}\n")
+        self.plant("transfer/osu/d.cpp", "namespace gdrkit::tools {\nint x;\n}\n")
         self.expect(check_layers, "shmem/heap/b.cpp:1: opens namespace gdrkit::shmem; its folder's is gdrkit::shmem_impl::heap",
-                    "lib/base/c.cpp:1: opens namespace gdrkit::core")
+                    "lib/base/c.cpp:1: opens namespace gdrkit::core", "transfer/osu/d.cpp:1: opens namespace gdrkit::tools;")
 
     def test_keeps_backends_apart(self):
         self.plant("lib/backend/backend.hpp")

@@ -10,9 +10,9 @@
 #include "cli/common/size.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
-#include "transfer/common/earlier_result.hpp"
 #include "transfer/nccl/measurement.hpp"
 #include "transfer/nccl/report.hpp"
+#include "transfer/report/earlier_result.hpp"
 
 namespace gdrkit::tools {
 namespace nccl {
@@ -92,7 +92,7 @@ class Run {
     std::vector<std::string> own;
     for (RankGpu& gpu : gpus_) own.emplace_back(gpu.device().identity().pci_bus_id);
     watchdog_.begin("questions to gdrkit doctor");
-    report_.doctor = transfer::ask_doctor(processes_, own, options_.engine, options_.doctor_root);
+    report_.doctor = report::ask_doctor(processes_, own, options_.engine, options_.doctor_root);
     watchdog_.end();
   }
 
@@ -189,7 +189,7 @@ class Run {
   std::vector<RankGpu> gpus_;
   std::unique_ptr<Engine> engine_;
   Report report_;
-  std::optional<transfer::EarlierResult> earlier_;  // of the first process
+  std::optional<report::EarlierResult> earlier_;  // of the first process
 };
 
 }  // namespace

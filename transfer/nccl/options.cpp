@@ -109,7 +109,7 @@ CommandLine command_line(Options* options) {
       {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
        true},
   };
-  transfer::add_document_options(&line, options, 'J');
+  report::add_document_options(&line, options, 'J');
   line.operands = {&options->words, "TEST", "what to measure", {}};
   for (const Collective& collective : all_collectives()) line.operands.words.emplace_back(collective.name);
   line.refused = refused_options();

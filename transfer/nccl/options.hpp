@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "cli/common/command_line.hpp"
-#include "transfer/common/document_options.hpp"
 #include "transfer/nccl/collective.hpp"
 #include "transfer/nccl/element.hpp"
+#include "transfer/report/document_options.hpp"
 
 namespace gdrkit::tools::nccl {
 
-struct Options : transfer::DocumentOptions {
+struct Options : report::DocumentOptions {
   std::vector<std::string> words;  ///< the test's name
   std::size_t smallest_bytes = 32UL << 20;
   std::size_t largest_bytes = 32UL << 20;

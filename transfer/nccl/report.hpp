@@ -8,8 +8,8 @@
 
 #include "cli/common/document_option.hpp"
 #include "measure/result/result.hpp"
-#include "transfer/common/doctor_advice.hpp"
 #include "transfer/nccl/table.hpp"
+#include "transfer/report/doctor_advice.hpp"
 
 namespace gdrkit::tools::nccl {
 
@@ -21,7 +21,7 @@ struct Report {
   int iterations = 1;              ///< operations of one measurement
   std::vector<Row> rows;           ///< in the order of measurement; with cycles several of one size
   std::vector<std::string> paths;  ///< by process
-  transfer::DoctorAdvice doctor;
+  report::DoctorAdvice doctor;
 };
 
 /// Of the rows.

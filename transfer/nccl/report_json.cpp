@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "measure/result/result_document.hpp"
-#include "transfer/common/doctor_json.hpp"
 #include "transfer/nccl/report.hpp"
+#include "transfer/report/doctor_json.hpp"
 
 namespace gdrkit::tools::nccl {
 
@@ -13,7 +13,7 @@ void write_report_json(const DocumentOption& option, const Report& report) {
   document["average_bus_bandwidth"] = average_bus_gbps(report.rows);
   document["wrong_elements"] = wrong_elements(report.rows);
   document["paths"] = report.paths;
-  document["doctor"] = transfer::doctor_json(report.doctor);
+  document["doctor"] = report::doctor_json(report.doctor);
   document["ok"] = report.result.is_ok;
   write_json(option, document);
 }

@@ -187,7 +187,7 @@ CommandLine command_line(Options* options) {
        true},
       {'\0', "as-rank", "", &options->is_rank, "be a rank", false, false, false, 1, true},
   };
-  transfer::add_document_options(&line, options);
+  report::add_document_options(&line, options);
   line.operands = {&options->words,
                    "TEST [D|H|M D|H|M]",
                    "what to measure, and where the buffers of both ranks are (of collectives: one word)",

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "cli/common/command_line.hpp"
-#include "transfer/common/document_options.hpp"
 #include "transfer/osu/osu_engine.hpp"
+#include "transfer/report/document_options.hpp"
 
 namespace gdrkit::tools::osu {
 
-struct Options : transfer::DocumentOptions {
+struct Options : report::DocumentOptions {
   std::vector<std::string> words;  ///< TEST [PLACE PLACE]
   std::string sizes;               ///< "[MIN:]MAX"
   int iterations = 0;              ///< 0: OSU's default for the test and size

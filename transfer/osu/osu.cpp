@@ -9,13 +9,13 @@
 
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
-#include "transfer/common/earlier_result.hpp"
 #include "transfer/job/watchdog.hpp"
 #include "transfer/osu/mpi_plugin.hpp"
 #include "transfer/osu/mpi_start.hpp"
 #include "transfer/osu/options.hpp"
 #include "transfer/osu/report.hpp"
 #include "transfer/osu/validation.hpp"
+#include "transfer/report/earlier_result.hpp"
 
 namespace gdrkit::tools {
 namespace osu {
@@ -134,7 +134,7 @@ class Run {
     std::vector<std::string> own;
     if (part_.place != 'H') own.emplace_back(processes_.session().device().identity().pci_bus_id);
     watchdog_.begin("questions to gdrkit doctor");
-    report_.doctor = transfer::ask_doctor(processes_, own, plan_.engine->name, options_.doctor_root);
+    report_.doctor = report::ask_doctor(processes_, own, plan_.engine->name, options_.doctor_root);
     watchdog_.end();
   }
 
@@ -241,7 +241,7 @@ class Run {
   std::vector<std::size_t> sizes_;  // those of the plan that -M allows
   std::unique_ptr<OsuEngine> engine_;
   Report report_;
-  std::optional<transfer::EarlierResult> earlier_;  // of the first rank
+  std::optional<report::EarlierResult> earlier_;  // of the first rank
 };
 
 std::unique_ptr<MpiStart> start_of_launcher(const Options& options, const Plan& plan) {

@@ -8,8 +8,8 @@
 
 #include "cli/common/document_option.hpp"
 #include "measure/result/result.hpp"
-#include "transfer/common/doctor_advice.hpp"
 #include "transfer/osu/lines.hpp"
+#include "transfer/report/doctor_advice.hpp"
 
 namespace gdrkit::tools::osu {
 
@@ -18,7 +18,7 @@ struct Report {
   LineFormat line;
   int n_ranks = 2;
   std::string path;
-  transfer::DoctorAdvice doctor;
+  report::DoctorAdvice doctor;
   std::vector<OsuRow> rows;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "measure/result/result_document.hpp"
-#include "transfer/common/doctor_json.hpp"
 #include "transfer/osu/report.hpp"
+#include "transfer/report/doctor_json.hpp"
 
 namespace gdrkit::tools::osu {
 
@@ -20,7 +20,7 @@ void write_report_json(const DocumentOption& option, const Report& report) {
   document["wrong_sizes"] = wrong;
   document["wrong_bytes"] = wrong_bytes;
   document["path"] = report.path;
-  document["doctor"] = transfer::doctor_json(report.doctor);
+  document["doctor"] = report::doctor_json(report.doctor);
   if (report.line.test->is_of_all_ranks()) {
     document["extremes"] = Json::array();
     for (const OsuRow& row : report.rows) {

@@ -263,7 +263,7 @@ CommandLine command_line(Options* options) {
        true},
   };
   add_roce_options(&line, options);
-  transfer::add_document_options(&line, options);
+  report::add_document_options(&line, options);
   line.operands = {&options->words, "TEST [HOST]", "what to measure, and on the client where the server is", {}};
   for (const VerbsTest& test : all_verbs_tests()) line.operands.words.emplace_back(test.name);
   line.refused = refused_options();

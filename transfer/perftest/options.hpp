@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/common/command_line.hpp"
-#include "transfer/common/document_options.hpp"
 #include "transfer/perftest/verbs_test.hpp"
+#include "transfer/report/document_options.hpp"
 
 namespace gdrkit::tools::perftest {
 
@@ -20,7 +20,7 @@ struct ExchangeRoute {
   bool is_ipv6_only = false;
 };
 
-struct Options : transfer::DocumentOptions {
+struct Options : report::DocumentOptions {
   std::vector<std::string> words;  ///< TEST [HOST]
   std::string device;              ///< in one command for both ends: also "server's,client's"
   int ib_port = 1;

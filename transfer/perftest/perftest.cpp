@@ -10,12 +10,12 @@
 
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
-#include "transfer/common/earlier_result.hpp"
 #include "transfer/job/pe_session.hpp"
 #include "transfer/perftest/cm_wire.hpp"
 #include "transfer/perftest/report.hpp"
 #include "transfer/perftest/socket_wire.hpp"
 #include "transfer/perftest/traffic.hpp"
+#include "transfer/report/earlier_result.hpp"
 
 namespace gdrkit::tools {
 namespace perftest {
@@ -66,12 +66,12 @@ class Run {
     const auto link = std::filesystem::read_symlink(
         options_.doctor_root + "/sys/class/infiniband/" + endpoint_.device() + "/device", error);
     if (error && !is_of_test) return;
-    transfer::DoctorQuestion question{{}, "verbs", false, options_.doctor_root, endpoint_.device(), ""};
+    report::DoctorQuestion question{{}, "verbs", false, options_.doctor_root, endpoint_.device(), ""};
     if (!error) question.adapter_address = link.filename().string();
     if (plan_.uses_gpu() && (is_of_test || !memory_.is_emulated())) {
       question.gpus.emplace_back(memory_.device()->identity().pci_bus_id);
     }
-    report_.doctor = transfer::ask_doctor(question);
+    report_.doctor = report::ask_doctor(question);
   }
 
   std::unique_ptr<Wire> open_wire(std::chrono::seconds limit) {
@@ -335,7 +335,7 @@ class Run {
   std::vector<PairAddress> remotes_;
   Traffic* traffic_ = nullptr;
   Report report_;
-  std::optional<transfer::EarlierResult> earlier_;
+  std::optional<report::EarlierResult> earlier_;
 };
 
 }  // namespace

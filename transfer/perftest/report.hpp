@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "measure/result/result.hpp"
-#include "transfer/common/doctor_advice.hpp"
 #include "transfer/perftest/lines.hpp"
 #include "transfer/perftest/options.hpp"
+#include "transfer/report/doctor_advice.hpp"
 
 namespace gdrkit::tools::perftest {
 
@@ -19,7 +19,7 @@ struct Report {
   Settings settings;
   std::string place;  ///< "host" or "gpu"
   std::string path;
-  transfer::DoctorAdvice doctor;
+  report::DoctorAdvice doctor;
   bool is_checked = false;  ///< the other end is gdrkit's
   std::uint64_t wrong = 0;  ///< bytes, of atomics words, at both ends
   std::uint64_t lost = 0;   ///< datagrams

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "measure/result/result_document.hpp"
-#include "transfer/common/doctor_json.hpp"
 #include "transfer/perftest/report.hpp"
+#include "transfer/report/doctor_json.hpp"
 
 namespace gdrkit::tools::perftest {
 namespace {
@@ -34,7 +34,7 @@ void write_report_json(const DocumentOption& option, const Report& report) {
   document["wrong"] = report.wrong;
   document["lost"] = report.lost;
   document["path"] = report.path;
-  document["doctor"] = transfer::doctor_json(report.doctor);
+  document["doctor"] = report::doctor_json(report.doctor);
   document["ok"] = report.result.is_ok;
   write_json(option, document);
 }

@@ -16,7 +16,7 @@
 #include "transfer/job/pe_session.hpp"
 #include "transfer/shmem/parts.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 constexpr std::uint32_t timeout_ms = 60'000;
@@ -111,4 +111,4 @@ ExitCode run_info(Front front, int argc, char** argv) {
   return ExitCode::ok;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

@@ -5,11 +5,11 @@
 
 #include "cli/common/command_line.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 // argv[0] is the part's name. Each throws as a subcommand does.
 ExitCode run_info(Front front, int argc, char** argv);
 ExitCode run_check(Front front, int argc, char** argv);
 ExitCode run_bench(Front front, int argc, char** argv);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

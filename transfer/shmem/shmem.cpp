@@ -7,7 +7,7 @@
 #include "transfer/shmem/parts.hpp"
 
 namespace gdrkit::tools {
-namespace pgas {
+namespace shmem {
 namespace {
 
 struct Part {
@@ -28,18 +28,18 @@ CommandLine command_line(std::vector<std::string>* words) {
 }
 
 }  // namespace
-}  // namespace pgas
+}  // namespace shmem
 
 ExitCode run_shmem(Front front, int argc, char** argv) {
   if (argc > 1) {
-    for (const pgas::Part& part : pgas::parts) {
+    for (const shmem::Part& part : shmem::parts) {
       if (std::strcmp(argv[1], part.name) == 0) return part.run(front, argc - 1, argv + 1);
     }
   }
   std::vector<std::string> words;
-  if (const auto ended = parse(pgas::command_line(&words), front, argc, argv)) return *ended;
+  if (const auto ended = parse(shmem::command_line(&words), front, argc, argv)) return *ended;
   std::vector<std::string> names;
-  for (const pgas::Part& part : pgas::parts) names.emplace_back(part.name);
+  for (const shmem::Part& part : shmem::parts) names.emplace_back(part.name);
   throw Failure(ExitCode::usage, words.empty()
                                      ? "gdrkit shmem: name a part: info, check, bench\nTry: gdrkit shmem --help"
                                      : "gdrkit shmem: there is no part '" + words[0] + "'" +

@@ -11,7 +11,7 @@
 #include "measure/result/result_file.hpp"
 #include "transfer/shmem/bench/bench_report.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 [[noreturn]] void refuse_comparison(const std::string& why) {
@@ -89,4 +89,4 @@ ExitCode BenchCompare::compare_with(const measure::Result& current, BenchRun* ru
   return report.exit_code();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

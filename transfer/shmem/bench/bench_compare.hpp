@@ -11,7 +11,7 @@
 #include "transfer/shmem/bench/bench_options.hpp"
 #include "transfer/shmem/bench/bench_run.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 class BenchCompare {
  public:
@@ -29,4 +29,4 @@ class BenchCompare {
   measure::Result old_;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

@@ -3,7 +3,7 @@
 #include "measure/result/result_document.hpp"
 #include "transfer/shmem/bench/bench_report.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 void write_bench_json(const DocumentOption& option, const BenchReport& report) {
   if (!option.is_given) return;
@@ -28,4 +28,4 @@ void write_bench_json(const DocumentOption& option, const BenchReport& report) {
   write_json(option, document);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

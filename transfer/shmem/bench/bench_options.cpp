@@ -10,7 +10,7 @@
 #include "cli/common/size.hpp"
 #include "cli/common/suggestion.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 constexpr int most_rounds = 1000;
@@ -151,4 +151,4 @@ std::vector<std::size_t> chosen_cases(const BenchOptions& options) {
   return chosen;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

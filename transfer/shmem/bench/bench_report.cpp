@@ -5,7 +5,7 @@
 #include "cli/common/exit_code.hpp"
 #include "transfer/shmem/bench/bench_series.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 std::vector<Ratio> CaseResult::ratios(const measure::Series& peer) const {
   std::vector<Ratio> all;
@@ -48,4 +48,4 @@ std::string table_text(const CaseResult& one, const PeerNames& peer_names) {
   return text + "\n";
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

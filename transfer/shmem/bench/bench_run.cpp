@@ -10,7 +10,7 @@
 #include "gdrkit/gdrkit.h"
 #include "transfer/shmem/bench/bench_series.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 constexpr double batch_ns = 2e6;
@@ -297,4 +297,4 @@ measure::Single BenchRun::run_singles(WorkerJob* job, std::size_t number, std::s
   return job->run_singles(number, size_bytes, static_cast<std::size_t>(options_.singles));
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

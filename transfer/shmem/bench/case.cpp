@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 constexpr std::size_t smallest_bulk_bytes = std::size_t{1} << 20;
@@ -101,4 +101,4 @@ std::vector<std::size_t> sizes_of(const Case& one, const SizeRange& range) {
   return {0};
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

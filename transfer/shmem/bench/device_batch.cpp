@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 using platform::LaunchShape;
@@ -106,4 +106,4 @@ DeviceBatch device_batch(const DeviceWork& work, std::size_t count, std::uint64_
   return batch;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 struct EmptyLibrary {
 #define GDRKIT_SHMEM_NO_OPERATION(name) \
@@ -37,4 +37,4 @@ struct EmptyLibrary {
 #undef GDRKIT_SHMEM_NO_OPERATION
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

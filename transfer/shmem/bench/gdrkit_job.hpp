@@ -17,7 +17,7 @@
 #include "transfer/shmem/bench/station.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 /// All throw Failure.
 class GdrkitJob {
@@ -92,4 +92,4 @@ class GdrkitJob {
   Library library_;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

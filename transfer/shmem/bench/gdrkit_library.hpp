@@ -9,7 +9,7 @@
 #include "gdrkit/shmem.h"
 #include "transfer/shmem/bench/empty_library.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 class GdrkitLibrary : public EmptyLibrary {
  public:
@@ -128,4 +128,4 @@ class GdrkitLibrary : public EmptyLibrary {
   }
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

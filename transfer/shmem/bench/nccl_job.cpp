@@ -9,7 +9,7 @@
 #include "cli/common/exit_code.hpp"
 #include "transfer/shmem/bench/peer_gpu.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 NcclJob::NcclJob(const PeerFiles& files) {
   // As for NVSHMEM. What the user has set stays.
@@ -73,4 +73,4 @@ std::string NcclJob::version() const {
   return format("%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

@@ -13,7 +13,7 @@
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 /// All throw Failure.
 class NcclJob {
@@ -49,4 +49,4 @@ class NcclJob {
   std::string why_no_device_ = "GPU kernels have no calls of NCCL";
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

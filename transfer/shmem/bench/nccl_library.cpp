@@ -4,7 +4,7 @@
 
 #include "cli/common/exit_code.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 constexpr int of_bytes = static_cast<int>(platform::NcclType::uint8);
@@ -64,4 +64,4 @@ int NcclLibrary::synchronize(void* stream) const {
   return 0;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

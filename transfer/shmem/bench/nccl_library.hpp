@@ -9,7 +9,7 @@
 #include "platform/vendor/nccl_library.hpp"
 #include "transfer/shmem/bench/empty_library.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 /// All throw Failure with NCCL's error message.
 class NcclLibrary : public EmptyLibrary {
@@ -36,4 +36,4 @@ class NcclLibrary : public EmptyLibrary {
   platform::Device* device_ = nullptr;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

@@ -12,7 +12,7 @@
 #include "transfer/shmem/bench/peer_gpu.hpp"
 #include "transfer/shmem/bench/station.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 /// Structs of NVSHMEM's API begin with their version: 1, and their size.
@@ -144,4 +144,4 @@ void NvshmemJob::end() {
   library_.calls().hostlib_finalize();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

@@ -12,7 +12,7 @@
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 /// All throw Failure. NVSHMEM itself ends the process where it fails.
 class NvshmemJob {
@@ -49,4 +49,4 @@ class NvshmemJob {
   std::string why_no_device_;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

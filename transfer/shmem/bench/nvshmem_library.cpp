@@ -6,7 +6,7 @@
 
 #include "cli/common/exit_code.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 constexpr const char* usual_name = "libnvshmem_host.so.3";
@@ -54,4 +54,4 @@ NvshmemCalls load_nvshmem(const std::string& path) {
   return calls;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

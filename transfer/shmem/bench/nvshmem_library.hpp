@@ -10,7 +10,7 @@
 
 #include "transfer/shmem/bench/empty_library.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 /// One pointer for each function of nvshmem_calls.def.
 struct NvshmemCalls {
@@ -156,4 +156,4 @@ class NvshmemLibrary : public EmptyLibrary {
   NvshmemCalls calls_{};
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

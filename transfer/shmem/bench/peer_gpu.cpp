@@ -9,7 +9,7 @@
 
 #include "cli/common/exit_code.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 std::unique_ptr<platform::Device> open_peer_gpu(int pe, const char* library) {
   const char* const backend = std::getenv("GDRKIT_BACKEND");
@@ -22,4 +22,4 @@ std::unique_ptr<platform::Device> open_peer_gpu(int pe, const char* library) {
   return std::move(*device);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

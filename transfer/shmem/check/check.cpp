@@ -12,7 +12,7 @@
 #include "transfer/shmem/check/transfer_plan.hpp"
 #include "transfer/shmem/parts.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 constexpr int most_pes = 1024;
@@ -154,4 +154,4 @@ ExitCode run_check(Front front, int argc, char** argv) {
   return is_ok ? ExitCode::ok : ExitCode::failed;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

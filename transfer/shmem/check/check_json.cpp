@@ -3,7 +3,7 @@
 #include "cli/common/json_document.hpp"
 #include "transfer/shmem/check/check_report.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 void write_check_json(const DocumentOption& option, const CheckReport& report) {
   Json document = json_head("shmem check", report.machine, "", report.is_emulated);
@@ -22,4 +22,4 @@ void write_check_json(const DocumentOption& option, const CheckReport& report) {
   write_json(option, document);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

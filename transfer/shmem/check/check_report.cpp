@@ -9,7 +9,7 @@
 #include "cli/common/exit_code.hpp"
 #include "cli/common/wrapped_text.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 bool CheckReport::is_ok() const {
   return std::all_of(checks.begin(), checks.end(), [](const CheckSummary& one) { return one.failures == 0; });
@@ -67,4 +67,4 @@ void print_check_end(const CheckReport& report) {
   }
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

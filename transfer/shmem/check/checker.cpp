@@ -10,7 +10,7 @@
 #include "base/result.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 void require_copy(const base::Status& copied) {
@@ -143,4 +143,4 @@ std::string wrong_byte(std::size_t index, std::uint8_t got, std::uint8_t expecte
   return format("byte %zu is 0x%02x, expected 0x%02x", index, got, expected);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

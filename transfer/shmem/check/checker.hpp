@@ -15,7 +15,7 @@
 #include "transfer/job/pe_session.hpp"
 #include "transfer/shmem/check/check_result.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 struct CheckOptions {
   std::size_t largest_bytes = std::size_t{8} << 20;
@@ -103,4 +103,4 @@ void fill_pattern(std::uint8_t* target, std::size_t size_bytes, std::uint64_t se
 /// "byte 17 is 0x3a, expected 0x91"
 [[nodiscard]] std::string wrong_byte(std::size_t index, std::uint8_t got, std::uint8_t expected);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

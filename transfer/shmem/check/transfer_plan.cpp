@@ -9,7 +9,7 @@
 #include "cli/common/exit_code.hpp"
 #include "transfer/shmem/check/checker.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -95,4 +95,4 @@ std::optional<std::string> first_difference(const TransferPlan& plan, Side side,
   return which + wrong_byte(at - begin, *wrong, *right);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

@@ -4,7 +4,7 @@
 
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
@@ -90,4 +90,4 @@ void check_allocation(Checker& checker) {
   check_refused(checker);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

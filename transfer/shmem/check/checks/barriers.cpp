@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 
 /// Every PE writes the number of the round to its place at every PE. After the barrier all places must hold it, and
 /// none the next number: nobody is a round ahead.
@@ -31,4 +31,4 @@ void check_barriers(Checker& checker) {
   }
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

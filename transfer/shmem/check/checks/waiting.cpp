@@ -6,7 +6,7 @@
 #include "platform/host/stopwatch.hpp"
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::tools::shmem {
 namespace {
 
 struct Kind {
@@ -152,4 +152,4 @@ void check_waiting(Checker& checker) {
   checker.barrier();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::tools::shmem

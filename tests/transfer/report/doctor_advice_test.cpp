@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Which of the doctor's findings belong to a result.
-#include "transfer/common/doctor_advice.hpp"
+#include "transfer/report/doctor_advice.hpp"
 
 #include <gtest/gtest.h>
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::report {
 namespace {
 
 constexpr const char* first_gpu = "0000:3b:00.0";
@@ -125,4 +125,4 @@ TEST(DoctorAdvice, ManyFindingsAreCounted) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::report

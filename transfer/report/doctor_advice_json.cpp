@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "cli/common/json_document.hpp"
-#include "transfer/common/doctor_advice.hpp"
-#include "transfer/common/doctor_json.hpp"
+#include "transfer/report/doctor_advice.hpp"
+#include "transfer/report/doctor_json.hpp"
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::report {
 namespace {
 
 /// Checks whose complaint slows or stops transfers between GPUs of one machine, or the CPU's path to them.
@@ -159,4 +159,4 @@ Json doctor_json(const DoctorAdvice& advice) {
   return json;
 }
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::report

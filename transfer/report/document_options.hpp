@@ -7,7 +7,7 @@
 
 #include "cli/common/command_line.hpp"
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::report {
 
 struct DocumentOptions {
   DocumentOption json;
@@ -21,4 +21,4 @@ struct DocumentOptions {
 /// Appends them; `options` must outlive the parsing. `json_letter`: a short name of --json, or '\0'.
 void add_document_options(CommandLine* line, DocumentOptions* options, char json_letter = '\0');
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::report

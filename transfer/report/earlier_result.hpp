@@ -8,7 +8,7 @@
 #include "cli/common/exit_code.hpp"
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::report {
 
 class EarlierResult {
  public:
@@ -28,4 +28,4 @@ class EarlierResult {
   measure::Result old_;
 };
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::report

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/common/doctor_advice.hpp"
+#include "transfer/report/doctor_advice.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <csignal>
 #include <cstring>
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::report {
 namespace {
 
 /// It reads files only; a machine that is busy with starting ranks lets it wait.
@@ -128,4 +128,4 @@ DoctorAdvice ask_doctor(job::ProcessGroup& processes, const std::vector<std::str
 
 DoctorAdvice ask_doctor(const DoctorQuestion& question) { return advice_in(doctor_document(question.root), question); }
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::report

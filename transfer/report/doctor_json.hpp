@@ -4,11 +4,11 @@
 #pragma once
 
 #include "cli/common/json_document.hpp"
-#include "transfer/common/doctor_advice.hpp"
+#include "transfer/report/doctor_advice.hpp"
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::report {
 
 /// null where the doctor was not asked.
 [[nodiscard]] Json doctor_json(const DoctorAdvice& advice);
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::report

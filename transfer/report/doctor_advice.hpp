@@ -8,7 +8,7 @@
 
 #include "transfer/job/process_group.hpp"
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::report {
 
 struct DoctorFinding {
   std::string check;
@@ -58,4 +58,4 @@ struct DoctorQuestion {
 [[nodiscard]] DoctorAdvice ask_doctor(job::ProcessGroup& processes, const std::vector<std::string>& own_gpus,
                                       const std::string& library, const std::string& root);
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::report

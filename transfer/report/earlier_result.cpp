@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/common/earlier_result.hpp"
+#include "transfer/report/earlier_result.hpp"
 
 #include "measure/bench/compare_run.hpp"
 #include "measure/result/result_file.hpp"
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::report {
 namespace {
 
 [[noreturn]] void refuse_earlier(const std::string& why) {
@@ -58,4 +58,4 @@ ExitCode EarlierResult::compare_with(measure::Result current, std::string* text)
   return report.exit_code();
 }
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::report

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/common/document_options.hpp"
+#include "transfer/report/document_options.hpp"
 
 #include "cli/common/common_options.hpp"
 
-namespace gdrkit::tools::transfer {
+namespace gdrkit::tools::report {
 
 void add_document_options(CommandLine* line, DocumentOptions* options, char json_letter) {
   line->options.push_back(json_option(&options->json, "docs/transfers.md"));
@@ -20,4 +20,4 @@ void add_document_options(CommandLine* line, DocumentOptions* options, char json
       {'\0', "force", "", &options->is_forced, "with --compare: also with a result of another machine", false});
 }
 
-}  // namespace gdrkit::tools::transfer
+}  // namespace gdrkit::tools::report
