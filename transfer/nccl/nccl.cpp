@@ -25,7 +25,7 @@ std::string host_name() {
   return text.substr(0, text.find('.'));
 }
 
-void check_ranks(const Options& options, const Collective& collective, int n_ranks) {
+void check_ranks(const Options& options, const engines::Collective& collective, int n_ranks) {
   if (!collective.runs_with(n_ranks)) {
     throw Failure(ExitCode::usage, format("gdrkit nccl: %s needs a power of two of ranks, not %d; change -g, or -n of "
                                           "gdrkit run",
@@ -51,10 +51,11 @@ class Run {
     }
     gpus_ = open_rank_gpus(processes_, options.gpus);
     ask_about_gpus();
-    EngineRequest request{&processes_, {}, n_ranks_, options.library, static_cast<Registration>(options.registered)};
+    engines::EngineRequest request{
+        &processes_, {}, n_ranks_, options.library, static_cast<engines::Registration>(options.registered)};
     for (RankGpu& gpu : gpus_) request.locals.push_back({gpu.rank(), &gpu.device(), gpu.stream()});
     watchdog_.begin("start of " + options.engine);
-    for (const EngineKind& engine : all_engines()) {
+    for (const engines::EngineKind& engine : engines::all_engines()) {
       if (options.engine == engine.name) engine_ = engine.make(request);
     }
     watchdog_.end();
@@ -65,8 +66,8 @@ class Run {
     if (earlier_) earlier_->check(report_.result);
     Measurement measurement(options_, {&processes_, &watchdog_, engine_.get(), &gpus_});
     print_head();
-    for (const ElementType* type : chosen_types(options_)) {
-      for (const Reduction* reduction : chosen_reductions(options_, collective_)) {
+    for (const engines::ElementType* type : chosen_types(options_)) {
+      for (const engines::Reduction* reduction : chosen_reductions(options_, collective_)) {
         if (const std::string why = engine_->refusal(collective_, *type, *reduction); !why.empty()) {
           refuse(why);
         } else {
@@ -137,7 +138,7 @@ class Run {
     print(head_text(options_, collective_.name, engine_->version_field(), devices));
   }
 
-  void measure_sizes(Measurement& measurement, const ElementType& type, const Reduction& reduction) {
+  void measure_sizes(Measurement& measurement, const engines::ElementType& type, const engines::Reduction& reduction) {
     measurement.warm_up(type, reduction);
     for (int cycle = 0; cycle < options_.cycles; ++cycle) {
       for (const std::size_t size_bytes : options_.sizes()) {
@@ -182,12 +183,12 @@ class Run {
   }
 
   const Options& options_;
-  const Collective& collective_;
+  const engines::Collective& collective_;
   job::ProcessGroup processes_;
   int n_ranks_;
   job::Watchdog watchdog_;
   std::vector<RankGpu> gpus_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<engines::Engine> engine_;
   Report report_;
   std::optional<report::EarlierResult> earlier_;  // of the first process
 };

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/common/command_line.hpp"
-#include "transfer/nccl/collective.hpp"
-#include "transfer/nccl/element.hpp"
+#include "transfer/engines/collective.hpp"
+#include "transfer/engines/element.hpp"
 #include "transfer/report/document_options.hpp"
 
 namespace gdrkit::tools::nccl {
@@ -36,7 +36,7 @@ struct Options : report::DocumentOptions {
   std::string reduction = "sum";
   std::string engine = "nccl";
   std::string library;
-  int registered = 0;  ///< a Registration
+  int registered = 0;  ///< an engines::Registration
 
   /// In the order of the table.
   [[nodiscard]] std::vector<std::size_t> sizes() const;
@@ -45,9 +45,10 @@ struct Options : report::DocumentOptions {
 [[nodiscard]] CommandLine command_line(Options* options);
 /// Throws Failure(usage).
 void check(const Options& options);
-[[nodiscard]] const Collective& chosen_collective(const Options& options);
+[[nodiscard]] const engines::Collective& chosen_collective(const Options& options);
 /// Of `-d all` and `-o all` several.
-[[nodiscard]] std::vector<const ElementType*> chosen_types(const Options& options);
-[[nodiscard]] std::vector<const Reduction*> chosen_reductions(const Options& options, const Collective& collective);
+[[nodiscard]] std::vector<const engines::ElementType*> chosen_types(const Options& options);
+[[nodiscard]] std::vector<const engines::Reduction*> chosen_reductions(const Options& options,
+                                                                       const engines::Collective& collective);
 
 }  // namespace gdrkit::tools::nccl

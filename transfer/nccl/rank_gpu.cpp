@@ -80,7 +80,7 @@ std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
   make_current();
   PatternFound found{0, ~std::uint64_t{0}};
   done_or_fail(device_->copy_to_device(found_.address(), &found, sizeof found), "cannot reset the counters");
-  for (const Piece& piece : plan.collective->pieces(plan.part, rank_, plan.n_ranks, plan.root)) {
+  for (const engines::Piece& piece : plan.collective->pieces(plan.part, rank_, plan.n_ranks, plan.root)) {
     PatternParameters parameters = pattern_for(plan);
     parameters.address = output + piece.offset * plan.type->size_bytes;
     parameters.count = piece.count;

@@ -8,17 +8,19 @@
 #include <optional>
 #include <vector>
 
+#include "platform/device/device.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "transfer/engines/collective.hpp"
+#include "transfer/engines/element.hpp"
 #include "transfer/job/process_group.hpp"
-#include "transfer/nccl/collective.hpp"
-#include "transfer/nccl/element.hpp"
 
 namespace gdrkit::tools::nccl {
 
 /// What of the ranks' data belongs to one measurement.
 struct DataPlan {
-  const Collective* collective = nullptr;
-  const ElementType* type = nullptr;
-  const Reduction* reduction = nullptr;
+  const engines::Collective* collective = nullptr;
+  const engines::ElementType* type = nullptr;
+  const engines::Reduction* reduction = nullptr;
   std::size_t part = 0;
   int n_ranks = 1;
   int root = 0;

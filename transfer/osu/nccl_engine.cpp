@@ -4,26 +4,26 @@
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
 #include "platform/vendor/nccl_library.hpp"
-#include "transfer/nccl/engine.hpp"
+#include "transfer/engines/engine.hpp"
 #include "transfer/osu/osu_engine.hpp"
 
 namespace gdrkit::tools::osu {
 namespace {
 
-nccl::CollectiveKind nccl_collective(Loop loop) {
+engines::CollectiveKind nccl_collective(Loop loop) {
   switch (loop) {
-    case Loop::all_to_all: return nccl::CollectiveKind::alltoall;
-    case Loop::broadcast: return nccl::CollectiveKind::broadcast;
-    case Loop::all_gather: return nccl::CollectiveKind::all_gather;
-    case Loop::reduce: return nccl::CollectiveKind::reduce;
-    case Loop::gather: return nccl::CollectiveKind::gather;
-    case Loop::scatter: return nccl::CollectiveKind::scatter;
-    default: return nccl::CollectiveKind::all_reduce;
+    case Loop::all_to_all: return engines::CollectiveKind::alltoall;
+    case Loop::broadcast: return engines::CollectiveKind::broadcast;
+    case Loop::all_gather: return engines::CollectiveKind::all_gather;
+    case Loop::reduce: return engines::CollectiveKind::reduce;
+    case Loop::gather: return engines::CollectiveKind::gather;
+    case Loop::scatter: return engines::CollectiveKind::scatter;
+    default: return engines::CollectiveKind::all_reduce;
   }
 }
 
-std::unique_ptr<nccl::Engine> make_inner(const nccl::EngineRequest& request) {
-  for (const nccl::EngineKind& kind : nccl::all_engines()) {
+std::unique_ptr<engines::Engine> make_inner(const engines::EngineRequest& request) {
+  for (const engines::EngineKind& kind : engines::all_engines()) {
     if (std::string(kind.name) == "nccl") return kind.make(request);
   }
   throw Failure(ExitCode::failed, "gdrkit osu: there is no engine nccl");
@@ -44,10 +44,10 @@ class NcclCollectives : public OsuEngine {
     target_ = engine_->allocate(0, request.target_bytes);
     call_.input = source_;
     call_.output = target_;
-    for (const nccl::ElementType& type : nccl::all_element_types()) {
+    for (const engines::ElementType& type : engines::all_element_types()) {
       if (type.nccl == platform::NcclType::uint8) call_.type = &type;
     }
-    call_.reduction = &nccl::all_reductions().front();  // sum
+    call_.reduction = &engines::all_reductions().front();  // sum
   }
 
   [[nodiscard]] std::string version() const override { return engine_->version(); }
@@ -57,7 +57,7 @@ class NcclCollectives : public OsuEngine {
 
   void run_collective(Loop loop, std::size_t size_bytes) override {
     const auto kind = static_cast<std::size_t>(nccl_collective(loop));
-    call_.collective = &nccl::all_collectives()[kind];
+    call_.collective = &engines::all_collectives()[kind];
     call_.part = size_bytes;
     engine_->enqueue(0, call_);
     engine_->wait();
@@ -67,10 +67,10 @@ class NcclCollectives : public OsuEngine {
 
  private:
   job::ProcessGroup& processes_;
-  std::unique_ptr<nccl::Engine> engine_;
+  std::unique_ptr<engines::Engine> engine_;
   std::uint64_t source_ = 0;
   std::uint64_t target_ = 0;
-  nccl::Call call_;
+  engines::Call call_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 
 /// What the log lines of one process say.
 struct NcclPaths {
@@ -37,4 +37,4 @@ class PathLog {
   int fd_ = -1;
 };
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

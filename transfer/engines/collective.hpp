@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 
 enum class CollectiveKind : std::uint8_t {
 #define GDRKIT_COLLECTIVE(name, ...) name,
-#include "transfer/nccl/collectives.def"
+#include "transfer/engines/collectives.def"
 #undef GDRKIT_COLLECTIVE
 };
 
@@ -66,4 +66,4 @@ struct Collective {
 /// In the order of collectives.def.
 [[nodiscard]] const std::vector<Collective>& all_collectives();
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/nccl/collective.hpp"
+#include "transfer/engines/collective.hpp"
 
 #include <algorithm>
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 namespace {
 
 std::size_t times(Parts parts, std::size_t part, int ranks) noexcept {
@@ -85,10 +85,10 @@ const std::vector<Collective>& all_collectives() {
   static const std::vector<Collective> all = {
 #define GDRKIT_COLLECTIVE(name, sends, receives, bus, reduces, rooted, checked) \
   {CollectiveKind::name, #name, Parts::sends, Parts::receives, BusFactor::bus, reduces, rooted, checked},
-#include "transfer/nccl/collectives.def"
+#include "transfer/engines/collectives.def"
 #undef GDRKIT_COLLECTIVE
   };
   return all;
 }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

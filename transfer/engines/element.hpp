@@ -11,7 +11,7 @@
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "platform/vendor/nccl_library.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 
 struct ElementType {
   const char* name;
@@ -33,4 +33,4 @@ struct Reduction {
 /// Of a collective that combines nothing.
 [[nodiscard]] const Reduction& no_reduction();
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "transfer/engines/collective.hpp"
+#include "transfer/engines/element.hpp"
 #include "transfer/job/process_group.hpp"
-#include "transfer/nccl/collective.hpp"
-#include "transfer/nccl/element.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 
 /// One collective operation of one rank. Buffers are device addresses.
 struct Call {
@@ -79,4 +79,4 @@ struct EngineKind {
 /// In the order of engines.def.
 [[nodiscard]] const std::vector<EngineKind>& all_engines();
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

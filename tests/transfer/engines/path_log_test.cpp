@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/nccl/path_log.hpp"
+#include "transfer/engines/path_log.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 namespace {
 
 TEST(PathLog, CountsTheChannelsOfEachWay) {
@@ -47,4 +47,4 @@ TEST(PathLog, ReadsWhatIsWrittenToTheFileThatItNames) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/nccl/collective.hpp"
+#include "transfer/engines/collective.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <stdexcept>
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 namespace {
 
 const Collective& named(const std::string& name) {
@@ -98,4 +98,4 @@ TEST(Collective, PiecesComeFromWhereTheDefinitionSays) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/nccl/path_log.hpp"
+#include "transfer/engines/path_log.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #include "base/memory_file.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 namespace {
 
 /// What follows `marker` in `line`; "" where it is not there.
@@ -75,4 +75,4 @@ std::string PathLog::text() const {
   return parse_nccl_log(log).text();
 }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

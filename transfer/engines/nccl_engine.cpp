@@ -4,10 +4,10 @@
 #include <sched.h>
 
 #include "base/result.hpp"
-#include "transfer/nccl/engine.hpp"
-#include "transfer/nccl/path_log.hpp"
+#include "transfer/engines/engine.hpp"
+#include "transfer/engines/path_log.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 namespace {
 
 constexpr const char* nccl_remedy =
@@ -305,4 +305,4 @@ class NcclEngine : public Engine {
 
 std::unique_ptr<Engine> make_nccl_engine(const EngineRequest& request) { return std::make_unique<NcclEngine>(request); }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/nccl/element.hpp"
+#include "transfer/engines/element.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 
 const std::vector<ElementType>& all_element_types() {
   constexpr std::uint32_t wide = 32767;
@@ -31,4 +31,4 @@ const Reduction& no_reduction() {
   return none;
 }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines

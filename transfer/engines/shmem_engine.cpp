@@ -5,9 +5,9 @@
 
 #include "gdrkit/gdrkit.h"
 #include "gdrkit/shmem.h"
-#include "transfer/nccl/engine.hpp"
+#include "transfer/engines/engine.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::tools::engines {
 namespace {
 
 void require_shmem(int code, const char* what) {
@@ -205,4 +205,4 @@ std::unique_ptr<Engine> make_shmem_engine(const EngineRequest& request) {
   return std::make_unique<ShmemEngine>(request);
 }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::tools::engines
