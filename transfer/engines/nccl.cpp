@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The installed NCCL, loaded at run time.
+// The installed NCCL, loaded at run time: its collectives enqueued in streams, or one by one.
 #include <sched.h>
 
 #include "base/result.hpp"
-#include "transfer/engines/engine.hpp"
+#include "platform/device/device.hpp"
+#include "platform/vendor/nccl_library.hpp"
+#include "transfer/engines/collective_engine.hpp"
+#include "transfer/engines/message_engine.hpp"
 #include "transfer/engines/path_log.hpp"
 
 namespace gdrkit::tools::engines {
@@ -17,7 +20,7 @@ constexpr const char* nccl_remedy =
 /// Polls of a stream between two questions whether NCCL has failed.
 constexpr int polls_per_check = 64;
 
-const NcclCalls* load_nccl_for(const EngineRequest& request) {
+const NcclCalls* load_nccl_for(const CollectiveRequest& request) {
   if (request.locals.front().device->is_emulated() && request.library.empty()) {
     throw Failure(ExitCode::cannot_run, "gdrkit nccl: NCCL needs GPUs, and this machine has none");
   }
@@ -32,9 +35,9 @@ std::uint64_t usable(const base::Result<Allocation>& memory, int device, std::si
                                          size_bytes, device, memory.error().text()));
 }
 
-class NcclEngine : public Engine {
+class NcclCollectives : public CollectiveEngine {
  public:
-  explicit NcclEngine(const EngineRequest& request)
+  explicit NcclCollectives(const CollectiveRequest& request)
       : locals_(request.locals),
         n_ranks_(request.n_ranks),
         registration_(request.registration),
@@ -301,8 +304,57 @@ class NcclEngine : public Engine {
   std::vector<Allocation> memory_;
 };
 
+/// A collective is enqueued and waited for.
+class NcclMessages : public MessageEngine {
+ public:
+  explicit NcclMessages(const MessageRequest& request) : processes_(*request.processes) {
+    if (request.place != 'D') {
+      throw Failure(ExitCode::usage, "gdrkit osu: --engine nccl takes device memory only: D");
+    }
+    platform::Device& device = processes_.session().device();
+    auto stream = device.create_stream();
+    if (!stream) throw Failure(ExitCode::failed, std::string("gdrkit osu: ") + stream.error().text());
+    engine_ = std::make_unique<NcclCollectives>(CollectiveRequest{
+        &processes_, {{processes_.process(), &device, *stream}}, processes_.n_processes(), request.nccl});
+    source_ = engine_->allocate(0, request.source_bytes);
+    target_ = engine_->allocate(0, request.target_bytes);
+    call_.input = source_;
+    call_.output = target_;
+    for (const ElementType& type : all_element_types()) {
+      if (type.nccl == platform::NcclType::uint8) call_.type = &type;
+    }
+    call_.reduction = &all_reductions().front();  // sum
+  }
+
+  [[nodiscard]] std::string version() const override { return engine_->version(); }
+  [[nodiscard]] std::uint64_t source() const override { return source_; }
+  [[nodiscard]] std::uint64_t target() const override { return target_; }
+  [[nodiscard]] std::string path() const override { return engine_->path(); }
+
+  void run_collective(CollectiveKind kind, std::size_t size_bytes) override {
+    call_.collective = &all_collectives()[static_cast<std::size_t>(kind)];
+    call_.part = size_bytes;
+    engine_->enqueue(0, call_);
+    engine_->wait();
+  }
+  void barrier() override { processes_.barrier(); }
+  void end() override { engine_->end(); }
+
+ private:
+  job::ProcessGroup& processes_;
+  std::unique_ptr<NcclCollectives> engine_;
+  std::uint64_t source_ = 0;
+  std::uint64_t target_ = 0;
+  Call call_;
+};
+
 }  // namespace
 
-std::unique_ptr<Engine> make_nccl_engine(const EngineRequest& request) { return std::make_unique<NcclEngine>(request); }
+std::unique_ptr<CollectiveEngine> make_nccl_collectives(const CollectiveRequest& request) {
+  return std::make_unique<NcclCollectives>(request);
+}
+std::unique_ptr<MessageEngine> make_nccl_messages(const MessageRequest& request) {
+  return std::make_unique<NcclMessages>(request);
+}
 
 }  // namespace gdrkit::tools::engines

@@ -1,18 +1,41 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// libgdrkit_shmem: its collectives on a stream, between the processes of the group, which are its PEs.
+// libgdrkit_shmem, between the processes of the group, which are its PEs: its collectives on a stream; and messages,
+// puts, gets and collectives that the CPU waits for.
 #include <string>
 
 #include "gdrkit/gdrkit.h"
 #include "gdrkit/shmem.h"
-#include "transfer/engines/engine.hpp"
+#include "transfer/engines/collective_engine.hpp"
+#include "transfer/engines/message_engine.hpp"
 
 namespace gdrkit::tools::engines {
 namespace {
 
-void require_shmem(int code, const char* what) {
-  if (code < 0) throw Failure(ExitCode::failed, std::string("gdrkit nccl: ") + what + ": " + gdrkit_shmem_last_error());
-}
+constexpr gdrkit_shmem_team_t team = GDRKIT_SHMEM_TEAM_WORLD;
+
+/// What both adapters do alike; the name of the program begins their error messages.
+class Shmem {
+ public:
+  explicit Shmem(const char* program) : program_(program) {}
+
+  void require(int code, const char* what) const {
+    if (code < 0) {
+      throw Failure(ExitCode::failed, std::string(program_) + ": " + what + ": " + gdrkit_shmem_last_error());
+    }
+  }
+  /// Zeroed, and freed with the heap. Collective.
+  template <class T>
+  [[nodiscard]] T* allocate(std::size_t count, const char* what) const {
+    void* const memory = gdrkit_shmem_calloc(count, sizeof(T));
+    if (memory == nullptr) require(-1, what);
+    return static_cast<T*>(memory);
+  }
+  [[nodiscard]] static std::string version() { return std::string("gdrkit_shmem ") + gdrkit_version(); }
+
+ private:
+  const char* program_;
+};
 
 gdrkit_shmem_reduction shmem_reduction(const Reduction& reduction) {
   switch (reduction.nccl) {
@@ -38,9 +61,10 @@ gdrkit_shmem_type shmem_type(const ElementType& type) {
   }
 }
 
-class ShmemEngine : public Engine {
+class ShmemCollectives : public CollectiveEngine {
  public:
-  explicit ShmemEngine(const EngineRequest& request) : rank_(request.locals.front().rank), n_ranks_(request.n_ranks) {
+  explicit ShmemCollectives(const CollectiveRequest& request)
+      : rank_(request.locals.front().rank), n_ranks_(request.n_ranks) {
     if (request.locals.size() != 1) {
       throw Failure(
           ExitCode::usage,
@@ -52,12 +76,11 @@ class ShmemEngine : public Engine {
           ExitCode::usage,
           "gdrkit nccl: -R: buffers of --engine shmem are symmetric memory, which is registered; leave it out");
     }
-    require_shmem(gdrkit_shmem_stream_create(&stream_), "stream_create");
-    arrived_ = static_cast<std::uint64_t*>(gdrkit_shmem_calloc(most_steps, sizeof *arrived_));
-    if (arrived_ == nullptr) require_shmem(-1, "calloc of a signal");
+    shmem_.require(gdrkit_shmem_stream_create(&stream_), "stream_create");
+    arrived_ = shmem_.allocate<std::uint64_t>(most_steps, "calloc of a signal");
   }
 
-  [[nodiscard]] std::string version() const override { return std::string("gdrkit_shmem ") + gdrkit_version(); }
+  [[nodiscard]] std::string version() const override { return Shmem::version(); }
   [[nodiscard]] std::string version_field() const override { return "gdrkit_shmem"; }
 
   [[nodiscard]] std::string refusal(const Collective& collective, const ElementType& type,
@@ -76,7 +99,7 @@ class ShmemEngine : public Engine {
   /// Freed with the heap.
   [[nodiscard]] std::uint64_t allocate(int, std::size_t size_bytes) override {
     void* const memory = gdrkit_shmem_malloc(size_bytes);
-    if (memory == nullptr) require_shmem(-1, "cannot allocate symmetric memory; make -e smaller");
+    if (memory == nullptr) shmem_.require(-1, "cannot allocate symmetric memory; make -e smaller");
     return reinterpret_cast<std::uint64_t>(memory);
   }
 
@@ -89,24 +112,24 @@ class ShmemEngine : public Engine {
     const std::size_t part_bytes = call.part * call.type->size_bytes;
     switch (call.collective->kind) {
       case CollectiveKind::all_reduce:
-        return require_shmem(
+        return shmem_.require(
             gdrkit_shmem_reduce_on_stream(team, shmem_type(*call.type), shmem_reduction(*call.reduction), target,
                                           source, call.part, stream_),
             "reduce_on_stream");
       case CollectiveKind::reduce_scatter:
-        return require_shmem(
+        return shmem_.require(
             gdrkit_shmem_reducescatter_on_stream(team, shmem_type(*call.type), shmem_reduction(*call.reduction), target,
                                                  source, call.part, stream_),
             "reducescatter_on_stream");
       case CollectiveKind::all_gather:
-        return require_shmem(gdrkit_shmem_fcollect_on_stream(team, target, source, part_bytes, stream_),
-                             "fcollect_on_stream");
+        return shmem_.require(gdrkit_shmem_fcollect_on_stream(team, target, source, part_bytes, stream_),
+                              "fcollect_on_stream");
       case CollectiveKind::alltoall:
-        return require_shmem(gdrkit_shmem_alltoall_on_stream(team, target, source, part_bytes, stream_),
-                             "alltoall_on_stream");
+        return shmem_.require(gdrkit_shmem_alltoall_on_stream(team, target, source, part_bytes, stream_),
+                              "alltoall_on_stream");
       case CollectiveKind::broadcast:
-        return require_shmem(gdrkit_shmem_broadcast_on_stream(team, target, source, part_bytes, call.root, stream_),
-                             "broadcast_on_stream");
+        return shmem_.require(gdrkit_shmem_broadcast_on_stream(team, target, source, part_bytes, call.root, stream_),
+                              "broadcast_on_stream");
       case CollectiveKind::gather: return gather(as_bytes(target), source, part_bytes, call.root);
       case CollectiveKind::scatter:
         return scatter(as_bytes(target), static_cast<const char*>(source), part_bytes, call.root);
@@ -115,7 +138,7 @@ class ShmemEngine : public Engine {
     }
   }
 
-  void wait() override { require_shmem(gdrkit_shmem_stream_synchronize(stream_), "stream_synchronize"); }
+  void wait() override { shmem_.require(gdrkit_shmem_stream_synchronize(stream_), "stream_synchronize"); }
 
   [[nodiscard]] std::string path() const override {
     const int reached = gdrkit_shmem_team_n_pes(GDRKIT_SHMEM_TEAM_SHARED);
@@ -123,13 +146,11 @@ class ShmemEngine : public Engine {
   }
 
   void end() override {
-    require_shmem(gdrkit_shmem_barrier_all(), "barrier_all");
-    require_shmem(gdrkit_shmem_stream_destroy(stream_), "stream_destroy");
+    shmem_.require(gdrkit_shmem_barrier_all(), "barrier_all");
+    shmem_.require(gdrkit_shmem_stream_destroy(stream_), "stream_destroy");
   }
 
  private:
-  static constexpr gdrkit_shmem_team_t team = GDRKIT_SHMEM_TEAM_WORLD;
-
   /// Words for signals: the copy of hypercube, and an exchange with each neighbour.
   static constexpr std::size_t most_steps = 32;
   static char* as_bytes(void* buffer) noexcept { return static_cast<char*>(buffer); }
@@ -137,17 +158,17 @@ class ShmemEngine : public Engine {
   /// The other PE's word then has at least `value`.
   void put_with_signal(void* target, const void* source, std::size_t size_bytes, int step, gdrkit_shmem_signal how,
                        std::uint64_t value, int pe) {
-    require_shmem(
+    shmem_.require(
         gdrkit_shmem_put_signal_on_stream(target, source, size_bytes, arrived_ + step, value, how, pe, stream_),
         "put_signal_on_stream");
   }
   void wait_for_signal(int step, std::uint64_t value) {
-    require_shmem(gdrkit_shmem_signal_wait_until_on_stream(arrived_ + step, GDRKIT_SHMEM_GE, value, stream_),
-                  "signal_wait_until_on_stream");
+    shmem_.require(gdrkit_shmem_signal_wait_until_on_stream(arrived_ + step, GDRKIT_SHMEM_GE, value, stream_),
+                   "signal_wait_until_on_stream");
   }
   void copy_own(void* target, const void* source, std::size_t size_bytes) {
     if (target == source) return;
-    require_shmem(gdrkit_shmem_put_on_stream(target, source, size_bytes, rank_, stream_), "put_on_stream");
+    shmem_.require(gdrkit_shmem_put_on_stream(target, source, size_bytes, rank_, stream_), "put_on_stream");
   }
 
   /// To the next PE, and from the one before.
@@ -192,6 +213,7 @@ class ShmemEngine : public Engine {
     wait_for_signal(step, exchanges_);
   }
 
+  Shmem shmem_{"gdrkit nccl"};
   int rank_;
   int n_ranks_;
   void* stream_ = nullptr;
@@ -199,10 +221,140 @@ class ShmemEngine : public Engine {
   std::uint64_t exchanges_ = 0;
 };
 
+/// A message is a put with a signal into the receiver's symmetric buffer. The CPU waits for the signal.
+class ShmemMessages : public MessageEngine {
+ public:
+  explicit ShmemMessages(const MessageRequest& request) : processes_(*request.processes) {
+    if (request.place != 'D') {
+      throw Failure(ExitCode::usage,
+                    "gdrkit osu: buffers of --engine shmem are symmetric memory, which is device memory: D D");
+    }
+    const auto ranks = static_cast<std::size_t>(processes_.n_processes());
+    source_ = shmem_.allocate<char>(request.source_bytes, no_memory);
+    target_ = shmem_.allocate<char>(request.target_bytes, no_memory);
+    word_ = shmem_.allocate<std::uint64_t>(1, no_memory);
+    arrived_ = shmem_.allocate<std::uint64_t>(ranks, no_memory);
+    sent_.resize(ranks);
+    received_.resize(ranks);
+  }
+
+  [[nodiscard]] std::string version() const override { return Shmem::version(); }
+  [[nodiscard]] std::uint64_t source() const override { return reinterpret_cast<std::uint64_t>(source_); }
+  [[nodiscard]] std::uint64_t target() const override { return reinterpret_cast<std::uint64_t>(target_); }
+
+  [[nodiscard]] std::string path() const override {
+    const int other = (processes_.process() + 1) % processes_.n_processes();
+    char text[900] = "";
+    if (gdrkit_shmem_describe(other, text, sizeof text) < 0) return gdrkit_shmem_last_error();
+    std::string ways;
+    for (const char* at = text; *at != '\0'; ++at) ways += *at == '\n' ? std::string("; ") : std::string(1, *at);
+    return ways;
+  }
+
+  void send(int peer, std::size_t size_bytes) override { send_part(peer, 0, 0, size_bytes); }
+  void receive(int peer, std::size_t) override { wait_for_message(peer); }
+
+  /// The last message carries the signal, behind the others.
+  void send_window(int peer, std::size_t size_bytes, const Window& window) override {
+    std::size_t offset = 0;
+    for (int i = 1; i < window.count; ++i, offset += window.stride_bytes) {
+      shmem_.require(gdrkit_shmem_put_nbi(target_ + offset, source_ + offset, size_bytes, peer), "put_nbi");
+    }
+    shmem_.require(gdrkit_shmem_fence(), "fence");
+    send_part(peer, offset, offset, size_bytes);
+    shmem_.require(gdrkit_shmem_quiet(), "quiet");
+  }
+  void receive_window(int peer, std::size_t, const Window&) override { wait_for_message(peer); }
+  void exchange_window(int peer, std::size_t size_bytes, const Window& window) override {
+    send_window(peer, size_bytes, window);
+    wait_for_message(peer);
+  }
+
+  void put(int peer, std::size_t size_bytes) override {
+    shmem_.require(gdrkit_shmem_put_nbi(target_, source_, size_bytes, peer), "put_nbi");
+  }
+  void get(int peer, std::size_t size_bytes) override {
+    shmem_.require(gdrkit_shmem_get_nbi(source_, target_, size_bytes, peer), "get_nbi");
+  }
+  void flush(int) override { shmem_.require(gdrkit_shmem_quiet(), "quiet"); }
+  void fetch_add(int peer) override {
+    std::uint64_t before = 0;
+    shmem_.require(gdrkit_shmem_atomic(word_, sizeof *word_, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, peer), "atomic");
+  }
+
+  void run_collective(CollectiveKind kind, std::size_t size_bytes) override {
+    switch (kind) {
+      case CollectiveKind::all_reduce:
+        return shmem_.require(
+            gdrkit_shmem_reduce(team, GDRKIT_SHMEM_TYPE_UINT8, GDRKIT_SHMEM_SUM, target_, source_, size_bytes),
+            "reduce");
+      case CollectiveKind::alltoall:
+        return shmem_.require(gdrkit_shmem_alltoall(team, target_, source_, size_bytes), "alltoall");
+      case CollectiveKind::broadcast:
+        return shmem_.require(gdrkit_shmem_broadcast(team, target_, source_, size_bytes, 0), "broadcast");
+      case CollectiveKind::all_gather:
+        return shmem_.require(gdrkit_shmem_fcollect(team, target_, source_, size_bytes), "fcollect");
+      case CollectiveKind::gather: return gather(size_bytes);
+      case CollectiveKind::scatter: return scatter(size_bytes);
+      default: return MessageEngine::run_collective(kind, size_bytes);
+    }
+  }
+
+  void barrier() override { processes_.barrier(); }
+  /// The heap goes with the PE.
+  void end() override { processes_.barrier(); }
+
+ private:
+  static constexpr const char* no_memory = "cannot allocate symmetric memory";
+
+  static std::uint64_t& count_of(std::vector<std::uint64_t>& counts, int peer) {
+    return counts[static_cast<std::size_t>(peer)];
+  }
+  void send_part(int peer, std::size_t to, std::size_t from, std::size_t size_bytes) {
+    shmem_.require(gdrkit_shmem_put_signal(target_ + to, source_ + from, size_bytes, arrived_ + processes_.process(),
+                                           ++count_of(sent_, peer), GDRKIT_SHMEM_SIGNAL_SET, peer),
+                   "put_signal");
+  }
+  [[nodiscard]] std::size_t place_of(int pe, std::size_t size_bytes) const {
+    return static_cast<std::size_t>(pe) * size_bytes;
+  }
+
+  /// Messages to and from rank 0, which also sends one to itself.
+  void gather(std::size_t size_bytes) {
+    send_part(0, place_of(processes_.process(), size_bytes), 0, size_bytes);
+    for (int pe = 0; processes_.is_first() && pe < processes_.n_processes(); ++pe) wait_for_message(pe);
+  }
+  void scatter(std::size_t size_bytes) {
+    for (int pe = 0; processes_.is_first() && pe < processes_.n_processes(); ++pe) {
+      send_part(pe, 0, place_of(pe, size_bytes), size_bytes);
+    }
+    wait_for_message(0);
+  }
+
+  void wait_for_message(int peer) {
+    shmem_.require(
+        gdrkit_shmem_signal_wait_until(arrived_ + peer, GDRKIT_SHMEM_GE, ++count_of(received_, peer), nullptr),
+        "signal_wait_until");
+  }
+
+  Shmem shmem_{"gdrkit osu"};
+  job::ProcessGroup& processes_;
+  char* source_ = nullptr;
+  char* target_ = nullptr;
+  std::uint64_t* word_ = nullptr;
+  std::uint64_t* arrived_ = nullptr;  // word i: how many messages PE i has sent here
+  std::vector<std::uint64_t> sent_;
+  std::vector<std::uint64_t> received_;
+};
+
 }  // namespace
 
-std::unique_ptr<Engine> make_shmem_engine(const EngineRequest& request) {
-  return std::make_unique<ShmemEngine>(request);
+std::unique_ptr<CollectiveEngine> make_shmem_collectives(const CollectiveRequest& request) {
+  return std::make_unique<ShmemCollectives>(request);
+}
+
+std::unique_ptr<MessageEngine> make_shmem_messages(const MessageRequest& request) {
+  return std::make_unique<ShmemMessages>(request);
 }
 
 }  // namespace gdrkit::tools::engines

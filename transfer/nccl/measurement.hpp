@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "transfer/engines/engine.hpp"
+#include "transfer/engines/collective_engine.hpp"
 #include "transfer/job/process_group.hpp"
 #include "transfer/job/watchdog.hpp"
 #include "transfer/nccl/options.hpp"
@@ -19,7 +19,7 @@ namespace gdrkit::tools::nccl {
 struct Parties {
   job::ProcessGroup* processes;
   job::Watchdog* watchdog;
-  engines::Engine* engine;
+  engines::CollectiveEngine* engine;
   std::vector<RankGpu>* gpus;
 };
 

@@ -51,11 +51,11 @@ class Run {
     }
     gpus_ = open_rank_gpus(processes_, options.gpus);
     ask_about_gpus();
-    engines::EngineRequest request{
+    engines::CollectiveRequest request{
         &processes_, {}, n_ranks_, options.library, static_cast<engines::Registration>(options.registered)};
     for (RankGpu& gpu : gpus_) request.locals.push_back({gpu.rank(), &gpu.device(), gpu.stream()});
     watchdog_.begin("start of " + options.engine);
-    for (const engines::EngineKind& engine : engines::all_engines()) {
+    for (const engines::CollectiveEngineKind& engine : engines::all_collective_engines()) {
       if (options.engine == engine.name) engine_ = engine.make(request);
     }
     watchdog_.end();
@@ -188,7 +188,7 @@ class Run {
   int n_ranks_;
   job::Watchdog watchdog_;
   std::vector<RankGpu> gpus_;
-  std::unique_ptr<engines::Engine> engine_;
+  std::unique_ptr<engines::CollectiveEngine> engine_;
   Report report_;
   std::optional<report::EarlierResult> earlier_;  // of the first process
 };

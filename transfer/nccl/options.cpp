@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cli/common/suggestion.hpp"
-#include "transfer/engines/engine.hpp"
+#include "transfer/engines/collective_engine.hpp"
 
 namespace gdrkit::tools::nccl {
 namespace {
@@ -79,7 +79,8 @@ CommandLine command_line(Options* options) {
       "gdrkit nccl all_reduce -b 8 -e 128M -f 2 -g 2\n"
       "  gdrkit run -n 2 -- gdrkit nccl all_gather -b 1K -e 1G -f 4 --engine shmem --json=gather.json";
   std::vector<std::string> engines;
-  for (const engines::EngineKind& engine : engines::all_engines()) engines.emplace_back(engine.name);
+  for (const engines::CollectiveEngineKind& engine : engines::all_collective_engines())
+    engines.emplace_back(engine.name);
   line.options = {
       {'b', "minbytes", "SIZE", &options->smallest_bytes, "smallest size", false},
       {'e', "maxbytes", "SIZE", &options->largest_bytes, "largest size", false},

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/common/command_line.hpp"
-#include "transfer/osu/osu_engine.hpp"
+#include "transfer/engines/message_engine.hpp"
 #include "transfer/report/document_options.hpp"
 
 namespace gdrkit::tools::osu {
@@ -41,7 +41,7 @@ struct Options : report::DocumentOptions {
 /// What the words and options say, checked.
 struct Plan {
   const OsuTest* test = nullptr;
-  const EngineKind* engine = nullptr;
+  const engines::MessageEngineKind* engine = nullptr;
   std::string places;  ///< "DH": of the first rank of a pair, and of the second; of all ranks twice the same
   std::vector<std::size_t> sizes;
   std::vector<int> percentiles;

@@ -9,9 +9,9 @@
 
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
+#include "transfer/engines/mpi_plugin.hpp"
+#include "transfer/engines/mpi_start.hpp"
 #include "transfer/job/watchdog.hpp"
-#include "transfer/osu/mpi_plugin.hpp"
-#include "transfer/osu/mpi_start.hpp"
 #include "transfer/osu/options.hpp"
 #include "transfer/osu/report.hpp"
 #include "transfer/osu/validation.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 class Run {
  public:
-  Run(const Options& options, const Plan& plan, job::ProcessGroup& processes, const MpiStart* mpi)
+  Run(const Options& options, const Plan& plan, job::ProcessGroup& processes, const engines::MpiStart* mpi)
       : options_(options),
         plan_(plan),
         processes_(processes),
@@ -48,7 +48,8 @@ class Run {
     const std::size_t part_bytes = std::max(sizes_.back() * buffers(), least_buffer_bytes);
     watchdog_.begin(std::string("start of ") + plan.engine->name);
     // A byte more, which nothing may change.
-    engine_ = plan.engine->make({&processes, plan.test, part_.place, part_bytes * plan.test->source_parts(ranks) + 1,
+    engine_ = plan.engine->make({&processes, plan.test->is_one_sided(), part_.place,
+                                 part_bytes * plan.test->source_parts(ranks) + 1,
                                  part_bytes * plan.test->target_parts(ranks) + 1, mpi, options.nccl});
     watchdog_.end();
     part_.engine = engine_.get();
@@ -239,16 +240,16 @@ class Run {
   int pairs_ = 0;  // 0: all ranks together
   Part part_;
   std::vector<std::size_t> sizes_;  // those of the plan that -M allows
-  std::unique_ptr<OsuEngine> engine_;
+  std::unique_ptr<engines::MessageEngine> engine_;
   Report report_;
   std::optional<report::EarlierResult> earlier_;  // of the first rank
 };
 
-std::unique_ptr<MpiStart> start_of_launcher(const Options& options, const Plan& plan) {
-  if (plan.engine->launcher != Launcher::own) return nullptr;
+std::unique_ptr<engines::MpiStart> start_of_launcher(const Options& options, const Plan& plan) {
+  if (plan.engine->launcher != engines::Launcher::own) return nullptr;
   job::Watchdog watchdog("gdrkit osu", std::chrono::seconds(options.timeout_s), "--timeout");
   watchdog.begin("MPI_Init_thread");
-  return std::make_unique<MpiStart>(options.mpi_plugin);
+  return std::make_unique<engines::MpiStart>(options.mpi_plugin);
 }
 
 }  // namespace
@@ -262,12 +263,12 @@ ExitCode run_osu(Front front, int argc, char** argv) {
     return ExitCode::ok;
   }
   if (options.prints_plugin_source) {
-    std::fputs(osu::mpi_plugin_source().c_str(), stdout);
+    std::fputs(engines::mpi_plugin_source().c_str(), stdout);
     return ExitCode::ok;
   }
   const osu::Plan plan = osu::plan_of(options);
   if (plan.engine->before_cuda != nullptr) plan.engine->before_cuda();
-  const std::unique_ptr<osu::MpiStart> mpi = osu::start_of_launcher(options, plan);
+  const std::unique_ptr<engines::MpiStart> mpi = osu::start_of_launcher(options, plan);
   job::ProcessGroup processes{std::chrono::seconds(options.timeout_s)};
   if (processes.n_processes() == 1 && !options.is_rank && mpi == nullptr) {
     processes.end();

@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "transfer/osu/mpi/plugin.h"
+#include "transfer/engines/mpi/plugin.h"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 
 /// The plug-in `named`, or where that is "" the installed one of the MPI whose launcher's variables are there. It stays
 /// loaded, and MPI's symbols are global, as Open MPI's components need them. Throws Failure(cannot_run) with what
@@ -17,4 +17,4 @@ namespace gdrkit::tools::osu {
 /// For an MPI that has no installed plug-in: C, to be compiled by its mpicc.
 [[nodiscard]] std::string mpi_plugin_source();
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

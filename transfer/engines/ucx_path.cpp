@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/ucx_path.hpp"
+#include "transfer/engines/ucx_path.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <sstream>
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 namespace {
 
 using UcxPrint = void (*)(const void* object, std::FILE* stream);
@@ -126,4 +126,4 @@ std::string describe_ucx_path(const platform::UcxCalls& calls, platform::UcxCont
   return text + "; UCX_PROTO_INFO=y prints the protocol of each size";
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// OsuEngine: a library that carries messages, puts and gets between the ranks, and runs their collectives.
+// MessageEngine: a library that carries messages, puts and gets between the ranks, and runs their collectives.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "transfer/engines/collective.hpp"
 #include "transfer/job/process_group.hpp"
-#include "transfer/osu/osu_test.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
+
+/// What an engine has or has not, as bits.
+namespace family {
+enum : unsigned { message = 1, one_sided = 2, fetch = 4, collective = 8, barrier = 16, reduction_to_root = 32 };
+}
 
 /// Where a rank's buffers are, by OSU's letter: H host, D device, M managed.
 using Place = char;
@@ -25,9 +30,9 @@ struct Window {
   std::size_t stride_bytes = 0;  ///< from the buffer of one to that of the next; 0: one buffer for all
 };
 
-struct EngineRequest {
+struct MessageRequest {
   job::ProcessGroup* processes = nullptr;
-  const OsuTest* test = nullptr;
+  bool is_one_sided = false;  ///< there will be puts, gets or fetch_add()
   Place place = 'H';
   std::size_t source_bytes = 0;
   std::size_t target_bytes = 0;
@@ -38,12 +43,12 @@ struct EngineRequest {
 /// Each rank has one buffer that it sends and puts from and gets to, `source`, and one that it receives into and that
 /// others put into and get from, `target`. Functions throw Failure with the library's error message. What the engine's
 /// line in engines.def leaves out is not called.
-class OsuEngine {
+class MessageEngine {
  public:
-  OsuEngine() = default;
-  OsuEngine(const OsuEngine&) = delete;
-  OsuEngine& operator=(const OsuEngine&) = delete;
-  virtual ~OsuEngine() = default;
+  MessageEngine() = default;
+  MessageEngine(const MessageEngine&) = delete;
+  MessageEngine& operator=(const MessageEngine&) = delete;
+  virtual ~MessageEngine() = default;
 
   [[nodiscard]] virtual std::string version() const = 0;
   [[nodiscard]] virtual std::uint64_t source() const = 0;
@@ -66,8 +71,9 @@ class OsuEngine {
   /// Complete when it returns.
   virtual void fetch_add(int peer);
 
-  /// Of all ranks, complete on this one when it returns; `size_bytes` as OSU counts, of one part.
-  virtual void run_collective(Loop loop, std::size_t size_bytes);
+  /// Of all ranks, complete on this one when it returns; sums bytes, the root is rank 0. `size_bytes` as OSU counts, of
+  /// one part.
+  virtual void run_collective(CollectiveKind kind, std::size_t size_bytes);
 
   /// All ranks; what others need of this rank's CPU goes on meanwhile.
   virtual void barrier() = 0;
@@ -78,17 +84,17 @@ class OsuEngine {
 /// Who starts the ranks.
 enum class Launcher : std::uint8_t { any, own };
 
-struct EngineKind {
+struct MessageEngineKind {
   const char* name;
   const char* places;  ///< the default
   unsigned families;
   Launcher launcher;
-  void (*before_cuda)() noexcept;                                    ///< or nullptr
-  std::unique_ptr<OsuEngine> (*make)(const EngineRequest& request);  ///< collective; throws Failure
+  void (*before_cuda)() noexcept;                                         ///< or nullptr
+  std::unique_ptr<MessageEngine> (*make)(const MessageRequest& request);  ///< collective; throws Failure
 
-  [[nodiscard]] bool has(const OsuTest& test) const noexcept { return (families & test.kind()) != 0; }
+  [[nodiscard]] bool has(unsigned family) const noexcept { return (families & family) != 0; }
 };
 /// In the order of engines.def.
-[[nodiscard]] const std::vector<EngineKind>& all_osu_engines();
+[[nodiscard]] const std::vector<MessageEngineKind>& all_message_engines();
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

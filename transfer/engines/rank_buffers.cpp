@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/rank_buffers.hpp"
+#include "transfer/engines/rank_buffers.hpp"
 
 #include <cstdlib>
 #include <cstring>
 
 #include "base/result.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 
-RankBuffers::RankBuffers(const EngineRequest& request) {
+RankBuffers::RankBuffers(const MessageRequest& request) {
   allocate(request, request.source_bytes, &source_);
   allocate(request, request.target_bytes, &target_);
 }
@@ -19,7 +19,7 @@ RankBuffers::~RankBuffers() {
   std::free(target_.host);
 }
 
-void RankBuffers::allocate(const EngineRequest& request, std::size_t size_bytes, Buffer* buffer) {
+void RankBuffers::allocate(const MessageRequest& request, std::size_t size_bytes, Buffer* buffer) {
   if (request.place == 'H') {
     constexpr std::size_t page_bytes = 4096;
     const std::size_t whole_pages = (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
@@ -41,4 +41,4 @@ void RankBuffers::allocate(const EngineRequest& request, std::size_t size_bytes,
   buffer->address = buffer->device.address();
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

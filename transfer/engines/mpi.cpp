@@ -5,28 +5,27 @@
 #include <climits>
 #include <optional>
 
-#include "transfer/osu/mpi_start.hpp"
-#include "transfer/osu/rank_buffers.hpp"
+#include "transfer/engines/mpi_start.hpp"
+#include "transfer/engines/rank_buffers.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 namespace {
 
-gdrkit_osu_mpi_collective mpi_collective(Loop loop) {
-  switch (loop) {
-    case Loop::all_reduce: return GDRKIT_OSU_MPI_ALLREDUCE;
-    case Loop::all_to_all: return GDRKIT_OSU_MPI_ALLTOALL;
-    case Loop::broadcast: return GDRKIT_OSU_MPI_BCAST;
-    case Loop::all_gather: return GDRKIT_OSU_MPI_ALLGATHER;
-    case Loop::reduce: return GDRKIT_OSU_MPI_REDUCE;
-    case Loop::gather: return GDRKIT_OSU_MPI_GATHER;
-    case Loop::scatter: return GDRKIT_OSU_MPI_SCATTER;
-    default: return GDRKIT_OSU_MPI_BARRIER;
+gdrkit_osu_mpi_collective mpi_collective(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::alltoall: return GDRKIT_OSU_MPI_ALLTOALL;
+    case CollectiveKind::broadcast: return GDRKIT_OSU_MPI_BCAST;
+    case CollectiveKind::all_gather: return GDRKIT_OSU_MPI_ALLGATHER;
+    case CollectiveKind::reduce: return GDRKIT_OSU_MPI_REDUCE;
+    case CollectiveKind::gather: return GDRKIT_OSU_MPI_GATHER;
+    case CollectiveKind::scatter: return GDRKIT_OSU_MPI_SCATTER;
+    default: return GDRKIT_OSU_MPI_ALLREDUCE;
   }
 }
 
-class MpiEngine : public OsuEngine {
+class MpiEngine : public MessageEngine {
  public:
-  explicit MpiEngine(const EngineRequest& request) : start_(*request.mpi), mpi_(start_.calls()) {
+  explicit MpiEngine(const MessageRequest& request) : start_(*request.mpi), mpi_(start_.calls()) {
     // Its own spare byte is in each buffer's size.
     if (std::max(request.source_bytes, request.target_bytes) > static_cast<std::size_t>(INT_MAX)) {
       throw Failure(ExitCode::usage, "gdrkit osu: MPI counts bytes by int: make -m smaller than 2G for --engine mpi");
@@ -42,7 +41,7 @@ class MpiEngine : public OsuEngine {
     }
     check_cuda(request);
     buffers_.emplace(request);
-    if (request.test->is_one_sided()) {
+    if (request.is_one_sided) {
       require(mpi_.share(pointer(buffers_->target()), request.target_bytes), "MPI_Win_create");
     }
   }
@@ -85,8 +84,8 @@ class MpiEngine : public OsuEngine {
     flush(peer);
   }
 
-  void run_collective(Loop loop, std::size_t size_bytes) override {
-    require(mpi_.run(mpi_collective(loop), pointer(source()), pointer(target()), size_bytes), "a collective of MPI");
+  void run_collective(CollectiveKind kind, std::size_t size_bytes) override {
+    require(mpi_.run(mpi_collective(kind), pointer(source()), pointer(target()), size_bytes), "a collective of MPI");
   }
 
   void barrier() override { require(mpi_.run(GDRKIT_OSU_MPI_BARRIER, nullptr, nullptr, 0), "MPI_Barrier"); }
@@ -98,7 +97,7 @@ class MpiEngine : public OsuEngine {
   void require(int code, const char* what) const { start_.require(code, what); }
 
   /// Collective, and the same for all ranks, so that MPI ends as it should.
-  void check_cuda(const EngineRequest& request) {
+  void check_cuda(const MessageRequest& request) {
     job::ProcessGroup& processes = *request.processes;
     const bool needs_it = request.place != 'H' && !processes.session().choice().is_emulated;
     const std::vector<double> all = processes.gather(needs_it && mpi_.has_cuda() == 0 ? 1 : 0);
@@ -123,8 +122,8 @@ class MpiEngine : public OsuEngine {
 
 }  // namespace
 
-std::unique_ptr<OsuEngine> make_mpi_engine(const EngineRequest& request) {
+std::unique_ptr<MessageEngine> make_mpi_messages(const MessageRequest& request) {
   return std::make_unique<MpiEngine>(request);
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

@@ -11,10 +11,10 @@
 
 #include "base/result.hpp"
 #include "platform/vendor/ucx_library.hpp"
-#include "transfer/osu/rank_buffers.hpp"
-#include "transfer/osu/ucx_path.hpp"
+#include "transfer/engines/rank_buffers.hpp"
+#include "transfer/engines/ucx_path.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 namespace {
 
 constexpr std::uint64_t data_tag = 1;
@@ -35,15 +35,15 @@ const platform::UcxCalls& load_ucx() {
   throw Failure(ExitCode::cannot_run, format("gdrkit osu: %s; --engine shmem needs no UCX", calls.error().text()));
 }
 
-class UcxEngine : public OsuEngine {
+class UcxEngine : public MessageEngine {
  public:
-  explicit UcxEngine(const EngineRequest& request)
+  explicit UcxEngine(const MessageRequest& request)
       : processes_(*request.processes), calls_(load_ucx()), n_ranks_(processes_.n_processes()) {
     open_context(request);
     buffers_.emplace(request);
     connect();
     check_hooks(request.place);
-    if (request.test->is_one_sided()) share_target(request.target_bytes);
+    if (request.is_one_sided) share_target(request.target_bytes);
   }
   ~UcxEngine() override {
     if (context_ != nullptr && is_ended_) calls_.cleanup(context_);
@@ -123,12 +123,12 @@ class UcxEngine : public OsuEngine {
   [[nodiscard]] bool is_own(std::size_t rank) const { return rank == index(processes_.process()); }
   static void* pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
-  void open_context(const EngineRequest& request) {
+  void open_context(const MessageRequest& request) {
     platform::UcxConfig* config = nullptr;
     require_ucx(calls_, calls_.config_read(nullptr, nullptr, &config), "ucp_config_read");
     platform::UcxParams params;
     params.field_mask = platform::ucx_params_features | platform::ucx_params_endpoint_count;
-    params.features = platform::ucx_feature_tags | (request.test->is_one_sided() ? platform::ucx_feature_rma : 0);
+    params.features = platform::ucx_feature_tags | (request.is_one_sided ? platform::ucx_feature_rma : 0);
     params.endpoint_count = index(n_ranks_);
     const platform::UcxStatus made =
         calls_.init_version(platform::ucx_api_major, platform::ucx_api_minor, &params, config, &context_);
@@ -264,8 +264,8 @@ class UcxEngine : public OsuEngine {
 
 }  // namespace
 
-std::unique_ptr<OsuEngine> make_ucx_engine(const EngineRequest& request) {
+std::unique_ptr<MessageEngine> make_ucx_messages(const MessageRequest& request) {
   return std::make_unique<UcxEngine>(request);
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

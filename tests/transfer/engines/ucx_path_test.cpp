@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Lines as UCX 1.13 prints them.
-#include "transfer/osu/ucx_path.hpp"
+#include "transfer/engines/ucx_path.hpp"
 
 #include <gtest/gtest.h>
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 namespace {
 
 TEST(UcxPath, LanesAreNamedWithWhatTheyAreFor) {
@@ -41,4 +41,4 @@ TEST(UcxPath, RanksWhoseUcxHasNoHooksAreNamed) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/mpi_plugin.hpp"
+#include "transfer/engines/mpi_plugin.hpp"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "cli/common/exit_code.hpp"
 #include "osu_mpi_plugin_source.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 namespace {
 
 struct KnownMpi {
@@ -84,4 +84,4 @@ const gdrkit_osu_mpi_table& load_mpi_plugin(const std::string& named) {
 
 std::string mpi_plugin_source() { return plugin_source; }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

@@ -6,14 +6,14 @@
 #include <cstdint>
 
 #include "platform/device/device.hpp"
-#include "transfer/osu/osu_engine.hpp"
+#include "transfer/engines/message_engine.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 
 class RankBuffers {
  public:
   /// Zeroed where they are host memory. Throws Failure.
-  explicit RankBuffers(const EngineRequest& request);
+  explicit RankBuffers(const MessageRequest& request);
   RankBuffers(const RankBuffers&) = delete;
   RankBuffers& operator=(const RankBuffers&) = delete;
   ~RankBuffers();
@@ -27,10 +27,10 @@ class RankBuffers {
     platform::Allocation device;
     std::uint64_t address = 0;
   };
-  static void allocate(const EngineRequest& request, std::size_t size_bytes, Buffer* buffer);
+  static void allocate(const MessageRequest& request, std::size_t size_bytes, Buffer* buffer);
 
   Buffer source_;
   Buffer target_;
 };
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "platform/device/device.hpp"
-#include "transfer/osu/mpi/plugin.h"
+#include "transfer/engines/mpi/plugin.h"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 
 /// Made before the processes meet as a job of libgdrkit_shmem, which uses the same launcher's PMIx: Open MPI 5 fails
 /// after another has begun it, and an MPI with a libpmix of its own must load that first.
@@ -33,4 +33,4 @@ class MpiStart {
   int ranks_ = 0;
 };
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

@@ -8,7 +8,7 @@
 
 #include "platform/vendor/ucx_library.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 
 /// The lanes of an endpoint, from ucp_ep_print_info(), with what each is for: "posix/memory (am), cma/memory (rma_bw)".
 [[nodiscard]] std::string ucx_lanes_in(const std::string& printed);
@@ -22,4 +22,4 @@ namespace gdrkit::tools::osu {
 [[nodiscard]] std::string describe_ucx_path(const platform::UcxCalls& calls, platform::UcxContext* context,
                                             platform::UcxEndpoint* endpoint, bool understands_gpu);
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

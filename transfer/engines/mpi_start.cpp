@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/mpi_start.hpp"
+#include "transfer/engines/mpi_start.hpp"
 
 #include <cstdlib>
 
 #include "base/result.hpp"
 #include "cli/common/device_choice.hpp"
-#include "transfer/osu/mpi_plugin.hpp"
+#include "transfer/engines/mpi_plugin.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::tools::engines {
 namespace {
 
 int local_rank_of_launcher() {
@@ -55,4 +55,4 @@ void MpiStart::require(int code, const char* what) const {
   throw Failure(ExitCode::failed, format("gdrkit osu: %s failed: %s", what, text));
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::tools::engines

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Engine: a library that runs collectives between this process's ranks and those of the other processes.
+// CollectiveEngine: a library that runs collectives between this process's ranks and those of the other processes.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct LocalRank {
   platform::Stream stream;
 };
 
-struct EngineRequest {
+struct CollectiveRequest {
   job::ProcessGroup* processes = nullptr;
   std::vector<LocalRank> locals;
   int n_ranks = 1;
@@ -46,9 +46,9 @@ struct EngineRequest {
 };
 
 /// Functions throw Failure with the library's error message. `local` counts this process's ranks.
-class Engine {
+class CollectiveEngine {
  public:
-  virtual ~Engine() = default;
+  virtual ~CollectiveEngine() = default;
   [[nodiscard]] virtual std::string version() const = 0;        ///< "NCCL 2.28.9"
   [[nodiscard]] virtual std::string version_field() const = 0;  ///< of the table's first line: "nccl-library=22809"
   /// Why it does not run this; "".
@@ -72,11 +72,11 @@ class Engine {
   virtual void end() = 0;
 };
 
-struct EngineKind {
+struct CollectiveEngineKind {
   const char* name;
-  std::unique_ptr<Engine> (*make)(const EngineRequest& request);  ///< collective; throws Failure
+  std::unique_ptr<CollectiveEngine> (*make)(const CollectiveRequest& request);  ///< collective; throws Failure
 };
 /// In the order of engines.def.
-[[nodiscard]] const std::vector<EngineKind>& all_engines();
+[[nodiscard]] const std::vector<CollectiveEngineKind>& all_collective_engines();
 
 }  // namespace gdrkit::tools::engines
