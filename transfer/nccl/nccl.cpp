@@ -5,14 +5,10 @@
 
 #include <cstdio>
 #include <memory>
-#include <optional>
 
 #include "cli/common/size.hpp"
-#include "gdrkit/gdrkit.h"
-#include "measure/bench/output/csv.hpp"
 #include "transfer/nccl/measurement.hpp"
 #include "transfer/nccl/report.hpp"
-#include "transfer/report/earlier_result.hpp"
 
 namespace gdrkit::tools {
 namespace nccl {
@@ -43,12 +39,10 @@ class Run {
         processes_(std::chrono::seconds(options.timeout_s)),
         n_ranks_(processes_.n_processes() * options.gpus),
         watchdog_(format("gdrkit nccl: rank %d of %d", processes_.process() * options.gpus, n_ranks_),
-                  std::chrono::seconds(options.timeout_s), "-T") {
+                  std::chrono::seconds(options.timeout_s), "-T"),
+        output_(options, processes_.is_first()) {
     check_ranks(options, collective_, n_ranks_);
-    if (processes_.is_first()) {
-      print_note(processes_.session().choice(), options.is_document_on_stdout());
-      if (!options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
-    }
+    if (processes_.is_first()) print_note(processes_.session().choice(), options.is_document_on_stdout());
     gpus_ = open_rank_gpus(processes_, options.gpus);
     ask_about_gpus();
     engines::CollectiveRequest request{
@@ -63,7 +57,7 @@ class Run {
 
   ExitCode measure() {
     describe();
-    if (earlier_) earlier_->check(report_.result);
+    output_.check(report_.result);
     Measurement measurement(options_, {&processes_, &watchdog_, engine_.get(), &gpus_});
     print_head();
     for (const engines::ElementType* type : chosen_types(options_)) {
@@ -75,18 +69,10 @@ class Run {
         }
       }
     }
-    const ExitCode compared = finish();
-    return report_.result.is_ok ? compared : ExitCode::failed;
+    return finish();
   }
 
  private:
-  [[nodiscard]] bool prints() const { return processes_.is_first() && !options_.is_document_on_stdout(); }
-  void print(const std::string& text) const {
-    if (!prints()) return;
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  }
-
   /// Collective. Emulated GPUs are none to ask about.
   void ask_about_gpus() {
     if (processes_.session().choice().is_emulated && options_.doctor_root == "/") return;
@@ -103,16 +89,12 @@ class Run {
       throw Failure(ExitCode::cannot_run, "gdrkit nccl: " + why);
     }
     report_.result.notes.push_back(why);
-    print("# left out: " + why + "\n");
+    output_.print("# left out: " + why + "\n");
   }
 
   void describe() {
     measure::Result& result = report_.result;
-    result.tool = "nccl";
-    result.version = gdrkit_version();
-    result.date = today();
-    result.is_emulated = processes_.session().choice().is_emulated;
-    result.machine = platform::describe_machine(&gpus_.front().device());
+    report::describe_run(&result, "nccl", processes_.session().choice().is_emulated, &gpus_.front().device());
     result.settings = {{"test", collective_.name},
                        {"library", engine_->version()},
                        {"ranks", std::to_string(n_ranks_)},
@@ -135,7 +117,7 @@ class Run {
       own += device_line(gpu.rank(), ::getpid(), host_name(), identity.ordinal, identity.pci_bus_id, identity.name);
     }
     const std::vector<std::string> devices = processes_.gather(own);
-    print(head_text(options_, collective_.name, engine_->version_field(), devices));
+    output_.print(head_text(options_, collective_.name, engine_->version_field(), devices));
   }
 
   void measure_sizes(Measurement& measurement, const engines::ElementType& type, const engines::Reduction& reduction) {
@@ -143,12 +125,12 @@ class Run {
     for (int cycle = 0; cycle < options_.cycles; ++cycle) {
       for (const std::size_t size_bytes : options_.sizes()) {
         report_.rows.push_back(measurement.measure(size_bytes, type, reduction));
-        print(row_text(report_.rows.back()));
+        output_.print(row_text(report_.rows.back()));
       }
     }
   }
 
-  /// What a comparison says.
+  /// The exit code of the run.
   ExitCode finish() {
     report_.result.is_ok = wrong_elements(report_.rows) == 0;
     report_.paths = processes_.gather(engine_->path());
@@ -157,29 +139,22 @@ class Run {
       if (report_.paths[process] == last) continue;
       last = report_.paths[process];
       const std::string from = format(" from rank %d on", static_cast<int>(process) * options_.gpus);
-      print("# Path" + (process == 0 ? "" : from) + ": " + last + "\n");
+      output_.print("# Path" + (process == 0 ? "" : from) + ": " + last + "\n");
     }
-    print(report_.doctor.text());
-    print(foot_text(collective_.name, report_.rows));
+    output_.print(report_.doctor.text());
+    output_.print(foot_text(collective_.name, report_.rows));
     watchdog_.begin("end of " + options_.engine);
     engine_->end();
     engine_.reset();
     gpus_.clear();
-    const ExitCode compared = processes_.is_first() ? write_documents() : ExitCode::ok;
+    if (processes_.is_first()) {
+      report_.result.series = all_series_of(report_);
+      write_report_json(options_.json, report_);
+    }
+    const ExitCode code = output_.finish(report_.result);
     processes_.end();
     watchdog_.end();
-    return compared;
-  }
-
-  ExitCode write_documents() {
-    report_.result.series = all_series_of(report_);
-    write_report_json(options_.json, report_);
-    if (options_.csv.is_given) write_document(options_.csv, to_csv_text(report_.result));
-    if (!earlier_) return ExitCode::ok;
-    std::string text;
-    const ExitCode compared = earlier_->compare_with(report_.result, &text);
-    std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
-    return compared;
+    return code;
   }
 
   const Options& options_;
@@ -187,10 +162,10 @@ class Run {
   job::ProcessGroup processes_;
   int n_ranks_;
   job::Watchdog watchdog_;
+  report::RunOutput output_;
   std::vector<RankGpu> gpus_;
   std::unique_ptr<engines::CollectiveEngine> engine_;
   Report report_;
-  std::optional<report::EarlierResult> earlier_;  // of the first process
 };
 
 }  // namespace

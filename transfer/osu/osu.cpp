@@ -5,17 +5,14 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
-#include <optional>
 
 #include "gdrkit/gdrkit.h"
-#include "measure/bench/output/csv.hpp"
 #include "transfer/engines/mpi_plugin.hpp"
 #include "transfer/engines/mpi_start.hpp"
 #include "transfer/job/watchdog.hpp"
 #include "transfer/osu/options.hpp"
 #include "transfer/osu/report.hpp"
 #include "transfer/osu/validation.hpp"
-#include "transfer/report/earlier_result.hpp"
 
 namespace gdrkit::tools {
 namespace osu {
@@ -28,7 +25,8 @@ class Run {
         plan_(plan),
         processes_(processes),
         watchdog_(format("gdrkit osu: rank %d of %d", processes.process(), processes.n_processes()),
-                  std::chrono::seconds(options.timeout_s), "--timeout") {
+                  std::chrono::seconds(options.timeout_s), "--timeout"),
+        output_(options, processes.is_first()) {
     check_ranks();
     const int ranks = processes.n_processes();
     part_.rank = processes.process();
@@ -38,10 +36,7 @@ class Run {
       part_.is_first = part_.rank < pairs_;
       part_.peer = part_.is_first ? part_.rank + pairs_ : part_.rank - pairs_;
     }
-    if (processes.is_first()) {
-      print_note(processes.session().choice(), options.is_document_on_stdout());
-      if (!options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
-    }
+    if (processes.is_first()) print_note(processes.session().choice(), options.is_document_on_stdout());
     part_.place = plan.places[part_.is_first ? 0 : 1];
     ask_about_gpus();
     leave_out_large_sizes();
@@ -57,41 +52,32 @@ class Run {
 
   ExitCode measure() {
     describe();
-    if (earlier_) earlier_->check(report_.result);
+    output_.check(report_.result);
     if (sizes_.size() < plan_.sizes.size()) {
-      print(format("# Sizes above %zu bytes are left out: -M allows %zu bytes of buffers for each rank.\n",
-                   sizes_.back(), options_.memory_limit));
+      output_.print(format("# Sizes above %zu bytes are left out: -M allows %zu bytes of buffers for each rank.\n",
+                           sizes_.back(), options_.memory_limit));
     }
-    print(head_lines(report_.line));
+    output_.print(head_lines(report_.line));
     for (const std::size_t size_bytes : sizes_) {
       report_.rows.push_back(measure_size(size_bytes));
-      print(row_line(report_.line, report_.rows.back()));
+      output_.print(row_line(report_.line, report_.rows.back()));
       report_.result.is_ok = report_.result.is_ok && report_.rows.back().wrong_bytes == 0;
     }
-    print(wrong_line(report_.rows));
+    output_.print(wrong_line(report_.rows));
     report_.path = engine_->path();
-    print("# Path: " + report_.path + "\n" + report_.doctor.text());
+    output_.print("# Path: " + report_.path + "\n" + report_.doctor.text());
     watchdog_.begin(std::string("end of ") + plan_.engine->name);
     engine_->end();
     engine_.reset();
     watchdog_.end();
-    return processes_.is_first() ? write_documents() : code();
+    if (processes_.is_first()) {
+      report_.result.series = {series_of(report_)};
+      write_report_json(options_.json, report_);
+    }
+    return output_.finish(report_.result);
   }
 
  private:
-  [[nodiscard]] ExitCode code() const { return report_.result.is_ok ? ExitCode::ok : ExitCode::failed; }
-
-  ExitCode write_documents() {
-    report_.result.series = {series_of(report_)};
-    write_report_json(options_.json, report_);
-    if (options_.csv.is_given) write_document(options_.csv, to_csv_text(report_.result));
-    if (!earlier_) return code();
-    std::string text;
-    const ExitCode compared = earlier_->compare_with(report_.result, &text);
-    std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
-    return report_.result.is_ok ? compared : code();
-  }
-
   /// Of the messages of a window.
   [[nodiscard]] std::size_t buffers() const {
     return options_.buffers == "multiple" ? static_cast<std::size_t>(plan_.window) : 1;
@@ -141,19 +127,10 @@ class Run {
 
   [[nodiscard]] bool validates() const { return options_.validates && plan_.test->has_sizes(); }
 
-  void print(const std::string& text) const {
-    if (!processes_.is_first() || options_.is_document_on_stdout()) return;
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  }
-
   void describe() {
     measure::Result& result = report_.result;
-    result.tool = "osu";
-    result.version = gdrkit_version();
-    result.date = today();
-    result.is_emulated = processes_.session().choice().is_emulated;
-    result.machine = platform::describe_machine(&processes_.session().device());
+    job::PeSession& session = processes_.session();
+    report::describe_run(&result, "osu", session.choice().is_emulated, &session.device());
     result.settings = {{"test", plan_.test->name},
                        {"library", engine_->version()},
                        {"ranks", std::to_string(processes_.n_processes())},
@@ -237,12 +214,12 @@ class Run {
   const Plan& plan_;
   job::ProcessGroup& processes_;
   job::Watchdog watchdog_;
+  report::RunOutput output_;
   int pairs_ = 0;  // 0: all ranks together
   Part part_;
   std::vector<std::size_t> sizes_;  // those of the plan that -M allows
   std::unique_ptr<engines::MessageEngine> engine_;
   Report report_;
-  std::optional<report::EarlierResult> earlier_;  // of the first rank
 };
 
 std::unique_ptr<engines::MpiStart> start_of_launcher(const Options& options, const Plan& plan) {

@@ -1,24 +1,21 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Report: everything that one run measured, and its document.
+// Report: what one run measured besides, and its document.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "cli/common/document_option.hpp"
 #include "measure/result/result.hpp"
 #include "transfer/osu/lines.hpp"
-#include "transfer/report/doctor_advice.hpp"
+#include "transfer/report/run_report.hpp"
 
 namespace gdrkit::tools::osu {
 
-struct Report {
-  measure::Result result;
+struct Report : report::RunReport {
   LineFormat line;
   int n_ranks = 2;
   std::string path;
-  report::DoctorAdvice doctor;
   std::vector<OsuRow> rows;
 };
 

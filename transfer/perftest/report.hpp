@@ -10,16 +10,14 @@
 #include "measure/result/result.hpp"
 #include "transfer/perftest/lines.hpp"
 #include "transfer/perftest/options.hpp"
-#include "transfer/report/doctor_advice.hpp"
+#include "transfer/report/run_report.hpp"
 
 namespace gdrkit::tools::perftest {
 
-struct Report {
-  measure::Result result;
+struct Report : report::RunReport {
   Settings settings;
   std::string place;  ///< "host" or "gpu"
   std::string path;
-  report::DoctorAdvice doctor;
   bool is_checked = false;  ///< the other end is gdrkit's
   std::uint64_t wrong = 0;  ///< bytes, of atomics words, at both ends
   std::uint64_t lost = 0;   ///< datagrams

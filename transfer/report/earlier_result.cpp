@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/report/earlier_result.hpp"
 
-#include "measure/bench/compare_run.hpp"
+#include <utility>
+
 #include "measure/result/result_file.hpp"
 
 namespace gdrkit::tools::report {
 namespace {
-
-[[noreturn]] void refuse_earlier(const std::string& why) {
-  throw Failure(ExitCode::usage, "gdrkit: --compare: " + why);
-}
 
 /// measure/compare takes other libraries for baselines of ours.
 measure::Result without_baselines(measure::Result result) {
@@ -18,38 +15,45 @@ measure::Result without_baselines(measure::Result result) {
   return result;
 }
 
-measure::Result read_earlier(const std::string& path) {
+}  // namespace
+
+EarlierResult::EarlierResult(std::string path, bool is_forced, std::string who)
+    : path_(std::move(path)), is_forced_(is_forced), who_(std::move(who)) {
   try {
-    return without_baselines(measure::read_result(path));
+    old_ = measure::read_result(path_);
   } catch (const measure::BadResult& bad) {
-    refuse_earlier(bad.what());
+    refuse(bad.what());
   }
 }
 
-}  // namespace
-
-EarlierResult::EarlierResult(const std::string& path, bool is_forced)
-    : path_(path), is_forced_(is_forced), old_(read_earlier(path)) {}
+void EarlierResult::refuse(const std::string& why) const { throw Failure(ExitCode::usage, who_ + ": " + why); }
 
 void EarlierResult::check(const measure::Result& head) const {
-  if (const std::string never = measure::why_no_comparison(old_, head, path_); !never.empty()) refuse_earlier(never);
+  if (const std::string never = measure::why_no_comparison(old_, head, path_); !never.empty()) refuse(never);
   std::string differences;
   for (const std::string& one : measure::machine_differences(old_, head)) {
     differences += (differences.empty() ? "" : "; ") + one;
   }
   if (differences.empty() || is_forced_) return;
-  refuse_earlier(path_ + " is of another machine: " + differences + "; --force compares them anyway");
+  refuse(path_ + " is of another machine: " + differences + "; --force compares them anyway");
 }
 
-ExitCode EarlierResult::compare_with(measure::Result current, std::string* text) const {
-  current = without_baselines(std::move(current));
+CompareReport EarlierResult::compare(const measure::Result& current) const {
   CompareReport report;
   report.old_name = path_ + " (" + old_.date + ")";
   report.settings = measure::setting_differences(old_, current);
   report.comparison = measure::compare(old_, current);
   if (report.comparison.points.empty() && report.comparison.unjudged.empty()) {
-    refuse_earlier(path_ + " has no point in common with what was measured, so nothing was compared");
+    refuse(path_ + " has no point in common with what was measured, so nothing was compared");
   }
+  return report;
+}
+
+ExitCode EarlierResult::compare_with(measure::Result current, std::string* text) const {
+  EarlierResult old = *this;
+  old.old_ = without_baselines(old.old_);
+  current = without_baselines(std::move(current));
+  CompareReport report = old.compare(current);
   for (const measure::ComparedPoint& point : report.comparison.points) {
     if (point.is_slower()) report.slower.push_back({point, measure::Outcome::slower, {}, 0, 0});
   }

@@ -8,6 +8,7 @@
 
 #include "cli/common/exit_code.hpp"
 #include "measure/result/result.hpp"
+#include "transfer/report/earlier_result.hpp"
 #include "transfer/shmem/bench/bench_options.hpp"
 #include "transfer/shmem/bench/bench_run.hpp"
 
@@ -26,7 +27,7 @@ class BenchCompare {
 
  private:
   const BenchOptions& options_;
-  measure::Result old_;
+  report::EarlierResult old_;
 };
 
 }  // namespace gdrkit::tools::shmem

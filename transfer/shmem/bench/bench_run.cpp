@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cli/common/device_choice.hpp"
-#include "gdrkit/gdrkit.h"
+#include "transfer/report/run_report.hpp"
 #include "transfer/shmem/bench/bench_series.hpp"
 
 namespace gdrkit::tools::shmem {
@@ -54,16 +54,12 @@ void BenchRun::progress(const std::string& text) {
 void BenchRun::describe(const DeviceChoice& choice) {
   print_note(choice, options_.json.is_on_stdout());
   measure::Result& result = report_.result;
-  result.tool = "shmem bench";
-  result.version = gdrkit_version();
-  result.date = today();
-  result.is_emulated = choice.is_emulated;
   for (const std::string& library : options_.peers) {
     const std::string& file = library == "nccl" ? options_.files.nccl : options_.files.nvshmem;
     if (!choice.is_emulated || !file.empty()) continue;  // a stand-in runs on the emulated device
     throw Failure(ExitCode::cannot_run, "gdrkit shmem bench: --peer " + library + " needs GPUs, and there is none");
   }
-  result.machine = platform::describe_machine(open_device(choice, 0).get());
+  report::describe_run(&result, "shmem bench", choice.is_emulated, open_device(choice, 0).get());
   result.clock = measure::describe(clock_);
   result.settings = {{"pes", std::to_string(options_.n_pes)},
                      {"rounds", std::to_string(options_.rounds)},

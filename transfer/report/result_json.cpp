@@ -6,7 +6,7 @@
 
 #include "cli/common/json_document.hpp"
 #include "transfer/report/doctor_advice.hpp"
-#include "transfer/report/doctor_json.hpp"
+#include "transfer/report/result_json.hpp"
 
 namespace gdrkit::tools::report {
 namespace {
@@ -157,6 +157,15 @@ Json doctor_json(const DoctorAdvice& advice) {
                                 {"checks", verdict.checks}});
   }
   return json;
+}
+
+void write_result_json(const DocumentOption& option, const measure::Result& result, const Json& fields) {
+  if (!option.is_given) return;
+  Json document = measure::head_json(result);
+  document["series"] = measure::series_json(result.series);
+  document.update(fields);
+  document["ok"] = result.is_ok;
+  write_json(option, document);
 }
 
 }  // namespace gdrkit::tools::report
