@@ -17,6 +17,8 @@ const std::vector<ElementType>& all_element_types() {
   return all;
 }
 
+const ElementType& element_type_of(NcclType type) { return all_element_types()[static_cast<std::size_t>(type)]; }
+
 const std::vector<Reduction>& all_reductions() {
   static const std::vector<Reduction> all = {
       {"sum", NcclReduction::sum, PatternKind::sum},         {"prod", NcclReduction::product, PatternKind::product},

@@ -29,6 +29,7 @@ struct Reduction {
 };
 
 [[nodiscard]] const std::vector<ElementType>& all_element_types();
+[[nodiscard]] const ElementType& element_type_of(NcclType type);
 [[nodiscard]] const std::vector<Reduction>& all_reductions();
 /// Of a collective that combines nothing.
 [[nodiscard]] const Reduction& no_reduction();

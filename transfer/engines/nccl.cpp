@@ -8,6 +8,7 @@
 #include "platform/vendor/nccl_library.hpp"
 #include "transfer/engines/collective_engine.hpp"
 #include "transfer/engines/message_engine.hpp"
+#include "transfer/engines/nccl_rank.hpp"
 #include "transfer/engines/path_log.hpp"
 
 namespace gdrkit::tools::engines {
@@ -38,27 +39,22 @@ std::uint64_t usable(const base::Result<Allocation>& memory, int device, std::si
 class NcclCollectives : public CollectiveEngine {
  public:
   explicit NcclCollectives(const CollectiveRequest& request)
-      : locals_(request.locals),
-        n_ranks_(request.n_ranks),
-        registration_(request.registration),
-        calls_(load_nccl_for(request)) {
+      : locals_(request.locals), registration_(request.registration), calls_(load_nccl_for(request)) {
     check_registration();
+    const std::string who = format("gdrkit nccl: rank %d", locals_.front().rank);
+    ranks_.assign(locals_.size(), NcclRank(*calls_, who, "; NCCL_DEBUG=INFO prints NCCL's log"));
     NcclUniqueId id;
-    if (request.processes->is_first()) require(calls_->get_unique_id(&id), nullptr, "ncclGetUniqueId");
+    if (request.processes->is_first()) id = ranks_.front().make_id();
     request.processes->share(&id, sizeof id);
-    communicators_.resize(locals_.size());
     begin_group();
     for (std::size_t i = 0; i < locals_.size(); ++i) {
       make_current(i);
-      require(calls_->comm_init_rank(&communicators_[i], n_ranks_, id, locals_[i].rank), nullptr, "ncclCommInitRank");
+      ranks_[i].join(id, locals_[i].rank, request.n_ranks);
     }
     end_group();
   }
 
-  [[nodiscard]] std::string version() const override {
-    const int version = calls_->version;
-    return format("NCCL %d.%d.%d", version / 10000, version / 100 % 100, version % 100);
-  }
+  [[nodiscard]] std::string version() const override { return "NCCL " + nccl_version_text(*calls_); }
   [[nodiscard]] std::string version_field() const override { return format("nccl-library=%d", calls_->version); }
 
   [[nodiscard]] std::string refusal(const Collective&, const ElementType& type, const Reduction&) const override {
@@ -73,7 +69,7 @@ class NcclCollectives : public CollectiveEngine {
     Buffer buffer{local, size_bytes, 0, nullptr, nullptr};
     // The emulated device knows only its own memory.
     if (registration_ != Registration::none && !device.is_emulated()) {
-      require(calls_->mem_alloc(&buffer.of_nccl, size_bytes), nullptr, "ncclMemAlloc");
+      ranks_.front().require(calls_->mem_alloc(&buffer.of_nccl, size_bytes), "ncclMemAlloc");
       buffer.address = reinterpret_cast<std::uint64_t>(buffer.of_nccl);
     } else {
       auto memory = device.allocate(AllocationKind::cuda_malloc, size_bytes);
@@ -91,59 +87,27 @@ class NcclCollectives : public CollectiveEngine {
     if (is_symmetric) begin_group();
     for (Buffer& buffer : buffers_) {
       make_current(static_cast<std::size_t>(buffer.local));
-      NcclComm* const communicator = communicators_[static_cast<std::size_t>(buffer.local)];
+      const NcclRank& rank = ranks_[static_cast<std::size_t>(buffer.local)];
       void* const address = reinterpret_cast<void*>(buffer.address);
       if (is_symmetric) {
-        require(
-            calls_->window_register(communicator, address, buffer.size_bytes, &buffer.handle, nccl_window_symmetric),
-            communicator, "ncclCommWindowRegister");
+        rank.require(calls_->window_register(rank.communicator(), address, buffer.size_bytes, &buffer.handle,
+                                             nccl_window_symmetric),
+                     "ncclCommWindowRegister");
       } else {
-        require(calls_->comm_register(communicator, address, buffer.size_bytes, &buffer.handle), communicator,
-                "ncclCommRegister");
+        rank.require(calls_->comm_register(rank.communicator(), address, buffer.size_bytes, &buffer.handle),
+                     "ncclCommRegister");
       }
     }
     if (is_symmetric) end_group();
   }
 
-  void begin_group() override { require(calls_->group_start(), nullptr, "ncclGroupStart"); }
-  void end_group() override { require(calls_->group_end(), communicators_.front(), "ncclGroupEnd"); }
+  void begin_group() override { ranks_.front().begin_group(); }
+  void end_group() override { ranks_.front().end_group(); }
 
   void enqueue(int local, const Call& call) override {
     const auto index = static_cast<std::size_t>(local);
     if (locals_.size() > 1) make_current(index);
-    NcclComm* const communicator = communicators_[index];
-    void* const stream = reinterpret_cast<void*>(locals_[index].stream.handle);
-    const auto* input = reinterpret_cast<const void*>(call.input);
-    auto* output = reinterpret_cast<void*>(call.output);
-    const int type = static_cast<int>(call.type->nccl);
-    const int reduction = static_cast<int>(call.reduction->nccl);
-    const std::size_t part = call.part;
-    switch (call.collective->kind) {
-      case CollectiveKind::all_reduce:
-        return require(calls_->all_reduce(input, output, part, type, reduction, communicator, stream), communicator,
-                       "ncclAllReduce");
-      case CollectiveKind::all_gather:
-        return require(calls_->all_gather(input, output, part, type, communicator, stream), communicator,
-                       "ncclAllGather");
-      case CollectiveKind::reduce_scatter:
-        return require(calls_->reduce_scatter(input, output, part, type, reduction, communicator, stream), communicator,
-                       "ncclReduceScatter");
-      case CollectiveKind::broadcast:
-        return require(calls_->broadcast(input, output, part, type, call.root, communicator, stream), communicator,
-                       "ncclBroadcast");
-      case CollectiveKind::reduce:
-        return require(calls_->reduce(input, output, part, type, reduction, call.root, communicator, stream),
-                       communicator, "ncclReduce");
-      case CollectiveKind::gather:
-        if (!has_gather()) return send_and_receive(index, call);
-        return require(calls_->gather(input, output, part, type, call.root, communicator, stream), communicator,
-                       "ncclGather");
-      case CollectiveKind::scatter:
-        if (!has_gather()) return send_and_receive(index, call);
-        return require(calls_->scatter(input, output, part, type, call.root, communicator, stream), communicator,
-                       "ncclScatter");
-      default: return send_and_receive(index, call);
-    }
+    ranks_[index].enqueue(call, reinterpret_cast<void*>(locals_[index].stream.handle));
   }
 
   void wait() override {
@@ -161,12 +125,9 @@ class NcclCollectives : public CollectiveEngine {
 
   void end() override {
     for (Buffer& buffer : buffers_) deregister(buffer);
-    for (NcclComm*& communicator : communicators_) {
-      require(calls_->comm_destroy(communicator), communicator, "ncclCommDestroy");
-      communicator = nullptr;
-    }
+    for (NcclRank& rank : ranks_) rank.leave();
     for (const Buffer& buffer : buffers_) {
-      if (buffer.of_nccl != nullptr) require(calls_->mem_free(buffer.of_nccl), nullptr, "ncclMemFree");
+      if (buffer.of_nccl != nullptr) ranks_.front().require(calls_->mem_free(buffer.of_nccl), "ncclMemFree");
     }
     buffers_.clear();
     memory_.clear();
@@ -199,15 +160,13 @@ class NcclCollectives : public CollectiveEngine {
 
   void deregister(const Buffer& buffer) const {
     if (buffer.handle == nullptr) return;
-    NcclComm* const communicator = communicators_[static_cast<std::size_t>(buffer.local)];
+    const NcclRank& rank = ranks_[static_cast<std::size_t>(buffer.local)];
     if (registration_ == Registration::symmetric) {
-      require(calls_->window_deregister(communicator, buffer.handle), communicator, "ncclCommWindowDeregister");
+      rank.require(calls_->window_deregister(rank.communicator(), buffer.handle), "ncclCommWindowDeregister");
     } else {
-      require(calls_->comm_deregister(communicator, buffer.handle), communicator, "ncclCommDeregister");
+      rank.require(calls_->comm_deregister(rank.communicator(), buffer.handle), "ncclCommDeregister");
     }
   }
-
-  [[nodiscard]] bool has_gather() const noexcept { return calls_->gather != nullptr && calls_->scatter != nullptr; }
 
   void make_current(std::size_t index) {
     const auto made = locals_[index].device->make_current();
@@ -221,85 +180,15 @@ class NcclCollectives : public CollectiveEngine {
                   format("gdrkit nccl: rank %d: an operation in the stream: %s", local.rank, finished.error().text()));
   }
 
-  /// Throws where an operation in a stream has failed since.
   void check_streams() const {
-    for (NcclComm* communicator : communicators_) {
-      int error = nccl_success;
-      require(calls_->comm_get_async_error(communicator, &error), communicator, "ncclCommGetAsyncError");
-      if (error != nccl_in_progress) require(error, communicator, "an operation in a stream");
-    }
-  }
-
-  void require(int result, NcclComm* communicator, const char* what) const {
-    if (result == nccl_success) return;
-    const char* const detail = calls_->get_last_error(communicator);
-    const bool has_detail = detail != nullptr && *detail != '\0';
-    throw Failure(ExitCode::failed,
-                  format("gdrkit nccl: rank %d: %s failed with %d (%s)%s%s; NCCL_DEBUG=INFO prints NCCL's log",
-                         locals_.front().rank, what, result, calls_->get_error_string(result), has_detail ? ": " : "",
-                         has_detail ? detail : ""));
-  }
-
-  /// Operations without a function of NCCL, made of point-to-point calls.
-  void send_and_receive(std::size_t index, const Call& call) {
-    NcclComm* const communicator = communicators_[index];
-    void* const stream = reinterpret_cast<void*>(locals_[index].stream.handle);
-    const int type = static_cast<int>(call.type->nccl);
-    const std::size_t part_bytes = call.part * call.type->size_bytes;
-    const auto part_of = [part_bytes](std::uint64_t buffer, int rank) {
-      return buffer + part_bytes * static_cast<std::size_t>(rank);
-    };
-    const auto send = [&](std::uint64_t from, int rank, std::size_t parts = 1) {
-      require(calls_->send(reinterpret_cast<const void*>(from), parts * call.part, type, rank, communicator, stream),
-              communicator, "ncclSend");
-    };
-    const auto receive = [&](std::uint64_t to, int rank, std::size_t parts = 1) {
-      require(calls_->recv(reinterpret_cast<void*>(to), parts * call.part, type, rank, communicator, stream),
-              communicator, "ncclRecv");
-    };
-    const int own = locals_[index].rank;
-    begin_group();
-    switch (call.collective->kind) {
-      case CollectiveKind::sendrecv:
-        send(call.input, (own + 1) % n_ranks_);
-        receive(call.output, (own + n_ranks_ - 1) % n_ranks_);
-        break;
-      case CollectiveKind::gather:
-        send(call.input, call.root);
-        for (int rank = 0; own == call.root && rank < n_ranks_; ++rank) receive(part_of(call.output, rank), rank);
-        break;
-      case CollectiveKind::scatter:
-        for (int rank = 0; own == call.root && rank < n_ranks_; ++rank) send(part_of(call.input, rank), rank);
-        receive(call.output, call.root);
-        break;
-      case CollectiveKind::hypercube:
-        if (call.step == 0) {
-          if (call.input == part_of(call.output, own)) break;
-          send(call.input, own);
-          receive(part_of(call.output, own), own);
-        } else {
-          // Each of the two has the parts of its half of the cube.
-          const int parts = 1 << (call.step - 1);
-          const int first = own & ~(parts - 1);
-          send(part_of(call.output, first), own ^ parts, static_cast<std::size_t>(parts));
-          receive(part_of(call.output, first ^ parts), own ^ parts, static_cast<std::size_t>(parts));
-        }
-        break;
-      default:  // alltoall
-        for (int rank = 0; rank < n_ranks_; ++rank) {
-          send(part_of(call.input, rank), rank);
-          receive(part_of(call.output, rank), rank);
-        }
-    }
-    end_group();
+    for (const NcclRank& rank : ranks_) rank.check();
   }
 
   PathLog log_;  // before NCCL is loaded
   std::vector<LocalRank> locals_;
-  int n_ranks_;
   Registration registration_;
   const NcclCalls* calls_;
-  std::vector<NcclComm*> communicators_;
+  std::vector<NcclRank> ranks_;
   std::vector<Buffer> buffers_;
   std::vector<Allocation> memory_;
 };
@@ -320,9 +209,7 @@ class NcclMessages : public MessageEngine {
     target_ = engine_->allocate(0, request.target_bytes);
     call_.input = source_;
     call_.output = target_;
-    for (const ElementType& type : all_element_types()) {
-      if (type.nccl == platform::NcclType::uint8) call_.type = &type;
-    }
+    call_.type = &element_type_of(NcclType::uint8);
     call_.reduction = &all_reductions().front();  // sum
   }
 

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/device/device.hpp"
+#include "transfer/engines/nccl_rank.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
 #include "transfer/shmem/bench/nccl_library.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
@@ -41,7 +43,7 @@ class NcclJob {
  private:
   const platform::NcclCalls* calls_;
   std::unique_ptr<platform::Device> device_;
-  platform::NcclComm* communicator_ = nullptr;
+  std::optional<engines::NcclRank> rank_;
   std::vector<platform::Allocation> memory_;
   void* stream_ = nullptr;
   void* meeting_ = nullptr;  // two floats

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
+#include "cli/common/exit_code.hpp"
 #include "platform/device/device.hpp"
-#include "platform/vendor/nccl_library.hpp"
+#include "transfer/engines/nccl_rank.hpp"
 #include "transfer/shmem/bench/empty_library.hpp"
 
 namespace gdrkit::tools::shmem {
@@ -15,24 +17,46 @@ namespace gdrkit::tools::shmem {
 class NcclLibrary : public EmptyLibrary {
  public:
   NcclLibrary() noexcept = default;
-  NcclLibrary(const platform::NcclCalls& calls, platform::NcclComm* communicator, int n_pes,
-              platform::Device& device) noexcept
-      : calls_(&calls), communicator_(communicator), n_pes_(n_pes), device_(&device) {}
+  NcclLibrary(const engines::NcclRank& rank, platform::Device& device) noexcept : rank_(&rank), device_(&device) {}
 
   int quiet() const { return 0; }  ///< nothing of it outlives the synchronisation
-  int broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const;
-  int fcollect_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const;
-  int alltoall_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const;
-  int reduce_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const;
-  int reducescatter_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const;
-  int synchronize(void* stream) const;
+  int broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(engines::CollectiveKind::broadcast, target, source, size_bytes, stream);
+  }
+  int fcollect_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(engines::CollectiveKind::all_gather, target, source, size_bytes, stream);
+  }
+  int alltoall_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(engines::CollectiveKind::alltoall, target, source, size_bytes, stream);
+  }
+  int reduce_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(engines::CollectiveKind::all_reduce, target, source, size_bytes, stream);
+  }
+  int reducescatter_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(engines::CollectiveKind::reduce_scatter, target, source, size_bytes, stream);
+  }
+  int synchronize(void* stream) const {
+    if (auto done = device_->synchronize(platform::Stream{reinterpret_cast<std::uint64_t>(stream)}); !done) {
+      throw Failure(ExitCode::failed, done.error().text());
+    }
+    rank_->check();
+    return 0;
+  }
 
  private:
-  void require(int code, const char* what) const;
+  /// Root 0, sums of floats.
+  int enqueue(engines::CollectiveKind kind, void* target, const void* source, std::size_t size_bytes,
+              void* stream) const {
+    const engines::Collective& collective = engines::all_collectives()[static_cast<std::size_t>(kind)];
+    const engines::ElementType& type =
+        engines::element_type_of(collective.is_reducing ? platform::NcclType::float32 : platform::NcclType::uint8);
+    rank_->enqueue({&collective, reinterpret_cast<std::uint64_t>(source), reinterpret_cast<std::uint64_t>(target),
+                    size_bytes / type.size_bytes, &type, &engines::all_reductions().front()},
+                   stream);
+    return 0;
+  }
 
-  const platform::NcclCalls* calls_ = nullptr;
-  platform::NcclComm* communicator_ = nullptr;
-  int n_pes_ = 1;
+  const engines::NcclRank* rank_ = nullptr;
   platform::Device* device_ = nullptr;
 };
 
