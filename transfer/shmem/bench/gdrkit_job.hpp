@@ -11,9 +11,9 @@
 #include "gdrkit/gdrkit.h"
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "transfer/engines/gdrkit_library.hpp"
 #include "transfer/job/pe_session.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
-#include "transfer/shmem/bench/gdrkit_library.hpp"
 #include "transfer/shmem/bench/station.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
@@ -22,7 +22,7 @@ namespace gdrkit::tools::shmem {
 /// All throw Failure.
 class GdrkitJob {
  public:
-  using Library = GdrkitLibrary;
+  using Library = engines::GdrkitLibrary;
 
   void make_id(const Request& /*request*/, unsigned char* id) {
     gdrkit_shmem_unique_id_t made{};

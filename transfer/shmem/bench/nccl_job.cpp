@@ -31,7 +31,7 @@ void NcclJob::start(const Request& request) {
   platform::NcclUniqueId id;
   std::memcpy(&id, request.id, sizeof id);
   rank_->join(id, request.pe, request.n_pes);
-  library_ = NcclLibrary(*rank_, *device_);
+  library_ = engines::NcclLibrary(*rank_, *device_);
   meeting_ = allocate(2 * sizeof(float));
 }
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "platform/device/device.hpp"
+#include "transfer/engines/nccl_library.hpp"
 #include "transfer/engines/nccl_rank.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
-#include "transfer/shmem/bench/nccl_library.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
@@ -20,7 +20,7 @@ namespace gdrkit::tools::shmem {
 /// All throw Failure.
 class NcclJob {
  public:
-  using Library = NcclLibrary;
+  using Library = engines::NcclLibrary;
 
   explicit NcclJob(const PeerFiles& files);
   void make_id(const Request& request, unsigned char* id);

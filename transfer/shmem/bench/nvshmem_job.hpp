@@ -7,8 +7,8 @@
 #include <string>
 
 #include "platform/device/device.hpp"
+#include "transfer/engines/nvshmem_library.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
-#include "transfer/shmem/bench/nvshmem_library.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
@@ -17,7 +17,7 @@ namespace gdrkit::tools::shmem {
 /// All throw Failure. NVSHMEM itself ends the process where it fails.
 class NvshmemJob {
  public:
-  using Library = NvshmemLibrary;
+  using Library = engines::NvshmemLibrary;
 
   explicit NvshmemJob(const PeerFiles& files);
   void make_id(const Request& request, unsigned char* id);

@@ -7,22 +7,28 @@
 #include <cstdint>
 
 #include "gdrkit/shmem.h"
-#include "transfer/shmem/bench/empty_library.hpp"
+#include "transfer/engines/empty_library.hpp"
 
-namespace gdrkit::tools::shmem {
+namespace gdrkit::tools::engines {
 
 class GdrkitLibrary : public EmptyLibrary {
  public:
-  int put(void* target, const void* source, std::size_t size_bytes, int pe) const {
-    return gdrkit_shmem_put(target, source, size_bytes, pe);
-  }
-  int get(void* target, const void* source, std::size_t size_bytes, int pe) const {
-    return gdrkit_shmem_get(target, source, size_bytes, pe);
-  }
-  int p(std::uint64_t* target, std::uint64_t value, int pe) const { return gdrkit_shmem_uint64_p(target, value, pe); }
-  int g(const std::uint64_t* source, std::uint64_t* value, int pe) const {
-    return gdrkit_shmem_uint64_g(source, value, pe);
-  }
+  // Functions of the library that take just what the loops pass.
+  static constexpr auto put = &gdrkit_shmem_put;
+  static constexpr auto get = &gdrkit_shmem_get;
+  static constexpr auto p = &gdrkit_shmem_uint64_p;
+  static constexpr auto g = &gdrkit_shmem_uint64_g;
+  static constexpr auto quiet = &gdrkit_shmem_quiet;
+  static constexpr auto barrier_all = &gdrkit_shmem_barrier_all;
+  static constexpr auto sync_all = &gdrkit_shmem_sync_all;
+  static constexpr auto p_on_stream = &gdrkit_shmem_uint64_p_on_stream;
+  static constexpr auto put_on_stream = &gdrkit_shmem_put_on_stream;
+  static constexpr auto get_on_stream = &gdrkit_shmem_get_on_stream;
+  static constexpr auto quiet_on_stream = &gdrkit_shmem_quiet_on_stream;
+  static constexpr auto barrier_all_on_stream = &gdrkit_shmem_barrier_all_on_stream;
+  static constexpr auto sync_all_on_stream = &gdrkit_shmem_sync_all_on_stream;
+  static constexpr auto synchronize = &gdrkit_shmem_stream_synchronize;
+
   int put_signal(void* target, const void* source, std::size_t size_bytes, std::uint64_t* signal, std::uint64_t value,
                  int pe) const {
     return gdrkit_shmem_put_signal(target, source, size_bytes, signal, value, GDRKIT_SHMEM_SIGNAL_SET, pe);
@@ -38,9 +44,6 @@ class GdrkitLibrary : public EmptyLibrary {
                      std::uint64_t value, int pe) const {
     return wait(signal, value) | put_signal(target, source, size_bytes, signal, value, pe);
   }
-  int quiet() const { return gdrkit_shmem_quiet(); }
-  int barrier_all() const { return gdrkit_shmem_barrier_all(); }
-  int sync_all() const { return gdrkit_shmem_sync_all(); }
 
   int atomic_fetch(std::uint64_t* word, int pe) const { return fetching(word, GDRKIT_SHMEM_ATOMIC_FETCH, 0, 0, pe); }
   int atomic_set(std::uint64_t* word, std::uint64_t value, int pe) const {
@@ -59,15 +62,6 @@ class GdrkitLibrary : public EmptyLibrary {
     return fetching(word, GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, value, compare, pe);
   }
 
-  int p_on_stream(std::uint64_t* target, std::uint64_t value, int pe, void* stream) const {
-    return gdrkit_shmem_uint64_p_on_stream(target, value, pe, stream);
-  }
-  int put_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) const {
-    return gdrkit_shmem_put_on_stream(target, source, size_bytes, pe, stream);
-  }
-  int get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) const {
-    return gdrkit_shmem_get_on_stream(target, source, size_bytes, pe, stream);
-  }
   int put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, std::uint64_t* signal,
                            std::uint64_t value, int pe, void* stream) const {
     return gdrkit_shmem_put_signal_on_stream(target, source, size_bytes, signal, value, GDRKIT_SHMEM_SIGNAL_SET, pe,
@@ -76,10 +70,6 @@ class GdrkitLibrary : public EmptyLibrary {
   int wait_on_stream(std::uint64_t* signal, std::uint64_t value, void* stream) const {
     return gdrkit_shmem_signal_wait_until_on_stream(signal, GDRKIT_SHMEM_GE, value, stream);
   }
-  int quiet_on_stream(void* stream) const { return gdrkit_shmem_quiet_on_stream(stream); }
-  int barrier_all_on_stream(void* stream) const { return gdrkit_shmem_barrier_all_on_stream(stream); }
-  int sync_all_on_stream(void* stream) const { return gdrkit_shmem_sync_all_on_stream(stream); }
-  int synchronize(void* stream) const { return gdrkit_shmem_stream_synchronize(stream); }
 
   // Of all PEs; root 0, sums of floats. The size is a PE's own part.
   int broadcast(void* target, const void* source, std::size_t size_bytes) const {
@@ -128,4 +118,4 @@ class GdrkitLibrary : public EmptyLibrary {
   }
 };
 
-}  // namespace gdrkit::tools::shmem
+}  // namespace gdrkit::tools::engines

@@ -7,15 +7,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
-#include "transfer/shmem/bench/empty_library.hpp"
+#include "transfer/engines/empty_library.hpp"
 
-namespace gdrkit::tools::shmem {
+namespace gdrkit::tools::engines {
 
 /// One pointer for each function of nvshmem_calls.def.
 struct NvshmemCalls {
 #define GDRKIT_NVSHMEM_CALL(member, symbol, type, ...) type (*member)(__VA_ARGS__) = nullptr;
-#include "transfer/shmem/bench/nvshmem_calls.def"
+#include "transfer/engines/nvshmem_calls.def"
 #undef GDRKIT_NVSHMEM_CALL
   int (*cumodule_init)(void* module) = nullptr;  ///< of this and the next, nullptr where it has none
   int (*cumodule_finalize)(void* module) = nullptr;
@@ -34,33 +35,19 @@ class NvshmemLibrary : public EmptyLibrary {
   [[nodiscard]] const NvshmemCalls& calls() const noexcept { return calls_; }
 
   int put(void* target, const void* source, std::size_t size_bytes, int pe) const {
-    calls_.putmem(target, source, size_bytes, pe);
-    return 0;
+    return called(calls_.putmem, target, source, size_bytes, pe);
   }
   int get(void* target, const void* source, std::size_t size_bytes, int pe) const {
-    calls_.getmem(target, source, size_bytes, pe);
-    return 0;
+    return called(calls_.getmem, target, source, size_bytes, pe);
   }
-  int p(std::uint64_t* target, std::uint64_t value, int pe) const {
-    calls_.uint64_p(target, value, pe);
-    return 0;
-  }
+  int p(std::uint64_t* target, std::uint64_t value, int pe) const { return called(calls_.uint64_p, target, value, pe); }
   int g(const std::uint64_t* source, std::uint64_t* value, int pe) const {
     *value = calls_.uint64_g(source, pe);
     return 0;
   }
-  int quiet() const {
-    calls_.quiet();
-    return 0;
-  }
-  int barrier_all() const {
-    calls_.barrier_all();
-    return 0;
-  }
-  int sync_all() const {
-    calls_.sync_all();
-    return 0;
-  }
+  int quiet() const { return called(calls_.quiet); }
+  int barrier_all() const { return called(calls_.barrier_all); }
+  int sync_all() const { return called(calls_.sync_all); }
   // All from symmetric memory: where the own object lies. What it holds does not matter to the time.
   int put_signal(void* target, const void*, std::size_t size_bytes, std::uint64_t* signal, std::uint64_t value,
                  int pe) const {
@@ -78,38 +65,25 @@ class NvshmemLibrary : public EmptyLibrary {
   }
 
   int p_on_stream(std::uint64_t* target, std::uint64_t value, int pe, void* stream) const {
-    calls_.uint64_p_on_stream(target, value, pe, stream);
-    return 0;
+    return called(calls_.uint64_p_on_stream, target, value, pe, stream);
   }
   int put_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) const {
-    calls_.putmem_on_stream(target, source, size_bytes, pe, stream);
-    return 0;
+    return called(calls_.putmem_on_stream, target, source, size_bytes, pe, stream);
   }
   int get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) const {
-    calls_.getmem_on_stream(target, source, size_bytes, pe, stream);
-    return 0;
+    return called(calls_.getmem_on_stream, target, source, size_bytes, pe, stream);
   }
   int put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, std::uint64_t* signal,
                            std::uint64_t value, int pe, void* stream) const {
-    calls_.putmem_signal_on_stream(target, source, size_bytes, signal, value, signal_set_operation, pe, stream);
-    return 0;
+    return called(calls_.putmem_signal_on_stream, target, source, size_bytes, signal, value, signal_set_operation, pe,
+                  stream);
   }
   int wait_on_stream(std::uint64_t* signal, std::uint64_t value, void* stream) const {
-    calls_.signal_wait_until_on_stream(signal, compare_greater_equal, value, stream);
-    return 0;
+    return called(calls_.signal_wait_until_on_stream, signal, compare_greater_equal, value, stream);
   }
-  int quiet_on_stream(void* stream) const {
-    calls_.quiet_on_stream(stream);
-    return 0;
-  }
-  int barrier_all_on_stream(void* stream) const {
-    calls_.barrier_all_on_stream(stream);
-    return 0;
-  }
-  int sync_all_on_stream(void* stream) const {
-    calls_.sync_all_on_stream(stream);
-    return 0;
-  }
+  int quiet_on_stream(void* stream) const { return called(calls_.quiet_on_stream, stream); }
+  int barrier_all_on_stream(void* stream) const { return called(calls_.barrier_all_on_stream, stream); }
+  int sync_all_on_stream(void* stream) const { return called(calls_.sync_all_on_stream, stream); }
   int synchronize(void* stream) const { return calls_.stream_synchronize(stream) == 0 ? 0 : -EIO; }
 
   // Of all PEs; root 0, sums of floats. The size is a PE's own part.
@@ -149,6 +123,12 @@ class NvshmemLibrary : public EmptyLibrary {
   }
 
  private:
+  /// Of a function that cannot fail.
+  template <class... Arguments>
+  static int called(void (*function)(Arguments...), std::type_identity_t<Arguments>... arguments) {
+    function(arguments...);
+    return 0;
+  }
   static constexpr int world = 0;
   static int checked(int code) { return code == 0 ? 0 : -EIO; }
   static constexpr int signal_set_operation = 9;
@@ -156,4 +136,4 @@ class NvshmemLibrary : public EmptyLibrary {
   NvshmemCalls calls_{};
 };
 
-}  // namespace gdrkit::tools::shmem
+}  // namespace gdrkit::tools::engines

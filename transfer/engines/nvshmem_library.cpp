@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/shmem/bench/nvshmem_library.hpp"
+#include "transfer/engines/nvshmem_library.hpp"
 
 #include <dlfcn.h>
 
 #include "cli/common/exit_code.hpp"
 
-namespace gdrkit::tools::shmem {
+namespace gdrkit::tools::engines {
 namespace {
 
 constexpr const char* usual_name = "libnvshmem_host.so.3";
@@ -47,11 +47,11 @@ NvshmemCalls load_nvshmem(const std::string& path) {
     LoadedFile("libcuda.so.1", "").find("cuStreamSynchronize", &calls.stream_synchronize);
   }
 #define GDRKIT_NVSHMEM_CALL(member, symbol, type, ...) library.find(#symbol, &calls.member);
-#include "transfer/shmem/bench/nvshmem_calls.def"
+#include "transfer/engines/nvshmem_calls.def"
 #undef GDRKIT_NVSHMEM_CALL
   (void)library.has("nvshmemx_cumodule_init", &calls.cumodule_init);
   (void)library.has("nvshmemx_cumodule_finalize", &calls.cumodule_finalize);
   return calls;
 }
 
-}  // namespace gdrkit::tools::shmem
+}  // namespace gdrkit::tools::engines
