@@ -256,7 +256,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
         {"NULL", [&](core::Pe& p) { return p.put_on_stream(streamed.target, nullptr, 8, other, {}, stream); }},
         {"NULL", [&](core::Pe& p) { return p.get_on_stream(nullptr, streamed.source, 8, other, stream); }},
         {"NULL", [&](core::Pe& p) { return p.put_value_on_stream(streamed.target, nullptr, 8, other, stream); }},
-        {"at most 1024 bytes",
+        {"limit is 1024 bytes",
          [&](core::Pe& p) { return p.put_value_on_stream(streamed.target, bytes.data(), 1025, other, stream); }},
         {"not aligned to the 8 bytes of a signal",
          [&](core::Pe& p) {
