@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The plug-ins of `gdrkit osu --engine mpi`, one for each MPI with headers here: build/lib/gdrkit, installed beside the
 # libraries. The program holds their source, for MPIs that are not here.
-set(plugin_folder ${CMAKE_CURRENT_SOURCE_DIR}/osu/mpi)
+set(plugin_folder ${CMAKE_CURRENT_SOURCE_DIR}/engines/mpi)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${plugin_folder}/plugin.c ${plugin_folder}/plugin.h)
 file(READ ${plugin_folder}/plugin.h plugin_header)
 file(READ ${plugin_folder}/plugin.c plugin_source)
@@ -10,13 +10,13 @@ string(REPLACE "#include \"plugin.h\"" "${plugin_header}" plugin_source "${plugi
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/generated/osu_mpi_plugin_source.hpp @ONLY CONTENT
 [=[// The plug-in's source in one file.
 #pragma once
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::engines {
 inline constexpr const char* plugin_source = R"plugin(@plugin_source@)plugin";
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::engines
 ]=])
 target_include_directories(gdrkit_transfer PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated)
 file(RELATIVE_PATH plugins_from_programs ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/gdrkit)
-set_property(SOURCE osu/mpi_plugin.cpp APPEND PROPERTY COMPILE_DEFINITIONS
+set_property(SOURCE engines/mpi_plugin.cpp APPEND PROPERTY COMPILE_DEFINITIONS
   GDRKIT_OSU_PLUGIN_FOLDER="${plugins_from_programs}/")
 
 set(plugins "")

@@ -17,8 +17,8 @@ NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/t
 ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
 NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(?:shmem_impl::)?([a-z]\w*)::(?=\w)")
 # Products whose private namespaces are checked: a file of <product>/<folder> opens only <this>::<folder> and namespaces in it.
-PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl", "platform": "gdrkit::platform", "cli": "gdrkit::cli", "measure": "gdrkit::measure",
-           "diag": "gdrkit::diag"}
+PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"} | {
+    product: f"gdrkit::{product}" for product in ("platform", "cli", "measure", "diag", "transfer")}
 # In these products, code that several folders use may also be in the product's namespace.
 SHARING = {"platform", "cli", "measure", "diag"}
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations

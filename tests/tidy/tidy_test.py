@@ -101,12 +101,13 @@ class Layers(TidyTest):
 
     def test_refuses_a_namespace_of_another_folder(self):
         with open(os.path.join(self.root, "cmake", "layers.txt"), "a", encoding="utf-8") as file:
-            file.write("shmem/heap:\n")
+            file.write("shmem/heap:\ntransfer/osu:\n")
         self.plant("shmem/heap/a.hpp", "namespace gdrkit::shmem_impl::node {\nclass Node;\n}\n\nnamespace gdrkit::shmem_impl::heap {\nint x;\n}\n")
         self.plant("shmem/heap/b.cpp", "namespace gdrkit::shmem {\nint x;\n}\nnamespace gdrkit::shmem_impl::heap::parts {\n}\n")
         self.plant("lib/base/c.cpp", "namespace gdrkit::core {\nint x;\n}\n")
+        self.plant("transfer/osu/d.cpp", "namespace gdrkit::transfer {\nint x;\n}\n")
         self.expect(check_layers, "shmem/heap/b.cpp:1: opens namespace gdrkit::shmem; its folder's is gdrkit::shmem_impl::heap",
-                    "lib/base/c.cpp:1: opens namespace gdrkit::core")
+                    "lib/base/c.cpp:1: opens namespace gdrkit::core", "transfer/osu/d.cpp:1: opens namespace gdrkit::transfer;")
 
     def test_accepts_the_namespace_of_the_product_where_folders_share_it(self):
         with open(os.path.join(self.root, "cmake", "layers.txt"), "a", encoding="utf-8") as file:
@@ -116,10 +117,10 @@ class Layers(TidyTest):
         self.plant("cli/parts/c.cpp", "namespace gdrkit::cli::parts::of {\nint x;\n}\nusing namespace gdrkit::cli;\n")
         self.expect(check_layers)
         self.plant("cli/d.cpp", "namespace gdrkit::cli::parts {\nint x;\n}\n")
-        self.plant("cli/parts/e.cpp", "namespace gdrkit::tools {\nint x;\n}\n")
+        self.plant("cli/parts/e.cpp", "namespace gdrkit::transfer {\nint x;\n}\n")
         self.plant("cli/parts/f.cpp", "namespace gdrkit::cli::others {\nint x;\n}\n")
         self.expect(check_layers, "cli/d.cpp:1: opens namespace gdrkit::cli::parts; its folder's is gdrkit::cli",
-                    "cli/parts/e.cpp:1: opens namespace gdrkit::tools; its folder's is gdrkit::cli::parts",
+                    "cli/parts/e.cpp:1: opens namespace gdrkit::transfer; its folder's is gdrkit::cli::parts",
                     "cli/parts/f.cpp:1: opens namespace gdrkit::cli::others")
 
     def test_refuses_a_using_namespace_in_a_header(self):

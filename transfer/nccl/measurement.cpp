@@ -7,12 +7,12 @@
 
 #include "cli/interface/size.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 namespace {
 
 constexpr double giga = 1e9;
 
-std::uint64_t moved(std::uint64_t address, std::size_t elements, const ElementType& type) {
+std::uint64_t moved(std::uint64_t address, std::size_t elements, const engines::ElementType& type) {
   return address + elements * type.size_bytes;
 }
 
@@ -33,17 +33,18 @@ Measurement::Measurement(const Options& options, const Parties& parties)
   parties_.engine->register_buffers();
 }
 
-DataPlan Measurement::plan_for(std::size_t size_bytes, const ElementType& type, const Reduction& reduction) {
+DataPlan Measurement::plan_for(std::size_t size_bytes, const engines::ElementType& type,
+                               const engines::Reduction& reduction) {
   const std::size_t part = collective_.part_count(size_bytes, type.size_bytes, n_ranks_);
   // What an earlier measurement left is wrong in this one.
   return {&collective_, &type, &reduction, part, n_ranks_, options_.root, ++seed_};
 }
 
-std::vector<Call> Measurement::calls_for(const DataPlan& plan, bool is_in_place) const {
-  std::vector<Call> calls;
+std::vector<engines::Call> Measurement::calls_for(const DataPlan& plan, bool is_in_place) const {
+  std::vector<engines::Call> calls;
   for (std::size_t local = 0; local < buffers_.size(); ++local) {
     const int rank = (*parties_.gpus)[local].rank();
-    Call call{
+    engines::Call call{
         &collective_, buffers_[local].separate_input, buffers_[local].output, plan.part, plan.type, plan.reduction,
         plan.root};
     if (is_in_place) {
@@ -55,7 +56,7 @@ std::vector<Call> Measurement::calls_for(const DataPlan& plan, bool is_in_place)
   return calls;
 }
 
-void Measurement::enqueue_once(std::vector<Call> calls) {
+void Measurement::enqueue_once(std::vector<engines::Call> calls) {
   for (int step = 0; step < collective_.steps(n_ranks_); ++step) {
     if (calls.size() > 1) parties_.engine->begin_group();
     for (std::size_t local = 0; local < calls.size(); ++local) {
@@ -66,7 +67,7 @@ void Measurement::enqueue_once(std::vector<Call> calls) {
   }
 }
 
-void Measurement::enqueue(const std::vector<Call>& calls) {
+void Measurement::enqueue(const std::vector<engines::Call>& calls) {
   // Steps in one group would not wait for each other.
   const bool is_grouped = options_.aggregated > 1 && collective_.steps(n_ranks_) == 1;
   if (is_grouped) parties_.engine->begin_group();
@@ -74,7 +75,7 @@ void Measurement::enqueue(const std::vector<Call>& calls) {
   if (is_grouped) parties_.engine->end_group();
 }
 
-double Measurement::time_loop(const std::vector<Call>& calls) {
+double Measurement::time_loop(const std::vector<engines::Call>& calls) {
   using Clock = std::chrono::steady_clock;
   enqueue(calls);
   parties_.engine->wait();
@@ -100,7 +101,7 @@ double Measurement::averaged(double seconds) {
   }
 }
 
-std::uint64_t Measurement::check_data(const DataPlan& plan, const std::vector<Call>& calls, bool is_in_place) {
+std::uint64_t Measurement::check_data(const DataPlan& plan, const std::vector<engines::Call>& calls, bool is_in_place) {
   std::vector<RankGpu>& gpus = *parties_.gpus;
   const std::size_t elements =
       is_in_place ? collective_.table_count(plan.part, n_ranks_) : collective_.receive_count(plan.part, n_ranks_);
@@ -123,7 +124,7 @@ Timing Measurement::measure_one(const DataPlan& plan, bool is_in_place) {
   const std::size_t table_bytes = collective_.table_count(plan.part, n_ranks_) * plan.type->size_bytes;
   parties_.watchdog->begin(cli::format("%s of %s%s", collective_.name, cli::size_text(table_bytes).c_str(),
                                        is_in_place ? ", in place" : ""));
-  const std::vector<Call> calls = calls_for(plan, is_in_place);
+  const std::vector<engines::Call> calls = calls_for(plan, is_in_place);
   const double seconds = averaged(time_loop(calls));
   Timing timing;
   timing.time_us = seconds * 1e6;
@@ -135,17 +136,18 @@ Timing Measurement::measure_one(const DataPlan& plan, bool is_in_place) {
   return timing;
 }
 
-void Measurement::warm_up(const ElementType& type, const Reduction& reduction) {
+void Measurement::warm_up(const engines::ElementType& type, const engines::Reduction& reduction) {
   parties_.watchdog->begin(cli::format("warm-up of %s", collective_.name));
   for (const std::size_t size_bytes : {options_.largest_bytes, options_.smallest_bytes}) {
-    const std::vector<Call> calls = calls_for(plan_for(size_bytes, type, reduction), false);
+    const std::vector<engines::Call> calls = calls_for(plan_for(size_bytes, type, reduction), false);
     for (int i = 0; i < options_.warmup; ++i) enqueue(calls);
     parties_.engine->wait();
   }
   parties_.watchdog->end();
 }
 
-Row Measurement::measure(std::size_t size_bytes, const ElementType& type, const Reduction& reduction) {
+Row Measurement::measure(std::size_t size_bytes, const engines::ElementType& type,
+                         const engines::Reduction& reduction) {
   Row row;
   const DataPlan plan = plan_for(size_bytes, type, reduction);
   row.size_bytes = collective_.table_count(plan.part, n_ranks_) * type.size_bytes;
@@ -160,4 +162,4 @@ Row Measurement::measure(std::size_t size_bytes, const ElementType& type, const 
   return row;
 }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

@@ -7,19 +7,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "transfer/common/process_group.hpp"
-#include "transfer/common/watchdog.hpp"
-#include "transfer/nccl/engine.hpp"
+#include "transfer/engines/collective_engine.hpp"
+#include "transfer/job/process_group.hpp"
+#include "transfer/job/watchdog.hpp"
 #include "transfer/nccl/options.hpp"
 #include "transfer/nccl/rank_gpu.hpp"
 #include "transfer/nccl/table.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 
 struct Parties {
-  transfer::ProcessGroup* processes;
-  transfer::Watchdog* watchdog;
-  Engine* engine;
+  job::ProcessGroup* processes;
+  job::Watchdog* watchdog;
+  engines::CollectiveEngine* engine;
   std::vector<RankGpu>* gpus;
 };
 
@@ -30,8 +30,9 @@ class Measurement {
   Measurement(const Options& options, const Parties& parties);
 
   /// Untimed operations of the smallest and the largest size: communicators connect on first use.
-  void warm_up(const ElementType& type, const Reduction& reduction);
-  [[nodiscard]] Row measure(std::size_t size_bytes, const ElementType& type, const Reduction& reduction);
+  void warm_up(const engines::ElementType& type, const engines::Reduction& reduction);
+  [[nodiscard]] Row measure(std::size_t size_bytes, const engines::ElementType& type,
+                            const engines::Reduction& reduction);
 
  private:
   struct Buffers {
@@ -39,22 +40,24 @@ class Measurement {
     std::uint64_t output = 0;  ///< in place also the input
   };
 
-  [[nodiscard]] DataPlan plan_for(std::size_t size_bytes, const ElementType& type, const Reduction& reduction);
+  [[nodiscard]] DataPlan plan_for(std::size_t size_bytes, const engines::ElementType& type,
+                                  const engines::Reduction& reduction);
   [[nodiscard]] Timing measure_one(const DataPlan& plan, bool is_in_place);
-  [[nodiscard]] std::vector<Call> calls_for(const DataPlan& plan, bool is_in_place) const;
-  void enqueue_once(std::vector<Call> calls);
-  void enqueue(const std::vector<Call>& calls);
+  [[nodiscard]] std::vector<engines::Call> calls_for(const DataPlan& plan, bool is_in_place) const;
+  void enqueue_once(std::vector<engines::Call> calls);
+  void enqueue(const std::vector<engines::Call>& calls);
   /// Seconds for one operation, of this process.
-  [[nodiscard]] double time_loop(const std::vector<Call>& calls);
+  [[nodiscard]] double time_loop(const std::vector<engines::Call>& calls);
   [[nodiscard]] double averaged(double seconds);
-  [[nodiscard]] std::uint64_t check_data(const DataPlan& plan, const std::vector<Call>& calls, bool is_in_place);
+  [[nodiscard]] std::uint64_t check_data(const DataPlan& plan, const std::vector<engines::Call>& calls,
+                                         bool is_in_place);
 
   const Options& options_;
-  const Collective& collective_;
+  const engines::Collective& collective_;
   Parties parties_;
   int n_ranks_;
   std::uint64_t seed_ = 0;
   std::vector<Buffers> buffers_;
 };
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

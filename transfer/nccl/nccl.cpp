@@ -5,17 +5,12 @@
 
 #include <cstdio>
 #include <memory>
-#include <optional>
 
 #include "cli/interface/size.hpp"
-#include "gdrkit/gdrkit.h"
-#include "measure/bench/output/csv.hpp"
-#include "transfer/common/earlier_result.hpp"
 #include "transfer/nccl/measurement.hpp"
 #include "transfer/nccl/report.hpp"
 
-namespace gdrkit::tools {
-namespace nccl {
+namespace gdrkit::transfer::nccl {
 namespace {
 
 std::string host_name() {
@@ -25,7 +20,7 @@ std::string host_name() {
   return text.substr(0, text.find('.'));
 }
 
-void check_ranks(const Options& options, const Collective& collective, int n_ranks) {
+void check_ranks(const Options& options, const engines::Collective& collective, int n_ranks) {
   if (!collective.runs_with(n_ranks)) {
     throw cli::Failure(cli::ExitCode::usage,
                        cli::format("gdrkit nccl: %s needs a power of two of ranks, not %d; change -g, or -n of "
@@ -45,18 +40,17 @@ class Run {
         processes_(std::chrono::seconds(options.timeout_s)),
         n_ranks_(processes_.n_processes() * options.gpus),
         watchdog_(cli::format("gdrkit nccl: rank %d of %d", processes_.process() * options.gpus, n_ranks_),
-                  std::chrono::seconds(options.timeout_s), "-T") {
+                  std::chrono::seconds(options.timeout_s), "-T"),
+        output_(options, processes_.is_first()) {
     check_ranks(options, collective_, n_ranks_);
-    if (processes_.is_first()) {
-      cli::print_note(processes_.session().choice(), options.is_document_on_stdout());
-      if (!options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
-    }
+    if (processes_.is_first()) cli::print_note(processes_.session().choice(), options.is_document_on_stdout());
     gpus_ = open_rank_gpus(processes_, options.gpus);
     ask_about_gpus();
-    EngineRequest request{&processes_, {}, n_ranks_, options.library, static_cast<Registration>(options.registered)};
+    engines::CollectiveRequest request{
+        &processes_, {}, n_ranks_, options.library, static_cast<engines::Registration>(options.registered)};
     for (RankGpu& gpu : gpus_) request.locals.push_back({gpu.rank(), &gpu.device(), gpu.stream()});
     watchdog_.begin("start of " + options.engine);
-    for (const EngineKind& engine : all_engines()) {
+    for (const engines::CollectiveEngineKind& engine : engines::all_collective_engines()) {
       if (options.engine == engine.name) engine_ = engine.make(request);
     }
     watchdog_.end();
@@ -64,11 +58,11 @@ class Run {
 
   cli::ExitCode measure() {
     describe();
-    if (earlier_) earlier_->check(report_.result);
+    output_.check(report_.result);
     Measurement measurement(options_, {&processes_, &watchdog_, engine_.get(), &gpus_});
     print_head();
-    for (const ElementType* type : chosen_types(options_)) {
-      for (const Reduction* reduction : chosen_reductions(options_, collective_)) {
+    for (const engines::ElementType* type : chosen_types(options_)) {
+      for (const engines::Reduction* reduction : chosen_reductions(options_, collective_)) {
         if (const std::string why = engine_->refusal(collective_, *type, *reduction); !why.empty()) {
           refuse(why);
         } else {
@@ -76,25 +70,17 @@ class Run {
         }
       }
     }
-    const cli::ExitCode compared = finish();
-    return report_.result.is_ok ? compared : cli::ExitCode::failed;
+    return finish();
   }
 
  private:
-  [[nodiscard]] bool prints() const { return processes_.is_first() && !options_.is_document_on_stdout(); }
-  void print(const std::string& text) const {
-    if (!prints()) return;
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  }
-
   /// Collective. Emulated GPUs are none to ask about.
   void ask_about_gpus() {
     if (processes_.session().choice().is_emulated && options_.doctor_root == "/") return;
     std::vector<std::string> own;
     for (RankGpu& gpu : gpus_) own.emplace_back(gpu.device().identity().pci_bus_id);
     watchdog_.begin("questions to gdrkit doctor");
-    report_.doctor = transfer::ask_doctor(processes_, own, options_.engine, options_.doctor_root);
+    report_.doctor = report::ask_doctor(processes_, own, options_.engine, options_.doctor_root);
     watchdog_.end();
   }
 
@@ -104,16 +90,12 @@ class Run {
       throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit nccl: " + why);
     }
     report_.result.notes.push_back(why);
-    print("# left out: " + why + "\n");
+    output_.print("# left out: " + why + "\n");
   }
 
   void describe() {
     measure::Result& result = report_.result;
-    result.tool = "nccl";
-    result.version = gdrkit_version();
-    result.date = cli::today();
-    result.is_emulated = processes_.session().choice().is_emulated;
-    result.machine = platform::describe_machine(&gpus_.front().device());
+    report::describe_run(&result, "nccl", processes_.session().choice().is_emulated, &gpus_.front().device());
     result.settings = {{"test", collective_.name},
                        {"library", engine_->version()},
                        {"ranks", std::to_string(n_ranks_)},
@@ -136,20 +118,20 @@ class Run {
       own += device_line(gpu.rank(), ::getpid(), host_name(), identity.ordinal, identity.pci_bus_id, identity.name);
     }
     const std::vector<std::string> devices = processes_.gather(own);
-    print(head_text(options_, collective_.name, engine_->version_field(), devices));
+    output_.print(head_text(options_, collective_.name, engine_->version_field(), devices));
   }
 
-  void measure_sizes(Measurement& measurement, const ElementType& type, const Reduction& reduction) {
+  void measure_sizes(Measurement& measurement, const engines::ElementType& type, const engines::Reduction& reduction) {
     measurement.warm_up(type, reduction);
     for (int cycle = 0; cycle < options_.cycles; ++cycle) {
       for (const std::size_t size_bytes : options_.sizes()) {
         report_.rows.push_back(measurement.measure(size_bytes, type, reduction));
-        print(row_text(report_.rows.back()));
+        output_.print(row_text(report_.rows.back()));
       }
     }
   }
 
-  /// What a comparison says.
+  /// The exit code of the run.
   cli::ExitCode finish() {
     report_.result.is_ok = wrong_elements(report_.rows) == 0;
     report_.paths = processes_.gather(engine_->path());
@@ -158,50 +140,42 @@ class Run {
       if (report_.paths[process] == last) continue;
       last = report_.paths[process];
       const std::string from = cli::format(" from rank %d on", static_cast<int>(process) * options_.gpus);
-      print("# Path" + (process == 0 ? "" : from) + ": " + last + "\n");
+      output_.print("# Path" + (process == 0 ? "" : from) + ": " + last + "\n");
     }
-    print(report_.doctor.text());
-    print(foot_text(collective_.name, report_.rows));
+    output_.print(report_.doctor.text());
+    output_.print(foot_text(collective_.name, report_.rows));
     watchdog_.begin("end of " + options_.engine);
     engine_->end();
     engine_.reset();
     gpus_.clear();
-    const cli::ExitCode compared = processes_.is_first() ? write_documents() : cli::ExitCode::ok;
+    if (processes_.is_first()) {
+      report_.result.series = all_series_of(report_);
+      write_report_json(options_.json, report_);
+    }
+    const cli::ExitCode code = output_.finish(report_.result);
     processes_.end();
     watchdog_.end();
-    return compared;
-  }
-
-  cli::ExitCode write_documents() {
-    report_.result.series = all_series_of(report_);
-    write_report_json(options_.json, report_);
-    if (options_.csv.is_given) cli::write_document(options_.csv, measure::bench::to_csv_text(report_.result));
-    if (!earlier_) return cli::ExitCode::ok;
-    std::string text;
-    const cli::ExitCode compared = earlier_->compare_with(report_.result, &text);
-    std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
-    return compared;
+    return code;
   }
 
   const Options& options_;
-  const Collective& collective_;
-  transfer::ProcessGroup processes_;
+  const engines::Collective& collective_;
+  job::ProcessGroup processes_;
   int n_ranks_;
-  transfer::Watchdog watchdog_;
+  job::Watchdog watchdog_;
+  report::RunOutput output_;
   std::vector<RankGpu> gpus_;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<engines::CollectiveEngine> engine_;
   Report report_;
-  std::optional<transfer::EarlierResult> earlier_;  // of the first process
 };
 
 }  // namespace
-}  // namespace nccl
 
 cli::ExitCode run_nccl(cli::Front front, int argc, char** argv) {
-  nccl::Options options;
-  if (const auto ended = cli::parse(nccl::command_line(&options), front, argc, argv)) return *ended;
-  nccl::check(options);
-  return nccl::Run(options).measure();
+  Options options;
+  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
+  check(options);
+  return Run(options).measure();
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::nccl

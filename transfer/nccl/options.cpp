@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "cli/interface/suggestion.hpp"
-#include "transfer/nccl/engine.hpp"
+#include "transfer/engines/collective_engine.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 namespace {
 
 constexpr int most_count = 100'000'000;
@@ -79,7 +79,8 @@ cli::CommandLine command_line(Options* options) {
       "gdrkit nccl all_reduce -b 8 -e 128M -f 2 -g 2\n"
       "  gdrkit run -n 2 -- gdrkit nccl all_gather -b 1K -e 1G -f 4 --engine shmem --json=gather.json";
   std::vector<std::string> engines;
-  for (const EngineKind& engine : all_engines()) engines.emplace_back(engine.name);
+  for (const engines::CollectiveEngineKind& engine : engines::all_collective_engines())
+    engines.emplace_back(engine.name);
   line.options = {
       {'b', "minbytes", "SIZE", &options->smallest_bytes, "smallest size", false},
       {'e', "maxbytes", "SIZE", &options->largest_bytes, "largest size", false},
@@ -91,9 +92,9 @@ cli::CommandLine command_line(Options* options) {
       {'m', "agg_iters", "N", &options->aggregated, "operations in one NCCL group, which -n counts as one", false},
       {'N', "run_cycles", "N", &options->cycles, "how often the table is measured; JSON has a round for each", false},
       {'c', "check", "0|1", &options->check, "1: check the data of each row", false},
-      {'o', "op", "OP", cli::Choice{names_and_all(all_reductions()), &options->reduction, ""},
+      {'o', "op", "OP", cli::Choice{names_and_all(engines::all_reductions()), &options->reduction, ""},
        "sum, prod, max, min, avg or all", false},
-      {'d', "datatype", "TYPE", cli::Choice{names_and_all(all_element_types()), &options->type, ""},
+      {'d', "datatype", "TYPE", cli::Choice{names_and_all(engines::all_element_types()), &options->type, ""},
        "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3, f8e5m2 or all", false},
       {'r', "root", "RANK", &options->root, "root of broadcast, reduce, gather and scatter", false},
       {'R', "local_register", "0|1|2", &options->registered, "register the buffers, 1 locally, 2 as symmetric memory",
@@ -109,9 +110,10 @@ cli::CommandLine command_line(Options* options) {
       {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
        true},
   };
-  transfer::add_document_options(&line, options, 'J');
+  report::add_document_options(&line, options, 'J');
   line.operands = {&options->words, "TEST", "what to measure", {}};
-  for (const Collective& collective : all_collectives()) line.operands.words.emplace_back(collective.name);
+  for (const engines::Collective& collective : engines::all_collectives())
+    line.operands.words.emplace_back(collective.name);
   line.refused = refused_options();
   return line;
 }
@@ -137,37 +139,38 @@ void check(const Options& options) {
   if (options.sizes().size() > most_sizes) refuse(cli::format("more than %zu sizes: make -i or -f larger", most_sizes));
 }
 
-const Collective& chosen_collective(const Options& options) {
+const engines::Collective& chosen_collective(const Options& options) {
   std::vector<std::string> names;
   std::string list;
-  for (const Collective& collective : all_collectives()) {
+  for (const engines::Collective& collective : engines::all_collectives()) {
     names.emplace_back(collective.name);
     list += (list.empty() ? "" : ", ") + names.back();
   }
   if (options.words.size() != 1) refuse("name one test: " + list + "\nTry: gdrkit nccl --help");
   const std::string name = test_name(options.words.front());
-  for (const Collective& collective : all_collectives()) {
+  for (const engines::Collective& collective : engines::all_collectives()) {
     if (name == collective.name) return collective;
   }
   refuse("there is no test '" + options.words.front() + "'" + cli::did_you_mean(name, names) +
          "\nTry: gdrkit nccl --help");
 }
 
-std::vector<const ElementType*> chosen_types(const Options& options) {
-  std::vector<const ElementType*> chosen;
-  for (const ElementType& type : all_element_types()) {
+std::vector<const engines::ElementType*> chosen_types(const Options& options) {
+  std::vector<const engines::ElementType*> chosen;
+  for (const engines::ElementType& type : engines::all_element_types()) {
     if (options.type == "all" || options.type == type.name) chosen.push_back(&type);
   }
   return chosen;
 }
 
-std::vector<const Reduction*> chosen_reductions(const Options& options, const Collective& collective) {
-  if (!collective.is_reducing) return {&no_reduction()};
-  std::vector<const Reduction*> chosen;
-  for (const Reduction& reduction : all_reductions()) {
+std::vector<const engines::Reduction*> chosen_reductions(const Options& options,
+                                                         const engines::Collective& collective) {
+  if (!collective.is_reducing) return {&engines::no_reduction()};
+  std::vector<const engines::Reduction*> chosen;
+  for (const engines::Reduction& reduction : engines::all_reductions()) {
     if (options.reduction == "all" || options.reduction == reduction.name) chosen.push_back(&reduction);
   }
   return chosen;
 }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

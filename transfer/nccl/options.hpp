@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "cli/interface/command_line.hpp"
-#include "transfer/common/document_options.hpp"
-#include "transfer/nccl/collective.hpp"
-#include "transfer/nccl/element.hpp"
+#include "transfer/engines/collective.hpp"
+#include "transfer/engines/element.hpp"
+#include "transfer/report/document_options.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 
-struct Options : transfer::DocumentOptions {
+struct Options : report::DocumentOptions {
   std::vector<std::string> words;  ///< the test's name
   std::size_t smallest_bytes = 32UL << 20;
   std::size_t largest_bytes = 32UL << 20;
@@ -36,7 +36,7 @@ struct Options : transfer::DocumentOptions {
   std::string reduction = "sum";
   std::string engine = "nccl";
   std::string library;
-  int registered = 0;  ///< a Registration
+  int registered = 0;  ///< an engines::Registration
 
   /// In the order of the table.
   [[nodiscard]] std::vector<std::size_t> sizes() const;
@@ -45,9 +45,10 @@ struct Options : transfer::DocumentOptions {
 [[nodiscard]] cli::CommandLine command_line(Options* options);
 /// Throws Failure(usage).
 void check(const Options& options);
-[[nodiscard]] const Collective& chosen_collective(const Options& options);
+[[nodiscard]] const engines::Collective& chosen_collective(const Options& options);
 /// Of `-d all` and `-o all` several.
-[[nodiscard]] std::vector<const ElementType*> chosen_types(const Options& options);
-[[nodiscard]] std::vector<const Reduction*> chosen_reductions(const Options& options, const Collective& collective);
+[[nodiscard]] std::vector<const engines::ElementType*> chosen_types(const Options& options);
+[[nodiscard]] std::vector<const engines::Reduction*> chosen_reductions(const Options& options,
+                                                                       const engines::Collective& collective);
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

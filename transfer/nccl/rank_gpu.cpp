@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 namespace {
 
 constexpr std::uint8_t untouched = 0xee;
@@ -83,7 +83,7 @@ std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
   make_current();
   platform::PatternFound found{0, ~std::uint64_t{0}};
   done_or_fail(device_->copy_to_device(found_.address(), &found, sizeof found), "cannot reset the counters");
-  for (const Piece& piece : plan.collective->pieces(plan.part, rank_, plan.n_ranks, plan.root)) {
+  for (const engines::Piece& piece : plan.collective->pieces(plan.part, rank_, plan.n_ranks, plan.root)) {
     platform::PatternParameters parameters = pattern_for(plan);
     parameters.address = output + piece.offset * plan.type->size_bytes;
     parameters.count = piece.count;
@@ -103,7 +103,7 @@ void RankGpu::wait() {
   done_or_fail(device_->synchronize(stream_), "cannot wait for the data");
 }
 
-std::vector<RankGpu> open_rank_gpus(transfer::ProcessGroup& processes, int per_process) {
+std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_process) {
   std::vector<RankGpu> gpus;
   const int first_rank = processes.process() * per_process;
   if (per_process == 1) {
@@ -127,4 +127,4 @@ std::vector<RankGpu> open_rank_gpus(transfer::ProcessGroup& processes, int per_p
   return gpus;
 }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

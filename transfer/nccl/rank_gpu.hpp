@@ -8,17 +8,19 @@
 #include <optional>
 #include <vector>
 
-#include "transfer/common/process_group.hpp"
-#include "transfer/nccl/collective.hpp"
-#include "transfer/nccl/element.hpp"
+#include "platform/device/device.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "transfer/engines/collective.hpp"
+#include "transfer/engines/element.hpp"
+#include "transfer/job/process_group.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 
 /// What of the ranks' data belongs to one measurement.
 struct DataPlan {
-  const Collective* collective = nullptr;
-  const ElementType* type = nullptr;
-  const Reduction* reduction = nullptr;
+  const engines::Collective* collective = nullptr;
+  const engines::ElementType* type = nullptr;
+  const engines::Reduction* reduction = nullptr;
   std::size_t part = 0;
   int n_ranks = 1;
   int root = 0;
@@ -61,6 +63,6 @@ class RankGpu {
 
 /// `per_process` GPUs for each process: with one, the GPU that the process has already. Throws Failure: cannot_run
 /// where this machine has too few.
-[[nodiscard]] std::vector<RankGpu> open_rank_gpus(transfer::ProcessGroup& processes, int per_process);
+[[nodiscard]] std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_process);
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

@@ -1,27 +1,24 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Report: everything that one run measured, and its document.
+// Report: what one run measured besides, and its document.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "cli/interface/document_option.hpp"
 #include "measure/result/result.hpp"
-#include "transfer/common/doctor_advice.hpp"
 #include "transfer/nccl/table.hpp"
+#include "transfer/report/run_report.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 
-struct Report {
-  measure::Result result;  ///< its series are made of the rows
+struct Report : report::RunReport {
   std::string test;
   std::string engine;
   int n_ranks = 1;
   int iterations = 1;              ///< operations of one measurement
   std::vector<Row> rows;           ///< in the order of measurement; with cycles several of one size
   std::vector<std::string> paths;  ///< by process
-  transfer::DoctorAdvice doctor;
 };
 
 /// Of the rows.
@@ -29,4 +26,4 @@ struct Report {
 /// Nothing when the option was not given.
 void write_report_json(const cli::DocumentOption& option, const Report& report);
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

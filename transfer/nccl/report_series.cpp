@@ -6,7 +6,7 @@
 
 #include "transfer/nccl/report.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 namespace {
 
 struct Quantity {
@@ -79,4 +79,4 @@ std::vector<measure::Series> all_series_of(const Report& report) {
   return all;
 }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

@@ -6,7 +6,7 @@
 
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 namespace {
 
 std::string timing_text(const std::optional<Timing>& measured) {
@@ -94,4 +94,4 @@ std::string foot_text(const std::string& test, const std::vector<Row>& rows) {
          cli::format("# Collective test concluded: %s_perf\n#\n", test.c_str());
 }
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

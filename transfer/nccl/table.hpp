@@ -11,7 +11,7 @@
 
 #include "transfer/nccl/options.hpp"
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 
 /// One measurement: out of place or in place.
 struct Timing {
@@ -46,4 +46,4 @@ struct Row {
 [[nodiscard]] double average_bus_gbps(const std::vector<Row>& rows);
 [[nodiscard]] std::uint64_t wrong_elements(const std::vector<Row>& rows);
 
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

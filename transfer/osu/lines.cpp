@@ -7,7 +7,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "gdrkit/gdrkit.h"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 namespace {
 
 constexpr int size_width = 10;
@@ -79,4 +79,4 @@ std::string wrong_line(const std::vector<OsuRow>& rows) {
   return sizes == 0 ? "" : cli::format("# Wrong bytes: %" PRIu64 ", in %d of %zu sizes\n", bytes, sizes, rows.size());
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

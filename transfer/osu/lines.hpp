@@ -10,7 +10,7 @@
 
 #include "transfer/osu/osu_test.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 
 inline constexpr const char* osu_version = "7.5";
 
@@ -42,4 +42,4 @@ struct OsuRow {
 /// How many bytes of how many sizes were wrong; "" where none was.
 [[nodiscard]] std::string wrong_line(const std::vector<OsuRow>& rows);
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

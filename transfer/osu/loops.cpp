@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <utility>
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t answer_bytes = 4;  // as OSU's
 
-Window window_of(const Work& work) { return {work.window, work.has_own_buffers ? work.size_bytes : 0}; }
+engines::Window window_of(const Work& work) { return {work.window, work.has_own_buffers ? work.size_bytes : 0}; }
 
 void ping_pong(const Part& part, const Work& work) {
   if (part.is_first) {
@@ -97,7 +97,8 @@ Measured run_loop_of_all(const Part& part, const Work& work) {
 }  // namespace
 
 void run_once(const Part& part, const Work& work) {
-  if (work.test->is_of_all_ranks()) return part.engine->run_collective(work.test->loop, work.size_bytes);
+  if (work.test->loop == Loop::barrier) return part.engine->barrier();
+  if (work.test->is_of_all_ranks()) return part.engine->run_collective(work.test->collective(), work.size_bytes);
   switch (work.test->loop) {
     case Loop::ping_pong: return ping_pong(part, work);
     case Loop::stream: return stream(part, work);
@@ -134,4 +135,4 @@ Measured run_loop(const Part& part, const Work& work) {
   return measured;
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

@@ -6,16 +6,16 @@
 #include <cstddef>
 #include <vector>
 
-#include "transfer/osu/osu_engine.hpp"
+#include "transfer/engines/message_engine.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 
 /// This rank's part in a pair, or among all ranks.
 struct Part {
-  OsuEngine* engine = nullptr;
+  engines::MessageEngine* engine = nullptr;
   int peer = 0;
-  bool is_first = true;  ///< of its pair: it measures
-  Place place = 'H';     ///< of this rank's buffers
+  bool is_first = true;        ///< of its pair: it measures
+  engines::Place place = 'H';  ///< of this rank's buffers
   int rank = 0;
   int n_ranks = 2;
 };
@@ -48,4 +48,4 @@ struct Measured {
 /// One iteration without a clock.
 void run_once(const Part& part, const Work& work);
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

@@ -7,7 +7,7 @@
 #include "cli/interface/size.hpp"
 #include "cli/interface/suggestion.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 namespace {
 
 constexpr std::size_t default_largest = 4UL << 20;
@@ -71,16 +71,16 @@ std::vector<int> percentiles_in(const std::string& text) {
 
 std::string engines_with(const OsuTest& test) {
   std::string names;
-  for (const EngineKind& engine : all_osu_engines()) {
-    if (engine.has(test)) names += (names.empty() ? "--engine " : ", --engine ") + std::string(engine.name);
+  for (const engines::MessageEngineKind& engine : engines::all_message_engines()) {
+    if (engine.has(test.kind())) names += (names.empty() ? "--engine " : ", --engine ") + std::string(engine.name);
   }
   return names;
 }
 
-const EngineKind& engine_in(const Options& options, const OsuTest& test) {
-  for (const EngineKind& engine : all_osu_engines()) {
-    if (options.engine.empty() ? !engine.has(test) : options.engine != engine.name) continue;
-    if (engine.has(test)) return engine;
+const engines::MessageEngineKind& engine_in(const Options& options, const OsuTest& test) {
+  for (const engines::MessageEngineKind& engine : engines::all_message_engines()) {
+    if (options.engine.empty() ? !engine.has(test.kind()) : options.engine != engine.name) continue;
+    if (engine.has(test.kind())) return engine;
     throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine " + options.engine + " has no " + test.name +
                                                       "; these have it: " + engines_with(test));
   }
@@ -88,7 +88,7 @@ const EngineKind& engine_in(const Options& options, const OsuTest& test) {
 }
 
 /// As OSU's, -d puts the buffers of a test of all ranks on the GPU; those of a pair go where two words say.
-std::string places_in(const Options& options, const OsuTest& test, const EngineKind& engine) {
+std::string places_in(const Options& options, const OsuTest& test, const engines::MessageEngineKind& engine) {
   const std::size_t count = options.words.size() - 1;
   if (count == 0) {
     if (!test.is_of_all_ranks() || options.accelerator.empty()) return engine.places;
@@ -154,7 +154,7 @@ cli::CommandLine command_line(Options* options) {
       "gdrkit osu latency D D\n  gdrkit osu bw D D --engine shmem -m 1:64M\n  gdrkit run -n 4 -- gdrkit osu "
       "allreduce -f\n  mpirun -n 2 gdrkit osu latency D D --engine mpi";
   std::vector<std::string> engines;
-  for (const EngineKind& engine : all_osu_engines()) engines.emplace_back(engine.name);
+  for (const engines::MessageEngineKind& engine : engines::all_message_engines()) engines.emplace_back(engine.name);
   line.options = {
       {'m', "message-size", "[MIN:]MAX", &options->sizes, "sizes, doubled from MIN to MAX; default: 1:4M", false,
        false},
@@ -187,7 +187,7 @@ cli::CommandLine command_line(Options* options) {
        true},
       {'\0', "as-rank", "", &options->is_rank, "be a rank", false, false, false, 1, true},
   };
-  transfer::add_document_options(&line, options);
+  report::add_document_options(&line, options);
   line.operands = {&options->words,
                    "TEST [D|H|M D|H|M]",
                    "what to measure, and where the buffers of both ranks are (of collectives: one word)",
@@ -232,4 +232,4 @@ Plan plan_of(const Options& options) {
   return plan;
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

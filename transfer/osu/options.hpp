@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "cli/interface/command_line.hpp"
-#include "transfer/common/document_options.hpp"
-#include "transfer/osu/osu_engine.hpp"
+#include "transfer/engines/message_engine.hpp"
+#include "transfer/report/document_options.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 
-struct Options : transfer::DocumentOptions {
+struct Options : report::DocumentOptions {
   std::vector<std::string> words;  ///< TEST [PLACE PLACE]
   std::string sizes;               ///< "[MIN:]MAX"
   int iterations = 0;              ///< 0: OSU's default for the test and size
@@ -41,7 +41,7 @@ struct Options : transfer::DocumentOptions {
 /// What the words and options say, checked.
 struct Plan {
   const OsuTest* test = nullptr;
-  const EngineKind* engine = nullptr;
+  const engines::MessageEngineKind* engine = nullptr;
   std::string places;  ///< "DH": of the first rank of a pair, and of the second; of all ranks twice the same
   std::vector<std::size_t> sizes;
   std::vector<int> percentiles;
@@ -56,4 +56,4 @@ struct Plan {
 /// Throws Failure(usage).
 [[nodiscard]] Plan plan_of(const Options& options);
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

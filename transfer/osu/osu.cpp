@@ -5,30 +5,27 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
-#include <optional>
 
 #include "gdrkit/gdrkit.h"
-#include "measure/bench/output/csv.hpp"
-#include "transfer/common/earlier_result.hpp"
-#include "transfer/common/watchdog.hpp"
-#include "transfer/osu/mpi_plugin.hpp"
-#include "transfer/osu/mpi_start.hpp"
+#include "transfer/engines/mpi_plugin.hpp"
+#include "transfer/engines/mpi_start.hpp"
+#include "transfer/job/watchdog.hpp"
 #include "transfer/osu/options.hpp"
 #include "transfer/osu/report.hpp"
 #include "transfer/osu/validation.hpp"
 
-namespace gdrkit::tools {
-namespace osu {
+namespace gdrkit::transfer::osu {
 namespace {
 
 class Run {
  public:
-  Run(const Options& options, const Plan& plan, transfer::ProcessGroup& processes, const MpiStart* mpi)
+  Run(const Options& options, const Plan& plan, job::ProcessGroup& processes, const engines::MpiStart* mpi)
       : options_(options),
         plan_(plan),
         processes_(processes),
         watchdog_(cli::format("gdrkit osu: rank %d of %d", processes.process(), processes.n_processes()),
-                  std::chrono::seconds(options.timeout_s), "--timeout") {
+                  std::chrono::seconds(options.timeout_s), "--timeout"),
+        output_(options, processes.is_first()) {
     check_ranks();
     const int ranks = processes.n_processes();
     part_.rank = processes.process();
@@ -38,17 +35,15 @@ class Run {
       part_.is_first = part_.rank < pairs_;
       part_.peer = part_.is_first ? part_.rank + pairs_ : part_.rank - pairs_;
     }
-    if (processes.is_first()) {
-      cli::print_note(processes.session().choice(), options.is_document_on_stdout());
-      if (!options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
-    }
+    if (processes.is_first()) cli::print_note(processes.session().choice(), options.is_document_on_stdout());
     part_.place = plan.places[part_.is_first ? 0 : 1];
     ask_about_gpus();
     leave_out_large_sizes();
     const std::size_t part_bytes = std::max(sizes_.back() * buffers(), least_buffer_bytes);
     watchdog_.begin(std::string("start of ") + plan.engine->name);
     // A byte more, which nothing may change.
-    engine_ = plan.engine->make({&processes, plan.test, part_.place, part_bytes * plan.test->source_parts(ranks) + 1,
+    engine_ = plan.engine->make({&processes, plan.test->is_one_sided(), part_.place,
+                                 part_bytes * plan.test->source_parts(ranks) + 1,
                                  part_bytes * plan.test->target_parts(ranks) + 1, mpi, options.nccl});
     watchdog_.end();
     part_.engine = engine_.get();
@@ -56,41 +51,32 @@ class Run {
 
   cli::ExitCode measure() {
     describe();
-    if (earlier_) earlier_->check(report_.result);
+    output_.check(report_.result);
     if (sizes_.size() < plan_.sizes.size()) {
-      print(cli::format("# Sizes above %zu bytes are left out: -M allows %zu bytes of buffers for each rank.\n",
-                        sizes_.back(), options_.memory_limit));
+      output_.print(cli::format("# Sizes above %zu bytes are left out: -M allows %zu bytes of buffers for each rank.\n",
+                                sizes_.back(), options_.memory_limit));
     }
-    print(head_lines(report_.line));
+    output_.print(head_lines(report_.line));
     for (const std::size_t size_bytes : sizes_) {
       report_.rows.push_back(measure_size(size_bytes));
-      print(row_line(report_.line, report_.rows.back()));
+      output_.print(row_line(report_.line, report_.rows.back()));
       report_.result.is_ok = report_.result.is_ok && report_.rows.back().wrong_bytes == 0;
     }
-    print(wrong_line(report_.rows));
+    output_.print(wrong_line(report_.rows));
     report_.path = engine_->path();
-    print("# Path: " + report_.path + "\n" + report_.doctor.text());
+    output_.print("# Path: " + report_.path + "\n" + report_.doctor.text());
     watchdog_.begin(std::string("end of ") + plan_.engine->name);
     engine_->end();
     engine_.reset();
     watchdog_.end();
-    return processes_.is_first() ? write_documents() : code();
+    if (processes_.is_first()) {
+      report_.result.series = {series_of(report_)};
+      write_report_json(options_.json, report_);
+    }
+    return output_.finish(report_.result);
   }
 
  private:
-  [[nodiscard]] cli::ExitCode code() const { return report_.result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed; }
-
-  cli::ExitCode write_documents() {
-    report_.result.series = {series_of(report_)};
-    write_report_json(options_.json, report_);
-    if (options_.csv.is_given) cli::write_document(options_.csv, measure::bench::to_csv_text(report_.result));
-    if (!earlier_) return code();
-    std::string text;
-    const cli::ExitCode compared = earlier_->compare_with(report_.result, &text);
-    std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
-    return report_.result.is_ok ? compared : code();
-  }
-
   /// Of the messages of a window.
   [[nodiscard]] std::size_t buffers() const {
     return options_.buffers == "multiple" ? static_cast<std::size_t>(plan_.window) : 1;
@@ -135,25 +121,16 @@ class Run {
     std::vector<std::string> own;
     if (part_.place != 'H') own.emplace_back(processes_.session().device().identity().pci_bus_id);
     watchdog_.begin("questions to gdrkit doctor");
-    report_.doctor = transfer::ask_doctor(processes_, own, plan_.engine->name, options_.doctor_root);
+    report_.doctor = report::ask_doctor(processes_, own, plan_.engine->name, options_.doctor_root);
     watchdog_.end();
   }
 
   [[nodiscard]] bool validates() const { return options_.validates && plan_.test->has_sizes(); }
 
-  void print(const std::string& text) const {
-    if (!processes_.is_first() || options_.is_document_on_stdout()) return;
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  }
-
   void describe() {
     measure::Result& result = report_.result;
-    result.tool = "osu";
-    result.version = gdrkit_version();
-    result.date = cli::today();
-    result.is_emulated = processes_.session().choice().is_emulated;
-    result.machine = platform::describe_machine(&processes_.session().device());
+    job::PeSession& session = processes_.session();
+    report::describe_run(&result, "osu", session.choice().is_emulated, &session.device());
     result.settings = {{"test", plan_.test->name},
                        {"library", engine_->version()},
                        {"ranks", std::to_string(processes_.n_processes())},
@@ -235,50 +212,49 @@ class Run {
 
   const Options& options_;
   const Plan& plan_;
-  transfer::ProcessGroup& processes_;
-  transfer::Watchdog watchdog_;
+  job::ProcessGroup& processes_;
+  job::Watchdog watchdog_;
+  report::RunOutput output_;
   int pairs_ = 0;  // 0: all ranks together
   Part part_;
   std::vector<std::size_t> sizes_;  // those of the plan that -M allows
-  std::unique_ptr<OsuEngine> engine_;
+  std::unique_ptr<engines::MessageEngine> engine_;
   Report report_;
-  std::optional<transfer::EarlierResult> earlier_;  // of the first rank
 };
 
-std::unique_ptr<MpiStart> start_of_launcher(const Options& options, const Plan& plan) {
-  if (plan.engine->launcher != Launcher::own) return nullptr;
-  transfer::Watchdog watchdog("gdrkit osu", std::chrono::seconds(options.timeout_s), "--timeout");
+std::unique_ptr<engines::MpiStart> start_of_launcher(const Options& options, const Plan& plan) {
+  if (plan.engine->launcher != engines::Launcher::own) return nullptr;
+  job::Watchdog watchdog("gdrkit osu", std::chrono::seconds(options.timeout_s), "--timeout");
   watchdog.begin("MPI_Init_thread");
-  return std::make_unique<MpiStart>(options.mpi_plugin);
+  return std::make_unique<engines::MpiStart>(options.mpi_plugin);
 }
 
 }  // namespace
-}  // namespace osu
 
 cli::ExitCode run_osu(cli::Front front, int argc, char** argv) {
-  osu::Options options;
-  if (const auto ended = cli::parse(osu::command_line(&options), front, argc, argv)) return *ended;
+  Options options;
+  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
   if (options.shows_version) {
-    std::printf("gdrkit %s, with the lines of OSU's micro-benchmarks %s\n", gdrkit_version(), osu::osu_version);
+    std::printf("gdrkit %s, with the lines of OSU's micro-benchmarks %s\n", gdrkit_version(), osu_version);
     return cli::ExitCode::ok;
   }
   if (options.prints_plugin_source) {
-    std::fputs(osu::mpi_plugin_source().c_str(), stdout);
+    std::fputs(engines::mpi_plugin_source().c_str(), stdout);
     return cli::ExitCode::ok;
   }
-  const osu::Plan plan = osu::plan_of(options);
+  const Plan plan = plan_of(options);
   if (plan.engine->before_cuda != nullptr) plan.engine->before_cuda();
-  const std::unique_ptr<osu::MpiStart> mpi = osu::start_of_launcher(options, plan);
-  transfer::ProcessGroup processes{std::chrono::seconds(options.timeout_s)};
+  const std::unique_ptr<engines::MpiStart> mpi = start_of_launcher(options, plan);
+  job::ProcessGroup processes{std::chrono::seconds(options.timeout_s)};
   if (processes.n_processes() == 1 && !options.is_rank && mpi == nullptr) {
     processes.end();
     std::vector<std::string> words = {"osu", "--as-rank"};
     words.insert(words.end(), argv + 1, argv + argc);
-    pgas::start_job(2, words);
+    job::start_job(2, words);
   }
-  const cli::ExitCode code = osu::Run(options, plan, processes, mpi.get()).measure();
+  const cli::ExitCode code = Run(options, plan, processes, mpi.get()).measure();
   processes.end();
   return code;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::osu

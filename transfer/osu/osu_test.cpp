@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/osu/osu_test.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 
 const std::vector<OsuTest>& all_osu_tests() {
   static const std::vector<OsuTest> all = {
@@ -14,4 +14,4 @@ const std::vector<OsuTest>& all_osu_tests() {
   return all;
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace gdrkit::tools::osu {
+#include "transfer/engines/message_engine.hpp"
+
+namespace gdrkit::transfer::osu {
 
 enum class Loop : std::uint8_t {
   ping_pong,   ///< a message there and one back
@@ -31,11 +33,6 @@ enum class Loop : std::uint8_t {
 enum class Value : std::uint8_t { latency, bandwidth, rate };
 enum class Ranks : std::uint8_t { two, pairs, any };
 
-/// What an engine has or has not, as bits.
-namespace family {
-enum : unsigned { message = 1, one_sided = 2, fetch = 4, collective = 8, barrier = 16, reduction_to_root = 32 };
-}
-
 struct OsuTest {
   const char* name;
   const char* title;
@@ -45,15 +42,29 @@ struct OsuTest {
   std::size_t smallest_bytes;
 
   [[nodiscard]] unsigned kind() const noexcept {
-    if (loop == Loop::barrier) return family::barrier;
-    if (loop == Loop::reduce) return family::reduction_to_root;
-    if (loop >= Loop::all_reduce) return family::collective;
-    if (loop == Loop::fetch_each) return family::fetch;
-    return loop >= Loop::put_each ? family::one_sided : family::message;
+    if (loop == Loop::barrier) return engines::family::barrier;
+    if (loop == Loop::reduce) return engines::family::reduction_to_root;
+    if (loop >= Loop::all_reduce) return engines::family::collective;
+    if (loop == Loop::fetch_each) return engines::family::fetch;
+    return loop >= Loop::put_each ? engines::family::one_sided : engines::family::message;
   }
-  [[nodiscard]] bool is_one_sided() const noexcept { return (kind() & (family::one_sided | family::fetch)) != 0; }
+  [[nodiscard]] bool is_one_sided() const noexcept {
+    return (kind() & (engines::family::one_sided | engines::family::fetch)) != 0;
+  }
   [[nodiscard]] bool is_of_all_ranks() const noexcept { return ranks == Ranks::any; }
   [[nodiscard]] bool has_sizes() const noexcept { return loop != Loop::barrier; }
+  /// Of tests of all ranks but the barrier.
+  [[nodiscard]] engines::CollectiveKind collective() const noexcept {
+    switch (loop) {
+      case Loop::all_to_all: return engines::CollectiveKind::alltoall;
+      case Loop::broadcast: return engines::CollectiveKind::broadcast;
+      case Loop::all_gather: return engines::CollectiveKind::all_gather;
+      case Loop::reduce: return engines::CollectiveKind::reduce;
+      case Loop::gather: return engines::CollectiveKind::gather;
+      case Loop::scatter: return engines::CollectiveKind::scatter;
+      default: return engines::CollectiveKind::all_reduce;
+    }
+  }
   /// Latency there and back is two.
   [[nodiscard]] int messages_per_iteration() const noexcept { return loop == Loop::ping_pong ? 2 : 1; }
   [[nodiscard]] bool has_window() const noexcept { return value != Value::latency; }
@@ -73,4 +84,4 @@ struct OsuTest {
 /// In the order of tests.def.
 [[nodiscard]] const std::vector<OsuTest>& all_osu_tests();
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

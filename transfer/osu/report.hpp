@@ -1,24 +1,21 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Report: everything that one run measured, and its document.
+// Report: what one run measured besides, and its document.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "cli/interface/document_option.hpp"
 #include "measure/result/result.hpp"
-#include "transfer/common/doctor_advice.hpp"
 #include "transfer/osu/lines.hpp"
+#include "transfer/report/run_report.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 
-struct Report {
-  measure::Result result;
+struct Report : report::RunReport {
   LineFormat line;
   int n_ranks = 2;
   std::string path;
-  transfer::DoctorAdvice doctor;
   std::vector<OsuRow> rows;
 };
 
@@ -27,4 +24,4 @@ struct Report {
 /// Nothing when the option was not given.
 void write_report_json(const cli::DocumentOption& option, const Report& report);
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

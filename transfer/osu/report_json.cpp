@@ -1,44 +1,39 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/result/result_document.hpp"
-#include "transfer/common/doctor_json.hpp"
 #include "transfer/osu/report.hpp"
+#include "transfer/report/result_json.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 
 void write_report_json(const cli::DocumentOption& option, const Report& report) {
-  if (!option.is_given) return;
   cli::Json wrong = cli::Json::array();
   std::uint64_t wrong_bytes = 0;
   for (const OsuRow& row : report.rows) {
     wrong_bytes += row.wrong_bytes;
     if (row.wrong_bytes != 0) wrong.push_back(row.size_bytes);
   }
-  cli::Json document = measure::head_json(report.result);
-  document["series"] = measure::series_json(report.result.series);
-  document["validated"] = report.line.validates;
-  document["wrong_sizes"] = wrong;
-  document["wrong_bytes"] = wrong_bytes;
-  document["path"] = report.path;
-  document["doctor"] = transfer::doctor_json(report.doctor);
+  cli::Json fields = {{"validated", report.line.validates},
+                      {"wrong_sizes", wrong},
+                      {"wrong_bytes", wrong_bytes},
+                      {"path", report.path},
+                      {"doctor", report::doctor_json(report.doctor)}};
   if (report.line.test->is_of_all_ranks()) {
-    document["extremes"] = cli::Json::array();
+    fields["extremes"] = cli::Json::array();
     for (const OsuRow& row : report.rows) {
-      document["extremes"].push_back({{"size_bytes", row.size_bytes}, {"least", row.least}, {"largest", row.largest}});
+      fields["extremes"].push_back({{"size_bytes", row.size_bytes}, {"least", row.least}, {"largest", row.largest}});
     }
   }
   if (!report.line.percentiles.empty()) {
-    document["percentiles"] = cli::Json::array();
+    fields["percentiles"] = cli::Json::array();
     for (const OsuRow& row : report.rows) {
       cli::Json one = {{"size_bytes", row.size_bytes}};
       for (std::size_t i = 0; i < row.percentiles.size(); ++i) {
         one["p" + std::to_string(report.line.percentiles[i])] = row.percentiles[i];
       }
-      document["percentiles"].push_back(one);
+      fields["percentiles"].push_back(one);
     }
   }
-  document["ok"] = report.result.is_ok;
-  cli::write_json(option, document);
+  report::write_result_json(option, report.result, fields);
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

@@ -5,7 +5,7 @@
 
 #include "transfer/osu/report.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 
 measure::Series series_of(const Report& report) {
   const bool is_latency = report.line.test->value == Value::latency;
@@ -33,4 +33,4 @@ measure::Series series_of(const Report& report) {
   return series;
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 namespace {
 
 constexpr std::uint8_t untouched = 0xee;
@@ -108,4 +108,4 @@ std::uint64_t count_wrong_bytes(const Part& part, Work work, platform::Device& d
   return wrong;
 }
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

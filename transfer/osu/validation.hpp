@@ -8,10 +8,10 @@
 #include "platform/device/device.hpp"
 #include "transfer/osu/loops.hpp"
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 
 /// Collective. One iteration with new bytes; how many of this rank's bytes are not what they must be, counting one
 /// behind the end that must have stayed. Throws Failure.
 [[nodiscard]] std::uint64_t count_wrong_bytes(const Part& part, Work work, platform::Device& device);
 
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

@@ -10,7 +10,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 using namespace platform;
@@ -28,7 +28,7 @@ std::unique_ptr<Wire> CmWire::open(const Endpoint& endpoint, ConnectionManager* 
                                    std::chrono::seconds limit) {
   std::unique_ptr<CmWire> wire(new CmWire(endpoint, manager, is_client, limit));
   wire->make_pair();
-  const auto modify = [&wire, &endpoint](VerbsPairState* state, int mask, const char* name) {
+  const auto modify = [&wire, &endpoint](platform::VerbsPairState* state, int mask, const char* name) {
     endpoint.modify(wire->pair_.get(), state, mask, "the exchange", name);
     // Before the other end can send.
     for (std::uint64_t slot = 0; state->state == verbs_state_init && slot < cm_receives; ++slot)
@@ -48,7 +48,7 @@ CmWire::CmWire(const Endpoint& endpoint, ConnectionManager* manager, bool is_cli
 void CmWire::make_pair() {
   const Verbs& verbs = endpoint_.verbs();
   errno = 0;
-  region_ = {verbs.data->reg_mr(endpoint_.domain(), slots_.data(), slots_.size(), verbs_access_local_write),
+  region_ = {verbs.data->reg_mr(endpoint_.domain(), slots_.data(), slots_.size(), platform::verbs_access_local_write),
              {verbs.control->dereg_mr}};
   if (region_ == nullptr) fail_call("ibv_reg_mr for the exchange on " + endpoint_.device(), errno);
   errno = 0;
@@ -66,20 +66,20 @@ void CmWire::make_pair() {
 }
 
 void CmWire::post_receive(std::uint64_t slot) {
-  VerbsElement element{reinterpret_cast<std::uint64_t>(slots_.data() + slot * cm_part_bytes), cm_part_bytes,
-                       region_->lkey};
-  VerbsReceive wanted;
+  platform::VerbsElement element{reinterpret_cast<std::uint64_t>(slots_.data() + slot * cm_part_bytes), cm_part_bytes,
+                                 region_->lkey};
+  platform::VerbsReceive wanted;
   wanted.id = slot;
   wanted.elements = &element;
   wanted.element_count = 1;
-  VerbsReceive* bad = nullptr;
+  platform::VerbsReceive* bad = nullptr;
   if (const int error = endpoint_.context()->post_receive(pair_.get(), &wanted, &bad); error != 0) {
     fail_call("ibv_post_recv for the exchange on " + endpoint_.device(), error);
   }
 }
 
 void CmWire::poll(const std::string& step) {
-  VerbsCompletion completion;
+  platform::VerbsCompletion completion;
   const int count = endpoint_.context()->poll(queue_.get(), 1, &completion);
   if (count < 0) fail_call("ibv_poll_cq for the exchange on " + endpoint_.device(), errno);
   if (count == 0) {
@@ -106,14 +106,15 @@ void CmWire::send(const void* bytes, std::size_t size_bytes, const std::string& 
   while (size_bytes > 0) {
     const std::size_t part = std::min(size_bytes, cm_part_bytes);
     std::memcpy(slot, at, part);
-    VerbsElement element{reinterpret_cast<std::uint64_t>(slot), static_cast<std::uint32_t>(part), region_->lkey};
-    VerbsSend wanted;
+    platform::VerbsElement element{reinterpret_cast<std::uint64_t>(slot), static_cast<std::uint32_t>(part),
+                                   region_->lkey};
+    platform::VerbsSend wanted;
     wanted.id = cm_send_id;
     wanted.elements = &element;
     wanted.element_count = 1;
     wanted.operation = verbs_send;
     wanted.flags = verbs_signaled;
-    VerbsSend* bad = nullptr;
+    platform::VerbsSend* bad = nullptr;
     const std::uint64_t before = sent_;
     if (const int error = endpoint_.context()->post_send(pair_.get(), &wanted, &bad); error != 0) {
       fail_call("ibv_post_send for the exchange on " + endpoint_.device(), error);
@@ -156,4 +157,4 @@ bool CmWire::has_message(const std::string& step) {
 
 void CmWire::end() noexcept { manager_.end(time_for_the_end); }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

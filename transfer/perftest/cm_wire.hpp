@@ -10,7 +10,7 @@
 #include "transfer/perftest/connection_manager.hpp"
 #include "transfer/perftest/wire.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 class CmWire : public Wire {
  public:
@@ -46,4 +46,4 @@ class CmWire : public Wire {
   std::uint64_t polls_ = 0;
 };
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

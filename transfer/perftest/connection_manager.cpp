@@ -14,7 +14,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 using namespace platform;
@@ -26,7 +26,7 @@ constexpr auto time_between_requests = std::chrono::milliseconds(100);
 /// A server of perftest listens again for each group of queue pairs.
 constexpr auto time_for_listener = std::chrono::seconds(5);
 
-const CmCalls* load_cm_calls() {
+const platform::CmCalls* load_cm_calls() {
   const auto calls = cm_calls();
   if (calls) return *calls;
   throw cli::Failure(cli::ExitCode::cannot_run,
@@ -81,7 +81,7 @@ ConnectionManager::ConnectionManager(const Endpoint& endpoint, const Plan& plan)
 }
 
 ConnectionManager::Opened::~Opened() {
-  for (CmId* const id : ids) (void)calls->destroy_id(id);
+  for (platform::CmId* const id : ids) (void)calls->destroy_id(id);
   if (channel != nullptr) calls->destroy_event_channel(channel);
 }
 
@@ -89,8 +89,8 @@ void ConnectionManager::fail_cm(const char* call, int error, const std::string& 
   fail_call(std::string(call) + (plan_.is_server ? "" : " to " + cli::printable(plan_.host)), error, remedy);
 }
 
-CmId* ConnectionManager::make_id() {
-  CmId* id = nullptr;
+platform::CmId* ConnectionManager::make_id() {
+  platform::CmId* id = nullptr;
   errno = 0;
   if (calls_->create_id(opened_.channel, &id, nullptr, cm_port_space_tcp) != 0) fail_cm("rdma_create_id", errno);
   opened_.ids.push_back(id);
@@ -98,7 +98,7 @@ CmId* ConnectionManager::make_id() {
 }
 
 /// A listener's is that of the connections it accepts.
-void ConnectionManager::set_type_of_service(CmId* id) {
+void ConnectionManager::set_type_of_service(platform::CmId* id) {
   if (plan_.options->type_of_service < 0) return;
   auto value = static_cast<std::uint8_t>(plan_.options->type_of_service);
   errno = 0;
@@ -108,7 +108,7 @@ void ConnectionManager::set_type_of_service(CmId* id) {
 }
 
 void ConnectionManager::listen() {
-  CmId* const listener = make_id();
+  platform::CmId* const listener = make_id();
   set_type_of_service(listener);
   const ExchangeRoute route = plan_.options->route();
   // That of IPv6 takes clients of both families.
@@ -136,7 +136,7 @@ ConnectionManager::Event ConnectionManager::next_event(Deadline until) {
     if (ready > 0) break;
     if (left <= wait_ms && ready == 0) return {nullptr, {calls_}};
   }
-  CmEvent* event = nullptr;
+  platform::CmEvent* event = nullptr;
   errno = 0;
   if (calls_->get_event(opened_.channel, &event) != 0) fail_cm("rdma_get_cm_event", errno);
   if (event->kind == cm_connect_request) opened_.ids.push_back(event->id);  // a new one, whatever becomes of it
@@ -187,7 +187,7 @@ void ConnectionManager::expect(int kind, Deadline until, const char* step) {
                   event->status, step));
 }
 
-void ConnectionManager::check_device(const CmId& id) const {
+void ConnectionManager::check_device(const platform::CmId& id) const {
   if (id.verbs == nullptr) return;
   const std::string name =
       endpoint_.verbs().control->get_device_name(static_cast<VerbsDeviceHandle*>(id.verbs->device));
@@ -199,16 +199,16 @@ void ConnectionManager::check_device(const CmId& id) const {
 }
 
 /// What rdma_cm leaves open is as in a connection without it: `reads` both ways, retries, access.
-void ConnectionManager::enter(CmId* id, const CmPair& pair, int state, int reads, const char* name) {
-  VerbsPairState wanted;
+void ConnectionManager::enter(platform::CmId* id, const CmPair& pair, int state, int reads, const char* name) {
+  platform::VerbsPairState wanted;
   wanted.state = state;
   int mask = 0;
   errno = 0;
   if (calls_->init_pair_state(id, &wanted, &mask) != 0) fail_cm("rdma_init_qp_attr", errno);
   const auto number = static_cast<std::uint8_t>(reads);
   if (state == verbs_state_init) {
-    wanted.access =
-        verbs_access_local_write | verbs_access_remote_write | verbs_access_remote_read | verbs_access_remote_atomic;
+    wanted.access = platform::verbs_access_local_write | verbs_access_remote_write | verbs_access_remote_read |
+                    verbs_access_remote_atomic;
   } else if (state == verbs_state_ready_to_receive) {
     wanted.max_reads_in = number;
     wanted.min_rnr_timer = cm_rnr_timer;
@@ -226,7 +226,7 @@ void ConnectionManager::accept(const CmPair& pair, Deadline until, const char* s
     throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: rdma_cm: %s (status %d) at: %s",
                                                           calls_->event_text(event->kind), event->status, step));
   }
-  CmId* const id = event->id;
+  platform::CmId* const id = event->id;
   connected_ = id;
   check_device(*id);
   const int reads = std::min<int>({pair.reads, event->connection.reads_in, event->connection.reads_out});
@@ -242,7 +242,7 @@ void ConnectionManager::accept(const CmPair& pair, Deadline until, const char* s
 }
 
 bool ConnectionManager::request(const CmPair& pair, Deadline until, const char* step) {
-  CmId* const id = make_id();
+  platform::CmId* const id = make_id();
   const ExchangeRoute route = plan_.options->route();
   CmAddress server = address_of(plan_.host, plan_.tcp_port, route.is_ipv6_only);
   CmAddress source;
@@ -332,7 +332,7 @@ bool ConnectionManager::has_ended() {
 void ConnectionManager::end(std::chrono::milliseconds most) noexcept {
   if (connected_ == nullptr) return;
   if (plan_.is_server) {
-    for (CmId* const id : opened_.ids) (void)calls_->disconnect(id);  // fails for the listener
+    for (platform::CmId* const id : opened_.ids) (void)calls_->disconnect(id);  // fails for the listener
     return;
   }
   const auto until = std::chrono::steady_clock::now() + most;
@@ -344,4 +344,4 @@ void ConnectionManager::end(std::chrono::milliseconds most) noexcept {
   }
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -15,7 +15,7 @@
 #include "platform/vendor/rdma_cm_library.hpp"
 #include "transfer/perftest/endpoint.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 /// A queue pair that is to be connected.
 struct CmPair {
@@ -82,4 +82,4 @@ class ConnectionManager {
   std::deque<Event> kept_;  ///< came while something else was waited for; acknowledged before their ids go
 };
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

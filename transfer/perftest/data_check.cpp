@@ -5,7 +5,7 @@
 
 #include "transfer/perftest/traffic.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 constexpr std::uint8_t untouched = 0xee;
@@ -77,4 +77,4 @@ std::uint64_t Traffic::count_wrong(std::size_t size_bytes) {
   return wrong;
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

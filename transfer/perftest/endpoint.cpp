@@ -11,7 +11,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 using namespace platform;
@@ -36,11 +36,11 @@ int mtu_number(int bytes) {
   return number;
 }
 
-bool is_zero(const VerbsGid& gid) {
+bool is_zero(const platform::VerbsGid& gid) {
   return std::all_of(std::begin(gid.bytes), std::end(gid.bytes), [](std::uint8_t byte) { return byte == 0; });
 }
 /// ::ffff:a.b.c.d
-bool is_ipv4(const VerbsGid& gid) {
+bool is_ipv4(const platform::VerbsGid& gid) {
   return std::all_of(gid.bytes, gid.bytes + 10, [](std::uint8_t byte) { return byte == 0; }) && gid.bytes[10] == 0xff &&
          gid.bytes[11] == 0xff;
 }
@@ -184,7 +184,7 @@ int Endpoint::best_gid() const {
   int best = 0;
   int best_rank = std::numeric_limits<int>::min();
   for (int index = 0; index < port_.gid_table_length; ++index) {
-    VerbsGid gid;
+    platform::VerbsGid gid;
     if (verbs_.data->query_gid(context_.get(), static_cast<std::uint8_t>(plan_.options->ib_port), index, &gid) != 0)
       continue;
     if (is_zero(gid)) continue;
@@ -206,7 +206,7 @@ bool Endpoint::make_pair(int inline_bytes) {
   request.limits.max_send_elements = request.limits.max_receive_elements = 1;
   request.limits.max_inline_bytes = static_cast<std::uint32_t>(inline_bytes);
   errno = 0;
-  Held<VerbsQueuePair> pair(verbs_.data->create_qp(domain_.get(), &request), {verbs_.data->destroy_qp});
+  Held<platform::VerbsQueuePair> pair(verbs_.data->create_qp(domain_.get(), &request), {verbs_.data->destroy_qp});
   if (pair == nullptr) return false;
   pairs_.push_back(std::move(pair));
   inline_bytes_ = inline_bytes;
@@ -228,7 +228,7 @@ void Endpoint::make_pairs(int inline_bytes) {
     }
     psns_.push_back(random() & psn_mask);
     if (plan_.options->uses_rdma_cm) continue;
-    VerbsPairState state;
+    platform::VerbsPairState state;
     state.state = verbs_state_init;
     state.port = static_cast<std::uint8_t>(plan_.options->ib_port);
     int mask = verbs_set_state | verbs_set_pkey_index | verbs_set_port;
@@ -236,20 +236,21 @@ void Endpoint::make_pairs(int inline_bytes) {
       state.qkey = datagram_key;
       mask |= verbs_set_qkey;
     } else {
-      state.access = verbs_access_local_write | verbs_access_remote_write;
-      if (plan_.connection == verbs_pair_rc) state.access |= verbs_access_remote_read | verbs_access_remote_atomic;
+      state.access = platform::verbs_access_local_write | verbs_access_remote_write;
+      if (plan_.connection == platform::verbs_pair_rc)
+        state.access |= verbs_access_remote_read | verbs_access_remote_atomic;
       mask |= verbs_set_access;
     }
     modify(pair, &state, mask, "INIT");
   }
 }
 
-void Endpoint::modify(int pair, VerbsPairState* state, int mask, const char* step) const {
+void Endpoint::modify(int pair, platform::VerbsPairState* state, int mask, const char* step) const {
   modify(pairs_[static_cast<std::size_t>(pair)].get(), state, mask, cli::format("queue pair %d", pair), step);
 }
 
-void Endpoint::modify(VerbsQueuePair* pair, VerbsPairState* state, int mask, const std::string& name,
-                      const char* step) const {
+void Endpoint::modify(platform::VerbsQueuePair* pair, platform::VerbsPairState* state, int mask,
+                      const std::string& name, const char* step) const {
   if (const int error = verbs_.data->modify_qp(pair, state, mask); error != 0) {
     fail_call(cli::format("ibv_modify_qp of %s on %s to %s", name.c_str(), device_.c_str(), step), error,
               "check that both ends are in one network, and the GID (-x)");
@@ -280,16 +281,16 @@ void Endpoint::connect(int pair, const PairAddress& remote) {
     path.traffic_class = static_cast<std::uint8_t>(std::max(0, plan_.options->traffic_class));
     path.flow_label = plan_.flow_label(pair);
   }
-  VerbsPairState state;
+  platform::VerbsPairState state;
   state.state = verbs_state_ready_to_receive;
   int mask = verbs_set_state;
-  const bool is_reliable = plan_.connection == verbs_pair_rc;
+  const bool is_reliable = plan_.connection == platform::verbs_pair_rc;
   if (!plan_.is_ud()) {
     state.path = path;
     state.path_mtu = mtu_;
     state.remote_pair = remote.number;
     state.receive_psn = remote.psn;
-    mask |= verbs_set_path | verbs_set_path_mtu | verbs_set_remote_pair | verbs_set_receive_psn;
+    mask |= verbs_set_path | platform::verbs_set_path_mtu | verbs_set_remote_pair | verbs_set_receive_psn;
     if (is_reliable) {
       state.max_reads_in = static_cast<std::uint8_t>(std::max<int>(1, plan_.test->is_fetching() ? reads_ : 1));
       state.min_rnr_timer = rnr_timer;
@@ -312,27 +313,28 @@ void Endpoint::connect(int pair, const PairAddress& remote) {
   if (!plan_.is_ud()) return;
   errno = 0;
   paths_.emplace_back(verbs_.data->create_ah(domain_.get(), &path),
-                      Release<VerbsAddressHandle>{verbs_.data->destroy_ah});
+                      Release<platform::VerbsAddressHandle>{verbs_.data->destroy_ah});
   if (paths_.back() == nullptr) fail_call("ibv_create_ah on " + device_, errno);
 }
 
-void Endpoint::post(int pair, VerbsSend* send) {
-  for (VerbsSend* one = send; plan_.is_ud() && one != nullptr; one = one->next) one->to.pair.qkey = datagram_key;
-  VerbsSend* bad = nullptr;
+void Endpoint::post(int pair, platform::VerbsSend* send) {
+  for (platform::VerbsSend* one = send; plan_.is_ud() && one != nullptr; one = one->next)
+    one->to.pair.qkey = datagram_key;
+  platform::VerbsSend* bad = nullptr;
   const int error = context_->post_send(pairs_[static_cast<std::size_t>(pair)].get(), send, &bad);
   if (error != 0) fail_call(cli::format("ibv_post_send on queue pair %d of %s", pair, device_.c_str()), error);
 }
 
-void Endpoint::post(int pair, VerbsReceive* receive) {
-  VerbsReceive* bad = nullptr;
+void Endpoint::post(int pair, platform::VerbsReceive* receive) {
+  platform::VerbsReceive* bad = nullptr;
   const int error = context_->post_receive(pairs_[static_cast<std::size_t>(pair)].get(), receive, &bad);
   if (error != 0) fail_call(cli::format("ibv_post_recv on queue pair %d of %s", pair, device_.c_str()), error);
 }
 
-int Endpoint::poll(VerbsCompletion* completions, int most) {
+int Endpoint::poll(platform::VerbsCompletion* completions, int most) {
   const int count = context_->poll(queue_.get(), most, completions);
   if (count < 0) fail_call("ibv_poll_cq on " + device_, errno);
   return count;
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

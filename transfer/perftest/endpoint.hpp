@@ -12,7 +12,7 @@
 #include "transfer/perftest/exchange.hpp"
 #include "transfer/perftest/options.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 /// libibverbs, or what plays it.
 struct Verbs {
@@ -98,4 +98,4 @@ class Endpoint {
   int inline_bytes_ = 0;
 };
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

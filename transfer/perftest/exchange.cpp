@@ -11,7 +11,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 /// The field ends at the first zero for perftest; ends of gdrkit know each other by what follows.
@@ -170,4 +170,4 @@ std::string Exchange::swap_text(const std::string& own, const char* step) {
   return cli::printable(theirs);
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

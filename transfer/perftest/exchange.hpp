@@ -12,7 +12,7 @@
 #include "platform/vendor/verbs_objects.hpp"
 #include "transfer/perftest/wire.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 /// What the other end needs of a queue pair.
 struct PairAddress {
@@ -79,4 +79,4 @@ class Exchange {
   std::string version_;
 };
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

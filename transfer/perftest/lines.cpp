@@ -9,7 +9,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 constexpr double mebibyte = 1 << 20;
@@ -160,4 +160,4 @@ std::string row_line(const Settings& settings, const LatencyRow& row) {
                      row.p99, row.p999);
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

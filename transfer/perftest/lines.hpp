@@ -11,7 +11,7 @@
 #include "transfer/perftest/exchange.hpp"
 #include "transfer/perftest/verbs_test.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 /// What the block above the table says.
 struct Settings {
@@ -80,4 +80,4 @@ inline constexpr std::size_t most_rounds = 8;
 [[nodiscard]] std::string all_results_text(std::vector<double> seconds, bool is_unsorted);
 [[nodiscard]] std::string ruler();
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

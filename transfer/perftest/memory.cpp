@@ -16,7 +16,7 @@
 #include "cli/interface/size.hpp"
 #include "platform/device/dmabuf.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 using namespace platform;
@@ -27,8 +27,8 @@ constexpr std::size_t least_gpu_bytes = 2UL << 20;
 constexpr std::size_t gpu_page_bytes = 65536;
 constexpr std::size_t datagram_header_bytes = 40;
 
-constexpr int all_access =
-    verbs_access_local_write | verbs_access_remote_write | verbs_access_remote_read | verbs_access_remote_atomic;
+constexpr int all_access = platform::verbs_access_local_write | verbs_access_remote_write | verbs_access_remote_read |
+                           verbs_access_remote_atomic;
 
 std::size_t rounded_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
 
@@ -55,7 +55,7 @@ int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
   }
   if (!text.empty()) return ordinal;
   const std::string& wanted = plan.options->cuda_bus_id;
-  const auto count = choice.is_emulated ? emulated_device_count() : cuda_device_count();
+  const auto count = choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
   for (int i = 0; count && i < *count; ++i) {
     const std::string address =
         choice.is_emulated ? cli::open_device(choice, i)->identity().pci_bus_id : cuda_pci_bus_id(i).value_or("");
@@ -68,7 +68,7 @@ int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
 
 }  // namespace
 
-Registration register_gpu_memory(const Verbs& verbs, VerbsDomain* domain, const GpuRange& range, int access,
+Registration register_gpu_memory(const Verbs& verbs, platform::VerbsDomain* domain, const GpuRange& range, int access,
                                  const DmabufExporter& exporter, bool needs_dmabuf) {
   std::string why;
   if (verbs.control->reg_dmabuf_mr == nullptr) {
@@ -77,7 +77,7 @@ Registration register_gpu_memory(const Verbs& verbs, VerbsDomain* domain, const 
     why = exported.error().text();
   } else {
     errno = 0;
-    Held<VerbsRegion> region(
+    Held<platform::VerbsRegion> region(
         verbs.control->reg_dmabuf_mr(domain, 0, range.size_bytes, range.address, *exported, access),
         {verbs.control->dereg_mr});
     const int error = errno;
@@ -91,7 +91,7 @@ Registration register_gpu_memory(const Verbs& verbs, VerbsDomain* domain, const 
                            "; leave --use_cuda_dmabuf out to try peer memory too, and see gdrkit doctor");
   }
   errno = 0;
-  Held<VerbsRegion> region(
+  Held<platform::VerbsRegion> region(
       verbs.data->reg_mr(domain, reinterpret_cast<void*>(range.address), range.size_bytes, access & all_access),
       {verbs.control->dereg_mr});
   if (region != nullptr) return {std::move(region), "peer memory (no dma-buf: " + why + ")"};
@@ -133,7 +133,7 @@ void Memory::allocate_gpu(const Plan& plan) {
   choice_ = cli::choose_device(cli::find_gpus());
   device_ = cli::open_device(choice_, gpu_of(plan, choice_));
   size_bytes_ = std::max(rounded_up(size_bytes_, gpu_page_bytes), least_gpu_bytes);
-  auto allocated = device_->allocate(AllocationKind::cuda_malloc, size_bytes_);
+  auto allocated = device_->allocate(platform::AllocationKind::cuda_malloc, size_bytes_);
   if (!allocated) {
     throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot allocate " + cli::size_text(size_bytes_) +
                                                   " on GPU " + device_->identity().pci_bus_id + ": " +
@@ -210,4 +210,4 @@ void Memory::mark(std::uint64_t address, std::uint8_t value) {
   }
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -15,7 +15,7 @@
 #include "gdrkit/gdrkit.h"
 #include "transfer/perftest/endpoint.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 struct GpuRange {
   std::uint64_t address = 0;
@@ -88,4 +88,4 @@ class Memory {
   Held<platform::VerbsRegion> region_;
 };
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -9,7 +9,7 @@
 #include "cli/interface/suggestion.hpp"
 #include "platform/vendor/verbs_objects.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 constexpr std::size_t largest_bytes = 8UL << 20;  ///< of -a, as perftest's
@@ -266,7 +266,7 @@ cli::CommandLine command_line(Options* options) {
        true},
   };
   add_roce_options(&line, options);
-  transfer::add_document_options(&line, options);
+  report::add_document_options(&line, options);
   line.operands = {&options->words, "TEST [HOST]", "what to measure, and on the client where the server is", {}};
   for (const VerbsTest& test : all_verbs_tests()) line.operands.words.emplace_back(test.name);
   line.refused = refused_options();
@@ -312,4 +312,4 @@ Plan plan_of(const Options& options) {
   return plan;
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "cli/interface/command_line.hpp"
-#include "transfer/common/document_options.hpp"
 #include "transfer/perftest/verbs_test.hpp"
+#include "transfer/report/document_options.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 /// The addresses of the exchange of both ends.
 struct ExchangeRoute {
@@ -20,7 +20,7 @@ struct ExchangeRoute {
   bool is_ipv6_only = false;
 };
 
-struct Options : transfer::DocumentOptions {
+struct Options : report::DocumentOptions {
   std::vector<std::string> words;  ///< TEST [HOST]
   std::string device;              ///< in one command for both ends: also "server's,client's"
   int ib_port = 1;
@@ -114,4 +114,4 @@ struct Plan {
 /// Under `gdrkit run -n 2` the rank decides which end this is. Throws Failure(usage).
 [[nodiscard]] Plan plan_of(const Options& options);
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

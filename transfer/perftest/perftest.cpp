@@ -9,55 +9,51 @@
 #include <system_error>
 
 #include "gdrkit/gdrkit.h"
-#include "measure/bench/output/csv.hpp"
-#include "transfer/common/earlier_result.hpp"
+#include "transfer/job/pe_session.hpp"
 #include "transfer/perftest/cm_wire.hpp"
 #include "transfer/perftest/report.hpp"
 #include "transfer/perftest/socket_wire.hpp"
 #include "transfer/perftest/traffic.hpp"
-#include "transfer/shmem/pe_session.hpp"
 
-namespace gdrkit::tools {
-namespace perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 class Run {
  public:
   Run(const Options& options, Plan& plan)
-      : options_(options), plan_(plan), endpoint_(load_verbs(), plan), memory_(endpoint_, plan) {
+      : options_(options),
+        plan_(plan),
+        endpoint_(load_verbs(), plan),
+        memory_(endpoint_, plan),
+        output_(options, prints()) {
     endpoint_.make_pairs(plan.uses_gpu()                                           ? 0
                          : options.inline_bytes >= 0 || !plan.test->is_ping_pong() ? std::max(0, options.inline_bytes)
                                                                                    : -1);
     if (prints()) cli::print_note(memory_.choice(), options.is_document_on_stdout());
-    if (prints() && !options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
     if (prints()) ask_about_adapter();
     meet_peer();
     describe();
-    if (earlier_) earlier_->check(report_.result);
+    output_.check(report_.result);
   }
 
   cli::ExitCode measure() {
-    print(block_text(report_.settings));
-    for (int pair = 0; pair < options_.pairs; ++pair) print(address_line(report_.settings, "local", own_[index(pair)]));
+    output_.print(block_text(report_.settings));
+    for (int pair = 0; pair < options_.pairs; ++pair)
+      output_.print(address_line(report_.settings, "local", own_[index(pair)]));
     for (int pair = 0; pair < options_.pairs; ++pair) {
-      print(address_line(report_.settings, "remote", remotes_[index(pair)]));
+      output_.print(address_line(report_.settings, "remote", remotes_[index(pair)]));
     }
-    print(ruler() + head_line(report_.settings));
+    output_.print(ruler() + head_line(report_.settings));
     Traffic traffic(plan_, &endpoint_, &memory_, &*exchange_, remotes_);
     traffic_ = &traffic;
     exchange_->is_own() ? measure_with_own() : measure_with_other();
-    print(ruler());
+    output_.print(ruler());
     return finish();
   }
 
  private:
   static std::size_t index(int pair) noexcept { return static_cast<std::size_t>(pair); }
   [[nodiscard]] bool prints() const { return !plan_.is_one_command || !plan_.is_server; }
-  void print(const std::string& text) const {
-    if (!prints() || options_.is_document_on_stdout()) return;
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  }
 
   /// A device that is on no bus, such as soft RDMA, has nothing that the doctor looks at.
   void ask_about_adapter() {
@@ -66,12 +62,12 @@ class Run {
     const auto link = std::filesystem::read_symlink(
         options_.doctor_root + "/sys/class/infiniband/" + endpoint_.device() + "/device", error);
     if (error && !is_of_test) return;
-    transfer::DoctorQuestion question{{}, "verbs", false, options_.doctor_root, endpoint_.device(), ""};
+    report::DoctorQuestion question{{}, "verbs", false, options_.doctor_root, endpoint_.device(), ""};
     if (!error) question.adapter_address = link.filename().string();
     if (plan_.uses_gpu() && (is_of_test || !memory_.is_emulated())) {
       question.gpus.emplace_back(memory_.device()->identity().pci_bus_id);
     }
-    report_.doctor = transfer::ask_doctor(question);
+    report_.doctor = report::ask_doctor(question);
   }
 
   std::unique_ptr<Wire> open_wire(std::chrono::seconds limit) {
@@ -106,7 +102,7 @@ class Run {
     const std::chrono::seconds limit(is_passive ? (options_.timeout_s + options_.duration_s) * sizes
                                                 : options_.timeout_s);
     if (plan_.is_server && !plan_.is_one_command) {
-      print(
+      output_.print(
           "\n************************************\n* Waiting for client to connect... *\n"
           "************************************\n");
     }
@@ -168,11 +164,7 @@ class Run {
 
   void describe() {
     measure::Result& result = report_.result;
-    result.tool = "perftest";
-    result.version = gdrkit_version();
-    result.date = cli::today();
-    result.is_emulated = memory_.is_emulated();
-    result.machine = platform::describe_machine(memory_.device());
+    report::describe_run(&result, "perftest", memory_.is_emulated(), memory_.device());
     report_.place = plan_.uses_gpu() ? "gpu" : "host";
     report_.is_checked = exchange_->is_own();
     Settings& settings = report_.settings;
@@ -236,15 +228,15 @@ class Run {
 
   void add(const BandwidthRow& row) {
     report_.bandwidths.push_back(row);
-    print(row_line(report_.settings, row));
+    output_.print(row_line(report_.settings, row));
   }
   void add_latencies(std::size_t size_bytes) {
     const std::vector<double> seconds = traffic_->latencies(size_bytes);
     if (seconds.empty()) return;
-    if (options_.has_results_of_all()) print(all_results_text(seconds, options_.prints_unsorted));
+    if (options_.has_results_of_all()) output_.print(all_results_text(seconds, options_.prints_unsorted));
     const auto iterations = options_.duration_s > 0 ? seconds.size() : static_cast<std::size_t>(plan_.iterations);
     report_.latencies.push_back(latency_row(size_bytes, iterations, seconds));
-    print(row_line(report_.settings, report_.latencies.back()));
+    output_.print(row_line(report_.settings, report_.latencies.back()));
   }
 
   void measure_with_own() {
@@ -268,7 +260,7 @@ class Run {
   void add_lost(std::size_t size_bytes, std::uint64_t own) {
     const std::uint64_t lost = own + exchange_->swap_value(own, "count of lost messages");
     report_.lost += lost;
-    if (lost > 0) print(cli::format("# lost: %" PRIu64 " datagrams of %zu bytes\n", lost, size_bytes));
+    if (lost > 0) output_.print(cli::format("# lost: %" PRIu64 " datagrams of %zu bytes\n", lost, size_bytes));
   }
 
   void add_wrong(std::size_t size_bytes, std::uint64_t wrong) {
@@ -312,7 +304,7 @@ class Run {
   }
 
   cli::ExitCode finish() {
-    print("# Path: " + report_.path + "\n" + report_.doctor.text());
+    output_.print("# Path: " + report_.path + "\n" + report_.doctor.text());
     exchange_->end();
     const cli::ExitCode code = report_.result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
     // Of tests that only the client can time, the server knows nothing.
@@ -320,33 +312,27 @@ class Run {
     report_.result.series = {series_of(report_)};
     if (options_.has_out_json) write_out_json(options_.out_json_file, report_);
     write_report_json(options_.json, report_);
-    if (options_.csv.is_given) cli::write_document(options_.csv, measure::bench::to_csv_text(report_.result));
-    if (!earlier_) return code;
-    std::string text;
-    const cli::ExitCode compared = earlier_->compare_with(report_.result, &text);
-    std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
-    return report_.result.is_ok ? compared : code;
+    return output_.finish(report_.result);
   }
 
   const Options& options_;
   Plan& plan_;
   Endpoint endpoint_;
   Memory memory_;
+  report::RunOutput output_;
   std::optional<ConnectionManager> manager_;
   std::optional<Exchange> exchange_;
   std::vector<PairAddress> own_;
   std::vector<PairAddress> remotes_;
   Traffic* traffic_ = nullptr;
   Report report_;
-  std::optional<transfer::EarlierResult> earlier_;
 };
 
 }  // namespace
-}  // namespace perftest
 
 cli::ExitCode run_perftest(cli::Front front, int argc, char** argv) {
-  perftest::Options options;
-  if (const auto ended = cli::parse(perftest::command_line(&options), front, argc, argv)) return *ended;
+  Options options;
+  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
   if (options.is_loopback) {
     std::vector<std::string> words = {"perftest"};
     for (int i = 1; i < argc; ++i) {
@@ -358,10 +344,10 @@ cli::ExitCode run_perftest(cli::Front front, int argc, char** argv) {
                          "gdrkit perftest: --loopback excludes -R and -z, which need the address of the "
                          "server's RDMA device: start both ends yourself");
     }
-    pgas::start_job(2, words);
+    job::start_job(2, words);
   }
-  perftest::Plan plan = perftest::plan_of(options);
-  return perftest::Run(options, plan).measure();
+  Plan plan = plan_of(options);
+  return Run(options, plan).measure();
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::perftest

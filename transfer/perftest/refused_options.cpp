@@ -5,7 +5,7 @@
 
 #include "transfer/perftest/options.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 constexpr const char* of_raw_ethernet = "raw Ethernet frames are not measured; use perftest's raw_ethernet programs";
@@ -122,4 +122,4 @@ constexpr cli::RefusedOption refused[] = {
 
 std::vector<cli::RefusedOption> refused_options() { return {std::begin(refused), std::end(refused)}; }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -8,18 +8,16 @@
 #include <vector>
 
 #include "measure/result/result.hpp"
-#include "transfer/common/doctor_advice.hpp"
 #include "transfer/perftest/lines.hpp"
 #include "transfer/perftest/options.hpp"
+#include "transfer/report/run_report.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
-struct Report {
-  measure::Result result;
+struct Report : report::RunReport {
   Settings settings;
   std::string place;  ///< "host" or "gpu"
   std::string path;
-  transfer::DoctorAdvice doctor;
   bool is_checked = false;  ///< the other end is gdrkit's
   std::uint64_t wrong = 0;  ///< bytes, of atomics words, at both ends
   std::uint64_t lost = 0;   ///< datagrams
@@ -33,4 +31,4 @@ void write_report_json(const cli::DocumentOption& option, const Report& report);
 /// What perftest's --out_json writes, as JSON that parses.
 void write_out_json(const std::string& path, const Report& report);
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

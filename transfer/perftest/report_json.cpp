@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "measure/result/result_document.hpp"
-#include "transfer/common/doctor_json.hpp"
 #include "transfer/perftest/report.hpp"
+#include "transfer/report/result_json.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 cli::Json row_json(const BandwidthRow& row, bool is_in_gbits) {
@@ -27,16 +26,12 @@ cli::Json row_json(const LatencyRow& row) {
 }  // namespace
 
 void write_report_json(const cli::DocumentOption& option, const Report& report) {
-  if (!option.is_given) return;
-  cli::Json document = measure::head_json(report.result);
-  document["series"] = measure::series_json(report.result.series);
-  document["checked"] = report.is_checked;
-  document["wrong"] = report.wrong;
-  document["lost"] = report.lost;
-  document["path"] = report.path;
-  document["doctor"] = transfer::doctor_json(report.doctor);
-  document["ok"] = report.result.is_ok;
-  cli::write_json(option, document);
+  report::write_result_json(option, report.result,
+                            {{"checked", report.is_checked},
+                             {"wrong", report.wrong},
+                             {"lost", report.lost},
+                             {"path", report.path},
+                             {"doctor", report::doctor_json(report.doctor)}});
 }
 
 void write_out_json(const std::string& path, const Report& report) {
@@ -72,4 +67,4 @@ void write_out_json(const std::string& path, const Report& report) {
   cli::write_json(option, document);
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

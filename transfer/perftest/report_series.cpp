@@ -4,7 +4,7 @@
 
 #include "transfer/perftest/report.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 measure::Series series_of(const Report& report) {
   const Settings& settings = report.settings;
@@ -35,4 +35,4 @@ measure::Series series_of(const Report& report) {
   return series;
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

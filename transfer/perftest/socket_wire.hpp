@@ -8,7 +8,7 @@
 #include "transfer/perftest/options.hpp"
 #include "transfer/perftest/wire.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 class SocketWire : public Wire {
  public:
@@ -34,4 +34,4 @@ class SocketWire : public Wire {
   int socket_;
 };
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -12,7 +12,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 using namespace platform;
@@ -175,7 +175,7 @@ void Traffic::add_request(std::size_t pair, bool is_signaled) {
 }
 
 void Traffic::post_list(std::size_t pair) {
-  std::vector<VerbsSend>& list = rails_[pair].list;
+  std::vector<platform::VerbsSend>& list = rails_[pair].list;
   if (list.empty()) return;
   for (std::size_t i = 1; i < list.size(); ++i) list[i - 1].next = &list[i];
   endpoint_.post(static_cast<int>(pair), list.data());
@@ -198,7 +198,7 @@ void Traffic::top_up(std::size_t pair) {
   }
 }
 
-void Traffic::fail_request(const VerbsCompletion& completion) {
+void Traffic::fail_request(const platform::VerbsCompletion& completion) {
   // A peer that is gone is the better explanation.
   const auto until = Clock::now() + time_for_goodbye;
   while (Clock::now() < until) {
@@ -213,7 +213,7 @@ void Traffic::fail_request(const VerbsCompletion& completion) {
                   endpoint_.verbs().data->status_text(completion.status), completion.status, completion.vendor_error));
 }
 
-void Traffic::take_one(const VerbsCompletion& completion) {
+void Traffic::take_one(const platform::VerbsCompletion& completion) {
   if (completion.status != 0) fail_request(completion);
   Rail& rail = rails_[completion.id & ~receive_flag];
   if ((completion.id & receive_flag) != 0) {
@@ -226,7 +226,7 @@ void Traffic::take_one(const VerbsCompletion& completion) {
 }
 
 std::uint64_t Traffic::take(StreamClock* clock) {
-  VerbsCompletion completions[completions_at_once];
+  platform::VerbsCompletion completions[completions_at_once];
   const int count = endpoint_.poll(completions, completions_at_once);
   if (count == 0) {
     idle();
@@ -422,4 +422,4 @@ std::vector<double> Traffic::fetch_in_turn() {
   return intervals(times, 1);
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

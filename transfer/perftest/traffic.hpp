@@ -13,7 +13,7 @@
 #include "transfer/perftest/lines.hpp"
 #include "transfer/perftest/memory.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 /// What one end measured of a bandwidth.
 struct Stream {
@@ -106,4 +106,4 @@ class Traffic {
   bool peer_spoke_ = false;
 };
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/perftest/verbs_test.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 const std::vector<VerbsTest>& all_verbs_tests() {
   static const std::vector<VerbsTest> all = {
@@ -14,4 +14,4 @@ const std::vector<VerbsTest>& all_verbs_tests() {
   return all;
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

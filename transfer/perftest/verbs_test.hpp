@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 enum class Verb : std::uint8_t { write, read, send, atomic };
 enum class Metric : std::uint8_t { bandwidth, latency };
@@ -30,4 +30,4 @@ struct VerbsTest {
 /// In the order of tests.def.
 [[nodiscard]] const std::vector<VerbsTest>& all_verbs_tests();
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

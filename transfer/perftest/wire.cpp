@@ -4,7 +4,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 void Wire::lost(const std::string& step, const std::string& how) const {
   throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + (is_client_ ? "server " : "client ") +
@@ -16,4 +16,4 @@ void Wire::silent(const std::string& step) const {
   lost(step, cli::format("sent nothing for %lld s", static_cast<long long>(limit_.count())));
 }
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 
 /// All functions throw Failure(failed), which names the peer and the step, when the peer is gone or silent.
 class Wire {
@@ -43,4 +43,4 @@ class Wire {
   std::chrono::seconds limit_;
 };
 
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -19,7 +19,7 @@
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/tcp_address.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 namespace {
 
 using shmem_impl::bootstrap::UniqueFd;
@@ -111,4 +111,4 @@ Departures::~Departures() {
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

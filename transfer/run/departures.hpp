@@ -11,7 +11,7 @@
 
 #include "transfer/run/rank_environment.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 
 /// Use it in a process with one thread only: note() forks.
 class Departures {
@@ -31,4 +31,4 @@ class Departures {
   std::vector<pid_t> speakers_;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

@@ -15,7 +15,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 namespace {
 
 [[noreturn]] void guard(int pipe) {
@@ -73,4 +73,4 @@ void Guardian::say(pid_t number) noexcept {
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

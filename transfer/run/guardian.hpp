@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 
 /// A killed launcher cannot signal process groups. The guardian sees its end as the end of a pipe, kills the groups
 /// that it was told of, and ends too.
@@ -30,4 +30,4 @@ class Guardian {
   int pipe_ = -1;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

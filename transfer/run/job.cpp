@@ -14,7 +14,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 namespace {
 
 /// Those that end a job, and those that PEs may understand.
@@ -317,4 +317,4 @@ void Job::clean_up() {
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

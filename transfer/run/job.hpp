@@ -16,7 +16,7 @@
 #include "transfer/run/rank_environment.hpp"
 #include "transfer/run/rank_process.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 
 struct JobPlan {
   int n_pes = 1;
@@ -83,4 +83,4 @@ class Job {
   bool is_output_lost_ = false;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

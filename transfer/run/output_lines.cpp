@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 
 OutputLines::OutputLines(int n_pes) : unfinished_(static_cast<std::size_t>(n_pes)) {
   const std::size_t width = std::to_string(n_pes - 1).size();
@@ -55,4 +55,4 @@ void OutputLines::take(std::size_t size_bytes) {
   }
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 
 /// For one stream (standard output or standard error) of all PEs. What is ready to be written is taken in pieces, so
 /// that a reader that stops does not stop the launcher.
@@ -37,4 +37,4 @@ class OutputLines {
   std::size_t written_ = 0;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

@@ -14,7 +14,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 namespace {
 
 constexpr int most_emulated_devices = 16;  // the limit of lib/driver
@@ -93,4 +93,4 @@ std::vector<std::string> RankEnvironment::of(int pe) const {
   return variables;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

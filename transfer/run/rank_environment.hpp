@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 
 class RankEnvironment {
  public:
@@ -40,4 +40,4 @@ class RankEnvironment {
   std::string note_;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

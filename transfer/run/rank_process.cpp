@@ -13,7 +13,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 namespace {
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
@@ -80,4 +80,4 @@ std::string RankProcess::end_text() const {
   return cli::format("was killed by signal %d (%s)", WTERMSIG(status_), ::strsignal(WTERMSIG(status_)));
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

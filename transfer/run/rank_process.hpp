@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 
 /// What a PE execs, and with what.
 struct RankStart {
@@ -49,4 +49,4 @@ class RankProcess {
   bool has_ended_ = false;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

@@ -16,7 +16,7 @@
 #include "platform/facts/nvidia_gpus.hpp"
 #include "transfer/run/job.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 namespace run_tool {
 namespace {
 
@@ -145,7 +145,7 @@ cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
       {'\0', "grace", "S", &options.grace, "seconds between the request to end and the kill", false},
   };
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to start"};
-  if (const auto ended = cli::parse(line, front, own, argv)) return *ended;
+  if (const auto ended = parse(line, front, own, argv)) return *ended;
   if (!words.empty())
     throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit run: '%s' before --: write gdrkit run -n N -- %s",
                                                          words[0].c_str(), words[0].c_str()));
@@ -159,4 +159,4 @@ cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
   return run_tool::run(options, std::move(program));
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

@@ -13,10 +13,10 @@
 #include "cli/interface/size.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "platform/device/device.hpp"
+#include "transfer/job/pe_session.hpp"
 #include "transfer/shmem/parts.hpp"
-#include "transfer/shmem/pe_session.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr std::uint32_t timeout_ms = 60'000;
@@ -24,9 +24,9 @@ constexpr std::uint32_t timeout_ms = 60'000;
 /// What gdrkit_shmem_describe says of the way to one PE, a line each.
 std::vector<std::string> ways_to(int pe) {
   const int length = gdrkit_shmem_describe(pe, nullptr, 0);
-  require(length, "describe");
+  job::require(length, "describe");
   std::string text(static_cast<std::size_t>(length) + 1, '\0');
-  require(gdrkit_shmem_describe(pe, text.data(), text.size()), "describe");
+  job::require(gdrkit_shmem_describe(pe, text.data(), text.size()), "describe");
   text.resize(static_cast<std::size_t>(length));
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -68,7 +68,7 @@ void print_text(const gdrkit_shmem_info& info, const platform::DeviceIdentity& i
   }
 }
 
-void write_document(const cli::DocumentOption& option, PeSession& session, const gdrkit_shmem_info& info) {
+void write_document(const cli::DocumentOption& option, job::PeSession& session, const gdrkit_shmem_info& info) {
   cli::Json document =
       cli::json_head("shmem info", platform::describe_machine(&session.device()), "", session.choice().is_emulated);
   document["pe"] = info.pe;
@@ -96,19 +96,19 @@ cli::ExitCode run_info(cli::Front front, int argc, char** argv) {
       "launcher, PE 0 prints it.";
   line.example = "gdrkit shmem info\n  gdrkit run -n 2 -- gdrkit shmem info --json";
   line.options = {cli::json_option(&json, "transfer/shmem/README.md")};
-  if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
-  SessionRequest request;
+  if (const auto ended = parse(line, front, argc, argv)) return *ended;
+  job::SessionRequest request;
   request.timeout_ms = timeout_ms;
-  PeSession session(request);
+  job::PeSession session(request);
   if (session.pe() == 0) {
     const gdrkit_shmem_info info = session.info();
     cli::print_note(session.choice(), json.is_on_stdout());
     if (!json.is_on_stdout()) print_text(info, session.device().identity());
     write_document(json, session, info);
   }
-  require(gdrkit_shmem_sync_all(), "sync_all");
+  job::require(gdrkit_shmem_sync_all(), "sync_all");
   session.end();
   return cli::ExitCode::ok;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -5,11 +5,11 @@
 
 #include "cli/interface/command_line.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 // argv[0] is the part's name. Each throws as a subcommand does.
 cli::ExitCode run_info(cli::Front front, int argc, char** argv);
 cli::ExitCode run_check(cli::Front front, int argc, char** argv);
 cli::ExitCode run_bench(cli::Front front, int argc, char** argv);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -6,8 +6,7 @@
 #include "cli/interface/suggestion.hpp"
 #include "transfer/shmem/parts.hpp"
 
-namespace gdrkit::tools {
-namespace pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 struct Part {
@@ -28,22 +27,21 @@ cli::CommandLine command_line(std::vector<std::string>* words) {
 }
 
 }  // namespace
-}  // namespace pgas
 
 cli::ExitCode run_shmem(cli::Front front, int argc, char** argv) {
   if (argc > 1) {
-    for (const pgas::Part& part : pgas::parts) {
+    for (const Part& part : parts) {
       if (std::strcmp(argv[1], part.name) == 0) return part.run(front, argc - 1, argv + 1);
     }
   }
   std::vector<std::string> words;
-  if (const auto ended = cli::parse(pgas::command_line(&words), front, argc, argv)) return *ended;
+  if (const auto ended = parse(command_line(&words), front, argc, argv)) return *ended;
   std::vector<std::string> names;
-  for (const pgas::Part& part : pgas::parts) names.emplace_back(part.name);
+  for (const Part& part : parts) names.emplace_back(part.name);
   throw cli::Failure(cli::ExitCode::usage,
                      words.empty() ? "gdrkit shmem: name a part: info, check, bench\nTry: gdrkit shmem --help"
                                    : "gdrkit shmem: there is no part '" + words[0] + "'" +
                                          cli::did_you_mean(words[0], names) + "\nTry: gdrkit shmem --help");
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::shmem

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace gdrkit::tools::nccl {
+namespace gdrkit::transfer::nccl {
 namespace {
 
 Row recorded_row() {
@@ -88,4 +88,4 @@ TEST(Table, TheFootCountsWrongElementsAndAveragesBothPlaces) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::nccl
+}  // namespace gdrkit::transfer::nccl

@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-namespace gdrkit::tools::osu {
+namespace gdrkit::transfer::osu {
 namespace {
 
 const OsuTest& osu_named(const std::string& name) {
@@ -114,4 +114,4 @@ TEST(OsuLines, WrongBytesAreCounted) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::osu
+}  // namespace gdrkit::transfer::osu

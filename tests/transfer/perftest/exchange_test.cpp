@@ -19,7 +19,7 @@
 #include "support/test_thread.hpp"
 #include "transfer/perftest/socket_wire.hpp"
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 using namespace std::chrono_literals;
@@ -176,4 +176,4 @@ TEST(Exchange, SaysWhereNobodyListens) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

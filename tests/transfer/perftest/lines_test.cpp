@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 const VerbsTest& test_named(const std::string& name) {
@@ -150,4 +150,4 @@ TEST(Lines, ABandwidthSurvivesTheUnitsOfTheExchange) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <string>
 
-namespace gdrkit::tools::perftest {
+namespace gdrkit::transfer::perftest {
 namespace {
 
 constexpr GpuRange range = {0x7f0000000000, 2UL << 20};
@@ -118,4 +118,4 @@ TEST_F(RegisterGpuMemory, GivesBothReasonsWhereNothingWorks) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::perftest
+}  // namespace gdrkit::transfer::perftest

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools {
+namespace gdrkit::transfer::run {
 namespace {
 
 std::string take_all(OutputLines* lines) {
@@ -60,4 +60,4 @@ TEST(OutputLines, SaysWhenTooMuchWaits) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::transfer::run

@@ -10,7 +10,7 @@
 #include "transfer/shmem/bench/bench_series.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 measure::Series series(const std::vector<std::pair<double, double>>& points) {
@@ -181,4 +181,4 @@ TEST(ShmemBenchCase, NvshmemsScratchHasRoomForThePartsOfAllPesInItsHalf) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

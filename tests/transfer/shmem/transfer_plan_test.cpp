@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr std::size_t largest = 70000;
@@ -67,4 +67,4 @@ TEST(ShmemTransferPlan, SeedsAndPlacesMakeDifferentBytes) {
 }
 
 }  // namespace
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

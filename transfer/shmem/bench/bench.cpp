@@ -12,7 +12,7 @@
 #include "transfer/shmem/bench/worker.hpp"
 #include "transfer/shmem/parts.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 cli::ExitCode run_bench(cli::Front front, int argc, char** argv) {
   BenchOptions options;
@@ -39,4 +39,4 @@ cli::ExitCode run_bench(cli::Front front, int argc, char** argv) {
   }
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -6,37 +6,22 @@
 #include <cstdio>
 #include <utility>
 
-#include "measure/bench/compare_run.hpp"
 #include "measure/compare/retrial.hpp"
-#include "measure/result/result_file.hpp"
 #include "transfer/shmem/bench/bench_report.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
-[[noreturn]] void refuse_comparison(const std::string& why) {
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem bench: " + why);
-}
-
-measure::Result read_old(const std::string& path) {
-  try {
-    return measure::read_result(path);
-  } catch (const measure::BadResult& bad) {
-    refuse_comparison(bad.what());
-  }
-}
-
 /// Cases and sizes that were not asked for now are not gone.
-measure::Result narrowed_to(const BenchOptions& options, measure::Result old) {
+void narrow_to(const BenchOptions& options, measure::Result* old) {
   std::vector<std::string> names = {"start"};
   for (const std::size_t number : chosen_cases(options)) names.emplace_back(all_cases()[number].name);
-  std::vector<measure::Series>& series = old.series;
+  std::vector<measure::Series>& series = old->series;
   series.erase(std::remove_if(series.begin(), series.end(),
                               [&](const measure::Series& one) {
                                 return std::find(names.begin(), names.end(), one.group) == names.end();
                               }),
                series.end());
-  return old;
 }
 
 std::string pes_of(const measure::Result& result) {
@@ -47,32 +32,20 @@ std::string pes_of(const measure::Result& result) {
 }  // namespace
 
 BenchCompare::BenchCompare(const BenchOptions& options)
-    : options_(options), old_(narrowed_to(options, read_old(options.compare_path))) {}
+    : options_(options), old_(options.compare_path, options.is_forced, "gdrkit shmem bench") {
+  narrow_to(options, &old_.result());
+}
 
 void BenchCompare::check(const measure::Result& head) const {
-  const std::string never = measure::why_no_comparison(old_, head, options_.compare_path);
-  if (!never.empty()) refuse_comparison(never);
-  if (pes_of(old_) != pes_of(head)) {
-    refuse_comparison(options_.compare_path + " is of " + pes_of(old_) + " PEs; measure with --pes " + pes_of(old_));
+  old_.check(head);
+  const std::string pes = pes_of(old_.result());
+  if (pes != pes_of(head)) {
+    old_.refuse(options_.compare_path + " is of " + pes + " PEs; measure with --pes " + pes);
   }
-  std::string differences;
-  for (const std::string& one : measure::machine_differences(old_, head)) {
-    differences += (differences.empty() ? "" : "; ") + one;
-  }
-  if (differences.empty() || options_.is_forced) return;
-  refuse_comparison(options_.compare_path + " is of another machine: " + differences +
-                    "; --force compares them anyway");
 }
 
 cli::ExitCode BenchCompare::compare_with(const measure::Result& current, BenchRun* run) const {
-  measure::bench::CompareReport report;
-  report.old_name = options_.compare_path + " (" + old_.date + ")";
-  report.settings = measure::setting_differences(old_, current);
-  report.comparison = measure::compare(old_, current);
-  if (report.comparison.points.empty() && report.comparison.unjudged.empty()) {
-    refuse_comparison(options_.compare_path +
-                      " has no point in common with what was measured, so nothing was compared");
-  }
+  measure::bench::CompareReport report = old_.compare(current);
   if (options_.has_own_sizes()) report.comparison.vanished.clear();
   for (measure::RetriedPoint& found : measure::retry_suspects(
            report.comparison,
@@ -90,4 +63,4 @@ cli::ExitCode BenchCompare::compare_with(const measure::Result& current, BenchRu
   return report.exit_code();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

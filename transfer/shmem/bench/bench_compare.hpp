@@ -8,10 +8,11 @@
 
 #include "cli/interface/exit_code.hpp"
 #include "measure/result/result.hpp"
+#include "transfer/report/earlier_result.hpp"
 #include "transfer/shmem/bench/bench_options.hpp"
 #include "transfer/shmem/bench/bench_run.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 class BenchCompare {
  public:
@@ -26,7 +27,7 @@ class BenchCompare {
 
  private:
   const BenchOptions& options_;
-  measure::Result old_;
+  report::EarlierResult old_;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

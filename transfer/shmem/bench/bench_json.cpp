@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/result/result_document.hpp"
+#include "transfer/report/result_json.hpp"
 #include "transfer/shmem/bench/bench_report.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 void write_bench_json(const cli::DocumentOption& option, const BenchReport& report) {
-  if (!option.is_given) return;
-  const measure::Result result = whole_result(report);
-  cli::Json document = measure::head_json(result);
+  cli::Json fields = cli::Json::object();
   cli::Json ratios = cli::Json::array();
   for (const CaseResult& one : report.cases) {
     for (const measure::Series& peer : one.peers) {
@@ -17,15 +15,13 @@ void write_bench_json(const cli::DocumentOption& option, const BenchReport& repo
       ratios.push_back({{"series", one.own.id}, {"to", peer.id}, {"points", points}});
     }
   }
-  document["series"] = measure::series_json(result.series);
   if (!report.peer_names.empty()) {
     std::string names;
     for (const auto& [library, name] : report.peer_names) names += (names.empty() ? "" : ", ") + name;
-    document["peer"] = names;
-    document["ratios"] = ratios;
+    fields["peer"] = names;
+    fields["ratios"] = ratios;
   }
-  document["ok"] = report.result.is_ok;
-  cli::write_json(option, document);
+  report::write_result_json(option, whole_result(report), fields);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

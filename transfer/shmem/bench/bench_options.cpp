@@ -10,7 +10,7 @@
 #include "cli/interface/size.hpp"
 #include "cli/interface/suggestion.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr int most_rounds = 1000;
@@ -126,7 +126,7 @@ void shorten(BenchOptions* options) {
 }  // namespace
 
 std::optional<cli::ExitCode> parse_bench_options(cli::Front front, int argc, char** argv, BenchOptions* options) {
-  if (const auto ended = cli::parse(command_line(options), front, argc, argv)) return ended;
+  if (const auto ended = parse(command_line(options), front, argc, argv)) return ended;
   if (!options->worker.empty()) return std::nullopt;
   check(*options);
   options->sizes.n_pes = options->n_pes;
@@ -153,4 +153,4 @@ std::vector<std::size_t> chosen_cases(const BenchOptions& options) {
   return chosen;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -12,7 +12,7 @@
 #include "transfer/shmem/bench/case.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 struct BenchOptions {
   SizeRange sizes;
@@ -45,4 +45,4 @@ struct BenchOptions {
 /// Numbers of the cases that were asked for and that so many PEs can run, in the order of cases.def.
 [[nodiscard]] std::vector<std::size_t> chosen_cases(const BenchOptions& options);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

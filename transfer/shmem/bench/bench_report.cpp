@@ -5,7 +5,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/bench/bench_series.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 std::vector<Ratio> CaseResult::ratios(const measure::Series& peer) const {
   std::vector<Ratio> all;
@@ -49,4 +49,4 @@ std::string table_text(const CaseResult& one, const PeerNames& peer_names) {
   return text + "\n";
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

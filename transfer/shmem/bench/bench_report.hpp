@@ -11,7 +11,7 @@
 #include "measure/result/result.hpp"
 #include "transfer/shmem/bench/case.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// gdrkit's value divided by another library's, at one size: of times, below 1 is faster; of all others, above 1.
 struct Ratio {
@@ -47,4 +47,4 @@ struct BenchReport {
 [[nodiscard]] measure::Result whole_result(const BenchReport& report);
 void write_bench_json(const cli::DocumentOption& option, const BenchReport& report);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "cli/interface/device_choice.hpp"
-#include "gdrkit/gdrkit.h"
+#include "transfer/report/run_report.hpp"
 #include "transfer/shmem/bench/bench_series.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr double batch_ns = 2e6;
@@ -54,17 +54,13 @@ void BenchRun::progress(const std::string& text) {
 void BenchRun::describe(const cli::DeviceChoice& choice) {
   cli::print_note(choice, options_.json.is_on_stdout());
   measure::Result& result = report_.result;
-  result.tool = "shmem bench";
-  result.version = gdrkit_version();
-  result.date = cli::today();
-  result.is_emulated = choice.is_emulated;
   for (const std::string& library : options_.peers) {
     const std::string& file = library == "nccl" ? options_.files.nccl : options_.files.nvshmem;
     if (!choice.is_emulated || !file.empty()) continue;  // a stand-in runs on the emulated device
     throw cli::Failure(cli::ExitCode::cannot_run,
                        "gdrkit shmem bench: --peer " + library + " needs GPUs, and there is none");
   }
-  result.machine = platform::describe_machine(cli::open_device(choice, 0).get());
+  report::describe_run(&result, "shmem bench", choice.is_emulated, cli::open_device(choice, 0).get());
   result.clock = measure::describe(clock_);
   result.settings = {{"pes", std::to_string(options_.n_pes)},
                      {"rounds", std::to_string(options_.rounds)},
@@ -298,4 +294,4 @@ measure::Single BenchRun::run_singles(WorkerJob* job, std::size_t number, std::s
   return job->run_singles(number, size_bytes, static_cast<std::size_t>(options_.singles));
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

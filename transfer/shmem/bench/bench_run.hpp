@@ -17,7 +17,7 @@
 #include "transfer/shmem/bench/bench_report.hpp"
 #include "transfer/shmem/bench/worker_job.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 class BenchRun {
  public:
@@ -65,4 +65,4 @@ class BenchRun {
   BenchReport report_;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

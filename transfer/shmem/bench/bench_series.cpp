@@ -7,7 +7,7 @@
 
 #include "transfer/shmem/bench/device_batch.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr double us = 1000;
@@ -73,4 +73,4 @@ measure::Point case_point(const Case& one, std::size_t size_bytes, const measure
   return point;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

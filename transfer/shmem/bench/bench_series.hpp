@@ -8,7 +8,7 @@
 #include "measure/result/result.hpp"
 #include "transfer/shmem/bench/case.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// The time from the start of the processes to the end of the first put. `n_pes`: of the job.
 [[nodiscard]] measure::Series start_series(const std::string& library, int n_pes);
@@ -19,4 +19,4 @@ namespace gdrkit::tools::pgas {
 [[nodiscard]] const char* unit_name(Quantity quantity);
 [[nodiscard]] const char* quantity_name(Quantity quantity);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr std::size_t smallest_bulk_bytes = std::size_t{1} << 20;
@@ -69,7 +69,8 @@ const std::vector<Case>& all_cases() {
    completion,                                                                                 \
    Who::who,                                                                                   \
    Sizes::sizes,                                                                               \
-   DeviceWork{ShmemOperation::work, ShmemScope::scope, Groups::groups, std::strcmp(completion, "quiet") == 0}},
+   DeviceWork{platform::ShmemOperation::work, platform::ShmemScope::scope, Groups::groups,     \
+              std::strcmp(completion, "quiet") == 0}},
 #include "transfer/shmem/bench/cases.def"
   };
   return all;
@@ -101,4 +102,4 @@ std::vector<std::size_t> sizes_of(const Case& one, const SizeRange& range) {
   return {0};
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -11,7 +11,7 @@
 
 #include "platform/gpu_code/gpu_kernels.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 enum class Who : std::uint8_t { one_sided, together };
 enum class Sizes : std::uint8_t { word, sweep, few, small, messages, bulk, wide, collective, parts, none };
@@ -64,4 +64,4 @@ struct SizeRange {
 /// Ascending; {0} for cases without a size.
 [[nodiscard]] std::vector<std::size_t> sizes_of(const Case& one, const SizeRange& range);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 using platform::LaunchShape;
@@ -30,7 +30,7 @@ static_assert(word_lines * gpu_line_bytes <= word_area_bytes / 4);
 /// Every part begins at a multiple of the widest word.
 constexpr std::size_t part_unit_bytes = 16;
 
-LaunchShape shape_of(const DeviceWork& work, std::size_t size_bytes) {
+platform::LaunchShape shape_of(const DeviceWork& work, std::size_t size_bytes) {
   switch (work.groups) {
     case Groups::every_thread: return {grid_blocks, rate_threads};
     case Groups::grid: {
@@ -39,19 +39,19 @@ LaunchShape shape_of(const DeviceWork& work, std::size_t size_bytes) {
     }
     case Groups::one: break;
   }
-  const bool is_block = work.scope == ShmemScope::block;
-  return {1, work.scope == ShmemScope::thread ? 1 : is_block ? block_threads : warp_threads};
+  const bool is_block = work.scope == platform::ShmemScope::block;
+  return {1, work.scope == platform::ShmemScope::thread ? 1 : is_block ? block_threads : warp_threads};
 }
 
-bool updates_word(ShmemOperation operation) {
-  return operation == ShmemOperation::atomic_add || operation == ShmemOperation::atomic_fetch_add ||
-         operation == ShmemOperation::atomic_compare_swap;
+bool updates_word(platform::ShmemOperation operation) {
+  return operation == platform::ShmemOperation::atomic_add || operation == platform::ShmemOperation::atomic_fetch_add ||
+         operation == platform::ShmemOperation::atomic_compare_swap;
 }
 
-bool moves_data(ShmemOperation operation) {
-  return operation == ShmemOperation::put || operation == ShmemOperation::get ||
-         operation == ShmemOperation::put_value || operation == ShmemOperation::get_value ||
-         operation == ShmemOperation::put_signal;
+bool moves_data(platform::ShmemOperation operation) {
+  return operation == platform::ShmemOperation::put || operation == platform::ShmemOperation::get ||
+         operation == platform::ShmemOperation::put_value || operation == platform::ShmemOperation::get_value ||
+         operation == platform::ShmemOperation::put_signal;
 }
 
 /// Each round of what moves data has a place of its own, as far as the object has room.
@@ -76,7 +76,8 @@ DeviceBatch device_batch(const DeviceWork& work, std::size_t count, std::uint64_
   DeviceBatch batch;
   batch.shape = shape_of(work, station->size_bytes);
   platform::ShmemParameters& made = batch.parameters;
-  const bool reads = work.operation == ShmemOperation::get || work.operation == ShmemOperation::get_value;
+  const bool reads =
+      work.operation == platform::ShmemOperation::get || work.operation == platform::ShmemOperation::get_value;
   made.target = address_of(reads ? station->symmetric : station->object);
   made.source = address_of(reads ? station->object : station->symmetric);
   const std::uint64_t line = station->device_batches++ % word_lines * gpu_line_bytes;
@@ -94,16 +95,17 @@ DeviceBatch device_batch(const DeviceWork& work, std::size_t count, std::uint64_
   made.peer = static_cast<std::uint32_t>(station->peer);
   made.completes_each = work.completes_each ? 1 : 0;
   made.has_every_group = work.groups == Groups::every_thread ? 1 : 0;
-  if (work.operation == ShmemOperation::ping_pong) {
+  if (work.operation == platform::ShmemOperation::ping_pong) {
     // PE 0 and the next one; the others look on. One word, which both know: other cases are one PE's batches alone.
     made.signal = address_of(station->device_signal);
     made.peer = station->pe == 0 ? 1 : 0;
     made.rounds_before = station->device_turn;
     station->device_turn += made.rounds + made.untimed_rounds;
-  } else if (work.operation == ShmemOperation::put_signal || work.operation == ShmemOperation::signal_set) {
+  } else if (work.operation == platform::ShmemOperation::put_signal ||
+             work.operation == platform::ShmemOperation::signal_set) {
     made.signal += sizeof(std::uint64_t);
   }
   return batch;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

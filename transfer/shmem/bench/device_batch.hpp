@@ -9,7 +9,7 @@
 #include "transfer/shmem/bench/case.hpp"
 #include "transfer/shmem/bench/station.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 struct DeviceBatch {
   platform::ShmemParameters parameters{};  ///< without the library's state
@@ -22,4 +22,4 @@ struct DeviceBatch {
 /// How many operations one round is: 1, or that of all threads of the grid.
 [[nodiscard]] std::size_t operations_each_round(const DeviceWork& work);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -11,28 +11,28 @@
 #include "gdrkit/gdrkit.h"
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "transfer/engines/gdrkit_library.hpp"
+#include "transfer/job/pe_session.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
-#include "transfer/shmem/bench/gdrkit_library.hpp"
 #include "transfer/shmem/bench/station.hpp"
 #include "transfer/shmem/bench/wire.hpp"
-#include "transfer/shmem/pe_session.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// All throw Failure.
 class GdrkitJob {
  public:
-  using Library = GdrkitLibrary;
+  using Library = engines::GdrkitLibrary;
 
   void make_id(const Request& /*request*/, unsigned char* id) {
     gdrkit_shmem_unique_id_t made{};
-    require(gdrkit_shmem_get_unique_id(&made), "get_unique_id");
+    job::require(gdrkit_shmem_get_unique_id(&made), "get_unique_id");
     static_assert(sizeof made == id_bytes);
     std::memcpy(id, &made, sizeof made);
   }
   void start(const Request& request) {
-    SessionRequest asked;
-    asked.membership = JobMembership{{}, request.pe, request.n_pes};
+    job::SessionRequest asked;
+    asked.membership = job::JobMembership{{}, request.pe, request.n_pes};
     std::memcpy(&asked.membership->id, request.id, id_bytes);
     asked.heap_bytes = heap_bytes_for(request.size_bytes);
     session_.emplace(asked);
@@ -40,17 +40,19 @@ class GdrkitJob {
   [[nodiscard]] void* allocate(std::size_t size_bytes) {
     void* const address = gdrkit_shmem_calloc(size_bytes, 1);
     if (address == nullptr)
-      throw cli::Failure(cli::ExitCode::failed, last_error(cli::format("calloc of %zu bytes", size_bytes)));
+      throw cli::Failure(cli::ExitCode::failed, job::last_error(cli::format("calloc of %zu bytes", size_bytes)));
     return address;
   }
   [[nodiscard]] void* create_stream() {
-    require(gdrkit_shmem_stream_create(&stream_), "stream_create");
+    job::require(gdrkit_shmem_stream_create(&stream_), "stream_create");
     return stream_;
   }
   void register_buffer(const void* memory, std::size_t size_bytes) {
-    require(gdrkit_shmem_buffer_register(memory, size_bytes), "buffer_register");
+    job::require(gdrkit_shmem_buffer_register(memory, size_bytes), "buffer_register");
   }
-  void unregister_buffer(const void* memory) { require(gdrkit_shmem_buffer_unregister(memory), "buffer_unregister"); }
+  void unregister_buffer(const void* memory) {
+    job::require(gdrkit_shmem_buffer_unregister(memory), "buffer_unregister");
+  }
   void prepare_device() {
     auto loaded = platform::GpuKernels::load<platform::GpuKernel::shmem>(device());
     if (loaded) {
@@ -64,7 +66,7 @@ class GdrkitJob {
   /// In the default stream.
   void launch(DeviceBatch* batch) {
     gdrkit_shmem_device_state& state = batch->parameters.state;
-    require(gdrkit_shmem_get_device_state(&state), "get_device_state");
+    job::require(gdrkit_shmem_get_device_state(&state), "get_device_state");
     state.limit_ns = device_limit_ns;
     if (auto launched = gpu_kernels_->launch(batch->parameters, batch->shape, {}); !launched) {
       throw cli::Failure(cli::ExitCode::failed, launched.error().text());
@@ -74,7 +76,7 @@ class GdrkitJob {
   [[nodiscard]] int meet() { return library_.sync_all(); }
   void end() {
     gpu_kernels_.reset();
-    if (stream_ != nullptr) require(gdrkit_shmem_stream_destroy(stream_), "stream_destroy");
+    if (stream_ != nullptr) job::require(gdrkit_shmem_stream_destroy(stream_), "stream_destroy");
     session_->end();
   }
   [[nodiscard]] platform::Device& device() { return session_->device(); }
@@ -84,11 +86,11 @@ class GdrkitJob {
  private:
   /// Less than bench waits for an answer.
   static constexpr std::uint64_t device_limit_ns = 20'000'000'000;
-  std::optional<PeSession> session_;
+  std::optional<job::PeSession> session_;
   void* stream_ = nullptr;
   std::optional<platform::GpuKernels> gpu_kernels_;
   std::string why_no_device_;
   Library library_;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

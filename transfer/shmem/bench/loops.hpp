@@ -11,7 +11,7 @@
 #include "measure/harness/direction.hpp"
 #include "transfer/shmem/bench/station.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 template <class Once>
 int repeat(std::size_t count, Once&& once) {
@@ -211,4 +211,4 @@ template <class Library>
   return all[number];
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -9,7 +9,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/bench/peer_gpu.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 NcclJob::NcclJob(const PeerFiles& files) {
   // As for NVSHMEM. What the user has set stays.
@@ -18,14 +18,12 @@ NcclJob::NcclJob(const PeerFiles& files) {
   if (!calls)
     throw cli::Failure(cli::ExitCode::cannot_run, std::string(calls.error().text()) + "; name the file with --nccl");
   calls_ = *calls;
+  rank_.emplace(*calls_, "NCCL", "");
 }
 
 void NcclJob::make_id(const Request&, unsigned char* id) {
-  platform::NcclUniqueId made;
+  const platform::NcclUniqueId made = rank_->make_id();
   static_assert(sizeof made == id_bytes);
-  if (const int code = calls_->get_unique_id(&made); code != platform::nccl_success) {
-    throw cli::Failure(cli::ExitCode::failed, cli::format("NCCL: ncclGetUniqueId failed with %d", code));
-  }
   std::memcpy(id, &made, sizeof made);
 }
 
@@ -33,13 +31,8 @@ void NcclJob::start(const Request& request) {
   device_ = open_peer_gpu(request.pe, "NCCL");
   platform::NcclUniqueId id;
   std::memcpy(&id, request.id, sizeof id);
-  if (const int code = calls_->comm_init_rank(&communicator_, request.n_pes, id, request.pe);
-      code != platform::nccl_success) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("NCCL: ncclCommInitRank failed with %d (%s): %s", code,
-                                   calls_->get_error_string(code), calls_->get_last_error(nullptr)));
-  }
-  library_ = NcclLibrary(*calls_, communicator_, request.n_pes, *device_);
+  rank_->join(id, request.pe, request.n_pes);
+  library_ = engines::NcclLibrary(*rank_, *device_);
   meeting_ = allocate(2 * sizeof(float));
 }
 
@@ -66,13 +59,10 @@ int NcclJob::meet() {
 }
 
 void NcclJob::end() {
-  (void)calls_->comm_destroy(communicator_);
+  (void)calls_->comm_destroy(rank_->communicator());
   memory_.clear();
 }
 
-std::string NcclJob::version() const {
-  const int version = calls_->version;
-  return cli::format("%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
-}
+std::string NcclJob::version() const { return engines::nccl_version_text(*calls_); }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

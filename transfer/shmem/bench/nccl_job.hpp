@@ -4,21 +4,23 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/device/device.hpp"
+#include "transfer/engines/nccl_library.hpp"
+#include "transfer/engines/nccl_rank.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
-#include "transfer/shmem/bench/nccl_library.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// All throw Failure.
 class NcclJob {
  public:
-  using Library = NcclLibrary;
+  using Library = engines::NcclLibrary;
 
   explicit NcclJob(const PeerFiles& files);
   void make_id(const Request& request, unsigned char* id);
@@ -41,7 +43,7 @@ class NcclJob {
  private:
   const platform::NcclCalls* calls_;
   std::unique_ptr<platform::Device> device_;
-  platform::NcclComm* communicator_ = nullptr;
+  std::optional<engines::NcclRank> rank_;
   std::vector<platform::Allocation> memory_;
   void* stream_ = nullptr;
   void* meeting_ = nullptr;  // two floats
@@ -49,4 +51,4 @@ class NcclJob {
   std::string why_no_device_ = "GPU kernels have no calls of NCCL";
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

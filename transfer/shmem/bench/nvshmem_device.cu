@@ -11,7 +11,7 @@
 #undef GDRKIT_GPU_PARAMETERS
 #include "platform/gpu_code/shmem_groups.cuh"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 using shmem::BlockGroup;
@@ -132,4 +132,4 @@ extern "C" __global__ void __launch_bounds__(512) gdrkit_nvshmem(const platform:
   platform::run_shmem<NvshmemDevice>(parameters);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -12,7 +12,7 @@
 #include "transfer/shmem/bench/peer_gpu.hpp"
 #include "transfer/shmem/bench/station.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 /// Structs of NVSHMEM's API begin with their version: 1, and their size.
@@ -56,7 +56,7 @@ void set_sizes(const Request& request) {
 }  // namespace
 
 NvshmemJob::NvshmemJob(const PeerFiles& files)
-    : library_(load_nvshmem(files.nvshmem)), device_path_(files.nvshmem_device) {
+    : library_(engines::load_nvshmem(files.nvshmem)), device_path_(files.nvshmem_device) {
   set_default("NVSHMEM_BOOTSTRAP", "UID");
   set_default("NVSHMEM_REMOTE_TRANSPORT", "none");
   set_default("NVSHMEM_DISABLE_NVLS", "1");
@@ -78,7 +78,7 @@ void NvshmemJob::start(const Request& request) {
   attributes.version = versioned(sizeof attributes);
   attributes.arguments.version = versioned(sizeof attributes.arguments);
   attributes.arguments.unique_id.version = versioned(sizeof attributes.arguments.unique_id);
-  const NvshmemCalls& calls = library_.calls();
+  const engines::NvshmemCalls& calls = library_.calls();
   require_zero(calls.set_attr_uniqueid_args(request.pe, request.n_pes, request.id, &attributes),
                "nvshmemx_set_attr_uniqueid_args");
   require_zero(calls.hostlib_init_attr(init_with_unique_id, &attributes), "nvshmemx_hostlib_init_attr");
@@ -113,7 +113,7 @@ void NvshmemJob::prepare_device() {
   why_no_device_ = "";
   const auto give_up = [&](const std::string& why) { why_no_device_ = "its device side is left out: " + why; };
   if (device_path_.empty()) return give_up("no nvshmem_device.fatbin; build gdrkit with -DGDRKIT_NVSHMEM=<its folder>");
-  const NvshmemCalls& calls = library_.calls();
+  const engines::NvshmemCalls& calls = library_.calls();
   if (calls.cumodule_init == nullptr) return give_up("this NVSHMEM has no nvshmemx_cumodule_init");
   std::ifstream file(device_path_, std::ios::binary);
   const std::vector<char> image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -146,4 +146,4 @@ void NvshmemJob::end() {
   library_.calls().hostlib_finalize();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -7,17 +7,17 @@
 #include <string>
 
 #include "platform/device/device.hpp"
+#include "transfer/engines/nvshmem_library.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
-#include "transfer/shmem/bench/nvshmem_library.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// All throw Failure. NVSHMEM itself ends the process where it fails.
 class NvshmemJob {
  public:
-  using Library = NvshmemLibrary;
+  using Library = engines::NvshmemLibrary;
 
   explicit NvshmemJob(const PeerFiles& files);
   void make_id(const Request& request, unsigned char* id);
@@ -49,4 +49,4 @@ class NvshmemJob {
   std::string why_no_device_;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 /// `package`: its folder in nvidia/; the last of several versions of Python has it.
@@ -51,4 +51,4 @@ PeerFiles find_peer_files(PeerFiles wanted) {
   return wanted;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// "": the system's loader finds it, or, of a device side, there is none.
 struct PeerFiles {
@@ -18,4 +18,4 @@ struct PeerFiles {
 /// beside this program.
 [[nodiscard]] PeerFiles find_peer_files(PeerFiles wanted);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

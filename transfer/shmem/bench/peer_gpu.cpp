@@ -9,7 +9,7 @@
 
 #include "cli/interface/exit_code.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 std::unique_ptr<platform::Device> open_peer_gpu(int pe, const char* library) {
   const char* const backend = std::getenv("GDRKIT_BACKEND");
@@ -23,4 +23,4 @@ std::unique_ptr<platform::Device> open_peer_gpu(int pe, const char* library) {
   return std::move(*device);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -7,10 +7,10 @@
 
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// The emulated device only where bench has chosen it: a stand-in for the library runs there. Throws
 /// Failure(cannot_run).
 [[nodiscard]] std::unique_ptr<platform::Device> open_peer_gpu(int pe, const char* library);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

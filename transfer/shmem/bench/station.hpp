@@ -8,7 +8,7 @@
 
 #include "measure/harness/direction.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 struct Station {
   int pe = 0;
@@ -45,4 +45,4 @@ inline constexpr std::size_t largest_heap_message_bytes = 65536;
   return 2 * object_bytes(largest_bytes) + (std::size_t{64} << 20);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -8,7 +8,7 @@
 
 #include "measure/result/result.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 inline constexpr std::size_t id_bytes = 128;  // of gdrkit's unique ids and of NVSHMEM's
 
@@ -41,4 +41,4 @@ struct Reply {
   char text[256] = "";     ///< after start: the library's version
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

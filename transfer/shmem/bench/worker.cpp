@@ -24,7 +24,7 @@
 #include "transfer/shmem/bench/nccl_job.hpp"
 #include "transfer/shmem/bench/nvshmem_job.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 /// A CPU near the GPU for the calling thread alone, another one for each PE of the node; the library's own threads,
@@ -231,4 +231,4 @@ cli::ExitCode run_worker(const std::string& library, const PeerFiles& files, int
   throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem bench: there is no library '" + library + "'");
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

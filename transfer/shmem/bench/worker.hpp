@@ -9,9 +9,9 @@
 #include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// `library`: "gdrkit", "nvshmem" or "nccl". Returns once bench asks for the end, or is gone.
 cli::ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

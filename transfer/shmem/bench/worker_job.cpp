@@ -22,7 +22,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr int receive_limit_s = 40;
@@ -228,4 +228,4 @@ measure::Single WorkerJob::run_singles(std::size_t case_number, std::size_t size
   return ask(case_request(RequestKind::singles, case_number, size_bytes, count)).single;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -14,7 +14,7 @@
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// A worker's process ended, or a call in it failed: the message names library and PE.
 class WorkerFailure : public std::runtime_error {
@@ -79,4 +79,4 @@ class WorkerJob {
   std::vector<Process> processes_;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -12,7 +12,7 @@
 #include "transfer/shmem/check/transfer_plan.hpp"
 #include "transfer/shmem/parts.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr int most_pes = 1024;
@@ -85,7 +85,7 @@ std::vector<CheckResult> gather(Checker& checker, const std::vector<CheckResult>
   const SymmetricMemory memory(checker, part_bytes * pes);
   checker.fill(memory.data(), 0, part_bytes * pes);
   checker.barrier();
-  require(
+  job::require(
       gdrkit_shmem_put(memory.data() + static_cast<std::size_t>(checker.pe()) * part_bytes, own.data(), part_bytes, 0),
       "put of the results to PE 0");
   checker.barrier();
@@ -96,7 +96,7 @@ std::vector<CheckResult> gather(Checker& checker, const std::vector<CheckResult>
 }
 
 /// PE 0's verdict is that of the job: the others answer true, so that no launcher ends PE 0 before it has printed.
-bool run_checks(PeSession& session, const Options& options, const std::vector<const Check*>& checks) {
+bool run_checks(job::PeSession& session, const Options& options, const std::vector<const Check*>& checks) {
   const bool is_first = session.pe() == 0;
   CheckReport report;
   report.n_pes = session.n_pes();
@@ -131,7 +131,7 @@ bool run_checks(PeSession& session, const Options& options, const std::vector<co
 
 cli::ExitCode run_check(cli::Front front, int argc, char** argv) {
   Options options;
-  if (const auto ended = cli::parse(command_line(&options), front, argc, argv)) return *ended;
+  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
   check_values(options);
   const std::vector<const Check*> checks = chosen_checks(options.names);
   if (options.is_list) {
@@ -142,19 +142,19 @@ cli::ExitCode run_check(cli::Front front, int argc, char** argv) {
   words.insert(words.end(), argv + std::min(argc, 1), argv + argc);
   if (options.n_pes > 0 && !options.is_pe) {
     (void)cli::choose_device(cli::find_gpus());  // one error message instead of one for each PE
-    start_job(options.n_pes, words);
+    job::start_job(options.n_pes, words);
   }
-  SessionRequest request;
+  job::SessionRequest request;
   request.heap_bytes = heap_bytes;
   request.timeout_ms = timeout_ms;
-  PeSession session(request);
+  job::PeSession session(request);
   if (session.n_pes() == 1 && !options.is_pe) {
     session.end();
-    start_job(2, words);
+    job::start_job(2, words);
   }
   const bool is_ok = run_checks(session, options, checks);
   session.end();
   return is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

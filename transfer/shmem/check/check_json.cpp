@@ -3,7 +3,7 @@
 #include "cli/interface/json_document.hpp"
 #include "transfer/shmem/check/check_report.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 void write_check_json(const cli::DocumentOption& option, const CheckReport& report) {
   cli::Json document = cli::json_head("shmem check", report.machine, "", report.is_emulated);
@@ -22,4 +22,4 @@ void write_check_json(const cli::DocumentOption& option, const CheckReport& repo
   cli::write_json(option, document);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 const std::vector<Check>& all_checks() {
   static const std::vector<Check> all = {
@@ -13,4 +13,4 @@ const std::vector<Check>& all_checks() {
   return all;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

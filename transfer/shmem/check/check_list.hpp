@@ -7,7 +7,7 @@
 
 #include "transfer/shmem/check/checker.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 struct Check {
   const char* name;
@@ -21,4 +21,4 @@ struct Check {
 
 [[nodiscard]] const std::vector<Check>& all_checks();
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -9,7 +9,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/wrapped_text.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 bool CheckReport::is_ok() const {
   return std::all_of(checks.begin(), checks.end(), [](const CheckSummary& one) { return one.failures == 0; });
@@ -68,4 +68,4 @@ void print_check_end(const CheckReport& report) {
   }
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -10,7 +10,7 @@
 #include "platform/facts/machine.hpp"
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// One check on all PEs.
 struct CheckSummary {
@@ -37,4 +37,4 @@ void print_check(const CheckSummary& summary);
 void print_check_end(const CheckReport& report);
 void write_check_json(const cli::DocumentOption& option, const CheckReport& report);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 inline constexpr std::size_t kept_failures = 3;
 
@@ -20,4 +20,4 @@ struct CheckResult {
 };
 inline constexpr std::uint64_t result_seal = 0x6764726b69747368;
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

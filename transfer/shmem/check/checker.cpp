@@ -10,7 +10,7 @@
 #include "base/result.hpp"
 #include "platform/host/stopwatch.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 void require_copy(const base::Status& copied) {
@@ -65,7 +65,7 @@ void Checker::count(std::uint64_t operations) {
 bool Checker::succeeds(int code, const std::string& what) {
   count();
   if (code >= 0) return true;
-  fail(last_error(cli::format("%s returned %d", what.c_str(), code)));
+  fail(job::last_error(cli::format("%s returned %d", what.c_str(), code)));
   return false;
 }
 
@@ -83,7 +83,7 @@ void Checker::demand(bool holds, const std::string& what) {
   if (!holds) fail(what);
 }
 
-void Checker::barrier() { require(gdrkit_shmem_barrier_all(), "barrier_all"); }
+void Checker::barrier() { job::require(gdrkit_shmem_barrier_all(), "barrier_all"); }
 
 void Checker::read(void* target, const void* source, std::size_t size_bytes) {
   require_copy(session_.device().copy_to_host(target, address_of(source), size_bytes));
@@ -115,7 +115,7 @@ SymmetricMemory::SymmetricMemory(Checker& checker, std::size_t size_bytes)
     : checker_(checker), data_(static_cast<std::uint8_t*>(gdrkit_shmem_malloc(size_bytes))) {
   if (data_ == nullptr) {
     throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit shmem check: " + last_error(cli::format("malloc of %zu bytes", size_bytes)));
+                       "gdrkit shmem check: " + job::last_error(cli::format("malloc of %zu bytes", size_bytes)));
   }
 }
 
@@ -143,4 +143,4 @@ std::string wrong_byte(std::size_t index, std::uint8_t got, std::uint8_t expecte
   return cli::format("byte %zu is 0x%02x, expected 0x%02x", index, got, expected);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "transfer/job/pe_session.hpp"
 #include "transfer/shmem/check/check_result.hpp"
-#include "transfer/shmem/pe_session.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 struct CheckOptions {
   std::size_t largest_bytes = std::size_t{8} << 20;
@@ -25,14 +25,14 @@ struct CheckOptions {
 
 class Checker {
  public:
-  Checker(PeSession& session, const CheckOptions& options) : session_(session), options_(options) {}
+  Checker(job::PeSession& session, const CheckOptions& options) : session_(session), options_(options) {}
 
   [[nodiscard]] int pe() const noexcept { return session_.pe(); }
   [[nodiscard]] int n_pes() const noexcept { return session_.n_pes(); }
   /// `distance` PEs further on, round the end.
   [[nodiscard]] int neighbour(int distance) const noexcept { return (pe() + distance + n_pes()) % n_pes(); }
   [[nodiscard]] const CheckOptions& options() const noexcept { return options_; }
-  [[nodiscard]] PeSession& session() noexcept { return session_; }
+  [[nodiscard]] job::PeSession& session() noexcept { return session_; }
 
   void begin(const char* name);
   [[nodiscard]] const CheckResult& finish();
@@ -70,7 +70,7 @@ class Checker {
   void spoil(std::vector<std::uint8_t>* received);
 
  private:
-  PeSession& session_;
+  job::PeSession& session_;
   const CheckOptions& options_;
   std::mutex mutex_;  // of result_
   CheckResult result_;
@@ -103,4 +103,4 @@ void fill_pattern(std::uint8_t* target, std::size_t size_bytes, std::uint64_t se
 /// "byte 17 is 0x3a, expected 0x91"
 [[nodiscard]] std::string wrong_byte(std::size_t index, std::uint8_t got, std::uint8_t expected);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

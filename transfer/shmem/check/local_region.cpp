@@ -7,7 +7,7 @@
 
 #include "platform/device/device.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 LocalRegion::LocalRegion(Checker& checker, LocalKind kind, std::size_t size_bytes)
     : checker_(checker), kind_(kind), size_bytes_(size_bytes) {
@@ -44,4 +44,4 @@ std::vector<std::uint8_t> LocalRegion::bytes() const {
   return all;
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

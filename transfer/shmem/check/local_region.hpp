@@ -11,7 +11,7 @@
 #include "platform/device/device.hpp"
 #include "transfer/shmem/check/checker.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 enum class LocalKind { host, pinned, symmetric, device };
 inline constexpr LocalKind all_local_kinds[] = {LocalKind::host, LocalKind::pinned, LocalKind::symmetric,
@@ -39,4 +39,4 @@ class LocalRegion {
   std::size_t size_bytes_;
 };
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -9,7 +9,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "transfer/shmem/check/checker.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr std::size_t kib = 1024;
@@ -97,4 +97,4 @@ std::optional<std::string> first_difference(const TransferPlan& plan, Side side,
   return which + wrong_byte(at - begin, *wrong, *right);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

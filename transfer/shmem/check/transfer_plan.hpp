@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 struct PlannedTransfer {
   std::size_t size_bytes = 0;
@@ -38,4 +38,4 @@ constexpr std::size_t largest_planned_bytes = std::size_t{8} << 20;
                                                           const std::vector<std::uint8_t>& got,
                                                           const std::vector<std::uint8_t>& expected);
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

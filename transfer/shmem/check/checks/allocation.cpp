@@ -4,7 +4,7 @@
 
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
@@ -29,7 +29,7 @@ void check_sizes(Checker& checker) {
   for (const std::size_t size : {std::size_t{1}, std::size_t{255}, std::size_t{256}, std::size_t{257}, mib + 1}) {
     void* const address = gdrkit_shmem_malloc(size);
     const std::string what = cli::format("malloc of %zu bytes", size);
-    checker.demand(address != nullptr, last_error(what));
+    checker.demand(address != nullptr, job::last_error(what));
     if (address == nullptr) continue;
     checker.demand(reinterpret_cast<std::uint64_t>(address) % 256 == 0, what + " is not aligned to 256 bytes");
     compare_offsets(checker, places, address, what);
@@ -38,7 +38,7 @@ void check_sizes(Checker& checker) {
   for (std::size_t alignment = 1; alignment <= 2 * mib; alignment *= 2) {
     void* const address = gdrkit_shmem_align(alignment, 100);
     const std::string what = cli::format("align to %zu", alignment);
-    checker.demand(address != nullptr, last_error(what));
+    checker.demand(address != nullptr, job::last_error(what));
     if (address == nullptr) continue;
     checker.demand(reinterpret_cast<std::uint64_t>(address) % alignment == 0, what + " is not so aligned");
     (void)checker.succeeds(gdrkit_shmem_free(address), "free");
@@ -50,7 +50,7 @@ void check_zeroed(Checker& checker) {
   constexpr std::size_t size = 100000;
   for (int turn = 0; turn < 2; ++turn) {
     void* const address = gdrkit_shmem_calloc(size / 4, 4);
-    checker.demand(address != nullptr, last_error("calloc"));
+    checker.demand(address != nullptr, job::last_error("calloc"));
     if (address == nullptr) return;
     std::vector<std::uint8_t> bytes(size);
     checker.read(bytes.data(), address, size);
@@ -90,4 +90,4 @@ void check_allocation(Checker& checker) {
   check_refused(checker);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

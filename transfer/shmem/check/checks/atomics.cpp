@@ -5,7 +5,7 @@
 
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 /// To add an operation, add a row.
@@ -123,4 +123,4 @@ void check_atomics(Checker& checker) {
   check_together(checker, memory);
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 
 /// Every PE writes the number of the round to its place at every PE. After the barrier all places must hold it, and
 /// none the next number: nobody is a round ahead.
@@ -20,15 +20,15 @@ void check_barriers(Checker& checker) {
                              cli::format("p to PE %d", pe));
     }
     if (is_sync) (void)checker.succeeds(gdrkit_shmem_quiet(), "quiet");
-    require(is_sync ? gdrkit_shmem_sync_all() : gdrkit_shmem_barrier_all(), is_sync ? "sync_all" : "barrier_all");
+    job::require(is_sync ? gdrkit_shmem_sync_all() : gdrkit_shmem_barrier_all(), is_sync ? "sync_all" : "barrier_all");
     checker.read(seen.data(), memory.data(), pes * sizeof(std::uint64_t));
     for (std::size_t pe = 0; pe < pes; ++pe) {
       checker.demand(seen[pe] == number, cli::format("round %d: after %s, the word of PE %zu is %llu", round,
                                                      is_sync ? "quiet and sync_all" : "barrier_all", pe,
                                                      static_cast<unsigned long long>(seen[pe])));
     }
-    require(gdrkit_shmem_sync_all(), "sync_all");
+    job::require(gdrkit_shmem_sync_all(), "sync_all");
   }
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -5,7 +5,7 @@
 
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr gdrkit_shmem_team_t world = GDRKIT_SHMEM_TEAM_WORLD;
@@ -148,4 +148,4 @@ void check_collectives(Checker& checker) {
   checker.barrier();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -4,7 +4,7 @@
 #include "transfer/shmem/check/local_region.hpp"
 #include "transfer/shmem/check/transfer_plan.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 /// To add a get, add a row.
@@ -67,4 +67,4 @@ void check_gets(Checker& checker) {
   checker.demand(after == own, "the memory that the others got from has changed");
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -4,7 +4,7 @@
 #include "transfer/shmem/check/local_region.hpp"
 #include "transfer/shmem/check/transfer_plan.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 /// One call, with all that any put takes.
@@ -113,4 +113,4 @@ void check_puts(Checker& checker) {
   }
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr std::size_t object_bytes = 1000;
@@ -148,4 +148,4 @@ void check_refusals(Checker& checker) {
   checker.barrier();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

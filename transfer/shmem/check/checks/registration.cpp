@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include <cerrno>
 
+#include "platform/device/device.hpp"
 #include "transfer/shmem/check/check_list.hpp"
 #include "transfer/shmem/check/checker.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
@@ -62,4 +63,4 @@ void check_registration(Checker& checker) {
   checker.is_refused(gdrkit_shmem_put(symmetric, own, 1, checker.pe()), EINVAL, "put to an unregistered buffer");
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -4,7 +4,7 @@
 
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 /// A value whose bytes all differ between PEs and types. Bytes, not a number, are compared: not all are valid floats.
@@ -69,4 +69,4 @@ void check_scalars(Checker& checker) {
   checker.barrier();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

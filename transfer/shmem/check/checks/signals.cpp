@@ -4,7 +4,7 @@
 // as it sees the signal, and acknowledges.
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 struct Message {
@@ -155,4 +155,4 @@ void check_signals(Checker& checker) {
   checker.barrier();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -4,7 +4,7 @@
 // meet.
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr gdrkit_shmem_team_t world = GDRKIT_SHMEM_TEAM_WORLD;
@@ -111,4 +111,4 @@ void check_teams(Checker& checker) {
   checker.barrier();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

@@ -6,7 +6,7 @@
 #include "platform/host/stopwatch.hpp"
 #include "transfer/shmem/check/check_list.hpp"
 
-namespace gdrkit::tools::pgas {
+namespace gdrkit::transfer::shmem {
 namespace {
 
 struct Kind {
@@ -153,4 +153,4 @@ void check_waiting(Checker& checker) {
   checker.barrier();
 }
 
-}  // namespace gdrkit::tools::pgas
+}  // namespace gdrkit::transfer::shmem

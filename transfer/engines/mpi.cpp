@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The site's own MPI, through the plug-in that was compiled for it.
+#include <algorithm>
+#include <climits>
+#include <optional>
+
+#include "transfer/engines/mpi_start.hpp"
+#include "transfer/engines/rank_buffers.hpp"
+
+namespace gdrkit::transfer::engines {
+namespace {
+
+gdrkit_osu_mpi_collective mpi_collective(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::alltoall: return GDRKIT_OSU_MPI_ALLTOALL;
+    case CollectiveKind::broadcast: return GDRKIT_OSU_MPI_BCAST;
+    case CollectiveKind::all_gather: return GDRKIT_OSU_MPI_ALLGATHER;
+    case CollectiveKind::reduce: return GDRKIT_OSU_MPI_REDUCE;
+    case CollectiveKind::gather: return GDRKIT_OSU_MPI_GATHER;
+    case CollectiveKind::scatter: return GDRKIT_OSU_MPI_SCATTER;
+    default: return GDRKIT_OSU_MPI_ALLREDUCE;
+  }
+}
+
+class MpiEngine : public MessageEngine {
+ public:
+  explicit MpiEngine(const MessageRequest& request) : start_(*request.mpi), mpi_(start_.calls()) {
+    // Its own spare byte is in each buffer's size.
+    if (std::max(request.source_bytes, request.target_bytes) > static_cast<std::size_t>(INT_MAX)) {
+      throw cli::Failure(cli::ExitCode::usage,
+                         "gdrkit osu: MPI counts bytes by int: make -m smaller than 2G for --engine mpi");
+    }
+    job::ProcessGroup& processes = *request.processes;
+    if (start_.rank() != processes.process() || start_.ranks() != processes.n_processes()) {
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          cli::format("gdrkit osu: %s sees rank %d of %d where the launcher started rank %d of %d: it does not know "
+                      "this launcher; use the mpirun of that MPI",
+                      start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
+                      processes.n_processes()));
+    }
+    check_cuda(request);
+    buffers_.emplace(request);
+    if (request.is_one_sided) {
+      require(mpi_.share(pointer(buffers_->target()), request.target_bytes), "MPI_Win_create");
+    }
+  }
+
+  [[nodiscard]] std::string version() const override { return start_.version(); }
+  [[nodiscard]] std::uint64_t source() const override { return buffers_->source(); }
+  [[nodiscard]] std::uint64_t target() const override { return buffers_->target(); }
+  [[nodiscard]] std::string path() const override {
+    const int answer = mpi_.has_cuda();
+    return version() + (answer > 0    ? ", with CUDA support"
+                        : answer == 0 ? ", without CUDA support"
+                                      : ", which does not say whether it has CUDA support");
+  }
+
+  void send(int peer, std::size_t size_bytes) override {
+    require(mpi_.send(pointer(source()), size_bytes, peer), "MPI_Send");
+  }
+  void receive(int peer, std::size_t size_bytes) override {
+    require(mpi_.receive(pointer(target()), size_bytes, peer), "MPI_Recv");
+  }
+  void send_window(int peer, std::size_t size_bytes, const Window& window) override {
+    exchange(peer, size_bytes, window, window.count, 0);
+  }
+  void receive_window(int peer, std::size_t size_bytes, const Window& window) override {
+    exchange(peer, size_bytes, window, 0, window.count);
+  }
+  void exchange_window(int peer, std::size_t size_bytes, const Window& window) override {
+    exchange(peer, size_bytes, window, window.count, window.count);
+  }
+
+  void put(int peer, std::size_t size_bytes) override {
+    require(mpi_.put(pointer(source()), size_bytes, peer), "MPI_Put");
+  }
+  void get(int peer, std::size_t size_bytes) override {
+    require(mpi_.get(pointer(source()), size_bytes, peer), "MPI_Get");
+  }
+  void flush(int peer) override { require(mpi_.flush(peer), "MPI_Win_flush"); }
+  void fetch_add(int peer) override {
+    require(mpi_.fetch_add(pointer(source()), pointer(source() + sizeof(std::int64_t)), peer), "MPI_Fetch_and_op");
+    flush(peer);
+  }
+
+  void run_collective(CollectiveKind kind, std::size_t size_bytes) override {
+    require(mpi_.run(mpi_collective(kind), pointer(source()), pointer(target()), size_bytes), "a collective of MPI");
+  }
+
+  void barrier() override { require(mpi_.run(GDRKIT_OSU_MPI_BARRIER, nullptr, nullptr, 0), "MPI_Barrier"); }
+  void end() override { require(mpi_.end(), "MPI_Finalize"); }
+
+ private:
+  static void* pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
+
+  void require(int code, const char* what) const { start_.require(code, what); }
+
+  /// Collective, and the same for all ranks, so that MPI ends as it should.
+  void check_cuda(const MessageRequest& request) {
+    job::ProcessGroup& processes = *request.processes;
+    const bool needs_it = request.place != 'H' && !processes.session().choice().is_emulated;
+    const std::vector<double> all = processes.gather(needs_it && mpi_.has_cuda() == 0 ? 1 : 0);
+    if (std::all_of(all.begin(), all.end(), [](double lacks) { return lacks == 0; })) return;
+    const std::string version = start_.version();
+    end();
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        cli::format("gdrkit osu: %s has no CUDA support (MPIX_Query_cuda_support), so it takes host memory only "
+                    "(H H); build the plug-in with one that has it: docs/transfers.md",
+                    version.c_str()));
+  }
+
+  void exchange(int peer, std::size_t size_bytes, const Window& window, int sends, int receives) {
+    require(mpi_.exchange(pointer(source()), sends, pointer(target()), receives, size_bytes, window.stride_bytes, peer),
+            "MPI_Waitall");
+  }
+
+  const MpiStart& start_;
+  const gdrkit_osu_mpi_table& mpi_;
+  std::optional<RankBuffers> buffers_;
+};
+
+}  // namespace
+
+std::unique_ptr<MessageEngine> make_mpi_messages(const MessageRequest& request) {
+  return std::make_unique<MpiEngine>(request);
+}
+
+}  // namespace gdrkit::transfer::engines

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// MpiStart: MPI from its beginning on, by the plug-in that serves it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "platform/device/device.hpp"
+#include "transfer/engines/mpi/plugin.h"
+
+namespace gdrkit::transfer::engines {
+
+/// Made before the processes meet as a job of libgdrkit_shmem, which uses the same launcher's PMIx: Open MPI 5 fails
+/// after another has begun it, and an MPI with a libpmix of its own must load that first.
+class MpiStart {
+ public:
+  /// Throws Failure.
+  explicit MpiStart(const std::string& plugin);
+
+  [[nodiscard]] const gdrkit_osu_mpi_table& calls() const noexcept { return calls_; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] int ranks() const noexcept { return ranks_; }
+  /// Without what Open MPI adds, such as who built it and where.
+  [[nodiscard]] std::string version() const;
+  /// Throws Failure where `code` is not 0.
+  void require(int code, const char* what) const;
+
+ private:
+  std::unique_ptr<platform::Device> gpu_;
+  const gdrkit_osu_mpi_table& calls_;
+  int rank_ = 0;
+  int ranks_ = 0;
+};
+
+}  // namespace gdrkit::transfer::engines

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// NcclLibrary: the collectives of an installed NCCL as bench's loops call them. It has nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cli/interface/exit_code.hpp"
+#include "platform/device/device.hpp"
+#include "transfer/engines/empty_library.hpp"
+#include "transfer/engines/nccl_rank.hpp"
+
+namespace gdrkit::transfer::engines {
+
+/// All throw Failure with NCCL's error message.
+class NcclLibrary : public EmptyLibrary {
+ public:
+  NcclLibrary() noexcept = default;
+  NcclLibrary(const NcclRank& rank, platform::Device& device) noexcept : rank_(&rank), device_(&device) {}
+
+  int quiet() const { return 0; }  ///< nothing of it outlives the synchronisation
+  int broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(CollectiveKind::broadcast, target, source, size_bytes, stream);
+  }
+  int fcollect_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(CollectiveKind::all_gather, target, source, size_bytes, stream);
+  }
+  int alltoall_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(CollectiveKind::alltoall, target, source, size_bytes, stream);
+  }
+  int reduce_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(CollectiveKind::all_reduce, target, source, size_bytes, stream);
+  }
+  int reducescatter_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return enqueue(CollectiveKind::reduce_scatter, target, source, size_bytes, stream);
+  }
+  int synchronize(void* stream) const {
+    if (auto done = device_->synchronize(platform::Stream{reinterpret_cast<std::uint64_t>(stream)}); !done) {
+      throw cli::Failure(cli::ExitCode::failed, done.error().text());
+    }
+    rank_->check();
+    return 0;
+  }
+
+ private:
+  /// Root 0, sums of floats.
+  int enqueue(CollectiveKind kind, void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    const Collective& collective = all_collectives()[static_cast<std::size_t>(kind)];
+    const ElementType& type =
+        element_type_of(collective.is_reducing ? platform::NcclType::float32 : platform::NcclType::uint8);
+    rank_->enqueue({&collective, reinterpret_cast<std::uint64_t>(source), reinterpret_cast<std::uint64_t>(target),
+                    size_bytes / type.size_bytes, &type, &all_reductions().front()},
+                   stream);
+    return 0;
+  }
+
+  const NcclRank* rank_ = nullptr;
+  platform::Device* device_ = nullptr;
+};
+
+}  // namespace gdrkit::transfer::engines

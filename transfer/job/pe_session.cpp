@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/job/pe_session.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "platform/vendor/ucx_library.hpp"
+
+namespace gdrkit::transfer::job {
+namespace {
+
+/// Of launchers that span machines: how many ranks there are, and on this machine.
+constexpr const char* const rank_counts[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                                {"WORLD_SIZE", "LOCAL_WORLD_SIZE"},
+                                                {"PMI_SIZE", "MPI_LOCALNRANKS"},
+                                                {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"}};
+
+/// Whether PEs may count as being on several machines. A guess before the PEs have met, which costs no more than a
+/// library that is loaded in vain.
+bool may_need_ucx() {
+  const char* const is_apart = std::getenv("GDRKIT_SHMEM_DISABLE_P2P");
+  if (is_apart != nullptr && std::strcmp(is_apart, "1") == 0) return true;
+  if (std::getenv("GDRKIT_SHMEM_NPES") != nullptr) return false;  // gdrkit run: this machine
+  for (const auto& [of_all, of_machine] : rank_counts) {
+    const char* const all = std::getenv(of_all);
+    const char* const here = std::getenv(of_machine);
+    if (all != nullptr && here != nullptr && std::strcmp(all, here) != 0) return true;
+  }
+  return false;
+}
+
+/// find_gpus() initialises CUDA, before the library can prepare itself.
+cli::GpuFacts find_gpus_after_ucx() {
+  if (may_need_ucx()) platform::prepare_ucx_before_cuda();
+  return cli::find_gpus();
+}
+
+}  // namespace
+
+std::string last_error(const std::string& what) { return what + ": " + gdrkit_shmem_last_error(); }
+
+void require(int code, const char* what) {
+  if (code < 0) throw cli::Failure(cli::ExitCode::failed, "gdrkit shmem: " + last_error(what));
+}
+
+PeSession::PeSession(const SessionRequest& request) : choice_(cli::choose_device(find_gpus_after_ucx())) {
+  gdrkit_shmem_options options{};
+  options.struct_size = sizeof options;
+  options.heap_bytes = request.heap_bytes;
+  options.heap_max_bytes = request.heap_max_bytes;
+  options.timeout_ms = request.timeout_ms;
+  if (request.membership) {
+    options.n_pes = request.membership->n_pes;
+    options.pe = request.membership->pe;
+    options.unique_id = &request.membership->id;
+  }
+  const int code = gdrkit_shmem_init(&options);
+  if (code < 0) {
+    throw cli::Failure(code == -ENODEV || code == -EOPNOTSUPP ? cli::ExitCode::cannot_run : cli::ExitCode::failed,
+                       "gdrkit shmem: " + last_error("init"));
+  }
+  info_ = info();
+  device_ = cli::open_device(choice_, info_.device);
+}
+
+void PeSession::end() {
+  device_.reset();
+  require(gdrkit_shmem_finalize(), "finalize");
+}
+
+gdrkit_shmem_info PeSession::info() const {
+  gdrkit_shmem_info info{};
+  info.struct_size = sizeof info;
+  require(gdrkit_shmem_get_info(&info), "get_info");
+  return info;
+}
+
+void start_job(int n_pes, const std::vector<std::string>& words) {
+  char path[4096];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length < 0) {
+    throw cli::Failure(cli::ExitCode::failed,
+                       std::string("gdrkit shmem: cannot read the path of this program: ") + std::strerror(errno));
+  }
+  path[length] = '\0';
+  std::vector<std::string> all = {"gdrkit", "run", "-n", std::to_string(n_pes), "--", path};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> pointers;
+  for (std::string& word : all) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  std::fflush(nullptr);
+  ::execv(path, pointers.data());
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("gdrkit shmem: cannot start %s: %s", path, std::strerror(errno)));
+}
+
+}  // namespace gdrkit::transfer::job

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "cli/interface/json_document.hpp"
+#include "transfer/report/doctor_advice.hpp"
+#include "transfer/report/result_json.hpp"
+
+namespace gdrkit::transfer::report {
+namespace {
+
+/// Checks whose complaint slows or stops transfers between GPUs of one machine, or the CPU's path to them.
+constexpr const char* checks_of_gpus[] = {
+    "drv.loaded",   "gpu.chipset_p2p", "nvl.state",     "nvl.fabric", "pcie.width",  "pcie.speed",
+    "acs.redirect", "acs.vm_ats",      "iommu.mode",    "bar1.size",  "bar.above4g", "cpu.governor",
+    "cpu.wc",       "numa.process",    "cpu.balancing", "lim.shm",    "ctr.devices"};
+/// Of the adapter in use: what slows or stops it.
+constexpr const char* checks_of_adapters[] = {
+    "nic.state",  "nic.rate",   "nic.sm",      "nic.mtu",      "nic.counters", "roce.gid", "roce.qos",
+    "pcie.width", "pcie.speed", "pcie.mrrs",   "pcie.mps",     "pcie.relaxed", "pcie.aer", "pcie.path_min",
+    "rdma.stack", "numa.nic",   "lim.memlock", "cpu.governor", "iommu.mode"};
+/// Of an adapter that reaches a GPU's memory.
+constexpr const char* checks_of_direct_access[] = {"peer.any", "drv.params", "dmabuf.verbs"};
+/// Settings of one library.
+struct SettingCheck {
+  const char* check;
+  const char* library;
+};
+constexpr SettingCheck checks_of_settings[] = {
+    {"env.ucx", "ucx"}, {"env.ucx", "mpi"}, {"env.ib_disable", "nccl"}, {"env.gdr_level", "nccl"}};
+
+bool is_pci_address(const std::string& text) {
+  return text.size() == std::strlen("0000:3b:00.0") && text[4] == ':' && text[7] == ':' && text[10] == '.';
+}
+
+template <std::size_t N>
+bool is_in(const char* const (&list)[N], const std::string& check) {
+  return std::any_of(std::begin(list), std::end(list), [&](const char* one) { return check == one; });
+}
+
+/// "mlx5_1" is a word of "mlx5_1:1", not of "mlx5_10:1".
+bool has_word(const std::string& text, const std::string& word) {
+  const auto goes_on = [&](std::size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    if ((at == 0 || !goes_on(at - 1)) && !goes_on(at + word.size())) return true;
+  }
+  return false;
+}
+
+bool matters_for_adapter(const std::string& check, const std::string& subject, const DoctorQuestion& question) {
+  if (!question.gpus.empty() && is_in(checks_of_direct_access, check)) return true;
+  if (!is_in(checks_of_adapters, check)) return false;
+  if (subject == question.adapter_address || has_word(subject, question.adapter)) return true;
+  // Of the whole machine; anything else names another device.
+  return check == "lim.memlock" || check == "cpu.governor" || check == "iommu.mode";
+}
+
+bool matters(const std::string& check, const std::string& subject, const DoctorQuestion& question) {
+  if (!question.adapter.empty()) {
+    if (matters_for_adapter(check, subject, question)) return true;
+    if (question.gpus.empty()) return false;
+  }
+  for (const SettingCheck& one : checks_of_settings) {
+    if (check == one.check && question.library == one.library) return true;
+  }
+  const bool is_listed = is_in(checks_of_gpus, check);
+  if (!is_listed || !is_pci_address(subject)) return is_listed;
+  // A bridge above a GPU is the subject of what the bridge does; an adapter takes no part, nor does another GPU.
+  if (check.rfind("acs.", 0) == 0 || check.rfind("iommu.", 0) == 0) return true;
+  return std::find(question.gpus.begin(), question.gpus.end(), subject) != question.gpus.end();
+}
+
+std::string text_in(const cli::Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+const cli::Json& array_in(const cli::Json& object, const char* name) {
+  static const cli::Json empty = cli::Json::array();
+  const auto found = object.find(name);
+  return found != object.end() && found->is_array() ? *found : empty;
+}
+
+std::vector<std::string> checks_in(const cli::Json& verdict) {
+  std::vector<std::string> checks;
+  for (const char* const list : {"blocked_by", "slowed_by"}) {
+    for (const cli::Json& check : array_in(verdict, list)) {
+      if (check.is_string()) checks.push_back(check.get<std::string>());
+    }
+  }
+  return checks;
+}
+
+/// Of one kind of verdict: the best adapter of each GPU, or that in use, or the CPU's own mapping.
+void add_verdicts(const cli::Json& document, const DoctorQuestion& question, DoctorAdvice* advice) {
+  const bool is_mapping = question.library == "shmem";
+  const bool is_verbs = question.library == "verbs";
+  // UCX asks no more of a pair than libibverbs does, but for its own settings.
+  const std::string library = is_mapping ? "gdrkit" : question.library == "mpi" || is_verbs ? "ucx" : question.library;
+  const auto verdicts = document.find("verdicts");
+  if (verdicts == document.end() || !verdicts->contains(library)) return;
+  for (const cli::Json& pair : array_in((*verdicts)[library], is_mapping ? "map" : "gdr")) {
+    const std::string gpu = text_in(pair, "gpu_address");
+    const bool is_ours = std::find(question.gpus.begin(), question.gpus.end(), gpu) != question.gpus.end();
+    const bool is_pair =
+        is_mapping || (is_verbs ? text_in(pair, "hca") == question.adapter : pair.value("is_best", false));
+    const bool is_setting = is_verbs && text_in(pair, "reason").rfind("UCX_", 0) == 0;
+    if (!is_ours || !is_pair || is_setting) continue;
+    advice->adapters.push_back({gpu, is_mapping ? "the CPU" : text_in(pair, "hca"), text_in(pair, "use"),
+                                text_in(pair, "via"), text_in(pair, "reason"), checks_in(pair)});
+  }
+}
+
+}  // namespace
+
+DoctorAdvice advice_in(const std::string& document_text, const DoctorQuestion& question) {
+  DoctorAdvice advice;
+  advice.was_asked = true;
+  advice.subjects = question.gpus;
+  if (!question.adapter.empty()) advice.subjects.push_back(question.adapter);
+  const cli::Json document = cli::Json::parse(document_text, nullptr, false);
+  if (!document.is_object() || !document.contains("checks")) {
+    advice.unknown = "gdrkit doctor gave no answer";
+    return advice;
+  }
+  for (const cli::Json& check : array_in(document, "checks")) {
+    const std::string id = text_in(check, "id");
+    for (const cli::Json& finding : array_in(check, "findings")) {
+      const std::string state = text_in(finding, "state");
+      const std::string subject = text_in(finding, "subject");
+      if ((state != "fail" && state != "warn") || !matters(id, subject, question)) continue;
+      advice.findings.push_back({id, state, subject, text_in(finding, "text")});
+    }
+  }
+  if (question.is_between_machines || question.library == "shmem" || !question.adapter.empty())
+    add_verdicts(document, question, &advice);
+  return advice;
+}
+
+cli::Json doctor_json(const DoctorAdvice& advice) {
+  if (!advice.was_asked) return nullptr;
+  cli::Json json = {
+      {"is_known", advice.unknown.empty()}, {"findings", cli::Json::array()}, {"adapters", cli::Json::array()}};
+  for (const DoctorFinding& finding : advice.findings) {
+    json["findings"].push_back(
+        {{"check", finding.check}, {"state", finding.state}, {"subject", finding.subject}, {"text", finding.text}});
+  }
+  for (const AdapterVerdict& verdict : advice.adapters) {
+    json["adapters"].push_back({{"gpu_address", verdict.gpu},
+                                {"hca", verdict.adapter},
+                                {"use", verdict.use},
+                                {"via", verdict.via},
+                                {"reason", verdict.reason},
+                                {"checks", verdict.checks}});
+  }
+  return json;
+}
+
+void write_result_json(const cli::DocumentOption& option, const measure::Result& result, const cli::Json& fields) {
+  if (!option.is_given) return;
+  cli::Json document = measure::head_json(result);
+  document["series"] = measure::series_json(result.series);
+  document.update(fields);
+  document["ok"] = result.is_ok;
+  cli::write_json(option, document);
+}
+
+}  // namespace gdrkit::transfer::report
