@@ -45,7 +45,7 @@ base::Result<Message> read_source(core::Pe& pe, const HostTeam& team, const Chec
 base::Status write_target(core::Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept try {
   const std::uint64_t size = checked.call.size_bytes;
   const auto own = static_cast<std::uint64_t>(team.own());
-  unsigned char little[core::TeamWord::most_bytes];
+  unsigned char little[parts::TeamWord::most_bytes];
   std::vector<unsigned char> much;  // of fcollect: a part for each PE
   unsigned char* result = little;
   if (checked.target_bytes > sizeof little) {

@@ -11,7 +11,7 @@
 namespace gdrkit::shmem_impl::collective {
 
 [[nodiscard]] constexpr bool fits_host_exchange(const CheckedCall& checked) noexcept {
-  return checked.source_bytes <= core::TeamWord::most_bytes;
+  return checked.source_bytes <= parts::TeamWord::most_bytes;
 }
 
 /// The source as a message to the team, in `buffer` of TeamWord::most_bytes.

@@ -11,7 +11,7 @@
 #include "shmem/collective/host_exchange.hpp"
 #include "shmem/collective/plan.hpp"
 #include "shmem/collective/team_table.hpp"
-#include "shmem/core/waiter.hpp"
+#include "shmem/parts/waiter.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 namespace {
@@ -179,7 +179,7 @@ base::Status TeamCollectives::run(const core::CollectiveCall& call) noexcept {
     // Behind the meeting, as in barrier_all.
     return pe_.check_gpu_waits();
   }
-  unsigned char buffer[core::TeamWord::most_bytes];
+  unsigned char buffer[parts::TeamWord::most_bytes];
   auto message = read_source(pe_, *prepared->team, checked, buffer);
   if (!message) return base::pass(message);
   if (auto met = meet(*prepared, false, *message); !met) return met;
@@ -263,7 +263,7 @@ base::Status TeamCollectives::launch_in(const Prepared& prepared, platform::Stre
 base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept {
   const HostTeam& team = *prepared.team;
   shmem::TeamReport& report = table_.report(team.slot());
-  core::Waiter waiter(pe_.node(), std::chrono::milliseconds(0), prepared.checked.name);
+  parts::Waiter waiter(pe_.node(), std::chrono::milliseconds(0), prepared.checked.name);
   while (shmem::detail::load_acquire(&report.finished) < ticket) {
     base::Status waited = fault_of(team);
     if (waited) waited = waiter.pause();
@@ -299,7 +299,7 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
 }
 
 base::Status TeamCollectives::take_fault() noexcept {
-  for (int slot = 0; slot < core::team_slots; ++slot) {
+  for (int slot = 0; slot < parts::team_slots; ++slot) {
     if (shmem::detail::load_acquire(&table_.report(slot).fault) == 0) continue;
     const auto lock = table_.keep_teams();
     HostTeam* const team = table_.at(slot);

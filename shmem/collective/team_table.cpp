@@ -16,10 +16,10 @@ namespace {
 
 constexpr int slot_bits = 8;
 constexpr std::uint32_t largest_generation = (1U << 23) - 1;
-constexpr std::uint64_t all_slots = (std::uint64_t{1} << core::team_slots) - 1;
+constexpr std::uint64_t all_slots = (std::uint64_t{1} << parts::team_slots) - 1;
 /// No member ever comes to it.
 constexpr std::uint64_t turns_of_nobody = std::uint64_t{1} << 40;
-static_assert(core::team_slots < 64 && core::team_slots <= 1 << slot_bits);
+static_assert(parts::team_slots < 64 && parts::team_slots <= 1 << slot_bits);
 
 int slot_of_handle(core::Team handle) noexcept { return handle & ((1 << slot_bits) - 1); }
 
@@ -29,16 +29,16 @@ TeamTable::TeamTable(core::Pe& pe) noexcept
     : pe_(pe), memory_(pe.team_memory()), start_(pe.heap().own_address(heap::SymmetricHeap::zeroed_bytes)) {}
 
 TeamTable::~TeamTable() {
-  for (int slot = 0; slot < core::team_slots; ++slot) remove(slot);
+  for (int slot = 0; slot < parts::team_slots; ++slot) remove(slot);
   (void)reports_.free();
 }
 
 base::Status TeamTable::open() noexcept try {
   platform::Device& device = pe_.own_device();
-  auto reports = device.allocate(platform::AllocationKind::host, sizeof(shmem::TeamReport) * core::team_slots);
+  auto reports = device.allocate(platform::AllocationKind::host, sizeof(shmem::TeamReport) * parts::team_slots);
   if (!reports) return base::pass(reports);
   reports_ = std::move(*reports);
-  std::memset(reinterpret_cast<void*>(reports_.address()), 0, sizeof(shmem::TeamReport) * core::team_slots);
+  std::memset(reinterpret_cast<void*>(reports_.address()), 0, sizeof(shmem::TeamReport) * parts::team_slots);
   auto address = device.device_address(reinterpret_cast<void*>(reports_.address()));
   if (!address) return base::pass(address);
   reports_address_ = *address;
@@ -59,7 +59,7 @@ base::Result<HostTeam*> TeamTable::find(core::Team handle) const noexcept {
   if (handle == GDRKIT_SHMEM_TEAM_INVALID) {
     return base::fail(EINVAL, "the team is GDRKIT_SHMEM_TEAM_INVALID: this PE is not in it");
   }
-  HostTeam* const team = handle < 0 || slot >= core::team_slots ? nullptr : at(slot);
+  HostTeam* const team = handle < 0 || slot >= parts::team_slots ? nullptr : at(slot);
   if (team != nullptr && team->handle() == handle) return team;
   return base::fail(EINVAL, "PE %d has no team 0x%x: it was destroyed, or is another PE's", pe_.pe(),
                     static_cast<unsigned>(handle));
@@ -81,7 +81,7 @@ base::Result<core::Team> TeamTable::make(HostTeam& parent, const char* what, std
     return base::fail(ENOSPC,
                       "%s: a PE of the parent team is in %d teams already, or they leave no place that is free on all "
                       "PEs: destroy some",
-                      what, core::team_slots);
+                      what, parts::team_slots);
   }
   const std::uint64_t arrivals = pe_.team_lines(pe_.node().index_of(pe_.pe()))[slot].arrivals.load();
   if (auto met = parent.meet(what, operation, {}, {.note = arrivals}); !met) return base::pass(met);
@@ -198,7 +198,7 @@ void TeamTable::forget(core::Team handle) noexcept {
 
 std::uint64_t TeamTable::used_slots() const noexcept {
   std::uint64_t used = 0;
-  for (int slot = 0; slot < core::team_slots; ++slot) {
+  for (int slot = 0; slot < parts::team_slots; ++slot) {
     if (at(slot) != nullptr) used |= std::uint64_t{1} << slot;
   }
   return used;

@@ -14,7 +14,7 @@
 #include "base/result.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/collective/host_team.hpp"
-#include "shmem/core/team_memory.hpp"
+#include "shmem/parts/team_memory.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
@@ -56,7 +56,7 @@ class TeamTable {
   }
   /// Holds off the end of every team.
   [[nodiscard]] std::unique_lock<std::mutex> keep_teams() noexcept { return std::unique_lock(removal_mutex_); }
-  [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + core::TeamMemory::table(); }
+  [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + parts::TeamMemory::table(); }
 
  private:
   static constexpr int fixed_teams = 3;
@@ -67,15 +67,15 @@ class TeamTable {
   void remove(int slot) noexcept;
 
   core::Pe& pe_;
-  const core::TeamMemory& memory_;
+  const parts::TeamMemory& memory_;
   const std::uint64_t start_;  // of the teams' part of the own heap
   platform::Allocation reports_;
   std::uint64_t reports_address_ = 0;  // as the GPU reaches them
   std::mutex mutex_;                   // of making and unmaking, which wait for other PEs
   std::mutex removal_mutex_;           // of teams_, against those who look at all of them
-  std::array<std::atomic<HostTeam*>, core::team_slots> teams_{};
-  std::array<shmem::TeamState, core::team_slots> states_{};
-  std::array<std::uint32_t, core::team_slots> generations_{};
+  std::array<std::atomic<HostTeam*>, parts::team_slots> teams_{};
+  std::array<shmem::TeamState, parts::team_slots> states_{};
+  std::array<std::uint32_t, parts::team_slots> generations_{};
 };
 
 }  // namespace gdrkit::shmem_impl::collective

@@ -16,45 +16,20 @@
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
-#include "shmem/bootstrap/exchange.hpp"
 #include "shmem/core/collectives.hpp"
 #include "shmem/core/local_buffers.hpp"
-#include "shmem/core/pe_line.hpp"
 #include "shmem/core/pe_proxy.hpp"
 #include "shmem/core/put_order.hpp"
-#include "shmem/core/team_line.hpp"
-#include "shmem/core/team_memory.hpp"
-#include "shmem/heap/symmetric_heap.hpp"
-#include "shmem/node/node.hpp"
+#include "shmem/parts/connections.hpp"
+#include "shmem/parts/synchronization.hpp"
 #include "shmem/proxy/proxy.hpp"
-#include "shmem/remote/remote.hpp"
 #include "shmem/stream/stream_control.hpp"
 #include "shmem/stream/stream_work.hpp"
-#include "shmem/transport/atomics.hpp"
-#include "shmem/transport/home_memory.hpp"
-#include "shmem/transport/transport.hpp"
 
 namespace gdrkit::shmem_impl::core {
 
-struct PeOptions {
-  int n_pes = 0;  ///< 0: the environment says it and `pe`
-  int pe = 0;
-  std::optional<int> device;
-  std::chrono::milliseconds limit{0};  ///< of collectives and waits
-  const bootstrap::UniqueId* unique_id = nullptr;
-  bootstrap::AllgatherFunction allgather = nullptr;
-  void* allgather_argument = nullptr;
-  std::uint64_t heap_bytes = 0;
-  std::uint64_t heap_max_bytes = 0;  ///< 0: the largest GPU's memory
+struct PeOptions : parts::ConnectionOptions {
   bool compares_stream_collectives = false;
-  bool is_p2p_disabled = false;  ///< every other PE counts as one of another machine; the same on all PEs
-  std::optional<int> machine;    ///< with is_p2p_disabled: PEs with the same number count as of one machine
-  std::string host_id;           ///< as in StatedMachine
-  std::string socket_folder;     ///< of the MeetingPlace; "": abstract names
-  transport::RemoteWay remote_way = transport::RemoteWay::automatic;
-  std::string reading_engine;                      ///< as in TransportSetting
-  const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: the machine's, loaded where it is needed
-  std::chrono::milliseconds remote_silence{7000};  ///< after which a PE of another machine is dead
 };
 
 enum class Comparison : std::uint8_t { equal, not_equal, greater, less_equal, less, greater_equal };
@@ -87,25 +62,27 @@ class Pe {
   /// Collective: waits for all PEs. The rest is the destructor's.
   base::Status finalize() noexcept;
 
-  [[nodiscard]] int pe() const noexcept { return pe_; }
-  [[nodiscard]] int n_pes() const noexcept { return n_pes_; }
-  [[nodiscard]] int node_pes() const noexcept { return static_cast<int>(node_->pes().size()); }
-  [[nodiscard]] const heap::SymmetricHeap& heap() const noexcept { return *heap_; }
-  [[nodiscard]] const platform::Device& device() const noexcept { return *device_; }
-  [[nodiscard]] platform::Device& own_device() noexcept { return *device_; }
-  [[nodiscard]] node::Node& node() const noexcept { return *node_; }
-  [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return *gpu_kernels_; }
+  [[nodiscard]] int pe() const noexcept { return connections_->pe(); }
+  [[nodiscard]] int n_pes() const noexcept { return connections_->n_pes(); }
+  [[nodiscard]] int node_pes() const noexcept { return connections_->node_pes(); }
+  [[nodiscard]] const heap::SymmetricHeap& heap() const noexcept { return connections_->heap(); }
+  [[nodiscard]] const platform::Device& device() const noexcept { return connections_->device(); }
+  [[nodiscard]] platform::Device& own_device() noexcept { return connections_->device(); }
+  [[nodiscard]] node::Node& node() const noexcept { return connections_->node(); }
+  [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return connections_->gpu_kernels(); }
   [[nodiscard]] Collectives& collectives() const noexcept { return *collectives_; }
-  [[nodiscard]] const TeamMemory& team_memory() const noexcept { return team_memory_; }
+  [[nodiscard]] const parts::TeamMemory& team_memory() const noexcept { return connections_->team_memory(); }
   /// What the PE at that position of the node says in its teams.
-  [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
-  [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return std::chrono::milliseconds(limit_ms_.load()); }
+  [[nodiscard]] parts::TeamLines& team_lines(int index) const noexcept { return connections_->team_lines(index); }
+  [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return connections_->limit(); }
   /// Between its own transports and others': for tests of transports.
-  [[nodiscard]] transport::TransportSetting transport_setting() const noexcept;
+  [[nodiscard]] transport::TransportSetting transport_setting() const noexcept {
+    return connections_->transport_setting();
+  }
   /// In transports' numbering.
-  [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
+  [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept { return connections_->slot_of(pe); }
   /// nullptr: all PEs are on this machine.
-  [[nodiscard]] remote::Remote* remote() const noexcept { return remote_.get(); }
+  [[nodiscard]] remote::Remote* remote() const noexcept { return connections_->remote(); }
   /// What GPU kernels on this PE's GPU need to know of it.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
   /// From now on another PE's end also ends the waits of this PE's GPU kernels, and they reach PEs of other machines:
@@ -129,7 +106,7 @@ class Pe {
   base::Status unregister_symmetric(const void* address) noexcept;
   /// A line for each transport: what it carries to and from that PE, or why nothing.
   [[nodiscard]] base::Result<std::string> describe(int pe) noexcept;
-  void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
+  void set_limit(std::chrono::milliseconds limit) noexcept { connections_->set_limit(limit); }
 
   [[nodiscard]] base::Result<void*> allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept;
   base::Status free(void* address) noexcept;
@@ -186,29 +163,14 @@ class Pe {
   /// Waits for it, and tells of waits that gave up as quiet() does.
   base::Status synchronize_stream(void* stream) noexcept;
 
-  base::Status sync_all(const char* what = "sync_all") noexcept;
+  base::Status sync_all() noexcept { return synchronization_->sync_all("sync_all"); }
   base::Status barrier_all() noexcept;
 
  private:
-  /// Another PE's place for a transfer.
-  struct RemoteRange {
-    int slot = 0;
-    heap::HeapRange range;
-  };
-
   Pe() noexcept = default;
   base::Status connect(const PeOptions& options);
-  base::Status open_device(const PeOptions& options);
-  base::Status make_heap(bootstrap::Exchange& exchange, const PeOptions& options);
-  base::Status make_transports();
-  base::Status join_machine(bootstrap::Exchange& exchange, const PeOptions& options, std::size_t area_bytes_for_each);
-  base::Status start_remote(bootstrap::Exchange& exchange, const PeOptions& options);
   base::Status make_proxy();
 
-  [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
-  [[nodiscard]] std::size_t first_transport(int slot) const noexcept { return is_remote(slot) ? remote_transport_ : 0; }
-  [[nodiscard]] base::Result<RemoteRange> find_remote(const void* address, std::size_t size_bytes,
-                                                      int pe) const noexcept;
   /// Where this PE's GPU reaches that PE's copy of [address, address + size_bytes).
   [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
   [[nodiscard]] base::Result<platform::StreamSignal> stream_signal(const void* word, std::uint64_t value,
@@ -224,41 +186,16 @@ class Pe {
   /// Like put, but answers which transport took it.
   [[nodiscard]] base::Result<std::size_t> put_by(int slot, const heap::HeapRange& range, const void* source,
                                                  std::size_t size_bytes, bool is_async) noexcept;
-  base::Status store_word(const RemoteRange& remote, std::uint64_t value, std::size_t size_bytes,
+  base::Status store_word(const parts::PeerRange& remote, std::uint64_t value, std::size_t size_bytes,
                           std::optional<std::size_t> transport) noexcept;
   base::Status complete(int slot) noexcept;
 
-  /// Synchronises all PEs of all machines.
-  [[nodiscard]] base::Result<AgreedCalls> sync_machines(const char* what, const AgreedCall& call,
-                                                        std::chrono::milliseconds limit) noexcept;
-  void say_farewell() noexcept;
-  [[nodiscard]] static base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept;
-  /// EPROTO when the PEs' operations or arguments differ. Ends with all PEs having compared.
-  base::Status agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept;
-  [[nodiscard]] PeLine& line(std::size_t index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
-
-  int pe_ = 0;
-  int n_pes_ = 1;
-  int own_slot_ = 0;
-  int local_index_ = 0;  // among the PEs of this machine, for the choice of a device
-  std::atomic<std::int64_t> limit_ms_{0};
-  const platform::CudaCalls* cuda_ = nullptr;  // nullptr on the emulated device
   // Destroyed from the last to the first.
-  std::unique_ptr<node::Node> node_;
-  std::unique_ptr<platform::Device> device_;
-  std::unique_ptr<remote::Remote> remote_;
-  std::unique_ptr<heap::SymmetricHeap> heap_;
-  std::vector<std::unique_ptr<transport::Transport>> transports_;
-  std::optional<platform::GpuKernels> gpu_kernels_;
-  std::unique_ptr<transport::Atomics> atomics_;
+  std::unique_ptr<parts::Connections> connections_;
+  std::optional<parts::Synchronization> synchronization_;
   std::unique_ptr<stream::StreamControl> control_;
   std::optional<stream::StreamWork> stream_work_;
-  TeamMemory team_memory_;
   std::unique_ptr<Collectives> collectives_;
-  std::size_t remote_transport_ = 0;  // those before serve PEs of this machine
-  transport::RemoteWay remote_way_ = transport::RemoteWay::automatic;
-  std::string reading_engine_;
-  std::unique_ptr<transport::HomeMemory> home_;
   PeProxyWork proxy_work_{*this};
   std::unique_ptr<proxy::Proxy> proxy_;  // nullptr: all PEs are on this machine
   PutOrder order_;

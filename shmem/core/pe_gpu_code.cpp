@@ -15,16 +15,16 @@ base::Status Pe::watch_for_gpu_kernels() noexcept {
 }
 
 base::Status Pe::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
-  if (device_->is_emulated()) return {};
+  if (connections_->device().is_emulated()) return {};
   if (auto watched = watch_for_gpu_kernels(); !watched) return watched;
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
   const gdrkit_shmem_device_state state = device_state();
   if (const int failed = fill(&state); failed != 0) {
     return base::fail_vendor(EIO, failed,
                              "giving PE %d's state to a translation unit's GPU code failed with %d: is its GPU code "
                              "built for this GPU?",
-                             pe_, failed);
+                             connections_->pe(), failed);
   }
   return {};
 }
@@ -32,10 +32,10 @@ base::Status Pe::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
 base::Status Pe::initialise_module(void* module) noexcept {
   if (module == nullptr) return base::fail_literal(EINVAL, "the module is NULL");
   if (auto watched = watch_for_gpu_kernels(); !watched) return watched;
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
   const gdrkit_shmem_device_state state = device_state();
-  auto symbol = device_->get_symbol({reinterpret_cast<std::uint64_t>(module)}, "gdrkit_shmem_state");
+  auto symbol = connections_->device().get_symbol({reinterpret_cast<std::uint64_t>(module)}, "gdrkit_shmem_state");
   if (!symbol) {
     const base::Error& error = symbol.error();
     return base::fail_vendor(error.errno_value, error.vendor_code,
@@ -46,14 +46,14 @@ base::Status Pe::initialise_module(void* module) noexcept {
     return base::fail(EPROTO, "the module's gdrkit_shmem_state has %zu bytes, this library's %zu: compile it anew",
                       symbol->size_bytes, sizeof state);
   }
-  return device_->copy_to_device(symbol->address, &state, sizeof state);
+  return connections_->device().copy_to_device(symbol->address, &state, sizeof state);
 }
 
 base::Result<int> Pe::cooperative_blocks(void* function, unsigned threads, std::size_t shared_bytes) noexcept {
   if (function == nullptr || threads == 0) return base::fail_literal(EINVAL, "a launch needs a function and threads");
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return base::pass(current);
-  return device_->cooperative_blocks({reinterpret_cast<std::uint64_t>(function)}, threads, shared_bytes);
+  return connections_->device().cooperative_blocks({reinterpret_cast<std::uint64_t>(function)}, threads, shared_bytes);
 }
 
 base::Status Pe::launch_cooperative(void* function, const platform::CooperativeShape& shape, void* stream,
@@ -67,20 +67,20 @@ base::Status Pe::launch_cooperative(void* function, const platform::CooperativeS
                       "%" PRIu64
                       " blocks of %u threads and %u bytes of shared memory do not run at once: PE %d's GPU "
                       "takes 1 to %d",
-                      blocks, threads, shape.shared_bytes, pe_, *most);
+                      blocks, threads, shape.shared_bytes, connections_->pe(), *most);
   }
   if (auto watched = watch_for_gpu_kernels(); !watched) return watched;
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
-  return device_->launch_cooperative({reinterpret_cast<std::uint64_t>(function)}, shape,
-                                     {reinterpret_cast<std::uint64_t>(stream)}, parameters);
+  return connections_->device().launch_cooperative({reinterpret_cast<std::uint64_t>(function)}, shape,
+                                                   {reinterpret_cast<std::uint64_t>(stream)}, parameters);
 }
 
 base::Status Pe::register_buffer(const void* address, std::size_t size_bytes) noexcept {
-  if (heap_->contains(address)) {
+  if (connections_->heap().contains(address)) {
     return base::fail(EINVAL, "%p is in the symmetric heap, which needs no registration", address);
   }
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
   auto memory = memory_of(address, size_bytes);
   if (!memory) return base::pass(memory);
@@ -89,7 +89,7 @@ base::Status Pe::register_buffer(const void* address, std::size_t size_bytes) no
     // Transfers trust what is registered: nothing beyond its end, and no other GPU's memory.
     std::uint64_t start = 0;
     std::size_t extent = 0;
-    if (const int got = cuda_->mem_get_address_range(&start, &extent, word); got != 0) {
+    if (const int got = connections_->cuda()->mem_get_address_range(&start, &extent, word); got != 0) {
       return base::fail_vendor(EINVAL, got, "cuMemGetAddressRange of %p: %s", address, platform::cuda_result_name(got));
     }
     const std::uint64_t offset = word - start;
@@ -99,10 +99,10 @@ base::Status Pe::register_buffer(const void* address, std::size_t size_bytes) no
     int ordinal = -1;
     int attribute = platform::cuda_pointer_attribute_device_ordinal;
     void* values[] = {&ordinal};
-    (void)cuda_->pointer_get_attributes(1, &attribute, values, word);
-    if (ordinal != device_->identity().ordinal) {
-      return base::fail(EINVAL, "%p is memory of GPU %d, PE %d has GPU %d", address, ordinal, pe_,
-                        device_->identity().ordinal);
+    (void)connections_->cuda()->pointer_get_attributes(1, &attribute, values, word);
+    if (ordinal != connections_->device().identity().ordinal) {
+      return base::fail(EINVAL, "%p is memory of GPU %d, PE %d has GPU %d", address, ordinal, connections_->pe(),
+                        connections_->device().identity().ordinal);
     }
   }
   return buffers_.add(word, size_bytes, *memory);

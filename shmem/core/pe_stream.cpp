@@ -12,13 +12,13 @@ platform::Stream stream_of(void* handle) noexcept { return {reinterpret_cast<std
 }  // namespace
 
 base::Result<std::uint64_t> Pe::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {
-  auto remote = find_remote(address, size_bytes, pe);
+  auto remote = connections_->find(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
-  if (is_remote(remote->slot)) {
+  if (connections_->is_remote(remote->slot)) {
     return base::fail(EOPNOTSUPP,
                       "this GPU does not reach PE %d: it is on another machine, where the CPU's calls reach", pe);
   }
-  return heap_->address(remote->slot, remote->range.offset);
+  return connections_->heap().address(remote->slot, remote->range.offset);
 }
 
 base::Result<platform::StreamSignal> Pe::stream_signal(const void* word, std::uint64_t value, SignalOperation operation,
@@ -36,18 +36,20 @@ base::Result<platform::StreamSignal> Pe::stream_signal(const void* word, std::ui
 template <class Call>
 base::Status Pe::by_cpu_in_order(const void* address, std::size_t size_bytes, int pe, void* stream,
                                  Call call) noexcept {
-  auto remote = find_remote(address, size_bytes, pe);
+  auto remote = connections_->find(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
   {
-    const platform::DeviceScope scope(*device_);
+    const platform::DeviceScope scope(connections_->device());
     if (auto current = scope.status(); !current) return current;
-    if (auto done = device_->synchronize(stream_of(stream)); !done) return done;
+    if (auto done = connections_->device().synchronize(stream_of(stream)); !done) return done;
   }
   if (auto called = call(); !called) return called;
   return complete(remote->slot);
 }
 
-bool Pe::is_beyond_gpu(int pe) const noexcept { return pe >= 0 && pe < n_pes_ && node_->index_of(pe) < 0; }
+bool Pe::is_beyond_gpu(int pe) const noexcept {
+  return pe >= 0 && pe < connections_->n_pes() && connections_->node().index_of(pe) < 0;
+}
 
 base::Status Pe::put_on_stream(void* target, const void* source, std::size_t size_bytes, int pe,
                                const platform::StreamSignal& signal, void* stream) noexcept {
@@ -57,7 +59,7 @@ base::Status Pe::put_on_stream(void* target, const void* source, std::size_t siz
   auto at = reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
   if (size_bytes != 0 && source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
   if (size_bytes == 0) {
     if (signal.address == 0) return {};
@@ -79,7 +81,7 @@ base::Status Pe::put_value_on_stream(void* target, const void* value, std::size_
     return base::fail(EINVAL, "a value put on a stream has at most %zu bytes, not %zu",
                       stream::StreamWork::inline_bytes, size_bytes);
   }
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
   return stream_work_->put_value(stream_of(stream), *at, value, size_bytes);
 }
@@ -93,7 +95,7 @@ base::Status Pe::get_on_stream(void* target, const void* source, std::size_t siz
   if (!at) return base::pass(at);
   if (size_bytes == 0) return {};
   if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
   auto memory = memory_of(target, size_bytes);
   if (!memory) return base::pass(memory);
@@ -119,7 +121,7 @@ base::Status Pe::signal_on_stream(void* word, std::uint64_t value, SignalOperati
   }
   auto signal = stream_signal(word, value, operation, pe);
   if (!signal) return base::pass(signal);
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
   return stream_work_->signal(stream_of(stream), *signal);
 }
@@ -129,7 +131,7 @@ base::Status Pe::wait_on_stream(const Word& word, Comparison comparison, std::ui
   if (address % word.size_bytes != 0) {
     return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
   }
-  if (auto own = heap_->find(word.address, word.size_bytes); !own) return base::pass(own);
+  if (auto own = connections_->heap().find(word.address, word.size_bytes); !own) return base::pass(own);
   if (auto watched = control_->watch(); !watched) return watched;
   platform::StreamWaitParameters parameters{};
   parameters.state = device_state();
@@ -137,7 +139,7 @@ base::Status Pe::wait_on_stream(const Word& word, Comparison comparison, std::ui
   parameters.value = value;
   parameters.word = word.is_signed ? -static_cast<int>(word.size_bytes) : static_cast<int>(word.size_bytes);
   parameters.comparison = static_cast<std::uint32_t>(comparison);
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
   return stream_work_->wait(stream_of(stream), parameters);
 }
@@ -150,23 +152,23 @@ base::Status Pe::quiet_on_stream(void* stream) noexcept {
 }
 
 base::Result<void*> Pe::create_stream() noexcept {
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return base::pass(current);
-  auto stream = device_->create_stream();
+  auto stream = connections_->device().create_stream();
   if (!stream) return base::pass(stream);
   return reinterpret_cast<void*>(stream->handle);
 }
 
 base::Status Pe::destroy_stream(void* stream) noexcept {
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
-  return device_->destroy_stream(stream_of(stream));
+  return connections_->device().destroy_stream(stream_of(stream));
 }
 
 base::Status Pe::synchronize_stream(void* stream) noexcept {
-  const platform::DeviceScope scope(*device_);
+  const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
-  if (auto done = device_->synchronize(stream_of(stream)); !done) return done;
+  if (auto done = connections_->device().synchronize(stream_of(stream)); !done) return done;
   return check_gpu_waits();
 }
 

@@ -6,7 +6,7 @@
 
 #include "shmem/core/comparison.hpp"
 #include "shmem/core/pe.hpp"
-#include "shmem/core/waiter.hpp"
+#include "shmem/parts/waiter.hpp"
 
 namespace gdrkit::shmem_impl::core {
 namespace {
@@ -68,11 +68,12 @@ class Looks {
 }  // namespace
 
 base::Status Pe::wait_until_all(const Words& words) noexcept try {
-  if (auto known = check(words, *heap_); !known) return known;
+  if (auto known = check(words, connections_->heap()); !known) return known;
   Looks looks(words);
-  Waiter waiter(*node_, limit(), "wait_until_all");
+  parts::Waiter waiter(connections_->node(), connections_->limit(), "wait_until_all");
   while (looks.is_any_open()) {
-    if (auto seen = get(looks.data(), words.first.address, looks.size_bytes(), pe_, false); !seen) return seen;
+    if (auto seen = get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false); !seen)
+      return seen;
     looks.close_holding();
     if (!looks.is_any_open()) break;
     if (auto waited = waiter.pause(); !waited) return waited;
@@ -83,11 +84,11 @@ base::Status Pe::wait_until_all(const Words& words) noexcept try {
 }
 
 base::Result<std::vector<std::size_t>> Pe::wait_until_some(const Words& words) noexcept try {
-  if (auto known = check(words, *heap_); !known) return base::pass(known);
+  if (auto known = check(words, connections_->heap()); !known) return base::pass(known);
   Looks looks(words);
-  Waiter waiter(*node_, limit(), "wait_until_some");
+  parts::Waiter waiter(connections_->node(), connections_->limit(), "wait_until_some");
   while (looks.is_any_open()) {
-    if (auto seen = get(looks.data(), words.first.address, looks.size_bytes(), pe_, false); !seen) {
+    if (auto seen = get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false); !seen) {
       return base::pass(seen);
     }
     if (auto found = looks.holding(); !found.empty()) return found;
@@ -99,9 +100,9 @@ base::Result<std::vector<std::size_t>> Pe::wait_until_some(const Words& words) n
 }
 
 base::Result<std::vector<std::size_t>> Pe::test_some(const Words& words) noexcept try {
-  if (auto known = check(words, *heap_); !known) return base::pass(known);
+  if (auto known = check(words, connections_->heap()); !known) return base::pass(known);
   Looks looks(words);
-  if (auto seen = get(looks.data(), words.first.address, looks.size_bytes(), pe_, false); !seen) {
+  if (auto seen = get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false); !seen) {
     return base::pass(seen);
   }
   return looks.holding();

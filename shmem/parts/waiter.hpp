@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "shmem/node/node.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 
 /// For one wait, by one thread: poll, and when it is not there yet, pause().
 class Waiter {
@@ -34,4 +34,4 @@ class Waiter {
   Clock::time_point next_look_{};
 };
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/core/job_node.hpp"
+#include "shmem/parts/job_node.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 /// Of a machine: how a common step ended there. It goes along with descriptors, which bounds its size.
@@ -57,4 +57,4 @@ base::Status JobNode::agree_over_machines(base::Status status, const char* step)
   return base::fail_literal(ENOMEM, "out of memory while machines agreed");
 }
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

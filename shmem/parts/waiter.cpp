@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/core/waiter.hpp"
+#include "shmem/parts/waiter.hpp"
 
 #include <sched.h>
 #include <time.h>
 
 #include <algorithm>
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 using namespace std::chrono_literals;
@@ -62,4 +62,4 @@ base::Status Waiter::look(Clock::time_point now) noexcept {
   return base::fail(ETIMEDOUT, "%s: not there after %lld ms", what_, static_cast<long long>(limit_.count()));
 }
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

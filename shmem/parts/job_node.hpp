@@ -9,7 +9,7 @@
 #include "shmem/node/node.hpp"
 #include "shmem/remote/remote.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 
 /// Both must outlive it.
 class JobNode final : public node::Node {
@@ -45,4 +45,4 @@ class JobNode final : public node::Node {
   remote::Remote& remote_;
 };
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

@@ -9,7 +9,7 @@
 
 #include "gdrkit/shmem.h"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 
 inline constexpr int team_slots = GDRKIT_SHMEM_TEAMS_MAX;
 
@@ -33,4 +33,4 @@ static_assert(sizeof(TeamLine) % 128 == 0);
 /// Of one PE, by the team's slot.
 using TeamLines = TeamLine[team_slots];
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

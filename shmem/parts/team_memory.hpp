@@ -10,7 +10,7 @@
 
 #include "gdrkit/shmem.h"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 
 /// Offsets from the start of the teams' part of the heap.
 class TeamMemory {
@@ -49,4 +49,4 @@ class TeamMemory {
   std::uint64_t scratch_bytes_ = 0;
 };
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

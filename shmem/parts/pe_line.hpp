@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 
 /// AgreedCall::operation of functions that all PEs of the job call.
 enum AgreedOperation : std::uint64_t { allocating = 1, freeing, registering, sharing, unregistering };
@@ -41,4 +41,4 @@ struct alignas(128) PeLine {
 };
 static_assert(sizeof(PeLine) == 128 && std::atomic<std::uint64_t>::is_always_lock_free);
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

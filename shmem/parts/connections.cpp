@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How a PE begins and ends.
+#include "shmem/parts/connections.hpp"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -10,9 +11,10 @@
 #include "platform/device/cuda_calls.hpp"
 #include "platform/device/device_scope.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
-#include "shmem/core/pe.hpp"
+#include "shmem/node/node_join.hpp"
+#include "shmem/parts/job_node.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 /// Of what the PEs of a node share: their lines, and behind them what each says in its teams.
@@ -29,7 +31,7 @@ struct Offer {
   char text[200] = "";
 };
 
-base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const PeOptions& options) noexcept {
+base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const ConnectionOptions& options) noexcept {
   if (options.n_pes == 0) {
     auto environment = bootstrap::read_launch_environment();
     if (!environment) return base::pass(environment);
@@ -51,34 +53,45 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const PeOptions
 
 }  // namespace
 
-base::Result<std::unique_ptr<Pe>> Pe::start(const PeOptions& options) noexcept try {
-  std::unique_ptr<Pe> pe(new Pe());
-  if (auto connected = pe->connect(options); !connected) return base::pass(connected);
-  return pe;
-} catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a PE was started");
+base::Result<std::unique_ptr<Connections>> Connections::start(const ConnectionOptions& options) {
+  std::unique_ptr<Connections> made(new Connections());
+  if (auto connected = made->connect(options); !connected) return base::pass(connected);
+  return made;
 }
 
-base::Status Pe::connect(const PeOptions& options) {
+base::Status Connections::connect(const ConnectionOptions& options) {
   limit_ms_.store(options.limit.count());
   reading_engine_ = options.reading_engine;
   auto exchange = make_exchange(options);
   if (!exchange) return base::pass(exchange);
   pe_ = (*exchange)->pe();
   n_pes_ = (*exchange)->n_pes();
-  if (auto joined = join_machine(**exchange, options, area_bytes_for_each); !joined) return joined;
+  if (auto joined = join_machine(**exchange, options); !joined) return joined;
   if (node_pes() != n_pes_ && options.ucx_calls == nullptr) remote::Remote::prepare();
   if (auto made = make_heap(**exchange, options); !made) return made;
-  if (auto made = make_transports(); !made) return made;
-  const platform::DeviceScope scope(*device_);
-  if (auto current = scope.status(); !current) return current;
-  auto collectives = Collectives::make(*this, options.compares_stream_collectives);
-  if (!collectives) return base::pass(collectives);
-  collectives_ = std::move(*collectives);
-  return sync_all("init");
+  return make_transports();
 }
 
-base::Status Pe::open_device(const PeOptions& options) {
+base::Status Connections::join_machine(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
+  auto place = bootstrap::MeetingPlace::open(options.socket_folder);
+  if (!place) return base::pass(place);
+  auto machine = node::read_machine_name({options.host_id, !options.socket_folder.empty()});
+  if (!machine) return base::pass(machine);
+  if (options.is_p2p_disabled) {
+    auto machines = exchange.gather(*machine, "machines of the PEs");
+    if (!machines) return base::pass(machines);
+    const auto own = machines->begin() + pe_;
+    local_index_ = static_cast<int>(std::count(machines->begin(), own, *machine));
+    std::snprintf(machine->boot_id, sizeof machine->boot_id, "machine %d, apart", options.machine.value_or(pe_));
+  }
+  auto node = node::join_node(*machine, exchange, 0, options.limit, area_bytes_for_each, *place);
+  if (!node) return base::pass(node);
+  node_ = std::move(*node);
+  if (!options.is_p2p_disabled) local_index_ = node_->index_of(pe_);
+  return {};
+}
+
+base::Status Connections::open_device(const ConnectionOptions& options) {
   if (base::read_settings().backend == "emulated") {
     auto count = platform::emulated_device_count();
     if (!count) return base::pass(count);
@@ -108,7 +121,29 @@ base::Status Pe::open_device(const PeOptions& options) {
   return {};
 }
 
-base::Status Pe::make_heap(bootstrap::Exchange& exchange, const PeOptions& options) {
+base::Status Connections::start_remote(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
+  remote::RemoteOptions wanted;
+  wanted.device = device_.get();
+  wanted.node = node_.get();
+  wanted.limit_ms = &limit_ms_;
+  wanted.calls = options.ucx_calls;
+  // By itself only with a GPU: transport/ucx.cpp.
+  wanted.is_direct = options.remote_way == transport::RemoteWay::direct ||
+                     (options.remote_way == transport::RemoteWay::automatic && !device_->is_emulated());
+  wanted.silence = options.remote_silence;
+  wanted.heartbeat = options.remote_silence / 7;
+  auto started = remote::Remote::start(exchange, wanted);
+  if (!started) {
+    return base::fail_vendor(started.error().errno_value, started.error().vendor_code,
+                             "the job has PEs on other machines, which need UCX: %s", started.error().text());
+  }
+  remote_ = std::move(*started);
+  remote_way_ = options.remote_way;
+  node_ = std::make_unique<JobNode>(std::move(node_), *remote_);
+  return {};
+}
+
+base::Status Connections::make_heap(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
   Offer mine;
   mine.heap_bytes = options.heap_bytes;
   mine.heap_max_bytes = options.heap_max_bytes;
@@ -165,7 +200,7 @@ base::Status Pe::make_heap(bootstrap::Exchange& exchange, const PeOptions& optio
   return {};
 }
 
-base::Status Pe::make_transports() {
+base::Status Connections::make_transports() {
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
   // All that the library launches, and now: in a capture, or while GPU kernels wait for each other, it would be too
@@ -195,38 +230,46 @@ base::Status Pe::make_transports() {
   if (remote_ != nullptr) {
     if (remote_way_ != transport::RemoteWay::copied) home_->use(*transports_.front());
     remote_->open(*home_);
-    if (auto made = make_proxy(); !made) return made;
   }
-  auto control = stream::StreamControl::make(*device_, *node_);
-  if (!control) return base::pass(control);
-  control_ = std::move(*control);
-  stream_work_.emplace(*device_, *gpu_kernels_);
-  order_.open(static_cast<std::size_t>(node_pes() + (remote_ != nullptr ? n_pes_ : 0)), transports_.size());
   return {};
 }
 
-base::Status Pe::finalize() noexcept {
-  auto ended = barrier_all();
-  node_->leave();
-  if (remote_ != nullptr && ended) say_farewell();
-  return ended;
+transport::TransportSetting Connections::transport_setting() const noexcept {
+  return {device_.get(), heap_.get(), node_pes(),  node_pes(),
+          remote_.get(), home_.get(), remote_way_, reading_engine_.c_str()};
 }
 
-TeamLines& Pe::team_lines(int index) const noexcept {
+std::size_t Connections::slots() const noexcept {
+  return static_cast<std::size_t>(node_pes() + (remote_ != nullptr ? n_pes_ : 0));
+}
+
+base::Result<int> Connections::slot_of(int pe) const noexcept {
+  if (pe < 0 || pe >= n_pes_) return base::fail(EINVAL, "there is no PE %d: the job has %d", pe, n_pes_);
+  const int index = node_->index_of(pe);
+  return index >= 0 ? index : node_pes() + pe;
+}
+
+base::Result<PeerRange> Connections::find(const void* address, std::size_t size_bytes, int pe) const noexcept {
+  auto slot = slot_of(pe);
+  if (!slot) return base::pass(slot);
+  auto range = heap_->find(address, size_bytes);
+  if (!range) return base::pass(range);
+  return PeerRange{*slot, *range};
+}
+
+TeamLines& Connections::team_lines(int index) const noexcept {
   auto* const first = static_cast<char*>(node_->area()) + static_cast<std::size_t>(node_pes()) * sizeof(PeLine);
   return reinterpret_cast<TeamLines*>(first)[index];
 }
 
-Pe::~Pe() {
+void Connections::close() noexcept {
+  if (remote_ != nullptr) remote_->close();
+}
+
+Connections::~Connections() {
   if (device_ == nullptr) return;
   const platform::DeviceScope scope(*device_);
-  // GPU kernels of the application's streams may still hold addresses of what ends here; their waits have limits.
-  if (gpu_kernels_) (void)device_->synchronize_all();
-  collectives_.reset();
-  control_.reset();
-  if (proxy_ != nullptr) proxy_->stop();
-  if (remote_ != nullptr) remote_->close();
-  proxy_.reset();
+  close();
   home_.reset();
   atomics_.reset();
   gpu_kernels_.reset();
@@ -234,4 +277,4 @@ Pe::~Pe() {
   heap_.reset();
 }
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// How a PE begins and ends.
+#include "shmem/core/pe.hpp"
+
+#include <new>
+
+#include "platform/device/device_scope.hpp"
+
+namespace gdrkit::shmem_impl::core {
+
+base::Result<std::unique_ptr<Pe>> Pe::start(const PeOptions& options) noexcept try {
+  std::unique_ptr<Pe> pe(new Pe());
+  if (auto connected = pe->connect(options); !connected) return base::pass(connected);
+  return pe;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while a PE was started");
+}
+
+base::Status Pe::connect(const PeOptions& options) {
+  auto connections = parts::Connections::start(options);
+  if (!connections) return base::pass(connections);
+  connections_ = std::move(*connections);
+  synchronization_.emplace(*connections_);
+  platform::Device& device = connections_->device();
+  const platform::DeviceScope scope(device);
+  if (auto current = scope.status(); !current) return current;
+  if (connections_->remote() != nullptr) {
+    if (auto made = make_proxy(); !made) return made;
+  }
+  auto control = stream::StreamControl::make(device, connections_->node());
+  if (!control) return base::pass(control);
+  control_ = std::move(*control);
+  stream_work_.emplace(device, connections_->gpu_kernels());
+  order_.open(connections_->slots(), connections_->transports().size());
+  auto collectives = Collectives::make(*this, options.compares_stream_collectives);
+  if (!collectives) return base::pass(collectives);
+  collectives_ = std::move(*collectives);
+  return synchronization_->sync_all("init");
+}
+
+base::Status Pe::make_proxy() {
+  node::Node& node = connections_->node();
+  const int own = node.index_of(connections_->pe());
+  std::vector<std::int32_t> away(static_cast<std::size_t>(n_pes()), shmem::detail::beyond_reach);
+  for (const int pe : node.pes()) away[static_cast<std::size_t>(pe)] = node.index_of(pe) - own;
+  auto proxy = proxy::Proxy::make(connections_->device(), proxy_work_, away);
+  if (!proxy) return base::pass(proxy);
+  proxy_ = std::move(*proxy);
+  return {};
+}
+
+base::Status Pe::finalize() noexcept {
+  auto ended = barrier_all();
+  connections_->node().leave();
+  if (ended) synchronization_->say_farewell();
+  return ended;
+}
+
+Pe::~Pe() {
+  if (connections_ == nullptr) return;
+  const platform::DeviceScope scope(connections_->device());
+  // GPU kernels of the application's streams may still hold addresses of what ends here; their waits have limits.
+  (void)connections_->device().synchronize_all();
+  collectives_.reset();
+  control_.reset();
+  if (proxy_ != nullptr) proxy_->stop();
+  connections_->close();
+  proxy_.reset();
+}
+
+}  // namespace gdrkit::shmem_impl::core
