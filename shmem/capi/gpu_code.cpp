@@ -44,16 +44,16 @@ int gdrkit_shmem_collective_grid(void* function, unsigned threads, size_t shared
 }
 
 int gdrkit_shmem_buffer_register(const void* address, size_t size_bytes) {
-  return with_pe([=](Pe& self) { return self.register_buffer(address, size_bytes); });
+  return with_pe([=](Pe& self) { return self.transfers().register_buffer(address, size_bytes); });
 }
 
 int gdrkit_shmem_buffer_unregister(const void* address) {
-  return with_pe([=](Pe& self) { return self.unregister_buffer(address); });
+  return with_pe([=](Pe& self) { return self.transfers().unregister_buffer(address); });
 }
 
 int gdrkit_shmem_buffer_unregister_all(void) {
   return with_pe([](Pe& self) -> base::Status {
-    self.unregister_all_buffers();
+    self.transfers().unregister_all_buffers();
     return {};
   });
 }

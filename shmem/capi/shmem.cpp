@@ -92,7 +92,7 @@ int put_with(void* target, const void* source, size_t size_bytes, uint64_t* sign
   return with_pe([=](Pe& self) -> base::Status {
     auto known = signal_operation(operation);
     if (!known) return base::pass(known);
-    return self.put_signal(target, source, size_bytes, signal, value, *known, pe, is_async);
+    return self.transfers().put_signal(target, source, size_bytes, signal, value, *known, pe, is_async);
   });
 }
 
@@ -253,7 +253,7 @@ int gdrkit_shmem_set_timeout(uint32_t timeout_ms) {
 int gdrkit_shmem_describe(int pe, char* text, size_t size_bytes) {
   return with_pe([=](Pe& self) -> base::Result<int> {
     if (text == nullptr && size_bytes != 0) return base::pass(refuse_null("the text"));
-    auto described = self.describe(pe);
+    auto described = self.transfers().describe(pe);
     if (!described) return base::pass(described);
     if (size_bytes != 0) {
       const size_t length = described->copy(text, size_bytes - 1);
@@ -295,16 +295,16 @@ int gdrkit_shmem_buffer_unregister_symmetric(void* address) {
 }
 
 int gdrkit_shmem_put(void* target, const void* source, size_t size_bytes, int pe) {
-  return with_pe([=](Pe& self) { return self.put(target, source, size_bytes, pe, false); });
+  return with_pe([=](Pe& self) { return self.transfers().put(target, source, size_bytes, pe, false); });
 }
 int gdrkit_shmem_put_nbi(void* target, const void* source, size_t size_bytes, int pe) {
-  return with_pe([=](Pe& self) { return self.put(target, source, size_bytes, pe, true); });
+  return with_pe([=](Pe& self) { return self.transfers().put(target, source, size_bytes, pe, true); });
 }
 int gdrkit_shmem_get(void* target, const void* source, size_t size_bytes, int pe) {
-  return with_pe([=](Pe& self) { return self.get(target, source, size_bytes, pe, false); });
+  return with_pe([=](Pe& self) { return self.transfers().get(target, source, size_bytes, pe, false); });
 }
 int gdrkit_shmem_get_nbi(void* target, const void* source, size_t size_bytes, int pe) {
-  return with_pe([=](Pe& self) { return self.get(target, source, size_bytes, pe, true); });
+  return with_pe([=](Pe& self) { return self.transfers().get(target, source, size_bytes, pe, true); });
 }
 
 int gdrkit_shmem_put_signal(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
@@ -320,7 +320,7 @@ int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, gdrkit_shmem_signal
   return with_pe([=](Pe& self) -> base::Status {
     auto known = signal_operation(operation);
     if (!known) return base::pass(known);
-    return self.signal(signal, value, *known, pe);
+    return self.transfers().signal(signal, value, *known, pe);
   });
 }
 
@@ -352,7 +352,8 @@ int gdrkit_shmem_atomic(void* target, size_t size_bytes, gdrkit_shmem_atomic_ope
     if (operation < GDRKIT_SHMEM_ATOMIC_FETCH || operation > GDRKIT_SHMEM_ATOMIC_XOR) {
       return base::fail(EINVAL, "%d is no atomic operation", static_cast<int>(operation));
     }
-    return self.atomic(target, size_bytes, static_cast<AtomicOperation>(operation), operand, compare, fetched, pe);
+    return self.transfers().atomic(target, size_bytes, static_cast<AtomicOperation>(operation), operand, compare,
+                                   fetched, pe);
   });
 }
 
@@ -379,7 +380,7 @@ int gdrkit_shmem_test(const void* address, gdrkit_shmem_word word, gdrkit_shmem_
 
 int gdrkit_shmem_fence(void) {
   return with_pe([](Pe& self) -> base::Status {
-    self.fence();
+    self.transfers().fence();
     return {};
   });
 }

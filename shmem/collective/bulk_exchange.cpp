@@ -63,7 +63,7 @@ class BulkExchange {
       std::memcpy(result.data() + at, sum_.data(), bytes);
     }
     if (auto met = meeting.meet(); !met) return met;
-    return pe_.put(target_, result.data(), size_, pe_.pe(), false);
+    return pe_.transfers().put(target_, result.data(), size_, pe_.pe(), false);
   }
 
  private:
@@ -76,12 +76,12 @@ class BulkExchange {
     for (int distance = 0; done && distance < team_.n_pes(); ++distance) {
       done = call((team_.own() + distance) % team_.n_pes());
     }
-    for (const int pe : team_.members()) base::keep_first(done, pe_.complete_to(pe));
+    for (const int pe : team_.members()) base::keep_first(done, pe_.transfers().complete_to(pe));
     return done;
   }
   base::Status put(std::uint64_t offset, const unsigned char* data, std::uint64_t bytes, int member) noexcept {
     if (bytes == 0 || (member == team_.own() && data == target_ + offset)) return {};
-    return pe_.put(target_ + offset, data, bytes, pe_of(member), true);
+    return pe_.transfers().put(target_ + offset, data, bytes, pe_of(member), true);
   }
 
   /// Bytes [at, at + bytes) of all sources, in the order of the members as the GPU does it, to sum_.
@@ -92,8 +92,8 @@ class BulkExchange {
     parts_.resize(n * padded);
     sum_.resize(padded);
     auto got = to_each([&](int member) {
-      return pe_.get(parts_.data() + static_cast<std::uint64_t>(member) * padded, source_ + at, bytes, pe_of(member),
-                     true);
+      return pe_.transfers().get(parts_.data() + static_cast<std::uint64_t>(member) * padded, source_ + at, bytes,
+                                 pe_of(member), true);
     });
     if (!got) return got;
     const shmem::detail::AnyReduction reduction{static_cast<unsigned>(call_.type),

@@ -36,7 +36,7 @@ base::Result<Message> read_source(core::Pe& pe, const HostTeam& team, const Chec
                                   unsigned char* buffer) noexcept {
   if (checked.call.operation == core::CollectiveOperation::broadcast && checked.call.root != team.own())
     return Message{};
-  if (auto got = pe.get(buffer, checked.call.source, checked.source_bytes, pe.pe(), false); !got) {
+  if (auto got = pe.transfers().get(buffer, checked.call.source, checked.source_bytes, pe.pe(), false); !got) {
     return base::pass(got);
   }
   return Message{0, buffer, checked.source_bytes};
@@ -65,7 +65,7 @@ base::Status write_target(core::Pe& pe, const HostTeam& team, const CheckedCall&
     case core::CollectiveOperation::reduce: reduce_into(result, team, checked, 0); break;
     default: reduce_into(result, team, checked, own * size);
   }
-  return pe.put(checked.call.target, result, checked.target_bytes, pe.pe(), false);
+  return pe.transfers().put(checked.call.target, result, checked.target_bytes, pe.pe(), false);
 } catch (const std::bad_alloc&) {
   return base::fail(ENOMEM, "%s: out of memory", checked.name);
 }

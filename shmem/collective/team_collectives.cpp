@@ -164,7 +164,7 @@ base::Status TeamCollectives::run(const core::CollectiveCall& call) noexcept {
   const CheckedCall& checked = prepared->checked;
   const bool is_barrier = call.operation == core::CollectiveOperation::barrier;
   if (is_barrier) {
-    if (auto done = pe_.complete_all(); !done) return done;
+    if (auto done = pe_.transfers().complete_all(); !done) return done;
   }
   if (checked.has_data() && call.size_bytes == 0) return meet(*prepared, false, {});
   if (checked.has_data() && !fits_host_exchange(checked) && prepared->team->is_over_machines()) {

@@ -25,29 +25,17 @@ base::Status Pe::connect(const PeOptions& options) {
   platform::Device& device = connections_->device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
-  if (connections_->remote() != nullptr) {
-    if (auto made = make_proxy(); !made) return made;
-  }
+  auto transfers = parts::Transfers::make(*connections_);
+  if (!transfers) return base::pass(transfers);
+  transfers_ = std::move(*transfers);
   auto control = stream::StreamControl::make(device, connections_->node());
   if (!control) return base::pass(control);
   control_ = std::move(*control);
   stream_work_.emplace(device, connections_->gpu_kernels());
-  order_.open(connections_->slots(), connections_->transports().size());
   auto collectives = Collectives::make(*this, options.compares_stream_collectives);
   if (!collectives) return base::pass(collectives);
   collectives_ = std::move(*collectives);
   return synchronization_->sync_all("init");
-}
-
-base::Status Pe::make_proxy() {
-  node::Node& node = connections_->node();
-  const int own = node.index_of(connections_->pe());
-  std::vector<std::int32_t> away(static_cast<std::size_t>(n_pes()), shmem::detail::beyond_reach);
-  for (const int pe : node.pes()) away[static_cast<std::size_t>(pe)] = node.index_of(pe) - own;
-  auto proxy = proxy::Proxy::make(connections_->device(), proxy_work_, away);
-  if (!proxy) return base::pass(proxy);
-  proxy_ = std::move(*proxy);
-  return {};
 }
 
 base::Status Pe::finalize() noexcept {
@@ -64,9 +52,9 @@ Pe::~Pe() {
   (void)connections_->device().synchronize_all();
   collectives_.reset();
   control_.reset();
-  if (proxy_ != nullptr) proxy_->stop();
+  if (transfers_ != nullptr) transfers_->stop_proxy();
   connections_->close();
-  proxy_.reset();
+  transfers_.reset();
 }
 
 }  // namespace gdrkit::shmem_impl::core

@@ -17,12 +17,9 @@
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/core/collectives.hpp"
-#include "shmem/core/local_buffers.hpp"
-#include "shmem/core/pe_proxy.hpp"
-#include "shmem/core/put_order.hpp"
 #include "shmem/parts/connections.hpp"
 #include "shmem/parts/synchronization.hpp"
-#include "shmem/proxy/proxy.hpp"
+#include "shmem/parts/transfers.hpp"
 #include "shmem/stream/stream_control.hpp"
 #include "shmem/stream/stream_work.hpp"
 
@@ -33,7 +30,7 @@ struct PeOptions : parts::ConnectionOptions {
 };
 
 enum class Comparison : std::uint8_t { equal, not_equal, greater, less_equal, less, greater_equal };
-enum class SignalOperation : std::uint8_t { set, add };
+using parts::SignalOperation;
 
 /// A word of 4 or 8 bytes in the own heap, and how it is compared.
 struct Word {
@@ -70,6 +67,8 @@ class Pe {
   [[nodiscard]] platform::Device& own_device() noexcept { return connections_->device(); }
   [[nodiscard]] node::Node& node() const noexcept { return connections_->node(); }
   [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return connections_->gpu_kernels(); }
+  [[nodiscard]] parts::Connections& connections() const noexcept { return *connections_; }
+  [[nodiscard]] parts::Transfers& transfers() const noexcept { return *transfers_; }
   [[nodiscard]] Collectives& collectives() const noexcept { return *collectives_; }
   [[nodiscard]] const parts::TeamMemory& team_memory() const noexcept { return connections_->team_memory(); }
   /// What the PE at that position of the node says in its teams.
@@ -97,30 +96,15 @@ class Pe {
                                                      std::size_t shared_bytes) noexcept;
   base::Status launch_cooperative(void* function, const platform::CooperativeShape& shape, void* stream,
                                   void** parameters) noexcept;
-  /// Local buffers of the application's. EEXIST: it overlaps one.
-  base::Status register_buffer(const void* address, std::size_t size_bytes) noexcept;
-  base::Status unregister_buffer(const void* address) noexcept;
-  void unregister_all_buffers() noexcept { buffers_.clear(); }
   /// Collective: makes memory of the application's symmetric; the answer is its address in the heap's range.
   [[nodiscard]] base::Result<void*> register_symmetric(const void* address, std::size_t size_bytes) noexcept;
   base::Status unregister_symmetric(const void* address) noexcept;
-  /// A line for each transport: what it carries to and from that PE, or why nothing.
-  [[nodiscard]] base::Result<std::string> describe(int pe) noexcept;
   void set_limit(std::chrono::milliseconds limit) noexcept { connections_->set_limit(limit); }
 
   [[nodiscard]] base::Result<void*> allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept;
   base::Status free(void* address) noexcept;
   /// EOPNOTSUPP: this process's GPU does not reach that PE's memory.
   [[nodiscard]] base::Result<void*> pointer(const void* address, int pe) const noexcept;
-
-  base::Status put(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept;
-  base::Status get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept;
-  base::Status signal(void* word, std::uint64_t value, SignalOperation operation, int pe) noexcept;
-  base::Status put_signal(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
-                          SignalOperation operation, int pe, bool is_async) noexcept;
-  /// `fetched`: nullptr where the answer is not wanted; with `is_async` it may come as late as in quiet.
-  base::Status atomic(void* target, std::size_t size_bytes, transport::AtomicOperation operation, std::uint64_t operand,
-                      std::uint64_t compare, std::uint64_t* fetched, int pe, bool is_async = false) noexcept;
 
   [[nodiscard]] base::Result<std::uint64_t> load(const Word& word) noexcept;
   [[nodiscard]] base::Result<bool> test(const Word& word, Comparison comparison, std::uint64_t value) noexcept;
@@ -134,13 +118,8 @@ class Pe {
   [[nodiscard]] base::Result<std::vector<std::size_t>> wait_until_some(const Words& words) noexcept;
   [[nodiscard]] base::Result<std::vector<std::size_t>> test_some(const Words& words) noexcept;
 
-  void fence() noexcept { order_.fence(); }
   /// Also tells of waits of GPU kernels that gave up, once: ETIMEDOUT, or ECONNRESET where a PE has ended.
   base::Status quiet() noexcept;
-  /// What this PE's CPU put to and wants from that PE is there.
-  base::Status complete_to(int pe) noexcept;
-  // The two parts of quiet, for those who meet between them.
-  base::Status complete_all() noexcept;
   base::Status check_gpu_waits() noexcept;
 
   // Work of a stream of this PE's GPU (a CUstream; nullptr: the default stream): added, not waited for.
@@ -169,10 +148,6 @@ class Pe {
  private:
   Pe() noexcept = default;
   base::Status connect(const PeOptions& options);
-  base::Status make_proxy();
-
-  /// Where this PE's GPU reaches that PE's copy of [address, address + size_bytes).
-  [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
   [[nodiscard]] base::Result<platform::StreamSignal> stream_signal(const void* word, std::uint64_t value,
                                                                    SignalOperation operation, int pe) const noexcept;
   [[nodiscard]] bool is_beyond_gpu(int pe) const noexcept;
@@ -180,26 +155,13 @@ class Pe {
   /// that it is done before the call returns.
   template <class Call>
   base::Status by_cpu_in_order(const void* address, std::size_t size_bytes, int pe, void* stream, Call call) noexcept;
-  /// EINVAL for a range that leaves its allocation in the own heap.
-  [[nodiscard]] base::Result<transport::LocalMemory> memory_of(const void* address,
-                                                               std::size_t size_bytes) const noexcept;
-  /// Like put, but answers which transport took it.
-  [[nodiscard]] base::Result<std::size_t> put_by(int slot, const heap::HeapRange& range, const void* source,
-                                                 std::size_t size_bytes, bool is_async) noexcept;
-  base::Status store_word(const parts::PeerRange& remote, std::uint64_t value, std::size_t size_bytes,
-                          std::optional<std::size_t> transport) noexcept;
-  base::Status complete(int slot) noexcept;
-
   // Destroyed from the last to the first.
   std::unique_ptr<parts::Connections> connections_;
   std::optional<parts::Synchronization> synchronization_;
+  std::unique_ptr<parts::Transfers> transfers_;
   std::unique_ptr<stream::StreamControl> control_;
   std::optional<stream::StreamWork> stream_work_;
   std::unique_ptr<Collectives> collectives_;
-  PeProxyWork proxy_work_{*this};
-  std::unique_ptr<proxy::Proxy> proxy_;  // nullptr: all PEs are on this machine
-  PutOrder order_;
-  LocalBuffers buffers_;
   std::mutex collective_mutex_;
 };
 

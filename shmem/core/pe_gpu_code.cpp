@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a PE does for GPU code and buffers of the application's.
+// What a PE does for GPU code.
 #include <cinttypes>
 
-#include "platform/device/cuda_calls.hpp"
 #include "platform/device/device_scope.hpp"
 #include "shmem/core/pe.hpp"
 
@@ -11,7 +10,8 @@ namespace gdrkit::shmem_impl::core {
 
 base::Status Pe::watch_for_gpu_kernels() noexcept {
   if (auto watched = control_->watch(); !watched) return watched;
-  return proxy_ != nullptr ? proxy_->serve() : base::Status();
+  proxy::Proxy* const proxy = transfers_->proxy();
+  return proxy != nullptr ? proxy->serve() : base::Status();
 }
 
 base::Status Pe::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
@@ -74,42 +74,6 @@ base::Status Pe::launch_cooperative(void* function, const platform::CooperativeS
   if (auto current = scope.status(); !current) return current;
   return connections_->device().launch_cooperative({reinterpret_cast<std::uint64_t>(function)}, shape,
                                                    {reinterpret_cast<std::uint64_t>(stream)}, parameters);
-}
-
-base::Status Pe::register_buffer(const void* address, std::size_t size_bytes) noexcept {
-  if (connections_->heap().contains(address)) {
-    return base::fail(EINVAL, "%p is in the symmetric heap, which needs no registration", address);
-  }
-  const platform::DeviceScope scope(connections_->device());
-  if (auto current = scope.status(); !current) return current;
-  auto memory = memory_of(address, size_bytes);
-  if (!memory) return base::pass(memory);
-  const auto word = reinterpret_cast<std::uint64_t>(address);
-  if (*memory == transport::LocalMemory::device) {
-    // Transfers trust what is registered: nothing beyond its end, and no other GPU's memory.
-    std::uint64_t start = 0;
-    std::size_t extent = 0;
-    if (const int got = connections_->cuda()->mem_get_address_range(&start, &extent, word); got != 0) {
-      return base::fail_vendor(EINVAL, got, "cuMemGetAddressRange of %p: %s", address, platform::cuda_result_name(got));
-    }
-    const std::uint64_t offset = word - start;
-    if (offset > extent || size_bytes > extent - offset) {
-      return base::fail(EINVAL, "%p + %zu bytes leaves its allocation of %zu bytes", address, size_bytes, extent);
-    }
-    int ordinal = -1;
-    int attribute = platform::cuda_pointer_attribute_device_ordinal;
-    void* values[] = {&ordinal};
-    (void)connections_->cuda()->pointer_get_attributes(1, &attribute, values, word);
-    if (ordinal != connections_->device().identity().ordinal) {
-      return base::fail(EINVAL, "%p is memory of GPU %d, PE %d has GPU %d", address, ordinal, connections_->pe(),
-                        connections_->device().identity().ordinal);
-    }
-  }
-  return buffers_.add(word, size_bytes, *memory);
-}
-
-base::Status Pe::unregister_buffer(const void* address) noexcept {
-  return buffers_.remove(reinterpret_cast<std::uint64_t>(address));
 }
 
 }  // namespace gdrkit::shmem_impl::core

@@ -11,22 +11,12 @@ platform::Stream stream_of(void* handle) noexcept { return {reinterpret_cast<std
 
 }  // namespace
 
-base::Result<std::uint64_t> Pe::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {
-  auto remote = connections_->find(address, size_bytes, pe);
-  if (!remote) return base::pass(remote);
-  if (connections_->is_remote(remote->slot)) {
-    return base::fail(EOPNOTSUPP,
-                      "this GPU does not reach PE %d: it is on another machine, where the CPU's calls reach", pe);
-  }
-  return connections_->heap().address(remote->slot, remote->range.offset);
-}
-
 base::Result<platform::StreamSignal> Pe::stream_signal(const void* word, std::uint64_t value, SignalOperation operation,
                                                        int pe) const noexcept {
   if (reinterpret_cast<std::uint64_t>(word) % sizeof value != 0) {
     return base::fail(EINVAL, "%p is not aligned to the 8 bytes of a signal", word);
   }
-  auto at = reach(word, sizeof value, pe);
+  auto at = connections_->reach(word, sizeof value, pe);
   if (!at) return base::pass(at);
   const bool adds = operation == SignalOperation::add;
   return platform::StreamSignal{*at, value,
@@ -36,15 +26,14 @@ base::Result<platform::StreamSignal> Pe::stream_signal(const void* word, std::ui
 template <class Call>
 base::Status Pe::by_cpu_in_order(const void* address, std::size_t size_bytes, int pe, void* stream,
                                  Call call) noexcept {
-  auto remote = connections_->find(address, size_bytes, pe);
-  if (!remote) return base::pass(remote);
+  if (auto known = connections_->find(address, size_bytes, pe); !known) return base::pass(known);
   {
     const platform::DeviceScope scope(connections_->device());
     if (auto current = scope.status(); !current) return current;
     if (auto done = connections_->device().synchronize(stream_of(stream)); !done) return done;
   }
   if (auto called = call(); !called) return called;
-  return complete(remote->slot);
+  return transfers_->complete_to(pe);
 }
 
 bool Pe::is_beyond_gpu(int pe) const noexcept {
@@ -54,9 +43,10 @@ bool Pe::is_beyond_gpu(int pe) const noexcept {
 base::Status Pe::put_on_stream(void* target, const void* source, std::size_t size_bytes, int pe,
                                const platform::StreamSignal& signal, void* stream) noexcept {
   if (is_beyond_gpu(pe)) {
-    return by_cpu_in_order(target, size_bytes, pe, stream, [&] { return put(target, source, size_bytes, pe, false); });
+    return by_cpu_in_order(target, size_bytes, pe, stream,
+                           [&] { return transfers_->put(target, source, size_bytes, pe, false); });
   }
-  auto at = reach(target, size_bytes, pe);
+  auto at = connections_->reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
   if (size_bytes != 0 && source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
   const platform::DeviceScope scope(connections_->device());
@@ -65,7 +55,7 @@ base::Status Pe::put_on_stream(void* target, const void* source, std::size_t siz
     if (signal.address == 0) return {};
     return stream_work_->signal(stream_of(stream), signal);
   }
-  auto memory = memory_of(source, size_bytes);
+  auto memory = transfers_->memory_of(source, size_bytes);
   if (!memory) return base::pass(memory);
   return stream_work_->put(stream_of(stream), *at, source, size_bytes, *memory, signal);
 }
@@ -73,7 +63,7 @@ base::Status Pe::put_on_stream(void* target, const void* source, std::size_t siz
 base::Status Pe::put_value_on_stream(void* target, const void* value, std::size_t size_bytes, int pe,
                                      void* stream) noexcept {
   if (is_beyond_gpu(pe)) return put_on_stream(target, value, size_bytes, pe, {}, stream);
-  auto at = reach(target, size_bytes, pe);
+  auto at = connections_->reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
   if (size_bytes == 0) return {};
   if (value == nullptr) return base::fail(EINVAL, "the value of a put to PE %d is NULL", pe);
@@ -89,15 +79,16 @@ base::Status Pe::put_value_on_stream(void* target, const void* value, std::size_
 base::Status Pe::get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe,
                                void* stream) noexcept {
   if (is_beyond_gpu(pe)) {
-    return by_cpu_in_order(source, size_bytes, pe, stream, [&] { return get(target, source, size_bytes, pe, false); });
+    return by_cpu_in_order(source, size_bytes, pe, stream,
+                           [&] { return transfers_->get(target, source, size_bytes, pe, false); });
   }
-  auto at = reach(source, size_bytes, pe);
+  auto at = connections_->reach(source, size_bytes, pe);
   if (!at) return base::pass(at);
   if (size_bytes == 0) return {};
   if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
   const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
-  auto memory = memory_of(target, size_bytes);
+  auto memory = transfers_->memory_of(target, size_bytes);
   if (!memory) return base::pass(memory);
   return stream_work_->get(stream_of(stream), target, *at, size_bytes, *memory);
 }
@@ -105,8 +96,9 @@ base::Status Pe::get_on_stream(void* target, const void* source, std::size_t siz
 base::Status Pe::put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, void* word,
                                       std::uint64_t value, SignalOperation operation, int pe, void* stream) noexcept {
   if (is_beyond_gpu(pe)) {
-    return by_cpu_in_order(target, size_bytes, pe, stream,
-                           [&] { return put_signal(target, source, size_bytes, word, value, operation, pe, false); });
+    return by_cpu_in_order(target, size_bytes, pe, stream, [&] {
+      return transfers_->put_signal(target, source, size_bytes, word, value, operation, pe, false);
+    });
   }
   // The word first: where it is wrong, nothing is written.
   auto signal = stream_signal(word, value, operation, pe);
@@ -117,7 +109,8 @@ base::Status Pe::put_signal_on_stream(void* target, const void* source, std::siz
 base::Status Pe::signal_on_stream(void* word, std::uint64_t value, SignalOperation operation, int pe,
                                   void* stream) noexcept {
   if (is_beyond_gpu(pe)) {
-    return by_cpu_in_order(word, sizeof value, pe, stream, [&] { return this->signal(word, value, operation, pe); });
+    return by_cpu_in_order(word, sizeof value, pe, stream,
+                           [&] { return transfers_->signal(word, value, operation, pe); });
   }
   auto signal = stream_signal(word, value, operation, pe);
   if (!signal) return base::pass(signal);
@@ -148,7 +141,7 @@ base::Status Pe::quiet_on_stream(void* stream) noexcept {
   // What the stream itself was given is complete when the stream comes here: its work is done one after the other, and
   // the end of each is visible to the system.
   (void)stream;
-  return complete_all();
+  return transfers_->complete_all();
 }
 
 base::Result<void*> Pe::create_stream() noexcept {

@@ -35,7 +35,7 @@ base::Result<void*> Pe::register_symmetric(const void* address, std::size_t size
 base::Status Pe::unregister_symmetric(const void* address) noexcept {
   const std::lock_guard lock(collective_mutex_);
   // What was put into it has arrived before its mappings go.
-  if (auto done = complete_all(); !done) return done;
+  if (auto done = transfers_->complete_all(); !done) return done;
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - connections_->heap().own_address(0);
   if (auto agreed = synchronization_->agree("buffer_unregister_symmetric", parts::unregistering, offset, 0); !agreed)
     return agreed;
@@ -43,7 +43,7 @@ base::Status Pe::unregister_symmetric(const void* address) noexcept {
   if (!buffer) return base::pass(buffer);
   const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return current;
-  for (const auto& transport : connections_->transports()) transport->forget(buffer->chunk);
+  transfers_->forget(buffer->chunk);
   return connections_->heap().remove_buffer(offset);
 }
 

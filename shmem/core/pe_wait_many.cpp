@@ -72,7 +72,8 @@ base::Status Pe::wait_until_all(const Words& words) noexcept try {
   Looks looks(words);
   parts::Waiter waiter(connections_->node(), connections_->limit(), "wait_until_all");
   while (looks.is_any_open()) {
-    if (auto seen = get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false); !seen)
+    if (auto seen = transfers_->get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false);
+        !seen)
       return seen;
     looks.close_holding();
     if (!looks.is_any_open()) break;
@@ -88,7 +89,8 @@ base::Result<std::vector<std::size_t>> Pe::wait_until_some(const Words& words) n
   Looks looks(words);
   parts::Waiter waiter(connections_->node(), connections_->limit(), "wait_until_some");
   while (looks.is_any_open()) {
-    if (auto seen = get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false); !seen) {
+    if (auto seen = transfers_->get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false);
+        !seen) {
       return base::pass(seen);
     }
     if (auto found = looks.holding(); !found.empty()) return found;
@@ -102,7 +104,8 @@ base::Result<std::vector<std::size_t>> Pe::wait_until_some(const Words& words) n
 base::Result<std::vector<std::size_t>> Pe::test_some(const Words& words) noexcept try {
   if (auto known = check(words, connections_->heap()); !known) return base::pass(known);
   Looks looks(words);
-  if (auto seen = get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false); !seen) {
+  if (auto seen = transfers_->get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false);
+      !seen) {
     return base::pass(seen);
   }
   return looks.holding();

@@ -3,6 +3,8 @@
 // What a PE waits for: its own words, and the other PEs.
 #include <algorithm>
 #include <cinttypes>
+#include <cstdio>
+#include <new>
 
 #include "platform/device/device_scope.hpp"
 #include "shmem/core/comparison.hpp"
@@ -15,7 +17,7 @@ base::Result<std::uint64_t> Pe::load(const Word& word) noexcept {
     return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
   }
   std::uint64_t seen = 0;
-  if (auto loaded = get(&seen, word.address, word.size_bytes, connections_->pe(), false); !loaded)
+  if (auto loaded = transfers_->get(&seen, word.address, word.size_bytes, connections_->pe(), false); !loaded)
     return base::pass(loaded);
   return seen;
 }
@@ -48,15 +50,48 @@ gdrkit_shmem_device_state Pe::device_state() const noexcept {
   state.control_address = control_->device_address();
   state.limit_ns = static_cast<std::uint64_t>(limit_ms == 0 ? longest_ms : limit_ms) * 1'000'000;
   state.teams_address = collectives_->table_address();
-  state.proxy_address = proxy_ != nullptr ? proxy_->device_address() : 0;
+  const proxy::Proxy* const proxy = transfers_->proxy();
+  state.proxy_address = proxy != nullptr ? proxy->device_address() : 0;
   return state;
 }
 
 base::Status Pe::barrier_all() noexcept {
-  if (auto done = complete_all(); !done) return done;
+  if (auto done = transfers_->complete_all(); !done) return done;
   if (auto met = synchronization_->sync_all("barrier_all"); !met) return met;
   // Behind the meeting: the other PEs do not wait in vain for one that reports what its GPU kernels did.
   return check_gpu_waits();
+}
+
+base::Status Pe::quiet() noexcept {
+  auto done = transfers_->complete_all();
+  base::keep_first(done, check_gpu_waits());
+  return done;
+}
+
+base::Status Pe::check_gpu_waits() noexcept try {
+  proxy::Proxy* const proxy = transfers_->proxy();
+  if (auto whole = collectives_->take_fault(); !whole) return whole;
+  if (auto failed = proxy != nullptr ? proxy->take_failure() : base::Status(); !failed) {
+    (void)control_->take_given_up();  // this is why
+    return base::fail_vendor(failed.error().errno_value, failed.error().vendor_code, "PE %d, %s", connections_->pe(),
+                             failed.error().text());
+  }
+  const auto word = control_->take_given_up();
+  if (!word) return {};
+  const auto of_proxy = proxy != nullptr ? proxy->text_of_wait(*word) : std::nullopt;
+  char address[32];
+  std::snprintf(address, sizeof address, "0x%" PRIx64, *word);
+  const std::string what = of_proxy ? *of_proxy : std::string("the word at ") + address;
+  if (const int dead = control_->dead_pe(); dead >= 0) {
+    return base::fail(ECONNRESET, "a GPU kernel of PE %d gave up waiting for %s: PE %d has ended", connections_->pe(),
+                      what.c_str(), dead);
+  }
+  return base::fail(ETIMEDOUT,
+                    "a GPU kernel of PE %d gave up waiting for %s: not there within the limit "
+                    "(gdrkit_shmem_set_timeout)",
+                    connections_->pe(), what.c_str());
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while a wait of a GPU kernel that gave up was told of");
 }
 
 base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept {
@@ -85,14 +120,14 @@ base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, 
 base::Status Pe::free(void* address) noexcept {
   const std::lock_guard lock(collective_mutex_);
   // Before the memory may have a new owner: what was put into it has arrived.
-  if (auto done = complete_all(); !done) return done;
+  if (auto done = transfers_->complete_all(); !done) return done;
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - connections_->heap().own_address(0);
   if (auto agreed = synchronization_->agree("free", parts::freeing, offset, 0); !agreed) return agreed;
   return connections_->heap().free(reinterpret_cast<std::uint64_t>(address));
 }
 
 base::Result<void*> Pe::pointer(const void* address, int pe) const noexcept {
-  auto at = reach(address, 1, pe);
+  auto at = connections_->reach(address, 1, pe);
   if (!at) return base::pass(at);
   return reinterpret_cast<void*>(*at);
 }

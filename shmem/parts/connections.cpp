@@ -257,6 +257,16 @@ base::Result<PeerRange> Connections::find(const void* address, std::size_t size_
   return PeerRange{*slot, *range};
 }
 
+base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {
+  auto remote = find(address, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  if (is_remote(remote->slot)) {
+    return base::fail(EOPNOTSUPP,
+                      "this GPU does not reach PE %d: it is on another machine, where the CPU's calls reach", pe);
+  }
+  return heap_->address(remote->slot, remote->range.offset);
+}
+
 TeamLines& Connections::team_lines(int index) const noexcept {
   auto* const first = static_cast<char*>(node_->area()) + static_cast<std::size_t>(node_pes()) * sizeof(PeLine);
   return reinterpret_cast<TeamLines*>(first)[index];

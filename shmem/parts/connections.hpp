@@ -94,6 +94,8 @@ class Connections {
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
   /// That PE's copy of [address, address + size_bytes) of the own heap. EINVAL: the range leaves its allocation.
   [[nodiscard]] base::Result<PeerRange> find(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  /// Where this PE's GPU reaches that. EOPNOTSUPP: it does not.
+  [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
 
   // What the PEs of this machine share, by position in the node.
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }

@@ -116,7 +116,7 @@ TEST_P(TransportConformance, GetsReadEveryByte) {
   run([](Side& side) {
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(side.other_pe) + 1);
-    ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, mine.data(), room, side.pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(side.pe.transfers().put(side.object, mine.data(), room, side.pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(side.pe.barrier_all()));
     const std::size_t limit = side.transport.limits().get[static_cast<std::size_t>(transport::LocalMemory::host)];
     for (const std::size_t size : {1U, 2U, 8U, 13U, 64U, 1000U, 4096U, 60'000U, 100'003U}) {
@@ -151,7 +151,7 @@ TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
       const core::Word word{static_cast<char*>(side.object) + word_at, sizeof round, false};
       ASSERT_TRUE(side.pe.wait_until(word, core::Comparison::greater_equal, round));
       std::vector<std::uint8_t> seen(size);
-      ASSERT_TRUE(tests::succeeded(side.pe.get(seen.data(), side.object, size, side.pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(side.pe.transfers().get(seen.data(), side.object, size, side.pe.pe(), false)));
       ASSERT_EQ(seen, data) << "round " << round;
       ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
       ASSERT_TRUE(tests::succeeded(side.pe.sync_all()));
@@ -166,7 +166,7 @@ TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetWhereItIsServed) {
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
     for (const std::size_t size : {1U, 8U, 500U, 1024U, 100'000U}) {
       if (size > limits.put[heap] || size > limits.get[heap]) continue;
-      ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, pattern.data(), size, side.pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(side.pe.transfers().put(side.object, pattern.data(), size, side.pe.pe(), false)));
       ASSERT_TRUE(tests::succeeded(side.pe.quiet()));
       auto* const back = static_cast<char*>(side.object) + 400'000;
       ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(200'000, size), side.object, size,

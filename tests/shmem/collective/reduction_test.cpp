@@ -188,7 +188,7 @@ TEST(ShmemReduction, AllPesHaveTheSameBits) {
         const Bytes sums = side.read(side.target, count * 4);
         ASSERT_TRUE(succeeded(pe.barrier_all()));
         Bytes theirs(count * 4);
-        ASSERT_TRUE(succeeded(pe.get(theirs.data(), side.target, theirs.size(), (pe.pe() + 1) % 4, false)));
+        ASSERT_TRUE(succeeded(pe.transfers().get(theirs.data(), side.target, theirs.size(), (pe.pe() + 1) % 4, false)));
         EXPECT_EQ(theirs, sums) << count;
         ASSERT_TRUE(succeeded(pe.sync_all()));
       }

@@ -127,7 +127,7 @@ const Loop loops[] = {
      [](Pe& pe, char* object, std::size_t size_bytes) {
        const std::vector<char> data(size_bytes, 'x');
        for (int next = 0; next < pe.n_pes(); ++next) {
-         if (auto put = pe.put(object, data.data(), size_bytes, next, next % 2 == 0); !put) return put;
+         if (auto put = pe.transfers().put(object, data.data(), size_bytes, next, next % 2 == 0); !put) return put;
        }
        return pe.barrier_all();
      }},

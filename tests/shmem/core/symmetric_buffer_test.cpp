@@ -76,11 +76,11 @@ TEST(SymmetricBuffer, PutsReachTheOtherPesOwnBuffer) {
     for (const std::size_t size : {std::size_t{8}, std::size_t{1000}, std::size_t{1} << 20}) {
       const std::size_t at = buffer_bytes - size;
       const auto mine = tests::make_pattern(size, static_cast<unsigned>(pe.pe()));
-      ASSERT_TRUE(succeeded(pe.put(bytes + at, mine.data(), size, next, false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(bytes + at, mine.data(), size, next, false)));
       ASSERT_TRUE(succeeded(pe.barrier_all()));
       EXPECT_EQ(own.read(at, size), tests::make_pattern(size, static_cast<unsigned>(previous))) << size;
       std::vector<std::uint8_t> seen(size);
-      ASSERT_TRUE(succeeded(pe.get(seen.data(), bytes + at, size, next, false)));
+      ASSERT_TRUE(succeeded(pe.transfers().get(seen.data(), bytes + at, size, next, false)));
       EXPECT_EQ(seen, mine) << size;
       ASSERT_TRUE(succeeded(pe.barrier_all()));
     }
@@ -103,10 +103,11 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
     const int n_pes = pe.n_pes();
     const int other = n_pes - 1 - pe.pe();
     std::uint64_t fetched = 7;
-    ASSERT_TRUE(succeeded(pe.atomic(words, 8, transport::AtomicOperation::add, 5, 0, &fetched, other)));
+    ASSERT_TRUE(succeeded(pe.transfers().atomic(words, 8, transport::AtomicOperation::add, 5, 0, &fetched, other)));
     EXPECT_EQ(fetched, 0U);
     const std::uint64_t data = 0x1122334455667788U;
-    ASSERT_TRUE(succeeded(pe.put_signal(words + 8, &data, 8, words + 1, 3, SignalOperation::set, other, false)));
+    ASSERT_TRUE(
+        succeeded(pe.transfers().put_signal(words + 8, &data, 8, words + 1, 3, SignalOperation::set, other, false)));
     auto waited = pe.wait_until({words + 1, 8, false}, Comparison::equal, 3);
     ASSERT_TRUE(waited) << waited.error().text();
     ASSERT_TRUE(succeeded(pe.put_on_stream(words + 16, &data, 8, other, {}, nullptr)));
@@ -120,7 +121,7 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     const std::vector<std::int32_t> ones(1000, pe.pe() + 1);
     auto* const numbers = reinterpret_cast<char*>(words) + 4096;
-    ASSERT_TRUE(succeeded(pe.put(numbers, ones.data(), 4000, pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().put(numbers, ones.data(), 4000, pe.pe(), false)));
     ASSERT_TRUE(succeeded(pe.quiet()));
     CollectiveCall call{CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, numbers + 4096, numbers, 4000};
     call.reduction = GDRKIT_SHMEM_SUM;
@@ -226,11 +227,11 @@ TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
     EXPECT_EQ(error_of(pe.free(bytes)).errno_value, EINVAL);
     // What lies behind the registered bytes is mapped, but not symmetric.
     const char byte = 1;
-    EXPECT_EQ(pe.put(bytes + buffer_bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
-    EXPECT_EQ(pe.put(bytes + buffer_bytes - 1, &byte, 2, 0, false).error().errno_value, EINVAL);
-    ASSERT_TRUE(succeeded(pe.put(bytes, &byte, 1, 1 - pe.pe(), false)));
+    EXPECT_EQ(pe.transfers().put(bytes + buffer_bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.transfers().put(bytes + buffer_bytes - 1, &byte, 2, 0, false).error().errno_value, EINVAL);
+    ASSERT_TRUE(succeeded(pe.transfers().put(bytes, &byte, 1, 1 - pe.pe(), false)));
     ASSERT_TRUE(succeeded(pe.unregister_symmetric(bytes)));
-    EXPECT_EQ(pe.put(bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.transfers().put(bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
     EXPECT_EQ(error_of(pe.unregister_symmetric(bytes)).errno_value, EINVAL);
     // Nothing but its registration is gone, and its place is free again.
     EXPECT_EQ(own.read(0, 1)[0], 1);
@@ -239,7 +240,7 @@ TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
       ASSERT_TRUE(again) << again.error().text();
       EXPECT_EQ(*again, bytes);
       const char value = static_cast<char>(10 + round);
-      ASSERT_TRUE(succeeded(pe.put(bytes + 5, &value, 1, 1 - pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(bytes + 5, &value, 1, 1 - pe.pe(), false)));
       ASSERT_TRUE(succeeded(pe.barrier_all()));
       EXPECT_EQ(own.read(5, 1)[0], value);
       ASSERT_TRUE(succeeded(pe.unregister_symmetric(bytes)));
@@ -259,7 +260,7 @@ TEST(SymmetricBuffer, FinalizingWithOneLeavesNothingBehind) {
         ASSERT_TRUE(made) << made.error().text();
         freed.free();
         const std::uint64_t word = 5;
-        ASSERT_TRUE(succeeded(pe.put(*made, &word, 8, 1 - pe.pe(), false)));
+        ASSERT_TRUE(succeeded(pe.transfers().put(*made, &word, 8, 1 - pe.pe(), false)));
         ASSERT_TRUE(succeeded(pe.barrier_all()));
         EXPECT_EQ(tests::device_bytes(pe, *made, 1)[0], 5);
         ASSERT_TRUE(succeeded(pe.barrier_all()));
@@ -290,7 +291,7 @@ TEST(SymmetricBuffer, SharesTheHeapsRangeWithItsGrowth) {
     EXPECT_EQ(error_of(pe.allocate(std::size_t{24} << 20, 1, false)).errno_value, ENOMEM);
     const std::uint64_t word = 0x55 + static_cast<unsigned>(pe.pe());
     for (void* const at : {*first, *more, *object}) {
-      ASSERT_TRUE(succeeded(pe.put(at, &word, 8, 1 - pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(at, &word, 8, 1 - pe.pe(), false)));
     }
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     EXPECT_EQ(own.read(0, 1)[0], 0x55 + 1 - pe.pe());
@@ -324,15 +325,15 @@ TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
     ASSERT_TRUE(object);
     const std::uint64_t word = 77;
     for (int round = 0; round < 2; ++round) {
-      ASSERT_TRUE(succeeded(pe.put(*made, &word, 8, 1 - pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(*made, &word, 8, 1 - pe.pe(), false)));
       std::uint64_t seen = 0;
-      ASSERT_TRUE(succeeded(pe.get(&seen, *made, 8, 1 - pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().get(&seen, *made, 8, 1 - pe.pe(), false)));
       EXPECT_EQ(seen, word);
     }
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     EXPECT_EQ(*reinterpret_cast<const volatile std::uint64_t*>(own), word);
-    ASSERT_TRUE(succeeded(pe.put(*object, &word, 8, 1 - pe.pe(), false)));
-    auto described = pe.describe(1 - pe.pe());
+    ASSERT_TRUE(succeeded(pe.transfers().put(*object, &word, 8, 1 - pe.pe(), false)));
+    auto described = pe.transfers().describe(1 - pe.pe());
     ASSERT_TRUE(described);
     EXPECT_THAT(*described, HasSubstr(pe.remote() == nullptr ? "bar1: put from host" : "ucx"));
     ASSERT_TRUE(succeeded(pe.unregister_symmetric(*made)));
@@ -351,9 +352,9 @@ TEST(SymmetricHeapGrowth, IsReachedAfterItGrewMoreOftenThanBar1Counts) {
       last = *made;
     }
     const std::uint64_t word = 0x1234;
-    ASSERT_TRUE(succeeded(pe.put(last, &word, 8, 1 - pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().put(last, &word, 8, 1 - pe.pe(), false)));
     std::uint64_t seen = 0;
-    ASSERT_TRUE(succeeded(pe.get(&seen, last, 8, 1 - pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().get(&seen, last, 8, 1 - pe.pe(), false)));
     EXPECT_EQ(seen, word);
   });
 }

@@ -41,7 +41,7 @@ struct Objects {
 
 std::vector<std::uint8_t> read_all(Pe& pe, const void* source, int other) {
   std::vector<std::uint8_t> bytes(room);
-  EXPECT_TRUE(tests::succeeded(pe.get(bytes.data(), source, room, other, false)));
+  EXPECT_TRUE(tests::succeeded(pe.transfers().get(bytes.data(), source, room, other, false)));
   return bytes;
 }
 
@@ -53,17 +53,17 @@ TEST(ShmemTransfer, PutsAndGetsMoveEveryByteAndNoOther) {
     const Objects objects(pe);
     const int other = (pe.pe() + 1) % 3;
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
-    ASSERT_TRUE(tests::succeeded(pe.put(objects.source, pattern.data(), room, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.source, pattern.data(), room, pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(pe.quiet()));
     for (const bool is_async : {false, true}) {
       for (const bool from_heap : {false, true}) {
         std::vector<std::uint8_t> expected(room, 0xee);
-        ASSERT_TRUE(tests::succeeded(pe.put(objects.target, expected.data(), room, other, false)));
+        ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.target, expected.data(), room, other, false)));
         std::size_t at = 1;
         for (const std::size_t size : sizes) {
           const void* const source =
               from_heap ? static_cast<const void*>(objects.from(at + 3)) : pattern.data() + at + 3;
-          ASSERT_TRUE(tests::succeeded(pe.put(objects.at(at), source, size, other, is_async))) << size;
+          ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.at(at), source, size, other, is_async))) << size;
           std::copy_n(pattern.begin() + static_cast<long>(at) + 3, size, expected.begin() + static_cast<long>(at));
           at += size + 5;
         }
@@ -82,12 +82,13 @@ TEST(ShmemTransfer, GetsIntoTheHeapMoveEveryByteAndNoOther) {
     const int other = 1 - pe.pe();
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(other) + 1);
-    ASSERT_TRUE(tests::succeeded(pe.put(objects.source, pattern.data(), room, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.source, pattern.data(), room, pe.pe(), false)));
     std::vector<std::uint8_t> expected(room, 0);
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     std::size_t at = 1;
     for (const std::size_t size : sizes) {
-      ASSERT_TRUE(tests::succeeded(pe.get(objects.at(at), objects.from(at + 3), size, other, at % 2 == 0))) << size;
+      ASSERT_TRUE(tests::succeeded(pe.transfers().get(objects.at(at), objects.from(at + 3), size, other, at % 2 == 0)))
+          << size;
       std::copy_n(theirs.begin() + static_cast<long>(at) + 3, size, expected.begin() + static_cast<long>(at));
       at += size + 5;
     }
@@ -124,15 +125,15 @@ TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
          "no allocation"},
     };
     for (const Wrong& wrong : wrongs) {
-      auto put = pe.put(wrong.target, wrong.source, wrong.size, wrong.pe, false);
+      auto put = pe.transfers().put(wrong.target, wrong.source, wrong.size, wrong.pe, false);
       ASSERT_FALSE(put) << wrong.says;
       EXPECT_EQ(put.error().errno_value, EINVAL);
       EXPECT_THAT(put.error().text(), ::testing::HasSubstr(wrong.says));
     }
-    auto signalled =
-        pe.put_signal(objects.target, bytes.data(), 8, objects.at(room - 4), 1, SignalOperation::set, other, false);
+    auto signalled = pe.transfers().put_signal(objects.target, bytes.data(), 8, objects.at(room - 4), 1,
+                                               SignalOperation::set, other, false);
     ASSERT_FALSE(signalled);
-    ASSERT_TRUE(tests::succeeded(pe.put(objects.at(5), bytes.data(), 0, other, false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.at(5), bytes.data(), 0, other, false)));
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     EXPECT_EQ(read_all(pe, objects.target, pe.pe()), std::vector<std::uint8_t>(room, 0));
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
@@ -150,12 +151,12 @@ TEST(ShmemTransfer, SignalsComeAfterTheirData) {
         for (const bool is_async : {false, true}) {
           ++round;
           const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
-          ASSERT_TRUE(tests::succeeded(pe.put_signal(objects.target, data.data(), size, objects.word, round,
-                                                     SignalOperation::set, other, is_async)));
+          ASSERT_TRUE(tests::succeeded(pe.transfers().put_signal(objects.target, data.data(), size, objects.word, round,
+                                                                 SignalOperation::set, other, is_async)));
           auto seen = pe.wait_until({objects.word, 8, false}, Comparison::greater_equal, round);
           ASSERT_TRUE(seen) << seen.error().text();
           std::vector<std::uint8_t> got(size);
-          ASSERT_TRUE(tests::succeeded(pe.get(got.data(), objects.target, size, pe.pe(), false)));
+          ASSERT_TRUE(tests::succeeded(pe.transfers().get(got.data(), objects.target, size, pe.pe(), false)));
           ASSERT_EQ(got, data);
           ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
         }
@@ -170,12 +171,12 @@ TEST(ShmemTransfer, AFenceOrdersPutsOfAllTransports) {
     const int other = 1 - pe.pe();
     for (std::uint64_t round = 1; round <= 50; ++round) {
       const std::vector<std::uint8_t> data(200000, static_cast<std::uint8_t>(round));
-      ASSERT_TRUE(tests::succeeded(pe.put(objects.target, data.data(), data.size(), other, true)));
-      pe.fence();
-      ASSERT_TRUE(tests::succeeded(pe.put(objects.word, &round, sizeof round, other, true)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.target, data.data(), data.size(), other, true)));
+      pe.transfers().fence();
+      ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.word, &round, sizeof round, other, true)));
       ASSERT_TRUE(pe.wait_until({objects.word, 8, false}, Comparison::equal, round));
       std::vector<std::uint8_t> got(data.size());
-      ASSERT_TRUE(tests::succeeded(pe.get(got.data(), objects.target, got.size(), pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().get(got.data(), objects.target, got.size(), pe.pe(), false)));
       ASSERT_EQ(got, data) << "round " << round;
       ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     }
@@ -190,30 +191,36 @@ TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
       threads.emplace_back([&] {
         for (int i = 0; i < 20; ++i) {
           std::uint64_t before = 0;
-          EXPECT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::add, 1, 0, &before, 0)));
-          EXPECT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::add, 1, 0, nullptr, 0)));
+          EXPECT_TRUE(tests::succeeded(
+              pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::add, 1, 0, &before, 0)));
+          EXPECT_TRUE(tests::succeeded(
+              pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::add, 1, 0, nullptr, 0)));
         }
       });
     }
     for (auto& thread : threads) thread.join();
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     std::uint64_t seen = 0;
-    ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::fetch, 0, 0, &seen, 0)));
+    ASSERT_TRUE(
+        tests::succeeded(pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::fetch, 0, 0, &seen, 0)));
     EXPECT_EQ(seen, 3U * 2 * 20 * 2);
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
     if (pe.pe() == 1) {
-      ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::set, 5, 0, &seen, 0)));
-      EXPECT_EQ(seen, 240U);
-      ASSERT_TRUE(tests::succeeded(pe.signal(objects.word, 3, SignalOperation::add, 0)));
       ASSERT_TRUE(
-          tests::succeeded(pe.atomic(objects.word, 8, transport::AtomicOperation::compare_swap, 9, 8, &seen, 0)));
+          tests::succeeded(pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::set, 5, 0, &seen, 0)));
+      EXPECT_EQ(seen, 240U);
+      ASSERT_TRUE(tests::succeeded(pe.transfers().signal(objects.word, 3, SignalOperation::add, 0)));
+      ASSERT_TRUE(tests::succeeded(
+          pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::compare_swap, 9, 8, &seen, 0)));
       EXPECT_EQ(seen, 8U);
     }
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
-    EXPECT_EQ(pe.atomic(objects.at(4), 8, transport::AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value,
-              EINVAL);
-    EXPECT_EQ(pe.atomic(objects.target, 2, transport::AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value,
-              EINVAL);
+    EXPECT_EQ(
+        pe.transfers().atomic(objects.at(4), 8, transport::AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value,
+        EINVAL);
+    EXPECT_EQ(
+        pe.transfers().atomic(objects.target, 2, transport::AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value,
+        EINVAL);
   });
 }
 
@@ -227,17 +234,17 @@ TEST(ShmemTransfer, GetsByAnEngineMoveEveryByte) {
       auto object = pe.allocate(size, 1, true);
       ASSERT_TRUE(object) << object.error().text();
       const auto theirs = tests::make_pattern(size, static_cast<unsigned>(1 - pe.pe()));
-      ASSERT_TRUE(tests::succeeded(pe.put(*object, theirs.data(), size, 1 - pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().put(*object, theirs.data(), size, 1 - pe.pe(), false)));
       ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
       const auto mine = tests::make_pattern(size, static_cast<unsigned>(pe.pe()));
-      const auto text = pe.describe(pe.pe());
+      const auto text = pe.transfers().describe(pe.pe());
       ASSERT_TRUE(text) << text.error().text();
       const bool is_asked = std::strcmp(engine, "cpu") != 0;
       EXPECT_EQ(text->find("get to host up to 64 KiB, pinned host up to 256 KiB") != std::string::npos, is_asked)
           << *text;
       for (const std::size_t bytes : {8ul, 1024ul, 1025ul, 5000ul, 65536ul, size}) {
         std::vector<std::uint8_t> seen(bytes);
-        ASSERT_TRUE(tests::succeeded(pe.get(seen.data(), *object, bytes, pe.pe(), false))) << engine;
+        ASSERT_TRUE(tests::succeeded(pe.transfers().get(seen.data(), *object, bytes, pe.pe(), false))) << engine;
         EXPECT_TRUE(std::equal(seen.begin(), seen.end(), mine.begin())) << engine << ", " << bytes;
       }
       ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
@@ -261,7 +268,7 @@ TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
         threads.emplace_back([&] {
           std::vector<std::uint8_t> seen(size, 0xee);
           together.arrive_and_wait();
-          EXPECT_TRUE(tests::succeeded(pe.get(seen.data(), *object, size, 1 - pe.pe(), false)));
+          EXPECT_TRUE(tests::succeeded(pe.transfers().get(seen.data(), *object, size, 1 - pe.pe(), false)));
           EXPECT_EQ(tests::first_difference(seen, std::vector<std::uint8_t>(size)), size);
         });
       }
@@ -302,7 +309,7 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
     ASSERT_TRUE(tests::succeeded((*bar1)->complete(other)));
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     std::uint64_t seen = 0;
-    EXPECT_TRUE(tests::succeeded(pe.get(&seen, objects.target, 8, pe.pe(), false)));
+    EXPECT_TRUE(tests::succeeded(pe.transfers().get(&seen, objects.target, 8, pe.pe(), false)));
     EXPECT_EQ(seen, 0x1234567890 + static_cast<std::uint64_t>(1 - pe.pe()));
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
   });
@@ -345,7 +352,7 @@ TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
     auto object = pe.allocate(5000, 1, true);
     ASSERT_TRUE(object) << object.error().text();
     std::vector<std::uint8_t> seen(5000);
-    const auto refused = pe.get(seen.data(), *object, seen.size(), pe.pe(), false);
+    const auto refused = pe.transfers().get(seen.data(), *object, seen.size(), pe.pe(), false);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().errno_value, EINVAL);
     EXPECT_NE(std::strstr(refused.error().text(), "unknown engine \"abacus\""), nullptr) << refused.error().text();
@@ -355,7 +362,7 @@ TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
 TEST(ShmemTransfer, DescribesWhatServesEachPe) {
   run_shmem_job({}, [](Pe& pe) {
     for (int other = 0; other < pe.n_pes(); ++other) {
-      auto text = pe.describe(other);
+      auto text = pe.transfers().describe(other);
       ASSERT_TRUE(text) << text.error().text();
       // In the order in which they are tried.
       EXPECT_EQ(text->find("bar1: "), 0U) << *text;
@@ -371,7 +378,7 @@ TEST(ShmemTransfer, DescribesWhatServesEachPe) {
                 std::string::npos)
           << *text;
     }
-    EXPECT_EQ(pe.describe(pe.n_pes()).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.transfers().describe(pe.n_pes()).error().errno_value, EINVAL);
   });
 }
 

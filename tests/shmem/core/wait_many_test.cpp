@@ -25,7 +25,7 @@ TEST(ShmemWaitMany, FindsWhatHolds) {
   run_shmem_job({.n_pes = 1}, [](Pe& pe) {
     void* const address = words_of(pe);
     const std::int32_t held[count] = {-1, 5, -1, 5, 9, -7};
-    ASSERT_TRUE(tests::succeeded(pe.put(address, held, sizeof held, 0, false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(address, held, sizeof held, 0, false)));
     const std::uint64_t five = 5;
     Words words{{address, 4, true}, count, Comparison::greater_equal, &five, 1, nullptr};
     EXPECT_EQ(pe.test_some(words).value(), (Indices{1, 3, 4}));
@@ -51,7 +51,7 @@ TEST(ShmemWaitMany, WaitsForAnotherPe) {
     Words words{{address, 8, false}, count, Comparison::equal, &one, 1, left_out};
     for (const std::size_t next : {4U, 2U, 0U, 1U, 5U, 3U}) {
       if (pe.pe() == 1) {
-        ASSERT_TRUE(tests::succeeded(pe.put(address + next, &one, sizeof one, 0, false)));
+        ASSERT_TRUE(tests::succeeded(pe.transfers().put(address + next, &one, sizeof one, 0, false)));
       } else {
         EXPECT_EQ(pe.wait_until_some(words).value(), Indices{next});
         left_out[next] = 1;

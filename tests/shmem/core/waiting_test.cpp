@@ -19,7 +19,7 @@ TEST(ShmemWaiting, ComparesAsSignedOrUnsigned) {
     auto made = pe.allocate(64, 1, true);
     ASSERT_TRUE(made) << made.error().text();
     const auto minus_two = static_cast<std::uint64_t>(-2);
-    ASSERT_TRUE(tests::succeeded(pe.put(*made, &minus_two, 8, 0, false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(*made, &minus_two, 8, 0, false)));
     struct Case {
       std::size_t size;
       bool is_signed;
@@ -86,11 +86,11 @@ TEST(ShmemWaiting, ManyPesOnFewCores) {
     auto* const words = static_cast<std::uint64_t*>(*made);
     const std::uint64_t mine = static_cast<std::uint64_t>(pe.pe()) + 100;
     for (int other = 0; other < 16; ++other) {
-      ASSERT_TRUE(tests::succeeded(pe.put(words + pe.pe(), &mine, sizeof mine, other, false)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().put(words + pe.pe(), &mine, sizeof mine, other, false)));
     }
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     std::uint64_t seen[16] = {};
-    ASSERT_TRUE(tests::succeeded(pe.get(seen, words, sizeof seen, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().get(seen, words, sizeof seen, pe.pe(), false)));
     for (std::uint64_t other = 0; other < 16; ++other) EXPECT_EQ(seen[other], other + 100);
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
   });

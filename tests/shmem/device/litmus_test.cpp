@@ -237,12 +237,12 @@ TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
       for (std::uint64_t round = 1; round <= rounds; ++round) {
         std::fill(data.begin(), data.end(), round);
         if (round % 2 == 0) {
-          ASSERT_TRUE(succeeded(pe.put_signal(player.target, data.data(), piece_bytes, flag, round,
-                                              shmem_impl::core::SignalOperation::set, 1, false)));
+          ASSERT_TRUE(succeeded(pe.transfers().put_signal(player.target, data.data(), piece_bytes, flag, round,
+                                                          shmem_impl::core::SignalOperation::set, 1, false)));
         } else {
-          ASSERT_TRUE(succeeded(pe.put(player.target, data.data(), piece_bytes, 1, false)));
-          pe.fence();
-          ASSERT_TRUE(succeeded(pe.put(flag, &round, sizeof round, 1, false)));
+          ASSERT_TRUE(succeeded(pe.transfers().put(player.target, data.data(), piece_bytes, 1, false)));
+          pe.transfers().fence();
+          ASSERT_TRUE(succeeded(pe.transfers().put(flag, &round, sizeof round, 1, false)));
         }
       }
     }
@@ -260,7 +260,7 @@ TEST(ShmemLitmus, ACpuSeesWhatTheOtherGpuKernelPutBeforeTheSignal) {
       (void)player.finish();
     } else {
       const std::uint64_t one = 1;
-      ASSERT_TRUE(succeeded(pe.put(player.words + ready_index, &one, sizeof one, 0, false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(player.words + ready_index, &one, sizeof one, 0, false)));
       std::vector<std::uint64_t> data(piece_bytes / sizeof(std::uint64_t));
       LitmusResult result{};
       for (std::uint64_t last = 0; last < rounds;) {
@@ -270,7 +270,7 @@ TEST(ShmemLitmus, ACpuSeesWhatTheOtherGpuKernelPutBeforeTheSignal) {
         if (*flag == last) continue;
         last = *flag;
         ++result.raced;
-        ASSERT_TRUE(succeeded(pe.get(data.data(), player.target, piece_bytes, 1, false)));
+        ASSERT_TRUE(succeeded(pe.transfers().get(data.data(), player.target, piece_bytes, 1, false)));
         result.broken += *std::min_element(data.begin(), data.end()) < last ? 1 : 0;
       }
       report("put by the gpu, seen by the cpu", result);

@@ -109,18 +109,18 @@ TEST_F(ForgedMessages, ChangeNothing) {
       say(RemoteMessageKind::death, "");
       stranger().say(forged, "", true);
       const int before = stranger().delivered;
-      EXPECT_TRUE(pe.get(&value, *object, sizeof value, 0, false));  // moves the traffic
+      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // moves the traffic
       EXPECT_GT(stranger().delivered, before);
-      EXPECT_TRUE(pe.get(&value, *object, sizeof value, faulty_pe, false));
+      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
       EXPECT_EQ(pe.remote()->first_dead(), -1);
     }
     EXPECT_TRUE(pe.barrier_all());
     value = 7;
-    EXPECT_TRUE(pe.put(*object, &value, sizeof value, 1 - pe.pe(), false));
+    EXPECT_TRUE(pe.transfers().put(*object, &value, sizeof value, 1 - pe.pe(), false));
     EXPECT_TRUE(pe.barrier_all());
     value = 0;
-    EXPECT_TRUE(pe.get(&value, *object, sizeof value, pe.pe(), false));
+    EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, pe.pe(), false));
     EXPECT_EQ(value, 7u);
     EXPECT_TRUE(pe.barrier_all());
   });
@@ -206,10 +206,10 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
       }
       for (const int port : own_ports()) why_not = send_as_other_user(port, messages);
       for (int i = 0; i < 100 && arrived < 100; ++i) {
-        EXPECT_TRUE(pe.get(&value, *object, sizeof value, 0, false));  // moves the traffic
+        EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // moves the traffic
         ::usleep(10'000);
       }
-      EXPECT_TRUE(pe.get(&value, *object, sizeof value, faulty_pe, false));
+      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
       EXPECT_EQ(pe.remote()->first_dead(), -1);
     }

@@ -71,7 +71,7 @@ TEST_P(RemoteMeeting, OfATeamBringsAllToAllInFewMessages) {
     for (int meeting = 0; pe.pe() != 0 && meeting < meetings; ++meeting) {
       std::vector<std::uint8_t> said(part);
       std::iota(said.begin(), said.end(), static_cast<std::uint8_t>(7 * pe.pe() + meeting));
-      ASSERT_TRUE(succeeded(pe.put(*source, said.data(), part, pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(*source, said.data(), part, pe.pe(), false)));
       ASSERT_TRUE(succeeded(pe.quiet()));
       ASSERT_TRUE(
           succeeded(pe.collectives().run({core::CollectiveOperation::fcollect, *team, *target, *source, part})));

@@ -93,12 +93,12 @@ TEST(ShmemStream, PutsMoveEveryByteAndNoOther) {
     const int before = (pe.pe() + 2) % 3;
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(before) + 1);
-    ASSERT_TRUE(tests::succeeded(pe.put(streamed.source, mine.data(), room, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(streamed.source, mine.data(), room, pe.pe(), false)));
     for (const bool from_heap : {false, true}) {
       for (void* const stream : {streamed.stream, static_cast<void*>(nullptr)}) {
         const std::vector<std::uint8_t> blank(room, 0xee);
         std::vector<std::uint8_t> expected = blank;
-        ASSERT_TRUE(tests::succeeded(pe.put(streamed.target, blank.data(), room, pe.pe(), false)));
+        ASSERT_TRUE(tests::succeeded(pe.transfers().put(streamed.target, blank.data(), room, pe.pe(), false)));
         ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
         std::size_t at = 1;
         for (const std::size_t size : sizes) {
@@ -124,7 +124,7 @@ TEST(ShmemStream, GetsMoveEveryByteAndNoOther) {
     const int other = 1 - pe.pe();
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(other) + 1);
-    ASSERT_TRUE(tests::succeeded(pe.put(streamed.source, mine.data(), room, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(streamed.source, mine.data(), room, pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     std::vector<std::uint8_t> expected(room, 0);
     std::vector<std::uint8_t> on_host(room, 0);
@@ -156,11 +156,11 @@ TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
         tests::succeeded(pe.signal_on_stream(streamed.word, 3, core::SignalOperation::add, 0, streamed.stream)));
     ASSERT_TRUE(tests::succeeded(pe.put_on_stream(streamed.at(24), streamed.word, 8, 0, {}, streamed.stream)));
     std::uint64_t seen[4] = {1, 1, 1, 1};
-    ASSERT_TRUE(tests::succeeded(pe.get(seen, streamed.target, sizeof seen, 0, false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().get(seen, streamed.target, sizeof seen, 0, false)));
     for (const std::uint64_t one : seen) EXPECT_EQ(one, 0U);
     streamed.open();
     ASSERT_NO_FATAL_FAILURE(streamed.finish());
-    ASSERT_TRUE(tests::succeeded(pe.get(seen, streamed.target, sizeof seen, 0, false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().get(seen, streamed.target, sizeof seen, 0, false)));
     EXPECT_EQ(seen[0], 7U);
     EXPECT_EQ(seen[1], 7U) << "not after the put before it";
     EXPECT_EQ(seen[2], 7U) << "not after the put before it";
@@ -185,7 +185,7 @@ TEST(ShmemStream, SignalsComeAfterTheirData) {
         const bool from_heap = repeat % 2 == 0;
         const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
         if (from_heap) {
-          ASSERT_TRUE(tests::succeeded(pe.put(streamed.source, data.data(), size, pe.pe(), false)));
+          ASSERT_TRUE(tests::succeeded(pe.transfers().put(streamed.source, data.data(), size, pe.pe(), false)));
           ASSERT_TRUE(tests::succeeded(pe.quiet()));
         }
         const bool adds = repeat % 3 == 0;
@@ -223,7 +223,7 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
     EXPECT_TRUE(tests::succeeded(pe.barrier_all())) << "a wait of another PE, or one that was told of";
     // The stream went on.
     std::uint64_t seen = 0;
-    ASSERT_TRUE(tests::succeeded(pe.get(&seen, streamed.target, 8, 0, false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().get(&seen, streamed.target, 8, 0, false)));
     EXPECT_EQ(seen, 5U);
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
   });

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/core/put_order.hpp"
+#include "shmem/parts/put_order.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "support/results.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 /// Moves nothing, and writes down what it is asked for.
@@ -104,4 +104,4 @@ TEST_F(PutOrderOfTwo, WhatIsCompleteIsNotCompletedAgain) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

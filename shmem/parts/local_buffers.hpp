@@ -13,7 +13,7 @@
 #include "platform/device/cuda_calls.hpp"
 #include "shmem/transport/transport.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 
 /// Thread-safe. Ranges do not overlap.
 class LocalBuffers {
@@ -42,4 +42,4 @@ class LocalBuffers {
   std::map<std::uint64_t, Buffer> buffers_;
 };
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

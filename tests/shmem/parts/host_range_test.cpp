@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Memory of the stack and of brk() is recognised to its last byte, and nothing else.
-#include "shmem/core/host_range.hpp"
+#include "shmem/parts/host_range.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 TEST(ShmemHostRange, TheStackOfEachThreadIsHostMemoryAndAnothersIsNotKnown) {
@@ -137,4 +137,4 @@ TEST(ShmemHostRange, AFiberDoesNotMakeAllMemoryAboveItItsStack) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

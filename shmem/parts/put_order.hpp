@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "shmem/transport/transport.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 
 /// A transport keeps its own puts to a PE in order. So a fence only counts; what came before it by another transport is
 /// completed when the next put chooses a transport, and not at all when it chooses the same. Thread-safe.
@@ -59,4 +59,4 @@ class PutOrder {
   std::unique_ptr<Puts[]> puts_;
 };
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

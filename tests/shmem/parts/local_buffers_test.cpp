@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/core/local_buffers.hpp"
+#include "shmem/parts/local_buffers.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 using tests::run_shmem_job;
@@ -118,7 +118,7 @@ TEST(LocalBuffers, TheDriverIsAskedOfMappedMemoryEachTime) {
 
 /// Of host memory, and on a GPU of device memory, also by the streams' GPU kernels.
 TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     constexpr std::size_t size = 20000;
     auto target = pe.allocate(size, 1, true);
     ASSERT_TRUE(target);
@@ -130,12 +130,15 @@ TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
     }();
     ASSERT_TRUE(own) << own.error().text();
     auto* const on_device = reinterpret_cast<void*>(own->address());
-    ASSERT_TRUE(tests::succeeded(pe.register_buffer(host.data(), size)));
-    ASSERT_TRUE(tests::succeeded(pe.register_buffer(on_device, size)));
-    EXPECT_EQ(pe.register_buffer(host.data() + 5, 1).error().errno_value, EEXIST);
-    EXPECT_EQ(pe.register_buffer(*target, 8).error().errno_value, EINVAL) << "in the heap";
+    ASSERT_TRUE(tests::succeeded(pe.transfers().register_buffer(host.data(), size)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().register_buffer(on_device, size)));
+    EXPECT_EQ(pe.transfers().register_buffer(host.data() + 5, 1).error().errno_value, EEXIST);
+    EXPECT_EQ(pe.transfers().register_buffer(*target, 8).error().errno_value, EINVAL) << "in the heap";
     if (!device.is_emulated()) {
-      EXPECT_EQ(pe.register_buffer(static_cast<char*>(on_device) + size / 2, std::size_t{1} << 40).error().errno_value,
+      EXPECT_EQ(pe.transfers()
+                    .register_buffer(static_cast<char*>(on_device) + size / 2, std::size_t{1} << 40)
+                    .error()
+                    .errno_value,
                 EINVAL)
           << "leaves its allocation";
     }
@@ -154,17 +157,17 @@ TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
           }
         }
         ASSERT_TRUE(tests::succeeded(on_stream ? pe.put_on_stream(*target, local, size, other, {}, nullptr)
-                                               : pe.put(*target, local, size, other, false)));
+                                               : pe.transfers().put(*target, local, size, other, false)));
         ASSERT_TRUE(tests::succeeded(pe.synchronize_stream(nullptr)));
         ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
         EXPECT_EQ(tests::device_bytes(pe, *target, size), theirs);
         ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
       }
     }
-    ASSERT_TRUE(tests::succeeded(pe.unregister_buffer(host.data())));
-    EXPECT_EQ(pe.unregister_buffer(host.data()).error().errno_value, EINVAL);
-    pe.unregister_all_buffers();
-    EXPECT_EQ(pe.unregister_buffer(on_device).error().errno_value, EINVAL);
+    ASSERT_TRUE(tests::succeeded(pe.transfers().unregister_buffer(host.data())));
+    EXPECT_EQ(pe.transfers().unregister_buffer(host.data()).error().errno_value, EINVAL);
+    pe.transfers().unregister_all_buffers();
+    EXPECT_EQ(pe.transfers().unregister_buffer(on_device).error().errno_value, EINVAL);
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     const platform::DeviceScope scope(device);
     ASSERT_TRUE(tests::succeeded(own->free()));
@@ -172,7 +175,7 @@ TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
 }
 
 TEST(ShmemGpuCode, WhatCannotBeLaunchedIsRefused) {
-  run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     EXPECT_EQ(pe.cooperative_blocks(nullptr, 32, 0).error().errno_value, EINVAL);
     EXPECT_EQ(pe.initialise_module(nullptr).error().errno_value, EINVAL);
     if (!pe.device().is_emulated()) return;
@@ -184,4 +187,4 @@ TEST(ShmemGpuCode, WhatCannotBeLaunchedIsRefused) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/core/host_range.hpp"
+#include "shmem/parts/host_range.hpp"
 
 #include <link.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <iterator>
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 struct Range {
@@ -102,4 +102,4 @@ bool is_surely_host(const void* address, std::size_t size_bytes) noexcept {
   return brk_begin != 0 && Range{brk_begin, reinterpret_cast<std::uintptr_t>(::sbrk(0))}.holds(at, size_bytes);
 }
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 
 /// Whether all of it lies in the live part of the calling thread's stack, in the program's own variables, or in the
 /// heap that brk() grows, where small blocks of malloc's are: the driver never places device memory there. false: not
@@ -13,4 +13,4 @@ namespace gdrkit::shmem_impl::core {
 /// unmapped. No system call but a thread's first time.
 [[nodiscard]] bool is_surely_host(const void* address, std::size_t size_bytes) noexcept;
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/core/local_buffers.hpp"
+#include "shmem/parts/local_buffers.hpp"
 
 #include <cinttypes>
 #include <iterator>
 #include <mutex>
 #include <new>
 
-#include "shmem/core/host_range.hpp"
+#include "shmem/parts/host_range.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 /// Up to here transports move pinned memory as other host memory. Only the engine "automatic" differs, for gets above
@@ -82,4 +82,4 @@ transport::LocalMemory LocalBuffers::kind_of(const void* address, std::size_t si
   return type == platform::cuda_memory_type_host ? transport::LocalMemory::pinned : transport::LocalMemory::host;
 }
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

@@ -3,9 +3,9 @@
 // What serves the way to another PE, for people.
 #include <new>
 
-#include "shmem/core/pe.hpp"
+#include "shmem/parts/transfers.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 const char* name_of(transport::LocalMemory memory) noexcept {
@@ -35,11 +35,11 @@ std::string text_of(const std::size_t (&limits)[transport::local_memory_count]) 
 
 }  // namespace
 
-base::Result<std::string> Pe::describe(int pe) noexcept try {
-  auto slot = connections_->slot_of(pe);
+base::Result<std::string> Transfers::describe(int pe) noexcept try {
+  auto slot = connections_.slot_of(pe);
   if (!slot) return base::pass(slot);
   std::string text;
-  for (const auto& transport : connections_->transports()) {
+  for (const auto& transport : transports_) {
     text += (text.empty() ? "" : "\n") + std::string(transport->name()) + ": ";
     if (auto serves = transport->serves(*slot); !serves) {
       text += std::string("not used: ") + serves.error().text();
@@ -48,11 +48,11 @@ base::Result<std::string> Pe::describe(int pe) noexcept try {
     const transport::TransportLimits& limits = transport->limits();
     text += "put from " + text_of(limits.put) + "; get to " + text_of(limits.get);
   }
-  text += connections_->is_remote(*slot) ? "\nGPU kernels: by proxy, a thread of this PE that takes their commands"
-                                         : "\nGPU kernels: by loads and stores";
+  text += connections_.is_remote(*slot) ? "\nGPU kernels: by proxy, a thread of this PE that takes their commands"
+                                        : "\nGPU kernels: by loads and stores";
   return text;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while the way to a PE was described");
 }
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts
