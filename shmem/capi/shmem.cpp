@@ -237,8 +237,8 @@ int gdrkit_shmem_get_info(gdrkit_shmem_info* info) {
 int gdrkit_shmem_get_device_state(gdrkit_shmem_device_state* state) {
   return with_pe([=](Pe& self) -> base::Status {
     if (state == nullptr) return refuse_null("the device's state");
-    if (auto watched = self.watch_for_gpu_kernels(); !watched) return watched;
-    *state = self.device_state();
+    if (auto watched = self.gpu_code().watch(); !watched) return watched;
+    *state = self.gpu_code().state();
     return {};
   });
 }

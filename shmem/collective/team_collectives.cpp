@@ -240,10 +240,10 @@ base::Status TeamCollectives::run_on_gpu(const Prepared& prepared) noexcept {
 base::Status TeamCollectives::launch_in(const Prepared& prepared, platform::Stream stream,
                                         std::uint64_t ticket) noexcept {
   // Another PE's end then ends the waits of the GPU kernel.
-  if (auto watched = pe_.watch_for_gpu_kernels(); !watched) return watched;
+  if (auto watched = pe_.gpu_code().watch(); !watched) return watched;
   const CheckedCall& checked = prepared.checked;
   CollectiveParameters parameters{};
-  parameters.state = pe_.device_state();
+  parameters.state = pe_.gpu_code().state();
   parameters.team = table_.state(*prepared.team);
   const Plan plan = plan_collective(checked.call.operation, checked.call.size_bytes, parameters.team);
   parameters.target = reinterpret_cast<std::uint64_t>(checked.call.target);

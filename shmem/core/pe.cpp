@@ -28,9 +28,9 @@ base::Status Pe::connect(const PeOptions& options) {
   auto transfers = parts::Transfers::make(*connections_);
   if (!transfers) return base::pass(transfers);
   transfers_ = std::move(*transfers);
-  auto control = stream::StreamControl::make(device, connections_->node());
-  if (!control) return base::pass(control);
-  control_ = std::move(*control);
+  auto gpu_code = parts::GpuCode::make(*connections_, *transfers_);
+  if (!gpu_code) return base::pass(gpu_code);
+  gpu_code_ = std::move(*gpu_code);
   stream_work_.emplace(device, connections_->gpu_kernels());
   auto collectives = Collectives::make(*this, options.compares_stream_collectives);
   if (!collectives) return base::pass(collectives);
@@ -51,7 +51,7 @@ Pe::~Pe() {
   // GPU kernels of the application's streams may still hold addresses of what ends here; their waits have limits.
   (void)connections_->device().synchronize_all();
   collectives_.reset();
-  control_.reset();
+  gpu_code_.reset();
   if (transfers_ != nullptr) transfers_->stop_proxy();
   connections_->close();
   transfers_.reset();

@@ -18,9 +18,9 @@
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/core/collectives.hpp"
 #include "shmem/parts/connections.hpp"
+#include "shmem/parts/gpu_code.hpp"
 #include "shmem/parts/synchronization.hpp"
 #include "shmem/parts/transfers.hpp"
-#include "shmem/stream/stream_control.hpp"
 #include "shmem/stream/stream_work.hpp"
 
 namespace gdrkit::shmem_impl::core {
@@ -69,6 +69,7 @@ class Pe {
   [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return connections_->gpu_kernels(); }
   [[nodiscard]] parts::Connections& connections() const noexcept { return *connections_; }
   [[nodiscard]] parts::Transfers& transfers() const noexcept { return *transfers_; }
+  [[nodiscard]] parts::GpuCode& gpu_code() const noexcept { return *gpu_code_; }
   [[nodiscard]] Collectives& collectives() const noexcept { return *collectives_; }
   [[nodiscard]] const parts::TeamMemory& team_memory() const noexcept { return connections_->team_memory(); }
   /// What the PE at that position of the node says in its teams.
@@ -82,20 +83,6 @@ class Pe {
   [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept { return connections_->slot_of(pe); }
   /// nullptr: all PEs are on this machine.
   [[nodiscard]] remote::Remote* remote() const noexcept { return connections_->remote(); }
-  /// What GPU kernels on this PE's GPU need to know of it.
-  [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
-  /// From now on another PE's end also ends the waits of this PE's GPU kernels, and they reach PEs of other machines:
-  /// call it before any may do so.
-  base::Status watch_for_gpu_kernels() noexcept;
-  /// Calls it with the state and the GPU current. Nothing to do on the emulated device.
-  base::Status fill_state(gdrkit_shmem_fill_state_t fill) noexcept;
-  /// A CUmodule: its symbol gdrkit_shmem_state gets the state.
-  base::Status initialise_module(void* module) noexcept;
-  /// A CUfunction: how many of its blocks run at once, and a launch of blocks that do.
-  [[nodiscard]] base::Result<int> cooperative_blocks(void* function, unsigned threads,
-                                                     std::size_t shared_bytes) noexcept;
-  base::Status launch_cooperative(void* function, const platform::CooperativeShape& shape, void* stream,
-                                  void** parameters) noexcept;
   /// Collective: makes memory of the application's symmetric; the answer is its address in the heap's range.
   [[nodiscard]] base::Result<void*> register_symmetric(const void* address, std::size_t size_bytes) noexcept;
   base::Status unregister_symmetric(const void* address) noexcept;
@@ -159,7 +146,7 @@ class Pe {
   std::unique_ptr<parts::Connections> connections_;
   std::optional<parts::Synchronization> synchronization_;
   std::unique_ptr<parts::Transfers> transfers_;
-  std::unique_ptr<stream::StreamControl> control_;
+  std::unique_ptr<parts::GpuCode> gpu_code_;
   std::optional<stream::StreamWork> stream_work_;
   std::unique_ptr<Collectives> collectives_;
   std::mutex collective_mutex_;

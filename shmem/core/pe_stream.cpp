@@ -125,9 +125,9 @@ base::Status Pe::wait_on_stream(const Word& word, Comparison comparison, std::ui
     return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
   }
   if (auto own = connections_->heap().find(word.address, word.size_bytes); !own) return base::pass(own);
-  if (auto watched = control_->watch(); !watched) return watched;
+  if (auto watched = gpu_code_->watch_peers(); !watched) return watched;
   platform::StreamWaitParameters parameters{};
-  parameters.state = device_state();
+  parameters.state = gpu_code_->state();
   parameters.address = address;
   parameters.value = value;
   parameters.word = word.is_signed ? -static_cast<int>(word.size_bytes) : static_cast<int>(word.size_bytes);

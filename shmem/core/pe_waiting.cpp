@@ -3,8 +3,6 @@
 // What a PE waits for: its own words, and the other PEs.
 #include <algorithm>
 #include <cinttypes>
-#include <cstdio>
-#include <new>
 
 #include "platform/device/device_scope.hpp"
 #include "shmem/core/comparison.hpp"
@@ -37,24 +35,6 @@ base::Result<std::uint64_t> Pe::wait_until(const Word& word, Comparison comparis
   }
 }
 
-gdrkit_shmem_device_state Pe::device_state() const noexcept {
-  constexpr std::int64_t longest_ms = 60'000;
-  const std::int64_t limit_ms = connections_->limit().count();
-  gdrkit_shmem_device_state state{};
-  state.pe = connections_->pe();
-  state.n_pes = connections_->n_pes();
-  state.heap_address = connections_->heap().own_address(0);
-  state.heap_bytes = connections_->heap().max_bytes();
-  state.stride_bytes = connections_->heap().stride_bytes();
-  state.sync_address = connections_->heap().own_address(0);
-  state.control_address = control_->device_address();
-  state.limit_ns = static_cast<std::uint64_t>(limit_ms == 0 ? longest_ms : limit_ms) * 1'000'000;
-  state.teams_address = collectives_->table_address();
-  const proxy::Proxy* const proxy = transfers_->proxy();
-  state.proxy_address = proxy != nullptr ? proxy->device_address() : 0;
-  return state;
-}
-
 base::Status Pe::barrier_all() noexcept {
   if (auto done = transfers_->complete_all(); !done) return done;
   if (auto met = synchronization_->sync_all("barrier_all"); !met) return met;
@@ -68,30 +48,9 @@ base::Status Pe::quiet() noexcept {
   return done;
 }
 
-base::Status Pe::check_gpu_waits() noexcept try {
-  proxy::Proxy* const proxy = transfers_->proxy();
+base::Status Pe::check_gpu_waits() noexcept {
   if (auto whole = collectives_->take_fault(); !whole) return whole;
-  if (auto failed = proxy != nullptr ? proxy->take_failure() : base::Status(); !failed) {
-    (void)control_->take_given_up();  // this is why
-    return base::fail_vendor(failed.error().errno_value, failed.error().vendor_code, "PE %d, %s", connections_->pe(),
-                             failed.error().text());
-  }
-  const auto word = control_->take_given_up();
-  if (!word) return {};
-  const auto of_proxy = proxy != nullptr ? proxy->text_of_wait(*word) : std::nullopt;
-  char address[32];
-  std::snprintf(address, sizeof address, "0x%" PRIx64, *word);
-  const std::string what = of_proxy ? *of_proxy : std::string("the word at ") + address;
-  if (const int dead = control_->dead_pe(); dead >= 0) {
-    return base::fail(ECONNRESET, "a GPU kernel of PE %d gave up waiting for %s: PE %d has ended", connections_->pe(),
-                      what.c_str(), dead);
-  }
-  return base::fail(ETIMEDOUT,
-                    "a GPU kernel of PE %d gave up waiting for %s: not there within the limit "
-                    "(gdrkit_shmem_set_timeout)",
-                    connections_->pe(), what.c_str());
-} catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a wait of a GPU kernel that gave up was told of");
+  return gpu_code_->check_waits();
 }
 
 base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept {

@@ -101,6 +101,10 @@ class Connections {
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
   [[nodiscard]] const TeamMemory& team_memory() const noexcept { return team_memory_; }
+  /// Of the teams' part of the own heap.
+  [[nodiscard]] std::uint64_t teams_address() const noexcept {
+    return heap_->own_address(heap::SymmetricHeap::zeroed_bytes);
+  }
 
  private:
   Connections() noexcept = default;

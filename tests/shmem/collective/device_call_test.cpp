@@ -93,7 +93,7 @@ void run_device_calls(core::Pe& pe) {
                        std::to_string(static_cast<int>(scope)) + ", " + std::to_string(size) + " bytes");
           if (of != tests::world && operation > DeviceOperation::barrier) continue;  // numbered backwards
           TeamParameters parameters{};
-          parameters.state = pe.device_state();
+          parameters.state = pe.gpu_code().state();
           parameters.team = of;
           parameters.target = reinterpret_cast<std::uint64_t>(side.target);
           parameters.source = reinterpret_cast<std::uint64_t>(side.source);

@@ -142,9 +142,9 @@ TEST(SymmetricBuffer, GpuKernelsPutIntoIt) {
     auto made = pe.register_symmetric(own.address(), buffer_bytes);
     ASSERT_TRUE(made) << made.error().text();
     const std::uint64_t at = reinterpret_cast<std::uint64_t>(*made);
-    ASSERT_TRUE(succeeded(pe.watch_for_gpu_kernels()));
+    ASSERT_TRUE(succeeded(pe.gpu_code().watch()));
     platform::ShmemParameters parameters{};
-    parameters.state = pe.device_state();
+    parameters.state = pe.gpu_code().state();
     parameters.source = at + (1 << 20);
     parameters.target = at + (2 << 20);
     parameters.size_bytes = 65536;

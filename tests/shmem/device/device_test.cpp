@@ -40,7 +40,7 @@ class Side {
     EXPECT_TRUE(loaded) << loaded.error().text();
     gpu_kernels_.emplace(std::move(*loaded));
     stream_ = *device_.create_stream();
-    EXPECT_TRUE(tests::succeeded(pe.watch_for_gpu_kernels()));
+    EXPECT_TRUE(tests::succeeded(pe.gpu_code().watch()));
     target = allocate(room);
     source = allocate(room);
     words_ = allocate(512);
@@ -55,7 +55,7 @@ class Side {
 
   [[nodiscard]] ShmemParameters parameters(ShmemOperation operation, ShmemScope scope, std::uint64_t size) const {
     ShmemParameters made{};
-    made.state = pe_.device_state();
+    made.state = pe_.gpu_code().state();
     made.target = reinterpret_cast<std::uint64_t>(target);
     made.source = reinterpret_cast<std::uint64_t>(source);
     made.size_bytes = size;
@@ -245,7 +245,7 @@ TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
 TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     if (is_gpu) return;  // a host thread asks as if it were a GPU's
-    const State state = pe.device_state();
+    const State state = pe.gpu_code().state();
     char* const own = reinterpret_cast<char*>(state.heap_address);
     EXPECT_EQ(ptr(state, own, pe.pe()), own);
     const bool is_beyond = pe.node().index_of(1 - pe.pe()) < 0;

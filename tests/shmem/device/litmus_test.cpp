@@ -94,7 +94,7 @@ class Player {
   }
   void launch(const Litmus& litmus, LitmusMistake mistake, LaunchShape shape, std::uint32_t rounds) {
     LitmusParameters made{};
-    made.state = pe_.device_state();
+    made.state = pe_.gpu_code().state();
     made.state.limit_ns = 20'000'000'000;
     made.words = reinterpret_cast<std::uint64_t>(words);
     made.target = reinterpret_cast<std::uint64_t>(target);

@@ -176,13 +176,13 @@ TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
 
 TEST(ShmemGpuCode, WhatCannotBeLaunchedIsRefused) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
-    EXPECT_EQ(pe.cooperative_blocks(nullptr, 32, 0).error().errno_value, EINVAL);
-    EXPECT_EQ(pe.initialise_module(nullptr).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.gpu_code().cooperative_blocks(nullptr, 32, 0).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.gpu_code().initialise_module(nullptr).error().errno_value, EINVAL);
     if (!pe.device().is_emulated()) return;
     auto* const function = reinterpret_cast<void*>(std::uintptr_t{8});
-    EXPECT_EQ(pe.cooperative_blocks(function, 32, 0).error().errno_value, EOPNOTSUPP);
-    EXPECT_EQ(pe.launch_cooperative(function, {}, nullptr, nullptr).error().errno_value, EOPNOTSUPP);
-    EXPECT_EQ(pe.initialise_module(function).error().errno_value, EOPNOTSUPP);
+    EXPECT_EQ(pe.gpu_code().cooperative_blocks(function, 32, 0).error().errno_value, EOPNOTSUPP);
+    EXPECT_EQ(pe.gpu_code().launch_cooperative(function, {}, nullptr, nullptr).error().errno_value, EOPNOTSUPP);
+    EXPECT_EQ(pe.gpu_code().initialise_module(function).error().errno_value, EOPNOTSUPP);
   });
 }
 

@@ -31,10 +31,10 @@ void run_as_gpu_kernels(int n_pes, shmem_impl::transport::RemoteWay way,
   job.remote_way = way;
   job.machine_of = [](int pe) { return pe % 2; };
   tests::run_shmem_job(job, [&](shmem_impl::core::Pe& pe) {
-    ASSERT_TRUE(succeeded(pe.watch_for_gpu_kernels()));
+    ASSERT_TRUE(succeeded(pe.gpu_code().watch()));
     auto object = pe.allocate(words * 8, 1, true);
     ASSERT_TRUE(object) << object.error().text();
-    body(pe, pe.device_state(), static_cast<std::uint64_t*>(*object));
+    body(pe, pe.gpu_code().state(), static_cast<std::uint64_t*>(*object));
   });
 }
 

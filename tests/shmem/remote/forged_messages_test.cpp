@@ -93,7 +93,7 @@ TEST_F(ForgedMessages, ChangeNothing) {
         // Whatever number comes next: one of these is it.
         for (forged.number = 1; forged.number < 400; ++forged.number) stranger().say(forged, data);
       };
-      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.device_state().heap_address;
+      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
       forged.size_bytes = 8;
       say(RemoteMessageKind::put, "STRANGER");
       forged.word_bytes = 8;
@@ -197,7 +197,7 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
     if (pe.pe() == faulty_pe) {
       RemoteMessage forged;
       forged.kind = RemoteMessageKind::put;
-      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.device_state().heap_address;
+      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
       forged.size_bytes = 8;
       std::vector<std::string> messages;
       for (forged.number = 1; forged.number <= 100; ++forged.number) {

@@ -103,17 +103,17 @@ const Step steps[] = {
      }},
     {"at gets of a GPU kernel from it", nothing,
      [](core::Pe& pe, void* object) {
-       auto watched = pe.watch_for_gpu_kernels();
+       auto watched = pe.gpu_code().watch();
        if (!watched) return watched;
        return repeat([&] {
-         (void)shmem::g(pe.device_state(), static_cast<std::uint64_t*>(object), victim);
+         (void)shmem::g(pe.gpu_code().state(), static_cast<std::uint64_t*>(object), victim);
          return pe.quiet();
        });
      }},
     {"at a barrier of GPU kernels", nothing,
      [](core::Pe& pe, void*) {
-       auto watched = pe.watch_for_gpu_kernels();
-       if (!watched || shmem::barrier_all(pe.device_state(), shmem::thread())) return watched;
+       auto watched = pe.gpu_code().watch();
+       if (!watched || shmem::barrier_all(pe.gpu_code().state(), shmem::thread())) return watched;
        auto ended = pe.quiet();
        // GPU kernels look twice a second: another PE's must not see this process's end first.
        std::this_thread::sleep_for(2s);
