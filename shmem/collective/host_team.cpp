@@ -9,19 +9,20 @@
 #include <utility>
 
 #include "shmem/parts/waiter.hpp"
+#include "shmem/remote/remote.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
-HostTeam::HostTeam(core::Pe& pe, core::Team handle, int slot, std::vector<int> members, int own)
-    : pe_(pe),
+HostTeam::HostTeam(parts::Connections& connections, Team handle, int slot, std::vector<int> members, int own)
+    : connections_(connections),
       handle_(handle),
       slot_(slot),
       members_(std::move(members)),
       own_(own),
       lines_(members_.size()),
       first_arrivals_(members_.size()) {
-  const auto away =
-      std::find_if(members_.begin(), members_.end(), [this](int member) { return pe_.node().index_of(member) < 0; });
+  const auto away = std::find_if(members_.begin(), members_.end(),
+                                 [this](int member) { return connections_.node().index_of(member) < 0; });
   if (away != members_.end()) first_away_ = *away;
   if (is_over_machines()) {
     remote_lines_.resize(members_.size());
@@ -29,7 +30,7 @@ HostTeam::HostTeam(core::Pe& pe, core::Team handle, int slot, std::vector<int> m
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (!is_over_machines() || i == static_cast<std::size_t>(own_)) {
-      lines_[i] = &pe_.team_lines(pe_.node().index_of(members_[i]))[slot_];
+      lines_[i] = &connections_.team_lines(connections_.node().index_of(members_[i]))[slot_];
       continue;
     }
     remote_lines_[i] = std::make_unique<parts::TeamLine>();
@@ -101,18 +102,18 @@ base::Status HostTeam::meet_by_messages(const char* what) noexcept {
   const remote::Meeting meeting{static_cast<std::uint64_t>(slot_), members_, static_cast<std::size_t>(own_),
                                 first_arrivals_, meetings_};
   Words words(*this, what);
-  return pe_.remote()->meet(meeting, words, what);
+  return connections_.remote()->meet(meeting, words, what);
 }
 
 /// Ordering: what a PE says, and did before, is released by its count and acquired by all who wait for it.
 base::Status HostTeam::meet_by_memory(const char* what) noexcept {
   for (int member = 0; member < n_pes(); ++member) {
-    parts::Waiter waiter(pe_.node(), pe_.limit(), what);
+    parts::Waiter waiter(connections_.node(), connections_.limit(), what);
     const std::uint64_t wanted = first_arrivals_[static_cast<std::size_t>(member)] + meetings_;
     while (line(member).arrivals.load(std::memory_order_acquire) < wanted) {
       if (auto waited = waiter.pause(); !waited) {
         return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d of team 0x%x, PE %d of the job)",
-                          waited.error().text(), pe_.pe(), member, static_cast<unsigned>(handle_),
+                          waited.error().text(), connections_.pe(), member, static_cast<unsigned>(handle_),
                           members_[static_cast<std::size_t>(member)]);
       }
     }

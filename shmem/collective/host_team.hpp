@@ -13,7 +13,8 @@
 #include "base/result.hpp"
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
-#include "shmem/core/pe.hpp"
+#include "shmem/collective/collective_call.hpp"
+#include "shmem/parts/connections.hpp"
 #include "shmem/parts/team_line.hpp"
 
 namespace gdrkit::shmem_impl::collective {
@@ -50,9 +51,9 @@ struct Message {
 class HostTeam {
  public:
   /// `members`: PEs of the job, in the order of the team; the caller is the one at `own`.
-  HostTeam(core::Pe& pe, core::Team handle, int slot, std::vector<int> members, int own);
+  HostTeam(parts::Connections& connections, Team handle, int slot, std::vector<int> members, int own);
 
-  [[nodiscard]] core::Team handle() const noexcept { return handle_; }
+  [[nodiscard]] Team handle() const noexcept { return handle_; }
   [[nodiscard]] int slot() const noexcept { return slot_; }
   [[nodiscard]] int own() const noexcept { return own_; }
   [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(members_.size()); }
@@ -95,8 +96,8 @@ class HostTeam {
   [[nodiscard]] parts::TeamLine& line(int member) const noexcept { return *lines_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] parts::TeamWord& said(int member) const noexcept { return line(member).said[meetings_ % 2]; }
 
-  core::Pe& pe_;
-  const core::Team handle_;
+  parts::Connections& connections_;
+  const Team handle_;
   const int slot_;
   const std::vector<int> members_;
   const int own_;

@@ -32,7 +32,8 @@ base::Status Pe::connect(const PeOptions& options) {
   if (!gpu_code) return base::pass(gpu_code);
   gpu_code_ = std::move(*gpu_code);
   stream_work_.emplace(device, connections_->gpu_kernels());
-  auto collectives = Collectives::make(*this, options.compares_stream_collectives);
+  auto collectives =
+      collective::TeamCollectives::make({*connections_, *transfers_, *gpu_code_}, options.compares_stream_collectives);
   if (!collectives) return base::pass(collectives);
   collectives_ = std::move(*collectives);
   return synchronization_->sync_all("init");

@@ -15,8 +15,7 @@
 #include "base/result.hpp"
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
-#include "platform/gpu_code/gpu_kernels.hpp"
-#include "shmem/core/collectives.hpp"
+#include "shmem/collective/team_collectives.hpp"
 #include "shmem/parts/connections.hpp"
 #include "shmem/parts/gpu_code.hpp"
 #include "shmem/parts/synchronization.hpp"
@@ -66,14 +65,10 @@ class Pe {
   [[nodiscard]] const platform::Device& device() const noexcept { return connections_->device(); }
   [[nodiscard]] platform::Device& own_device() noexcept { return connections_->device(); }
   [[nodiscard]] node::Node& node() const noexcept { return connections_->node(); }
-  [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return connections_->gpu_kernels(); }
   [[nodiscard]] parts::Connections& connections() const noexcept { return *connections_; }
   [[nodiscard]] parts::Transfers& transfers() const noexcept { return *transfers_; }
   [[nodiscard]] parts::GpuCode& gpu_code() const noexcept { return *gpu_code_; }
-  [[nodiscard]] Collectives& collectives() const noexcept { return *collectives_; }
-  [[nodiscard]] const parts::TeamMemory& team_memory() const noexcept { return connections_->team_memory(); }
-  /// What the PE at that position of the node says in its teams.
-  [[nodiscard]] parts::TeamLines& team_lines(int index) const noexcept { return connections_->team_lines(index); }
+  [[nodiscard]] collective::TeamCollectives& collectives() const noexcept { return *collectives_; }
   [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return connections_->limit(); }
   /// Between its own transports and others': for tests of transports.
   [[nodiscard]] transport::TransportSetting transport_setting() const noexcept {
@@ -148,7 +143,7 @@ class Pe {
   std::unique_ptr<parts::Transfers> transfers_;
   std::unique_ptr<parts::GpuCode> gpu_code_;
   std::optional<stream::StreamWork> stream_work_;
-  std::unique_ptr<Collectives> collectives_;
+  std::unique_ptr<collective::TeamCollectives> collectives_;
   std::mutex collective_mutex_;
 };
 

@@ -19,8 +19,6 @@ NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(?:shmem_impl::)?([a-z]\w*)::(
 # Products whose private namespaces are checked: a file of <product>/<folder> opens <this>::<folder> and what is inside.
 PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"}
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations
-# It defines what core declares, so that core need not include the folder above it.
-DEFINES_FOR_CORE = "shmem/collective/team_collectives.cpp"
 
 
 def read_layers(root):
@@ -127,7 +125,7 @@ def folder_violations(path, source):
     right = f"{PRIVATE[product]}::{folders[0]}"
     for match in OPENED.finditer(repo.code_only(source)):
         opened = match.group(1)
-        if opened != right and not opened.startswith(right + "::") and (path, opened) != (DEFINES_FOR_CORE, "gdrkit::shmem_impl::core"):
+        if opened != right and not opened.startswith(right + "::"):
             yield f"{path}:{repo.line_of(source, match.start())}: opens namespace {opened}; its folder's is {right}"
 
 

@@ -17,7 +17,7 @@
 namespace gdrkit::tests {
 
 enum class Way { host, stream };
-inline constexpr shmem_impl::core::Team world = GDRKIT_SHMEM_TEAM_WORLD;
+inline constexpr shmem_impl::collective::Team world = GDRKIT_SHMEM_TEAM_WORLD;
 
 class CollectiveSide {
  public:
@@ -36,7 +36,7 @@ class CollectiveSide {
 
   [[nodiscard]] platform::Stream stream() const noexcept { return stream_; }
 
-  base::Status call(const shmem_impl::core::CollectiveCall& call, Way way) {
+  base::Status call(const shmem_impl::collective::CollectiveCall& call, Way way) {
     if (way == Way::host) return pe_.collectives().run(call);
     if (auto launched = pe_.collectives().launch(call, stream_); !launched) return launched;
     const platform::DeviceScope scope(pe_.own_device());

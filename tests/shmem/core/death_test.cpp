@@ -66,8 +66,8 @@ Step before_collective(const char* name, std::size_t size_bytes, bool is_on_stre
           [=](Pe& pe) -> base::Status {
             auto object = pe.allocate(room, 1, true);
             if (!object) return status_of(object);
-            CollectiveCall call{CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, *object,
-                                static_cast<char*>(*object) + size_bytes, size_bytes};
+            collective::CollectiveCall call{collective::CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, *object,
+                                            static_cast<char*>(*object) + size_bytes, size_bytes};
             if (!is_on_stream) return pe.collectives().run(call);
             if (auto launched = pe.collectives().launch(call, {}); !launched) return launched;
             return pe.synchronize_stream(nullptr);

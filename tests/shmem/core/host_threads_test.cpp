@@ -26,7 +26,7 @@ constexpr int thread_teams = 2;
 struct ThreadObjects {
   char* data = nullptr;  ///< for each thread that transfers: `thread_piece` bytes
   std::uint64_t* words = nullptr;
-  Team team[thread_teams] = {};
+  collective::Team team[thread_teams] = {};
   std::int32_t* numbers[thread_teams] = {};
 };
 constexpr std::size_t thread_piece = 40'000;  // by the CPU and by copies
@@ -90,7 +90,8 @@ void run_reductions(Pe& pe, const ThreadObjects& objects, int index) {
     std::int32_t* const source = objects.numbers[index];
     ASSERT_TRUE(succeeded(pe.transfers().put(source, mine.data(), used * 4, pe.pe(), false)));
     ASSERT_TRUE(succeeded(pe.quiet()));
-    CollectiveCall call{CollectiveOperation::reduce, objects.team[index], source + count, source, used * 4};
+    collective::CollectiveCall call{collective::CollectiveOperation::reduce, objects.team[index], source + count,
+                                    source, used * 4};
     call.type = GDRKIT_SHMEM_TYPE_INT32;
     ASSERT_TRUE(succeeded(pe.collectives().run(call)));
     std::int32_t sum = 0;

@@ -123,7 +123,8 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
     auto* const numbers = reinterpret_cast<char*>(words) + 4096;
     ASSERT_TRUE(succeeded(pe.transfers().put(numbers, ones.data(), 4000, pe.pe(), false)));
     ASSERT_TRUE(succeeded(pe.quiet()));
-    CollectiveCall call{CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, numbers + 4096, numbers, 4000};
+    collective::CollectiveCall call{collective::CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, numbers + 4096,
+                                    numbers, 4000};
     call.reduction = GDRKIT_SHMEM_SUM;
     call.type = GDRKIT_SHMEM_TYPE_INT32;
     ASSERT_TRUE(succeeded(pe.collectives().run(call)));
@@ -156,7 +157,7 @@ TEST(SymmetricBuffer, GpuKernelsPutIntoIt) {
     parameters.peer = static_cast<std::uint32_t>(1 - pe.pe());
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     const platform::DeviceScope scope(pe.own_device());
-    ASSERT_TRUE(succeeded(pe.gpu_kernels().launch(parameters, {1, 128}, {})));
+    ASSERT_TRUE(succeeded(pe.connections().gpu_kernels().launch(parameters, {1, 128}, {})));
     ASSERT_TRUE(succeeded(pe.own_device().synchronize(platform::Stream{})));
     platform::ShmemResult result{};
     std::memcpy(&result, own.read(1024, sizeof result).data(), sizeof result);

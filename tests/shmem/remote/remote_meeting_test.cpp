@@ -74,7 +74,7 @@ TEST_P(RemoteMeeting, OfATeamBringsAllToAllInFewMessages) {
       ASSERT_TRUE(succeeded(pe.transfers().put(*source, said.data(), part, pe.pe(), false)));
       ASSERT_TRUE(succeeded(pe.quiet()));
       ASSERT_TRUE(
-          succeeded(pe.collectives().run({core::CollectiveOperation::fcollect, *team, *target, *source, part})));
+          succeeded(pe.collectives().run({collective::CollectiveOperation::fcollect, *team, *target, *source, part})));
       std::vector<std::uint8_t> expected;
       for (int member = size; member >= 1; --member) {
         std::vector<std::uint8_t> theirs(part);

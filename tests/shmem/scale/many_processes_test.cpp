@@ -42,14 +42,14 @@ std::string exchange_words(core::Pe& pe, std::uint64_t* words, std::uint64_t* co
 }
 
 std::string reduce_and_exchange(core::Pe& pe, std::uint64_t* words) {
-  core::CollectiveCall call{core::CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words,
-                            n_pes * 8};
+  collective::CollectiveCall call{collective::CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes,
+                                  words, n_pes * 8};
   call.type = GDRKIT_SHMEM_TYPE_UINT64;
   if (auto done = pe.collectives().run(call); !done) return text_of(done);
   std::uint64_t sum = 0;
   if (auto got = pe.transfers().get(&sum, words + 2 * n_pes - 1, 8, pe.pe(), false); !got) return text_of(got);
   if (sum != n_pes * (1000ULL + n_pes - 1)) return "a sum of " + std::to_string(sum);
-  call = {core::CollectiveOperation::alltoall, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words, 8};
+  call = {collective::CollectiveOperation::alltoall, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words, 8};
   if (auto done = pe.collectives().run(call); !done) return text_of(done);
   Words seen(n_pes);
   if (auto got = pe.transfers().get(seen.data(), words + n_pes, n_pes * 8, pe.pe(), false); !got) return text_of(got);
