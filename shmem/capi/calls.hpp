@@ -48,9 +48,8 @@ inline base::Status refuse_null(const char* what) noexcept {
   return base::fail(EINVAL, "the pointer to %s is NULL", what);
 }
 
-inline base::Result<core::SignalOperation> signal_operation(gdrkit_shmem_signal operation) noexcept {
-  if (operation == GDRKIT_SHMEM_SIGNAL_SET) return core::SignalOperation::set;
-  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) return core::SignalOperation::add;
+inline base::Status check_signal(gdrkit_shmem_signal operation) noexcept {
+  if (operation == GDRKIT_SHMEM_SIGNAL_SET || operation == GDRKIT_SHMEM_SIGNAL_ADD) return {};
   return base::fail(EINVAL, "%d is no signal operation: SET or ADD", static_cast<int>(operation));
 }
 

@@ -3,11 +3,10 @@
 // The C API's operations on streams.
 #include "shmem/capi/calls.hpp"
 
+using gdrkit::shmem_impl::capi::check_signal;
 using gdrkit::shmem_impl::capi::refuse_null;
-using gdrkit::shmem_impl::capi::signal_operation;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::capi::word_of;
-using gdrkit::shmem_impl::core::Comparison;
 using gdrkit::shmem_impl::core::Pe;
 
 namespace base = gdrkit::base;
@@ -19,7 +18,7 @@ int wait_on_stream(const void* address, gdrkit_shmem_word word, gdrkit_shmem_com
   return with_pe([=](Pe& self) -> base::Status {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    return self.wait_on_stream(*known, static_cast<Comparison>(comparison), value, stream);
+    return self.wait_on_stream(*known, comparison, value, stream);
   });
 }
 
@@ -40,18 +39,16 @@ int gdrkit_shmem_put_value_on_stream(void* target, const void* value, size_t siz
 int gdrkit_shmem_put_signal_on_stream(void* target, const void* source, size_t size_bytes, uint64_t* signal,
                                       uint64_t value, gdrkit_shmem_signal operation, int pe, void* stream) {
   return with_pe([=](Pe& self) -> base::Status {
-    auto known = signal_operation(operation);
-    if (!known) return base::pass(known);
-    return self.put_signal_on_stream(target, source, size_bytes, signal, value, *known, pe, stream);
+    if (auto known = check_signal(operation); !known) return known;
+    return self.put_signal_on_stream(target, source, size_bytes, signal, value, operation, pe, stream);
   });
 }
 
 int gdrkit_shmem_signal_op_on_stream(uint64_t* signal, uint64_t value, gdrkit_shmem_signal operation, int pe,
                                      void* stream) {
   return with_pe([=](Pe& self) -> base::Status {
-    auto known = signal_operation(operation);
-    if (!known) return base::pass(known);
-    return self.signal_on_stream(signal, value, *known, pe, stream);
+    if (auto known = check_signal(operation); !known) return known;
+    return self.signal_on_stream(signal, value, operation, pe, stream);
   });
 }
 

@@ -19,14 +19,13 @@ using gdrkit::shmem_impl::bootstrap::make_unique_id;
 using gdrkit::shmem_impl::bootstrap::release_unique_id;
 using gdrkit::shmem_impl::bootstrap::unique_id_bytes;
 using gdrkit::shmem_impl::bootstrap::UniqueId;
+using gdrkit::shmem_impl::capi::check_signal;
 using gdrkit::shmem_impl::capi::error_of;
 using gdrkit::shmem_impl::capi::options_from_environment;
 using gdrkit::shmem_impl::capi::pointer_with_pe;
 using gdrkit::shmem_impl::capi::refuse_null;
-using gdrkit::shmem_impl::capi::signal_operation;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::capi::word_of;
-using gdrkit::shmem_impl::core::Comparison;
 using gdrkit::shmem_impl::core::current_name;
 using gdrkit::shmem_impl::core::current_pe;
 using gdrkit::shmem_impl::core::drop_pe;
@@ -36,24 +35,9 @@ using gdrkit::shmem_impl::core::is_forked_from_pe;
 using gdrkit::shmem_impl::core::Pe;
 using gdrkit::shmem_impl::core::PeOptions;
 using gdrkit::shmem_impl::core::use_pe;
-using gdrkit::shmem_impl::transport::AtomicOperation;
 
 namespace base = gdrkit::base;
 
-static_assert(GDRKIT_SHMEM_EQ == static_cast<int>(Comparison::equal) &&
-              GDRKIT_SHMEM_NE == static_cast<int>(Comparison::not_equal) &&
-              GDRKIT_SHMEM_GT == static_cast<int>(Comparison::greater) &&
-              GDRKIT_SHMEM_LE == static_cast<int>(Comparison::less_equal) &&
-              GDRKIT_SHMEM_LT == static_cast<int>(Comparison::less) &&
-              GDRKIT_SHMEM_GE == static_cast<int>(Comparison::greater_equal));
-static_assert(GDRKIT_SHMEM_ATOMIC_FETCH == static_cast<int>(AtomicOperation::fetch) &&
-              GDRKIT_SHMEM_ATOMIC_SET == static_cast<int>(AtomicOperation::set) &&
-              GDRKIT_SHMEM_ATOMIC_ADD == static_cast<int>(AtomicOperation::add) &&
-              GDRKIT_SHMEM_ATOMIC_SWAP == static_cast<int>(AtomicOperation::swap) &&
-              GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP == static_cast<int>(AtomicOperation::compare_swap) &&
-              GDRKIT_SHMEM_ATOMIC_AND == static_cast<int>(AtomicOperation::bit_and) &&
-              GDRKIT_SHMEM_ATOMIC_OR == static_cast<int>(AtomicOperation::bit_or) &&
-              GDRKIT_SHMEM_ATOMIC_XOR == static_cast<int>(AtomicOperation::bit_xor));
 static_assert(sizeof(gdrkit_shmem_unique_id_t) == unique_id_bytes);
 
 namespace {
@@ -90,9 +74,8 @@ base::Result<PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
 int put_with(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
              gdrkit_shmem_signal operation, int pe, bool is_async) noexcept {
   return with_pe([=](Pe& self) -> base::Status {
-    auto known = signal_operation(operation);
-    if (!known) return base::pass(known);
-    return self.transfers().put_signal(target, source, size_bytes, signal, value, *known, pe, is_async);
+    if (auto known = check_signal(operation); !known) return known;
+    return self.transfers().put_signal(target, source, size_bytes, signal, value, operation, pe, is_async);
   });
 }
 
@@ -318,9 +301,8 @@ int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_by
 
 int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, gdrkit_shmem_signal operation, int pe) {
   return with_pe([=](Pe& self) -> base::Status {
-    auto known = signal_operation(operation);
-    if (!known) return base::pass(known);
-    return self.transfers().signal(signal, value, *known, pe);
+    if (auto known = check_signal(operation); !known) return known;
+    return self.transfers().signal(signal, value, operation, pe);
   });
 }
 
@@ -339,7 +321,7 @@ int gdrkit_shmem_signal_wait_until(const uint64_t* signal, gdrkit_shmem_comparis
   return with_pe([=](Pe& self) -> base::Status {
     auto word = word_of(signal, GDRKIT_SHMEM_UINT64, comparison);
     if (!word) return base::pass(word);
-    auto waited = self.wait_until(*word, static_cast<Comparison>(comparison), value);
+    auto waited = self.wait_until(*word, comparison, value);
     if (!waited) return base::pass(waited);
     if (seen != nullptr) *seen = *waited;
     return {};
@@ -352,8 +334,7 @@ int gdrkit_shmem_atomic(void* target, size_t size_bytes, gdrkit_shmem_atomic_ope
     if (operation < GDRKIT_SHMEM_ATOMIC_FETCH || operation > GDRKIT_SHMEM_ATOMIC_XOR) {
       return base::fail(EINVAL, "%d is no atomic operation", static_cast<int>(operation));
     }
-    return self.transfers().atomic(target, size_bytes, static_cast<AtomicOperation>(operation), operand, compare,
-                                   fetched, pe);
+    return self.transfers().atomic(target, size_bytes, operation, operand, compare, fetched, pe);
   });
 }
 
@@ -362,7 +343,7 @@ int gdrkit_shmem_wait_until(const void* address, gdrkit_shmem_word word, gdrkit_
   return with_pe([=](Pe& self) -> base::Status {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    auto waited = self.wait_until(*known, static_cast<Comparison>(comparison), value);
+    auto waited = self.wait_until(*known, comparison, value);
     if (!waited) return base::pass(waited);
     return {};
   });
@@ -372,7 +353,7 @@ int gdrkit_shmem_test(const void* address, gdrkit_shmem_word word, gdrkit_shmem_
   return with_pe([=](Pe& self) -> base::Result<int> {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    auto tested = self.test(*known, static_cast<Comparison>(comparison), value);
+    auto tested = self.test(*known, comparison, value);
     if (!tested) return base::pass(tested);
     return *tested ? 1 : 0;
   });

@@ -10,7 +10,6 @@
 using gdrkit::shmem_impl::capi::refuse_null;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::capi::word_of;
-using gdrkit::shmem_impl::core::Comparison;
 using gdrkit::shmem_impl::core::Pe;
 using gdrkit::shmem_impl::core::Words;
 
@@ -24,8 +23,7 @@ base::Result<Words> words_of(const gdrkit_shmem_words* words) {
   if (words == nullptr) return base::pass(refuse_null("the words"));
   auto first = word_of(words->address, words->word, words->comparison);
   if (!first) return base::pass(first);
-  return Words{*first,        words->count,    static_cast<Comparison>(words->comparison),
-               words->values, words->n_values, words->left_out};
+  return Words{*first, words->count, words->comparison, words->values, words->n_values, words->left_out};
 }
 
 /// Calls `find(pe, words)`, and `use(indices)` with what it found.

@@ -6,20 +6,13 @@
 #include <cstdint>
 
 #include "gdrkit/shmem.h"
+#include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
 using Team = gdrkit_shmem_team_t;
 
-enum class CollectiveOperation : std::uint8_t {
-  sync,
-  barrier,
-  broadcast,
-  fcollect,
-  alltoall,
-  reduce,
-  reducescatter,
-};
+using platform::CollectiveOperation;
 
 /// As the functions of gdrkit/shmem_collectives.h.
 struct CollectiveCall {

@@ -17,12 +17,6 @@ namespace {
 
 using platform::CollectiveParameters;
 
-static_assert(static_cast<int>(CollectiveOperation::sync) == static_cast<int>(platform::CollectiveOperation::sync) &&
-              static_cast<int>(CollectiveOperation::broadcast) ==
-                  static_cast<int>(platform::CollectiveOperation::broadcast) &&
-              static_cast<int>(CollectiveOperation::reducescatter) ==
-                  static_cast<int>(platform::CollectiveOperation::reducescatter));
-
 /// Numbers of what is not in CollectiveOperation, for comparison between PEs.
 constexpr std::uint64_t splitting_strided = 100, splitting_rows = 101, splitting_columns = 102;
 constexpr std::uint64_t on_stream = 1000;  // added for calls on streams
@@ -232,7 +226,7 @@ base::Status TeamCollectives::launch_in(const Prepared& prepared, platform::Stre
   parameters.source = reinterpret_cast<std::uint64_t>(checked.call.source);
   parameters.size_bytes = checked.call.size_bytes;
   parameters.ticket = ticket;
-  parameters.operation = static_cast<platform::CollectiveOperation>(checked.call.operation);
+  parameters.operation = checked.call.operation;
   parameters.route = plan.route;
   parameters.root = static_cast<std::uint32_t>(checked.call.root);
   parameters.type = static_cast<std::uint32_t>(checked.call.type);

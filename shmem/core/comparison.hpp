@@ -10,13 +10,13 @@
 namespace gdrkit::shmem_impl::core {
 
 template <class Value>
-[[nodiscard]] bool compares(Value seen, Comparison comparison, Value wanted) noexcept {
+[[nodiscard]] bool compares(Value seen, gdrkit_shmem_comparison comparison, Value wanted) noexcept {
   switch (comparison) {
-    case Comparison::equal: return seen == wanted;
-    case Comparison::not_equal: return seen != wanted;
-    case Comparison::greater: return seen > wanted;
-    case Comparison::less_equal: return seen <= wanted;
-    case Comparison::less: return seen < wanted;
+    case GDRKIT_SHMEM_EQ: return seen == wanted;
+    case GDRKIT_SHMEM_NE: return seen != wanted;
+    case GDRKIT_SHMEM_GT: return seen > wanted;
+    case GDRKIT_SHMEM_LE: return seen <= wanted;
+    case GDRKIT_SHMEM_LT: return seen < wanted;
     default: return seen >= wanted;
   }
 }
@@ -26,7 +26,7 @@ template <class Value>
 }
 
 /// `seen`: what the word holds, its bytes above its size 0.
-[[nodiscard]] inline bool compares(const Word& word, std::uint64_t seen, Comparison comparison,
+[[nodiscard]] inline bool compares(const Word& word, std::uint64_t seen, gdrkit_shmem_comparison comparison,
                                    std::uint64_t wanted) noexcept {
   if (word.is_signed) {
     return compares(as_signed(seen, word.size_bytes), comparison, as_signed(wanted, word.size_bytes));

@@ -28,9 +28,6 @@ struct PeOptions : parts::ConnectionOptions {
   bool compares_stream_collectives = false;
 };
 
-enum class Comparison : std::uint8_t { equal, not_equal, greater, less_equal, less, greater_equal };
-using parts::SignalOperation;
-
 /// A word of 4 or 8 bytes in the own heap, and how it is compared.
 struct Word {
   const void* address = nullptr;
@@ -42,7 +39,7 @@ struct Word {
 struct Words {
   Word first;
   std::size_t count = 0;
-  Comparison comparison = Comparison::equal;
+  gdrkit_shmem_comparison comparison = GDRKIT_SHMEM_EQ;
   const std::uint64_t* values = nullptr;
   std::size_t value_count = 0;  ///< 1, or `count`
   const int* left_out = nullptr;
@@ -89,9 +86,10 @@ class Pe {
   [[nodiscard]] base::Result<void*> pointer(const void* address, int pe) const noexcept;
 
   [[nodiscard]] base::Result<std::uint64_t> load(const Word& word) noexcept;
-  [[nodiscard]] base::Result<bool> test(const Word& word, Comparison comparison, std::uint64_t value) noexcept;
+  [[nodiscard]] base::Result<bool> test(const Word& word, gdrkit_shmem_comparison comparison,
+                                        std::uint64_t value) noexcept;
   /// Answers what the word held.
-  [[nodiscard]] base::Result<std::uint64_t> wait_until(const Word& word, Comparison comparison,
+  [[nodiscard]] base::Result<std::uint64_t> wait_until(const Word& word, gdrkit_shmem_comparison comparison,
                                                        std::uint64_t value) noexcept;
 
   /// Each has compared as asked at some time.
@@ -114,10 +112,11 @@ class Pe {
                                    void* stream) noexcept;
   base::Status get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) noexcept;
   base::Status put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, void* word,
-                                    std::uint64_t value, SignalOperation operation, int pe, void* stream) noexcept;
-  base::Status signal_on_stream(void* word, std::uint64_t value, SignalOperation operation, int pe,
+                                    std::uint64_t value, gdrkit_shmem_signal operation, int pe, void* stream) noexcept;
+  base::Status signal_on_stream(void* word, std::uint64_t value, gdrkit_shmem_signal operation, int pe,
                                 void* stream) noexcept;
-  base::Status wait_on_stream(const Word& word, Comparison comparison, std::uint64_t value, void* stream) noexcept;
+  base::Status wait_on_stream(const Word& word, gdrkit_shmem_comparison comparison, std::uint64_t value,
+                              void* stream) noexcept;
   base::Status quiet_on_stream(void* stream) noexcept;
   [[nodiscard]] base::Result<void*> create_stream() noexcept;
   base::Status destroy_stream(void* stream) noexcept;
@@ -131,7 +130,8 @@ class Pe {
   Pe() noexcept = default;
   base::Status connect(const PeOptions& options);
   [[nodiscard]] base::Result<platform::StreamSignal> stream_signal(const void* word, std::uint64_t value,
-                                                                   SignalOperation operation, int pe) const noexcept;
+                                                                   gdrkit_shmem_signal operation,
+                                                                   int pe) const noexcept;
   [[nodiscard]] bool is_beyond_gpu(int pe) const noexcept;
   /// For work of a stream to a PE that this GPU does not reach: waits for the stream's earlier work, then does it, so
   /// that it is done before the call returns.

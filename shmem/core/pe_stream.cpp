@@ -11,16 +11,14 @@ platform::Stream stream_of(void* handle) noexcept { return {reinterpret_cast<std
 
 }  // namespace
 
-base::Result<platform::StreamSignal> Pe::stream_signal(const void* word, std::uint64_t value, SignalOperation operation,
-                                                       int pe) const noexcept {
+base::Result<platform::StreamSignal> Pe::stream_signal(const void* word, std::uint64_t value,
+                                                       gdrkit_shmem_signal operation, int pe) const noexcept {
   if (reinterpret_cast<std::uint64_t>(word) % sizeof value != 0) {
     return base::fail(EINVAL, "%p is not aligned to the 8 bytes of a signal", word);
   }
   auto at = connections_->reach(word, sizeof value, pe);
   if (!at) return base::pass(at);
-  const bool adds = operation == SignalOperation::add;
-  return platform::StreamSignal{*at, value,
-                                static_cast<std::uint32_t>(adds ? GDRKIT_SHMEM_SIGNAL_ADD : GDRKIT_SHMEM_SIGNAL_SET)};
+  return platform::StreamSignal{*at, value, static_cast<std::uint32_t>(operation)};
 }
 
 template <class Call>
@@ -94,7 +92,8 @@ base::Status Pe::get_on_stream(void* target, const void* source, std::size_t siz
 }
 
 base::Status Pe::put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, void* word,
-                                      std::uint64_t value, SignalOperation operation, int pe, void* stream) noexcept {
+                                      std::uint64_t value, gdrkit_shmem_signal operation, int pe,
+                                      void* stream) noexcept {
   if (is_beyond_gpu(pe)) {
     return by_cpu_in_order(target, size_bytes, pe, stream, [&] {
       return transfers_->put_signal(target, source, size_bytes, word, value, operation, pe, false);
@@ -106,7 +105,7 @@ base::Status Pe::put_signal_on_stream(void* target, const void* source, std::siz
   return put_on_stream(target, source, size_bytes, pe, *signal, stream);
 }
 
-base::Status Pe::signal_on_stream(void* word, std::uint64_t value, SignalOperation operation, int pe,
+base::Status Pe::signal_on_stream(void* word, std::uint64_t value, gdrkit_shmem_signal operation, int pe,
                                   void* stream) noexcept {
   if (is_beyond_gpu(pe)) {
     return by_cpu_in_order(word, sizeof value, pe, stream,
@@ -119,7 +118,8 @@ base::Status Pe::signal_on_stream(void* word, std::uint64_t value, SignalOperati
   return stream_work_->signal(stream_of(stream), *signal);
 }
 
-base::Status Pe::wait_on_stream(const Word& word, Comparison comparison, std::uint64_t value, void* stream) noexcept {
+base::Status Pe::wait_on_stream(const Word& word, gdrkit_shmem_comparison comparison, std::uint64_t value,
+                                void* stream) noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(word.address);
   if (address % word.size_bytes != 0) {
     return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);

@@ -20,13 +20,14 @@ base::Result<std::uint64_t> Pe::load(const Word& word) noexcept {
   return seen;
 }
 
-base::Result<bool> Pe::test(const Word& word, Comparison comparison, std::uint64_t value) noexcept {
+base::Result<bool> Pe::test(const Word& word, gdrkit_shmem_comparison comparison, std::uint64_t value) noexcept {
   auto seen = load(word);
   if (!seen) return base::pass(seen);
   return compares(word, *seen, comparison, value);
 }
 
-base::Result<std::uint64_t> Pe::wait_until(const Word& word, Comparison comparison, std::uint64_t value) noexcept {
+base::Result<std::uint64_t> Pe::wait_until(const Word& word, gdrkit_shmem_comparison comparison,
+                                           std::uint64_t value) noexcept {
   parts::Waiter waiter(connections_->node(), connections_->limit(), "wait_until");
   for (;;) {
     auto seen = load(word);

@@ -32,8 +32,8 @@ base::Status TransferProxyWork::begin(const ProxyCommand& command, std::uint64_t
     case ProxyOperation::update:
       if (command.update > GDRKIT_SHMEM_ATOMIC_XOR) break;
       return transfers_.atomic(pointer_to(command.remote), size_bytes,
-                               static_cast<transport::AtomicOperation>(command.update), command.operand, command.signal,
-                               fetched, command.pe, true);
+                               static_cast<gdrkit_shmem_atomic_operation>(command.update), command.operand,
+                               command.signal, fetched, command.pe, true);
     case ProxyOperation::fence: transfers_.fence(); return {};
     case ProxyOperation::quiet: return {};  // the answer comes after complete()
     case ProxyOperation::barrier: return arrive(command.operand);
@@ -52,7 +52,7 @@ base::Status TransferProxyWork::put(const ProxyCommand& command) noexcept {
   const bool is_async = !has_data && command.wait == ProxyWait::nothing;
   void* const target = pointer_to(command.remote);
   if (command.operation == ProxyOperation::put) return transfers_.put(target, source, size_bytes, command.pe, is_async);
-  const auto operation = command.update == GDRKIT_SHMEM_SIGNAL_ADD ? SignalOperation::add : SignalOperation::set;
+  const auto operation = command.update == GDRKIT_SHMEM_SIGNAL_ADD ? GDRKIT_SHMEM_SIGNAL_ADD : GDRKIT_SHMEM_SIGNAL_SET;
   return transfers_.put_signal(target, source, size_bytes, pointer_to(command.signal), command.operand, operation,
                                command.pe, is_async);
 }

@@ -129,14 +129,14 @@ base::Status Transfers::store_word(const PeerRange& remote, std::uint64_t value,
                                       false);
 }
 
-base::Status Transfers::signal(void* word, std::uint64_t value, SignalOperation operation, int pe) noexcept {
-  if (operation == SignalOperation::add)
-    return atomic(word, sizeof value, transport::AtomicOperation::add, value, 0, nullptr, pe);
-  return atomic(word, sizeof value, transport::AtomicOperation::set, value, 0, nullptr, pe);
+base::Status Transfers::signal(void* word, std::uint64_t value, gdrkit_shmem_signal operation, int pe) noexcept {
+  if (operation == GDRKIT_SHMEM_SIGNAL_ADD)
+    return atomic(word, sizeof value, GDRKIT_SHMEM_ATOMIC_ADD, value, 0, nullptr, pe);
+  return atomic(word, sizeof value, GDRKIT_SHMEM_ATOMIC_SET, value, 0, nullptr, pe);
 }
 
 base::Status Transfers::put_signal(void* target, const void* source, std::size_t size_bytes, void* word,
-                                   std::uint64_t value, SignalOperation operation, int pe, bool is_async) noexcept {
+                                   std::uint64_t value, gdrkit_shmem_signal operation, int pe, bool is_async) noexcept {
   // The word first: where it is wrong, nothing is written.
   auto signal_word = connections_.find(word, sizeof value, pe);
   if (!signal_word) return base::pass(signal_word);
@@ -146,7 +146,7 @@ base::Status Transfers::put_signal(void* target, const void* source, std::size_t
   if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
   auto carried = put_by(remote->slot, remote->range, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
-  if (operation == SignalOperation::add) {
+  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
     // Messages to another machine keep their order; an update by this GPU follows what is complete.
     auto done =
         connections_.is_remote(remote->slot) ? transports_[*carried]->order(remote->slot) : complete(remote->slot);
@@ -158,7 +158,7 @@ base::Status Transfers::put_signal(void* target, const void* source, std::size_t
   return store_word(*signal_word, value, sizeof value, is_pending ? carried.value() : std::optional<std::size_t>());
 }
 
-base::Status Transfers::atomic(void* target, std::size_t size_bytes, transport::AtomicOperation operation,
+base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
                                std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched, int pe,
                                bool is_async) noexcept {
   if (size_bytes != 4 && size_bytes != 8) {
@@ -169,16 +169,16 @@ base::Status Transfers::atomic(void* target, std::size_t size_bytes, transport::
   }
   auto remote = connections_.find(target, size_bytes, pe);
   if (!remote) return base::pass(remote);
-  if (operation == transport::AtomicOperation::set && fetched == nullptr) {
+  if (operation == GDRKIT_SHMEM_ATOMIC_SET && fetched == nullptr) {
     return store_word(*remote, operand, size_bytes, std::nullopt);
   }
-  if (operation == transport::AtomicOperation::fetch) {
+  if (operation == GDRKIT_SHMEM_ATOMIC_FETCH) {
     std::uint64_t value = 0;
     if (fetched == nullptr) return get(&value, target, size_bytes, pe, false);
     *fetched = 0;
     return get(fetched, target, size_bytes, pe, is_async);
   }
-  const auto performed = operation == transport::AtomicOperation::set ? transport::AtomicOperation::swap : operation;
+  const auto performed = operation == GDRKIT_SHMEM_ATOMIC_SET ? GDRKIT_SHMEM_ATOMIC_SWAP : operation;
   if (connections_.is_remote(remote->slot)) {
     return connections_.remote()->update(pe, remote->range.offset, size_bytes, static_cast<unsigned>(performed),
                                          operand, compare, fetched, is_async);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "gdrkit/shmem.h"
 #include "shmem/parts/connections.hpp"
 #include "shmem/parts/local_buffers.hpp"
 #include "shmem/parts/put_order.hpp"
@@ -17,8 +18,6 @@
 #include "shmem/proxy/proxy.hpp"
 
 namespace gdrkit::shmem_impl::parts {
-
-enum class SignalOperation : std::uint8_t { set, add };
 
 /// Thread-safe, as gdrkit/shmem.h specifies for its functions.
 class Transfers {
@@ -32,12 +31,13 @@ class Transfers {
 
   base::Status put(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept;
   base::Status get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept;
-  base::Status signal(void* word, std::uint64_t value, SignalOperation operation, int pe) noexcept;
+  base::Status signal(void* word, std::uint64_t value, gdrkit_shmem_signal operation, int pe) noexcept;
   base::Status put_signal(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
-                          SignalOperation operation, int pe, bool is_async) noexcept;
+                          gdrkit_shmem_signal operation, int pe, bool is_async) noexcept;
   /// `fetched`: nullptr where the answer is not wanted; with `is_async` it may come as late as in quiet.
-  base::Status atomic(void* target, std::size_t size_bytes, transport::AtomicOperation operation, std::uint64_t operand,
-                      std::uint64_t compare, std::uint64_t* fetched, int pe, bool is_async = false) noexcept;
+  base::Status atomic(void* target, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
+                      std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched, int pe,
+                      bool is_async = false) noexcept;
 
   void fence() noexcept { order_.fence(); }
   /// Completes what this PE's CPU put to `pe` and wants from it.

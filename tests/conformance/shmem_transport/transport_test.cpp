@@ -149,7 +149,7 @@ TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
       ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(word_at, sizeof round), &round, sizeof round,
                                                       transport::LocalMemory::host, false)));
       const core::Word word{static_cast<char*>(side.object) + word_at, sizeof round, false};
-      ASSERT_TRUE(side.pe.wait_until(word, core::Comparison::greater_equal, round));
+      ASSERT_TRUE(side.pe.wait_until(word, GDRKIT_SHMEM_GE, round));
       std::vector<std::uint8_t> seen(size);
       ASSERT_TRUE(tests::succeeded(side.pe.transfers().get(seen.data(), side.object, size, side.pe.pe(), false)));
       ASSERT_EQ(seen, data) << "round " << round;

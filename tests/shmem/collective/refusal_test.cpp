@@ -172,7 +172,7 @@ TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
     pe.set_limit(50ms);
     if (pe.pe() == 0) {
       void* const stream = reinterpret_cast<void*>(side.stream().handle);
-      ASSERT_TRUE(succeeded(pe.wait_on_stream(word, core::Comparison::equal, UINT64_MAX, stream)));
+      ASSERT_TRUE(succeeded(pe.wait_on_stream(word, GDRKIT_SHMEM_EQ, UINT64_MAX, stream)));
       const platform::DeviceScope scope(pe.own_device());
       ASSERT_TRUE(succeeded(pe.own_device().synchronize(side.stream())));
     }

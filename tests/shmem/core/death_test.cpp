@@ -97,13 +97,13 @@ const Step steps[] = {
      [](Pe& pe) {
        auto word = pe.allocate(8, 1, true);
        if (!word) return status_of(word);
-       return status_of(pe.wait_until({*word, 8, false}, Comparison::equal, 1));
+       return status_of(pe.wait_until({*word, 8, false}, GDRKIT_SHMEM_EQ, 1));
      }},
     {"before a signal for a stream", [](Pe& pe) { (void)pe.allocate(8, 1, true); },
      [](Pe& pe) {
        auto word = pe.allocate(8, 1, true);
        if (!word) return status_of(word);
-       auto waits = pe.wait_on_stream({*word, 8, false}, Comparison::equal, 1, nullptr);
+       auto waits = pe.wait_on_stream({*word, 8, false}, GDRKIT_SHMEM_EQ, 1, nullptr);
        return waits ? pe.synchronize_stream(nullptr) : waits;
      }},
     {"before a team is made", [](Pe&) {},

@@ -57,8 +57,8 @@ void run_transfers(Pe& pe, const ThreadObjects& objects, int thread) {
 void run_updates(Pe& pe, const ThreadObjects& objects) {
   for (int round = 0; round < thread_rounds; ++round) {
     std::uint64_t before = 0;
-    ASSERT_TRUE(succeeded(
-        pe.transfers().atomic(objects.words, 8, transport::AtomicOperation::add, 1, 0, &before, round % pe.n_pes())));
+    ASSERT_TRUE(
+        succeeded(pe.transfers().atomic(objects.words, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, round % pe.n_pes())));
   }
 }
 
@@ -68,16 +68,16 @@ void run_signals(Pe& pe, const ThreadObjects& objects) {
   for (std::uint64_t round = 1; round <= thread_rounds; ++round) {
     if (pe.pe() == 0) {
       ASSERT_TRUE(succeeded(pe.transfers().put_signal(objects.words + 2, &round, 8, objects.words + 1, round,
-                                                      SignalOperation::set, other, false)));
+                                                      GDRKIT_SHMEM_SIGNAL_SET, other, false)));
     }
-    auto seen = pe.wait_until({objects.words + 1, 8, false}, Comparison::greater_equal, round);
+    auto seen = pe.wait_until({objects.words + 1, 8, false}, GDRKIT_SHMEM_GE, round);
     ASSERT_TRUE(seen) << seen.error().text();
     std::uint64_t data = 0;
     ASSERT_TRUE(succeeded(pe.transfers().get(&data, objects.words + 2, 8, pe.pe(), false)));
     ASSERT_EQ(data, round);
     if (pe.pe() != 0) {
       ASSERT_TRUE(succeeded(pe.transfers().put_signal(objects.words + 2, &round, 8, objects.words + 1, round,
-                                                      SignalOperation::set, other, false)));
+                                                      GDRKIT_SHMEM_SIGNAL_SET, other, false)));
     }
   }
 }

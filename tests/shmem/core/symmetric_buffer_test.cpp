@@ -103,12 +103,12 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
     const int n_pes = pe.n_pes();
     const int other = n_pes - 1 - pe.pe();
     std::uint64_t fetched = 7;
-    ASSERT_TRUE(succeeded(pe.transfers().atomic(words, 8, transport::AtomicOperation::add, 5, 0, &fetched, other)));
+    ASSERT_TRUE(succeeded(pe.transfers().atomic(words, 8, GDRKIT_SHMEM_ATOMIC_ADD, 5, 0, &fetched, other)));
     EXPECT_EQ(fetched, 0U);
     const std::uint64_t data = 0x1122334455667788U;
     ASSERT_TRUE(
-        succeeded(pe.transfers().put_signal(words + 8, &data, 8, words + 1, 3, SignalOperation::set, other, false)));
-    auto waited = pe.wait_until({words + 1, 8, false}, Comparison::equal, 3);
+        succeeded(pe.transfers().put_signal(words + 8, &data, 8, words + 1, 3, GDRKIT_SHMEM_SIGNAL_SET, other, false)));
+    auto waited = pe.wait_until({words + 1, 8, false}, GDRKIT_SHMEM_EQ, 3);
     ASSERT_TRUE(waited) << waited.error().text();
     ASSERT_TRUE(succeeded(pe.put_on_stream(words + 16, &data, 8, other, {}, nullptr)));
     ASSERT_TRUE(succeeded(pe.synchronize_stream(nullptr)));

@@ -131,7 +131,7 @@ TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
       EXPECT_THAT(put.error().text(), ::testing::HasSubstr(wrong.says));
     }
     auto signalled = pe.transfers().put_signal(objects.target, bytes.data(), 8, objects.at(room - 4), 1,
-                                               SignalOperation::set, other, false);
+                                               GDRKIT_SHMEM_SIGNAL_SET, other, false);
     ASSERT_FALSE(signalled);
     ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.at(5), bytes.data(), 0, other, false)));
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
@@ -152,8 +152,8 @@ TEST(ShmemTransfer, SignalsComeAfterTheirData) {
           ++round;
           const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
           ASSERT_TRUE(tests::succeeded(pe.transfers().put_signal(objects.target, data.data(), size, objects.word, round,
-                                                                 SignalOperation::set, other, is_async)));
-          auto seen = pe.wait_until({objects.word, 8, false}, Comparison::greater_equal, round);
+                                                                 GDRKIT_SHMEM_SIGNAL_SET, other, is_async)));
+          auto seen = pe.wait_until({objects.word, 8, false}, GDRKIT_SHMEM_GE, round);
           ASSERT_TRUE(seen) << seen.error().text();
           std::vector<std::uint8_t> got(size);
           ASSERT_TRUE(tests::succeeded(pe.transfers().get(got.data(), objects.target, size, pe.pe(), false)));
@@ -174,7 +174,7 @@ TEST(ShmemTransfer, AFenceOrdersPutsOfAllTransports) {
       ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.target, data.data(), data.size(), other, true)));
       pe.transfers().fence();
       ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.word, &round, sizeof round, other, true)));
-      ASSERT_TRUE(pe.wait_until({objects.word, 8, false}, Comparison::equal, round));
+      ASSERT_TRUE(pe.wait_until({objects.word, 8, false}, GDRKIT_SHMEM_EQ, round));
       std::vector<std::uint8_t> got(data.size());
       ASSERT_TRUE(tests::succeeded(pe.transfers().get(got.data(), objects.target, got.size(), pe.pe(), false)));
       ASSERT_EQ(got, data) << "round " << round;
@@ -191,36 +191,32 @@ TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
       threads.emplace_back([&] {
         for (int i = 0; i < 20; ++i) {
           std::uint64_t before = 0;
-          EXPECT_TRUE(tests::succeeded(
-              pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::add, 1, 0, &before, 0)));
-          EXPECT_TRUE(tests::succeeded(
-              pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::add, 1, 0, nullptr, 0)));
+          EXPECT_TRUE(
+              tests::succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, 0)));
+          EXPECT_TRUE(
+              tests::succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, nullptr, 0)));
         }
       });
     }
     for (auto& thread : threads) thread.join();
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     std::uint64_t seen = 0;
-    ASSERT_TRUE(
-        tests::succeeded(pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::fetch, 0, 0, &seen, 0)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_FETCH, 0, 0, &seen, 0)));
     EXPECT_EQ(seen, 3U * 2 * 20 * 2);
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
     if (pe.pe() == 1) {
-      ASSERT_TRUE(
-          tests::succeeded(pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::set, 5, 0, &seen, 0)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_SET, 5, 0, &seen, 0)));
       EXPECT_EQ(seen, 240U);
-      ASSERT_TRUE(tests::succeeded(pe.transfers().signal(objects.word, 3, SignalOperation::add, 0)));
-      ASSERT_TRUE(tests::succeeded(
-          pe.transfers().atomic(objects.word, 8, transport::AtomicOperation::compare_swap, 9, 8, &seen, 0)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().signal(objects.word, 3, GDRKIT_SHMEM_SIGNAL_ADD, 0)));
+      ASSERT_TRUE(
+          tests::succeeded(pe.transfers().atomic(objects.word, 8, GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, 9, 8, &seen, 0)));
       EXPECT_EQ(seen, 8U);
     }
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
-    EXPECT_EQ(
-        pe.transfers().atomic(objects.at(4), 8, transport::AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value,
-        EINVAL);
-    EXPECT_EQ(
-        pe.transfers().atomic(objects.target, 2, transport::AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value,
-        EINVAL);
+    EXPECT_EQ(pe.transfers().atomic(objects.at(4), 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, nullptr, 0).error().errno_value,
+              EINVAL);
+    EXPECT_EQ(pe.transfers().atomic(objects.target, 2, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, nullptr, 0).error().errno_value,
+              EINVAL);
   });
 }
 

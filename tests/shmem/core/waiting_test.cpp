@@ -23,31 +23,25 @@ TEST(ShmemWaiting, ComparesAsSignedOrUnsigned) {
     struct Case {
       std::size_t size;
       bool is_signed;
-      Comparison comparison;
+      gdrkit_shmem_comparison comparison;
       std::uint64_t value;
       bool expected;
     };
     const auto minus_one = static_cast<std::uint64_t>(-1);
     const Case cases[] = {
-        {8, true, Comparison::less, 0, true},
-        {8, false, Comparison::less, 0, false},
-        {4, true, Comparison::less, 0, true},
-        {4, false, Comparison::greater, 1, true},
-        {4, true, Comparison::equal, minus_two, true},
-        {4, false, Comparison::equal, 0xfffffffe, true},
-        {8, true, Comparison::less_equal, minus_one, true},
-        {8, true, Comparison::greater_equal, minus_one, false},
-        {8, true, Comparison::not_equal, minus_two, false},
-        {8, true, Comparison::greater, minus_one, false},
-        {8, false, Comparison::greater_equal, 5, true},
-        {8, false, Comparison::not_equal, 5, true},
+        {8, true, GDRKIT_SHMEM_LT, 0, true},          {8, false, GDRKIT_SHMEM_LT, 0, false},
+        {4, true, GDRKIT_SHMEM_LT, 0, true},          {4, false, GDRKIT_SHMEM_GT, 1, true},
+        {4, true, GDRKIT_SHMEM_EQ, minus_two, true},  {4, false, GDRKIT_SHMEM_EQ, 0xfffffffe, true},
+        {8, true, GDRKIT_SHMEM_LE, minus_one, true},  {8, true, GDRKIT_SHMEM_GE, minus_one, false},
+        {8, true, GDRKIT_SHMEM_NE, minus_two, false}, {8, true, GDRKIT_SHMEM_GT, minus_one, false},
+        {8, false, GDRKIT_SHMEM_GE, 5, true},         {8, false, GDRKIT_SHMEM_NE, 5, true},
     };
     for (const Case& one : cases) {
       auto tested = pe.test({*made, one.size, one.is_signed}, one.comparison, one.value);
       ASSERT_TRUE(tested) << tested.error().text();
       EXPECT_EQ(*tested, one.expected) << one.size << " bytes, comparison " << static_cast<int>(one.comparison);
     }
-    EXPECT_EQ(pe.test({static_cast<char*>(*made) + 4, 8, false}, Comparison::equal, 0).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.test({static_cast<char*>(*made) + 4, 8, false}, GDRKIT_SHMEM_EQ, 0).error().errno_value, EINVAL);
   });
 }
 
@@ -56,7 +50,7 @@ TEST(ShmemWaiting, AWaitEndsAtItsLimit) {
     auto made = pe.allocate(8, 1, true);
     ASSERT_TRUE(made);
     pe.set_limit(std::chrono::milliseconds(50));
-    auto waited = pe.wait_until({*made, 8, false}, Comparison::equal, 1);
+    auto waited = pe.wait_until({*made, 8, false}, GDRKIT_SHMEM_EQ, 1);
     ASSERT_FALSE(waited);
     EXPECT_EQ(waited.error().errno_value, ETIMEDOUT);
     pe.set_limit(std::chrono::milliseconds(30000));

@@ -232,13 +232,13 @@ TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
       EXPECT_GT(result.raced, 0U);
     } else {
       std::uint64_t* const flag = player.words + flag_index;
-      ASSERT_TRUE(pe.wait_until({player.words + ready_index}, shmem_impl::core::Comparison::equal, 1));
+      ASSERT_TRUE(pe.wait_until({player.words + ready_index}, GDRKIT_SHMEM_EQ, 1));
       std::vector<std::uint64_t> data(piece_bytes / sizeof(std::uint64_t));
       for (std::uint64_t round = 1; round <= rounds; ++round) {
         std::fill(data.begin(), data.end(), round);
         if (round % 2 == 0) {
           ASSERT_TRUE(succeeded(pe.transfers().put_signal(player.target, data.data(), piece_bytes, flag, round,
-                                                          shmem_impl::core::SignalOperation::set, 1, false)));
+                                                          GDRKIT_SHMEM_SIGNAL_SET, 1, false)));
         } else {
           ASSERT_TRUE(succeeded(pe.transfers().put(player.target, data.data(), piece_bytes, 1, false)));
           pe.transfers().fence();

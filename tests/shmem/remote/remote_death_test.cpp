@@ -86,8 +86,7 @@ const Step steps[] = {
     {"at atomics at it", nothing,
      [](core::Pe& pe, void* object) {
        std::uint64_t old = 0;
-       return repeat(
-           [&] { return pe.transfers().atomic(object, 8, transport::AtomicOperation::add, 1, 0, &old, victim); });
+       return repeat([&] { return pe.transfers().atomic(object, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &old, victim); });
      }},
     {"while it puts",
      [](core::Pe& pe, void* object) {
@@ -95,11 +94,11 @@ const Step steps[] = {
        for (int i = 0; i < 20; ++i) (void)pe.transfers().put(object, data.data(), data.size(), 2, true);
      },
      [](core::Pe& pe, void* object) {
-       return status_of(pe.wait_until({object, 8, false}, core::Comparison::equal, 1));
+       return status_of(pe.wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 1));
      }},
     {"at a wait for a PE that never sent", nothing,
      [](core::Pe& pe, void* object) {
-       return status_of(pe.wait_until({object, 8, false}, core::Comparison::equal, 1));
+       return status_of(pe.wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 1));
      }},
     {"at gets of a GPU kernel from it", nothing,
      [](core::Pe& pe, void* object) {

@@ -29,7 +29,7 @@ std::string exchange_words(core::Pe& pe, std::uint64_t* words, std::uint64_t* co
     if (auto put = pe.transfers().put(words + pe.pe(), &mine, sizeof mine, other, false); !put) return text_of(put);
   }
   std::uint64_t before = 0;
-  if (auto added = pe.transfers().atomic(counter, 8, transport::AtomicOperation::add, 1, 0, &before, 0); !added)
+  if (auto added = pe.transfers().atomic(counter, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, 0); !added)
     return text_of(added);
   if (auto met = pe.barrier_all(); !met) return text_of(met);
   Words seen(n_pes), expected(n_pes);

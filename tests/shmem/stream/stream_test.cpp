@@ -152,8 +152,7 @@ TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
     ASSERT_TRUE(tests::succeeded(pe.put_value_on_stream(streamed.target, &value, 8, 0, streamed.stream)));
     ASSERT_TRUE(tests::succeeded(pe.put_on_stream(streamed.at(8), streamed.target, 8, 0, {}, streamed.stream)));
     ASSERT_TRUE(tests::succeeded(pe.get_on_stream(streamed.at(16), streamed.at(8), 8, 0, streamed.stream)));
-    ASSERT_TRUE(
-        tests::succeeded(pe.signal_on_stream(streamed.word, 3, core::SignalOperation::add, 0, streamed.stream)));
+    ASSERT_TRUE(tests::succeeded(pe.signal_on_stream(streamed.word, 3, GDRKIT_SHMEM_SIGNAL_ADD, 0, streamed.stream)));
     ASSERT_TRUE(tests::succeeded(pe.put_on_stream(streamed.at(24), streamed.word, 8, 0, {}, streamed.stream)));
     std::uint64_t seen[4] = {1, 1, 1, 1};
     ASSERT_TRUE(tests::succeeded(pe.transfers().get(seen, streamed.target, sizeof seen, 0, false)));
@@ -191,9 +190,9 @@ TEST(ShmemStream, SignalsComeAfterTheirData) {
         const bool adds = repeat % 3 == 0;
         ASSERT_TRUE(tests::succeeded(pe.put_signal_on_stream(
             streamed.target, from_heap ? streamed.source : data.data(), size, streamed.word, adds ? 1 : round,
-            adds ? core::SignalOperation::add : core::SignalOperation::set, other, streamed.stream)));
-        ASSERT_TRUE(tests::succeeded(
-            pe.wait_on_stream({streamed.word, 8, false}, core::Comparison::greater_equal, round, streamed.stream)));
+            adds ? GDRKIT_SHMEM_SIGNAL_ADD : GDRKIT_SHMEM_SIGNAL_SET, other, streamed.stream)));
+        ASSERT_TRUE(
+            tests::succeeded(pe.wait_on_stream({streamed.word, 8, false}, GDRKIT_SHMEM_GE, round, streamed.stream)));
         std::vector<std::uint8_t> got(size);
         ASSERT_TRUE(tests::succeeded(pe.get_on_stream(got.data(), streamed.target, size, pe.pe(), streamed.stream)));
         ASSERT_NO_FATAL_FAILURE(streamed.finish());
@@ -210,8 +209,7 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
     const std::uint64_t value = 5;
     pe.set_limit(std::chrono::milliseconds(50));
     if (pe.pe() == 0) {
-      ASSERT_TRUE(
-          tests::succeeded(pe.wait_on_stream({streamed.word, 8, false}, core::Comparison::equal, 1, streamed.stream)));
+      ASSERT_TRUE(tests::succeeded(pe.wait_on_stream({streamed.word, 8, false}, GDRKIT_SHMEM_EQ, 1, streamed.stream)));
       ASSERT_TRUE(tests::succeeded(pe.put_value_on_stream(streamed.target, &value, 8, 0, streamed.stream)));
       auto done = pe.synchronize_stream(streamed.stream);
       ASSERT_FALSE(done);
@@ -241,7 +239,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
       const char* says;
       Call call;
     };
-    const auto set = core::SignalOperation::set;
+    const auto set = GDRKIT_SHMEM_SIGNAL_SET;
     const Wrong wrongs[] = {
         {"no PE 2", [&](core::Pe& p) { return p.put_on_stream(streamed.target, bytes.data(), 8, 2, {}, stream); }},
         {"no PE -1", [&](core::Pe& p) { return p.get_on_stream(bytes.data(), streamed.source, 8, -1, stream); }},
@@ -269,11 +267,11 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
         {"no PE 2", [&](core::Pe& p) { return p.signal_on_stream(streamed.word, 1, set, 2, stream); }},
         {"not aligned",
          [&](core::Pe& p) {
-           return p.wait_on_stream({streamed.at(2), 4, false}, core::Comparison::equal, 1, stream);
+           return p.wait_on_stream({streamed.at(2), 4, false}, GDRKIT_SHMEM_EQ, 1, stream);
          }},
         {"symmetric heap",
          [&](core::Pe& p) {
-           return p.wait_on_stream({local, 8, false}, core::Comparison::equal, 1, stream);
+           return p.wait_on_stream({local, 8, false}, GDRKIT_SHMEM_EQ, 1, stream);
          }},
     };
     for (const Wrong& wrong : wrongs) {
@@ -297,7 +295,7 @@ TEST(ShmemStream, AStreamThatIsNotThereIsAnError) {
     auto* const nowhere = reinterpret_cast<void*>(std::uintptr_t{9999});
     EXPECT_FALSE(pe.put_on_stream(streamed.target, streamed.source, 8, 0, {}, nowhere));
     EXPECT_FALSE(pe.put_on_stream(streamed.target, streamed.source, 200000, 0, {}, nowhere));
-    EXPECT_FALSE(pe.signal_on_stream(streamed.word, 1, core::SignalOperation::set, 0, nowhere));
+    EXPECT_FALSE(pe.signal_on_stream(streamed.word, 1, GDRKIT_SHMEM_SIGNAL_SET, 0, nowhere));
     EXPECT_FALSE(pe.synchronize_stream(nowhere));
   });
 }
