@@ -266,7 +266,7 @@ int gdrkit_shmem_free(void* address) {
 }
 
 void* gdrkit_shmem_ptr(const void* address, int pe) {
-  return pointer_with_pe([=](Pe& self) { return self.pointer(address, pe); });
+  return pointer_with_pe([=](Pe& self) { return self.connections().pointer(address, pe); });
 }
 
 void* gdrkit_shmem_buffer_register_symmetric(void* address, size_t size_bytes) {
@@ -309,7 +309,7 @@ int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, gdrkit_shmem_signal
 int gdrkit_shmem_signal_fetch(const uint64_t* signal, uint64_t* value) {
   return with_pe([=](Pe& self) -> base::Status {
     if (value == nullptr) return refuse_null("the signal's value");
-    auto loaded = self.load({signal, sizeof *signal, false});
+    auto loaded = self.waits().load({signal, sizeof *signal, false});
     if (!loaded) return base::pass(loaded);
     *value = *loaded;
     return {};
@@ -321,7 +321,7 @@ int gdrkit_shmem_signal_wait_until(const uint64_t* signal, gdrkit_shmem_comparis
   return with_pe([=](Pe& self) -> base::Status {
     auto word = word_of(signal, GDRKIT_SHMEM_UINT64, comparison);
     if (!word) return base::pass(word);
-    auto waited = self.wait_until(*word, comparison, value);
+    auto waited = self.waits().wait_until(*word, comparison, value);
     if (!waited) return base::pass(waited);
     if (seen != nullptr) *seen = *waited;
     return {};
@@ -343,7 +343,7 @@ int gdrkit_shmem_wait_until(const void* address, gdrkit_shmem_word word, gdrkit_
   return with_pe([=](Pe& self) -> base::Status {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    auto waited = self.wait_until(*known, comparison, value);
+    auto waited = self.waits().wait_until(*known, comparison, value);
     if (!waited) return base::pass(waited);
     return {};
   });
@@ -353,7 +353,7 @@ int gdrkit_shmem_test(const void* address, gdrkit_shmem_word word, gdrkit_shmem_
   return with_pe([=](Pe& self) -> base::Result<int> {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    auto tested = self.test(*known, comparison, value);
+    auto tested = self.waits().test(*known, comparison, value);
     if (!tested) return base::pass(tested);
     return *tested ? 1 : 0;
   });

@@ -31,7 +31,8 @@ base::Status Pe::connect(const PeOptions& options) {
   auto gpu_code = parts::GpuCode::make(*connections_, *transfers_);
   if (!gpu_code) return base::pass(gpu_code);
   gpu_code_ = std::move(*gpu_code);
-  stream_work_.emplace(device, connections_->gpu_kernels());
+  waits_.emplace(*connections_, *transfers_);
+  streams_.emplace(*connections_, *transfers_, *gpu_code_);
   auto collectives =
       collective::TeamCollectives::make({*connections_, *transfers_, *gpu_code_}, options.compares_stream_collectives);
   if (!collectives) return base::pass(collectives);
@@ -52,6 +53,7 @@ Pe::~Pe() {
   // GPU kernels of the application's streams may still hold addresses of what ends here; their waits have limits.
   (void)connections_->device().synchronize_all();
   collectives_.reset();
+  streams_.reset();
   gpu_code_.reset();
   if (transfers_ != nullptr) transfers_->stop_proxy();
   connections_->close();

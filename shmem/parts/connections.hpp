@@ -96,6 +96,11 @@ class Connections {
   [[nodiscard]] base::Result<PeerRange> find(const void* address, std::size_t size_bytes, int pe) const noexcept;
   /// Where this PE's GPU reaches that. EOPNOTSUPP: it does not.
   [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  [[nodiscard]] base::Result<void*> pointer(const void* address, int pe) const noexcept {
+    auto at = reach(address, 1, pe);
+    if (!at) return base::pass(at);
+    return reinterpret_cast<void*>(*at);
+  }
 
   // What the PEs of this machine share, by position in the node.
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }

@@ -56,11 +56,11 @@ void run_device_call(core::Pe& pe, CollectiveSide& side, TeamParameters paramete
   for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = number_of(pe.pe(), i);
   side.write(side.source, mine.data(), mine.size() * sizeof(float));
   side.write(side.target, std::vector<std::uint8_t>(side.room_bytes, 0));
-  const platform::DeviceScope scope(pe.own_device());
+  const platform::DeviceScope scope(pe.device());
   ASSERT_TRUE(succeeded(pe.connections().gpu_kernels().launch(parameters, shape, side.stream())));
-  ASSERT_TRUE(succeeded(pe.own_device().synchronize(side.stream())));
+  ASSERT_TRUE(succeeded(pe.device().synchronize(side.stream())));
   TeamResult result{};
-  ASSERT_TRUE(succeeded(pe.own_device().copy_to_host(&result, parameters.result, sizeof result)));
+  ASSERT_TRUE(succeeded(pe.device().copy_to_host(&result, parameters.result, sizeof result)));
   ASSERT_EQ(result.has_failed, 0U);
   if (parameters.operation <= DeviceOperation::barrier) return;
   const bool has_parts =
@@ -78,7 +78,7 @@ void run_device_call(core::Pe& pe, CollectiveSide& side, TeamParameters paramete
 void run_device_calls(core::Pe& pe) {
   CollectiveSide side(pe, 600'000);
   {
-    const platform::DeviceScope scope(pe.own_device());  // before any PE waits in one
+    const platform::DeviceScope scope(pe.device());  // before any PE waits in one
     ASSERT_TRUE(succeeded(pe.connections().gpu_kernels().prepare<platform::GpuKernel::team>()));
   }
   auto made = pe.allocate(256, 1, true);

@@ -147,7 +147,7 @@ TEST(ShmemMovement, CallsMayFollowEachOther) {
   const int pes = tests::pes_with_own_device(4);
   run_shmem_job(little_scratch(pes), [pes](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
-    auto& device = pe.own_device();
+    auto& device = pe.device();
     std::mt19937 same(7);                                       // what is called
     std::mt19937 own(static_cast<unsigned>(pe.pe()) * 77 + 1);  // when
     struct Call {

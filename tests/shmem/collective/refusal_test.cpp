@@ -168,13 +168,13 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
 TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
   run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 64);
-    const core::Word word{side.source, 8, false};
+    const parts::Word word{side.source, 8, false};
     pe.set_limit(50ms);
     if (pe.pe() == 0) {
       void* const stream = reinterpret_cast<void*>(side.stream().handle);
-      ASSERT_TRUE(succeeded(pe.wait_on_stream(word, GDRKIT_SHMEM_EQ, UINT64_MAX, stream)));
-      const platform::DeviceScope scope(pe.own_device());
-      ASSERT_TRUE(succeeded(pe.own_device().synchronize(side.stream())));
+      ASSERT_TRUE(succeeded(pe.streams().wait(word, GDRKIT_SHMEM_EQ, UINT64_MAX, stream)));
+      const platform::DeviceScope scope(pe.device());
+      ASSERT_TRUE(succeeded(pe.device().synchronize(side.stream())));
     }
     pe.set_limit(30s);
     const auto came = pe.collectives().run({collective::CollectiveOperation::barrier, world});

@@ -70,7 +70,7 @@ void run_signals(Pe& pe, const ThreadObjects& objects) {
       ASSERT_TRUE(succeeded(pe.transfers().put_signal(objects.words + 2, &round, 8, objects.words + 1, round,
                                                       GDRKIT_SHMEM_SIGNAL_SET, other, false)));
     }
-    auto seen = pe.wait_until({objects.words + 1, 8, false}, GDRKIT_SHMEM_GE, round);
+    auto seen = pe.waits().wait_until({objects.words + 1, 8, false}, GDRKIT_SHMEM_GE, round);
     ASSERT_TRUE(seen) << seen.error().text();
     std::uint64_t data = 0;
     ASSERT_TRUE(succeeded(pe.transfers().get(&data, objects.words + 2, 8, pe.pe(), false)));

@@ -51,7 +51,7 @@ bool kill_at_message(const MortalJob& job, int living) {
       },
       [](Pe& pe) {
         if (auto grown = pe.allocate(std::size_t{200} << 20, 1, false); !grown) return status_of(grown);
-        auto memory = pe.own_device().allocate(platform::AllocationKind::vmm_exportable, std::size_t{2} << 20);
+        auto memory = pe.device().allocate(platform::AllocationKind::vmm_exportable, std::size_t{2} << 20);
         if (!memory) return status_of(memory);
         auto made = pe.register_symmetric(reinterpret_cast<void*>(memory->address()), std::size_t{2} << 20);
         if (!made) return status_of(made);

@@ -180,15 +180,15 @@ TEST(ShmemMemory, PointersReachEachPesCopy) {
     ASSERT_TRUE(tests::succeeded(pe.transfers().put(*made, &mine, 8, pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     for (int other = 0; other < 3; ++other) {
-      auto pointer = pe.pointer(*made, other);
-      if (other != pe.pe() && pe.remote() != nullptr) {
+      auto pointer = pe.connections().pointer(*made, other);
+      if (other != pe.pe() && pe.connections().remote() != nullptr) {
         EXPECT_EQ(pointer.error().errno_value, EOPNOTSUPP);
         continue;
       }
       ASSERT_TRUE(pointer) << pointer.error().text();
       EXPECT_EQ(tests::device_bytes(pe, *pointer, 1)[0], other + 1);
     }
-    EXPECT_EQ(pe.pointer(*made, 3).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.connections().pointer(*made, 3).error().errno_value, EINVAL);
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
   });
 }

@@ -31,18 +31,18 @@ class OwnBuffer {
  public:
   explicit OwnBuffer(Pe& pe, AllocationKind kind = AllocationKind::vmm_exportable, std::size_t size = buffer_bytes)
       : pe_(pe) {
-    const platform::DeviceScope scope(pe.own_device());
-    auto made = pe.own_device().allocate(kind, size);
+    const platform::DeviceScope scope(pe.device());
+    auto made = pe.device().allocate(kind, size);
     EXPECT_TRUE(made) << made.error().text();
     if (made) memory_ = std::move(*made);
-    EXPECT_TRUE(succeeded(pe.own_device().fill(memory_.address(), 0, size)));
+    EXPECT_TRUE(succeeded(pe.device().fill(memory_.address(), 0, size)));
   }
   ~OwnBuffer() { free(); }
   OwnBuffer(const OwnBuffer&) = delete;
   OwnBuffer& operator=(const OwnBuffer&) = delete;
 
   void free() {
-    const platform::DeviceScope scope(pe_.own_device());
+    const platform::DeviceScope scope(pe_.device());
     EXPECT_TRUE(succeeded(memory_.free()));
   }
   [[nodiscard]] void* address(std::size_t offset = 0) const {
@@ -84,11 +84,12 @@ TEST(SymmetricBuffer, PutsReachTheOtherPesOwnBuffer) {
       EXPECT_EQ(seen, mine) << size;
       ASSERT_TRUE(succeeded(pe.barrier_all()));
     }
-    if (pe.remote() == nullptr) {
-      auto pointer = pe.pointer(bytes, next);
+    if (pe.connections().remote() == nullptr) {
+      auto pointer = pe.connections().pointer(bytes, next);
       ASSERT_TRUE(pointer) << pointer.error().text();
-      EXPECT_EQ(static_cast<char*>(*pointer) - bytes, (pe.node().index_of(next) - pe.node().index_of(pe.pe())) *
-                                                          static_cast<std::ptrdiff_t>(pe.heap().stride_bytes()));
+      EXPECT_EQ(static_cast<char*>(*pointer) - bytes,
+                (pe.connections().node().index_of(next) - pe.connections().node().index_of(pe.pe())) *
+                    static_cast<std::ptrdiff_t>(pe.heap().stride_bytes()));
     }
     EXPECT_TRUE(succeeded(pe.unregister_symmetric(*made)));
   });
@@ -108,9 +109,9 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
     const std::uint64_t data = 0x1122334455667788U;
     ASSERT_TRUE(
         succeeded(pe.transfers().put_signal(words + 8, &data, 8, words + 1, 3, GDRKIT_SHMEM_SIGNAL_SET, other, false)));
-    auto waited = pe.wait_until({words + 1, 8, false}, GDRKIT_SHMEM_EQ, 3);
+    auto waited = pe.waits().wait_until({words + 1, 8, false}, GDRKIT_SHMEM_EQ, 3);
     ASSERT_TRUE(waited) << waited.error().text();
-    ASSERT_TRUE(succeeded(pe.put_on_stream(words + 16, &data, 8, other, {}, nullptr)));
+    ASSERT_TRUE(succeeded(pe.streams().put(words + 16, &data, 8, other, nullptr)));
     ASSERT_TRUE(succeeded(pe.synchronize_stream(nullptr)));
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     const auto seen = own.read(0, 17 * 8);
@@ -138,7 +139,7 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
 /// Device functions recognise it, and reach the other PE's.
 TEST(SymmetricBuffer, GpuKernelsPutIntoIt) {
   run_shmem_job({.n_pes = tests::pes_with_own_device(2)}, [](Pe& pe) {
-    if (pe.n_pes() < 2 || pe.remote() != nullptr) return;
+    if (pe.n_pes() < 2 || pe.connections().remote() != nullptr) return;
     OwnBuffer own(pe);
     auto made = pe.register_symmetric(own.address(), buffer_bytes);
     ASSERT_TRUE(made) << made.error().text();
@@ -156,9 +157,9 @@ TEST(SymmetricBuffer, GpuKernelsPutIntoIt) {
     parameters.rounds = 10;
     parameters.peer = static_cast<std::uint32_t>(1 - pe.pe());
     ASSERT_TRUE(succeeded(pe.barrier_all()));
-    const platform::DeviceScope scope(pe.own_device());
+    const platform::DeviceScope scope(pe.device());
     ASSERT_TRUE(succeeded(pe.connections().gpu_kernels().launch(parameters, {1, 128}, {})));
-    ASSERT_TRUE(succeeded(pe.own_device().synchronize(platform::Stream{})));
+    ASSERT_TRUE(succeeded(pe.device().synchronize(platform::Stream{})));
     platform::ShmemResult result{};
     std::memcpy(&result, own.read(1024, sizeof result).data(), sizeof result);
     EXPECT_EQ(result.wrong, 0U);
@@ -336,7 +337,7 @@ TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
     ASSERT_TRUE(succeeded(pe.transfers().put(*object, &word, 8, 1 - pe.pe(), false)));
     auto described = pe.transfers().describe(1 - pe.pe());
     ASSERT_TRUE(described);
-    EXPECT_THAT(*described, HasSubstr(pe.remote() == nullptr ? "bar1: put from host" : "ucx"));
+    EXPECT_THAT(*described, HasSubstr(pe.connections().remote() == nullptr ? "bar1: put from host" : "ucx"));
     ASSERT_TRUE(succeeded(pe.unregister_symmetric(*made)));
     ::munmap(reserved, 2 * size);
   });

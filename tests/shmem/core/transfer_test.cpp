@@ -153,7 +153,7 @@ TEST(ShmemTransfer, SignalsComeAfterTheirData) {
           const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
           ASSERT_TRUE(tests::succeeded(pe.transfers().put_signal(objects.target, data.data(), size, objects.word, round,
                                                                  GDRKIT_SHMEM_SIGNAL_SET, other, is_async)));
-          auto seen = pe.wait_until({objects.word, 8, false}, GDRKIT_SHMEM_GE, round);
+          auto seen = pe.waits().wait_until({objects.word, 8, false}, GDRKIT_SHMEM_GE, round);
           ASSERT_TRUE(seen) << seen.error().text();
           std::vector<std::uint8_t> got(size);
           ASSERT_TRUE(tests::succeeded(pe.transfers().get(got.data(), objects.target, size, pe.pe(), false)));
@@ -174,7 +174,7 @@ TEST(ShmemTransfer, AFenceOrdersPutsOfAllTransports) {
       ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.target, data.data(), data.size(), other, true)));
       pe.transfers().fence();
       ASSERT_TRUE(tests::succeeded(pe.transfers().put(objects.word, &round, sizeof round, other, true)));
-      ASSERT_TRUE(pe.wait_until({objects.word, 8, false}, GDRKIT_SHMEM_EQ, round));
+      ASSERT_TRUE(pe.waits().wait_until({objects.word, 8, false}, GDRKIT_SHMEM_EQ, round));
       std::vector<std::uint8_t> got(data.size());
       ASSERT_TRUE(tests::succeeded(pe.transfers().get(got.data(), objects.target, got.size(), pe.pe(), false)));
       ASSERT_EQ(got, data) << "round " << round;
@@ -279,11 +279,11 @@ TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
 TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](Pe& pe) {
-    if (pe.remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
+    if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
     const Objects objects(pe);
-    const int other = *pe.slot_of(1 - pe.pe());
+    const int other = *pe.connections().slot_of(1 - pe.pe());
     const heap::HeapRange range = *pe.heap().find(objects.target, 8);
-    auto bar1 = make_bar1(pe.transport_setting());
+    auto bar1 = make_bar1(pe.connections().transport_setting());
     ASSERT_TRUE(bar1) << bar1.error().text();
     const std::size_t size = pe.heap().max_bytes();
     void* const place = reinterpret_cast<void*>(pe.heap().own_address(0));
@@ -315,15 +315,15 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
 TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](Pe& pe) {
-    if (pe.remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
+    if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
     constexpr std::size_t larger = 200 << 20;  // than the first chunk; begins in what is left of it
     const Objects objects(pe);
     auto grown = pe.allocate(larger, 1, false);
     ASSERT_TRUE(grown) << grown.error().text();
     const heap::HeapRange range = *pe.heap().find(static_cast<char*>(*grown) + larger - 8, 8);
     ASSERT_GT(range.chunk.number, 0U);
-    const int other = *pe.slot_of(1 - pe.pe());
-    auto bar1 = make_bar1(pe.transport_setting());
+    const int other = *pe.connections().slot_of(1 - pe.pe());
+    auto bar1 = make_bar1(pe.connections().transport_setting());
     ASSERT_TRUE(bar1) << bar1.error().text();
     const std::uint64_t value = 1;
     ASSERT_TRUE(tests::succeeded((*bar1)->put(other, range, &value, 8, transport::LocalMemory::host, false)));
@@ -362,7 +362,7 @@ TEST(ShmemTransfer, DescribesWhatServesEachPe) {
       ASSERT_TRUE(text) << text.error().text();
       // In the order in which they are tried.
       EXPECT_EQ(text->find("bar1: "), 0U) << *text;
-      if (pe.remote() != nullptr && other != pe.pe()) {
+      if (pe.connections().remote() != nullptr && other != pe.pe()) {
         EXPECT_EQ(text->find("bar1: not used: "), 0U) << *text;
         EXPECT_NE(text->find("\nucx: put from host, pinned host, symmetric, device; get to host"), std::string::npos);
         EXPECT_NE(text->find("\nGPU kernels: by proxy"), std::string::npos) << *text;

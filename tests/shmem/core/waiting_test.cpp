@@ -37,11 +37,12 @@ TEST(ShmemWaiting, ComparesAsSignedOrUnsigned) {
         {8, false, GDRKIT_SHMEM_GE, 5, true},         {8, false, GDRKIT_SHMEM_NE, 5, true},
     };
     for (const Case& one : cases) {
-      auto tested = pe.test({*made, one.size, one.is_signed}, one.comparison, one.value);
+      auto tested = pe.waits().test({*made, one.size, one.is_signed}, one.comparison, one.value);
       ASSERT_TRUE(tested) << tested.error().text();
       EXPECT_EQ(*tested, one.expected) << one.size << " bytes, comparison " << static_cast<int>(one.comparison);
     }
-    EXPECT_EQ(pe.test({static_cast<char*>(*made) + 4, 8, false}, GDRKIT_SHMEM_EQ, 0).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.waits().test({static_cast<char*>(*made) + 4, 8, false}, GDRKIT_SHMEM_EQ, 0).error().errno_value,
+              EINVAL);
   });
 }
 
@@ -50,7 +51,7 @@ TEST(ShmemWaiting, AWaitEndsAtItsLimit) {
     auto made = pe.allocate(8, 1, true);
     ASSERT_TRUE(made);
     pe.set_limit(std::chrono::milliseconds(50));
-    auto waited = pe.wait_until({*made, 8, false}, GDRKIT_SHMEM_EQ, 1);
+    auto waited = pe.waits().wait_until({*made, 8, false}, GDRKIT_SHMEM_EQ, 1);
     ASSERT_FALSE(waited);
     EXPECT_EQ(waited.error().errno_value, ETIMEDOUT);
     pe.set_limit(std::chrono::milliseconds(30000));

@@ -248,7 +248,7 @@ TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
     const State state = pe.gpu_code().state();
     char* const own = reinterpret_cast<char*>(state.heap_address);
     EXPECT_EQ(ptr(state, own, pe.pe()), own);
-    const bool is_beyond = pe.node().index_of(1 - pe.pe()) < 0;
+    const bool is_beyond = pe.connections().node().index_of(1 - pe.pe()) < 0;
     EXPECT_EQ(ptr(state, own, 1 - pe.pe()) == nullptr, is_beyond);
     EXPECT_EQ(state.proxy_address != 0, is_beyond);
   });

@@ -232,7 +232,7 @@ TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
       EXPECT_GT(result.raced, 0U);
     } else {
       std::uint64_t* const flag = player.words + flag_index;
-      ASSERT_TRUE(pe.wait_until({player.words + ready_index}, GDRKIT_SHMEM_EQ, 1));
+      ASSERT_TRUE(pe.waits().wait_until({player.words + ready_index}, GDRKIT_SHMEM_EQ, 1));
       std::vector<std::uint64_t> data(piece_bytes / sizeof(std::uint64_t));
       for (std::uint64_t round = 1; round <= rounds; ++round) {
         std::fill(data.begin(), data.end(), round);
@@ -264,7 +264,7 @@ TEST(ShmemLitmus, ACpuSeesWhatTheOtherGpuKernelPutBeforeTheSignal) {
       std::vector<std::uint64_t> data(piece_bytes / sizeof(std::uint64_t));
       LitmusResult result{};
       for (std::uint64_t last = 0; last < rounds;) {
-        const auto flag = pe.load({player.words + flag_index});
+        const auto flag = pe.waits().load({player.words + flag_index});
         ASSERT_TRUE(flag) << flag.error().text();
         ++result.looks;
         if (*flag == last) continue;

@@ -156,7 +156,7 @@ TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
             std::copy(mine.begin(), mine.end(), host.begin());
           }
         }
-        ASSERT_TRUE(tests::succeeded(on_stream ? pe.put_on_stream(*target, local, size, other, {}, nullptr)
+        ASSERT_TRUE(tests::succeeded(on_stream ? pe.streams().put(*target, local, size, other, nullptr)
                                                : pe.transfers().put(*target, local, size, other, false)));
         ASSERT_TRUE(tests::succeeded(pe.synchronize_stream(nullptr)));
         ASSERT_TRUE(tests::succeeded(pe.barrier_all()));

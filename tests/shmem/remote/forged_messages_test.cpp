@@ -113,7 +113,7 @@ TEST_F(ForgedMessages, ChangeNothing) {
       EXPECT_GT(stranger().delivered, before);
       EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
-      EXPECT_EQ(pe.remote()->first_dead(), -1);
+      EXPECT_EQ(pe.connections().remote()->first_dead(), -1);
     }
     EXPECT_TRUE(pe.barrier_all());
     value = 7;
@@ -211,7 +211,7 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
       }
       EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
-      EXPECT_EQ(pe.remote()->first_dead(), -1);
+      EXPECT_EQ(pe.connections().remote()->first_dead(), -1);
     }
     EXPECT_TRUE(pe.barrier_all());
   });

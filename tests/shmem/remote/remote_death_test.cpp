@@ -94,11 +94,11 @@ const Step steps[] = {
        for (int i = 0; i < 20; ++i) (void)pe.transfers().put(object, data.data(), data.size(), 2, true);
      },
      [](core::Pe& pe, void* object) {
-       return status_of(pe.wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 1));
+       return status_of(pe.waits().wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 1));
      }},
     {"at a wait for a PE that never sent", nothing,
      [](core::Pe& pe, void* object) {
-       return status_of(pe.wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 1));
+       return status_of(pe.waits().wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 1));
      }},
     {"at gets of a GPU kernel from it", nothing,
      [](core::Pe& pe, void* object) {

@@ -150,7 +150,7 @@ TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
       EXPECT_THAT(refused.error().text(), HasSubstr("PE 0"));
       ASSERT_TRUE(pe.transfers().put(*object, &value, sizeof value, 0, false));
     } else {
-      auto seen = pe.wait_until({*object, 8, false}, GDRKIT_SHMEM_EQ, 9);
+      auto seen = pe.waits().wait_until({*object, 8, false}, GDRKIT_SHMEM_EQ, 9);
       EXPECT_TRUE(seen) << seen.error().text();
     }
     ASSERT_TRUE(pe.barrier_all());
@@ -202,7 +202,7 @@ TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
             pe.transfers().put_signal(*object, data.data(), 4096, *signal, round, GDRKIT_SHMEM_SIGNAL_SET, 0, false));
         ASSERT_TRUE(pe.quiet());
       } else {
-        ASSERT_TRUE(pe.wait_until({*signal, 8, false}, GDRKIT_SHMEM_GE, round));
+        ASSERT_TRUE(pe.waits().wait_until({*signal, 8, false}, GDRKIT_SHMEM_GE, round));
         std::uint64_t last = 0;
         ASSERT_TRUE(pe.transfers().get(&last, static_cast<char*>(*object) + 4088, 8, 0, false));
         ASSERT_EQ(last, round);

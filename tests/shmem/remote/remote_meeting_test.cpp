@@ -116,7 +116,7 @@ TEST_P(RemoteMeetingOfTwo, ExchangesDataOfManyMessages) {
     for (std::uint64_t number = 1; number <= 3; ++number) {
       LongData data(pe.pe());
       const Meeting meeting{60, members, static_cast<std::size_t>(pe.pe()), counts, number};
-      ASSERT_TRUE(succeeded(pe.remote()->meet(meeting, data, "test")));
+      ASSERT_TRUE(succeeded(pe.connections().remote()->meet(meeting, data, "test")));
       EXPECT_EQ(data.received, LongData(1 - pe.pe()).bytes);
     }
   });

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <new>
 
-#include "shmem/core/comparison.hpp"
-#include "shmem/core/pe.hpp"
+#include "shmem/parts/comparison.hpp"
 #include "shmem/parts/waiter.hpp"
+#include "shmem/parts/waits.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept {
@@ -67,14 +67,12 @@ class Looks {
 
 }  // namespace
 
-base::Status Pe::wait_until_all(const Words& words) noexcept try {
-  if (auto known = check(words, connections_->heap()); !known) return known;
+base::Status Waits::wait_until_all(const Words& words) noexcept try {
+  if (auto known = check(words, connections_.heap()); !known) return known;
   Looks looks(words);
-  parts::Waiter waiter(connections_->node(), connections_->limit(), "wait_until_all");
+  Waiter waiter(connections_.node(), connections_.limit(), "wait_until_all");
   while (looks.is_any_open()) {
-    if (auto seen = transfers_->get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false);
-        !seen)
-      return seen;
+    if (auto seen = read(looks.data(), words.first.address, looks.size_bytes()); !seen) return seen;
     looks.close_holding();
     if (!looks.is_any_open()) break;
     if (auto waited = waiter.pause(); !waited) return waited;
@@ -84,13 +82,12 @@ base::Status Pe::wait_until_all(const Words& words) noexcept try {
   return base::fail(ENOMEM, "out of memory while waiting for %zu words", words.count);
 }
 
-base::Result<std::vector<std::size_t>> Pe::wait_until_some(const Words& words) noexcept try {
-  if (auto known = check(words, connections_->heap()); !known) return base::pass(known);
+base::Result<std::vector<std::size_t>> Waits::wait_until_some(const Words& words) noexcept try {
+  if (auto known = check(words, connections_.heap()); !known) return base::pass(known);
   Looks looks(words);
-  parts::Waiter waiter(connections_->node(), connections_->limit(), "wait_until_some");
+  Waiter waiter(connections_.node(), connections_.limit(), "wait_until_some");
   while (looks.is_any_open()) {
-    if (auto seen = transfers_->get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false);
-        !seen) {
+    if (auto seen = read(looks.data(), words.first.address, looks.size_bytes()); !seen) {
       return base::pass(seen);
     }
     if (auto found = looks.holding(); !found.empty()) return found;
@@ -101,11 +98,10 @@ base::Result<std::vector<std::size_t>> Pe::wait_until_some(const Words& words) n
   return base::fail(ENOMEM, "out of memory while waiting for %zu words", words.count);
 }
 
-base::Result<std::vector<std::size_t>> Pe::test_some(const Words& words) noexcept try {
-  if (auto known = check(words, connections_->heap()); !known) return base::pass(known);
+base::Result<std::vector<std::size_t>> Waits::test_some(const Words& words) noexcept try {
+  if (auto known = check(words, connections_.heap()); !known) return base::pass(known);
   Looks looks(words);
-  if (auto seen = transfers_->get(looks.data(), words.first.address, looks.size_bytes(), connections_->pe(), false);
-      !seen) {
+  if (auto seen = read(looks.data(), words.first.address, looks.size_bytes()); !seen) {
     return base::pass(seen);
   }
   return looks.holding();
@@ -113,4 +109,4 @@ base::Result<std::vector<std::size_t>> Pe::test_some(const Words& words) noexcep
   return base::fail(ENOMEM, "out of memory while testing %zu words", words.count);
 }
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "shmem/core/pe.hpp"
+#include "shmem/parts/waits.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 
 template <class Value>
 [[nodiscard]] bool compares(Value seen, gdrkit_shmem_comparison comparison, Value wanted) noexcept {
@@ -35,4 +35,4 @@ template <class Value>
   return compares(seen, comparison, wanted);
 }
 
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

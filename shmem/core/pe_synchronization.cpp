@@ -1,40 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a PE waits for: its own words, and the other PEs.
+// What all PEs do together, and the completion of what a PE began.
 #include <algorithm>
-#include <cinttypes>
 
 #include "platform/device/device_scope.hpp"
-#include "shmem/core/comparison.hpp"
 #include "shmem/core/pe.hpp"
-#include "shmem/parts/waiter.hpp"
 
 namespace gdrkit::shmem_impl::core {
-base::Result<std::uint64_t> Pe::load(const Word& word) noexcept {
-  if (reinterpret_cast<std::uint64_t>(word.address) % word.size_bytes != 0) {
-    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
-  }
-  std::uint64_t seen = 0;
-  if (auto loaded = transfers_->get(&seen, word.address, word.size_bytes, connections_->pe(), false); !loaded)
-    return base::pass(loaded);
-  return seen;
-}
-
-base::Result<bool> Pe::test(const Word& word, gdrkit_shmem_comparison comparison, std::uint64_t value) noexcept {
-  auto seen = load(word);
-  if (!seen) return base::pass(seen);
-  return compares(word, *seen, comparison, value);
-}
-
-base::Result<std::uint64_t> Pe::wait_until(const Word& word, gdrkit_shmem_comparison comparison,
-                                           std::uint64_t value) noexcept {
-  parts::Waiter waiter(connections_->node(), connections_->limit(), "wait_until");
-  for (;;) {
-    auto seen = load(word);
-    if (!seen || compares(word, *seen, comparison, value)) return seen;
-    if (auto waited = waiter.pause(); !waited) return base::pass(waited);
-  }
-}
 
 base::Status Pe::barrier_all() noexcept {
   if (auto done = transfers_->complete_all(); !done) return done;
@@ -52,6 +24,11 @@ base::Status Pe::quiet() noexcept {
 base::Status Pe::check_gpu_waits() noexcept {
   if (auto whole = collectives_->take_fault(); !whole) return whole;
   return gpu_code_->check_waits();
+}
+
+base::Status Pe::synchronize_stream(void* stream) noexcept {
+  if (auto done = streams_->synchronize(stream); !done) return done;
+  return check_gpu_waits();
 }
 
 base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept {
@@ -84,12 +61,6 @@ base::Status Pe::free(void* address) noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - connections_->heap().own_address(0);
   if (auto agreed = synchronization_->agree("free", parts::freeing, offset, 0); !agreed) return agreed;
   return connections_->heap().free(reinterpret_cast<std::uint64_t>(address));
-}
-
-base::Result<void*> Pe::pointer(const void* address, int pe) const noexcept {
-  auto at = connections_->reach(address, 1, pe);
-  if (!at) return base::pass(at);
-  return reinterpret_cast<void*>(*at);
 }
 
 }  // namespace gdrkit::shmem_impl::core
