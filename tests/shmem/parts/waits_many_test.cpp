@@ -7,7 +7,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 using tests::run_shmem_job;
@@ -15,19 +15,19 @@ using Indices = std::vector<std::size_t>;
 
 constexpr std::size_t count = 6;
 
-void* words_of(Pe& pe) {
+void* words_of(core::Pe& pe) {
   auto made = pe.allocate(count * sizeof(std::uint64_t), 1, true);
   EXPECT_TRUE(made) << made.error().text();
   return made ? *made : nullptr;
 }
 
 TEST(ShmemWaitMany, FindsWhatHolds) {
-  run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::int32_t held[count] = {-1, 5, -1, 5, 9, -7};
     ASSERT_TRUE(tests::succeeded(pe.transfers().put(address, held, sizeof held, 0, false)));
     const std::uint64_t five = 5;
-    parts::Words words{{address, 4, true}, count, GDRKIT_SHMEM_GE, &five, 1, nullptr};
+    Words words{{address, 4, true}, count, GDRKIT_SHMEM_GE, &five, 1, nullptr};
     EXPECT_EQ(pe.waits().test_some(words).value(), (Indices{1, 3, 4}));
     const int left_out[count] = {0, 1, 0, 0, 0, 0};
     words.left_out = left_out;
@@ -44,11 +44,11 @@ TEST(ShmemWaitMany, FindsWhatHolds) {
 }
 
 TEST(ShmemWaitMany, WaitsForAnotherPe) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     auto* const address = static_cast<std::uint64_t*>(words_of(pe));
     const std::uint64_t one = 1;
     int left_out[count] = {};
-    parts::Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, left_out};
+    Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, left_out};
     for (const std::size_t next : {4U, 2U, 0U, 1U, 5U, 3U}) {
       if (pe.pe() == 1) {
         ASSERT_TRUE(tests::succeeded(pe.transfers().put(address + next, &one, sizeof one, 0, false)));
@@ -67,11 +67,11 @@ TEST(ShmemWaitMany, WaitsForAnotherPe) {
 }
 
 TEST(ShmemWaitMany, NothingAskedForIsAnsweredAtOnce) {
-  run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::uint64_t one = 1;
     const int left_out[count] = {1, 1, 1, 1, 1, 1};
-    const parts::Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, left_out};
+    const Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, left_out};
     EXPECT_TRUE(tests::succeeded(pe.waits().wait_until_all(words)));
     EXPECT_TRUE(pe.waits().wait_until_some(words).value().empty());
     EXPECT_TRUE(tests::succeeded(pe.waits().wait_until_all({})));
@@ -79,10 +79,10 @@ TEST(ShmemWaitMany, NothingAskedForIsAnsweredAtOnce) {
 }
 
 TEST(ShmemWaitMany, AWaitEndsAtItsLimit) {
-  run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::uint64_t one = 1;
-    const parts::Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, nullptr};
+    const Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, nullptr};
     pe.set_limit(std::chrono::milliseconds(50));
     EXPECT_EQ(pe.waits().wait_until_all(words).error().errno_value, ETIMEDOUT);
     EXPECT_EQ(pe.waits().wait_until_some(words).error().errno_value, ETIMEDOUT);
@@ -91,11 +91,11 @@ TEST(ShmemWaitMany, AWaitEndsAtItsLimit) {
 }
 
 TEST(ShmemWaitMany, WhatIsWrongIsRefused) {
-  run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     auto* const address = static_cast<char*>(words_of(pe));
     const std::uint64_t values[2] = {};
     std::uint64_t local[2] = {};
-    const parts::Words wrongs[] = {
+    const Words wrongs[] = {
         {{address + 4, 8, false}, 1, GDRKIT_SHMEM_EQ, values, 1, nullptr},
         {{address, 8, false}, count + 1, GDRKIT_SHMEM_EQ, values, 1, nullptr},
         {{address, 8, false}, SIZE_MAX, GDRKIT_SHMEM_EQ, values, 1, nullptr},
@@ -103,7 +103,7 @@ TEST(ShmemWaitMany, WhatIsWrongIsRefused) {
         {{address, 8, false}, count, GDRKIT_SHMEM_EQ, nullptr, 1, nullptr},
         {{local, 8, false}, 2, GDRKIT_SHMEM_EQ, values, 1, nullptr},
     };
-    for (const parts::Words& wrong : wrongs) {
+    for (const Words& wrong : wrongs) {
       EXPECT_EQ(pe.waits().wait_until_all(wrong).error().errno_value, EINVAL);
       EXPECT_EQ(pe.waits().wait_until_some(wrong).error().errno_value, EINVAL);
       EXPECT_EQ(pe.waits().test_some(wrong).error().errno_value, EINVAL);
@@ -112,4 +112,4 @@ TEST(ShmemWaitMany, WhatIsWrongIsRefused) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

@@ -14,7 +14,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 using tests::run_shmem_job;
@@ -24,7 +24,7 @@ constexpr std::size_t room = 1 << 20;
 
 /// Three symmetric objects of `room` bytes each: a target, a source in the heap, and a signal word.
 struct Objects {
-  explicit Objects(Pe& pe) {
+  explicit Objects(core::Pe& pe) {
     for (void** object : {&target, &source, &word}) {
       auto made = pe.allocate(object == &word ? 64 : room, 1, true);
       EXPECT_TRUE(made) << made.error().text();
@@ -39,7 +39,7 @@ struct Objects {
   void* word = nullptr;
 };
 
-std::vector<std::uint8_t> read_all(Pe& pe, const void* source, int other) {
+std::vector<std::uint8_t> read_all(core::Pe& pe, const void* source, int other) {
   std::vector<std::uint8_t> bytes(room);
   EXPECT_TRUE(tests::succeeded(pe.transfers().get(bytes.data(), source, room, other, false)));
   return bytes;
@@ -49,7 +49,7 @@ std::vector<std::uint8_t> read_all(Pe& pe, const void* source, int other) {
 constexpr std::size_t sizes[] = {1, 2, 3, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 4096, 4097, 32768, 32769, 500001};
 
 TEST(ShmemTransfer, PutsAndGetsMoveEveryByteAndNoOther) {
-  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = (pe.pe() + 1) % 3;
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
@@ -77,7 +77,7 @@ TEST(ShmemTransfer, PutsAndGetsMoveEveryByteAndNoOther) {
 }
 
 TEST(ShmemTransfer, GetsIntoTheHeapMoveEveryByteAndNoOther) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = 1 - pe.pe();
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
@@ -99,7 +99,7 @@ TEST(ShmemTransfer, GetsIntoTheHeapMoveEveryByteAndNoOther) {
 }
 
 TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = 1 - pe.pe();
     std::vector<std::uint8_t> bytes(room, 0x77);
@@ -142,7 +142,7 @@ TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
 
 /// Whoever sees the signal sees the data, whichever transport carries it.
 TEST(ShmemTransfer, SignalsComeAfterTheirData) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = 1 - pe.pe();
     std::uint64_t round = 0;
@@ -166,7 +166,7 @@ TEST(ShmemTransfer, SignalsComeAfterTheirData) {
 }
 
 TEST(ShmemTransfer, AFenceOrdersPutsOfAllTransports) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = 1 - pe.pe();
     for (std::uint64_t round = 1; round <= 50; ++round) {
@@ -184,7 +184,7 @@ TEST(ShmemTransfer, AFenceOrdersPutsOfAllTransports) {
 }
 
 TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
-  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     const Objects objects(pe);
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 2; ++thread) {
@@ -225,7 +225,7 @@ TEST(ShmemTransfer, GetsByAnEngineMoveEveryByte) {
   for (const char* engine : {"automatic", "mover", "cpu"}) {
     ShmemJobOptions job;
     job.reading_engine = engine;
-    run_shmem_job(job, [&](Pe& pe) {
+    run_shmem_job(job, [&](core::Pe& pe) {
       constexpr std::size_t size = 200'000;
       auto object = pe.allocate(size, 1, true);
       ASSERT_TRUE(object) << object.error().text();
@@ -253,7 +253,7 @@ TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
   ShmemJobOptions job;
   job.reading_engine = "mover";
   for (int repeat = 0; repeat < 10; ++repeat) {  // only a job's first gets meet it
-    run_shmem_job(job, [&](Pe& pe) {
+    run_shmem_job(job, [&](core::Pe& pe) {
       constexpr std::size_t size = 5000;
       constexpr int n_threads = 4;
       auto object = pe.allocate(size, 1, true);
@@ -278,7 +278,7 @@ TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
 /// threads' memory could come to lie.
 TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
     const Objects objects(pe);
     const int other = *pe.connections().slot_of(1 - pe.pe());
@@ -314,7 +314,7 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
 /// As where BAR1 has room for what the heap grew by, but not for its first chunk.
 TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
     constexpr std::size_t larger = 200 << 20;  // than the first chunk; begins in what is left of it
     const Objects objects(pe);
@@ -344,7 +344,7 @@ TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
 TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
   ShmemJobOptions job;
   job.reading_engine = "abacus";
-  run_shmem_job(job, [&](Pe& pe) {
+  run_shmem_job(job, [&](core::Pe& pe) {
     auto object = pe.allocate(5000, 1, true);
     ASSERT_TRUE(object) << object.error().text();
     std::vector<std::uint8_t> seen(5000);
@@ -356,7 +356,7 @@ TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
 }
 
 TEST(ShmemTransfer, DescribesWhatServesEachPe) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     for (int other = 0; other < pe.n_pes(); ++other) {
       auto text = pe.transfers().describe(other);
       ASSERT_TRUE(text) << text.error().text();
@@ -379,4 +379,4 @@ TEST(ShmemTransfer, DescribesWhatServesEachPe) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts

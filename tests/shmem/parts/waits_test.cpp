@@ -8,14 +8,14 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-namespace gdrkit::shmem_impl::core {
+namespace gdrkit::shmem_impl::parts {
 namespace {
 
 using tests::run_shmem_job;
 using tests::ShmemJobOptions;
 
 TEST(ShmemWaiting, ComparesAsSignedOrUnsigned) {
-  run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     auto made = pe.allocate(64, 1, true);
     ASSERT_TRUE(made) << made.error().text();
     const auto minus_two = static_cast<std::uint64_t>(-2);
@@ -47,7 +47,7 @@ TEST(ShmemWaiting, ComparesAsSignedOrUnsigned) {
 }
 
 TEST(ShmemWaiting, AWaitEndsAtItsLimit) {
-  run_shmem_job({}, [](Pe& pe) {
+  run_shmem_job({}, [](core::Pe& pe) {
     auto made = pe.allocate(8, 1, true);
     ASSERT_TRUE(made);
     pe.set_limit(std::chrono::milliseconds(50));
@@ -62,7 +62,7 @@ TEST(ShmemWaiting, AWaitEndsAtItsLimit) {
 TEST(ShmemWaiting, NobodyLeavesABarrierBeforeAllHaveCome) {
   constexpr int n_pes = 4;
   std::atomic<int> arrived[3] = {};
-  run_shmem_job({.n_pes = n_pes}, [&](Pe& pe) {
+  run_shmem_job({.n_pes = n_pes}, [&](core::Pe& pe) {
     for (int round = 0; round < 300; ++round) {
       arrived[round % 3].fetch_add(1);
       ASSERT_TRUE(tests::succeeded(round % 2 == 0 ? pe.barrier_all() : pe.sync_all()));
@@ -75,7 +75,7 @@ TEST(ShmemWaiting, NobodyLeavesABarrierBeforeAllHaveCome) {
 }
 
 TEST(ShmemWaiting, ManyPesOnFewCores) {
-  run_shmem_job({.n_pes = 16, .heap_bytes = 65536, .heap_max_bytes = std::uint64_t{64} << 20}, [](Pe& pe) {
+  run_shmem_job({.n_pes = 16, .heap_bytes = 65536, .heap_max_bytes = std::uint64_t{64} << 20}, [](core::Pe& pe) {
     auto made = pe.allocate(16 * sizeof(std::uint64_t), 1, true);
     ASSERT_TRUE(made) << made.error().text();
     auto* const words = static_cast<std::uint64_t*>(*made);
@@ -92,4 +92,4 @@ TEST(ShmemWaiting, ManyPesOnFewCores) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shmem_impl::core
+}  // namespace gdrkit::shmem_impl::parts
