@@ -16,13 +16,13 @@ namespace gdrkit::shmem_impl::bootstrap {
 
 /// Magic of the handshake, which is the same in all versions.
 inline constexpr char star_magic[8] = {'g', 'd', 'r', 'k', 's', 'h', '2', '\n'};
-inline constexpr std::uint32_t star_version = 2;
+inline constexpr std::uint32_t star_version = 3;
 
 /// A TCP connection begins with the Hello of the member, the Challenge of the centre, and the proof of the member. Each
 /// side proves that it knows the secret by a code over the nonces of both sides. The secret is never sent. The two
 /// codes use different keys, so that neither side can send the other's code back. Neither side uses data of the other
-/// before it has checked the code. The handshake protects against processes that connect or listen, not against those
-/// that can change the packets of others.
+/// before it has checked the code. Every later frame has an authentication code, too (frame_code.hpp): a program that
+/// relays the connection can read and delay the frames, but it cannot change or replay them.
 struct Hello {
   char magic[8] = {};
   std::uint32_t version = 0;
@@ -84,6 +84,10 @@ static_assert(sizeof(Frame) == 64);
 /// After the parts of an `all` with descriptors: one byte for each position, 1 where its PE sent a descriptor; then
 /// messages of one byte with this many descriptors each, the receiver's own left out. Linux allows 253.
 inline constexpr std::size_t fds_per_message = 250;
+
+/// Ends the error of a wrong authentication code.
+inline constexpr char cause_of_wrong_code[] =
+    "a program between the two PEs changed it; use a port that no other user can bind, as gdrkit run and unique ids do";
 
 /// Returns the errno that another process sent, or EPROTO if the number is not a valid errno.
 [[nodiscard]] inline int errno_of_peer(std::int32_t said) noexcept { return said > 0 && said < 4096 ? said : EPROTO; }

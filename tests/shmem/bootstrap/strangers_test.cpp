@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include <functional>
 #include <random>
 
+#include "shmem/bootstrap/frame_code.hpp"
+#include "shmem/bootstrap/socket_io.hpp"
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/bootstrap/tcp_address.hpp"
@@ -58,7 +61,8 @@ struct OpenJob {
     if (!star) return end_of(star);
     std::vector<int> all(group.pes.size());
     bootstrap::StarStep step{"numbers", &pe, sizeof pe, all.data()};
-    return end_of((*star)->allgather(step));
+    auto gathered = (*star)->allgather(step);
+    return gathered && all != group.pes ? "wrong numbers" : end_of(gathered);
   }
 
   bootstrap::UniqueFd stranger() {
@@ -229,13 +233,86 @@ TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
   std::thread later([&] {
     prove(member, job.group.secret, words);
     // Sent after the welcome and the go, so that the bytes belong to the step.
-    bootstrap::Frame frames[2];
-    ::fcntl(member.get(), F_SETFL, 0);
-    ::recv(member.get(), frames, sizeof frames, MSG_WAITALL);
+    static_cast<void>(hear(member, 2 * (sizeof(bootstrap::Frame) + sizeof(secret::Tag))));
     say(member, nonsense.data(), nonsense.size());
   });
   EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("PE 1 sent what this release does not")));
   later.join();
+}
+
+/// Relays the connection of PE 1 of a job of two. `change` may change the bytes that the relay passes on; `done` bytes
+/// have gone the same way before.
+using Change = std::function<void(bool is_to_member, std::size_t done, std::string* words)>;
+std::vector<std::string> run_through_a_relay(std::chrono::milliseconds limit, const Change& change) {
+  OpenJob job = OpenJob::make(2, limit);
+  OpenJob relay = OpenJob::make(2, limit);
+  OpenJob behind;
+  behind.address = relay.address;
+  behind.group = job.group;
+  std::thread relaying([&] {
+    ASSERT_EQ(bootstrap::wait_for(relay.listener.get(), POLLIN, bootstrap::Deadline(10s)), 0);
+    const bootstrap::UniqueFd member(::accept4(relay.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const bootstrap::UniqueFd centre = job.stranger();
+    std::size_t done[2] = {0, 0};
+    for (;;) {
+      pollfd entries[2] = {{centre.get(), POLLIN, 0}, {member.get(), POLLIN, 0}};
+      if (::poll(entries, 2, 10'000) <= 0) return;
+      for (const std::size_t way : {0u, 1u}) {
+        if (entries[way].revents == 0) continue;
+        std::string words(4096, '\0');
+        const ssize_t got = ::recv(entries[way].fd, words.data(), words.size(), 0);
+        if (got <= 0) return;
+        words.resize(static_cast<std::size_t>(got));
+        change(way == 0, done[way], &words);
+        done[way] += static_cast<std::size_t>(got);
+        say(way == 0 ? member : centre, words.data(), words.size());
+      }
+    }
+  });
+  auto ends = run_threads(2, [&](int pe) { return pe == 0 ? job.run(0) : behind.run(1); });
+  relaying.join();
+  return ends;
+}
+
+TEST(Strangers, WhoRelaysAConnectionChangesNothing) {
+  EXPECT_THAT(run_through_a_relay(10s, [](bool, std::size_t, std::string*) {}), Each(std::string()));
+  constexpr std::size_t code_bytes = sizeof(secret::Tag);
+  constexpr std::size_t frame_bytes = sizeof(bootstrap::Frame);
+  constexpr std::size_t to_member = sizeof(bootstrap::Challenge);
+  constexpr std::size_t to_centre = sizeof(bootstrap::Hello) + sizeof(secret::Digest);
+  const struct {
+    bool is_to_member;
+    std::size_t begin, end;
+  } spans[] = {{true, to_member, to_member + 3 * (frame_bytes + code_bytes) + 2 * sizeof(int)},
+               {false, to_centre, to_centre + frame_bytes + sizeof(int) + code_bytes}};
+  for (const auto& span : spans) {
+    for (std::size_t byte = span.begin; byte < span.end; byte += 3) {
+      const auto flip = [&](bool is_to_member, std::size_t done, std::string* words) {
+        if (is_to_member != span.is_to_member || byte < done || byte >= done + words->size()) return;
+        (*words)[byte - done] = static_cast<char>((*words)[byte - done] ^ 4);
+      };
+      const auto ends = run_through_a_relay(200ms, flip);
+      EXPECT_NE(ends[span.is_to_member ? 1 : 0], "")
+          << "byte " << byte << (span.is_to_member ? " to PE 1" : " to PE 0");
+      EXPECT_THAT(ends, Each(Not(HasSubstr("wrong numbers")))) << "byte " << byte;
+    }
+  }
+}
+
+TEST(Strangers, WhoRelaysAConnectionPrintsNothing) {
+  const auto fail = [](bool is_to_member, std::size_t done, std::string* words) {
+    if (!is_to_member || done < sizeof(bootstrap::Challenge)) return;
+    const std::string text = "owned";
+    bootstrap::Frame frame;
+    frame.kind = bootstrap::FrameKind::failure;
+    frame.error = EPERM;
+    frame.size_bytes = text.size();
+    words->assign(reinterpret_cast<const char*>(&frame), sizeof frame);
+    *words += text + std::string(sizeof(secret::Tag), '\0');
+  };
+  const std::string end = run_through_a_relay(1s, fail)[1];
+  EXPECT_THAT(end,
+              AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("wrong authentication code"), Not(HasSubstr("owned"))));
 }
 
 /// Another program may hold PE 0's address and send nothing, or invalid data.
