@@ -52,7 +52,8 @@ struct Binding {
 };
 thread_local Binding binding;
 
-base::Status look_up() noexcept {
+/// Binds this thread, and returns the name of its PE.
+base::Result<std::uint64_t> look_up() noexcept {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   auto found = all.pes.find(binding.name);
@@ -68,7 +69,7 @@ base::Status look_up() noexcept {
   }
   binding.pe = found->second.get();
   binding.changes_seen = changes.load(std::memory_order_relaxed);
-  return {};
+  return found->first;
 }
 
 }  // namespace
@@ -104,15 +105,7 @@ base::Result<PeCall> current_pe() noexcept {
   }
 }
 
-base::Result<std::uint64_t> current_name() noexcept {
-  if (auto found = look_up(); !found) return base::pass(found);
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  for (const auto& [name, kept] : all.pes) {
-    if (kept.get() == binding.pe) return name;
-  }
-  return base::fail(EINVAL, "this thread's PE has been finalized");
-}
+base::Result<std::uint64_t> current_name() noexcept { return look_up(); }
 
 base::Status use_pe(std::uint64_t name) noexcept {
   Registry& all = registry();
