@@ -71,8 +71,8 @@ ExitCode after_output(const std::string& program, ExitCode code) {
 
 int run(const Subcommand& subcommand, Front front, int argc, char** argv) {
   ExitCode code = ExitCode::failed;
-  // A file that grows past ulimit -f is an error of its write then, and does not end the program without a word. The
-  // programs that these two start begin as they would elsewhere.
+  // A write beyond ulimit -f then fails with an error and does not end the program without a message. `run` and `bind`
+  // start other programs, which must inherit the default action of the signal.
   if (std::strcmp(subcommand.name, "run") != 0 && std::strcmp(subcommand.name, "bind") != 0) {
     std::signal(SIGXFSZ, SIG_IGN);
   }

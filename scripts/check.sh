@@ -1,12 +1,13 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The command check: what a change needs before it is committed.
+# The command check: the checks and tests to run before a commit.
 
-# Paths that differ from the last commit, one a line.
+# Prints the paths that differ from the last commit, one per line.
 changed_files() { { git diff --name-only HEAD && git ls-files --others --exclude-standard; } | sort -u; }
 
-# A regular expression of ctest for the tests of programs, and of classes in Python tests, one a line in each variable; "" if both are empty.
+# Prints a regular expression for ctest that selects the tests of programs and of classes in Python tests. Each argument has one name per
+# line. Prints "" if both are empty.
 tests_named() { # programs classes
   local parts=()
   [ -z "$1" ] || parts+=("^($(tr '\n' '|' <<<"$1" | sed 's/|$//'))(/|$)")
@@ -33,9 +34,9 @@ run_checks() {
   mapfile -t changed < <(changed_files | grep -E '^tests/.*_test\.py$')
   pattern=$(tests_named "$built" "$(classes_of "${changed[@]}")")
   if [ -z "$pattern" ]; then
-    say "no test program was built again"
+    say "no test program was rebuilt"
   else
-    say "testing what was built again"
+    say "testing the rebuilt programs"
     ctest --preset release --parallel "$(jobs_here)" -R "$pattern" | without_passed || failed=1
   fi
   [ "$failed" = 0 ] || die "see above"

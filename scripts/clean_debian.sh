@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Runs a command on the last commit inside a Debian that has nothing but its smallest set of packages, for what the
-# README promises of one. Exits as the command does. Needs root and debootstrap; uses a network for packages.
+# Runs a command on the last commit inside a Debian with the minimal set of packages, to verify the README's statements
+# about such a system. Exits with the command's exit code. Needs root and debootstrap; uses a network for packages.
 # usage: scripts/clean_debian.sh [--release NAME] FOLDER [COMMAND [ARGUMENT...]]
 #   NAME      Debian's name of the release, such as trixie (default: bookworm, Debian 12)
 #   FOLDER    holds the fresh system (base/, made once) and the copy that the command changes (system/, made each time)
@@ -57,7 +57,7 @@ shift
 for made in "$folder" "$folder/base" "$folder/system"; do
   if [ -e "$made" ] || [ -L "$made" ]; then refuse_what_others_may_change "$made"; fi
 done
-# In a system's own /tmp users could prepare files that root opens.
+# A user who can enter the folder could prepare files in the system's own /tmp that root opens.
 if [ -n "$(find "$folder" -maxdepth 0 -perm /077)" ]; then
   printf 'error: cannot make a Debian system in %s: users other than root can enter it: chmod 700 %s\n' "$folder" "$folder" >&2
   exit 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Compiles the GPU kernels to PTX for the oldest driver and GPU that have their instructions, and keeps it in cmake/gpu_ptx.tar.xz.
+"""Compiles the GPU kernels to PTX for the oldest driver and GPU that support their instructions, and stores it in cmake/gpu_ptx.tar.xz.
 
 A driver compiles no PTX of a newer version than its own, and nvcc writes the newest version that it knows. So `.version`
 and `.target` are lowered to the lowest that ptxas accepts for these instructions, from PTX 6.0 and sm_70 (the first with
@@ -33,7 +33,7 @@ HEAD = """// SPDX-FileCopyrightText: The gdrkit authors
 
 
 def find_images():
-    """{name of a GPU kernel: (its source, the source's options)}."""
+    """Returns {name of a GPU kernel: (its source, the source's options)}."""
     images = {"mover": ("lib/engine/mover/mover.cu", ("-Ilib",))}
     with open(os.path.join(ROOT, LIST), encoding="ascii") as file:
         listed = re.findall(r'(?m)^#include "(.*)[.]cuh"$', file.read())
@@ -50,13 +50,13 @@ class CannotRun(Exception):
 
 
 def read_archive():
-    """{name: PTX}."""
+    """Returns {name: PTX}."""
     with tarfile.open(ARCHIVE) as archive:
         return {os.path.splitext(entry.name)[0]: archive.extractfile(entry).read().decode("ascii") for entry in archive}
 
 
 def write_archive(texts):
-    """The same bytes for the same texts."""
+    """Writes the archive. The same texts give the same bytes."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, text in sorted(texts.items()):

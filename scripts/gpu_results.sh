@@ -46,6 +46,7 @@ keep() {
   { describe; echo "command: $*"; echo; } >"$file"
   timeout "$seconds" "$@" >>"$file" 2>&1
   status=$?
+  sed -i "s|$here/||g" "$file"  # a path of the machine means nothing elsewhere
   { echo; echo "exit code: $status"; } >>"$file"
   printf '%-28s exit %d\n' "$name" "$status"
   [ "$status" -eq 0 ] || failed=1

@@ -33,7 +33,7 @@ class Failure : public std::runtime_error {
 /// printf into a string.
 [[nodiscard, gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
-/// Why fork() failed: the error, and the limit behind it.
+/// Returns the reason why fork() failed: the error, and the limit that caused it.
 [[nodiscard]] std::string fork_error_text(int error);
 
 /// `text` for a terminal: what a file or an argument brought in must not move the cursor or colour the screen. Control

@@ -114,7 +114,7 @@ const Option* find(const CommandLine& line, const Scan& scan, int found) {
 std::optional<ExitCode> parse_gdrcopy(const CommandLine& line, int argc, char** argv) {
   const Scan scan = scan_for(line);
   const std::string help = gdrcopy_help_text(line, argv[0]);
-  // getopt prints what it does not know.
+  // getopt prints unknown options, so they must not contain control characters.
   std::vector<std::string> words;
   for (int i = 0; i < argc; ++i) words.push_back(argv[i][0] == '-' ? printable(argv[i]) : argv[i]);
   std::vector<char*> pointers;

@@ -33,10 +33,13 @@ extern "C" {
  * source when it returns; fence orders puts to the same PE; after quiet all earlier puts are visible at their targets.
  */
 
-/* One PE of this process. In a forked child every call on its parent's PEs returns -EACCES (functions that answer a
- * pointer: NULL), and its end does nothing to them; gdrkit_shmem_init makes it a PE of its own, of a job of one unless
- * its options say otherwise. A process may hold several, one for each GPU; each thread uses the one that it bound last
- * by init or use, and a thread that bound none uses the process's only one (-EINVAL when there are several). */
+/* One PE of this process. A process may have several PEs, one for each GPU. Each thread uses the PE that it bound last
+ * with gdrkit_shmem_init or gdrkit_shmem_use. A thread that bound none uses the only PE of the process; if there are
+ * several, calls return -EINVAL.
+ *
+ * In a forked child, every call on a PE of the parent returns -EACCES, or NULL if the function returns a pointer. The
+ * exit of the child does not affect these PEs. gdrkit_shmem_init makes the child a PE of its own; unless the options
+ * set n_pes, its job has one PE. */
 typedef struct {
   uint64_t value;
 } gdrkit_shmem_pe_t;
@@ -92,11 +95,11 @@ struct gdrkit_shmem_device_state {
   uint64_t stride_bytes; /* from one PE's heap to the next one's */
   uint64_t sync_address; /* words of the own heap that barriers use */
   uint64_t limit_ns;     /* of each wait */
-  /* Of host memory: ends waits when a PE has ended, and tells of waits that gave up; 0: none. */
+  /* In host memory: ends waits when a PE has ended, and reports waits that timed out; 0: none. */
   uint64_t control_address;
-  uint64_t teams_address; /* what GPU kernels need to know of each team (gdrkit/detail/shmem_team.cuh) */
-  uint64_t proxy_address; /* how GPU kernels reach PEs of other machines (gdrkit/detail/shmem_proxy.cuh); 0: there are
-                             none */
+  uint64_t teams_address; /* description of each team for GPU kernels (gdrkit/detail/shmem_team.cuh) */
+  uint64_t proxy_address; /* command queue to PEs of other machines (gdrkit/detail/shmem_proxy.cuh); 0: all PEs are on
+                             this machine */
 };
 
 /* IS_INT: other languages and casts may pass any int, and functions compare it with the values below. So the enum's
@@ -140,21 +143,22 @@ enum gdrkit_shmem_word GDRKIT_SHMEM_IS_INT {
 
 /* -EADDRNOTAVAIL: no network address to listen on. */
 int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
-/* Each id holds a listening socket until PE 0 has used it; this gives that of an unused one back. -EINVAL: this process
- * has none. */
+/* Closes the listening socket of an id that no job has used. Every id keeps such a socket open until PE 0 uses the id.
+ * Returns -EINVAL if this process has no socket for the id. */
 int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id);
 /* Collective over the job. `options` may be NULL. Takes the GPU's primary context, the one that the CUDA runtime uses
  * too; the calling thread's current context stays. -ENODEV: no GPU, and the emulated device was not asked for
  * (GDRKIT_BACKEND=emulated). */
 int gdrkit_shmem_init(const struct gdrkit_shmem_options* options);
-/* Collective. Waits for all PEs, frees the heap and ends the thread's PE. Calls of other threads on it end first, and
- * later ones get -EINVAL; -ETIMEDOUT: one did not end within the PE's limit, and nothing has changed. -EBUSY: within a
- * call on this PE. */
+/* Collective. Waits for calls of other threads on the calling thread's PE, then for all PEs, frees the heap and ends
+ * the PE. Calls on it that begin later return -EINVAL. Returns -ETIMEDOUT if a call of another thread does not end
+ * within the PE's limit, and -EBUSY if the calling thread is within a call on the PE; nothing has changed then. */
 int gdrkit_shmem_finalize(void);
-/* For libraries that share one PE of their process: the first call is gdrkit_shmem_init, later ones make that PE the
- * calling thread's, whatever `options` says; the last of as many finalize_shared is gdrkit_shmem_finalize, the others
- * do nothing. -EINVAL: more ends than beginnings. */
+/* For libraries that share one PE of their process. The first call works like gdrkit_shmem_init. Later calls ignore
+ * `options` and bind the calling thread to that PE. */
 int gdrkit_shmem_init_shared(const struct gdrkit_shmem_options* options);
+/* Call it once for each gdrkit_shmem_init_shared. The last of these calls works like gdrkit_shmem_finalize; earlier
+ * calls only decrement the count. Returns -EINVAL if no gdrkit_shmem_init_shared is left to match. */
 int gdrkit_shmem_finalize_shared(void);
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe); /* the calling thread's */
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);      /* from now on the calling thread's */

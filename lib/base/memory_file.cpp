@@ -11,10 +11,10 @@
 namespace gdrkit::base {
 
 int open_memory_file(const char* name, unsigned flags) noexcept {
-  constexpr unsigned no_exec_seal = 0x0008U;  // MFD_NOEXEC_SEAL, Linux 6.3; some machines demand it
+  constexpr unsigned no_exec_seal = 0x0008U;  // MFD_NOEXEC_SEAL, since Linux 6.3; some systems require it
   const int file = ::memfd_create(name, MFD_CLOEXEC | flags | no_exec_seal);
   if (file >= 0 || errno != EINVAL) return file;
-  return ::memfd_create(name, MFD_CLOEXEC | flags);  // older ones refuse it
+  return ::memfd_create(name, MFD_CLOEXEC | flags);  // Linux before 6.3 rejects the flag
 }
 
 Result<int> make_memory_file(const char* name, std::uint64_t size_bytes, unsigned flags) noexcept {
@@ -28,7 +28,7 @@ Result<int> make_memory_file(const char* name, std::uint64_t size_bytes, unsigne
   const int file = open_memory_file(name, flags);
   if (file < 0) {
     const int error = errno;
-    // Only filters of system calls answer EPERM.
+    // Only filters of system calls return EPERM.
     return fail(error, "cannot make %llu bytes of shared memory: memfd_create: %s%s",
                 static_cast<unsigned long long>(size_bytes), std::strerror(error),
                 error == EPERM ? "; allow memfd_create in this container's seccomp profile" : "");

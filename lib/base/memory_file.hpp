@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Files in memory, without a name in any folder, which nobody can execute.
+// Memory files: they have no name in any folder and cannot be executed.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace gdrkit::base {
 
-/// Empty, close-on-exec. -1 and errno, as memfd_create(2). `flags`: more of its flags.
+/// Opens an empty memory file with close-on-exec. Returns -1 and sets errno as memfd_create(2) does. `flags`:
+/// additional flags of memfd_create.
 [[nodiscard]] int open_memory_file(const char* name, unsigned flags = 0) noexcept;
 
-/// Of that size; the caller closes it. EFBIG: it is larger than the process may make files (RLIMIT_FSIZE), where Linux
-/// would end the process by SIGXFSZ. EPERM: a filter of system calls.
+/// Makes a memory file of `size_bytes`; the caller closes it. EFBIG: the size exceeds the limit of file sizes
+/// (RLIMIT_FSIZE); Linux would end the process by SIGXFSZ. EPERM: a filter of system calls rejects memfd_create.
 [[nodiscard]] Result<int> make_memory_file(const char* name, std::uint64_t size_bytes, unsigned flags = 0) noexcept;
 
 }  // namespace gdrkit::base

@@ -31,8 +31,8 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 using Status = Result<void>;
 
 /// Makes the error value with its text (printf format). Only the first detector calls this; callers pass its Error on.
-/// Control characters become '?'. Never touches errno. Where memory is exhausted the error keeps its errno and vendor
-/// code, and a static text.
+/// Replaces control characters by '?'. Never changes errno. If memory is exhausted, the error keeps its errno and
+/// vendor code, and gets a static text.
 [[gnu::format(printf, 2, 3)]] tl::unexpected<Error> fail(int errno_value, const char* format, ...) noexcept;
 [[gnu::format(printf, 3, 4)]] tl::unexpected<Error> fail_vendor(int errno_value, int vendor_code, const char* format,
                                                                 ...) noexcept;

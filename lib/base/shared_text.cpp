@@ -20,7 +20,7 @@ SharedText SharedText::format(const char* format, va_list arguments) noexcept {
   const int saved_errno = errno;
   char text[capacity];
   const int wanted = std::vsnprintf(text, sizeof text, format, arguments);
-  // What a peer, a file or a variable brought in must not move the cursor of a terminal or colour it.
+  // Text from a peer, a file or a variable must not control the terminal.
   for (char* at = text; wanted >= 0 && *at != '\0'; ++at) {
     const auto byte = static_cast<unsigned char>(*at);
     const auto next = static_cast<unsigned char>(at[1]);

@@ -17,7 +17,7 @@ namespace gdrkit::engine {
 
 /// What CUDA knows of an address.
 struct PointerFacts {
-  std::uint32_t memory_type = 0;  ///< driver::cuda_memory_type_*; 0: CUDA does not know the address
+  std::uint32_t memory_type = 0;  ///< driver::cuda_memory_type_*; 0: the address is unknown to CUDA
   std::uint32_t is_managed = 0;
   int device = -1;
   std::uint64_t context = 0;  ///< 0: memory of no context

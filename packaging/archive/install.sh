@@ -32,7 +32,7 @@ done
 if [ "$modules" = 1 ] && [ "$(id -u)" -ne 0 ]; then usage "--modules needs root"; fi
 sources=src/$(basename "$here"/modules/src/gdrkit-*)
 if [ "$modules" = 1 ] && [ -e "/usr/$sources" ] && ! grep -q "^$sources/" "$prefix/share/gdrkit/installed_modules" 2>/dev/null; then
-  echo "error: /usr/$sources came from a package or from another prefix: remove that first, or install without --modules" >&2
+  echo "error: /usr/$sources came from a package or from another prefix; remove that installation first, or install without --modules" >&2
   exit 1
 fi
 mkdir -p "$prefix"
@@ -63,6 +63,6 @@ case "$prefix" in
 esac
 if [ "$modules" = 1 ]; then
   put "$here/modules" /usr "${list}_modules"
-  # Of this version: others may be there.
+  # Only this version: modules of other versions may be installed, too.
   exec "/usr/$sources/dkms_install.sh" add
 fi

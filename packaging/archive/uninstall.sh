@@ -18,7 +18,7 @@ remove_listed() { # list, folder
   exit 1
 }
 if [ -e "$own/installed_modules" ]; then
-  # Of the version that came with it: others are a package's or another archive's.
+  # Only the version of this archive: other versions belong to a package or another archive.
   sed -n 's#^\(src/gdrkit-[^/]*/dkms_install.sh\)$#/usr/\1#p' "$own/installed_modules" | while IFS= read -r script; do
     [ ! -x "$script" ] || "$script" remove
   done

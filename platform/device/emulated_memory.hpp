@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated device's memory (lib/driver/emulated_memory.hpp) for those who use platform and not the inside of lib,
-// and how processes share it.
+// The emulated device's memory (lib/driver/emulated_memory.hpp) for code that uses platform and not the private
+// headers of lib, and how processes share this memory.
 #pragma once
 
 #include <cstddef>

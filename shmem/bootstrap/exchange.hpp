@@ -28,7 +28,7 @@ class Exchange {
   /// `all` holds n_pes() * size_bytes; part i comes from PE i. `step` is for error messages: "heap sizes".
   /// ETIMEDOUT, ECONNRESET (a PE is gone), EPROTO (sizes or steps differ between PEs), or the error of another PE's.
   virtual base::Status allgather(const void* mine, std::size_t size_bytes, void* all, const char* step) noexcept = 0;
-  /// Of all PEs of the job, and of nobody else; it never travels. nullptr: this way to meet has none.
+  /// The key that only the PEs of the job have; it is never sent. nullptr: this kind of exchange has no key.
   [[nodiscard]] virtual const secret::Key* job_key() const noexcept { return nullptr; }
 
   /// The same for one trivially copyable value.
@@ -53,7 +53,7 @@ struct UniqueId {
 /// interface, else the first that is up and not the loopback; the loopback when there is no other). The process that
 /// calls this must hold PE 0, which takes over the listener.
 [[nodiscard]] base::Result<UniqueId> make_unique_id() noexcept;
-/// Stops listening for a job that will not come. EINVAL: this process does not listen for it.
+/// Closes the socket of an id that no job will use. EINVAL: this process has no socket for the id.
 base::Status release_unique_id(const UniqueId& id) noexcept;
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,
                                                                             std::chrono::milliseconds limit) noexcept;
@@ -66,22 +66,24 @@ using AllgatherFunction = int (*)(const void* mine, std::size_t size_bytes, void
 /// What a launcher left in the environment: GDRKIT_SHMEM_PE, _NPES, _LOCAL_INDEX, _ROOT, _TOKEN and _LISTEN_FD of
 /// `gdrkit run`; else RANK, WORLD_SIZE, LOCAL_RANK and MASTER_ADDR of torchrun, with MASTER_PORT + 1, as torchrun's own
 /// store listens at MASTER_PORT; else the variables of Open MPI, PMI or Slurm's srun, without an address:
-/// PE 0's goes through the launcher's PMIx (libpmix.so.2, loaded at run time) or PMI-1. GDRKIT_SHMEM_ROOT and _TOKEN
-/// count under every launcher; GDRKIT_SHMEM_TOKEN_FILE names a file that holds the token.
+/// PE 0 publishes its address through the launcher's PMIx (libpmix.so.2, loaded at run time) or PMI-1.
+/// GDRKIT_SHMEM_ROOT and _TOKEN apply under every launcher. GDRKIT_SHMEM_TOKEN_FILE names a file that contains the
+/// token.
 struct LaunchEnvironment {
   std::string launcher;  ///< "gdrkit run", "torchrun", "mpirun (Open MPI)", ...: for messages; "" when none was found
   int pe = 0;
   int n_pes = 1;
   int local_index = 0;  ///< of this process among those on its machine, for the choice of a GPU
-  std::string root;     ///< "host:port" of PE 0; "" when the launcher does not say
-  std::string token;    ///< only the job's PEs know it; "": the launcher has none
+  std::string root;     ///< "host:port" of PE 0; "": the launcher does not set it
+  std::string token;    ///< secret of the job's PEs; "": the launcher sets none
   int listen_fd = -1;   ///< for PE 0 under `gdrkit run`: already listening at root
 };
-/// EINVAL for variables that contradict each other, naming them. EACCES for a file of GDRKIT_SHMEM_TOKEN_FILE that
-/// other users can read. Without any launcher: a job of one PE.
+/// EINVAL: variables contradict each other; the error names them. EACCES: other users can access the file that
+/// GDRKIT_SHMEM_TOKEN_FILE names. Without a launcher, the job has one PE.
 [[nodiscard]] base::Result<LaunchEnvironment> read_launch_environment() noexcept;
-/// Without a token all PEs must be of one user and on PE 0's machine: they meet at a UNIX socket, where each side asks
-/// Linux for the other's user. EACCES: PE 0 is elsewhere, or another user's process is in its place.
+/// Without a token, all PEs must belong to one user and run on PE 0's machine: they connect over a UNIX socket, where
+/// each side reads the other's user from Linux. EACCES: PE 0 is on another machine, or another user's process took its
+/// name.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> exchange_by_environment(const LaunchEnvironment& environment,
                                                                               std::chrono::milliseconds limit) noexcept;
 

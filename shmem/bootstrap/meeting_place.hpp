@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MeetingPlace: where the PEs of a machine find each other's UNIX sockets.
+// MeetingPlace: the UNIX sockets through which the PEs of a machine find each other.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ class MeetingPlace {
   /// `path` empty: abstract names. EPERM: the folder belongs to another user, or other users have access to it.
   [[nodiscard]] static base::Result<MeetingPlace> open(const std::string& path);
 
-  /// Listens under a text form of `name`. Other users may see it: it is not a secret.
+  /// Listens under a text form of `name`. Other users can see the name: it is not a secret.
   [[nodiscard]] base::Result<LocalListener> listen(const Token& name) const;
   /// ECONNREFUSED, ENOENT: no process listens under that name here.
   [[nodiscard]] base::Result<UniqueFd> connect(const Token& name, const Deadline& deadline) const;
@@ -50,7 +50,8 @@ class MeetingPlace {
   UniqueFd folder_;
 };
 
-/// Whether the process at the other end surely runs as the same user as this process.
+/// Whether the process at the other end runs as the same user as this process. Returns false if Linux cannot
+/// identify the user with certainty.
 [[nodiscard]] bool is_same_user(int socket);
 
 }  // namespace gdrkit::shmem_impl::bootstrap

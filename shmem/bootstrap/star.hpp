@@ -17,30 +17,30 @@
 
 namespace gdrkit::shmem_impl::bootstrap {
 
-/// The same on all PEs but for `position`. Position 0 is the centre.
+/// All members except `position` are equal on all PEs. Position 0 is the centre.
 struct StarGroup {
   int position = 0;
   std::vector<int> pes;  ///< the PE at each position, ascending
-  int n_pes = 0;         ///< of the whole job; 0: of a launcher that says that its PE at `position` has exited
+  int n_pes = 0;         ///< of the job; 0: the launcher reports that its PE at `position` has exited
   secret::Key secret{};
   std::string where;  ///< of the centre, for messages: "10.0.0.1:4711"
   std::chrono::milliseconds limit{};
-  /// Of a launcher whose PE at position 0 has exited: the gathering fails for the first that comes.
+  /// For a launcher whose PE at position 0 has exited: the first member that connects receives an error.
   bool is_over = false;
-  /// Of a member: its connection has seen introduce_member already.
+  /// For a member: introduce_member was already called on its connection.
   bool is_introduced = false;
-  /// Whether the other end of a new connection may be one of the group: a process of this user, as Linux says. The
-  /// hello is enough then. nullptr: both ends prove the secret.
+  /// Returns whether the other end of a new connection may belong to the group: Linux reports a process of this user.
+  /// The hello is then sufficient. nullptr: both ends must prove that they know the secret.
   bool (*is_trusted)(int socket) = nullptr;
 };
 
-/// One step of the group's.
+/// One all-gather of the group.
 struct StarStep {
   const char* name = "";
   const void* mine = nullptr;
   std::size_t size_bytes = 0;
   void* all = nullptr;                   ///< size_bytes for each position
-  int fd = -1;                           ///< goes to all others; stays the caller's
+  int fd = -1;                           ///< sent to all others; the caller keeps it
   std::vector<UniqueFd>* fds = nullptr;  ///< by position; nullptr on all PEs: the step has no descriptors
 };
 
@@ -53,22 +53,22 @@ class Star {
   [[nodiscard]] virtual base::Status allgather(const StarStep& step) noexcept = 0;
 };
 
-/// Of a process that was forked from a PE: the connections are its parent's.
+/// The error of a process that was forked from a PE: the connections belong to its parent.
 [[nodiscard]] inline tl::unexpected<base::Error> fail_forked() noexcept {
   return base::fail_literal(EACCES,
-                            "this process was forked from a PE and is none itself: gdrkit_shmem_init makes it one");
+                            "this process was forked from a PE and is not a PE itself; call gdrkit_shmem_init first");
 }
 
-/// `listener`: closed once all have come. What connects and does not know the secret is turned away.
+/// Closes `listener` once all members have connected. Rejects connections that do not prove the secret.
 [[nodiscard]] base::Result<std::unique_ptr<Star>> make_star_centre(UniqueFd listener, StarGroup group) noexcept;
 
 /// Makes a connection to the centre before the deadline.
 using StarConnect = std::function<base::Result<UniqueFd>(const Deadline& deadline)>;
-/// Says over a new connection who this PE is. For those who connect before they know the rest of the group: if they
-/// end, the centre sees who it was.
+/// Sends this PE's number over a new connection. For PEs that connect before they know the rest of the group: if such a
+/// PE ends, the centre can name it.
 [[nodiscard]] base::Status introduce_member(int socket, const secret::Key& secret, int pe, int n_pes);
 
-/// Connects again where the connection ends before the centre has answered: it may have been another program's.
+/// Connects again if the connection ends before the centre has replied: the other end may have been another program.
 [[nodiscard]] base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,
                                                                    StarGroup group) noexcept;
 

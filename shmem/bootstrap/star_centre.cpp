@@ -86,10 +86,15 @@ class StarCentre final : public Star {
     const bool is_wanted = peer.frame.size_bytes == step.size_bytes;
     char* const target = is_wanted ? static_cast<char*>(step.all) + position * step.size_bytes : peer.other.data();
     std::size_t of_part = peer.read - sizeof peer.frame;
-    const IoEnd end = read_some(peer.socket.get(), target, peer.frame.size_bytes, &of_part);
+    IoEnd end = read_some(peer.socket.get(), target, peer.frame.size_bytes, &of_part);
     peer.read = sizeof peer.frame + of_part;
-    peer.has_part = end == 0;
-    return end;
+    if (end != 0) return end;
+    FrameCode& codes = peer.codes.to_centre;
+    end = read_some(peer.socket.get(), &peer.code, codes.size_bytes(), &peer.read_of_code);
+    if (end != 0) return end;
+    const secret::Bytes payload{reinterpret_cast<const std::uint8_t*>(target), peer.frame.size_bytes};
+    peer.has_part = secret::are_equal(codes.next(peer.frame, payload), peer.code);
+    return peer.has_part ? 0 : EBADMSG;
   }
 
   base::Status absent(const StarStep& step, const Deadline& deadline) const {
@@ -103,7 +108,7 @@ class StarCentre final : public Star {
 
   base::Status lost(const StarStep& step, std::size_t position, IoEnd end) {
     // It is told with the others unless it is gone itself.
-    if (end != EMFILE && end != EPROTO) peers_[position].socket.close();
+    if (end != EMFILE && end != EPROTO && end != EBADMSG) peers_[position].socket.close();
     const int pe = group_.pes[position];
     if (end == EMFILE) {
       return base::fail(EMFILE,
@@ -113,6 +118,10 @@ class StarCentre final : public Star {
     }
     if (end == EPROTO) {
       return base::fail(EPROTO, "step '%s': PE %d sent what this release does not understand", step.name, pe);
+    }
+    if (end == EBADMSG) {
+      return base::fail(EPROTO, "step '%s': what came from PE %d has a wrong authentication code: %s", step.name, pe,
+                        cause_of_wrong_code);
     }
     return base::fail(ECONNRESET, "step '%s': PE %d is gone: it ended or gave up; its own error message tells why",
                       step.name, pe);
@@ -189,11 +198,17 @@ class StarCentre final : public Star {
 
   IoEnd write_answer(const Answer& answer, const StarStep& step, std::size_t position) {
     StarPeer& peer = peers_[position];
+    FrameCode& codes = peer.codes.to_member;
+    if (!peer.has_code_out) {
+      peer.code_out = codes.next(answer.frame, {static_cast<const std::uint8_t*>(step.all), answer.frame.size_bytes});
+    }
+    peer.has_code_out = true;
     const struct {
       const void* data;
       std::size_t size;
     } pieces[] = {{&answer.frame, sizeof answer.frame},
                   {step.all, answer.frame.size_bytes},
+                  {&peer.code_out, codes.size_bytes()},
                   {answer.has_fd.data(), answer.has_fd.size()}};
     std::size_t begin = 0;
     for (const auto& piece : pieces) {

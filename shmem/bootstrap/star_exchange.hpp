@@ -13,14 +13,14 @@
 
 namespace gdrkit::shmem_impl::bootstrap {
 
-/// EINVAL for a PE that cannot be.
+/// EINVAL: `pe` or `n_pes` is out of range.
 [[nodiscard]] base::Status check_pe(int pe, int n_pes) noexcept;
 
-/// PE 0 with its listener; `where` is what it is called in messages.
+/// For PE 0. `where` names its address in messages.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where,
                                                                      const secret::Key& secret, int n_pes,
                                                                      std::chrono::milliseconds limit);
-/// The same for PEs of this user on this machine, whom Linux tells apart from others: the secret may be public.
+/// The same for PEs of this user on this machine. Linux identifies the user of each end, so the secret may be public.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> listen_for_own_pes(LocalListener listener,
                                                                          const std::string& where,
                                                                          const secret::Key& secret, int n_pes,
@@ -29,7 +29,7 @@ namespace gdrkit::shmem_impl::bootstrap {
                                                                           const std::string& where,
                                                                           const secret::Key& secret, int pe, int n_pes,
                                                                           std::chrono::milliseconds limit);
-/// Another PE. `is_listening`: PE 0 listened there before this call.
+/// For the other PEs. `is_listening`: PE 0 listened there before this call.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> connect_to_pe_0(const std::vector<TcpAddress>& addresses,
                                                                       bool is_listening, const secret::Key& secret,
                                                                       int pe, int n_pes,

@@ -20,7 +20,7 @@ namespace {
 
 /// More connections than this that have not said hello are a flood, and the oldest make room.
 constexpr std::size_t most_silent = 64;
-/// And so are more than this, and more than twice the job, that have not proved that they know the secret.
+/// Limit of connections without a proof; jobs with many PEs use twice their number of PEs instead.
 constexpr std::size_t least_unproved = 512;
 
 struct Stranger {
@@ -31,6 +31,21 @@ struct Stranger {
   std::size_t read = 0;  ///< of the hello, then of the proof
   bool is_challenged = false;
 };
+
+/// Into an empty buffer, so that nothing is left over.
+IoEnd write_frame(const Frame& frame, std::string_view text, StarPeer* peer) noexcept {
+  FrameCode& codes = peer->codes.to_member;
+  const secret::Tag code = codes.next(frame, secret::bytes_of(text));
+  const struct {
+    const void* data;
+    std::size_t size;
+  } pieces[] = {{&frame, sizeof frame}, {text.data(), text.size()}, {&code, codes.size_bytes()}};
+  for (const auto& piece : pieces) {
+    std::size_t done = 0;
+    if (const IoEnd end = write_some(peer->socket.get(), piece.data, piece.size, &done); end != 0) return end;
+  }
+  return 0;
+}
 
 class Gathering {
  public:
@@ -79,7 +94,7 @@ class Gathering {
                       deadline.limit_text().c_str());
   }
 
-  /// One that came has nothing to say before all are there, so this is its end.
+  /// A connected PE sends nothing before all are connected, so a readable socket means its end.
   base::Status look_at_peer(std::size_t position) {
     char byte = 0;
     const ssize_t got = ::recv(peers_[position].socket.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
@@ -145,19 +160,21 @@ class Gathering {
     const Hello& hello = stranger.hello;
     // The launcher's word on a PE that this job was never to have.
     if (hello.n_pes == 0 && position_of(hello.pe) >= group_.pes.size()) return {};
+    FrameCodes codes;
+    if (group_.is_trusted == nullptr) codes = FrameCodes(group_.secret, hello, stranger.challenge.nonce);
     if (auto fits = check(hello); !fits) {
       // It hears the reason with the others.
-      peers_.emplace_back().socket = PrivateFd(std::move(stranger.socket));
+      StarPeer& refused = peers_.emplace_back();
+      refused.socket = PrivateFd(std::move(stranger.socket));
+      refused.codes = codes;
       return fits;
     }
     StarPeer& peer = peers_[position_of(hello.pe)];
     peer.socket = PrivateFd(std::move(stranger.socket));
     const int yes = 1;  // not an error on a UNIX socket that the option means nothing to
     ::setsockopt(peer.socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    const Frame welcome;
-    std::size_t done = 0;
-    // Into an empty buffer, so nothing is left over; a failure shows as the peer's end.
-    static_cast<void>(write_some(peer.socket.get(), &welcome, sizeof welcome, &done));
+    peer.codes = codes;
+    static_cast<void>(write_frame(Frame{}, "", &peer));  // a failure shows as the peer's end
     --missing_;
     return {};
   }
@@ -250,8 +267,7 @@ base::Status let_members_in(int listener, const StarGroup& group, std::vector<St
   Frame go;
   go.kind = FrameKind::go;
   for (std::size_t i = 1; i < peers->size(); ++i) {
-    std::size_t done = 0;
-    (*peers)[i].end = write_some((*peers)[i].socket.get(), &go, sizeof go, &done);
+    (*peers)[i].end = write_frame(go, "", &(*peers)[i]);
   }
   return {};
 }
@@ -265,10 +281,7 @@ void tell_failure(const base::Error& error, bool is_final, std::vector<StarPeer>
   for (StarPeer& peer : *peers) {
     // In the middle of an answer the words would be taken for its rest.
     if (!peer.socket || peer.end != 0 || (peer.written > 0 && !peer.has_all)) continue;
-    std::size_t done = 0;
-    peer.end = write_some(peer.socket.get(), &frame, sizeof frame, &done);
-    done = 0;
-    if (peer.end == 0) peer.end = write_some(peer.socket.get(), error.text(), frame.size_bytes, &done);
+    peer.end = write_frame(frame, error.text(), &peer);
   }
 }
 

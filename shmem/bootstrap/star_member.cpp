@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 
+#include "shmem/bootstrap/frame_code.hpp"
 #include "shmem/bootstrap/private_fd.hpp"
 #include "shmem/bootstrap/socket_io.hpp"
 #include "shmem/bootstrap/star.hpp"
@@ -25,7 +26,8 @@ void nap(int milliseconds) noexcept {
 
 class StarMember final : public Star {
  public:
-  StarMember(PrivateFd socket, StarGroup group) : socket_(std::move(socket)), group_(std::move(group)) {}
+  StarMember(PrivateFd socket, const FrameCodes& codes, StarGroup group)
+      : socket_(std::move(socket)), codes_(codes), group_(std::move(group)) {}
 
   base::Status allgather(const StarStep& step) noexcept override {
     if (broken_) return tl::unexpected<base::Error>(*broken_);
@@ -43,25 +45,33 @@ class StarMember final : public Star {
   base::Status join(const Frame& answer) {
     const Deadline deadline = patience();
     if (answer.kind == FrameKind::failure) return take_failure(answer, "join", deadline);
+    if (auto well = check_code(answer, {}, "join", deadline); !well) return well;
     Frame go;
-    return await(FrameKind::go, "join", deadline, &go);
+    if (auto came = await(FrameKind::go, "join", deadline, &go); !came) return came;
+    return check_code(go, {}, "join", deadline);
   }
 
  private:
+  /// Reads the code of a frame. Nothing of the frame or its payload may be used before.
+  base::Status check_code(const Frame& frame, secret::Bytes payload, const char* step, const Deadline& deadline) {
+    secret::Tag code{};
+    if (const IoEnd end = read_all(socket_.get(), &code, codes_.to_member.size_bytes(), deadline); end != 0) {
+      return lost(end, step, deadline);
+    }
+    if (secret::are_equal(codes_.to_member.next(frame, payload), code)) return {};
+    return broken(base::fail(EPROTO, "step '%s': the data from PE %d at %s have a wrong authentication code: %s", step,
+                             centre(), group_.where.c_str(), cause_of_wrong_code));
+  }
+
+  /// Reads a frame. Its payload and code follow.
   base::Status await(FrameKind kind, const char* step, const Deadline& deadline, Frame* frame) {
     if (const IoEnd end = read_all(socket_.get(), frame, sizeof *frame, deadline); end != 0) {
       return lost(end, step, deadline);
     }
-    if (!frame->is_sound()) {
-      return broken(base::fail(EPROTO, "step '%s': PE %d at %s sent what this release does not understand", step,
-                               centre(), group_.where.c_str()));
-    }
-    if (frame->kind == FrameKind::failure) return take_failure(*frame, step, deadline);
-    if (frame->kind != kind) {
-      return broken(base::fail(EPROTO, "step '%s': PE %d at %s is at step '%s'; all PEs must make the same calls", step,
-                               centre(), group_.where.c_str(), frame->step));
-    }
-    return {};
+    if (frame->is_sound() && frame->kind == FrameKind::failure) return take_failure(*frame, step, deadline);
+    if (frame->is_sound() && frame->kind == kind) return {};
+    return broken(base::fail(EPROTO, "step '%s': PE %d at %s sent what this release does not understand", step,
+                             centre(), group_.where.c_str()));
   }
 
   /// A little longer than the centre's, who knows who is missing and says so.
@@ -103,6 +113,7 @@ class StarMember final : public Star {
     if (const IoEnd end = read_all(socket_.get(), text.data(), text.size(), deadline); end != 0) {
       return lost(end, step, deadline);
     }
+    if (auto well = check_code(frame, secret::bytes_of(std::string_view(text)), step, deadline); !well) return well;
     auto error = base::fail(errno_of_peer(frame.error), "%s", text.c_str());
     if ((frame.flags & frame_is_final) == 0) return error;
     return broken(std::move(error));
@@ -116,15 +127,15 @@ class StarMember final : public Star {
     frame.flags = (step.fd >= 0 ? frame_has_fd : 0) | (step.fds != nullptr ? frame_wants_fds : 0);
     frame.set_step(step.name);
     const std::span<const int> fds(&step.fd, step.fd >= 0 ? 1 : 0);
-    std::size_t done = 0;
+    const secret::Tag code =
+        codes_.to_centre.next(frame, {static_cast<const std::uint8_t*>(step.mine), step.size_bytes});
+    std::size_t of_frame = 0;
+    std::size_t of_part = 0;
+    std::size_t of_code = 0;
     const auto write_next = [&] {
-      if (done < sizeof frame) {
-        if (const IoEnd end = write_some(socket_.get(), &frame, sizeof frame, &done, fds); end != 0) return end;
-      }
-      std::size_t of_part = done - sizeof frame;
-      const IoEnd end = write_some(socket_.get(), step.mine, step.size_bytes, &of_part);
-      done = sizeof frame + of_part;
-      return end;
+      IoEnd end = write_some(socket_.get(), &frame, sizeof frame, &of_frame, fds);
+      if (end == 0) end = write_some(socket_.get(), step.mine, step.size_bytes, &of_part);
+      return end != 0 ? end : write_some(socket_.get(), &code, codes_.to_centre.size_bytes(), &of_code);
     };
     for (;;) {
       const IoEnd end = write_next();
@@ -155,6 +166,8 @@ class StarMember final : public Star {
     if (const IoEnd end = read_all(socket_.get(), step.all, frame.size_bytes, deadline); end != 0) {
       return lost(end, step.name, deadline);
     }
+    const secret::Bytes payload{static_cast<const std::uint8_t*>(step.all), frame.size_bytes};
+    if (auto well = check_code(frame, payload, step.name, deadline); !well) return well;
     return step.fds == nullptr ? base::Status{} : receive_fds(step, deadline);
   }
 
@@ -184,6 +197,7 @@ class StarMember final : public Star {
   }
 
   PrivateFd socket_;
+  FrameCodes codes_;
   StarGroup group_;
   std::optional<base::Error> broken_;
 };
@@ -216,7 +230,8 @@ IoEnd read_welcome(int socket, const Deadline& deadline, Frame* answer) {
 }
 
 /// ECONNRESET: the other end does not know the secret, did not welcome this PE, or is another program.
-IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const Deadline& deadline, Frame* answer) {
+IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const Deadline& deadline, FrameCodes* codes,
+                Frame* answer) {
   if (!group.is_introduced) {
     if (const IoEnd end = write_all(socket, &hello, sizeof hello, deadline); end != 0) return end;
   }
@@ -225,6 +240,7 @@ IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const De
   if (const IoEnd end = read_all(socket, &challenge, sizeof challenge, deadline); end != 0) return end;
   const secret::Digest expected = proof_of_centre(group.secret, hello, challenge.nonce);
   if (!has_star_magic(challenge.magic) || !secret::are_equal(challenge.proof, expected)) return ECONNRESET;
+  *codes = FrameCodes(group.secret, hello, challenge.nonce);
   const secret::Digest proof = proof_of_member(group.secret, hello, challenge.nonce);
   if (const IoEnd end = write_all(socket, &proof, sizeof proof, deadline); end != 0) return end;
   return read_welcome(socket, deadline, answer);
@@ -233,6 +249,7 @@ IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const De
 base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, const StarGroup& group) {
   const Deadline deadline(group.limit);
   PrivateFd socket;
+  FrameCodes codes;
   Frame answer;
   for (;;) {
     auto connected = connect(deadline);
@@ -244,12 +261,12 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
     auto hello = make_hello(group.pes[static_cast<std::size_t>(group.position)], group.n_pes);
     if (!hello) return base::pass(hello);
     if (group.is_trusted != nullptr) hello->nonce = group_name(group.secret);
-    const IoEnd end = introduce(socket.get(), group, *hello, deadline, &answer);
+    const IoEnd end = introduce(socket.get(), group, *hello, deadline, &codes, &answer);
     if (end == 0) break;
     if (deadline.has_passed()) {
       return base::fail(ETIMEDOUT,
-                        "cannot join: what listens at %s did not prove within %s that it is PE %d of this job: it is "
-                        "another program, or has another secret (GDRKIT_SHMEM_TOKEN)",
+                        "cannot join: the process at %s did not prove within %s that it is PE %d of this job: it is "
+                        "another program, or uses another secret (GDRKIT_SHMEM_TOKEN)",
                         group.where.c_str(), deadline.limit_text().c_str(), group.pes.front());
     }
     if (end != ECONNRESET) {
@@ -258,7 +275,7 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
     }
     nap(50);
   }
-  auto member = std::make_unique<StarMember>(std::move(socket), group);
+  auto member = std::make_unique<StarMember>(std::move(socket), codes, group);
   if (auto joined = member->join(answer); !joined) return base::pass(joined);
   return member;
 }

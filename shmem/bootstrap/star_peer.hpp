@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "shmem/bootstrap/frame_code.hpp"
 #include "shmem/bootstrap/private_fd.hpp"
 #include "shmem/bootstrap/socket_io.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
@@ -13,22 +14,27 @@ namespace gdrkit::shmem_impl::bootstrap {
 
 struct StarPeer {
   PrivateFd socket;
+  FrameCodes codes;
   // The part that comes in.
   Frame frame;
   std::size_t read = 0;  ///< bytes of the frame and the part
+  secret::Tag code{};    ///< of the part
+  std::size_t read_of_code = 0;
   bool has_part = false;
   std::vector<UniqueFd> fds;
   std::vector<char> other;  ///< a part of another size than the centre's
   // What goes out.
-  std::size_t written = 0;   ///< bytes of the frame, all parts and the marks of descriptors
+  std::size_t written = 0;  ///< bytes of the frame, all parts and the marks of descriptors
+  secret::Tag code_out{};   ///< of all parts
+  bool has_code_out = false;
   std::size_t messages = 0;  ///< with descriptors
   bool has_all = false;
   IoEnd end = 0;  ///< why nothing more goes there
 
   void begin_step() {
     frame = {};
-    read = written = messages = 0;
-    has_part = has_all = false;
+    read = read_of_code = written = messages = 0;
+    has_part = has_all = has_code_out = false;
     fds.clear();
     other.clear();
   }

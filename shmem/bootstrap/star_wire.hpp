@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What goes over the connections of a star. All of its PEs run the same release of this library on machines of the same
-// byte order; the version refuses others.
+// The protocol on the connections of a star. All PEs run the same release of this library on machines of the same byte
+// order; the centre rejects other versions.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,15 @@
 
 namespace gdrkit::shmem_impl::bootstrap {
 
-/// Of the handshake, which is the same in all versions.
+/// Magic of the handshake, which is the same in all versions.
 inline constexpr char star_magic[8] = {'g', 'd', 'r', 'k', 's', 'h', '2', '\n'};
-inline constexpr std::uint32_t star_version = 2;
+inline constexpr std::uint32_t star_version = 3;
 
-/// A TCP connection begins with a Hello of the member, the Challenge of the centre, and the Proof of the member. Each
-/// side proves that it knows the secret, which never travels, by a code over the nonces of both; the two codes have
-/// keys of their own, so that neither can be sent back. No word of the other side counts before its code is right. It
-/// protects against processes that connect or listen, not against those that can change the packets of others.
+/// A TCP connection begins with the Hello of the member, the Challenge of the centre, and the proof of the member. Each
+/// side proves that it knows the secret by a code over the nonces of both sides. The secret is never sent. The two
+/// codes use different keys, so that neither side can send the other's code back. Neither side uses data of the other
+/// before it has checked the code. Every later frame has an authentication code, too (frame_code.hpp): a program that
+/// relays the connection can read and delay the frames, but it cannot change or replay them.
 struct Hello {
   char magic[8] = {};
   std::uint32_t version = 0;
@@ -42,7 +43,7 @@ static_assert(sizeof(Challenge) == 56);
 [[nodiscard]] inline bool has_star_magic(const char (&magic)[8]) noexcept {
   return std::memcmp(magic, star_magic, sizeof star_magic) == 0;
 }
-/// Over a UNIX socket, whose ends are known to be of one user: tells groups apart, as the secret does elsewhere.
+/// Distinguishes groups on a UNIX socket, whose ends are known to belong to one user. On TCP, the secret does this.
 [[nodiscard]] inline Token group_name(const secret::Key& secret) noexcept {
   const secret::Key key = secret::derive_key(secret, "group");
   Token name;
@@ -64,7 +65,7 @@ enum class FrameKind : std::uint32_t { welcome = 1, go, part, all, failure };
 
 inline constexpr std::uint32_t frame_has_fd = 1;     ///< part: a descriptor comes with its first byte
 inline constexpr std::uint32_t frame_wants_fds = 2;  ///< part: the step has descriptors
-inline constexpr std::uint32_t frame_is_final = 4;   ///< failure: the star is of no use any more
+inline constexpr std::uint32_t frame_is_final = 4;   ///< failure: the star cannot be used any more
 inline constexpr std::uint32_t frame_magic = 0x6d687367;
 
 struct Frame {
@@ -84,7 +85,11 @@ static_assert(sizeof(Frame) == 64);
 /// messages of one byte with this many descriptors each, the receiver's own left out. Linux allows 253.
 inline constexpr std::size_t fds_per_message = 250;
 
-/// An errno that another process says it had: EPROTO if it is none.
+/// Ends the error of a wrong authentication code.
+inline constexpr char cause_of_wrong_code[] =
+    "a program between the two PEs changed it; use a port that no other user can bind, as gdrkit run and unique ids do";
+
+/// Returns the errno that another process sent, or EPROTO if the number is not a valid errno.
 [[nodiscard]] inline int errno_of_peer(std::int32_t said) noexcept { return said > 0 && said < 4096 ? said : EPROTO; }
 
 }  // namespace gdrkit::shmem_impl::bootstrap

@@ -81,7 +81,7 @@ int connect_once(const TcpAddress& address, const Deadline& deadline, UniqueFd* 
   return 0;
 }
 
-/// Those that the other end, or the network on its way up, may cure; the loopback is up or is not.
+/// Whether a retry may succeed once the other end or the network is up. The loopback's state does not change.
 bool is_passing(const TcpAddress& address, int error) noexcept {
   if (address.is_loopback() && (error == ENETUNREACH || error == EADDRNOTAVAIL)) return false;
   return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH || error == ECONNRESET ||

@@ -27,7 +27,7 @@ class TcpAddress {
   [[nodiscard]] std::uint16_t port() const noexcept;
   void set_port(std::uint16_t port) noexcept;
   [[nodiscard]] bool is_loopback() const noexcept;
-  /// Whether an interface of this machine, or of this container, has it.
+  /// Whether an interface of this machine, or of this container, has this address.
   [[nodiscard]] bool is_of_this_machine() const noexcept;
   [[nodiscard]] std::string text() const;  ///< "10.0.0.1:4711", "[fe80::1%eth0]:4711"
 

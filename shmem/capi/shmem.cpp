@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The C API: arguments checked, the thread's PE called, errors turned into negative errno and their text kept.
+// The C API: checks arguments, calls the thread's PE, and turns errors into a negative errno and a stored text.
 #include "shmem/capi/calls.hpp"
 
 #include <unistd.h>
@@ -59,7 +59,7 @@ base::Result<PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
   if (!options) return options;
   options->n_pes = given.n_pes;
   options->pe = given.pe;
-  // The launcher's environment names the parent's place in its job.
+  // The launcher's environment describes the parent, so a forked child does not use it.
   if (given.n_pes == 0 && is_forked_from_pe()) options->n_pes = 1;
   if (given.has_device != 0) options->device = given.device;
   if (given.timeout_ms != 0) options->limit = std::chrono::milliseconds(given.timeout_ms);
@@ -127,12 +127,13 @@ namespace {
 
 struct SharedPe {
   std::mutex mutex;
-  pid_t process = 0;  // of which the rest is
+  pid_t process = 0;  // the process that the other members belong to
   std::uint64_t name = 0;
   unsigned references = 0;
 };
 
-/// Never destroyed, as modules may end late. Under the mutex. A forked child begins anew.
+/// Locks the mutex. The object is never destroyed, because modules may end late. A forked child starts with 0
+/// references.
 SharedPe& shared_pe(std::unique_lock<std::mutex>* lock) {
   static SharedPe& one = *new SharedPe;
   *lock = std::unique_lock(one.mutex);
@@ -162,11 +163,12 @@ int gdrkit_shmem_finalize_shared(void) {
   std::unique_lock<std::mutex> lock;
   SharedPe& shared = shared_pe(&lock);
   if (shared.references == 0) {
-    return error_of(base::Status(base::fail_literal(EINVAL, "more finalize_shared than init_shared")));
+    return error_of(base::Status(base::fail_literal(
+        EINVAL, "cannot finalize: gdrkit_shmem_finalize_shared was called more often than gdrkit_shmem_init_shared")));
   }
   if (shared.references == 1) {
     if (auto used = use_pe(shared.name); !used) return error_of(used);
-    // What fails after the PE has ended cannot be tried again.
+    // After any other failure the PE has ended, so the call cannot be repeated.
     const int result = end_pe();
     if (result != -ETIMEDOUT && result != -EBUSY) shared.references = 0;
     return result;
@@ -188,7 +190,7 @@ int gdrkit_shmem_use(gdrkit_shmem_pe_t pe) {
   return used ? 0 : error_of(used);
 }
 
-// Both leave the last error alone: programs ask for their number while they report one.
+// Both keep the last error: programs may call them while they report it.
 int gdrkit_shmem_my_pe(void) {
   const auto pe = current_pe();
   return pe ? (*pe)->pe() : -pe.error().errno_value;

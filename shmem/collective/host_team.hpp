@@ -102,8 +102,8 @@ class HostTeam {
   const std::vector<int> members_;
   const int own_;
   std::vector<parts::TeamLine*> lines_;
-  std::vector<std::unique_ptr<parts::TeamLine>> remote_lines_;  // over machines: what the others said, by member
-  std::vector<std::size_t> said_bytes_;                         // over machines: of the last meeting, by member
+  std::vector<std::unique_ptr<parts::TeamLine>> remote_lines_;  // over machines: data of the other members, by member
+  std::vector<std::size_t> said_bytes_;                         // over machines: size in the last meeting, by member
   int first_away_ = -1;
   std::vector<std::uint64_t> first_arrivals_;
   std::uint64_t meetings_ = 0;

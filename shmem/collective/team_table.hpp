@@ -43,13 +43,13 @@ class TeamTable {
                                         std::optional<TeamRange> range) noexcept;
   /// Collective over `team`.
   base::Status destroy(HostTeam& team) noexcept;
-  /// Of this PE only, after a team of which others could not be made.
+  /// Removes the team on this PE only, after other PEs failed to create it.
   void forget(Team handle) noexcept;
 
   [[nodiscard]] const shmem::TeamState& state(const HostTeam& team) const noexcept {
     return states_[static_cast<std::size_t>(team.slot())];
   }
-  /// GPU kernels write to it at any time: its words are read and written as atomic ones (shmem::detail::load_acquire,
+  /// GPU kernels may write to it at any time, so the CPU accesses its words atomically (shmem::detail::load_acquire,
   /// post).
   [[nodiscard]] shmem::TeamReport& report(int slot) const noexcept {
     return reinterpret_cast<shmem::TeamReport*>(reports_.address())[slot];

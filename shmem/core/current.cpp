@@ -18,6 +18,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::map<std::uint64_t, std::unique_ptr<Pe>> pes;
+  std::size_t ending = 0;  // PEs that drop_pe gave away and that have not ended
   std::uint64_t last_name = 0;
 };
 
@@ -36,8 +37,9 @@ void release_registry() noexcept { registry().mutex.unlock(); }
 void leave_parents_pes() noexcept {
   Registry& all = registry();
   for (auto& [name, pe] : all.pes) static_cast<void>(pe.release());
-  if (!all.pes.empty()) is_forked.store(true, std::memory_order_relaxed);
+  if (!all.pes.empty() || all.ending != 0) is_forked.store(true, std::memory_order_relaxed);
   all.pes.clear();
+  all.ending = 0;
   changes.fetch_add(1, std::memory_order_release);
   forget_running_calls();
   release_registry();
@@ -50,7 +52,8 @@ struct Binding {
 };
 thread_local Binding binding;
 
-base::Status look_up() noexcept {
+/// Binds this thread, and returns the name of its PE.
+base::Result<std::uint64_t> look_up() noexcept {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   auto found = all.pes.find(binding.name);
@@ -66,7 +69,7 @@ base::Status look_up() noexcept {
   }
   binding.pe = found->second.get();
   binding.changes_seen = changes.load(std::memory_order_relaxed);
-  return {};
+  return found->first;
 }
 
 }  // namespace
@@ -75,7 +78,7 @@ bool is_forked_from_pe() noexcept { return is_forked.load(std::memory_order_rela
 
 base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
   static const int registered = ::pthread_atfork(hold_registry, release_registry, leave_parents_pes);
-  if (registered != 0) return base::fail(registered, "cannot keep a PE from forked children");
+  if (registered != 0) return base::fail(registered, "cannot protect a PE from forked children: pthread_atfork failed");
   prepare_running_calls();
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
@@ -90,7 +93,7 @@ base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
 
 base::Result<PeCall> current_pe() noexcept {
   CallSlot* const slot = own_call_slot();
-  if (slot == nullptr) return base::fail_literal(ENOMEM, "no memory for this thread's first call");
+  if (slot == nullptr) return base::fail_literal(ENOMEM, "out of memory for this thread's first call");
   for (;;) {
     if (binding.changes_seen != changes.load(std::memory_order_acquire)) {
       if (auto found = look_up(); !found) return base::pass(found);
@@ -102,15 +105,7 @@ base::Result<PeCall> current_pe() noexcept {
   }
 }
 
-base::Result<std::uint64_t> current_name() noexcept {
-  if (auto found = look_up(); !found) return base::pass(found);
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  for (const auto& [name, kept] : all.pes) {
-    if (kept.get() == binding.pe) return name;
-  }
-  return base::fail(EINVAL, "this thread's PE has been finalized");
-}
+base::Result<std::uint64_t> current_name() noexcept { return look_up(); }
 
 base::Status use_pe(std::uint64_t name) noexcept {
   Registry& all = registry();
@@ -129,7 +124,14 @@ base::Status for_each_pe(const std::function<base::Status(Pe&)>& function) {
   return done;
 }
 
-base::Result<std::unique_ptr<Pe>> drop_pe() noexcept {
+void EndOfPe::operator()(Pe* pe) const noexcept {
+  delete pe;
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (all.ending != 0) --all.ending;
+}
+
+base::Result<EndingPe> drop_pe() noexcept {
   auto name = current_name();
   if (!name) return base::pass(name);
   Registry& all = registry();
@@ -137,22 +139,24 @@ base::Result<std::unique_ptr<Pe>> drop_pe() noexcept {
   const auto found = all.pes.find(*name);
   if (found == all.pes.end()) return base::fail(EINVAL, "this thread's PE has been finalized");
   if (CallSlot* const own = own_call_slot(); own != nullptr && own->depth != 0) {
-    return base::fail_literal(EBUSY, "a PE cannot be finalized within a call on it");
+    return base::fail_literal(EBUSY, "cannot finalize a PE within a call on it");
   }
   auto node = all.pes.extract(found);  // goes back without an allocation
   changes.fetch_add(1, std::memory_order_seq_cst);
+  ++all.ending;
   lock.unlock();
   const auto limit = node.mapped()->limit();
   if (!wait_for_calls(node.mapped().get(), limit.count() == 0 ? std::chrono::hours(24 * 365) : limit)) {
     lock.lock();
+    --all.ending;
     all.pes.insert(std::move(node));
     changes.fetch_add(1, std::memory_order_release);
     return base::fail(ETIMEDOUT,
-                      "another thread is still in a call on this PE after %lld ms; end it, and finalize again",
+                      "another thread is still in a call on this PE after %lld ms; end that call, and finalize again",
                       static_cast<long long>(limit.count()));
   }
   binding = {};
-  return std::move(node.mapped());
+  return EndingPe(node.mapped().release());
 }
 
 }  // namespace gdrkit::shmem_impl::core

@@ -13,7 +13,7 @@
 
 namespace gdrkit::shmem_impl::core {
 
-/// A PE that does not end while this lives.
+/// A call on a PE. The PE does not end during the lifetime of this object.
 class PeCall {
  public:
   PeCall(CallSlot& slot, Pe* pe) noexcept : slot_(&slot), pe_(pe) {}
@@ -30,21 +30,27 @@ class PeCall {
   Pe* pe_;
 };
 
-/// Whether this process was forked from one that had PEs: they are the parent's, and every call on them is EACCES.
+/// Whether this process was forked from a process that had PEs. Every call on the parent's PEs fails with EACCES.
 [[nodiscard]] bool is_forked_from_pe() noexcept;
 
-/// Keeps it and makes it the calling thread's. Answers its name, which is never used again in this process.
+/// Stores the PE and binds it to the calling thread. Returns its name, which this process never reuses.
 [[nodiscard]] base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept;
-/// The calling thread's: the one it kept or used last, else the process's only one. EINVAL: there is none, or there are
-/// several to choose from. EACCES: in a forked child. A call costs a few nanoseconds.
+/// Returns the calling thread's PE: the one that it kept or used last, else the only PE of the process. EINVAL: the
+/// process has no PE, or has several. EACCES: this is a forked child. A call costs a few nanoseconds.
 [[nodiscard]] base::Result<PeCall> current_pe() noexcept;
 [[nodiscard]] base::Result<std::uint64_t> current_name() noexcept;
-/// From now on the calling thread's. EINVAL when there is no such PE.
+/// Binds the PE to the calling thread. EINVAL: no PE has this name.
 base::Status use_pe(std::uint64_t name) noexcept;
-/// Calls it for every PE of this process, none of which ends meanwhile; answers the first error.
+/// Calls `function` for every PE of this process. No PE ends meanwhile. Returns the first error.
 base::Status for_each_pe(const std::function<base::Status(Pe&)>& function);
-/// Takes the calling thread's PE out, for its end, once no other thread is in a call on it. EBUSY: this thread is.
-/// ETIMEDOUT: another one still is after the PE's limit; nothing has changed.
-[[nodiscard]] base::Result<std::unique_ptr<Pe>> drop_pe() noexcept;
+/// Ends a PE. Until it has ended, a child that another thread forks is treated as the child of a process with a PE.
+struct EndOfPe {
+  void operator()(Pe* pe) const noexcept;
+};
+using EndingPe = std::unique_ptr<Pe, EndOfPe>;
+/// Removes the calling thread's PE, so that the caller can end it, once no other thread is in a call on it. EBUSY: the
+/// calling thread is in such a call. ETIMEDOUT: another thread is still in one after the PE's limit. On failure the PE
+/// stays.
+[[nodiscard]] base::Result<EndingPe> drop_pe() noexcept;
 
 }  // namespace gdrkit::shmem_impl::core

@@ -13,13 +13,13 @@
 namespace gdrkit::shmem_impl::core {
 namespace {
 
-std::atomic<CallSlot*> all_slots{nullptr};  // never freed: threads come and go, and take those of others
+std::atomic<CallSlot*> all_slots{nullptr};  // never freed: new threads reuse the slots of ended threads
 std::atomic<bool> has_membarrier{false};
 
 long membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0); }
 
-/// Each thread of this process passes a barrier. A process has to register first, which takes 10 to 20 ms in one with
-/// several threads, so that the start of a PE must not wait for it.
+/// Executes a memory barrier on each thread of this process. The process must register first. This takes 10 to 20 ms
+/// with several threads, so it is done here and not when a PE starts.
 void pass_barrier() noexcept {
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
   (void)membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
@@ -28,7 +28,8 @@ void pass_barrier() noexcept {
 
 thread_local CallSlot* own_slot = nullptr;
 
-/// Gives the slot back at the thread's end. A later destructor of that thread may still call in: it takes another one.
+/// Releases the slot when the thread ends. A later destructor of the thread may still call a function of the library;
+/// that call takes another slot.
 struct SlotOfThread {
   SlotOfThread() noexcept = default;
   ~SlotOfThread() {

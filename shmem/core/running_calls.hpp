@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RunningCall: a call of this thread on a PE. The PE's end waits for those of all threads.
+// The calls of all threads on a PE that have begun and not ended. drop_pe waits for them.
 #pragma once
 
 #include <atomic>
@@ -10,30 +10,30 @@ namespace gdrkit::shmem_impl::core {
 
 class Pe;
 
-/// Where a thread says which PE it is in; the innermost of nested calls leaves the entry as it is.
+/// Records the PE on which a thread's current call runs. Only the outermost of nested calls changes `pe`.
 struct CallSlot {
   std::atomic<const Pe*> pe{nullptr};
-  unsigned depth = 0;  ///< of the thread alone
+  unsigned depth = 0;  ///< only the owning thread reads and writes it
   CallSlot* next = nullptr;
   std::atomic<bool> is_taken{false};
 };
 
-/// The calling thread's; nullptr without memory.
+/// Returns the calling thread's slot, or nullptr if out of memory.
 [[nodiscard]] CallSlot* own_call_slot() noexcept;
 
-/// What a PE's first use makes ready.
+/// Checks whether membarrier(2) is available. Call it before the first begin_call.
 void prepare_running_calls() noexcept;
 
-/// Enters: afterwards the caller must look whether the PE is still there. A PE's end announces itself first and looks
-/// then for calls, and begins them behind a barrier that all threads pass (membarrier, or a fence here without it): one
-/// of the two sees the other.
+/// Records the call. The caller must then check that the PE still exists. drop_pe first announces the end of the PE,
+/// then executes a barrier on all threads (membarrier, or the fence in begin_call without it), and then looks for
+/// calls. So either the caller sees the announcement, or drop_pe sees the call.
 void begin_call(CallSlot& slot, const Pe* pe) noexcept;
 void end_call(CallSlot& slot) noexcept;
 
-/// Whether no other thread is in a call on it, by the end of that time. EDEADLK is the caller's to find: whether this
-/// thread itself is in one.
+/// Waits until no thread is in a call on `pe`. Returns false if a call is still running after `limit`. The caller must
+/// check before that its own thread is not in a call on `pe`.
 [[nodiscard]] bool wait_for_calls(const Pe* pe, std::chrono::milliseconds limit) noexcept;
-/// In a forked child only its one thread is left, and it is in no call.
+/// For a forked child: releases the slots of the parent's other threads, which do not exist in the child.
 void forget_running_calls() noexcept;
 
 }  // namespace gdrkit::shmem_impl::core

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <new>
 
+#include "shmem/bootstrap/star_wire.hpp"
+
 namespace gdrkit::shmem_impl::heap {
 namespace {
 
@@ -87,8 +89,8 @@ base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
   for (std::size_t i = 0; agreed && i < all.size(); ++i) {
     if (all[i].errno_value == 0) continue;
     all[i].text[sizeof all[i].text - 1] = '\0';
-    agreed = base::fail_vendor(all[i].errno_value, all[i].vendor_code, "%s failed on PE %d: %s", step, node_.pes()[i],
-                               all[i].text);
+    agreed = base::fail_vendor(bootstrap::errno_of_peer(all[i].errno_value), all[i].vendor_code,
+                               "%s failed on PE %d: %s", step, node_.pes()[i], all[i].text);
   }
   auto over_machines = node_.agree_over_machines(std::move(agreed), step);
   return own ? over_machines : own;

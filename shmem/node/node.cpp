@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::size_t most_bytes_with_fds = 256;
 
-/// What each PE tells all others.
+/// The data that each PE sends to all others.
 struct PeCard {
   MachineName machine;
-  bootstrap::Token name{};    // of its socket
-  bootstrap::Token secret{};  // of its group, if it becomes the first
+  bootstrap::Token name{};    // of the PE's socket
+  bootstrap::Token secret{};  // of the PE's group, if the PE is the first of its machine
 };
 
-/// How one PE fared, for all others to hear.
+/// The result of one PE, sent to all others.
 struct Outcome {
   int error = 0;
   char text[252] = {};
@@ -153,10 +153,10 @@ base::Status check_stated(const std::vector<PeCard>& cards) {
   return {};
 }
 
-/// Who is on this PE's machine. Its socket, or its connection to the first of them, comes with it.
+/// The PEs of this PE's machine, and this PE's socket or its connection to the first of them.
 struct Meeting {
   std::vector<int> pes;        ///< ascending; the first is the centre
-  bootstrap::UniqueFd socket;  ///< of the first: it listens; of the others: connected and introduced to the first
+  bootstrap::UniqueFd socket;  ///< on the first PE: listens; on the others: connected and introduced to the first
 };
 
 /// Connects to the first PE of a machine and sends this PE's introduction.
@@ -182,9 +182,9 @@ struct Attempt {
   Outcome outcome;
 };
 
-/// Of PEs with one machine name, the first is tried by all others. Those that do not reach it are on another machine in
-/// truth, and try the first among themselves: a round for each machine of that name, one if names are right. With a
-/// stated name this is an error, because the user expects shared memory.
+/// All PEs with the same machine name try to connect to the first of them. PEs that fail are on another machine, and
+/// repeat this among themselves. So there is one round for each machine of that name, and one round in all if names are
+/// unique. If the user stated the name, a failure is an error, because the user expects shared memory.
 base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCard>& cards,
                            bootstrap::LocalListener listener, const bootstrap::MeetingPlace& place,
                            const bootstrap::Deadline& deadline) {
@@ -217,9 +217,9 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
       const Outcome& outcome = (*all)[pe].outcome;
       if (outcome.error != 0) return fail_as(outcome, pe);
       first_of[pe] = (*all)[pe].reached;
-      // Each round settles one machine at least.
+      // Each round determines the PEs of at least one machine.
       if (first_of[pe] >= -1 && first_of[pe] <= static_cast<int>(pe) && round < n_pes) continue;
-      return base::fail(EPROTO, "PE %zu says that it is on the machine of PE %d", pe, first_of[pe]);
+      return base::fail(EPROTO, "PE %zu sent an invalid first PE of its machine: %d", pe, first_of[pe]);
     }
   }
   for (std::size_t pe = 0; pe < n_pes; ++pe) {

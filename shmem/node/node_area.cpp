@@ -39,12 +39,13 @@ struct flock lock_of(std::size_t index) noexcept {
 }  // namespace
 
 base::Result<bootstrap::UniqueFd> NodeArea::create(std::size_t n_pes, std::size_t size_bytes) {
-  if (size_bytes > SIZE_MAX / 4) return base::fail(EINVAL, "a shared area of %zu bytes cannot be", size_bytes);
+  if (size_bytes > SIZE_MAX / 4)
+    return base::fail(EINVAL, "cannot make a shared area of %zu bytes: the size is too large", size_bytes);
   const std::size_t total = head_bytes_of(n_pes) + in_pages(size_bytes);
   auto made = base::make_memory_file("gdrkit-shmem", total, MFD_ALLOW_SEALING);
   if (!made) return base::pass(made);
   bootstrap::UniqueFd file(*made);
-  // No PE can shrink it under the others.
+  // No PE can then shrink the area while others use it.
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return base::fail(errno, "cannot seal a shared area of %zu bytes: %s", total, std::strerror(errno));
   }

@@ -127,7 +127,7 @@ base::Status Connections::start_remote(bootstrap::Exchange& exchange, const Conn
   wanted.node = node_.get();
   wanted.limit_ms = &limit_ms_;
   wanted.calls = options.ucx_calls;
-  // By itself only with a GPU: transport/ucx.cpp.
+  // `automatic` uses direct transfers only with a GPU; see transport/ucx.cpp.
   wanted.is_direct = options.remote_way == transport::RemoteWay::direct ||
                      (options.remote_way == transport::RemoteWay::automatic && !device_->is_emulated());
   wanted.silence = options.remote_silence;

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/result.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
 
 namespace gdrkit::shmem_impl::parts {
 namespace {
@@ -52,7 +53,7 @@ base::Status JobNode::agree_over_machines(base::Status status, const char* step)
   }
   if (outcome.pe < 0 || !status) return status;
   outcome.text[sizeof outcome.text - 1] = '\0';
-  return base::fail_vendor(outcome.errno_value, outcome.vendor_code, "%s", outcome.text);
+  return base::fail_vendor(bootstrap::errno_of_peer(outcome.errno_value), outcome.vendor_code, "%s", outcome.text);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while machines agreed");
 }

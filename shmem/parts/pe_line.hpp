@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PeLine: what a PE shows the others of its machine in shared host memory.
+// PeLine: the state of a PE that the other PEs of its machine read in shared host memory.
 #pragma once
 
 #include <atomic>
@@ -27,8 +27,8 @@ struct AgreedCalls {
   AgreedCall different;
 };
 
-/// Written by one PE, read by the others of its machine, which find an array of them by positions. Two cache lines, as
-/// CPUs fetch them in pairs.
+/// One PE writes it; the other PEs of its machine read it. The shared area is an array of PeLine, indexed by the PE's
+/// position on the machine. A PeLine has two cache lines, because CPUs fetch them in pairs.
 struct alignas(128) PeLine {
   std::atomic<std::uint64_t> arrivals;  ///< how many synchronisations this PE has come to
   // What it was called with, valid between two synchronisations.

@@ -66,8 +66,8 @@ base::Status Streams::put_value(void* target, const void* value, std::size_t siz
   if (size_bytes == 0) return {};
   if (value == nullptr) return base::fail(EINVAL, "the value of a put to PE %d is NULL", pe);
   if (size_bytes > stream::StreamWork::inline_bytes) {
-    return base::fail(EINVAL, "a value put on a stream has at most %zu bytes, not %zu",
-                      stream::StreamWork::inline_bytes, size_bytes);
+    return base::fail(EINVAL, "cannot put a value of %zu bytes on a stream: the limit is %zu bytes", size_bytes,
+                      stream::StreamWork::inline_bytes);
   }
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;

@@ -7,7 +7,7 @@
 namespace gdrkit::shmem_impl::remote {
 namespace {
 
-/// Of a meeting: what all PEs of a large job have to say.
+/// Limit of the data of one meeting: enough for all PEs of a large job.
 constexpr std::uint64_t most_said_bytes = std::uint64_t{1} << 30;
 
 bool is_errno_or_0(std::int32_t number) noexcept { return number >= 0 && number < 4096; }

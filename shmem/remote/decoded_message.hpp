@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DecodedMessage: the one place that turns bytes from UCX into a message.
+// DecodedMessage: a message parsed from the bytes that UCX delivers. No other code parses them.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,17 @@ namespace gdrkit::shmem_impl::remote {
 
 struct DecodedMessage {
   RemoteMessage message;
-  secret::Bytes data;          ///< in the memory of the caller
-  secret::Bytes in_one_block;  ///< the part of it that the tag covers: all or nothing
+  secret::Bytes data;          ///< points into the caller's memory
+  secret::Bytes in_one_block;  ///< the part of `data` that the tag covers: all of it or nothing
 };
 
-/// Looks only at sizes and at who is said to have sent it, which selects the key. nullopt: no message of another PE.
+/// Checks only the sizes and the sender field, which selects the key. Returns nullopt if the bytes are not a message of
+/// another PE.
 [[nodiscard]] std::optional<DecodedMessage> decode_message(secret::Bytes header, secret::Bytes data, int own_pe,
                                                            int n_pes) noexcept;
 
-/// Whether all fields are within the limits of their kind. What they refer to is the receiver's to check: requests,
-/// offsets and numbers.
+/// Returns whether all fields are within the limits of the message's kind. The receiver must check requests, offsets
+/// and numbers against its own state.
 [[nodiscard]] bool has_sound_fields(const DecodedMessage& decoded, int n_pes) noexcept;
 
 }  // namespace gdrkit::shmem_impl::remote

@@ -31,7 +31,7 @@ inline constexpr RemoteMessageKind last_kind = RemoteMessageKind::death;
 
 /// The header of each; bytes that belong to it follow. Both sides are little-endian 64-bit Linux of one release.
 struct RemoteMessage {
-  static constexpr std::uint32_t right_magic = 0x67647233;  // with the version of this layout
+  static constexpr std::uint32_t right_magic = 0x67647233;  // identifies the version of this layout
   std::uint32_t magic = right_magic;
   RemoteMessageKind kind = RemoteMessageKind::heartbeat;
   std::uint8_t operation = 0;
@@ -45,7 +45,7 @@ struct RemoteMessage {
   std::uint64_t size_bytes = 0;
   std::uint64_t operand = 0;
   std::uint64_t compare = 0;
-  secret::Tag tag{};  ///< proves that `from` sent it: see message_keys.hpp
+  secret::Tag tag{};  ///< authenticates `from`: see message_keys.hpp
 };
 static_assert(sizeof(RemoteMessage) == 80 && offsetof(RemoteMessage, tag) == 64);
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MessageKeys: by which a PE knows that a message is of another PE of its job. UCX lets anybody connect who reaches it.
+// MessageKeys: the keys that authenticate messages between PEs of one job. UCX itself accepts connections from any host
+// that can reach it.
 #pragma once
 
 #include "shmem/bootstrap/token.hpp"
@@ -11,19 +12,21 @@ namespace gdrkit::shmem_impl::remote {
 class MessageKeys {
  public:
   MessageKeys() noexcept = default;
-  /// `job_key`: nullptr where PEs met without one; then `nonce`, which is PE 0's, came by a way that others cannot see.
+  /// `nonce` is PE 0's. `job_key` is nullptr if the PEs connected without a key; then other users could not read the
+  /// connection that carried `nonce`.
   MessageKeys(const secret::Key* job_key, const bootstrap::Token& nonce) noexcept
       : key_(secret::derive_key(job_key == nullptr ? secret::Key{} : *job_key, "messages", {nonce})) {}
 
-  /// For what one PE sends to another one.
+  /// Key of the messages from PE `from` to PE `to`.
   [[nodiscard]] secret::SipKey of(int from, int to) const noexcept;
 
  private:
   secret::Key key_{};
 };
 
-/// Over the message, and over the bytes that travel in one block with it. Longer data follow by themselves and are not
-/// covered: it would halve their rate, and who can change packets is not kept out anyway.
+/// Code over the message and over the bytes that UCX sends in one block with it. Longer data are sent separately and
+/// are not covered: covering them would halve their rate, and the code is not meant to stop those who can change
+/// packets.
 [[nodiscard]] secret::Tag tag_of(const secret::SipKey& key, const RemoteMessage& message,
                                  secret::Bytes in_one_block) noexcept;
 

@@ -29,8 +29,8 @@ struct RemoteChunk {
 
 /// Made at the first message to or from it. Numbers are of messages in order, from 1.
 struct Peer {
-  secret::SipKey key_to{};    ///< of what this PE sends there
-  secret::SipKey key_from{};  ///< of what comes from there
+  secret::SipKey key_to{};    ///< of messages from this PE to the peer
+  secret::SipKey key_from{};  ///< of messages from the peer to this PE
   platform::UcxEndpoint* endpoint = nullptr;
   platform::UcxStatus failure = platform::ucx_ok;  ///< of the endpoint
 

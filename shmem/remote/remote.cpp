@@ -74,7 +74,7 @@ base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const bas
   mine.leader = options_.node->pes().front();
   if (pe_ == 0) {
     const auto nonce = bootstrap::make_token();
-    if (!nonce) return base::pass(nonce);  // as the others will see from PE 0's end
+    if (!nonce) return base::pass(nonce);  // the other PEs detect that PE 0 ended
     mine.nonce = *nonce;
   }
   if (opened) {
@@ -96,7 +96,7 @@ base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const bas
                                card.text);
     }
     if (card.leader < 0 || card.leader > pe || card.address_bytes > longest_address_bytes) {
-      return base::fail(EPROTO, "PE %d sent an address of UCX that cannot be", pe);
+      return base::fail(EPROTO, "PE %d sent an invalid UCX address", pe);
     }
     address_stride_ = std::max<std::size_t>(address_stride_, card.address_bytes);
     leader_of_.push_back(card.leader);

@@ -34,7 +34,7 @@ struct RemoteOptions {
   node::Node* node = nullptr;
   const std::atomic<std::int64_t>* limit_ms = nullptr;  ///< of each call; 0: none
   const platform::UcxCalls* calls = nullptr;            ///< nullptr: the machine's UCX
-  bool is_direct = false;                               ///< whether put_direct and get_direct are to work
+  bool is_direct = false;                               ///< enables put_direct and get_direct
   std::chrono::milliseconds heartbeat{1000};
   std::chrono::milliseconds silence{7000};  ///< after which a neighbour is dead
 };
@@ -155,8 +155,8 @@ class Remote final : private UcxReceiver {
     char* target = nullptr;
     std::size_t size_bytes = 0;
     std::size_t missing_bytes = 0;
-    std::vector<bool> pieces;  // which of them came
-    std::uint64_t offset = 0;  // of a key that is wanted
+    std::vector<bool> pieces;  // which pieces have arrived
+    std::uint64_t offset = 0;  // of the chunk whose key was requested
     bool is_device = false;
     bool is_async = false;
     bool is_done = false;

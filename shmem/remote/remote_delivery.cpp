@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What comes from PEs of other machines.
+// Messages from PEs of other machines.
 //
-// UCX keeps the order of messages on one lane, and no other: numbers restore it. Inside UCX's call nothing is sent;
-// what wants an answer waits in questions_ until UCX has returned.
+// UCX keeps the order of messages on one lane only; message numbers restore the order over all lanes. Code that UCX
+// calls must not send, so messages that need a reply wait in questions_ until UCX has returned.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -14,7 +14,7 @@ namespace gdrkit::shmem_impl::remote {
 
 namespace {
 
-/// More messages than this do not overtake each other inside UCX.
+/// UCX never reorders messages over a distance larger than this.
 constexpr std::uint64_t most_early = std::uint64_t{1} << 20;
 
 secret::Bytes as_bytes(const void* data, std::size_t size_bytes) noexcept {
@@ -23,7 +23,7 @@ secret::Bytes as_bytes(const void* data, std::size_t size_bytes) noexcept {
 
 }  // namespace
 
-/// Whether `from` sent it. Before this, no other field counts.
+/// Whether `from` sent the message. Callers must not use any other field before this check.
 bool Remote::is_genuine(const DecodedMessage& decoded) {
   const RemoteMessage& message = decoded.message;
   return secret::are_equal(message.tag, tag_of(peer(message.from).key_from, message, decoded.in_one_block));
@@ -33,16 +33,16 @@ void Remote::receive_rendezvous(const void* header, std::size_t header_bytes) no
   const auto decoded = decode_message(as_bytes(header, header_bytes), {}, pe_, n_pes_);
   if (decoded && is_genuine(*decoded)) declare_dead(-1, "UCX sent a message by rendezvous");
 } catch (...) {
-  // A stranger's, or this PE hears of the loss by the limit of its next wait.
+  // The message was not authentic, or the next wait of this PE times out because of the loss.
 }
 
 void Remote::receive(const void* header, std::size_t header_bytes, const void* data, std::size_t size_bytes) noexcept
     try {
   const auto decoded = decode_message(as_bytes(header, header_bytes), as_bytes(data, size_bytes), pe_, n_pes_);
-  // A stranger's is dropped: it must not end the job.
+  // A message that is not authentic is dropped: it must not end the job.
   if (!decoded || !is_genuine(*decoded)) return;
   const RemoteMessage& message = decoded->message;
-  if (!has_sound_fields(*decoded, n_pes_)) return declare_dead(message.from, "it sent a message that cannot be");
+  if (!has_sound_fields(*decoded, n_pes_)) return declare_dead(message.from, "it sent an invalid message");
   const auto* const bytes = reinterpret_cast<const char*>(decoded->data.data());
   size_bytes = decoded->data.size();
   if (message.kind > last_in_order) {
@@ -54,7 +54,7 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
   if (message.from == watched_) has_heard_ = true;
   if (message.number != from.received + 1) {
     if (message.number - from.received > most_early) {
-      return declare_dead(message.from, "it sent a message that cannot be");
+      return declare_dead(message.from, "it sent an invalid message");
     }
     from.early.try_emplace(message.number, EarlyMessage{message, std::vector<char>(bytes, bytes + size_bytes)});
     return;
@@ -67,11 +67,11 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
     next = from.early.erase(next);
   }
 } catch (...) {
-  // A message is lost: nothing after it can be right.
-  declare_dead(pe_, "this PE is out of memory for what others sent");
+  // A message is lost, so all later messages are invalid, too.
+  declare_dead(pe_, "out of memory for messages of other PEs");
 }
 
-/// nullptr: that PE owes no such answer.
+/// Returns nullptr if this PE does not expect such a reply from that PE.
 Remote::Request* Remote::request_of(const RemoteMessage& answer) noexcept {
   const auto found = requests_.find(answer.request);
   if (found == requests_.end()) return nullptr;
@@ -87,14 +87,14 @@ void Remote::note_undelivered(Peer& from, const base::Status& done) {
 }
 
 base::Status Remote::deliver_put(const RemoteMessage& message, const char* data, std::size_t size_bytes) noexcept {
-  if (home_ == nullptr) return base::fail_literal(EAGAIN, "it has no heap yet, or not any more");
+  if (home_ == nullptr) return base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
   auto address = home_->address_of(message.offset, size_bytes);
   if (!address) return base::pass(address);
   return home_->write(*address, data, size_bytes);
 }
 
 base::Status Remote::deliver_update(const RemoteMessage& message, std::uint64_t* old) noexcept {
-  if (home_ == nullptr) return base::fail_literal(EAGAIN, "it has no heap yet, or not any more");
+  if (home_ == nullptr) return base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
   auto address = home_->address_of(message.offset, message.word_bytes);
   if (!address) return base::pass(address);
   return home_->update(*address, message.word_bytes, message.operation, message.operand, message.compare, old);
@@ -108,7 +108,7 @@ void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const cha
       return;
     case RemoteMessageKind::update: {
       if (message.request == 0) return note_undelivered(from, deliver_update(message, nullptr));
-      // Now, as it has its place in the order; the answer goes out later.
+      // The operation is performed now, to keep the order; the reply is sent later.
       std::uint64_t old = 0;
       auto done = deliver_update(message, &old);
       Answer wanted{message.from, message};
@@ -139,7 +139,7 @@ void Remote::handle_at_once(const RemoteMessage& message, const char* data, std:
       return;
     case RemoteMessageKind::acknowledge: {
       Peer& from = peer(message.from);
-      if (message.operand > from.sent) return declare_dead(message.from, "it acknowledged what was never sent");
+      if (message.operand > from.sent) return declare_dead(message.from, "it acknowledged an unsent message");
       from.acknowledged = std::max(from.acknowledged, message.operand);
       if (message.other != 0 && from.rejected == 0) {
         from.rejected = message.other;
@@ -147,7 +147,7 @@ void Remote::handle_at_once(const RemoteMessage& message, const char* data, std:
       }
       return;
     }
-    case RemoteMessageKind::death: return declare_dead(message.other, "another PE says that it has ended");
+    case RemoteMessageKind::death: return declare_dead(message.other, "another PE reported its end");
     default: return;  // a heartbeat, noted already
   }
 }
@@ -158,9 +158,9 @@ void Remote::take_data(const RemoteMessage& message, const char* data, std::size
   Request& request = *awaiting;
   const std::size_t piece = std::min(request.size_bytes - std::min(request.size_bytes, message.offset), piece_bytes);
   if (message.size_bytes != piece || piece == 0 || message.offset % piece_bytes != 0) {
-    return declare_dead(message.from, "it answered with other bytes than it was asked for");
+    return declare_dead(message.from, "its reply does not match the requested range");
   }
-  // A message that comes twice, as one that somebody recorded, counts once.
+  // A duplicate, such as a recorded and replayed message, is ignored.
   if (request.pieces[message.offset / piece_bytes]) return;
   request.pieces[message.offset / piece_bytes] = true;
   base::Status done;
@@ -200,7 +200,7 @@ void Remote::answer_questions() noexcept {
     try {
       answer(wanted);
     } catch (const std::bad_alloc&) {
-      declare_dead(pe_, "this PE is out of memory for what others asked");
+      declare_dead(pe_, "out of memory for replies to other PEs");
     }
   }
 }
@@ -240,8 +240,8 @@ void Remote::answer_get(const Answer& wanted) {
   message.size_bytes = question.size_bytes;
   std::vector<char> bytes;
   base::Status done;
-  if (home_ == nullptr) done = base::fail_literal(EAGAIN, "it has no heap yet, or not any more");
-  if (question.size_bytes > piece_bytes) done = base::fail_literal(EPROTO, "it wants too much at once");
+  if (home_ == nullptr) done = base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
+  if (question.size_bytes > piece_bytes) done = base::fail_literal(EPROTO, "the requested size exceeds the limit");
   if (done) {
     auto address = home_->address_of(question.offset, question.size_bytes);
     bytes.resize(question.size_bytes);

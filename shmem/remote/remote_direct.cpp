@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Puts and gets by UCX itself, between addresses. A chunk of a PE's heap is registered there when the first other PE
-// asks for its key.
+// UCX's own puts and gets, between addresses. A PE registers a chunk of its heap when the first other PE requests the
+// chunk's key.
 #include <algorithm>
 #include <new>
 
@@ -11,7 +11,7 @@ namespace gdrkit::shmem_impl::remote {
 
 base::Status Remote::serves_direct(int pe) noexcept {
   if (!options_.device->is_emulated() && !worker_->knows_cuda()) {
-    return base::fail_literal(EOPNOTSUPP, "this UCX knows no GPU memory");
+    return base::fail_literal(EOPNOTSUPP, "this UCX does not support GPU memory");
   }
   const Entered entered(*this);
   const auto& one = peers_[static_cast<std::size_t>(pe)];
@@ -44,9 +44,9 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   }
   if (!asked) return base::pass(asked);
   if (RemoteChunk* const made = find(); made != nullptr) return made;
-  return base::fail(EPROTO, "PE %d answered with the key of another chunk", pe);
+  return base::fail(EPROTO, "PE %d sent the key of another chunk", pe);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the key of a heap was asked for");
+  return base::fail_literal(ENOMEM, "out of memory while requesting the key of a heap");
 }
 
 void Remote::answer_key(const Answer& wanted) {
@@ -56,9 +56,9 @@ void Remote::answer_key(const Answer& wanted) {
   base::Status done;
   void* packed = nullptr;
   std::size_t packed_bytes = 0;
-  base::Result<HomeChunk> chunk = base::fail_literal(EAGAIN, "it has no heap yet");
+  base::Result<HomeChunk> chunk = base::fail_literal(EAGAIN, "its heap does not exist yet");
   if (home_ != nullptr) chunk = home_->chunk_of(wanted.question.offset);
-  // Its UCX takes no puts and gets then.
+  // This PE's UCX then accepts no puts and gets.
   if (!worker_->is_direct())
     chunk = base::fail_literal(EOPNOTSUPP, "its GDRKIT_SHMEM_REMOTE excludes direct transfers");
   auto memory = chunk ? registered(*chunk) : base::Result<platform::UcxMemory*>(base::pass(chunk));
@@ -113,7 +113,7 @@ void Remote::take_key(const RemoteMessage& message, const char* data, std::size_
     return;
   }
   if (size_bytes == 0 || request.offset - message.offset >= message.size_bytes) {
-    return declare_dead(message.from, "it answered with the key of another chunk");
+    return declare_dead(message.from, "it sent the key of another chunk");
   }
   Peer& from = peer(message.from);
   RemoteChunk chunk{message.offset, message.size_bytes, message.operand, nullptr};
@@ -177,7 +177,7 @@ base::Status Remote::transfer_direct(int pe, std::uint64_t offset, char* local, 
   }
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while data went to another machine");
+  return base::fail_literal(ENOMEM, "out of memory while sending data to another machine");
 }
 
 base::Status Remote::flush_direct(Lock& lock, Peer& to, int pe) noexcept try {
@@ -195,7 +195,7 @@ base::Status Remote::flush_direct(Lock& lock, Peer& to, int pe) noexcept try {
   to.direct_flushed = std::max(to.direct_flushed, issued);
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while data was waited for");
+  return base::fail_literal(ENOMEM, "out of memory while waiting for data");
 }
 
 }  // namespace gdrkit::shmem_impl::remote

@@ -15,7 +15,7 @@ constexpr std::size_t most_wanted_bytes = std::size_t{2} << 20;
 constexpr std::size_t most_kept_bytes = std::size_t{4} << 20;
 
 tl::unexpected<base::Error> no_memory() noexcept {
-  return base::fail_literal(ENOMEM, "out of memory while data went to another machine");
+  return base::fail_literal(ENOMEM, "out of memory while sending data to another machine");
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ base::Status Remote::wait_answer(Lock& lock, std::uint64_t id, const char* what,
   const Request& request = *requests_.find(id)->second;
   auto waited = wait(lock, what, pe, [&] { return request.is_done; });
   if (waited && request.errno_value != 0) {
-    waited = base::fail(request.errno_value, "%s: PE %d refused it: %s", what, pe, request.text.c_str());
+    waited = base::fail(request.errno_value, "%s: PE %d rejected the request: %s", what, pe, request.text.c_str());
   }
   return waited;
 }
@@ -214,7 +214,7 @@ base::Status Remote::flush_locked(Lock& lock, Peer& to, int pe) noexcept {
 base::Status Remote::check_delivered(Peer& to, const char* what, int pe) noexcept {
   if (to.rejected == 0) return {};
   auto failed =
-      base::fail(to.rejected, "%s: PE %d could not deliver what was sent to it: %s", what, pe, to.rejection.c_str());
+      base::fail(to.rejected, "%s: PE %d could not deliver the data sent to it: %s", what, pe, to.rejection.c_str());
   to.rejected = 0;
   return failed;
 }

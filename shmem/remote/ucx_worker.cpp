@@ -38,7 +38,7 @@ base::Result<std::unique_ptr<UcxWorker>> UcxWorker::open(const platform::UcxCall
   std::unique_ptr<UcxWorker> worker(new UcxWorker(calls));
   if (auto opened = worker->open_context(endpoints, is_direct); !opened) return base::pass(opened);
   if (is_direct && needs_cuda && !worker->knows_cuda()) {
-    // It would never be used, and strangers could.
+    // This PE would never use puts and gets, but other processes that connect could.
     calls.cleanup(std::exchange(worker->context_, nullptr));
     if (auto opened = worker->open_context(endpoints, false); !opened) return base::pass(opened);
   }

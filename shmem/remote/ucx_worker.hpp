@@ -12,24 +12,24 @@
 
 namespace gdrkit::shmem_impl::remote {
 
-/// Who takes what arrives. Called inside progress().
+/// Receives messages. UcxWorker calls it inside progress().
 class UcxReceiver {
  public:
   virtual void receive(const void* header, std::size_t header_bytes, const void* data,
                        std::size_t size_bytes) noexcept = 0;
-  /// No PE sends so: the data are not fetched.
+  /// A message by rendezvous. No PE sends such a message, so its data are not fetched.
   virtual void receive_rendezvous(const void* header, std::size_t header_bytes) noexcept = 0;
 
  protected:
   ~UcxReceiver() = default;
 };
 
-/// Not thread-safe. The destructor frees what UCX holds; endpoints are closed before.
+/// Not thread-safe. The destructor frees UCX's resources; close all endpoints before.
 class UcxWorker {
  public:
-  /// `receiver` and `calls` must outlive it. `is_direct`: with UCX's own puts and gets, unless `needs_cuda` and this
-  /// UCX knows no GPU memory. Where UCX plays them in software, as over TCP, whoever connects can then write to any
-  /// address of this process.
+  /// `receiver` and `calls` must outlive the worker. `is_direct` enables UCX's own puts and gets, unless `needs_cuda`
+  /// is set and this UCX does not support GPU memory. If UCX emulates puts and gets in software, as over TCP, any host
+  /// that connects can then write to any address of this process.
   [[nodiscard]] static base::Result<std::unique_ptr<UcxWorker>> open(const platform::UcxCalls& calls,
                                                                      std::size_t endpoints, bool is_direct,
                                                                      bool needs_cuda, UcxReceiver& receiver);
@@ -41,17 +41,17 @@ class UcxWorker {
   [[nodiscard]] platform::UcxContext* context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<char>& address() const noexcept { return address_; }
   [[nodiscard]] bool knows_cuda() const noexcept { return (memory_types_ >> platform::ucx_memory_cuda & 1) != 0; }
-  /// Whether UCX's own puts and gets can be used here, and by others to here.
+  /// Whether this PE, and other PEs with this PE's memory, can use UCX's own puts and gets.
   [[nodiscard]] bool is_direct() const noexcept { return is_direct_; }
-  /// Readable once something is to do after arm() was true.
+  /// Becomes readable when there is work, if arm() returned true before.
   [[nodiscard]] int event_fd() const noexcept { return event_fd_; }
   [[nodiscard]] bool arm() noexcept { return calls_.worker_arm(worker_) == platform::ucx_ok; }
   void wake() noexcept { (void)calls_.worker_signal(worker_); }
   unsigned progress() noexcept { return calls_.worker_progress(worker_); }
 
   using ErrorHandler = void (*)(void* argument, platform::UcxEndpoint* endpoint, platform::UcxStatus status);
-  /// With reports of the other process's end where UCX's transports can do that; its shared memory cannot before 1.16
-  /// or so, and then the caller has to notice by itself.
+  /// UCX calls `handler` when the other process ends, if its transports support that. UCX's shared memory does not
+  /// before about version 1.16; the caller must then detect the end itself.
   [[nodiscard]] base::Result<platform::UcxEndpoint*> connect(const void* address, ErrorHandler handler,
                                                              void* argument) noexcept;
   static constexpr unsigned message_id = 1;

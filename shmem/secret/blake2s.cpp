@@ -58,7 +58,7 @@ struct State {
 
   void add(Bytes bytes) noexcept {
     while (!bytes.empty()) {
-      if (filled == block_bytes) {  // only now: the last block is compressed differently
+      if (filled == block_bytes) {  // not earlier: the last block is compressed differently
         hashed_bytes += block_bytes;
         compress(false);
         filled = 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// BLAKE2s (RFC 7693) with a key: a message authentication code of 32 bytes, and keys derived from another one.
+// Keyed BLAKE2s (RFC 7693): a message authentication code of 32 bytes, and derivation of keys from a key.
 #pragma once
 
 #include <array>
@@ -27,14 +27,14 @@ requires(std::is_trivially_copyable_v<T> && !std::is_convertible_v<const T&, std
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-/// Of all parts, one after the other. `key`: 0 to 32 bytes; 0: an ordinary hash.
+/// Hashes the concatenation of `parts`. `key` has 0 to 32 bytes; without a key this is an ordinary hash.
 [[nodiscard]] Digest blake2s(Bytes key, std::initializer_list<Bytes> parts) noexcept;
 
-/// A key for one purpose: who has it learns neither `key` nor the keys for other purposes.
+/// Derives a key for one purpose. The derived key reveals neither `key` nor the keys for other purposes.
 [[nodiscard]] Key derive_key(const Key& key, std::string_view purpose,
                              std::initializer_list<Bytes> context = {}) noexcept;
 
-/// Takes the same time wherever they differ, so that a stranger does not learn the right value byte by byte.
+/// Compares in constant time, so that an attacker cannot find the right value byte by byte.
 [[nodiscard]] bool are_equal(Bytes one, Bytes other) noexcept;
 
 }  // namespace gdrkit::shmem_impl::secret

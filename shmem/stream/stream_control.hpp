@@ -16,8 +16,9 @@
 
 namespace gdrkit::shmem_impl::stream {
 
-/// The CPU's side of shmem::detail::Control (gdrkit/shmem_device.cuh). The CPU cannot see into a stream: a wait in it
-/// tells of its end in host memory, and the next call that waits for completion tells the caller. Thread-safe.
+/// The CPU's side of shmem::detail::Control (gdrkit/shmem_device.cuh). The CPU cannot observe the state of a stream. A
+/// wait in a stream that fails writes a report to host memory, and the next call that waits for completion returns the
+/// error. Thread-safe.
 class StreamControl {
  public:
   /// Both must outlive it. The device must be current.

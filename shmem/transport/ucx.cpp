@@ -89,7 +89,7 @@ class Ucx final : public Transport {
     }
     return {};
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while data went to another machine");
+    return base::fail_literal(ENOMEM, "out of memory while sending data to another machine");
   }
 
   remote::Remote* const remote_;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What a program is given, as argument, variable, file or name, does not reach the terminal as a control character."""
+"""Programs print no control characters from arguments, variables, files or names."""
 import glob
 import os
 import re
@@ -12,7 +12,7 @@ import unittest
 
 from program import BIN, Test, subcommands
 
-# A title of the terminal, a colour, a carriage return; the last is CSI as one character of UTF-8, and as a byte that is no UTF-8.
+# A terminal title, a colour, a carriage return, CSI as one UTF-8 character, and CSI as a byte that is not valid UTF-8.
 EVIL = b"ev\x1b]0;owned\x07\x1b[31m\rx\xc2\x9b2J\x9b2J"
 RAW = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|(?<![\xc2-\xf4\x80-\xbf])[\x80-\x9f]")
 
@@ -30,7 +30,7 @@ def run(words, environment=None, folder=None):
 
 
 def variables_of_gdrkit():
-    """Each GDRKIT_ variable that the programs know."""
+    """Every GDRKIT_ variable that the programs read."""
     with open(os.path.join(BIN, "gdrkit"), "rb") as file:
         return sorted(set(re.findall(rb"GDRKIT_[A-Z_]+[A-Z]", file.read())))
 
@@ -88,7 +88,7 @@ class Escapes(Test):
                 file.write(content)
             os.chmod(program, 0o755)
             self.assert_clean([self.gdrkit, b"run", b"-n", b"1", b"--no-bind", b"--", program])
-            if not content.startswith(b"\x7f"):  # the shell would try, and print the name
+            if not content.startswith(b"\x7f"):  # the shell would run it and print its name
                 self.assert_clean([self.gdrkit, b"bind", b"--or-unbound", b"--", program])
         for words in ([b"report"], [b"doctor", b"--root"], [b"bench", b"--compare"], [b"doctor", b"diff", program], [b"snapshot", b"--root"]):
             self.assert_clean([self.gdrkit, *words, program])
@@ -98,7 +98,7 @@ class Escapes(Test):
         words = ["unshare", "-u" if os.geteuid() == 0 else "-ru", sys.executable, "-c", rename, EVIL[:60]]
         code, text = run([*words, b"true"])
         if code != 0:
-            self.skipTest(f"the name of the machine cannot be set here: {text[-200:]}")
+            self.skipTest(f"cannot set the host name here: {text[-200:]}")
         for command in ([b"doctor"], [b"info"], [b"shmem", b"check", b"-n", b"2", b"-e", b"4K"], [b"bench", b"--quick", b"--help"]):
             self.assert_clean([*words, self.gdrkit, *command])
 

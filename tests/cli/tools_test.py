@@ -320,7 +320,7 @@ class Sanity(Test):
 
 
 class FileSizeLimit(Test):
-    """Under ulimit -f Linux ends a process by SIGXFSZ, without a word, unless somebody looks."""
+    """Without a check, Linux ends a process under ulimit -f by SIGXFSZ, without an error message."""
 
     def run_limited(self, limit, *arguments, **options):
         variables = {**os.environ, "GDRKIT_BACKEND": "emulated"}

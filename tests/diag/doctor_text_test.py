@@ -28,7 +28,7 @@ def on_terminal(folder, environment):
     """What the doctor prints when its output is a terminal."""
     ours, theirs = pty.openpty()
     variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CLICOLOR_FORCE", "TERM")}
-    # Linux may lose what a terminal holds when its last user closes it: it stays open here until the mark is read.
+    # Linux may discard buffered output when the last process closes a terminal, so the test keeps it open until it has read the mark.
     mark = "the end"
     process = subprocess.Popen(["sh", "-c", f'"$@"; printf "{mark}"', "sh", os.path.join(BIN, "gdrkit"), "doctor", "--short", "--root", folder],
                                stdout=theirs, env={**variables, **environment})

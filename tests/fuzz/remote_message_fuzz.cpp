@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Any message of a true PE of the job: the decoder, and behind it all that a PE does with messages. The tag is always
-// right, as nothing passes without it.
+// Fuzzes messages of an authentic PE of the job: the decoder and the code that handles messages. The tag is always
+// valid, because PEs drop messages with a wrong tag.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +20,8 @@ using shmem_impl::remote::RemoteMessageKind;
 constexpr int n_pes = 4;
 constexpr std::size_t header_bytes = offsetof(RemoteMessage, tag);
 
-/// PE 0 of a job whose other PEs are this program. Made again from time to time, as meetings that never end are kept.
+/// PE 0 of a job whose other PEs this program simulates. The program recreates it from time to time, because PE 0 keeps
+/// the data of unfinished meetings.
 struct Victim {
   shmem_impl::tests::SimulatedJob job{n_pes};
   std::unique_ptr<shmem_impl::core::Pe> pe;
@@ -62,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::memcpy(static_cast<void*>(&message), data, header_bytes);
   const std::vector<std::uint8_t> bytes(data + header_bytes, data + size);
   Victim& one = victim();
-  // Past what every message must have, so that most inputs reach the rest.
+  // Makes the fields valid that every message is checked for, so that most inputs reach the code after these checks.
   message.magic = RemoteMessage::right_magic;
   message.from = 1 + static_cast<int>(static_cast<unsigned>(message.from) % (n_pes - 1));
   if (message.number % 8 != 0) message.number = one.last_number[message.from] + 1;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The comparison on rounds that "gdrkit bench" measured on an H200: recorded_bench.json.
+// The comparison of recorded rounds: "gdrkit bench" measured recorded_bench.json on an H200.
 #include <gtest/gtest.h>
 
 #include <algorithm>

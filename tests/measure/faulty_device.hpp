@@ -24,7 +24,7 @@ struct Faults {
   bool is_failing_once = false;
   bool is_copy_wrong = false;  ///< one byte of each asynchronous copy to the host is another
   bool has_gpu_code = false;   ///< else modules cannot be loaded: it plays a GPU that the image does not know
-  bool is_slow = false;        ///< recording an event takes 250 ms, in which a busy machine lets other threads run
+  bool is_slow = false;        ///< recording an event takes 250 ms, so that other threads run even on a busy machine
   std::function<bool(int, int)> reaches = [](int, int) { return true; };
   int slow_copier = -1;              ///< number of the device whose copies on devices take 20 ms longer
   bool is_slow_to_take = false;      ///< giving it a copy to the device takes the CPU 20 ms

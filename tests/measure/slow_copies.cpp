@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Loaded before libgdrapi.so: makes copies of one size take longer, for the tests of comparisons. SLOW_COPIES is
-// SIZE:PERCENT:DIRECTION, such as 65536:200:to_device. The first copies of that size are timed; each later one is
-// followed by as many turns of a loop as take that share of their median, so that no clock is read meanwhile.
+// A library to preload before libgdrapi.so: it makes copies of one size slower, for tests of comparisons. SLOW_COPIES
+// is SIZE:PERCENT:DIRECTION, such as 65536:200:to_device. The library times the first copies of that size. After each
+// later copy, it runs a loop that takes PERCENT of their median. The loop counts its turns, so it reads no clock.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct Slowdown {
   Slowdown() {
     const char* const text = std::getenv("SLOW_COPIES");
     if (text == nullptr || std::sscanf(text, "%zu:%lf:%15s", &size_bytes, &percent, direction) != 3) {
-      std::fprintf(stderr, "slow_copies: SLOW_COPIES is not SIZE:PERCENT:DIRECTION\n");
+      std::fprintf(stderr, "slow_copies: invalid SLOW_COPIES; use SIZE:PERCENT:DIRECTION\n");
       std::abort();
     }
   }

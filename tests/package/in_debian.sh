@@ -239,7 +239,7 @@ test_archive_leaves_nothing() {
 
 test_archive_with_modules() {
   install_debs "$stands_in/"nvidia-stand-in_*.deb
-  # A version that something else installed is left alone.
+  # The scripts do not change a version that another package or archive installed.
   mkdir /usr/src/gdrkit-0.0.1
   printf '#!/bin/sh\ntouch /usr/src/gdrkit-0.0.1/was_called\n' >/usr/src/gdrkit-0.0.1/dkms_install.sh
   chmod +x /usr/src/gdrkit-0.0.1/dkms_install.sh

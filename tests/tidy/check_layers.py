@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Includes go down cmake/layers.txt only, which ARCHITECTURE.md shows as it is, what a file names it includes itself, a namespace is a folder, backends know
+"""Includes go down cmake/layers.txt only, ARCHITECTURE.md shows the same list, a file includes what it names, each folder has its own namespace, backends know
 nothing of one another, and copy kernels include next to nothing."""
 import posixpath
 import re
@@ -16,7 +16,7 @@ NAMESPACES = {name: f"lib/{name}" for name in ("base", "driver", "cpu", "copy", 
 NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/topology"}
 ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
 NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(?:shmem_impl::)?([a-z]\w*)::(?=\w)")
-# Products whose private namespaces are checked: a file of <product>/<folder> opens <this>::<folder> and what is inside.
+# Products whose private namespaces are checked: a file of <product>/<folder> opens only <this>::<folder> and namespaces in it.
 PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"}
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations
 
@@ -110,7 +110,7 @@ def namespace_violations(root, path, source, layers):
         named.setdefault(match.group(1), match.start())
     using = reached(root, path, layers, set())
     for namespace, offset in named.items():
-        # There it is a folder of shmem, whose headers bring those below them.
+        # In shmem, the name is a folder, and headers of a folder include those of the folders below.
         home = None if f"{path.split('/')[0]}/{namespace}" in layers and path.startswith("shmem/") else NAMESPACES.get(namespace)
         homes = {name for name in layers if home and name.startswith(home)}
         if own not in homes and homes and not homes & using:
@@ -118,7 +118,7 @@ def namespace_violations(root, path, source, layers):
 
 
 def folder_violations(path, source):
-    """Files that open a namespace which is not their folder's."""
+    """Files that open a namespace of another folder."""
     product, *folders = path.split("/")[:-1]
     if product not in PRIVATE or not folders:
         return

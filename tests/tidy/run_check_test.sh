@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# ./run check selects the tests of the programs that were built again and of changed Python tests.
+# ./run check selects the tests of rebuilt programs and of changed Python tests.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=scripts/common.sh

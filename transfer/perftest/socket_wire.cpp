@@ -121,19 +121,19 @@ class Descriptor {
   int fd_;
 };
 
-/// A client, or something else that has connected. Silent ones wait, and do not keep the client out.
+/// A connection that has not sent a greeting yet: a client or another program. It does not block other connections.
 struct Visitor {
   Descriptor socket;
   std::string name;
   Clock::time_point came;
 };
-constexpr std::size_t most_visitors = 64;  // then the oldest makes room, once it has had this time to speak
+constexpr std::size_t most_visitors = 64;  // at this limit the oldest one is closed once time_to_speak has passed
 constexpr auto time_to_speak = std::chrono::seconds(1);
 
-/// A client begins with the version of perftest that it speaks, a digit first.
+/// A client first sends its perftest version, which begins with a digit.
 constexpr int greeting_bytes = 16;
 
-/// Of a visitor that has said so much, or has ended.
+/// Call it when greeting_bytes have arrived or the connection has ended.
 bool speaks_perftest(int socket) {
   char bytes[greeting_bytes];
   return ::recv(socket, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT) == greeting_bytes && bytes[0] >= '0' &&
@@ -145,7 +145,7 @@ bool speaks_perftest(int socket) {
 std::unique_ptr<Wire> SocketWire::listen(int port, int listener, std::chrono::seconds limit,
                                          const ExchangeRoute& route) {
   const Descriptor listening(listener >= 0 ? listener : open_listener(port, route));
-  // Somebody starts the client by hand: there is no limit, unless one command starts both.
+  // A user starts the client by hand, so there is no limit, unless one command starts both.
   const bool has_limit = listener >= 0;
   const Clock::time_point end = Clock::now() + limit;
   std::deque<Visitor> visitors;
@@ -159,7 +159,7 @@ std::unique_ptr<Wire> SocketWire::listen(int port, int listener, std::chrono::se
     const int ready = is_over ? 0 : ::poll(entries.data(), entries.size(), wait_ms);
     if ((ready < 0 && errno == EINTR) || (ready == 0 && is_full && !is_over)) continue;
     if (ready <= 0) {
-      fail(std::string("waiting for the client: ") + std::strerror(ready == 0 ? ETIMEDOUT : errno) +
+      fail(std::string("cannot wait for the client: ") + std::strerror(ready == 0 ? ETIMEDOUT : errno) +
            "; see the client's error message");
     }
     for (std::size_t i = visitors.size(); i-- > 0;) {

@@ -12,7 +12,7 @@ void Wire::lost(const std::string& step, const std::string& how) const {
 }
 
 void Wire::silent(const std::string& step) const {
-  lost(step, format("said nothing for %lld s", static_cast<long long>(limit_.count())));
+  lost(step, format("sent nothing for %lld s", static_cast<long long>(limit_.count())));
 }
 
 }  // namespace gdrkit::tools::perftest

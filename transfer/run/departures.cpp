@@ -24,7 +24,7 @@ namespace {
 
 using shmem_impl::bootstrap::UniqueFd;
 
-constexpr std::chrono::seconds connect_limit{1};  // to the loopback
+constexpr std::chrono::milliseconds connect_limit{20};  // to the loopback; longer if the queue of connections is full
 constexpr std::chrono::seconds release_limit{60};
 constexpr std::chrono::hours speak_limit{24};  // the launcher ends it before
 
@@ -42,7 +42,7 @@ shmem_impl::bootstrap::StarGroup group_of(int pe, const RankEnvironment& environ
   return group;
 }
 
-/// The launcher's pipes must not live on here: PEs and the guardian wait for their ends.
+/// This process must not keep the launcher's pipes open: PEs and the guardian wait for their ends.
 void close_all_but(int kept) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
   while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
@@ -61,7 +61,7 @@ void say_gone(UniqueFd connection, const shmem_impl::bootstrap::StarGroup& group
 
 void refuse_all(const shmem_impl::bootstrap::TcpAddress& address, const shmem_impl::bootstrap::StarGroup& group) {
   auto listener = shmem_impl::bootstrap::listen_at(address);
-  // PEs between fork and exec still have the one that PE 0 had.
+  // PEs between fork and exec still hold PE 0's listener.
   for (const shmem_impl::bootstrap::Deadline deadline(release_limit); !listener && !deadline.has_passed();) {
     ::usleep(10'000);
     listener = shmem_impl::bootstrap::listen_at(address);
@@ -84,8 +84,8 @@ void Departures::note(int pe) {
   if (pe != 0) {
     auto connected =
         shmem_impl::bootstrap::connect_to(*addresses, true, shmem_impl::bootstrap::Deadline(connect_limit));
-    if (!connected) return;  // the job has formed
-    connection = std::move(*connected);
+    if (!connected && connected.error().errno_value != ETIMEDOUT) return;  // the job has formed
+    if (connected) connection = std::move(*connected);
   }
   const pid_t launcher = ::getpid();
   const pid_t speaker = ::fork();
@@ -95,6 +95,11 @@ void Departures::note(int pe) {
   if (::getppid() != launcher) ::_exit(0);
   close_all_but(connection.get());
   const shmem_impl::bootstrap::StarGroup group = group_of(pe, environment_);
+  if (pe != 0 && !connection) {
+    auto connected = shmem_impl::bootstrap::connect_to(*addresses, true, shmem_impl::bootstrap::Deadline(speak_limit));
+    if (!connected) ::_exit(0);
+    connection = std::move(*connected);
+  }
   pe == 0 ? refuse_all(addresses->front(), group) : say_gone(std::move(connection), group);
   ::_exit(0);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Departures: PEs that exit with 0 before their job has formed. The others cannot see it, and would wait until their
-// limit.
+// Departures: reports PEs that exit with code 0 before all PEs of the job have connected. Without a report, the other
+// PEs would wait until their limit.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace gdrkit::tools {
 
-/// Of a process with one thread.
+/// Use it in a process with one thread only: note() forks.
 class Departures {
  public:
   explicit Departures(const RankEnvironment& environment) : environment_(environment) {}
@@ -21,8 +21,9 @@ class Departures {
   Departures& operator=(const Departures&) = delete;
   ~Departures();
 
-  /// PE `pe` has exited. Starts a process that says so to PE 0; of PE 0 itself, to those that come. Nothing happens
-  /// where the job has formed already.
+  /// Call it when PE `pe` has exited. Starts a process that reports the exit to PE 0. If PE 0 itself has exited, the
+  /// process takes PE 0's address and reports it to the PEs that connect. Does nothing if all PEs have already
+  /// connected.
   void note(int pe);
 
  private:

@@ -74,7 +74,7 @@ Job::~Job() {
       if (pipe >= 0) ::close(pipe);
     }
   }
-  departures_.reset();  // its processes may have the guardian's pipe
+  departures_.reset();  // its processes may hold the guardian's pipe open
   guardian_.reset();
   if (signals_ >= 0) ::close(signals_);
   ::sigprocmask(SIG_SETMASK, &old_mask_, nullptr);

@@ -17,7 +17,7 @@
 namespace gdrkit::tools {
 namespace {
 
-constexpr int most_emulated_devices = 16;  // as lib/driver has it
+constexpr int most_emulated_devices = 16;  // the limit of lib/driver
 
 std::string random_word() {
   unsigned char bytes[16];
@@ -59,7 +59,7 @@ bool RankEnvironment::listen_on_loopback(int family) {
     errno = error;
     return false;
   }
-  const unsigned port = ntohs(address.sin6_port);  // at the same place in both
+  const unsigned port = ntohs(address.sin6_port);  // IPv4 stores the port at the same offset
   root_ = format(family == AF_INET ? "127.0.0.1:%u" : "[::1]:%u", port);
   return true;
 }

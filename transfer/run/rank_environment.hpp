@@ -24,7 +24,7 @@ class RankEnvironment {
   /// Once PE 0 has its copy.
   void close_listener() noexcept;
   [[nodiscard]] int n_pes() const noexcept { return n_pes_; }
-  [[nodiscard]] const std::string& root() const noexcept { return root_; }    ///< where PE 0 listens; "": nowhere
+  [[nodiscard]] const std::string& root() const noexcept { return root_; }  ///< address on which PE 0 listens; "": none
   [[nodiscard]] const std::string& token() const noexcept { return token_; }  ///< the secret of the job
   /// Why PEs have no address of PE 0; "".
   [[nodiscard]] const std::string& note() const noexcept { return note_; }

@@ -47,7 +47,7 @@ void check_sec_lockdown(const Machine& machine, Findings& findings) {
 const Advice advice_sec_secureboot = {
     "the firmware variable SecureBoot in /sys/firmware/efi/efivars, and whether nvidia and gdrdrv are loaded",
     "with Secure Boot, Linux refuses kernel modules that are not signed with a key that the firmware trusts",
-    {"run sudo mokutil --import KEY   # the key of DKMS: /var/lib/driver-signed/mok/MOK.der or /var/lib/dkms/mok.pub; "
+    {"run sudo mokutil --import KEY   # the key of DKMS: /var/lib/shim-signed/mok/MOK.der or /var/lib/dkms/mok.pub; "
      "confirm it at the next boot",
      true, true, true, "mokutil --sb-state; sudo modprobe gdrdrv"},
     "a module may be missing for another reason: with this one modprobe prints 'Key was rejected by service'"};

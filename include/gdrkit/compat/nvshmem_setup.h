@@ -60,8 +60,8 @@ static inline struct gdrkit_shmem_options gdrkit_nvshmem_options(void) {
   return options;
 }
 
-/* References are counted over the whole process: a second module's init joins the first one's PE, and the last finalize
- * ends it. */
+/* These functions count references over the whole process. The init of a second module joins the PE of the first, and
+ * the last finalize ends that PE. */
 static inline void nvshmem_init(void) {
   const struct gdrkit_shmem_options options = gdrkit_nvshmem_options();
   gdrkit_nvshmem_check(gdrkit_shmem_init_shared(&options), "nvshmem_init");

@@ -7,7 +7,7 @@
 
 #include "driver/cuda.hpp"
 
-// The PTX as it is, which the driver compiles for its GPU (compute capability 7.0 and newer); the byte behind it ends
+// The PTX text, which the driver compiles for its GPU (compute capability 7.0 and newer); the byte behind it ends
 // the text.
 asm(".section .rodata\n"
     ".hidden gdrkit_mover_ptx\n"

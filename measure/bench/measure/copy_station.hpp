@@ -38,7 +38,7 @@ class CopyStation {
 
   /// The raw loops serve powers of two alone.
   [[nodiscard]] bool has(Method method) const;
-  /// One way of copying. Lives as long as the station. Each throws Failure when a copy fails.
+  /// Returns a copy method, which lives as long as the station. It throws Failure if a copy fails.
   [[nodiscard]] Contender contender(Method method, Direction direction);
   /// Has `contender` copy once and compares what arrived, all of it up to 16 MiB, else three stretches. Not timed.
   /// Throws Failure.

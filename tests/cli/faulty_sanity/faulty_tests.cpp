@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The list of tests of a gdrkit that is built for the tests of "gdrkit sanity": they fail, crash, hang and are waived.
+// The sanity tests of a gdrkit that is built for the tests of "gdrkit sanity": they pass, fail, crash, hang or are
+// waived.
 #include <unistd.h>
 #include <csignal>
 
@@ -20,7 +21,7 @@ void fails(const Environment& environment) {
   std::uint8_t* bytes = map(context, handle, memory.rounded_bytes());
   const Bytes written = pattern(usual_bytes, 1);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
-  // One byte of the memory goes wrong, as a broken mapping would make it.
+  // Changes one byte of the memory, as a broken mapping would.
   Bytes wrong = written;
   wrong[usual_bytes / 2] ^= 1;
   write_device(device.get(), memory.address(), wrong);

@@ -45,7 +45,7 @@ TEST(MemoryFile, CannotBecomeExecutable) {
   const int seals = ::fcntl(file, F_GET_SEALS);
   const int changed = ::fchmod(file, 0700);
   ::close(file);
-  if ((seals & seal_exec) == 0) GTEST_SKIP() << "this Linux has no seal against execution";
+  if ((seals & seal_exec) == 0) GTEST_SKIP() << "this Linux does not support F_SEAL_EXEC";
   EXPECT_EQ(changed, -1);
 }
 

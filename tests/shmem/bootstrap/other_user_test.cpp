@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Another user of the machine tries to join a job whose launcher gave it no secret, or to be its PE 0.
+// Another user of the machine tries to join a job that has no secret, or to take the place of its PE 0.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -33,7 +33,7 @@ bootstrap::LaunchEnvironment environment_of(int pe) {
   return environment;
 }
 
-/// What the library makes of public words, as anybody can.
+/// Derives the public key as the library does. Every user can do this.
 secret::Key public_key_of(const bootstrap::LaunchEnvironment& environment, uid_t user) {
   return bootstrap::secret_of(secret::bytes_of(environment.root + " " + std::to_string(user)));
 }
@@ -59,7 +59,7 @@ TEST_F(OtherUser, DoesNotJoin) {
     if (::setgid(other_user) != 0 || ::setuid(other_user) != 0) return "cannot change the user";
     const secret::Key key = public_key_of(environment, own);
     const auto place = bootstrap::MeetingPlace::open("");
-    // Without the look at PE 0's user.
+    // Connects without the library's check of PE 0's user.
     bootstrap::UniqueFd socket;
     for (const bootstrap::Deadline deadline(1s); !socket && !deadline.has_passed();) {
       auto connected = place->connect(name_of(key), deadline);
@@ -95,13 +95,13 @@ TEST_F(OtherUser, IsNotTakenForPeZero) {
     group.n_pes = 2;
     group.secret = key;
     group.limit = 1s;
-    return bootstrap::make_star_centre(listener->take_socket(), group) ? "a PE came" : "nobody came";
+    return bootstrap::make_star_centre(listener->take_socket(), group) ? "a PE connected" : "no PE connected";
   });
-  EXPECT_EQ(ends[0], "nobody came");
+  EXPECT_EQ(ends[0], "no PE connected");
   EXPECT_THAT(ends[1], AllOf(StartsWith(begins_with(EACCES)), HasSubstr("is a process of another user")));
 }
 
-/// In a user namespace without a map every user has the same number, this process too.
+/// In a user namespace without a map, all users have the same number, including the user of this process.
 TEST(SameUser, IsNotKnownByTheNumberOfUnmappedUsers) {
   const auto ends = run_processes(1, [](int) -> std::string {
     int sockets[2] = {-1, -1};
@@ -110,7 +110,7 @@ TEST(SameUser, IsNotKnownByTheNumberOfUnmappedUsers) {
     if (::unshare(CLONE_NEWUSER) != 0) return "no namespace";
     return bootstrap::is_same_user(sockets[0]) ? "the same user" : "unknown";
   });
-  if (ends[0] == "no namespace") GTEST_SKIP() << "this Linux gives no user namespace here";
+  if (ends[0] == "no namespace") GTEST_SKIP() << "this system does not allow user namespaces";
   EXPECT_EQ(ends[0], "unknown");
 }
 

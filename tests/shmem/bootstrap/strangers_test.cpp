@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What else may connect to PE 0.
+// Connections to PE 0 that do not come from a PE of the job.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +13,8 @@
 #include <functional>
 #include <random>
 
+#include "shmem/bootstrap/frame_code.hpp"
+#include "shmem/bootstrap/socket_io.hpp"
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/bootstrap/tcp_address.hpp"
@@ -27,7 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A job of which the test knows the address and the secret.
+/// A job whose address and secret the test can read.
 struct OpenJob {
   bootstrap::UniqueFd listener;
   bootstrap::TcpAddress address;
@@ -58,7 +61,8 @@ struct OpenJob {
     if (!star) return end_of(star);
     std::vector<int> all(group.pes.size());
     bootstrap::StarStep step{"numbers", &pe, sizeof pe, all.data()};
-    return end_of((*star)->allgather(step));
+    auto gathered = (*star)->allgather(step);
+    return gathered && all != group.pes ? "wrong numbers" : end_of(gathered);
   }
 
   bootstrap::UniqueFd stranger() {
@@ -80,7 +84,7 @@ void say(const bootstrap::UniqueFd& socket, const void* words, std::size_t size)
   static_cast<void>(::send(socket.get(), words, size, MSG_NOSIGNAL));
 }
 
-/// All that comes until the other end closes.
+/// Receives until the other end closes the connection or `size` bytes have arrived.
 std::string hear(const bootstrap::UniqueFd& socket, std::size_t size) {
   ::fcntl(socket.get(), F_SETFL, 0);
   std::string words(size, '\0');
@@ -97,7 +101,7 @@ bootstrap::Challenge challenge_on(const bootstrap::UniqueFd& socket) {
   return challenge;
 }
 
-/// What a member says after its hello.
+/// Sends the proof that a member sends after its hello.
 void prove(const bootstrap::UniqueFd& socket, const secret::Key& secret, const bootstrap::Hello& hello) {
   const secret::Digest proof = bootstrap::proof_of_member(secret, hello, challenge_on(socket).nonce);
   say(socket, &proof, sizeof proof);
@@ -115,7 +119,7 @@ TEST(Strangers, NeitherStopNorEndAJob) {
   EXPECT_THAT(run_threads(3, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
 
-/// As PE 1 with an answer of its own; the job then waits for the true PE 1.
+/// Connects as PE 1 and sends the proof that `answer` returns. The job then waits for the real PE 1.
 std::string answer_as_pe_1(const std::function<secret::Digest(const secret::Key& secret, const bootstrap::Hello& hello,
                                                               const bootstrap::Challenge& said)>& answer) {
   OpenJob job = OpenJob::make(2, long_limit);
@@ -154,8 +158,7 @@ TEST(Strangers, WithoutTheSecretHearNothingMore) {
   };
   EXPECT_EQ(answer_as_pe_1(for_another_pe), "");
   const auto replayed = [](const secret::Key& secret, const bootstrap::Hello& hello, const bootstrap::Challenge&) {
-    return bootstrap::proof_of_member(secret, hello,
-                                      bootstrap::Token{});  // of an earlier connection, which had another nonce
+    return bootstrap::proof_of_member(secret, hello, bootstrap::Token{});  // the nonce of an earlier connection
   };
   EXPECT_EQ(answer_as_pe_1(replayed), "");
 }
@@ -173,7 +176,7 @@ TEST(Strangers, WithTheSecretAreLetIn) {
     std::memcpy(&frame, words.data(), sizeof frame);
     EXPECT_EQ(frame.kind, bootstrap::FrameKind::welcome);
   });
-  EXPECT_THAT(job.run(0), HasSubstr("PE 1"));  // which says nothing after that
+  EXPECT_THAT(job.run(0), HasSubstr("PE 1"));  // PE 1 sends nothing after the proof
   later.join();
 }
 
@@ -205,7 +208,7 @@ TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
   other.group.where = job.group.where;
   const auto ends = run_threads(2, [&](int pe) { return pe == 0 ? job.run(0) : other.run(1); });
   EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not come")));
-  // PE 0 gives up at about the same time.
+  // PE 0 times out at about the same time.
   EXPECT_THAT(ends[1], AllOf(HasSubstr(job.address.text()),
                              AnyOf(StartsWith(begins_with(ETIMEDOUT)), StartsWith(begins_with(ECONNRESET)))));
 }
@@ -229,17 +232,90 @@ TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
   const std::string nonsense(sizeof(bootstrap::Frame), 'x');
   std::thread later([&] {
     prove(member, job.group.secret, words);
-    // After the welcome and the go, so that the words belong to the step.
-    bootstrap::Frame frames[2];
-    ::fcntl(member.get(), F_SETFL, 0);
-    ::recv(member.get(), frames, sizeof frames, MSG_WAITALL);
+    // Sent after the welcome and the go, so that the bytes belong to the step.
+    static_cast<void>(hear(member, 2 * (sizeof(bootstrap::Frame) + sizeof(secret::Tag))));
     say(member, nonsense.data(), nonsense.size());
   });
   EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("PE 1 sent what this release does not")));
   later.join();
 }
 
-/// PE 0's place may be held by a program that says nothing, or nonsense.
+/// Relays the connection of PE 1 of a job of two. `change` may change the bytes that the relay passes on; `done` bytes
+/// have gone the same way before.
+using Change = std::function<void(bool is_to_member, std::size_t done, std::string* words)>;
+std::vector<std::string> run_through_a_relay(std::chrono::milliseconds limit, const Change& change) {
+  OpenJob job = OpenJob::make(2, limit);
+  OpenJob relay = OpenJob::make(2, limit);
+  OpenJob behind;
+  behind.address = relay.address;
+  behind.group = job.group;
+  std::thread relaying([&] {
+    ASSERT_EQ(bootstrap::wait_for(relay.listener.get(), POLLIN, bootstrap::Deadline(10s)), 0);
+    const bootstrap::UniqueFd member(::accept4(relay.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const bootstrap::UniqueFd centre = job.stranger();
+    std::size_t done[2] = {0, 0};
+    for (;;) {
+      pollfd entries[2] = {{centre.get(), POLLIN, 0}, {member.get(), POLLIN, 0}};
+      if (::poll(entries, 2, 10'000) <= 0) return;
+      for (const std::size_t way : {0u, 1u}) {
+        if (entries[way].revents == 0) continue;
+        std::string words(4096, '\0');
+        const ssize_t got = ::recv(entries[way].fd, words.data(), words.size(), 0);
+        if (got <= 0) return;
+        words.resize(static_cast<std::size_t>(got));
+        change(way == 0, done[way], &words);
+        done[way] += static_cast<std::size_t>(got);
+        say(way == 0 ? member : centre, words.data(), words.size());
+      }
+    }
+  });
+  auto ends = run_threads(2, [&](int pe) { return pe == 0 ? job.run(0) : behind.run(1); });
+  relaying.join();
+  return ends;
+}
+
+TEST(Strangers, WhoRelaysAConnectionChangesNothing) {
+  EXPECT_THAT(run_through_a_relay(10s, [](bool, std::size_t, std::string*) {}), Each(std::string()));
+  constexpr std::size_t code_bytes = sizeof(secret::Tag);
+  constexpr std::size_t frame_bytes = sizeof(bootstrap::Frame);
+  constexpr std::size_t to_member = sizeof(bootstrap::Challenge);
+  constexpr std::size_t to_centre = sizeof(bootstrap::Hello) + sizeof(secret::Digest);
+  const struct {
+    bool is_to_member;
+    std::size_t begin, end;
+  } spans[] = {{true, to_member, to_member + 3 * (frame_bytes + code_bytes) + 2 * sizeof(int)},
+               {false, to_centre, to_centre + frame_bytes + sizeof(int) + code_bytes}};
+  for (const auto& span : spans) {
+    for (std::size_t byte = span.begin; byte < span.end; byte += 3) {
+      const auto flip = [&](bool is_to_member, std::size_t done, std::string* words) {
+        if (is_to_member != span.is_to_member || byte < done || byte >= done + words->size()) return;
+        (*words)[byte - done] = static_cast<char>((*words)[byte - done] ^ 4);
+      };
+      const auto ends = run_through_a_relay(200ms, flip);
+      EXPECT_NE(ends[span.is_to_member ? 1 : 0], "")
+          << "byte " << byte << (span.is_to_member ? " to PE 1" : " to PE 0");
+      EXPECT_THAT(ends, Each(Not(HasSubstr("wrong numbers")))) << "byte " << byte;
+    }
+  }
+}
+
+TEST(Strangers, WhoRelaysAConnectionPrintsNothing) {
+  const auto fail = [](bool is_to_member, std::size_t done, std::string* words) {
+    if (!is_to_member || done < sizeof(bootstrap::Challenge)) return;
+    const std::string text = "owned";
+    bootstrap::Frame frame;
+    frame.kind = bootstrap::FrameKind::failure;
+    frame.error = EPERM;
+    frame.size_bytes = text.size();
+    words->assign(reinterpret_cast<const char*>(&frame), sizeof frame);
+    *words += text + std::string(sizeof(secret::Tag), '\0');
+  };
+  const std::string end = run_through_a_relay(1s, fail)[1];
+  EXPECT_THAT(end,
+              AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("wrong authentication code"), Not(HasSubstr("owned"))));
+}
+
+/// Another program may hold PE 0's address and send nothing, or invalid data.
 TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
   for (const bool is_silent : {true, false}) {
     OpenJob job = OpenJob::make(2, 300ms);
@@ -264,7 +340,7 @@ TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
   }
 }
 
-/// It takes the port of PE 0 before PE 0 does.
+/// Another program binds PE 0's port before PE 0 does.
 TEST(Strangers, WhatHoldsPeZerosPortLearnsNothingAndSaysNothing) {
   OpenJob job = OpenJob::make(2, 1s);
   std::string heard;
@@ -288,7 +364,7 @@ TEST(Strangers, WhatHoldsPeZerosPortLearnsNothingAndSaysNothing) {
   const std::string end = job.run(1);
   holder.join();
   EXPECT_THAT(end, Not(HasSubstr("owned")));
-  EXPECT_EQ(heard.size(), sizeof(bootstrap::Hello)) << "no proof for one that proved nothing";
+  EXPECT_EQ(heard.size(), sizeof(bootstrap::Hello)) << "PE 1 sent its proof to a program that did not prove the secret";
   const std::string secret(job.group.secret.begin(), job.group.secret.end());
   EXPECT_THAT(heard, Not(HasSubstr(secret)));
 }

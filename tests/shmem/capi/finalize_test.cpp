@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// gdrkit_shmem_finalize while other threads call.
+// gdrkit_shmem_finalize during calls of other threads.
 #include <gdrkit/shmem.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,10 +83,10 @@ TEST_F(Finalize, GivesUpOnACallThatWaitsAndChangesNothing) {
   });
   while (!is_waiting) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  // The wait began with the long limit; finalize has this one.
+  // This limit applies to finalize; the wait already runs with the long one.
   ASSERT_EQ(gdrkit_shmem_set_timeout(100), 0);
   EXPECT_EQ(gdrkit_shmem_finalize(), -ETIMEDOUT);
-  EXPECT_EQ(gdrkit_shmem_my_pe(), 0) << "the PE is still there";
+  EXPECT_EQ(gdrkit_shmem_my_pe(), 0) << "the PE still exists";
   EXPECT_EQ(gdrkit_shmem_signal_op(signal, 1, GDRKIT_SHMEM_SIGNAL_SET, 0), 0);
   waiter.join();
   EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error();

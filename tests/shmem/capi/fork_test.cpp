@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every function of the C API in a child that a PE forks. The list is the recorded interface, so that no new function
-// is left out.
+// Every function of the C API in a forked child of a PE. The recorded interface is the list of functions, so that it
+// includes each new function.
 #include <dlfcn.h>
 #include <gdrkit/shmem.h>
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ namespace {
 using gdrkit::shmem_impl::tests::run_processes;
 using ::testing::Contains;
 
-/// They need no PE, or make one.
+/// Functions that need no PE, or create one.
 const std::vector<std::string> without_pe = {
     "gdrkit_shmem_init",           "gdrkit_shmem_init_shared",       "gdrkit_shmem_finalize_shared",
     "gdrkit_shmem_get_unique_id",  "gdrkit_shmem_release_unique_id", "gdrkit_shmem_last_error",
@@ -95,7 +95,7 @@ TEST_F(Fork, AChildBecomesAPeOfItsOwn) {
       }
       if ((is_shared ? gdrkit_shmem_finalize_shared() : gdrkit_shmem_finalize()) != 0) return gdrkit_shmem_last_error();
     }
-    return gdrkit_shmem_my_pe() == -EACCES ? "" : "the parent's PE is back";
+    return gdrkit_shmem_my_pe() == -EACCES ? "" : "the parent's PE is bound again";
   });
   EXPECT_EQ(ends[0], "");
 }

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * Two modules of one process initialise NVSHMEM, and a thread of its own uses it. Prints "one PE for both". */
+ * Two modules of one process initialize NVSHMEM, and an additional thread uses it. Prints "one PE for both". */
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
@@ -31,7 +31,7 @@ int main(void) {
   nvshmem_long_put(words, &value, 1, (pe + 1) % nvshmem_n_pes());
   nvshmem_barrier_all();
   nvshmem_finalize();
-  failed |= nvshmem_my_pe() != pe; /* the other module's reference */
+  failed |= nvshmem_my_pe() != pe; /* the other module still holds a reference */
   failed |= nvshmem_long_g(words, pe) != 5 || nvshmem_long_g(words + 1, pe) != 7;
   nvshmem_free(words);
   nvshmem_finalize();

@@ -75,10 +75,10 @@ void kill_at_all_messages(const MortalJob& job, int first) {
   EXPECT_GT(message - first, 20);
 }
 
-/// Its first two messages, hello and proof, are those by which it comes: before them nobody can know that it is gone.
+/// Starts after its first two messages, hello and proof: before them, no other PE can detect its death.
 TEST(ShmemKilled, AMemberAtEachOfItsMessages) { kill_at_all_messages({}, 2); }
 
-/// Its first four, two challenges and two welcomes, go to those who have come.
+/// Starts after its first four messages, two challenges and two welcomes: they go to PEs that have connected.
 TEST(ShmemKilled, TheFirstPeAtEachOfItsMessages) { kill_at_all_messages({.victim = 0}, 4); }
 
 /// What all do over and over when the victim dies.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The public headers and the private ones have names of their own, and can be included together.
+// Public and private headers have different names, so one source can include both.
 #include <gtest/gtest.h>
 #include <gdrkit/shmem.hpp>
 #include <gdrkit/shmem_collectives.cuh>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a message must be like before any of its fields counts, and within which limits they are.
+// The checks of a message before its fields are used, and the limits of the fields.
 #include "shmem/remote/decoded_message.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(DecodedMessage, IsNoneOfAnotherShape) {
   EXPECT_FALSE(decode_message(block, more, 0, n_pes)) << "data in both places";
   EXPECT_TRUE(decode_message(secret::Bytes(block).first(sizeof message), more, 0, n_pes));
   EXPECT_FALSE(decode_message(block, {}, 1, n_pes)) << "from this PE itself";
-  EXPECT_FALSE(decode_message(block, {}, 0, 1)) << "from a PE that the job has not";
+  EXPECT_FALSE(decode_message(block, {}, 0, 1)) << "from a PE number outside the job";
   const std::vector<std::uint8_t> too_much(longest_piece_bytes + 1);
   EXPECT_FALSE(decode_message(secret::Bytes(block).first(sizeof message), too_much, 0, n_pes));
   for (const std::int32_t from : {-1, n_pes, INT32_MAX, INT32_MIN}) {

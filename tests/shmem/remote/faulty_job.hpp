@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FaultyJob: two PEs that only UCX connects, of which one has other functions of UCX.
+// Jobs of two PEs that only UCX connects. A test replaces UCX's functions in one of them.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -21,13 +21,13 @@ using shmem_impl::transport::RemoteWay;
 inline constexpr int n_pes = 2;
 inline constexpr int faulty_pe = 1;
 
-/// UCX's own functions, for those that stand in for them.
+/// UCX's own functions, which the replacements call.
 inline const platform::UcxCalls& real_ucx() {
   static const platform::UcxCalls calls = **platform::ucx_calls();
   return calls;
 }
 
-/// Starts two PEs, of which one has these functions of UCX, and answers what each of them says; `body` runs on those
+/// Starts two PEs, one of them with the functions in `faulty`, and returns the text of each PE. `body` runs on the PEs
 /// that started.
 inline std::vector<std::string> texts_of_job(const platform::UcxCalls& faulty, RemoteWay way,
                                              const std::function<void(Pe&)>& body = {}) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A stranger connects to the UCX worker of a PE and speaks as another PE, without the job's key: nothing happens.
+// An attacker without the job's key connects to the UCX worker of a PE and sends messages as another PE. The PE drops
+// them.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@ using tests::n_pes;
 using tests::real_ucx;
 using tests::texts_of_job;
 
-/// Gives messages to the PE as UCX does: inside its progress.
+/// Delivers messages to the PE as UCX does: inside its progress function.
 struct Stranger {
   struct Message {
     RemoteMessage head;
@@ -90,7 +91,7 @@ TEST_F(ForgedMessages, ChangeNothing) {
       forged.from = 0;
       const auto say = [&](RemoteMessageKind kind, const std::string& data) {
         forged.kind = kind;
-        // Whatever number comes next: one of these is it.
+        // One of these numbers is the next in order.
         for (forged.number = 1; forged.number < 400; ++forged.number) stranger().say(forged, data);
       };
       forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
@@ -109,7 +110,7 @@ TEST_F(ForgedMessages, ChangeNothing) {
       say(RemoteMessageKind::death, "");
       stranger().say(forged, "", true);
       const int before = stranger().delivered;
-      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // moves the traffic
+      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // progresses UCX
       EXPECT_GT(stranger().delivered, before);
       EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
@@ -127,7 +128,7 @@ TEST_F(ForgedMessages, ChangeNothing) {
   EXPECT_EQ(texts, std::vector<std::string>(n_pes, "started"));
 }
 
-/// The TCP ports of the loopback at which this process listens.
+/// The TCP ports of the loopback on which this process listens.
 std::vector<int> own_ports() {
   std::set<std::string> sockets;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -148,7 +149,7 @@ std::vector<int> own_ports() {
   return ports;
 }
 
-/// Runs the program as another user if this one can, and returns what it prints.
+/// Runs the program, as another user if this process is root, and returns its output.
 std::string send_as_other_user(int port, const std::vector<std::string>& messages) {
   std::string digits;
   for (const std::string& message : messages) {
@@ -159,7 +160,7 @@ std::string send_as_other_user(int port, const std::vector<std::string>& message
     }
   }
   const std::string folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  // Opened here: the other user may not enter the folder.
+  // Opened here, because the other user may not be able to enter the folder.
   const bootstrap::UniqueFd program(::open((folder + "/shmem_ucx_stranger").c_str(), O_RDONLY));
   if (!program) return "not built";
   const std::string as_other = ::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
@@ -206,7 +207,7 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
       }
       for (const int port : own_ports()) why_not = send_as_other_user(port, messages);
       for (int i = 0; i < 100 && arrived < 100; ++i) {
-        EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // moves the traffic
+        EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // progresses UCX
         ::usleep(10'000);
       }
       EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));

@@ -49,7 +49,7 @@ class SimulatedJob {
   }
   [[nodiscard]] const platform::UcxCalls& ucx_calls() const noexcept { return calls_; }
 
-  /// Another PE's message to PE 0, right after all others; returns once PE 0 has handled it.
+  /// Sends a message of another PE to PE 0, after all queued messages. Returns once PE 0 has handled it.
   void say(remote::RemoteMessage message, const std::string& data) {
     message.tag = remote::tag_of(keys_.of(message.from, 0), message, secret::bytes_of(std::string_view(data)));
     std::string block(reinterpret_cast<const char*>(&message), sizeof message);
@@ -64,7 +64,7 @@ class SimulatedJob {
       if (queue_.empty() && !is_handling_) return;
     }
   }
-  /// Number of the last message in order that came from there.
+  /// Number of the last message in order that PE `pe` sent.
   [[nodiscard]] std::uint64_t received_from(int pe) {
     const std::lock_guard lock(mutex_);
     return numbers_[pe];

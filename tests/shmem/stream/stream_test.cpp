@@ -254,7 +254,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
         {"NULL", [&](core::Pe& p) { return p.streams().put(streamed.target, nullptr, 8, other, stream); }},
         {"NULL", [&](core::Pe& p) { return p.streams().get(nullptr, streamed.source, 8, other, stream); }},
         {"NULL", [&](core::Pe& p) { return p.streams().put_value(streamed.target, nullptr, 8, other, stream); }},
-        {"at most 1024 bytes",
+        {"limit is 1024 bytes",
          [&](core::Pe& p) { return p.streams().put_value(streamed.target, bytes.data(), 1025, other, stream); }},
         {"not aligned to the 8 bytes of a signal",
          [&](core::Pe& p) {

@@ -149,7 +149,7 @@ TEST_F(ExchangeTest, NamesAPeerThatIsSilent) {
   greet(version + sizes.substr(0, 2));
   EXPECT_NE(failure_of([this] {
               exchange_->begin();
-            }).find("client 127.0.0.1 said nothing for 1 s at: exchange of page sizes"),
+            }).find("client 127.0.0.1 sent nothing for 1 s at: exchange of page sizes"),
             std::string::npos);
 }
 

@@ -350,7 +350,7 @@ class Failures(PerftestTest):
             client.kill()
             client.communicate()
             self.assertEqual(server.returncode, 1, test)
-            self.assertRegex(err, r"nothing came from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 said nothing for 1 s")
+            self.assertRegex(err, r"nothing came from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 sent nothing for 1 s")
 
     def test_a_silent_server_that_only_lends_its_memory_ends_the_client_at_its_limit(self):
         port = str(free_ports())
@@ -363,7 +363,7 @@ class Failures(PerftestTest):
         server.kill()
         server.communicate()
         self.assertEqual(client.returncode, 1)
-        self.assertIn("server 127.0.0.1 said nothing for 1 s at: start of a size", err)
+        self.assertIn("server 127.0.0.1 sent nothing for 1 s at: start of a size", err)
         self.assertLess(time.monotonic() - began, 20)  # its own limit is 1 s, but the machine may be busy
 
     def test_ends_that_differ(self):
@@ -468,7 +468,7 @@ class RdmaCm(PerftestTest):
         client.kill()
         client.communicate()
         self.assertEqual(server.returncode, 1)
-        self.assertIn("client 127.0.0.1 said nothing for 1 s at: ", err)
+        self.assertIn("client 127.0.0.1 sent nothing for 1 s at: ", err)
 
     def test_nobody_listens(self):
         ended = run("gdrkit", "perftest", "write_bw", "-z", "-p", str(free_ports()), "--timeout", "1", "127.0.0.1", environment=self.environment())

@@ -2,10 +2,12 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """gdrkit run: what PEs get, what they print, and how a job ends."""
+import contextlib
 import os
 import re
 import select
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -48,7 +50,7 @@ def by_pe(ended):
 
 
 def in_network(setup, *arguments):
-    """gdrkit run in a network namespace of its own, prepared by these commands of a shell; skips where there is none."""
+    """Runs gdrkit run in its own network namespace, after the shell commands in setup. Skips if the system allows no namespace."""
     enter = ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-rn"]
     why = subprocess.run([*enter, "sh", "-c", setup], capture_output=True, text=True, timeout=SOON, check=False)
     if why.returncode != 0:
@@ -224,6 +226,28 @@ class RunEnds(Test):
             self.assertNotEqual(ended.returncode, 0)
             self.assertIn(words, ended.stderr + ended.stdout, (n_pes, gone))
             self.assertLess(time.monotonic() - began, SOON / 2)  # 300 s without
+
+    def test_a_full_queue_at_the_freed_port_does_not_delay_the_launcher(self):
+        # PE 0 closes its socket, as after the start of a job. Another program then listens there and accepts nothing.
+        text = """
+import os, time
+if os.environ["GDRKIT_SHMEM_PE"] == "0":
+    os.close(int(os.environ["GDRKIT_SHMEM_LISTEN_FD"]))
+    print(os.environ["GDRKIT_SHMEM_ROOT"], flush=True)
+time.sleep(1)
+"""
+        launcher = launch("-n", "12", "--", sys.executable, "-c", text)
+        host, port = launcher.stdout.readline().strip().rsplit(":", 1)
+        began = time.monotonic()
+        with contextlib.ExitStack() as strangers:
+            listener = strangers.enter_context(socket.create_server((host, int(port)), backlog=0))
+            for _ in range(4):
+                waiting = strangers.enter_context(socket.socket())
+                waiting.setblocking(False)
+                waiting.connect_ex(listener.getsockname())
+            output, errors = launcher.communicate(timeout=SOON)
+        self.assertEqual((launcher.returncode, output, errors), (0, "", ""))
+        self.assertLess(time.monotonic() - began, 6)  # more than 11 s if each of 11 exits waits for 1 s
 
     def test_more_pes_than_descriptors_name_the_limit(self):
         program = os.path.join(BIN, "..", "examples", "shmem_pi")

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ucx_stranger PORT MESSAGE...: connects to a UCX worker that listens on the loopback's TCP port, with UCX's own
-// transport, and sends each MESSAGE (in hexadecimal digits) as an active message of user id 1.
+// ucx_stranger PORT MESSAGE...: connects to the UCX worker that listens on this TCP port of the loopback, with UCX's
+// own transport, and sends each MESSAGE (in hexadecimal digits) as an active message of user id 1.
 #include <arpa/inet.h>
 #include <uct/api/uct.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Of UCP: what it puts before an active message of a user, and the number by which it sends those of one piece.
+// The header that UCP sends before a user's active message, and UCP's id of messages in one piece.
 struct UcpHeader {
   std::uint16_t user_id;
   std::uint16_t flags;
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   need(uct_iface_get_device_address(interface, reinterpret_cast<uct_device_addr_t*>(device_address)), "device address");
   need(uct_iface_get_address(interface, reinterpret_cast<uct_iface_addr_t*>(address)), "address");
   const std::uint16_t port = htons(static_cast<std::uint16_t>(std::atoi(argv[1])));
-  std::memcpy(address, &port, sizeof port);  // its first field
+  std::memcpy(address, &port, sizeof port);  // the port is the first field
   uct_ep_params_t to{};
   to.field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_DEV_ADDR | UCT_EP_PARAM_FIELD_IFACE_ADDR;
   to.iface = interface;
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
     }
   }
   while (uct_ep_flush(endpoint, 0, nullptr) == UCS_INPROGRESS) (void)uct_worker_progress(worker);
-  ::usleep(100'000);  // the connection's end must not overtake
+  ::usleep(100'000);  // the messages must arrive before the connection ends
   std::printf("sent as user %d\n", static_cast<int>(::geteuid()));
   return 0;
 }
