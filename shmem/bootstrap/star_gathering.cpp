@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/shared_text.hpp"
 #include "shmem/bootstrap/pe_list.hpp"
 
 namespace gdrkit::shmem_impl::bootstrap {
@@ -32,19 +33,16 @@ struct Stranger {
   bool is_challenged = false;
 };
 
-/// Into an empty buffer, so that nothing is left over.
+/// Into an empty buffer, so that nothing is left over. At once, so that a PE that dies here leaves no half of it.
 IoEnd write_frame(const Frame& frame, std::string_view text, StarPeer* peer) noexcept {
   FrameCode& codes = peer->codes.to_member;
   const secret::Tag code = codes.next(frame, secret::bytes_of(text));
-  const struct {
-    const void* data;
-    std::size_t size;
-  } pieces[] = {{&frame, sizeof frame}, {text.data(), text.size()}, {&code, codes.size_bytes()}};
-  for (const auto& piece : pieces) {
-    std::size_t done = 0;
-    if (const IoEnd end = write_some(peer->socket.get(), piece.data, piece.size, &done); end != 0) return end;
-  }
-  return 0;
+  char bytes[sizeof frame + base::SharedText::capacity + sizeof code];
+  char* end = std::copy_n(reinterpret_cast<const char*>(&frame), sizeof frame, bytes);
+  end = std::copy(text.begin(), text.end(), end);
+  end = std::copy_n(reinterpret_cast<const char*>(&code), codes.size_bytes(), end);
+  std::size_t done = 0;
+  return write_some(peer->socket.get(), bytes, static_cast<std::size_t>(end - bytes), &done);
 }
 
 class Gathering {

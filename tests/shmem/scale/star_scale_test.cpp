@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "shmem/bootstrap/frame_code.hpp"
 #include "shmem/bootstrap/pe_list.hpp"
 #include "shmem/bootstrap/star.hpp"
 #include "shmem/bootstrap/star_wire.hpp"
@@ -117,12 +118,13 @@ class SimulatedMembers {
       bootstrap::Challenge challenge;
       ASSERT_EQ(::recv(sockets_[i].get(), &challenge, sizeof challenge, MSG_WAITALL),
                 static_cast<ssize_t>(sizeof challenge));
+      codes_.emplace_back(secret, hellos_[i], challenge.nonce);
       const secret::Digest proof = bootstrap::proof_of_member(secret, hellos_[i], challenge.nonce);
       write_all(sockets_[i].get(), &proof, sizeof proof);
     }
-    for (const bootstrap::UniqueFd& socket : sockets_) {
-      expect_frame(socket, bootstrap::FrameKind::welcome);
-      expect_frame(socket, bootstrap::FrameKind::go);
+    for (std::size_t i = 0; i < sockets_.size(); ++i) {
+      expect_frame(i, bootstrap::FrameKind::welcome, 0);
+      expect_frame(i, bootstrap::FrameKind::go, 0);
     }
   }
   void gather() {
@@ -134,22 +136,31 @@ class SimulatedMembers {
       const std::vector<char> mine(part_bytes, static_cast<char>(i + 2));
       write_all(sockets_[i].get(), &frame, sizeof frame);
       write_all(sockets_[i].get(), mine.data(), part_bytes);
+      const secret::Tag code =
+          codes_[i].to_centre.next(frame, {reinterpret_cast<const std::uint8_t*>(mine.data()), part_bytes});
+      write_all(sockets_[i].get(), &code, sizeof code);
     }
-    for (const bootstrap::UniqueFd& socket : sockets_) {
-      expect_frame(socket, bootstrap::FrameKind::all);
-      ASSERT_EQ(::recv(socket.get(), answer_.data(), answer_.size(), MSG_WAITALL),
-                static_cast<ssize_t>(answer_.size()));
-    }
+    for (std::size_t i = 0; i < sockets_.size(); ++i) expect_frame(i, bootstrap::FrameKind::all, answer_.size());
   }
 
  private:
-  static void expect_frame(const bootstrap::UniqueFd& socket, bootstrap::FrameKind kind) {
+  void read_all(std::size_t i, void* data, std::size_t size_bytes) {
+    if (size_bytes == 0) return;
+    ASSERT_EQ(::recv(sockets_[i].get(), data, size_bytes, MSG_WAITALL), static_cast<ssize_t>(size_bytes));
+  }
+  void expect_frame(std::size_t i, bootstrap::FrameKind kind, std::size_t payload_bytes) {
     bootstrap::Frame frame;
-    ASSERT_EQ(::recv(socket.get(), &frame, sizeof frame, MSG_WAITALL), static_cast<ssize_t>(sizeof frame));
+    read_all(i, &frame, sizeof frame);
     ASSERT_EQ(frame.kind, kind);
+    read_all(i, answer_.data(), payload_bytes);
+    secret::Tag code{};
+    read_all(i, &code, sizeof code);
+    ASSERT_EQ(codes_[i].to_member.next(frame, {reinterpret_cast<const std::uint8_t*>(answer_.data()), payload_bytes}),
+              code);
   }
   std::vector<bootstrap::UniqueFd> sockets_;
   std::vector<bootstrap::Hello> hellos_;
+  std::vector<bootstrap::FrameCodes> codes_;
   std::vector<char> answer_;
 };
 
