@@ -48,20 +48,19 @@ inline base::Status refuse_null(const char* what) noexcept {
   return base::fail(EINVAL, "the pointer to %s is NULL", what);
 }
 
-inline base::Result<core::SignalOperation> signal_operation(gdrkit_shmem_signal operation) noexcept {
-  if (operation == GDRKIT_SHMEM_SIGNAL_SET) return core::SignalOperation::set;
-  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) return core::SignalOperation::add;
+inline base::Status check_signal(gdrkit_shmem_signal operation) noexcept {
+  if (operation == GDRKIT_SHMEM_SIGNAL_SET || operation == GDRKIT_SHMEM_SIGNAL_ADD) return {};
   return base::fail(EINVAL, "%d is no signal operation: SET or ADD", static_cast<int>(operation));
 }
 
-inline base::Result<core::Word> word_of(const void* address, gdrkit_shmem_word word,
-                                        gdrkit_shmem_comparison comparison) {
+inline base::Result<parts::Word> word_of(const void* address, gdrkit_shmem_word word,
+                                         gdrkit_shmem_comparison comparison) {
   if (comparison < GDRKIT_SHMEM_EQ || comparison > GDRKIT_SHMEM_GE) {
     return base::fail(EINVAL, "%d is no comparison", static_cast<int>(comparison));
   }
   const int size = word < 0 ? -static_cast<int>(word) : static_cast<int>(word);
   if (size != 4 && size != 8) return base::fail(EINVAL, "%d is no word: 4 or 8 bytes", static_cast<int>(word));
-  return core::Word{address, static_cast<std::size_t>(size), word < 0};
+  return parts::Word{address, static_cast<std::size_t>(size), word < 0};
 }
 
 }  // namespace gdrkit::shmem_impl::capi

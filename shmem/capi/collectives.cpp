@@ -6,8 +6,8 @@
 
 using gdrkit::shmem_impl::capi::refuse_null;
 using gdrkit::shmem_impl::capi::with_pe;
-using gdrkit::shmem_impl::core::CollectiveCall;
-using gdrkit::shmem_impl::core::CollectiveOperation;
+using gdrkit::shmem_impl::collective::CollectiveCall;
+using gdrkit::shmem_impl::collective::CollectiveOperation;
 using gdrkit::shmem_impl::core::Pe;
 
 namespace base = gdrkit::base;

@@ -25,7 +25,7 @@ int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill) {
 }
 
 int gdrkit_shmem_module_init(void* module) {
-  return with_pe([=](Pe& self) { return self.initialise_module(module); });
+  return with_pe([=](Pe& self) { return self.gpu_code().initialise_module(module); });
 }
 
 int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
@@ -33,27 +33,27 @@ int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const
   return with_pe([=](Pe& self) -> base::Status {
     if (grid == nullptr || block == nullptr) return refuse_null("the shape of the launch");
     if (shared_bytes > UINT32_MAX) return base::fail(EINVAL, "%zu bytes of shared memory are too many", shared_bytes);
-    return self.launch_cooperative(
+    return self.gpu_code().launch_cooperative(
         function, {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, static_cast<unsigned>(shared_bytes)},
         stream, parameters);
   });
 }
 
 int gdrkit_shmem_collective_grid(void* function, unsigned threads, size_t shared_bytes) {
-  return with_pe([=](Pe& self) { return self.cooperative_blocks(function, threads, shared_bytes); });
+  return with_pe([=](Pe& self) { return self.gpu_code().cooperative_blocks(function, threads, shared_bytes); });
 }
 
 int gdrkit_shmem_buffer_register(const void* address, size_t size_bytes) {
-  return with_pe([=](Pe& self) { return self.register_buffer(address, size_bytes); });
+  return with_pe([=](Pe& self) { return self.transfers().register_buffer(address, size_bytes); });
 }
 
 int gdrkit_shmem_buffer_unregister(const void* address) {
-  return with_pe([=](Pe& self) { return self.unregister_buffer(address); });
+  return with_pe([=](Pe& self) { return self.transfers().unregister_buffer(address); });
 }
 
 int gdrkit_shmem_buffer_unregister_all(void) {
   return with_pe([](Pe& self) -> base::Status {
-    self.unregister_all_buffers();
+    self.transfers().unregister_all_buffers();
     return {};
   });
 }

@@ -3,11 +3,10 @@
 // The C API's operations on streams.
 #include "shmem/capi/calls.hpp"
 
+using gdrkit::shmem_impl::capi::check_signal;
 using gdrkit::shmem_impl::capi::refuse_null;
-using gdrkit::shmem_impl::capi::signal_operation;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::capi::word_of;
-using gdrkit::shmem_impl::core::Comparison;
 using gdrkit::shmem_impl::core::Pe;
 
 namespace base = gdrkit::base;
@@ -19,39 +18,37 @@ int wait_on_stream(const void* address, gdrkit_shmem_word word, gdrkit_shmem_com
   return with_pe([=](Pe& self) -> base::Status {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    return self.wait_on_stream(*known, static_cast<Comparison>(comparison), value, stream);
+    return self.streams().wait(*known, comparison, value, stream);
   });
 }
 
 }  // namespace
 
 int gdrkit_shmem_put_on_stream(void* target, const void* source, size_t size_bytes, int pe, void* stream) {
-  return with_pe([=](Pe& self) { return self.put_on_stream(target, source, size_bytes, pe, {}, stream); });
+  return with_pe([=](Pe& self) { return self.streams().put(target, source, size_bytes, pe, stream); });
 }
 
 int gdrkit_shmem_get_on_stream(void* target, const void* source, size_t size_bytes, int pe, void* stream) {
-  return with_pe([=](Pe& self) { return self.get_on_stream(target, source, size_bytes, pe, stream); });
+  return with_pe([=](Pe& self) { return self.streams().get(target, source, size_bytes, pe, stream); });
 }
 
 int gdrkit_shmem_put_value_on_stream(void* target, const void* value, size_t size_bytes, int pe, void* stream) {
-  return with_pe([=](Pe& self) { return self.put_value_on_stream(target, value, size_bytes, pe, stream); });
+  return with_pe([=](Pe& self) { return self.streams().put_value(target, value, size_bytes, pe, stream); });
 }
 
 int gdrkit_shmem_put_signal_on_stream(void* target, const void* source, size_t size_bytes, uint64_t* signal,
                                       uint64_t value, gdrkit_shmem_signal operation, int pe, void* stream) {
   return with_pe([=](Pe& self) -> base::Status {
-    auto known = signal_operation(operation);
-    if (!known) return base::pass(known);
-    return self.put_signal_on_stream(target, source, size_bytes, signal, value, *known, pe, stream);
+    if (auto known = check_signal(operation); !known) return known;
+    return self.streams().put_signal(target, source, size_bytes, signal, value, operation, pe, stream);
   });
 }
 
 int gdrkit_shmem_signal_op_on_stream(uint64_t* signal, uint64_t value, gdrkit_shmem_signal operation, int pe,
                                      void* stream) {
   return with_pe([=](Pe& self) -> base::Status {
-    auto known = signal_operation(operation);
-    if (!known) return base::pass(known);
-    return self.signal_on_stream(signal, value, *known, pe, stream);
+    if (auto known = check_signal(operation); !known) return known;
+    return self.streams().signal(signal, value, operation, pe, stream);
   });
 }
 
@@ -66,13 +63,13 @@ int gdrkit_shmem_signal_wait_until_on_stream(const uint64_t* signal, gdrkit_shme
 }
 
 int gdrkit_shmem_quiet_on_stream(void* stream) {
-  return with_pe([=](Pe& self) { return self.quiet_on_stream(stream); });
+  return with_pe([=](Pe& self) { return self.streams().quiet(stream); });
 }
 
 int gdrkit_shmem_stream_create(void** stream) {
   return with_pe([=](Pe& self) -> base::Status {
     if (stream == nullptr) return refuse_null("the stream");
-    auto made = self.create_stream();
+    auto made = self.streams().create();
     if (!made) return base::pass(made);
     *stream = *made;
     return {};
@@ -80,7 +77,7 @@ int gdrkit_shmem_stream_create(void** stream) {
 }
 
 int gdrkit_shmem_stream_destroy(void* stream) {
-  return with_pe([=](Pe& self) { return self.destroy_stream(stream); });
+  return with_pe([=](Pe& self) { return self.streams().destroy(stream); });
 }
 
 int gdrkit_shmem_stream_synchronize(void* stream) {

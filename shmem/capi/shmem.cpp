@@ -19,14 +19,13 @@ using gdrkit::shmem_impl::bootstrap::make_unique_id;
 using gdrkit::shmem_impl::bootstrap::release_unique_id;
 using gdrkit::shmem_impl::bootstrap::unique_id_bytes;
 using gdrkit::shmem_impl::bootstrap::UniqueId;
+using gdrkit::shmem_impl::capi::check_signal;
 using gdrkit::shmem_impl::capi::error_of;
 using gdrkit::shmem_impl::capi::options_from_environment;
 using gdrkit::shmem_impl::capi::pointer_with_pe;
 using gdrkit::shmem_impl::capi::refuse_null;
-using gdrkit::shmem_impl::capi::signal_operation;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::capi::word_of;
-using gdrkit::shmem_impl::core::Comparison;
 using gdrkit::shmem_impl::core::current_name;
 using gdrkit::shmem_impl::core::current_pe;
 using gdrkit::shmem_impl::core::drop_pe;
@@ -36,24 +35,9 @@ using gdrkit::shmem_impl::core::is_forked_from_pe;
 using gdrkit::shmem_impl::core::Pe;
 using gdrkit::shmem_impl::core::PeOptions;
 using gdrkit::shmem_impl::core::use_pe;
-using gdrkit::shmem_impl::transport::AtomicOperation;
 
 namespace base = gdrkit::base;
 
-static_assert(GDRKIT_SHMEM_EQ == static_cast<int>(Comparison::equal) &&
-              GDRKIT_SHMEM_NE == static_cast<int>(Comparison::not_equal) &&
-              GDRKIT_SHMEM_GT == static_cast<int>(Comparison::greater) &&
-              GDRKIT_SHMEM_LE == static_cast<int>(Comparison::less_equal) &&
-              GDRKIT_SHMEM_LT == static_cast<int>(Comparison::less) &&
-              GDRKIT_SHMEM_GE == static_cast<int>(Comparison::greater_equal));
-static_assert(GDRKIT_SHMEM_ATOMIC_FETCH == static_cast<int>(AtomicOperation::fetch) &&
-              GDRKIT_SHMEM_ATOMIC_SET == static_cast<int>(AtomicOperation::set) &&
-              GDRKIT_SHMEM_ATOMIC_ADD == static_cast<int>(AtomicOperation::add) &&
-              GDRKIT_SHMEM_ATOMIC_SWAP == static_cast<int>(AtomicOperation::swap) &&
-              GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP == static_cast<int>(AtomicOperation::compare_swap) &&
-              GDRKIT_SHMEM_ATOMIC_AND == static_cast<int>(AtomicOperation::bit_and) &&
-              GDRKIT_SHMEM_ATOMIC_OR == static_cast<int>(AtomicOperation::bit_or) &&
-              GDRKIT_SHMEM_ATOMIC_XOR == static_cast<int>(AtomicOperation::bit_xor));
 static_assert(sizeof(gdrkit_shmem_unique_id_t) == unique_id_bytes);
 
 namespace {
@@ -90,9 +74,8 @@ base::Result<PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
 int put_with(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
              gdrkit_shmem_signal operation, int pe, bool is_async) noexcept {
   return with_pe([=](Pe& self) -> base::Status {
-    auto known = signal_operation(operation);
-    if (!known) return base::pass(known);
-    return self.put_signal(target, source, size_bytes, signal, value, *known, pe, is_async);
+    if (auto known = check_signal(operation); !known) return known;
+    return self.transfers().put_signal(target, source, size_bytes, signal, value, operation, pe, is_async);
   });
 }
 
@@ -239,8 +222,8 @@ int gdrkit_shmem_get_info(gdrkit_shmem_info* info) {
 int gdrkit_shmem_get_device_state(gdrkit_shmem_device_state* state) {
   return with_pe([=](Pe& self) -> base::Status {
     if (state == nullptr) return refuse_null("the device's state");
-    if (auto watched = self.watch_for_gpu_kernels(); !watched) return watched;
-    *state = self.device_state();
+    if (auto watched = self.gpu_code().watch(); !watched) return watched;
+    *state = self.gpu_code().state();
     return {};
   });
 }
@@ -255,7 +238,7 @@ int gdrkit_shmem_set_timeout(uint32_t timeout_ms) {
 int gdrkit_shmem_describe(int pe, char* text, size_t size_bytes) {
   return with_pe([=](Pe& self) -> base::Result<int> {
     if (text == nullptr && size_bytes != 0) return base::pass(refuse_null("the text"));
-    auto described = self.describe(pe);
+    auto described = self.transfers().describe(pe);
     if (!described) return base::pass(described);
     if (size_bytes != 0) {
       const size_t length = described->copy(text, size_bytes - 1);
@@ -285,7 +268,7 @@ int gdrkit_shmem_free(void* address) {
 }
 
 void* gdrkit_shmem_ptr(const void* address, int pe) {
-  return pointer_with_pe([=](Pe& self) { return self.pointer(address, pe); });
+  return pointer_with_pe([=](Pe& self) { return self.connections().pointer(address, pe); });
 }
 
 void* gdrkit_shmem_buffer_register_symmetric(void* address, size_t size_bytes) {
@@ -297,16 +280,16 @@ int gdrkit_shmem_buffer_unregister_symmetric(void* address) {
 }
 
 int gdrkit_shmem_put(void* target, const void* source, size_t size_bytes, int pe) {
-  return with_pe([=](Pe& self) { return self.put(target, source, size_bytes, pe, false); });
+  return with_pe([=](Pe& self) { return self.transfers().put(target, source, size_bytes, pe, false); });
 }
 int gdrkit_shmem_put_nbi(void* target, const void* source, size_t size_bytes, int pe) {
-  return with_pe([=](Pe& self) { return self.put(target, source, size_bytes, pe, true); });
+  return with_pe([=](Pe& self) { return self.transfers().put(target, source, size_bytes, pe, true); });
 }
 int gdrkit_shmem_get(void* target, const void* source, size_t size_bytes, int pe) {
-  return with_pe([=](Pe& self) { return self.get(target, source, size_bytes, pe, false); });
+  return with_pe([=](Pe& self) { return self.transfers().get(target, source, size_bytes, pe, false); });
 }
 int gdrkit_shmem_get_nbi(void* target, const void* source, size_t size_bytes, int pe) {
-  return with_pe([=](Pe& self) { return self.get(target, source, size_bytes, pe, true); });
+  return with_pe([=](Pe& self) { return self.transfers().get(target, source, size_bytes, pe, true); });
 }
 
 int gdrkit_shmem_put_signal(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
@@ -320,16 +303,15 @@ int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_by
 
 int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, gdrkit_shmem_signal operation, int pe) {
   return with_pe([=](Pe& self) -> base::Status {
-    auto known = signal_operation(operation);
-    if (!known) return base::pass(known);
-    return self.signal(signal, value, *known, pe);
+    if (auto known = check_signal(operation); !known) return known;
+    return self.transfers().signal(signal, value, operation, pe);
   });
 }
 
 int gdrkit_shmem_signal_fetch(const uint64_t* signal, uint64_t* value) {
   return with_pe([=](Pe& self) -> base::Status {
     if (value == nullptr) return refuse_null("the signal's value");
-    auto loaded = self.load({signal, sizeof *signal, false});
+    auto loaded = self.waits().load({signal, sizeof *signal, false});
     if (!loaded) return base::pass(loaded);
     *value = *loaded;
     return {};
@@ -341,7 +323,7 @@ int gdrkit_shmem_signal_wait_until(const uint64_t* signal, gdrkit_shmem_comparis
   return with_pe([=](Pe& self) -> base::Status {
     auto word = word_of(signal, GDRKIT_SHMEM_UINT64, comparison);
     if (!word) return base::pass(word);
-    auto waited = self.wait_until(*word, static_cast<Comparison>(comparison), value);
+    auto waited = self.waits().wait_until(*word, comparison, value);
     if (!waited) return base::pass(waited);
     if (seen != nullptr) *seen = *waited;
     return {};
@@ -354,7 +336,7 @@ int gdrkit_shmem_atomic(void* target, size_t size_bytes, gdrkit_shmem_atomic_ope
     if (operation < GDRKIT_SHMEM_ATOMIC_FETCH || operation > GDRKIT_SHMEM_ATOMIC_XOR) {
       return base::fail(EINVAL, "%d is no atomic operation", static_cast<int>(operation));
     }
-    return self.atomic(target, size_bytes, static_cast<AtomicOperation>(operation), operand, compare, fetched, pe);
+    return self.transfers().atomic(target, size_bytes, operation, operand, compare, fetched, pe);
   });
 }
 
@@ -363,7 +345,7 @@ int gdrkit_shmem_wait_until(const void* address, gdrkit_shmem_word word, gdrkit_
   return with_pe([=](Pe& self) -> base::Status {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    auto waited = self.wait_until(*known, static_cast<Comparison>(comparison), value);
+    auto waited = self.waits().wait_until(*known, comparison, value);
     if (!waited) return base::pass(waited);
     return {};
   });
@@ -373,7 +355,7 @@ int gdrkit_shmem_test(const void* address, gdrkit_shmem_word word, gdrkit_shmem_
   return with_pe([=](Pe& self) -> base::Result<int> {
     auto known = word_of(address, word, comparison);
     if (!known) return base::pass(known);
-    auto tested = self.test(*known, static_cast<Comparison>(comparison), value);
+    auto tested = self.waits().test(*known, comparison, value);
     if (!tested) return base::pass(tested);
     return *tested ? 1 : 0;
   });
@@ -381,7 +363,7 @@ int gdrkit_shmem_test(const void* address, gdrkit_shmem_word word, gdrkit_shmem_
 
 int gdrkit_shmem_fence(void) {
   return with_pe([](Pe& self) -> base::Status {
-    self.fence();
+    self.transfers().fence();
     return {};
   });
 }

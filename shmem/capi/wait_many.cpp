@@ -10,9 +10,8 @@
 using gdrkit::shmem_impl::capi::refuse_null;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::capi::word_of;
-using gdrkit::shmem_impl::core::Comparison;
 using gdrkit::shmem_impl::core::Pe;
-using gdrkit::shmem_impl::core::Words;
+using gdrkit::shmem_impl::parts::Words;
 
 namespace base = gdrkit::base;
 
@@ -24,8 +23,7 @@ base::Result<Words> words_of(const gdrkit_shmem_words* words) {
   if (words == nullptr) return base::pass(refuse_null("the words"));
   auto first = word_of(words->address, words->word, words->comparison);
   if (!first) return base::pass(first);
-  return Words{*first,        words->count,    static_cast<Comparison>(words->comparison),
-               words->values, words->n_values, words->left_out};
+  return Words{*first, words->count, words->comparison, words->values, words->n_values, words->left_out};
 }
 
 /// Calls `find(pe, words)`, and `use(indices)` with what it found.
@@ -40,8 +38,8 @@ int with_words(const gdrkit_shmem_words* words, Find find, Use use) noexcept {
   });
 }
 
-base::Result<Indices> wait_for_some(Pe& self, const Words& words) { return self.wait_until_some(words); }
-base::Result<Indices> look_for_some(Pe& self, const Words& words) { return self.test_some(words); }
+base::Result<Indices> wait_for_some(Pe& self, const Words& words) { return self.waits().wait_until_some(words); }
+base::Result<Indices> look_for_some(Pe& self, const Words& words) { return self.waits().test_some(words); }
 
 size_t asked_for(const gdrkit_shmem_words& words) noexcept {
   if (words.left_out == nullptr) return words.count;
@@ -54,7 +52,7 @@ int gdrkit_shmem_wait_until_all(const gdrkit_shmem_words* words) {
   return with_pe([=](Pe& self) -> base::Status {
     auto known = words_of(words);
     if (!known) return base::pass(known);
-    return self.wait_until_all(*known);
+    return self.waits().wait_until_all(*known);
   });
 }
 
@@ -69,7 +67,7 @@ int gdrkit_shmem_wait_until_any(const gdrkit_shmem_words* words, size_t* index) 
 int gdrkit_shmem_wait_until_some(const gdrkit_shmem_words* words, size_t* indices, size_t* found_count) {
   const auto wait = [=](Pe& self, const Words& known) -> base::Result<Indices> {
     if (indices == nullptr || found_count == nullptr) return base::pass(refuse_null("the indices or their number"));
-    return self.wait_until_some(known);
+    return self.waits().wait_until_some(known);
   };
   return with_words(words, wait, [=](const Indices& found) -> base::Result<int> {
     std::copy(found.begin(), found.end(), indices);

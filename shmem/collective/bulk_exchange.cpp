@@ -17,8 +17,8 @@ constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20;
 
 class BulkExchange {
  public:
-  BulkExchange(core::Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept
-      : pe_(pe),
+  BulkExchange(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked) noexcept
+      : transfers_(transfers),
         team_(team),
         call_(checked.call),
         size_(checked.call.size_bytes),
@@ -63,7 +63,7 @@ class BulkExchange {
       std::memcpy(result.data() + at, sum_.data(), bytes);
     }
     if (auto met = meeting.meet(); !met) return met;
-    return pe_.put(target_, result.data(), size_, pe_.pe(), false);
+    return transfers_.put(target_, result.data(), size_, pe_of(team_.own()), false);
   }
 
  private:
@@ -76,12 +76,12 @@ class BulkExchange {
     for (int distance = 0; done && distance < team_.n_pes(); ++distance) {
       done = call((team_.own() + distance) % team_.n_pes());
     }
-    for (const int pe : team_.members()) base::keep_first(done, pe_.complete_to(pe));
+    for (const int pe : team_.members()) base::keep_first(done, transfers_.complete_to(pe));
     return done;
   }
   base::Status put(std::uint64_t offset, const unsigned char* data, std::uint64_t bytes, int member) noexcept {
     if (bytes == 0 || (member == team_.own() && data == target_ + offset)) return {};
-    return pe_.put(target_ + offset, data, bytes, pe_of(member), true);
+    return transfers_.put(target_ + offset, data, bytes, pe_of(member), true);
   }
 
   /// Bytes [at, at + bytes) of all sources, in the order of the members as the GPU does it, to sum_.
@@ -92,8 +92,8 @@ class BulkExchange {
     parts_.resize(n * padded);
     sum_.resize(padded);
     auto got = to_each([&](int member) {
-      return pe_.get(parts_.data() + static_cast<std::uint64_t>(member) * padded, source_ + at, bytes, pe_of(member),
-                     true);
+      return transfers_.get(parts_.data() + static_cast<std::uint64_t>(member) * padded, source_ + at, bytes,
+                            pe_of(member), true);
     });
     if (!got) return got;
     const shmem::detail::AnyReduction reduction{static_cast<unsigned>(call_.type),
@@ -111,9 +111,9 @@ class BulkExchange {
     return {};
   }
 
-  core::Pe& pe_;
+  parts::Transfers& transfers_;
   const HostTeam& team_;
-  const core::CollectiveCall& call_;
+  const CollectiveCall& call_;
   const std::uint64_t size_;
   unsigned char* const target_;
   const unsigned char* const source_;
@@ -124,17 +124,17 @@ class BulkExchange {
 
 }  // namespace
 
-base::Status exchange_in_bulk(core::Pe& pe, const HostTeam& team, const CheckedCall& checked,
+base::Status exchange_in_bulk(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked,
                               BulkMeeting& meeting) noexcept try {
   // Everyone's source may be read, and target written, from here on; and nobody's after the last meeting.
   if (auto met = meeting.meet(); !met) return met;
-  BulkExchange exchange(pe, team, checked);
+  BulkExchange exchange(transfers, team, checked);
   base::Status done;
   switch (checked.call.operation) {
-    case core::CollectiveOperation::broadcast: done = exchange.broadcast(); break;
-    case core::CollectiveOperation::fcollect: done = exchange.fcollect(); break;
-    case core::CollectiveOperation::alltoall: done = exchange.alltoall(); break;
-    case core::CollectiveOperation::reduce: done = exchange.reduce(); break;
+    case CollectiveOperation::broadcast: done = exchange.broadcast(); break;
+    case CollectiveOperation::fcollect: done = exchange.fcollect(); break;
+    case CollectiveOperation::alltoall: done = exchange.alltoall(); break;
+    case CollectiveOperation::reduce: done = exchange.reduce(); break;
     default: return exchange.reducescatter(meeting);
   }
   if (!done) return done;

@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 #include "shmem/collective/checked_call.hpp"
 #include "shmem/collective/host_team.hpp"
+#include "shmem/parts/transfers.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
@@ -20,7 +21,7 @@ class BulkMeeting {
 
 /// Each PE puts its data into each other's target, one after the other from its own number on, so that no PE gets from
 /// all at once. A reduction is split: each PE gets its slice of everyone's source, and puts the result to all.
-base::Status exchange_in_bulk(core::Pe& pe, const HostTeam& team, const CheckedCall& checked,
+base::Status exchange_in_bulk(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked,
                               BulkMeeting& meeting) noexcept;
 
 }  // namespace gdrkit::shmem_impl::collective

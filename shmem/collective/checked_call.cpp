@@ -57,12 +57,11 @@ base::Result<std::uint64_t> find_offset(const CheckedCall& checked, const heap::
 base::Status check_overlap(const CheckedCall& checked, int own) noexcept {
   const std::uint64_t source = checked.source_offset, target = checked.target_offset;
   if (source >= target + checked.target_bytes || target >= source + checked.source_bytes) return {};
-  const core::CollectiveOperation operation = checked.call.operation;
-  if (source == target &&
-      (operation == core::CollectiveOperation::reduce || operation == core::CollectiveOperation::broadcast)) {
+  const CollectiveOperation operation = checked.call.operation;
+  if (source == target && (operation == CollectiveOperation::reduce || operation == CollectiveOperation::broadcast)) {
     return {};
   }
-  if (operation == core::CollectiveOperation::fcollect &&
+  if (operation == CollectiveOperation::fcollect &&
       source == target + static_cast<std::uint64_t>(own) * checked.call.size_bytes) {
     return {};
   }
@@ -72,14 +71,14 @@ base::Status check_overlap(const CheckedCall& checked, int own) noexcept {
 
 }  // namespace
 
-base::Result<CheckedCall> check_call(const core::CollectiveCall& call, const HostTeam& team,
+base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam& team,
                                      const heap::SymmetricHeap& heap) noexcept {
   CheckedCall checked;
   checked.call = call;
   checked.name = names[static_cast<std::size_t>(call.operation)];
   if (!checked.has_data()) return checked;
   const auto n_pes = static_cast<std::uint64_t>(team.n_pes());
-  if (call.operation == core::CollectiveOperation::broadcast && (call.root < 0 || call.root >= team.n_pes())) {
+  if (call.operation == CollectiveOperation::broadcast && (call.root < 0 || call.root >= team.n_pes())) {
     return base::fail(EINVAL, "broadcast: there is no root %d in a team of %d PEs", call.root, team.n_pes());
   }
   if (checked.is_reduction()) {
@@ -89,10 +88,10 @@ base::Result<CheckedCall> check_call(const core::CollectiveCall& call, const Hos
     return base::fail(EINVAL, "%s: %" PRIu64 " bytes of each of %" PRIu64 " PEs are too many", checked.name,
                       call.size_bytes, n_pes);
   }
-  const bool has_source_parts = call.operation == core::CollectiveOperation::alltoall ||
-                                call.operation == core::CollectiveOperation::reducescatter;
+  const bool has_source_parts =
+      call.operation == CollectiveOperation::alltoall || call.operation == CollectiveOperation::reducescatter;
   const bool has_target_parts =
-      call.operation == core::CollectiveOperation::alltoall || call.operation == core::CollectiveOperation::fcollect;
+      call.operation == CollectiveOperation::alltoall || call.operation == CollectiveOperation::fcollect;
   checked.source_bytes = has_source_parts ? call.size_bytes * n_pes : call.size_bytes;
   checked.target_bytes = has_target_parts ? call.size_bytes * n_pes : call.size_bytes;
   if (call.size_bytes == 0) return checked;

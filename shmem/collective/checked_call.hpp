@@ -6,21 +6,21 @@
 #include <cstdint>
 
 #include "base/result.hpp"
+#include "shmem/collective/collective_call.hpp"
 #include "shmem/collective/host_team.hpp"
-#include "shmem/core/collectives.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
 struct CheckedCall {
-  core::CollectiveCall call;
+  CollectiveCall call;
   const char* name = "";           ///< "reduce"
   std::uint64_t source_bytes = 0;  ///< of all parts
   std::uint64_t target_bytes = 0;
   std::uint64_t source_offset = 0;  ///< in the heap
   std::uint64_t target_offset = 0;
 
-  [[nodiscard]] bool has_data() const noexcept { return call.operation > core::CollectiveOperation::barrier; }
-  [[nodiscard]] bool is_reduction() const noexcept { return call.operation >= core::CollectiveOperation::reduce; }
+  [[nodiscard]] bool has_data() const noexcept { return call.operation > CollectiveOperation::barrier; }
+  [[nodiscard]] bool is_reduction() const noexcept { return call.operation >= CollectiveOperation::reduce; }
   [[nodiscard]] std::uint64_t element_bytes() const noexcept { return static_cast<unsigned>(call.type) & 15U; }
   /// What all PEs must pass alike: type, reduction and root as one number.
   [[nodiscard]] std::uint64_t kind() const noexcept {
@@ -30,7 +30,7 @@ struct CheckedCall {
 };
 
 /// EINVAL: no such root, type or reduction; a range that leaves its symmetric object; an overlap that is not allowed.
-[[nodiscard]] base::Result<CheckedCall> check_call(const core::CollectiveCall& call, const HostTeam& team,
+[[nodiscard]] base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam& team,
                                                    const heap::SymmetricHeap& heap) noexcept;
 
 }  // namespace gdrkit::shmem_impl::collective

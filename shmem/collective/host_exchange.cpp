@@ -32,20 +32,21 @@ void reduce_into(unsigned char* result, const HostTeam& team, const CheckedCall&
 
 }  // namespace
 
-base::Result<Message> read_source(core::Pe& pe, const HostTeam& team, const CheckedCall& checked,
+base::Result<Message> read_source(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked,
                                   unsigned char* buffer) noexcept {
-  if (checked.call.operation == core::CollectiveOperation::broadcast && checked.call.root != team.own())
-    return Message{};
-  if (auto got = pe.get(buffer, checked.call.source, checked.source_bytes, pe.pe(), false); !got) {
+  if (checked.call.operation == CollectiveOperation::broadcast && checked.call.root != team.own()) return Message{};
+  if (auto got = transfers.get(buffer, checked.call.source, checked.source_bytes,
+                               team.members()[static_cast<std::size_t>(team.own())], false);
+      !got) {
     return base::pass(got);
   }
   return Message{0, buffer, checked.source_bytes};
 }
 
-base::Status write_target(core::Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept try {
+base::Status write_target(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked) noexcept try {
   const std::uint64_t size = checked.call.size_bytes;
   const auto own = static_cast<std::uint64_t>(team.own());
-  unsigned char little[core::TeamWord::most_bytes];
+  unsigned char little[parts::TeamWord::most_bytes];
   std::vector<unsigned char> much;  // of fcollect: a part for each PE
   unsigned char* result = little;
   if (checked.target_bytes > sizeof little) {
@@ -53,19 +54,20 @@ base::Status write_target(core::Pe& pe, const HostTeam& team, const CheckedCall&
     result = much.data();
   }
   switch (checked.call.operation) {
-    case core::CollectiveOperation::broadcast: std::memcpy(result, team.data_of(checked.call.root), size); break;
-    case core::CollectiveOperation::fcollect:
-    case core::CollectiveOperation::alltoall: {
-      const std::uint64_t part = checked.call.operation == core::CollectiveOperation::alltoall ? own * size : 0;
+    case CollectiveOperation::broadcast: std::memcpy(result, team.data_of(checked.call.root), size); break;
+    case CollectiveOperation::fcollect:
+    case CollectiveOperation::alltoall: {
+      const std::uint64_t part = checked.call.operation == CollectiveOperation::alltoall ? own * size : 0;
       for (int member = 0; member < team.n_pes(); ++member) {
         std::memcpy(result + static_cast<std::uint64_t>(member) * size, team.data_of(member) + part, size);
       }
       break;
     }
-    case core::CollectiveOperation::reduce: reduce_into(result, team, checked, 0); break;
+    case CollectiveOperation::reduce: reduce_into(result, team, checked, 0); break;
     default: reduce_into(result, team, checked, own * size);
   }
-  return pe.put(checked.call.target, result, checked.target_bytes, pe.pe(), false);
+  return transfers.put(checked.call.target, result, checked.target_bytes,
+                       team.members()[static_cast<std::size_t>(team.own())], false);
 } catch (const std::bad_alloc&) {
   return base::fail(ENOMEM, "%s: out of memory", checked.name);
 }

@@ -7,17 +7,18 @@
 #include "base/result.hpp"
 #include "shmem/collective/checked_call.hpp"
 #include "shmem/collective/host_team.hpp"
+#include "shmem/parts/transfers.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
 [[nodiscard]] constexpr bool fits_host_exchange(const CheckedCall& checked) noexcept {
-  return checked.source_bytes <= core::TeamWord::most_bytes;
+  return checked.source_bytes <= parts::TeamWord::most_bytes;
 }
 
 /// The source as a message to the team, in `buffer` of TeamWord::most_bytes.
-[[nodiscard]] base::Result<Message> read_source(core::Pe& pe, const HostTeam& team, const CheckedCall& checked,
-                                                unsigned char* buffer) noexcept;
+[[nodiscard]] base::Result<Message> read_source(parts::Transfers& transfers, const HostTeam& team,
+                                                const CheckedCall& checked, unsigned char* buffer) noexcept;
 /// After the meeting with that message: what all said, put together in the own target.
-base::Status write_target(core::Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept;
+base::Status write_target(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked) noexcept;
 
 }  // namespace gdrkit::shmem_impl::collective

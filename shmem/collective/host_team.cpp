@@ -8,20 +8,21 @@
 #include <cstring>
 #include <utility>
 
-#include "shmem/core/waiter.hpp"
+#include "shmem/parts/waiter.hpp"
+#include "shmem/remote/remote.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
-HostTeam::HostTeam(core::Pe& pe, core::Team handle, int slot, std::vector<int> members, int own)
-    : pe_(pe),
+HostTeam::HostTeam(parts::Connections& connections, Team handle, int slot, std::vector<int> members, int own)
+    : connections_(connections),
       handle_(handle),
       slot_(slot),
       members_(std::move(members)),
       own_(own),
       lines_(members_.size()),
       first_arrivals_(members_.size()) {
-  const auto away =
-      std::find_if(members_.begin(), members_.end(), [this](int member) { return pe_.node().index_of(member) < 0; });
+  const auto away = std::find_if(members_.begin(), members_.end(),
+                                 [this](int member) { return connections_.node().index_of(member) < 0; });
   if (away != members_.end()) first_away_ = *away;
   if (is_over_machines()) {
     remote_lines_.resize(members_.size());
@@ -29,10 +30,10 @@ HostTeam::HostTeam(core::Pe& pe, core::Team handle, int slot, std::vector<int> m
   }
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (!is_over_machines() || i == static_cast<std::size_t>(own_)) {
-      lines_[i] = &pe_.team_lines(pe_.node().index_of(members_[i]))[slot_];
+      lines_[i] = &connections_.team_lines(connections_.node().index_of(members_[i]))[slot_];
       continue;
     }
-    remote_lines_[i] = std::make_unique<core::TeamLine>();
+    remote_lines_[i] = std::make_unique<parts::TeamLine>();
     lines_[i] = remote_lines_[i].get();
   }
 }
@@ -52,7 +53,7 @@ class HostTeam::Words final : public remote::MeetingData {
     for (std::size_t before = 0; before < count; ++before) {
       const int member = before_own(before);
       const std::uint64_t data_bytes = team_.said_bytes_[static_cast<std::size_t>(member)];
-      const core::TeamWord& said = team_.said(member);
+      const parts::TeamWord& said = team_.said(member);
       append(bytes, &data_bytes, sizeof data_bytes);
       append(bytes, said.words, sizeof said.words);
       append(bytes, said.data, data_bytes);
@@ -64,7 +65,7 @@ class HostTeam::Words final : public remote::MeetingData {
     std::size_t at = 0;
     for (std::size_t before = distance; before < team_.members_.size() && at < bytes.size(); ++before) {
       const int member = before_own(before);
-      core::TeamWord& said = team_.said(member);
+      parts::TeamWord& said = team_.said(member);
       std::uint64_t data_bytes = 0;
       const bool is_whole = take(bytes, at, &data_bytes, sizeof data_bytes) && data_bytes <= sizeof said.data &&
                             take(bytes, at, said.words, sizeof said.words) && take(bytes, at, said.data, data_bytes);
@@ -101,18 +102,18 @@ base::Status HostTeam::meet_by_messages(const char* what) noexcept {
   const remote::Meeting meeting{static_cast<std::uint64_t>(slot_), members_, static_cast<std::size_t>(own_),
                                 first_arrivals_, meetings_};
   Words words(*this, what);
-  return pe_.remote()->meet(meeting, words, what);
+  return connections_.remote()->meet(meeting, words, what);
 }
 
 /// Ordering: what a PE says, and did before, is released by its count and acquired by all who wait for it.
 base::Status HostTeam::meet_by_memory(const char* what) noexcept {
   for (int member = 0; member < n_pes(); ++member) {
-    core::Waiter waiter(pe_.node(), pe_.limit(), what);
+    parts::Waiter waiter(connections_.node(), connections_.limit(), what);
     const std::uint64_t wanted = first_arrivals_[static_cast<std::size_t>(member)] + meetings_;
     while (line(member).arrivals.load(std::memory_order_acquire) < wanted) {
       if (auto waited = waiter.pause(); !waited) {
         return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d of team 0x%x, PE %d of the job)",
-                          waited.error().text(), pe_.pe(), member, static_cast<unsigned>(handle_),
+                          waited.error().text(), connections_.pe(), member, static_cast<unsigned>(handle_),
                           members_[static_cast<std::size_t>(member)]);
       }
     }
@@ -123,7 +124,7 @@ base::Status HostTeam::meet_by_memory(const char* what) noexcept {
 base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
                             const Message& message) noexcept {
   ++meetings_;
-  core::TeamWord& own = said(own_);
+  parts::TeamWord& own = said(own_);
   own.words[operation_word] = operation;
   std::size_t word = first_argument_word;
   for (const Argument& argument : arguments) own.words[word++] = argument.value;
@@ -137,9 +138,9 @@ base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::init
 
 /// All compare with the first PE, so that all come to the same answer.
 base::Status HostTeam::compare(const char* what, std::initializer_list<Argument> arguments) const noexcept {
-  const core::TeamWord& first = said(0);
+  const parts::TeamWord& first = said(0);
   for (int member = 1; member < n_pes(); ++member) {
-    const core::TeamWord& theirs = said(member);
+    const parts::TeamWord& theirs = said(member);
     const int pe = members_[static_cast<std::size_t>(member)];
     if (theirs.words[operation_word] != first.words[operation_word]) {
       return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions of their team", what,

@@ -13,8 +13,9 @@
 #include "base/result.hpp"
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
-#include "shmem/core/pe.hpp"
-#include "shmem/core/team_line.hpp"
+#include "shmem/collective/collective_call.hpp"
+#include "shmem/parts/connections.hpp"
+#include "shmem/parts/team_line.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
@@ -50,9 +51,9 @@ struct Message {
 class HostTeam {
  public:
   /// `members`: PEs of the job, in the order of the team; the caller is the one at `own`.
-  HostTeam(core::Pe& pe, core::Team handle, int slot, std::vector<int> members, int own);
+  HostTeam(parts::Connections& connections, Team handle, int slot, std::vector<int> members, int own);
 
-  [[nodiscard]] core::Team handle() const noexcept { return handle_; }
+  [[nodiscard]] Team handle() const noexcept { return handle_; }
   [[nodiscard]] int slot() const noexcept { return slot_; }
   [[nodiscard]] int own() const noexcept { return own_; }
   [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(members_.size()); }
@@ -86,23 +87,23 @@ class HostTeam {
  private:
   static constexpr std::size_t operation_word = 0;
   static constexpr std::size_t first_argument_word = 1;
-  static constexpr std::size_t note_word = core::TeamWord::words_count - 1;
+  static constexpr std::size_t note_word = parts::TeamWord::words_count - 1;
 
   class Words;
 
   base::Status meet_by_messages(const char* what) noexcept;
   base::Status meet_by_memory(const char* what) noexcept;
-  [[nodiscard]] core::TeamLine& line(int member) const noexcept { return *lines_[static_cast<std::size_t>(member)]; }
-  [[nodiscard]] core::TeamWord& said(int member) const noexcept { return line(member).said[meetings_ % 2]; }
+  [[nodiscard]] parts::TeamLine& line(int member) const noexcept { return *lines_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] parts::TeamWord& said(int member) const noexcept { return line(member).said[meetings_ % 2]; }
 
-  core::Pe& pe_;
-  const core::Team handle_;
+  parts::Connections& connections_;
+  const Team handle_;
   const int slot_;
   const std::vector<int> members_;
   const int own_;
-  std::vector<core::TeamLine*> lines_;
-  std::vector<std::unique_ptr<core::TeamLine>> remote_lines_;  // over machines: data of the other members, by member
-  std::vector<std::size_t> said_bytes_;                        // over machines: size in the last meeting, by member
+  std::vector<parts::TeamLine*> lines_;
+  std::vector<std::unique_ptr<parts::TeamLine>> remote_lines_;  // over machines: data of the other members, by member
+  std::vector<std::size_t> said_bytes_;                         // over machines: size in the last meeting, by member
   int first_away_ = -1;
   std::vector<std::uint64_t> first_arrivals_;
   std::uint64_t meetings_ = 0;

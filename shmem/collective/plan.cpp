@@ -48,17 +48,16 @@ std::uint32_t piece_bytes_of(std::uint64_t size_bytes, unsigned blocks, int n_pe
 
 }  // namespace
 
-Plan plan_collective(core::CollectiveOperation operation, std::uint64_t size_bytes,
-                     const shmem::TeamState& team) noexcept {
-  const bool is_broadcast = operation == core::CollectiveOperation::broadcast;
+Plan plan_collective(CollectiveOperation operation, std::uint64_t size_bytes, const shmem::TeamState& team) noexcept {
+  const bool is_broadcast = operation == CollectiveOperation::broadcast;
   const auto n_pes = static_cast<unsigned>(team.n_pes);
   const unsigned senders = is_broadcast ? 1 : n_pes - 1;
   if (size_bytes <= shmem::detail::small_bytes(team.scratch_bytes, senders)) return small_plan(size_bytes, team);
   const std::uint64_t vectors = size_bytes / vector_bytes;
   // Of a reduction, each PE has its share of the elements; of an alltoall, as much for each other PE.
-  const std::uint64_t own_vectors = operation == core::CollectiveOperation::reduce     ? vectors / n_pes
-                                    : operation == core::CollectiveOperation::alltoall ? vectors * n_pes
-                                                                                       : vectors;
+  const std::uint64_t own_vectors = operation == CollectiveOperation::reduce     ? vectors / n_pes
+                                    : operation == CollectiveOperation::alltoall ? vectors * n_pes
+                                                                                 : vectors;
   const unsigned blocks = blocks_for(own_vectors, team);
   const LaunchShape shape{blocks, block_threads};
   if (is_broadcast && n_pes > 2 && size_bytes >= parts_from_bytes) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "platform/gpu_code/gpu_kernels.hpp"
-#include "shmem/core/collectives.hpp"
+#include "shmem/collective/collective_call.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
@@ -17,7 +17,7 @@ struct Plan {
 };
 
 /// Depends on nothing that may differ between the PEs of a team.
-[[nodiscard]] Plan plan_collective(core::CollectiveOperation operation, std::uint64_t size_bytes,
+[[nodiscard]] Plan plan_collective(CollectiveOperation operation, std::uint64_t size_bytes,
                                    const shmem::TeamState& team) noexcept;
 
 }  // namespace gdrkit::shmem_impl::collective

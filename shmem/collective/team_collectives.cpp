@@ -1,29 +1,21 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TeamCollectives: little data goes over the CPUs, much over the GPUs; on a stream all goes over the GPUs.
+#include "shmem/collective/team_collectives.hpp"
+
 #include <new>
 #include <optional>
 #include <utility>
 
 #include "platform/device/device_scope.hpp"
 #include "shmem/collective/bulk_exchange.hpp"
-#include "shmem/collective/checked_call.hpp"
 #include "shmem/collective/host_exchange.hpp"
 #include "shmem/collective/plan.hpp"
-#include "shmem/collective/team_table.hpp"
-#include "shmem/core/waiter.hpp"
+#include "shmem/parts/waiter.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 namespace {
 
 using platform::CollectiveParameters;
-
-static_assert(static_cast<int>(core::CollectiveOperation::sync) ==
-                  static_cast<int>(platform::CollectiveOperation::sync) &&
-              static_cast<int>(core::CollectiveOperation::broadcast) ==
-                  static_cast<int>(platform::CollectiveOperation::broadcast) &&
-              static_cast<int>(core::CollectiveOperation::reducescatter) ==
-                  static_cast<int>(platform::CollectiveOperation::reducescatter));
 
 /// Numbers of what is not in CollectiveOperation, for comparison between PEs.
 constexpr std::uint64_t splitting_strided = 100, splitting_rows = 101, splitting_columns = 102;
@@ -31,54 +23,37 @@ constexpr std::uint64_t on_stream = 1000;  // added for calls on streams
 
 std::uint64_t as_word(int value) noexcept { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); }
 
-class TeamCollectives final : public core::Collectives {
- public:
-  TeamCollectives(core::Pe& pe, bool compares_streams) noexcept
-      : pe_(pe), compares_streams_(compares_streams), table_(pe) {}
+}  // namespace
 
-  base::Status open() noexcept { return table_.open(); }
+TeamCollectives::TeamCollectives(const TeamParts& parts, bool compares_streams) noexcept
+    : connections_(parts.connections),
+      transfers_(parts.transfers),
+      gpu_code_(parts.gpu_code),
+      compares_streams_(compares_streams),
+      table_(parts.connections) {}
 
-  base::Result<int> my_pe(core::Team team) noexcept override {
-    auto found = table_.find(team);
-    if (!found) return base::pass(found);
-    return (*found)->own();
-  }
-  base::Result<int> n_pes(core::Team team) noexcept override {
-    auto found = table_.find(team);
-    if (!found) return base::pass(found);
-    return (*found)->n_pes();
-  }
-  base::Result<int> translate(core::Team team, int pe, core::Team other) noexcept override;
-  base::Result<core::Team> split_strided(core::Team parent, int start, int stride, int size) noexcept override;
-  base::Result<core::Teams2d> split_2d(core::Team parent, int x_range) noexcept override;
-  base::Status destroy(core::Team team) noexcept override;
+base::Result<std::unique_ptr<TeamCollectives>> TeamCollectives::make(const TeamParts& parts,
+                                                                     bool compares_streams) noexcept try {
+  std::unique_ptr<TeamCollectives> made(new TeamCollectives(parts, compares_streams));
+  if (auto opened = made->table_.open(); !opened) return base::pass(opened);
+  return made;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the teams were made");
+}
 
-  base::Status run(const core::CollectiveCall& call) noexcept override;
-  base::Status launch(const core::CollectiveCall& call, platform::Stream stream) noexcept override;
-  base::Status take_fault() noexcept override;
-  [[nodiscard]] std::uint64_t table_address() const noexcept override { return table_.table_address(); }
+base::Result<int> TeamCollectives::my_pe(Team team) const noexcept {
+  auto found = table_.find(team);
+  if (!found) return base::pass(found);
+  return (*found)->own();
+}
 
- private:
-  struct Prepared {
-    HostTeam* team;
-    CheckedCall checked;
-  };
-  [[nodiscard]] base::Result<Prepared> prepare(const core::CollectiveCall& call) noexcept;
-  /// All PEs have called this, with the same arguments, and said `message`.
-  base::Status meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept;
-  base::Status run_on_gpu(const Prepared& prepared) noexcept;
-  base::Status run_in_bulk(const Prepared& prepared) noexcept;
-  base::Status launch_in(const Prepared& prepared, platform::Stream stream, std::uint64_t ticket) noexcept;
-  base::Status wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept;
-  /// ETIMEDOUT: a GPU kernel of the team has waited in vain.
-  [[nodiscard]] base::Status fault_of(const HostTeam& team) const noexcept;
+base::Result<int> TeamCollectives::n_pes(Team team) const noexcept {
+  auto found = table_.find(team);
+  if (!found) return base::pass(found);
+  return (*found)->n_pes();
+}
 
-  core::Pe& pe_;
-  const bool compares_streams_;
-  TeamTable table_;
-};
-
-base::Result<int> TeamCollectives::translate(core::Team team, int pe, core::Team other) noexcept {
+base::Result<int> TeamCollectives::translate(Team team, int pe, Team other) const noexcept {
   auto from = table_.find(team);
   if (!from) return base::pass(from);
   auto to = table_.find(other);
@@ -93,7 +68,7 @@ base::Result<int> TeamCollectives::translate(core::Team team, int pe, core::Team
                     static_cast<unsigned>(other));
 }
 
-base::Result<core::Team> TeamCollectives::split_strided(core::Team parent, int start, int stride, int size) noexcept {
+base::Result<Team> TeamCollectives::split_strided(Team parent, int start, int stride, int size) noexcept {
   auto found = table_.find(parent);
   if (!found) return base::pass(found);
   HostTeam& of = **found;
@@ -110,7 +85,7 @@ base::Result<core::Team> TeamCollectives::split_strided(core::Team parent, int s
                      is_in ? std::optional(range) : std::nullopt);
 }
 
-base::Result<core::Teams2d> TeamCollectives::split_2d(core::Team parent, int x_range) noexcept {
+base::Result<Teams2d> TeamCollectives::split_2d(Team parent, int x_range) noexcept {
   auto found = table_.find(parent);
   if (!found) return base::pass(found);
   HostTeam& of = **found;
@@ -123,23 +98,23 @@ base::Result<core::Teams2d> TeamCollectives::split_2d(core::Team parent, int x_r
   auto made_x = table_.make(of, "team_split_2d", splitting_rows, {{"x_range", as_word(x_range)}}, valid, of_x);
   if (!made_x) return base::pass(made_x);
   auto made_y = table_.make(of, "team_split_2d", splitting_columns, {{"x_range", as_word(x_range)}}, valid, of_y);
-  if (made_y) return core::Teams2d{*made_x, *made_y};
+  if (made_y) return Teams2d{*made_x, *made_y};
   table_.forget(*made_x);
   return base::pass(made_y);
 }
 
-base::Status TeamCollectives::destroy(core::Team team) noexcept {
+base::Status TeamCollectives::destroy(Team team) noexcept {
   if (team == GDRKIT_SHMEM_TEAM_INVALID) return {};
   auto found = table_.find(team);
   if (!found) return base::pass(found);
   return table_.destroy(**found);
 }
 
-base::Result<TeamCollectives::Prepared> TeamCollectives::prepare(const core::CollectiveCall& call) noexcept {
+base::Result<TeamCollectives::Prepared> TeamCollectives::prepare(const CollectiveCall& call) noexcept {
   auto team = table_.find(call.team);
   if (!team) return base::pass(team);
   if (auto whole = fault_of(**team); !whole && !(*team)->is_over_machines()) return base::pass(whole);
-  auto checked = check_call(call, **team, pe_.heap());
+  auto checked = check_call(call, **team, connections_.heap());
   if (!checked) return base::pass(checked);
   return Prepared{*team, *checked};
 }
@@ -148,7 +123,7 @@ base::Status TeamCollectives::meet(const Prepared& prepared, bool is_on_stream, 
   const CheckedCall& checked = prepared.checked;
   const auto operation = static_cast<std::uint64_t>(checked.call.operation) + (is_on_stream ? on_stream : 0);
   // The source of an fcollect may be anywhere: its place in the target differs from PE to PE.
-  const bool is_source_alike = checked.call.operation != core::CollectiveOperation::fcollect;
+  const bool is_source_alike = checked.call.operation != CollectiveOperation::fcollect;
   const std::initializer_list<Argument> arguments = {
       {"the size in bytes", checked.call.size_bytes},
       {"root, type and reduction", checked.kind()},
@@ -158,13 +133,13 @@ base::Status TeamCollectives::meet(const Prepared& prepared, bool is_on_stream, 
   return prepared.team->compare(checked.name, arguments);
 }
 
-base::Status TeamCollectives::run(const core::CollectiveCall& call) noexcept {
+base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   const CheckedCall& checked = prepared->checked;
-  const bool is_barrier = call.operation == core::CollectiveOperation::barrier;
+  const bool is_barrier = call.operation == CollectiveOperation::barrier;
   if (is_barrier) {
-    if (auto done = pe_.complete_all(); !done) return done;
+    if (auto done = transfers_.complete_all(); !done) return done;
   }
   if (checked.has_data() && call.size_bytes == 0) return meet(*prepared, false, {});
   if (checked.has_data() && !fits_host_exchange(checked) && prepared->team->is_over_machines()) {
@@ -177,24 +152,25 @@ base::Status TeamCollectives::run(const core::CollectiveCall& call) noexcept {
   if (!checked.has_data()) {
     if (auto met = meet(*prepared, false, {}); !met || !is_barrier) return met;
     // Behind the meeting, as in barrier_all.
-    return pe_.check_gpu_waits();
+    if (auto whole = take_fault(); !whole) return whole;
+    return gpu_code_.check_waits();
   }
-  unsigned char buffer[core::TeamWord::most_bytes];
-  auto message = read_source(pe_, *prepared->team, checked, buffer);
+  unsigned char buffer[parts::TeamWord::most_bytes];
+  auto message = read_source(transfers_, *prepared->team, checked, buffer);
   if (!message) return base::pass(message);
   if (auto met = meet(*prepared, false, *message); !met) return met;
-  return write_target(pe_, *prepared->team, checked);
+  return write_target(transfers_, *prepared->team, checked);
 }
 
-base::Status TeamCollectives::launch(const core::CollectiveCall& call, platform::Stream stream) noexcept {
+base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Stream stream) noexcept {
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   if (prepared->team->is_over_machines()) {
     // No GPU reaches all of it: the CPU does it when the stream has come here.
     {
-      const platform::DeviceScope scope(pe_.own_device());
+      const platform::DeviceScope scope(connections_.device());
       if (auto current = scope.status(); !current) return current;
-      if (auto done = pe_.own_device().synchronize(stream); !done) return done;
+      if (auto done = connections_.device().synchronize(stream); !done) return done;
     }
     return run(call);
   }
@@ -202,7 +178,7 @@ base::Status TeamCollectives::launch(const core::CollectiveCall& call, platform:
     if (auto met = meet(*prepared, true, {}); !met) return met;
   }
   if (prepared->checked.has_data() && call.size_bytes == 0) return {};
-  const platform::DeviceScope scope(pe_.own_device());
+  const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
   return launch_in(*prepared, stream, 0);
 }
@@ -218,13 +194,13 @@ base::Status TeamCollectives::run_in_bulk(const Prepared& prepared) noexcept {
     const Prepared& prepared_;
   };
   Meeting meeting(*this, prepared);
-  return exchange_in_bulk(pe_, *prepared.team, prepared.checked, meeting);
+  return exchange_in_bulk(transfers_, *prepared.team, prepared.checked, meeting);
 }
 
 base::Status TeamCollectives::run_on_gpu(const Prepared& prepared) noexcept {
   HostTeam& team = *prepared.team;
   const std::lock_guard lock(team.mutex);
-  platform::Device& device = pe_.own_device();
+  platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
   if (team.stream.handle == 0) {
@@ -240,36 +216,36 @@ base::Status TeamCollectives::run_on_gpu(const Prepared& prepared) noexcept {
 base::Status TeamCollectives::launch_in(const Prepared& prepared, platform::Stream stream,
                                         std::uint64_t ticket) noexcept {
   // Another PE's end then ends the waits of the GPU kernel.
-  if (auto watched = pe_.watch_for_gpu_kernels(); !watched) return watched;
+  if (auto watched = gpu_code_.watch(); !watched) return watched;
   const CheckedCall& checked = prepared.checked;
   CollectiveParameters parameters{};
-  parameters.state = pe_.device_state();
+  parameters.state = gpu_code_.state();
   parameters.team = table_.state(*prepared.team);
   const Plan plan = plan_collective(checked.call.operation, checked.call.size_bytes, parameters.team);
   parameters.target = reinterpret_cast<std::uint64_t>(checked.call.target);
   parameters.source = reinterpret_cast<std::uint64_t>(checked.call.source);
   parameters.size_bytes = checked.call.size_bytes;
   parameters.ticket = ticket;
-  parameters.operation = static_cast<platform::CollectiveOperation>(checked.call.operation);
+  parameters.operation = checked.call.operation;
   parameters.route = plan.route;
   parameters.root = static_cast<std::uint32_t>(checked.call.root);
   parameters.type = static_cast<std::uint32_t>(checked.call.type);
   parameters.reduction = static_cast<std::uint32_t>(checked.call.reduction);
   parameters.piece_bytes = plan.piece_bytes;
-  return pe_.gpu_kernels().launch(parameters, plan.shape, stream);
+  return connections_.gpu_kernels().launch(parameters, plan.shape, stream);
 }
 
 /// The GPU kernel has a limit of its own and reports it; the CPU's look at who lives comes first where a PE ends.
 base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept {
   const HostTeam& team = *prepared.team;
   shmem::TeamReport& report = table_.report(team.slot());
-  core::Waiter waiter(pe_.node(), std::chrono::milliseconds(0), prepared.checked.name);
+  parts::Waiter waiter(connections_.node(), std::chrono::milliseconds(0), prepared.checked.name);
   while (shmem::detail::load_acquire(&report.finished) < ticket) {
     base::Status waited = fault_of(team);
     if (waited) waited = waiter.pause();
     if (waited) continue;
     shmem::detail::post(&report.stop, 1);  // ends the GPU kernel's waits
-    (void)pe_.own_device().synchronize(team.stream);
+    (void)connections_.device().synchronize(team.stream);
     return waited;
   }
   return {};
@@ -283,9 +259,9 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
                       "a GPU kernel of PE %d called a collective of team 0x%x, whose PE %d of the job is on another "
                       "machine; call it from the host or on a stream, or use a team of one machine "
                       "(GDRKIT_SHMEM_TEAM_NODE)",
-                      pe_.pe(), static_cast<unsigned>(team.handle()), away);
+                      connections_.pe(), static_cast<unsigned>(team.handle()), away);
   }
-  if (const int dead = pe_.node().first_dead(); dead >= 0) {
+  if (const int dead = connections_.node().first_dead(); dead >= 0) {
     return base::fail(ECONNRESET, "a collective of team 0x%x has not come to its end: PE %d has ended",
                       static_cast<unsigned>(team.handle()), dead);
   }
@@ -295,11 +271,11 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
                     "a collective of team 0x%x on PE %d's GPU has not come to its end: it waited for PE %d, which did "
                     "not come, or came with other arguments (GDRKIT_SHMEM_CHECK_COLLECTIVES=1 compares them); the team "
                     "can only be destroyed",
-                    static_cast<unsigned>(team.handle()), pe_.pe(), pe);
+                    static_cast<unsigned>(team.handle()), connections_.pe(), pe);
 }
 
 base::Status TeamCollectives::take_fault() noexcept {
-  for (int slot = 0; slot < core::team_slots; ++slot) {
+  for (int slot = 0; slot < parts::team_slots; ++slot) {
     if (shmem::detail::load_acquire(&table_.report(slot).fault) == 0) continue;
     const auto lock = table_.keep_teams();
     HostTeam* const team = table_.at(slot);
@@ -310,18 +286,4 @@ base::Status TeamCollectives::take_fault() noexcept {
   return {};
 }
 
-}  // namespace
-
 }  // namespace gdrkit::shmem_impl::collective
-
-namespace gdrkit::shmem_impl::core {
-
-base::Result<std::unique_ptr<Collectives>> Collectives::make(Pe& pe, bool compares_streams) noexcept try {
-  auto made = std::make_unique<collective::TeamCollectives>(pe, compares_streams);
-  if (auto opened = made->open(); !opened) return base::pass(opened);
-  return made;
-} catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the teams were made");
-}
-
-}  // namespace gdrkit::shmem_impl::core

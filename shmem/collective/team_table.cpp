@@ -16,36 +16,36 @@ namespace {
 
 constexpr int slot_bits = 8;
 constexpr std::uint32_t largest_generation = (1U << 23) - 1;
-constexpr std::uint64_t all_slots = (std::uint64_t{1} << core::team_slots) - 1;
+constexpr std::uint64_t all_slots = (std::uint64_t{1} << parts::team_slots) - 1;
 /// No member ever comes to it.
 constexpr std::uint64_t turns_of_nobody = std::uint64_t{1} << 40;
-static_assert(core::team_slots < 64 && core::team_slots <= 1 << slot_bits);
+static_assert(parts::team_slots < 64 && parts::team_slots <= 1 << slot_bits);
 
-int slot_of_handle(core::Team handle) noexcept { return handle & ((1 << slot_bits) - 1); }
+int slot_of_handle(Team handle) noexcept { return handle & ((1 << slot_bits) - 1); }
 
 }  // namespace
 
-TeamTable::TeamTable(core::Pe& pe) noexcept
-    : pe_(pe), memory_(pe.team_memory()), start_(pe.heap().own_address(heap::SymmetricHeap::zeroed_bytes)) {}
+TeamTable::TeamTable(parts::Connections& connections) noexcept
+    : connections_(connections), memory_(connections.team_memory()), start_(connections.teams_address()) {}
 
 TeamTable::~TeamTable() {
-  for (int slot = 0; slot < core::team_slots; ++slot) remove(slot);
+  for (int slot = 0; slot < parts::team_slots; ++slot) remove(slot);
   (void)reports_.free();
 }
 
 base::Status TeamTable::open() noexcept try {
-  platform::Device& device = pe_.own_device();
-  auto reports = device.allocate(platform::AllocationKind::host, sizeof(shmem::TeamReport) * core::team_slots);
+  platform::Device& device = connections_.device();
+  auto reports = device.allocate(platform::AllocationKind::host, sizeof(shmem::TeamReport) * parts::team_slots);
   if (!reports) return base::pass(reports);
   reports_ = std::move(*reports);
-  std::memset(reinterpret_cast<void*>(reports_.address()), 0, sizeof(shmem::TeamReport) * core::team_slots);
+  std::memset(reinterpret_cast<void*>(reports_.address()), 0, sizeof(shmem::TeamReport) * parts::team_slots);
   auto address = device.device_address(reinterpret_cast<void*>(reports_.address()));
   if (!address) return base::pass(address);
   reports_address_ = *address;
-  std::vector<int> world(static_cast<std::size_t>(pe_.n_pes()));
+  std::vector<int> world(static_cast<std::size_t>(connections_.n_pes()));
   std::iota(world.begin(), world.end(), 0);
-  const std::vector<int>& node = pe_.node().pes();
-  for (const core::Team team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
+  const std::vector<int>& node = connections_.node().pes();
+  for (const Team team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
     const auto& members = team == GDRKIT_SHMEM_TEAM_WORLD ? world : node;
     if (auto placed = place(team, members, std::vector<std::uint64_t>(members.size())); !placed) return placed;
   }
@@ -54,22 +54,22 @@ base::Status TeamTable::open() noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while the teams were made");
 }
 
-base::Result<HostTeam*> TeamTable::find(core::Team handle) const noexcept {
+base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
   const int slot = slot_of_handle(handle);
   if (handle == GDRKIT_SHMEM_TEAM_INVALID) {
     return base::fail(EINVAL, "the team is GDRKIT_SHMEM_TEAM_INVALID: this PE is not in it");
   }
-  HostTeam* const team = handle < 0 || slot >= core::team_slots ? nullptr : at(slot);
+  HostTeam* const team = handle < 0 || slot >= parts::team_slots ? nullptr : at(slot);
   if (team != nullptr && team->handle() == handle) return team;
-  return base::fail(EINVAL, "PE %d has no team 0x%x: it was destroyed, or is another PE's", pe_.pe(),
+  return base::fail(EINVAL, "PE %d has no team 0x%x: it was destroyed, or is another PE's", connections_.pe(),
                     static_cast<unsigned>(handle));
 }
 
 /// Three meetings: what was called, and which slots are free on all; from which count the new team's meetings begin;
 /// and whether all of its PEs have made their part. After the last one its GPU kernels may write to each other.
-base::Result<core::Team> TeamTable::make(HostTeam& parent, const char* what, std::uint64_t operation,
-                                         std::initializer_list<Argument> arguments, const base::Status& valid,
-                                         std::optional<TeamRange> range) noexcept try {
+base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint64_t operation,
+                                   std::initializer_list<Argument> arguments, const base::Status& valid,
+                                   std::optional<TeamRange> range) noexcept try {
   const std::lock_guard lock(mutex_);
   if (auto met = parent.meet(what, operation, arguments, {.note = used_slots()}); !met) return base::pass(met);
   if (auto same = parent.compare(what, arguments); !same) return base::pass(same);
@@ -81,12 +81,13 @@ base::Result<core::Team> TeamTable::make(HostTeam& parent, const char* what, std
     return base::fail(ENOSPC,
                       "%s: a PE of the parent team is in %d teams already, or they leave no place that is free on all "
                       "PEs: destroy some",
-                      what, core::team_slots);
+                      what, parts::team_slots);
   }
-  const std::uint64_t arrivals = pe_.team_lines(pe_.node().index_of(pe_.pe()))[slot].arrivals.load();
+  const std::uint64_t arrivals =
+      connections_.team_lines(connections_.node().index_of(connections_.pe()))[slot].arrivals.load();
   if (auto met = parent.meet(what, operation, {}, {.note = arrivals}); !met) return base::pass(met);
   base::Status placed;
-  core::Team handle = GDRKIT_SHMEM_TEAM_INVALID;
+  Team handle = GDRKIT_SHMEM_TEAM_INVALID;
   if (range) {
     std::vector<int> members(static_cast<std::size_t>(range->size));
     std::vector<std::uint64_t> first_arrivals(members.size());
@@ -96,7 +97,7 @@ base::Result<core::Team> TeamTable::make(HostTeam& parent, const char* what, std
     }
     const auto at_slot = static_cast<std::size_t>(slot);
     generations_[at_slot] = generations_[at_slot] % largest_generation + 1;
-    handle = static_cast<core::Team>(generations_[at_slot] << slot_bits | static_cast<unsigned>(slot));
+    handle = static_cast<Team>(generations_[at_slot] << slot_bits | static_cast<unsigned>(slot));
     placed = place(handle, std::move(members), std::move(first_arrivals));
   }
   const auto note = static_cast<std::uint64_t>(placed ? 0 : placed.error().errno_value);
@@ -116,17 +117,17 @@ base::Result<core::Team> TeamTable::make(HostTeam& parent, const char* what, std
   return base::fail_literal(ENOMEM, "out of memory while a team was made");
 }
 
-base::Status TeamTable::place(core::Team handle, std::vector<int> members,
-                              std::vector<std::uint64_t> first_arrivals) noexcept try {
+base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept
+    try {
   int own = 0;
-  while (members[static_cast<std::size_t>(own)] != pe_.pe()) ++own;
+  while (members[static_cast<std::size_t>(own)] != connections_.pe()) ++own;
   const int slot = slot_of_handle(handle);
-  auto team = std::make_unique<HostTeam>(pe_, handle, slot, std::move(members), own);
+  auto team = std::make_unique<HostTeam>(connections_, handle, slot, std::move(members), own);
   team->set_first_arrivals(std::move(first_arrivals));
   shmem::TeamReport& told = report(slot);
   for (std::uint64_t* const word : {&told.fault, &told.finished, &told.stop}) shmem::detail::post(word, 0);
   const shmem::TeamState state = state_of(*team);
-  platform::Device& device = pe_.own_device();
+  platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
   if (auto zeroed = device.fill(state.words_address, 0, memory_.team_bytes()); !zeroed) return zeroed;
@@ -149,9 +150,9 @@ base::Status TeamTable::place(core::Team handle, std::vector<int> members,
 
 shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   const std::vector<int>& members = team.members();
-  const node::Node& node = pe_.node();
-  const auto stride = static_cast<std::int64_t>(pe_.heap().stride_bytes());
-  const int own = node.index_of(pe_.pe()), first = node.index_of(members[0]);
+  const node::Node& node = connections_.node();
+  const auto stride = static_cast<std::int64_t>(connections_.heap().stride_bytes());
+  const int own = node.index_of(connections_.pe()), first = node.index_of(members[0]);
   const bool has_second = members.size() > 1;
   shmem::TeamState state{};
   state.team = team.handle();
@@ -177,7 +178,7 @@ base::Status TeamTable::destroy(HostTeam& team) noexcept {
   if (team.slot() < fixed_teams) {
     return base::fail(EINVAL, "%s: team %d is every PE's and stays", what, team.handle());
   }
-  platform::Device& device = pe_.own_device();
+  platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
   // Nothing that this PE's GPU sends is on its way when the others come to use the slot anew.
@@ -191,14 +192,14 @@ base::Status TeamTable::destroy(HostTeam& team) noexcept {
   return {};
 }
 
-void TeamTable::forget(core::Team handle) noexcept {
+void TeamTable::forget(Team handle) noexcept {
   const std::lock_guard lock(mutex_);
   if (handle != GDRKIT_SHMEM_TEAM_INVALID) remove(slot_of_handle(handle));
 }
 
 std::uint64_t TeamTable::used_slots() const noexcept {
   std::uint64_t used = 0;
-  for (int slot = 0; slot < core::team_slots; ++slot) {
+  for (int slot = 0; slot < parts::team_slots; ++slot) {
     if (at(slot) != nullptr) used |= std::uint64_t{1} << slot;
   }
   return used;
@@ -212,8 +213,8 @@ void TeamTable::remove(int slot) noexcept {
   }
   if (team != nullptr && team->stream.handle != 0) {
     shmem::detail::post(&report(slot).stop, 1);
-    (void)pe_.own_device().synchronize(team->stream);
-    (void)pe_.own_device().destroy_stream(team->stream);
+    (void)connections_.device().synchronize(team->stream);
+    (void)connections_.device().destroy_stream(team->stream);
   }
 }
 

@@ -14,7 +14,7 @@
 #include "base/result.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/collective/host_team.hpp"
-#include "shmem/core/team_memory.hpp"
+#include "shmem/parts/team_memory.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 
@@ -22,7 +22,7 @@ namespace gdrkit::shmem_impl::collective {
 /// parent when a team takes it, so teams that share a PE never share a slot.
 class TeamTable {
  public:
-  explicit TeamTable(core::Pe& pe) noexcept;
+  explicit TeamTable(parts::Connections& connections) noexcept;
   TeamTable(const TeamTable&) = delete;
   TeamTable& operator=(const TeamTable&) = delete;
   ~TeamTable();
@@ -31,20 +31,20 @@ class TeamTable {
   base::Status open() noexcept;
 
   /// EINVAL: no such team.
-  [[nodiscard]] base::Result<HostTeam*> find(core::Team handle) const noexcept;
+  [[nodiscard]] base::Result<HostTeam*> find(Team handle) const noexcept;
   [[nodiscard]] HostTeam* at(int slot) const noexcept {
     return teams_[static_cast<std::size_t>(slot)].load(std::memory_order_acquire);
   }
 
   /// Collective over `parent`: a team of `range`, which may differ between PEs that are not in one; nullopt: the caller
   /// is in none. `what` and `arguments`: what all have called, compared first; `is_valid` says whether a range may be.
-  [[nodiscard]] base::Result<core::Team> make(HostTeam& parent, const char* what, std::uint64_t operation,
-                                              std::initializer_list<Argument> arguments, const base::Status& valid,
-                                              std::optional<TeamRange> range) noexcept;
+  [[nodiscard]] base::Result<Team> make(HostTeam& parent, const char* what, std::uint64_t operation,
+                                        std::initializer_list<Argument> arguments, const base::Status& valid,
+                                        std::optional<TeamRange> range) noexcept;
   /// Collective over `team`.
   base::Status destroy(HostTeam& team) noexcept;
   /// Removes the team on this PE only, after other PEs failed to create it.
-  void forget(core::Team handle) noexcept;
+  void forget(Team handle) noexcept;
 
   [[nodiscard]] const shmem::TeamState& state(const HostTeam& team) const noexcept {
     return states_[static_cast<std::size_t>(team.slot())];
@@ -56,26 +56,26 @@ class TeamTable {
   }
   /// Holds off the end of every team.
   [[nodiscard]] std::unique_lock<std::mutex> keep_teams() noexcept { return std::unique_lock(removal_mutex_); }
-  [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + core::TeamMemory::table(); }
+  [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + parts::TeamMemory::table(); }
 
  private:
   static constexpr int fixed_teams = 3;
 
-  base::Status place(core::Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept;
+  base::Status place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept;
   [[nodiscard]] shmem::TeamState state_of(const HostTeam& team) const noexcept;
   [[nodiscard]] std::uint64_t used_slots() const noexcept;
   void remove(int slot) noexcept;
 
-  core::Pe& pe_;
-  const core::TeamMemory& memory_;
+  parts::Connections& connections_;
+  const parts::TeamMemory& memory_;
   const std::uint64_t start_;  // of the teams' part of the own heap
   platform::Allocation reports_;
   std::uint64_t reports_address_ = 0;  // as the GPU reaches them
   std::mutex mutex_;                   // of making and unmaking, which wait for other PEs
   std::mutex removal_mutex_;           // of teams_, against those who look at all of them
-  std::array<std::atomic<HostTeam*>, core::team_slots> teams_{};
-  std::array<shmem::TeamState, core::team_slots> states_{};
-  std::array<std::uint32_t, core::team_slots> generations_{};
+  std::array<std::atomic<HostTeam*>, parts::team_slots> teams_{};
+  std::array<shmem::TeamState, parts::team_slots> states_{};
+  std::array<std::uint32_t, parts::team_slots> generations_{};
 };
 
 }  // namespace gdrkit::shmem_impl::collective

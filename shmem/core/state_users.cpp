@@ -26,7 +26,7 @@ Users& users() noexcept {
 /// Under the mutex, so that no user is called after it was removed.
 base::Status call_all(Pe& pe) noexcept {
   base::Status filled;
-  for (const auto fill : users().fills) base::keep_first(filled, pe.fill_state(fill));
+  for (const auto fill : users().fills) base::keep_first(filled, pe.gpu_code().fill_state(fill));
   return filled;
 }
 
@@ -35,7 +35,7 @@ base::Status call_all(Pe& pe) noexcept {
 base::Status add_state_user(gdrkit_shmem_fill_state_t fill) noexcept try {
   const std::lock_guard lock(users().mutex);
   users().fills.push_back(fill);
-  return for_each_pe([&](Pe& pe) { return pe.fill_state(fill); });
+  return for_each_pe([&](Pe& pe) { return pe.gpu_code().fill_state(fill); });
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while a user of the device state was registered");
 }

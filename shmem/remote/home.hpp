@@ -29,7 +29,8 @@ class Home {
   /// Writes are seen in the order of the calls. `data` may be changed when this returns.
   virtual base::Status write(std::uint64_t address, const void* data, std::size_t size_bytes) noexcept = 0;
   virtual base::Status read(std::uint64_t address, void* data, std::size_t size_bytes) noexcept = 0;
-  /// A word of 4 or 8 bytes, atomically; `operation` is an AtomicOperation. *old: what it held, where wanted.
+  /// A word of 4 or 8 bytes, atomically; `operation` is a gdrkit_shmem_atomic_operation. *old: what it held, where
+  /// wanted.
   virtual base::Status update(std::uint64_t address, std::size_t size_bytes, unsigned operation, std::uint64_t operand,
                               std::uint64_t compare, std::uint64_t* old) noexcept = 0;
   /// All writes and updates before are visible to every PE.

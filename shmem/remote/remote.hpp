@@ -24,6 +24,7 @@
 #include "shmem/remote/home.hpp"
 #include "shmem/remote/message_keys.hpp"
 #include "shmem/remote/peer.hpp"
+#include "shmem/remote/said_messages.hpp"
 #include "shmem/remote/ucx_worker.hpp"
 
 namespace gdrkit::shmem_impl::remote {
@@ -241,7 +242,6 @@ class Remote final : private UcxReceiver {
   void give_up_gets(int pe) noexcept;
   base::Result<platform::UcxMemory*> registered(const HomeChunk& chunk);
   void take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes);
-  void take_said(const RemoteMessage& message, const char* data, std::size_t size_bytes);
 
   /// One turn of UCX, and answers to what came. Answers how much UCX had to do.
   unsigned move() noexcept;
@@ -270,9 +270,6 @@ class Remote final : private UcxReceiver {
   std::uint64_t new_request(std::unique_ptr<Request> request);
   base::Status wait_answer(Lock& lock, std::uint64_t id, const char* what, int pe) noexcept;
   void mark_dirty(Peer& to, int pe);
-  [[nodiscard]] static std::uint64_t said_key(std::uint64_t place, int pe) noexcept {
-    return place << 32 | static_cast<std::uint32_t>(pe);
-  }
 
   const RemoteOptions options_;
   const int pe_;
@@ -299,12 +296,7 @@ class Remote final : private UcxReceiver {
   std::unordered_map<std::uint64_t, std::unique_ptr<Request>> requests_;
   std::uint64_t last_request_ = 0;
   std::deque<Answer> questions_;  // to be answered once UCX has returned
-  struct Said {
-    std::uint64_t number;
-    std::uint64_t size_bytes;  // of which `data` has what came so far
-    std::vector<char> data;
-  };
-  std::unordered_map<std::uint64_t, std::deque<Said>> said_;  // by place and PE
+  SaidMessages said_;
   std::vector<platform::UcxMemory*> registered_;
   std::vector<HomeChunk> registered_chunks_;
   Home* home_ = nullptr;

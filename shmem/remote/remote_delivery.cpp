@@ -117,7 +117,7 @@ void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const cha
       questions_.push_back(wanted);
       return;
     }
-    case RemoteMessageKind::say: return take_said(message, data, size_bytes);
+    case RemoteMessageKind::say: return said_.add(message, data, size_bytes);
     default: questions_.push_back({message.from, message});
   }
 }

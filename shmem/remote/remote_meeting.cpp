@@ -97,30 +97,14 @@ base::Status Remote::say(int pe, std::uint64_t place, std::uint64_t number, cons
 base::Result<std::vector<char>> Remote::hear(int pe, std::uint64_t place, std::uint64_t number,
                                              const char* what) noexcept try {
   Entered entered(*this);
-  auto& said = said_[said_key(place, pe)];  // stays where it is while others are added
-  auto came = wait(entered.lock, what, -1, [&] {
-    while (!said.empty() && said.front().number < number) said.pop_front();
-    return !said.empty() && said.front().data.size() == said.front().size_bytes;
-  });
+  auto came = wait(entered.lock, what, -1, [&] { return said_.has(place, pe, number); });
   if (!came) {
     return base::fail(came.error().errno_value, "%s (PE %d waits for PE %d, which may wait for another one)",
                       came.error().text(), pe_, pe);
   }
-  std::vector<char> data = std::move(said.front().data);
-  said.pop_front();
-  return data;
+  return said_.take(place, pe);
 } catch (const std::bad_alloc&) {
   return base::fail(ENOMEM, "%s: out of memory", what);
-}
-
-/// Pieces of one sender come in their order.
-void Remote::take_said(const RemoteMessage& message, const char* data, std::size_t size_bytes) {
-  auto& said = said_[said_key(message.offset, message.from)];
-  if (message.compare == 0) said.push_back({message.operand, message.size_bytes, {}});
-  if (said.empty() || said.back().number != message.operand) return;  // of a meeting that this PE has given up
-  std::vector<char>& bytes = said.back().data;
-  if (bytes.size() != message.compare || size_bytes > message.size_bytes - bytes.size()) return;
-  bytes.insert(bytes.end(), data, data + size_bytes);
 }
 
 }  // namespace gdrkit::shmem_impl::remote

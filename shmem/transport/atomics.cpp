@@ -13,10 +13,10 @@ namespace {
 
 using platform::AtomicUpdate;
 
-/// In the order of AtomicOperation, after fetch and set.
+/// In the order of gdrkit_shmem_atomic_operation, after fetch and set.
 constexpr AtomicUpdate updates[] = {AtomicUpdate::add,     AtomicUpdate::swap,   AtomicUpdate::compare_swap,
                                     AtomicUpdate::bit_and, AtomicUpdate::bit_or, AtomicUpdate::bit_xor};
-constexpr auto first_update = static_cast<std::size_t>(AtomicOperation::add);
+constexpr auto first_update = static_cast<std::size_t>(GDRKIT_SHMEM_ATOMIC_ADD);
 
 class GpuAtomics final : public Atomics {
  public:
@@ -47,8 +47,8 @@ class GpuAtomics final : public Atomics {
     (void)answer_.free();
   }
 
-  base::Status run(std::uint64_t address, std::size_t size_bytes, AtomicOperation operation, std::uint64_t operand,
-                   std::uint64_t compare, std::uint64_t* fetched) noexcept override {
+  base::Status run(std::uint64_t address, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
+                   std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched) noexcept override {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
     const std::lock_guard lock(mutex_);

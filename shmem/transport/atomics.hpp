@@ -7,13 +7,13 @@
 #include <memory>
 
 #include "base/result.hpp"
+#include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::shmem_impl::transport {
 
 /// In the order of enum gdrkit_shmem_atomic_operation.
-enum class AtomicOperation : std::uint8_t { fetch, set, add, swap, compare_swap, bit_and, bit_or, bit_xor };
 
 /// Thread-safe.
 class Atomics {
@@ -25,7 +25,7 @@ class Atomics {
 
   /// On a naturally aligned word of 4 or 8 bytes that the device reaches. Waits for the answer where `fetched` is not
   /// nullptr; else complete() does. fetch and set are not among its operations.
-  virtual base::Status run(std::uint64_t address, std::size_t size_bytes, AtomicOperation operation,
+  virtual base::Status run(std::uint64_t address, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
                            std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched) noexcept = 0;
   virtual base::Status complete() noexcept = 0;
 };

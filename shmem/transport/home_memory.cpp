@@ -86,13 +86,14 @@ base::Status HomeMemory::read(std::uint64_t address, void* data, std::size_t siz
 
 base::Status HomeMemory::update(std::uint64_t address, std::size_t size_bytes, unsigned operation,
                                 std::uint64_t operand, std::uint64_t compare, std::uint64_t* old) noexcept {
-  const bool is_known = operation >= static_cast<unsigned>(AtomicOperation::add) &&
-                        operation <= static_cast<unsigned>(AtomicOperation::bit_xor);
+  const bool is_known = operation >= static_cast<unsigned>(GDRKIT_SHMEM_ATOMIC_ADD) &&
+                        operation <= static_cast<unsigned>(GDRKIT_SHMEM_ATOMIC_XOR);
   if (!is_known || (size_bytes != 4 && size_bytes != 8) || address % size_bytes != 0) {
     return base::fail(EINVAL, "%u on %zu bytes is no atomic operation", operation, size_bytes);
   }
   if (auto there = complete_stores(); !there) return there;
-  return atomics_.run(address, size_bytes, static_cast<AtomicOperation>(operation), operand, compare, old);
+  return atomics_.run(address, size_bytes, static_cast<gdrkit_shmem_atomic_operation>(operation), operand, compare,
+                      old);
 }
 
 base::Status HomeMemory::complete_stores() noexcept {

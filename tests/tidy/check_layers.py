@@ -24,8 +24,6 @@ SHARING = {"platform", "cli", "measure", "diag"}
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations
 USING = re.compile(r"\busing namespace ")
 OPENS_ANOTHER = {
-    # This file defines a function that core declares, so that core need not include the folder above it.
-    ("shmem/collective/team_collectives.cpp", "gdrkit::shmem_impl::core"),
     # A macro that declares the functions of all subcommands, so that cli need not include the folders that define them.
     ("cli/subcommand.cpp", "gdrkit::space"),
 }

@@ -72,9 +72,9 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
     tests::run_shmem_job(job, [&](core::Pe& pe) {
       auto object = pe.allocate(room, 1, true);
       ASSERT_TRUE(object) << object.error().text();
-      auto transport = GetParam().make(pe.transport_setting());
+      auto transport = GetParam().make(pe.connections().transport_setting());
       ASSERT_TRUE(transport) << transport.error().text();
-      auto slot = pe.slot_of(1 - pe.pe());
+      auto slot = pe.connections().slot_of(1 - pe.pe());
       ASSERT_TRUE(slot);
       Side side{pe, **transport, *object, 1 - pe.pe(), *slot};
       EXPECT_EQ(side.transport.is_remote(), GetParam().is_remote());
@@ -116,7 +116,7 @@ TEST_P(TransportConformance, GetsReadEveryByte) {
   run([](Side& side) {
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(side.other_pe) + 1);
-    ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, mine.data(), room, side.pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(side.pe.transfers().put(side.object, mine.data(), room, side.pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(side.pe.barrier_all()));
     const std::size_t limit = side.transport.limits().get[static_cast<std::size_t>(transport::LocalMemory::host)];
     for (const std::size_t size : {1U, 2U, 8U, 13U, 64U, 1000U, 4096U, 60'000U, 100'003U}) {
@@ -148,10 +148,10 @@ TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
       ASSERT_TRUE(tests::succeeded(side.transport.order(side.other)));
       ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(word_at, sizeof round), &round, sizeof round,
                                                       transport::LocalMemory::host, false)));
-      const core::Word word{static_cast<char*>(side.object) + word_at, sizeof round, false};
-      ASSERT_TRUE(side.pe.wait_until(word, core::Comparison::greater_equal, round));
+      const parts::Word word{static_cast<char*>(side.object) + word_at, sizeof round, false};
+      ASSERT_TRUE(side.pe.waits().wait_until(word, GDRKIT_SHMEM_GE, round));
       std::vector<std::uint8_t> seen(size);
-      ASSERT_TRUE(tests::succeeded(side.pe.get(seen.data(), side.object, size, side.pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(side.pe.transfers().get(seen.data(), side.object, size, side.pe.pe(), false)));
       ASSERT_EQ(seen, data) << "round " << round;
       ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
       ASSERT_TRUE(tests::succeeded(side.pe.sync_all()));
@@ -166,7 +166,7 @@ TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetWhereItIsServed) {
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
     for (const std::size_t size : {1U, 8U, 500U, 1024U, 100'000U}) {
       if (size > limits.put[heap] || size > limits.get[heap]) continue;
-      ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, pattern.data(), size, side.pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(side.pe.transfers().put(side.object, pattern.data(), size, side.pe.pe(), false)));
       ASSERT_TRUE(tests::succeeded(side.pe.quiet()));
       auto* const back = static_cast<char*>(side.object) + 400'000;
       ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(200'000, size), side.object, size,
@@ -208,7 +208,7 @@ TEST(Bar1, ACopyKernelThatThereIsNotIsRefused) {
   job.n_pes = 1;
   tests::run_shmem_job(job, [](core::Pe& pe) {
     ::setenv("GDRKIT_COPY_KERNEL", "nothing", 1);
-    const auto made = make_bar1(pe.transport_setting());
+    const auto made = make_bar1(pe.connections().transport_setting());
     ::unsetenv("GDRKIT_COPY_KERNEL");
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().errno_value, EINVAL);

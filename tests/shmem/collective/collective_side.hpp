@@ -17,35 +17,35 @@
 namespace gdrkit::tests {
 
 enum class Way { host, stream };
-inline constexpr shmem_impl::core::Team world = GDRKIT_SHMEM_TEAM_WORLD;
+inline constexpr shmem_impl::collective::Team world = GDRKIT_SHMEM_TEAM_WORLD;
 
 class CollectiveSide {
  public:
   CollectiveSide(shmem_impl::core::Pe& pe, std::size_t size_bytes) : room_bytes(size_bytes), pe_(pe) {
-    const platform::DeviceScope scope(pe_.own_device());
-    stream_ = *pe_.own_device().create_stream();
+    const platform::DeviceScope scope(pe_.device());
+    stream_ = *pe_.device().create_stream();
     target = allocate();
     source = allocate();
   }
   ~CollectiveSide() {
-    const platform::DeviceScope scope(pe_.own_device());
-    EXPECT_TRUE(succeeded(pe_.own_device().destroy_stream(stream_)));
+    const platform::DeviceScope scope(pe_.device());
+    EXPECT_TRUE(succeeded(pe_.device().destroy_stream(stream_)));
   }
   CollectiveSide(const CollectiveSide&) = delete;
   CollectiveSide& operator=(const CollectiveSide&) = delete;
 
   [[nodiscard]] platform::Stream stream() const noexcept { return stream_; }
 
-  base::Status call(const shmem_impl::core::CollectiveCall& call, Way way) {
+  base::Status call(const shmem_impl::collective::CollectiveCall& call, Way way) {
     if (way == Way::host) return pe_.collectives().run(call);
     if (auto launched = pe_.collectives().launch(call, stream_); !launched) return launched;
-    const platform::DeviceScope scope(pe_.own_device());
-    return pe_.own_device().synchronize(stream_);
+    const platform::DeviceScope scope(pe_.device());
+    return pe_.device().synchronize(stream_);
   }
 
   void write(void* at, const void* bytes, std::size_t size_bytes) {
-    const platform::DeviceScope scope(pe_.own_device());
-    EXPECT_TRUE(succeeded(pe_.own_device().copy_to_device(reinterpret_cast<std::uint64_t>(at), bytes, size_bytes)));
+    const platform::DeviceScope scope(pe_.device());
+    EXPECT_TRUE(succeeded(pe_.device().copy_to_device(reinterpret_cast<std::uint64_t>(at), bytes, size_bytes)));
   }
   void write(void* at, const std::vector<std::uint8_t>& bytes) { write(at, bytes.data(), bytes.size()); }
   [[nodiscard]] std::vector<std::uint8_t> read(const void* at, std::size_t size_bytes) {

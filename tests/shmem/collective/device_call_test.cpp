@@ -56,11 +56,11 @@ void run_device_call(core::Pe& pe, CollectiveSide& side, TeamParameters paramete
   for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = number_of(pe.pe(), i);
   side.write(side.source, mine.data(), mine.size() * sizeof(float));
   side.write(side.target, std::vector<std::uint8_t>(side.room_bytes, 0));
-  const platform::DeviceScope scope(pe.own_device());
-  ASSERT_TRUE(succeeded(pe.gpu_kernels().launch(parameters, shape, side.stream())));
-  ASSERT_TRUE(succeeded(pe.own_device().synchronize(side.stream())));
+  const platform::DeviceScope scope(pe.device());
+  ASSERT_TRUE(succeeded(pe.connections().gpu_kernels().launch(parameters, shape, side.stream())));
+  ASSERT_TRUE(succeeded(pe.device().synchronize(side.stream())));
   TeamResult result{};
-  ASSERT_TRUE(succeeded(pe.own_device().copy_to_host(&result, parameters.result, sizeof result)));
+  ASSERT_TRUE(succeeded(pe.device().copy_to_host(&result, parameters.result, sizeof result)));
   ASSERT_EQ(result.has_failed, 0U);
   if (parameters.operation <= DeviceOperation::barrier) return;
   const bool has_parts =
@@ -78,14 +78,14 @@ void run_device_call(core::Pe& pe, CollectiveSide& side, TeamParameters paramete
 void run_device_calls(core::Pe& pe) {
   CollectiveSide side(pe, 600'000);
   {
-    const platform::DeviceScope scope(pe.own_device());  // before any PE waits in one
-    ASSERT_TRUE(succeeded(pe.gpu_kernels().prepare<platform::GpuKernel::team>()));
+    const platform::DeviceScope scope(pe.device());  // before any PE waits in one
+    ASSERT_TRUE(succeeded(pe.connections().gpu_kernels().prepare<platform::GpuKernel::team>()));
   }
   auto made = pe.allocate(256, 1, true);
   ASSERT_TRUE(made);
   auto team = pe.collectives().split_strided(tests::world, pe.n_pes() - 1, -1, pe.n_pes());
   ASSERT_TRUE(team);
-  for (const core::Team of : {tests::world, *team}) {
+  for (const collective::Team of : {tests::world, *team}) {
     for (const auto& [scope, shape] : call_scopes) {
       for (const DeviceOperation operation : device_operations) {
         for (const std::size_t size : {4U, 1000U, 60'000U}) {
@@ -93,7 +93,7 @@ void run_device_calls(core::Pe& pe) {
                        std::to_string(static_cast<int>(scope)) + ", " + std::to_string(size) + " bytes");
           if (of != tests::world && operation > DeviceOperation::barrier) continue;  // numbered backwards
           TeamParameters parameters{};
-          parameters.state = pe.device_state();
+          parameters.state = pe.gpu_code().state();
           parameters.team = of;
           parameters.target = reinterpret_cast<std::uint64_t>(side.target);
           parameters.source = reinterpret_cast<std::uint64_t>(side.source);

@@ -127,14 +127,14 @@ void run_reductions(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type, 
                  std::to_string(count) + " elements" + (way == Way::host ? ", host" : ", stream"));
     std::uint8_t* const source = (shape.is_in_place ? side.target : side.source) + shift;
     side.write(source, source_of<T>(pe.pe(), count, reduction));
-    ASSERT_TRUE(succeeded(side.call(
-        {core::CollectiveOperation::reduce, world, side.target + shift, source, count * sizeof(T), 0, type, reduction},
-        way)));
+    ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reduce, world, side.target + shift, source,
+                                     count * sizeof(T), 0, type, reduction},
+                                    way)));
     ASSERT_EQ(side.read(side.target + shift, count * sizeof(T)), reduced<T>(pe.n_pes(), 0, count, reduction));
     if (shape.is_in_place) continue;
     side.write(source, source_of<T>(pe.pe(), n_pes * count, reduction));
     side.write(side.target + shift + count * sizeof(T), Bytes(64, 0xee));
-    ASSERT_TRUE(succeeded(side.call({core::CollectiveOperation::reducescatter, world, side.target + shift, source,
+    ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reducescatter, world, side.target + shift, source,
                                      count * sizeof(T), 0, type, reduction},
                                     way)));
     Bytes wanted = reduced<T>(pe.n_pes(), static_cast<std::size_t>(pe.pe()) * count, count, reduction);
@@ -182,13 +182,13 @@ TEST(ShmemReduction, AllPesHaveTheSameBits) {
         for (float& value : mine)
           value = std::ldexp(static_cast<float>(random() % 1000), static_cast<int>(random() % 24));
         side.write(side.source, bytes_of(mine));
-        ASSERT_TRUE(succeeded(side.call({core::CollectiveOperation::reduce, world, side.target, side.source, count * 4,
-                                         0, GDRKIT_SHMEM_TYPE_FLOAT, GDRKIT_SHMEM_SUM},
+        ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reduce, world, side.target, side.source,
+                                         count * 4, 0, GDRKIT_SHMEM_TYPE_FLOAT, GDRKIT_SHMEM_SUM},
                                         way)));
         const Bytes sums = side.read(side.target, count * 4);
         ASSERT_TRUE(succeeded(pe.barrier_all()));
         Bytes theirs(count * 4);
-        ASSERT_TRUE(succeeded(pe.get(theirs.data(), side.target, theirs.size(), (pe.pe() + 1) % 4, false)));
+        ASSERT_TRUE(succeeded(pe.transfers().get(theirs.data(), side.target, theirs.size(), (pe.pe() + 1) % 4, false)));
         EXPECT_EQ(theirs, sums) << count;
         ASSERT_TRUE(succeeded(pe.sync_all()));
       }
@@ -220,7 +220,7 @@ TEST(ShmemReduction, TwoByteNumbersAtTheirLimits) {
       }
       for (const Way way : {Way::host, Way::stream}) {
         side.write(side.source, bytes_of(mine));
-        ASSERT_TRUE(succeeded(side.call({core::CollectiveOperation::reduce, world, side.target, side.source,
+        ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reduce, world, side.target, side.source,
                                          mine.size() * 2, 0, type, GDRKIT_SHMEM_SUM},
                                         way)));
         const Bytes seen = side.read(side.target, mine.size() * 2);

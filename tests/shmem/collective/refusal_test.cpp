@@ -19,9 +19,15 @@ using tests::succeeded;
 using tests::Way;
 using tests::world;
 
-core::CollectiveCall sum_of_floats(void* target, const void* source, std::uint64_t size_bytes) {
-  return {core::CollectiveOperation::reduce, world,           target, source, size_bytes, 0,
-          GDRKIT_SHMEM_TYPE_FLOAT,           GDRKIT_SHMEM_SUM};
+collective::CollectiveCall sum_of_floats(void* target, const void* source, std::uint64_t size_bytes) {
+  return {collective::CollectiveOperation::reduce,
+          world,
+          target,
+          source,
+          size_bytes,
+          0,
+          GDRKIT_SHMEM_TYPE_FLOAT,
+          GDRKIT_SHMEM_SUM};
 }
 
 TEST(ShmemRefusal, WrongArgumentsWriteNothing) {
@@ -31,19 +37,20 @@ TEST(ShmemRefusal, WrongArgumentsWriteNothing) {
     side.write(side.target, before);
     std::uint8_t* const end = side.target + 4096;
     std::uint8_t foreign[64];
-    std::vector<core::CollectiveCall> wrong = {
-        {core::CollectiveOperation::broadcast, world, side.target, side.source, 8, -1},
-        {core::CollectiveOperation::broadcast, world, side.target, side.source, 8, 2},
-        {core::CollectiveOperation::broadcast, world, end - 4, side.source, 8},
-        {core::CollectiveOperation::broadcast, world, side.target, side.source, 4097},
-        {core::CollectiveOperation::fcollect, world, side.target, side.source, 2049},
-        {core::CollectiveOperation::fcollect, world, foreign, side.source, 8},
-        {core::CollectiveOperation::fcollect, world, side.target, foreign, 8},
-        {core::CollectiveOperation::fcollect, world, nullptr, side.source, 8},
-        {core::CollectiveOperation::fcollect, world, side.target, side.target + 4, 8},
-        {core::CollectiveOperation::alltoall, world, side.target, side.target, 8},
-        {core::CollectiveOperation::alltoall, world, side.target, side.source, SIZE_MAX / 2 + 1},
-        {core::CollectiveOperation::reducescatter, world, side.target, side.target, 8, 0, GDRKIT_SHMEM_TYPE_INT32},
+    std::vector<collective::CollectiveCall> wrong = {
+        {collective::CollectiveOperation::broadcast, world, side.target, side.source, 8, -1},
+        {collective::CollectiveOperation::broadcast, world, side.target, side.source, 8, 2},
+        {collective::CollectiveOperation::broadcast, world, end - 4, side.source, 8},
+        {collective::CollectiveOperation::broadcast, world, side.target, side.source, 4097},
+        {collective::CollectiveOperation::fcollect, world, side.target, side.source, 2049},
+        {collective::CollectiveOperation::fcollect, world, foreign, side.source, 8},
+        {collective::CollectiveOperation::fcollect, world, side.target, foreign, 8},
+        {collective::CollectiveOperation::fcollect, world, nullptr, side.source, 8},
+        {collective::CollectiveOperation::fcollect, world, side.target, side.target + 4, 8},
+        {collective::CollectiveOperation::alltoall, world, side.target, side.target, 8},
+        {collective::CollectiveOperation::alltoall, world, side.target, side.source, SIZE_MAX / 2 + 1},
+        {collective::CollectiveOperation::reducescatter, world, side.target, side.target, 8, 0,
+         GDRKIT_SHMEM_TYPE_INT32},
         sum_of_floats(side.target, side.target + 4, 8),
         sum_of_floats(side.target + 2, side.source, 8),
         sum_of_floats(side.target, side.source, SIZE_MAX / 8 * 8),
@@ -65,7 +72,7 @@ TEST(ShmemRefusal, WrongArgumentsWriteNothing) {
     }
     EXPECT_EQ(side.read(side.target, 4096), before);
     for (const Way way : {Way::host, Way::stream}) {
-      EXPECT_TRUE(succeeded(side.call({core::CollectiveOperation::broadcast, world, nullptr, nullptr, 0}, way)));
+      EXPECT_TRUE(succeeded(side.call({collective::CollectiveOperation::broadcast, world, nullptr, nullptr, 0}, way)));
     }
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
@@ -77,7 +84,7 @@ TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
     const bool is_other = pe.pe() == 2;
     const std::vector<std::uint8_t> before(4096, 0x5a);
     side.write(side.target, before);
-    const auto expect_refused = [&](const core::CollectiveCall& call, const char* text) {
+    const auto expect_refused = [&](const collective::CollectiveCall& call, const char* text) {
       auto refused = side.call(call, Way::host);
       ASSERT_FALSE(refused);
       EXPECT_EQ(refused.error().errno_value, EPROTO);
@@ -91,9 +98,10 @@ TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
       auto call = sum_of_floats(side.target, side.source, size);
       if (is_other) call.reduction = GDRKIT_SHMEM_MAX;
       expect_refused(call, "root, type and reduction");
-      call = {core::CollectiveOperation::broadcast, world, side.target, side.source, size, is_other ? 0 : 1};
+      call = {collective::CollectiveOperation::broadcast, world, side.target, side.source, size, is_other ? 0 : 1};
       expect_refused(call, "root, type and reduction");
-      call.operation = is_other ? core::CollectiveOperation::fcollect : core::CollectiveOperation::broadcast;
+      call.operation =
+          is_other ? collective::CollectiveOperation::fcollect : collective::CollectiveOperation::broadcast;
       expect_refused(call, "PE 0 and PE 2 called different collective functions");
     }
     EXPECT_TRUE(succeeded(side.call(sum_of_floats(side.target, side.source, 64), Way::host)));
@@ -130,7 +138,7 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
         auto team = pe.collectives().split_strided(world, 0, 1, 2);
         ASSERT_TRUE(team);
         auto call = sum_of_floats(side.target, side.source, size);
-        if (is_broadcast) call = {core::CollectiveOperation::broadcast, *team, side.target, side.source, size, 1};
+        if (is_broadcast) call = {collective::CollectiveOperation::broadcast, *team, side.target, side.source, size, 1};
         call.team = *team;
         if (pe.pe() == 0) {
           pe.set_limit(100ms);
@@ -160,16 +168,16 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
 TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
   run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 64);
-    const core::Word word{side.source, 8, false};
+    const parts::Word word{side.source, 8, false};
     pe.set_limit(50ms);
     if (pe.pe() == 0) {
       void* const stream = reinterpret_cast<void*>(side.stream().handle);
-      ASSERT_TRUE(succeeded(pe.wait_on_stream(word, core::Comparison::equal, UINT64_MAX, stream)));
-      const platform::DeviceScope scope(pe.own_device());
-      ASSERT_TRUE(succeeded(pe.own_device().synchronize(side.stream())));
+      ASSERT_TRUE(succeeded(pe.streams().wait(word, GDRKIT_SHMEM_EQ, UINT64_MAX, stream)));
+      const platform::DeviceScope scope(pe.device());
+      ASSERT_TRUE(succeeded(pe.device().synchronize(side.stream())));
     }
     pe.set_limit(30s);
-    const auto came = pe.collectives().run({core::CollectiveOperation::barrier, world});
+    const auto came = pe.collectives().run({collective::CollectiveOperation::barrier, world});
     if (pe.pe() == 0) {
       ASSERT_FALSE(came);
       EXPECT_EQ(came.error().errno_value, ETIMEDOUT);
@@ -177,7 +185,7 @@ TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
     } else {
       EXPECT_TRUE(succeeded(came));
     }
-    EXPECT_TRUE(succeeded(pe.collectives().run({core::CollectiveOperation::barrier, world}))) << "told twice";
+    EXPECT_TRUE(succeeded(pe.collectives().run({collective::CollectiveOperation::barrier, world}))) << "told twice";
   });
 }
 

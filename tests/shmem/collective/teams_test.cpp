@@ -18,21 +18,21 @@ using tests::succeeded;
 using tests::Way;
 using tests::world;
 
-constexpr core::Team invalid = GDRKIT_SHMEM_TEAM_INVALID;
+constexpr collective::Team invalid = GDRKIT_SHMEM_TEAM_INVALID;
 
-core::Team split(core::Pe& pe, core::Team parent, int start, int stride, int size) {
+collective::Team split(core::Pe& pe, collective::Team parent, int start, int stride, int size) {
   auto made = pe.collectives().split_strided(parent, start, stride, size);
   EXPECT_TRUE(made) << made.error().text();
   return made ? *made : invalid;
 }
 
 /// The numbers of its PEs in the job, gathered by the team itself, both ways.
-std::vector<int> members_by_fcollect(core::Pe& pe, CollectiveSide& side, core::Team team, Way way) {
+std::vector<int> members_by_fcollect(core::Pe& pe, CollectiveSide& side, collective::Team team, Way way) {
   const auto n_pes = static_cast<std::size_t>(*pe.collectives().n_pes(team));
   const int own = pe.pe();
   side.write(side.source, &own, sizeof own);
-  EXPECT_TRUE(
-      succeeded(side.call({core::CollectiveOperation::fcollect, team, side.target, side.source, sizeof own}, way)));
+  EXPECT_TRUE(succeeded(
+      side.call({collective::CollectiveOperation::fcollect, team, side.target, side.source, sizeof own}, way)));
   const auto bytes = side.read(side.target, n_pes * sizeof own);
   std::vector<int> members(n_pes);
   std::memcpy(members.data(), bytes.data(), bytes.size());
@@ -41,7 +41,7 @@ std::vector<int> members_by_fcollect(core::Pe& pe, CollectiveSide& side, core::T
 
 TEST(ShmemTeams, ThoseThatAreThereHaveAllPes) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
-    for (const core::Team team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
+    for (const collective::Team team : {GDRKIT_SHMEM_TEAM_WORLD, GDRKIT_SHMEM_TEAM_SHARED, GDRKIT_SHMEM_TEAM_NODE}) {
       EXPECT_EQ(*pe.collectives().my_pe(team), pe.pe());
       EXPECT_EQ(*pe.collectives().n_pes(team), 3);
       EXPECT_EQ(*pe.collectives().translate(team, 2, world), 2);
@@ -53,9 +53,9 @@ TEST(ShmemTeams, ThoseThatAreThereHaveAllPes) {
 TEST(ShmemTeams, StridedTeamsNumberTheirPes) {
   run_shmem_job({.n_pes = 6}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
-    const core::Team even = split(pe, world, 0, 2, 3);
-    const core::Team backwards = split(pe, world, 5, -1, 4);
-    const core::Team single = split(pe, world, 4, 1, 1);
+    const collective::Team even = split(pe, world, 0, 2, 3);
+    const collective::Team backwards = split(pe, world, 5, -1, 4);
+    const collective::Team single = split(pe, world, 4, 1, 1);
     EXPECT_EQ(even != invalid, pe.pe() % 2 == 0);
     EXPECT_EQ(backwards != invalid, pe.pe() >= 2);
     EXPECT_EQ(single != invalid, pe.pe() == 4);
@@ -79,14 +79,15 @@ TEST(ShmemTeams, StridedTeamsNumberTheirPes) {
     }
     // A team of a team.
     if (backwards != invalid) {
-      const core::Team inner = split(pe, backwards, 1, 2, 2);
+      const collective::Team inner = split(pe, backwards, 1, 2, 2);
       EXPECT_EQ(inner != invalid, pe.pe() == 4 || pe.pe() == 2);
       if (inner != invalid) {
         EXPECT_THAT(members_by_fcollect(pe, side, inner, Way::stream), ::testing::ElementsAre(4, 2));
       }
       EXPECT_TRUE(succeeded(pe.collectives().destroy(inner)));
     }
-    for (const core::Team team : {even, backwards, single}) EXPECT_TRUE(succeeded(pe.collectives().destroy(team)));
+    for (const collective::Team team : {even, backwards, single})
+      EXPECT_TRUE(succeeded(pe.collectives().destroy(team)));
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
 }
@@ -111,11 +112,11 @@ TEST(ShmemTeams, RowsAndColumnsOfAnUnevenSquare) {
 TEST(ShmemTeams, PlacesAreUsedAgain) {
   run_shmem_job({.n_pes = 4}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
-    core::Team last = invalid;
+    collective::Team last = invalid;
     for (int round = 0; round < 40; ++round) {
       const int start = round % 3, size = 2 + round % 2;
       const int stride = start + size > 4 ? 0 : 1;
-      const core::Team team = stride == 0 ? split(pe, world, start, 1, 2) : split(pe, world, start, 1, size);
+      const collective::Team team = stride == 0 ? split(pe, world, start, 1, 2) : split(pe, world, start, 1, size);
       if (team == invalid) continue;
       EXPECT_NE(team, last) << "a handle came back";
       EXPECT_FALSE(pe.collectives().my_pe(last)) << "a handle of a destroyed team";
@@ -133,7 +134,7 @@ TEST(ShmemTeams, PlacesAreUsedAgain) {
 
 TEST(ShmemTeams, ThereIsANumberOfThem) {
   run_shmem_job({.n_pes = 2}, [](core::Pe& pe) {
-    std::vector<core::Team> teams;
+    std::vector<collective::Team> teams;
     for (int i = 3; i < GDRKIT_SHMEM_TEAMS_MAX; ++i) teams.push_back(split(pe, world, 0, 1, 2));
     auto refused = pe.collectives().split_strided(world, 0, 1, 2);
     ASSERT_FALSE(refused);
@@ -156,11 +157,13 @@ TEST(ShmemTeams, WhatPesDisagreeAboutIsToldAll) {
       EXPECT_EQ(refused.error().errno_value, EINVAL);
     }
     EXPECT_EQ(pe.collectives().split_2d(world, 0).error().errno_value, EINVAL);
-    for (const core::Team foreign : {invalid, core::Team{3}, core::Team{0x103}, core::Team{40}, core::Team{-7}}) {
+    for (const collective::Team foreign :
+         {invalid, collective::Team{3}, collective::Team{0x103}, collective::Team{40}, collective::Team{-7}}) {
       EXPECT_EQ(pe.collectives().n_pes(foreign).error().errno_value, EINVAL) << foreign;
-      EXPECT_EQ(pe.collectives().run({core::CollectiveOperation::sync, foreign}).error().errno_value, EINVAL)
+      EXPECT_EQ(pe.collectives().run({collective::CollectiveOperation::sync, foreign}).error().errno_value, EINVAL)
           << foreign;
-      EXPECT_EQ(pe.collectives().launch({core::CollectiveOperation::sync, foreign}, {}).error().errno_value, EINVAL);
+      EXPECT_EQ(pe.collectives().launch({collective::CollectiveOperation::sync, foreign}, {}).error().errno_value,
+                EINVAL);
     }
     EXPECT_TRUE(succeeded(pe.collectives().destroy(invalid)));
     EXPECT_TRUE(succeeded(pe.barrier_all()));
@@ -175,7 +178,8 @@ TEST(ShmemTeams, SyncsAndBarriersWaitForAll) {
     CollectiveSide side(pe, 64);
     for (int round = 0; round < rounds; ++round) {
       const Way way = round % 2 == 0 ? Way::host : Way::stream;
-      const auto operation = round % 4 < 2 ? core::CollectiveOperation::sync : core::CollectiveOperation::barrier;
+      const auto operation =
+          round % 4 < 2 ? collective::CollectiveOperation::sync : collective::CollectiveOperation::barrier;
       if ((round + pe.pe()) % 7 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
       ++arrived[round];
       EXPECT_TRUE(succeeded(side.call({operation, world}, way)));

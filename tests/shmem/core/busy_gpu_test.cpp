@@ -72,9 +72,9 @@ TEST_P(ShmemOnABusyGpu, ThreadsPutAndGetAllTheSame) {
           for (const std::size_t size : {8ul, 1025ul, 5000ul, room}) {
             const auto bytes = tests::make_pattern(size, static_cast<unsigned>(thread + 10 * pe.pe()));
             std::vector<std::uint8_t> seen(size);
-            base::Status done = pe.put(at, bytes.data(), size, 1 - pe.pe(), false);
+            base::Status done = pe.transfers().put(at, bytes.data(), size, 1 - pe.pe(), false);
             if (done) done = pe.quiet();
-            if (done) done = pe.get(seen.data(), at, size, 1 - pe.pe(), false);
+            if (done) done = pe.transfers().get(seen.data(), at, size, 1 - pe.pe(), false);
             if (!done) ends[static_cast<std::size_t>(thread)] += done.error().text();
             if (seen != bytes) ends[static_cast<std::size_t>(thread)] += " wrong bytes of " + std::to_string(size);
           }

@@ -52,7 +52,7 @@ struct OwnBuffer {
 /// Collective, if it succeeds.
 base::Result<OwnBuffer> register_own(Pe& pe) {
   constexpr std::size_t size_bytes = std::size_t{2} << 20;
-  auto memory = pe.own_device().allocate(platform::AllocationKind::vmm_exportable, size_bytes);
+  auto memory = pe.device().allocate(platform::AllocationKind::vmm_exportable, size_bytes);
   if (!memory) return base::pass(memory);
   auto made = pe.register_symmetric(reinterpret_cast<void*>(memory->address()), size_bytes);
   if (!made) return base::pass(made);
@@ -66,8 +66,8 @@ Step before_collective(const char* name, std::size_t size_bytes, bool is_on_stre
           [=](Pe& pe) -> base::Status {
             auto object = pe.allocate(room, 1, true);
             if (!object) return status_of(object);
-            CollectiveCall call{CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, *object,
-                                static_cast<char*>(*object) + size_bytes, size_bytes};
+            collective::CollectiveCall call{collective::CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, *object,
+                                            static_cast<char*>(*object) + size_bytes, size_bytes};
             if (!is_on_stream) return pe.collectives().run(call);
             if (auto launched = pe.collectives().launch(call, {}); !launched) return launched;
             return pe.synchronize_stream(nullptr);
@@ -97,13 +97,13 @@ const Step steps[] = {
      [](Pe& pe) {
        auto word = pe.allocate(8, 1, true);
        if (!word) return status_of(word);
-       return status_of(pe.wait_until({*word, 8, false}, Comparison::equal, 1));
+       return status_of(pe.waits().wait_until({*word, 8, false}, GDRKIT_SHMEM_EQ, 1));
      }},
     {"before a signal for a stream", [](Pe& pe) { (void)pe.allocate(8, 1, true); },
      [](Pe& pe) {
        auto word = pe.allocate(8, 1, true);
        if (!word) return status_of(word);
-       auto waits = pe.wait_on_stream({*word, 8, false}, Comparison::equal, 1, nullptr);
+       auto waits = pe.streams().wait({*word, 8, false}, GDRKIT_SHMEM_EQ, 1, nullptr);
        return waits ? pe.synchronize_stream(nullptr) : waits;
      }},
     {"before a team is made", [](Pe&) {},

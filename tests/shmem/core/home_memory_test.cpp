@@ -43,9 +43,9 @@ TEST(HomeMemory, StoresAreThereBeforeACopyThatFollowsThem) {
   tests::run_shmem_job({.n_pes = 1}, [](Pe& pe) {
     auto object = pe.allocate(64, 1, true);
     ASSERT_TRUE(object) << object.error().text();
-    auto atomics = transport::Atomics::make(pe.own_device(), pe.gpu_kernels());
+    auto atomics = transport::Atomics::make(pe.device(), pe.connections().gpu_kernels());
     ASSERT_TRUE(atomics) << atomics.error().text();
-    auto home = transport::HomeMemory::make(pe.own_device(), pe.heap(), **atomics);
+    auto home = transport::HomeMemory::make(pe.device(), pe.heap(), **atomics);
     ASSERT_TRUE(home) << home.error().text();
     TakesOnePut bar1;
     (*home)->use(bar1);

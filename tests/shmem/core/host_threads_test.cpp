@@ -26,7 +26,7 @@ constexpr int thread_teams = 2;
 struct ThreadObjects {
   char* data = nullptr;  ///< for each thread that transfers: `thread_piece` bytes
   std::uint64_t* words = nullptr;
-  Team team[thread_teams] = {};
+  collective::Team team[thread_teams] = {};
   std::int32_t* numbers[thread_teams] = {};
 };
 constexpr std::size_t thread_piece = 40'000;  // by the CPU and by copies
@@ -45,11 +45,11 @@ void run_transfers(Pe& pe, const ThreadObjects& objects, int thread) {
   for (int round = 0; round < thread_rounds; ++round) {
     const std::size_t size = round % 2 == 0 ? 64 : thread_piece;
     const std::vector<char> mine(size, static_cast<char>(16 * thread + round));
-    ASSERT_TRUE(succeeded(pe.put(place, mine.data(), size, other, round % 3 == 0)));
-    if (round % 5 == 0) pe.fence();
+    ASSERT_TRUE(succeeded(pe.transfers().put(place, mine.data(), size, other, round % 3 == 0)));
+    if (round % 5 == 0) pe.transfers().fence();
     ASSERT_TRUE(succeeded(pe.quiet()));
     std::vector<char> seen(size);
-    ASSERT_TRUE(succeeded(pe.get(seen.data(), place, size, other, false)));
+    ASSERT_TRUE(succeeded(pe.transfers().get(seen.data(), place, size, other, false)));
     ASSERT_EQ(seen, mine) << "round " << round;
   }
 }
@@ -58,7 +58,7 @@ void run_updates(Pe& pe, const ThreadObjects& objects) {
   for (int round = 0; round < thread_rounds; ++round) {
     std::uint64_t before = 0;
     ASSERT_TRUE(
-        succeeded(pe.atomic(objects.words, 8, transport::AtomicOperation::add, 1, 0, &before, round % pe.n_pes())));
+        succeeded(pe.transfers().atomic(objects.words, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, round % pe.n_pes())));
   }
 }
 
@@ -67,17 +67,17 @@ void run_signals(Pe& pe, const ThreadObjects& objects) {
   const int other = pe.n_pes() - 1 - pe.pe();
   for (std::uint64_t round = 1; round <= thread_rounds; ++round) {
     if (pe.pe() == 0) {
-      ASSERT_TRUE(succeeded(
-          pe.put_signal(objects.words + 2, &round, 8, objects.words + 1, round, SignalOperation::set, other, false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put_signal(objects.words + 2, &round, 8, objects.words + 1, round,
+                                                      GDRKIT_SHMEM_SIGNAL_SET, other, false)));
     }
-    auto seen = pe.wait_until({objects.words + 1, 8, false}, Comparison::greater_equal, round);
+    auto seen = pe.waits().wait_until({objects.words + 1, 8, false}, GDRKIT_SHMEM_GE, round);
     ASSERT_TRUE(seen) << seen.error().text();
     std::uint64_t data = 0;
-    ASSERT_TRUE(succeeded(pe.get(&data, objects.words + 2, 8, pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().get(&data, objects.words + 2, 8, pe.pe(), false)));
     ASSERT_EQ(data, round);
     if (pe.pe() != 0) {
-      ASSERT_TRUE(succeeded(
-          pe.put_signal(objects.words + 2, &round, 8, objects.words + 1, round, SignalOperation::set, other, false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put_signal(objects.words + 2, &round, 8, objects.words + 1, round,
+                                                      GDRKIT_SHMEM_SIGNAL_SET, other, false)));
     }
   }
 }
@@ -88,13 +88,14 @@ void run_reductions(Pe& pe, const ThreadObjects& objects, int index) {
     const std::size_t used = round % 2 == 0 ? count : 4;
     const std::vector<std::int32_t> mine(used, round + pe.pe());
     std::int32_t* const source = objects.numbers[index];
-    ASSERT_TRUE(succeeded(pe.put(source, mine.data(), used * 4, pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().put(source, mine.data(), used * 4, pe.pe(), false)));
     ASSERT_TRUE(succeeded(pe.quiet()));
-    CollectiveCall call{CollectiveOperation::reduce, objects.team[index], source + count, source, used * 4};
+    collective::CollectiveCall call{collective::CollectiveOperation::reduce, objects.team[index], source + count,
+                                    source, used * 4};
     call.type = GDRKIT_SHMEM_TYPE_INT32;
     ASSERT_TRUE(succeeded(pe.collectives().run(call)));
     std::int32_t sum = 0;
-    ASSERT_TRUE(succeeded(pe.get(&sum, source + count + used - 1, 4, pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().get(&sum, source + count + used - 1, 4, pe.pe(), false)));
     ASSERT_EQ(sum, pe.n_pes() * round + (pe.n_pes() - 1) * pe.n_pes() / 2) << "round " << round;
   }
 }
@@ -123,7 +124,7 @@ TEST(HostThreads, OfOnePeCallAllAtOnce) {
     for (auto& thread : threads) thread.join();
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     std::uint64_t counted = 0;
-    ASSERT_TRUE(succeeded(pe.get(&counted, objects.words, 8, pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().get(&counted, objects.words, 8, pe.pe(), false)));
     EXPECT_EQ(counted, static_cast<std::uint64_t>(thread_rounds)) << "half of the rounds of both PEs";
     ASSERT_TRUE(succeeded(pe.barrier_all()));
   });

@@ -51,7 +51,7 @@ bool kill_at_message(const MortalJob& job, int living) {
       },
       [](Pe& pe) {
         if (auto grown = pe.allocate(std::size_t{200} << 20, 1, false); !grown) return status_of(grown);
-        auto memory = pe.own_device().allocate(platform::AllocationKind::vmm_exportable, std::size_t{2} << 20);
+        auto memory = pe.device().allocate(platform::AllocationKind::vmm_exportable, std::size_t{2} << 20);
         if (!memory) return status_of(memory);
         auto made = pe.register_symmetric(reinterpret_cast<void*>(memory->address()), std::size_t{2} << 20);
         if (!made) return status_of(made);
@@ -88,20 +88,21 @@ struct Loop {
   std::function<base::Status(Pe&, char* object, std::size_t size_bytes)> turn;
 };
 
-base::Status collective(Pe& pe, CollectiveOperation operation, char* object, std::size_t size_bytes,
+base::Status collective(Pe& pe, collective::CollectiveOperation operation, char* object, std::size_t size_bytes,
                         bool is_on_stream) {
-  const bool has_parts = operation == CollectiveOperation::alltoall || operation == CollectiveOperation::fcollect ||
-                         operation == CollectiveOperation::reducescatter;
+  const bool has_parts = operation == collective::CollectiveOperation::alltoall ||
+                         operation == collective::CollectiveOperation::fcollect ||
+                         operation == collective::CollectiveOperation::reducescatter;
   const auto n_pes = static_cast<std::size_t>(pe.n_pes());
   const std::size_t part = has_parts ? size_bytes / n_pes / 16 * 16 : size_bytes;
-  CollectiveCall call{operation, GDRKIT_SHMEM_TEAM_WORLD, object, object + size_bytes, part};
+  collective::CollectiveCall call{operation, GDRKIT_SHMEM_TEAM_WORLD, object, object + size_bytes, part};
   call.root = 1;
   if (!is_on_stream) return pe.collectives().run(call);
   if (auto launched = pe.collectives().launch(call, {}); !launched) return launched;
   return pe.synchronize_stream(nullptr);
 }
 
-template <CollectiveOperation operation, bool is_on_stream>
+template <collective::CollectiveOperation operation, bool is_on_stream>
 base::Status turn_of(Pe& pe, char* object, std::size_t size_bytes) {
   return collective(pe, operation, object, size_bytes, is_on_stream);
 }
@@ -110,14 +111,14 @@ constexpr std::size_t large = std::size_t{4} << 20;
 
 /// Of the victim and the last PE; the others wait in a barrier.
 base::Status meet_in_team(Pe& pe, char*, std::size_t) {
-  static std::optional<Team> team;  // of this process's PE
+  static std::optional<collective::Team> team;  // of this process's PE
   if (!team) {
     auto made = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 1, 1, pe.n_pes() - 1);
     if (!made) return base::pass(made);
     team = *made;
   }
   if (*team == GDRKIT_SHMEM_TEAM_INVALID) return pe.barrier_all();
-  return pe.collectives().run({CollectiveOperation::sync, *team});
+  return pe.collectives().run({collective::CollectiveOperation::sync, *team});
 }
 
 const Loop loops[] = {
@@ -127,7 +128,7 @@ const Loop loops[] = {
      [](Pe& pe, char* object, std::size_t size_bytes) {
        const std::vector<char> data(size_bytes, 'x');
        for (int next = 0; next < pe.n_pes(); ++next) {
-         if (auto put = pe.put(object, data.data(), size_bytes, next, next % 2 == 0); !put) return put;
+         if (auto put = pe.transfers().put(object, data.data(), size_bytes, next, next % 2 == 0); !put) return put;
        }
        return pe.barrier_all();
      }},
@@ -136,14 +137,14 @@ const Loop loops[] = {
        auto made = pe.allocate(std::size_t{70} << 20, 1, false);
        return made ? pe.free(*made) : status_of(made);
      }},
-    {"a large broadcast", large, &turn_of<CollectiveOperation::broadcast, false>},
-    {"a large fcollect", large, &turn_of<CollectiveOperation::fcollect, false>},
-    {"a large alltoall", large, &turn_of<CollectiveOperation::alltoall, false>},
-    {"a large reduction", large, &turn_of<CollectiveOperation::reduce, false>},
-    {"a large reducescatter", large, &turn_of<CollectiveOperation::reducescatter, false>},
-    {"a large broadcast on a stream", large, &turn_of<CollectiveOperation::broadcast, true>},
-    {"a large alltoall on a stream", large, &turn_of<CollectiveOperation::alltoall, true>},
-    {"a large reduction on a stream", large, &turn_of<CollectiveOperation::reduce, true>},
+    {"a large broadcast", large, &turn_of<collective::CollectiveOperation::broadcast, false>},
+    {"a large fcollect", large, &turn_of<collective::CollectiveOperation::fcollect, false>},
+    {"a large alltoall", large, &turn_of<collective::CollectiveOperation::alltoall, false>},
+    {"a large reduction", large, &turn_of<collective::CollectiveOperation::reduce, false>},
+    {"a large reducescatter", large, &turn_of<collective::CollectiveOperation::reducescatter, false>},
+    {"a large broadcast on a stream", large, &turn_of<collective::CollectiveOperation::broadcast, true>},
+    {"a large alltoall on a stream", large, &turn_of<collective::CollectiveOperation::alltoall, true>},
+    {"a large reduction on a stream", large, &turn_of<collective::CollectiveOperation::reduce, true>},
 };
 
 /// The victim dies `delay` after its first turn, by a thread of its own, wherever it is then.

@@ -101,12 +101,12 @@ TEST(ShmemMemory, GrowsAndReachesWhatItGrewBy) {
     // The last byte of the new chunk, and a piece that crosses from the old one into it.
     const std::size_t edge = static_cast<std::size_t>(before - offset_of(pe, bytes)) - 4;
     for (const std::size_t at : {std::size_t{0}, edge, size - sizeof word}) {
-      ASSERT_TRUE(tests::succeeded(pe.put(bytes + at, &word, sizeof word, other, false)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().put(bytes + at, &word, sizeof word, other, false)));
     }
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     for (const std::size_t at : {std::size_t{0}, edge, size - sizeof word}) {
       std::uint64_t seen = 0;
-      ASSERT_TRUE(tests::succeeded(pe.get(&seen, bytes + at, sizeof seen, pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().get(&seen, bytes + at, sizeof seen, pe.pe(), false)));
       EXPECT_EQ(seen, 0x1122334455667788U + static_cast<unsigned>(other)) << "at " << at;
     }
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
@@ -161,13 +161,13 @@ TEST(ShmemMemory, ZeroedMemoryIsZeroedAlsoWhenItWasUsed) {
     auto made = pe.allocate(4096, 1, false);
     ASSERT_TRUE(made);
     const std::vector<char> ones(4096, 1);
-    ASSERT_TRUE(tests::succeeded(pe.put(*made, ones.data(), ones.size(), 1 - pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(*made, ones.data(), ones.size(), 1 - pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(pe.free(*made)));
     auto again = pe.allocate(4096, 1, true);
     ASSERT_TRUE(again);
     EXPECT_EQ(*again, *made);
     std::vector<char> seen(4096, 2);
-    ASSERT_TRUE(tests::succeeded(pe.get(seen.data(), *again, seen.size(), 1 - pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().get(seen.data(), *again, seen.size(), 1 - pe.pe(), false)));
     EXPECT_EQ(seen, std::vector<char>(4096, 0));
   });
 }
@@ -177,18 +177,18 @@ TEST(ShmemMemory, PointersReachEachPesCopy) {
     auto made = pe.allocate(8, 1, true);
     ASSERT_TRUE(made);
     const auto mine = static_cast<std::uint64_t>(pe.pe()) + 1;
-    ASSERT_TRUE(tests::succeeded(pe.put(*made, &mine, 8, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(*made, &mine, 8, pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     for (int other = 0; other < 3; ++other) {
-      auto pointer = pe.pointer(*made, other);
-      if (other != pe.pe() && pe.remote() != nullptr) {
+      auto pointer = pe.connections().pointer(*made, other);
+      if (other != pe.pe() && pe.connections().remote() != nullptr) {
         EXPECT_EQ(pointer.error().errno_value, EOPNOTSUPP);
         continue;
       }
       ASSERT_TRUE(pointer) << pointer.error().text();
       EXPECT_EQ(tests::device_bytes(pe, *pointer, 1)[0], other + 1);
     }
-    EXPECT_EQ(pe.pointer(*made, 3).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.connections().pointer(*made, 3).error().errno_value, EINVAL);
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
   });
 }

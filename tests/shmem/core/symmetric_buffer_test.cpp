@@ -31,18 +31,18 @@ class OwnBuffer {
  public:
   explicit OwnBuffer(Pe& pe, AllocationKind kind = AllocationKind::vmm_exportable, std::size_t size = buffer_bytes)
       : pe_(pe) {
-    const platform::DeviceScope scope(pe.own_device());
-    auto made = pe.own_device().allocate(kind, size);
+    const platform::DeviceScope scope(pe.device());
+    auto made = pe.device().allocate(kind, size);
     EXPECT_TRUE(made) << made.error().text();
     if (made) memory_ = std::move(*made);
-    EXPECT_TRUE(succeeded(pe.own_device().fill(memory_.address(), 0, size)));
+    EXPECT_TRUE(succeeded(pe.device().fill(memory_.address(), 0, size)));
   }
   ~OwnBuffer() { free(); }
   OwnBuffer(const OwnBuffer&) = delete;
   OwnBuffer& operator=(const OwnBuffer&) = delete;
 
   void free() {
-    const platform::DeviceScope scope(pe_.own_device());
+    const platform::DeviceScope scope(pe_.device());
     EXPECT_TRUE(succeeded(memory_.free()));
   }
   [[nodiscard]] void* address(std::size_t offset = 0) const {
@@ -76,19 +76,20 @@ TEST(SymmetricBuffer, PutsReachTheOtherPesOwnBuffer) {
     for (const std::size_t size : {std::size_t{8}, std::size_t{1000}, std::size_t{1} << 20}) {
       const std::size_t at = buffer_bytes - size;
       const auto mine = tests::make_pattern(size, static_cast<unsigned>(pe.pe()));
-      ASSERT_TRUE(succeeded(pe.put(bytes + at, mine.data(), size, next, false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(bytes + at, mine.data(), size, next, false)));
       ASSERT_TRUE(succeeded(pe.barrier_all()));
       EXPECT_EQ(own.read(at, size), tests::make_pattern(size, static_cast<unsigned>(previous))) << size;
       std::vector<std::uint8_t> seen(size);
-      ASSERT_TRUE(succeeded(pe.get(seen.data(), bytes + at, size, next, false)));
+      ASSERT_TRUE(succeeded(pe.transfers().get(seen.data(), bytes + at, size, next, false)));
       EXPECT_EQ(seen, mine) << size;
       ASSERT_TRUE(succeeded(pe.barrier_all()));
     }
-    if (pe.remote() == nullptr) {
-      auto pointer = pe.pointer(bytes, next);
+    if (pe.connections().remote() == nullptr) {
+      auto pointer = pe.connections().pointer(bytes, next);
       ASSERT_TRUE(pointer) << pointer.error().text();
-      EXPECT_EQ(static_cast<char*>(*pointer) - bytes, (pe.node().index_of(next) - pe.node().index_of(pe.pe())) *
-                                                          static_cast<std::ptrdiff_t>(pe.heap().stride_bytes()));
+      EXPECT_EQ(static_cast<char*>(*pointer) - bytes,
+                (pe.connections().node().index_of(next) - pe.connections().node().index_of(pe.pe())) *
+                    static_cast<std::ptrdiff_t>(pe.heap().stride_bytes()));
     }
     EXPECT_TRUE(succeeded(pe.unregister_symmetric(*made)));
   });
@@ -103,13 +104,14 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
     const int n_pes = pe.n_pes();
     const int other = n_pes - 1 - pe.pe();
     std::uint64_t fetched = 7;
-    ASSERT_TRUE(succeeded(pe.atomic(words, 8, transport::AtomicOperation::add, 5, 0, &fetched, other)));
+    ASSERT_TRUE(succeeded(pe.transfers().atomic(words, 8, GDRKIT_SHMEM_ATOMIC_ADD, 5, 0, &fetched, other)));
     EXPECT_EQ(fetched, 0U);
     const std::uint64_t data = 0x1122334455667788U;
-    ASSERT_TRUE(succeeded(pe.put_signal(words + 8, &data, 8, words + 1, 3, SignalOperation::set, other, false)));
-    auto waited = pe.wait_until({words + 1, 8, false}, Comparison::equal, 3);
+    ASSERT_TRUE(
+        succeeded(pe.transfers().put_signal(words + 8, &data, 8, words + 1, 3, GDRKIT_SHMEM_SIGNAL_SET, other, false)));
+    auto waited = pe.waits().wait_until({words + 1, 8, false}, GDRKIT_SHMEM_EQ, 3);
     ASSERT_TRUE(waited) << waited.error().text();
-    ASSERT_TRUE(succeeded(pe.put_on_stream(words + 16, &data, 8, other, {}, nullptr)));
+    ASSERT_TRUE(succeeded(pe.streams().put(words + 16, &data, 8, other, nullptr)));
     ASSERT_TRUE(succeeded(pe.synchronize_stream(nullptr)));
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     const auto seen = own.read(0, 17 * 8);
@@ -120,9 +122,10 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     const std::vector<std::int32_t> ones(1000, pe.pe() + 1);
     auto* const numbers = reinterpret_cast<char*>(words) + 4096;
-    ASSERT_TRUE(succeeded(pe.put(numbers, ones.data(), 4000, pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().put(numbers, ones.data(), 4000, pe.pe(), false)));
     ASSERT_TRUE(succeeded(pe.quiet()));
-    CollectiveCall call{CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, numbers + 4096, numbers, 4000};
+    collective::CollectiveCall call{collective::CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, numbers + 4096,
+                                    numbers, 4000};
     call.reduction = GDRKIT_SHMEM_SUM;
     call.type = GDRKIT_SHMEM_TYPE_INT32;
     ASSERT_TRUE(succeeded(pe.collectives().run(call)));
@@ -136,14 +139,14 @@ TEST(SymmetricBuffer, AtomicsSignalsStreamsAndCollectivesWorkOnIt) {
 /// Device functions recognise it, and reach the other PE's.
 TEST(SymmetricBuffer, GpuKernelsPutIntoIt) {
   run_shmem_job({.n_pes = tests::pes_with_own_device(2)}, [](Pe& pe) {
-    if (pe.n_pes() < 2 || pe.remote() != nullptr) return;
+    if (pe.n_pes() < 2 || pe.connections().remote() != nullptr) return;
     OwnBuffer own(pe);
     auto made = pe.register_symmetric(own.address(), buffer_bytes);
     ASSERT_TRUE(made) << made.error().text();
     const std::uint64_t at = reinterpret_cast<std::uint64_t>(*made);
-    ASSERT_TRUE(succeeded(pe.watch_for_gpu_kernels()));
+    ASSERT_TRUE(succeeded(pe.gpu_code().watch()));
     platform::ShmemParameters parameters{};
-    parameters.state = pe.device_state();
+    parameters.state = pe.gpu_code().state();
     parameters.source = at + (1 << 20);
     parameters.target = at + (2 << 20);
     parameters.size_bytes = 65536;
@@ -154,9 +157,9 @@ TEST(SymmetricBuffer, GpuKernelsPutIntoIt) {
     parameters.rounds = 10;
     parameters.peer = static_cast<std::uint32_t>(1 - pe.pe());
     ASSERT_TRUE(succeeded(pe.barrier_all()));
-    const platform::DeviceScope scope(pe.own_device());
-    ASSERT_TRUE(succeeded(pe.gpu_kernels().launch(parameters, {1, 128}, {})));
-    ASSERT_TRUE(succeeded(pe.own_device().synchronize(platform::Stream{})));
+    const platform::DeviceScope scope(pe.device());
+    ASSERT_TRUE(succeeded(pe.connections().gpu_kernels().launch(parameters, {1, 128}, {})));
+    ASSERT_TRUE(succeeded(pe.device().synchronize(platform::Stream{})));
     platform::ShmemResult result{};
     std::memcpy(&result, own.read(1024, sizeof result).data(), sizeof result);
     EXPECT_EQ(result.wrong, 0U);
@@ -226,11 +229,11 @@ TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
     EXPECT_EQ(error_of(pe.free(bytes)).errno_value, EINVAL);
     // What lies behind the registered bytes is mapped, but not symmetric.
     const char byte = 1;
-    EXPECT_EQ(pe.put(bytes + buffer_bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
-    EXPECT_EQ(pe.put(bytes + buffer_bytes - 1, &byte, 2, 0, false).error().errno_value, EINVAL);
-    ASSERT_TRUE(succeeded(pe.put(bytes, &byte, 1, 1 - pe.pe(), false)));
+    EXPECT_EQ(pe.transfers().put(bytes + buffer_bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.transfers().put(bytes + buffer_bytes - 1, &byte, 2, 0, false).error().errno_value, EINVAL);
+    ASSERT_TRUE(succeeded(pe.transfers().put(bytes, &byte, 1, 1 - pe.pe(), false)));
     ASSERT_TRUE(succeeded(pe.unregister_symmetric(bytes)));
-    EXPECT_EQ(pe.put(bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.transfers().put(bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
     EXPECT_EQ(error_of(pe.unregister_symmetric(bytes)).errno_value, EINVAL);
     // Nothing but its registration is gone, and its place is free again.
     EXPECT_EQ(own.read(0, 1)[0], 1);
@@ -239,7 +242,7 @@ TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
       ASSERT_TRUE(again) << again.error().text();
       EXPECT_EQ(*again, bytes);
       const char value = static_cast<char>(10 + round);
-      ASSERT_TRUE(succeeded(pe.put(bytes + 5, &value, 1, 1 - pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(bytes + 5, &value, 1, 1 - pe.pe(), false)));
       ASSERT_TRUE(succeeded(pe.barrier_all()));
       EXPECT_EQ(own.read(5, 1)[0], value);
       ASSERT_TRUE(succeeded(pe.unregister_symmetric(bytes)));
@@ -259,7 +262,7 @@ TEST(SymmetricBuffer, FinalizingWithOneLeavesNothingBehind) {
         ASSERT_TRUE(made) << made.error().text();
         freed.free();
         const std::uint64_t word = 5;
-        ASSERT_TRUE(succeeded(pe.put(*made, &word, 8, 1 - pe.pe(), false)));
+        ASSERT_TRUE(succeeded(pe.transfers().put(*made, &word, 8, 1 - pe.pe(), false)));
         ASSERT_TRUE(succeeded(pe.barrier_all()));
         EXPECT_EQ(tests::device_bytes(pe, *made, 1)[0], 5);
         ASSERT_TRUE(succeeded(pe.barrier_all()));
@@ -290,7 +293,7 @@ TEST(SymmetricBuffer, SharesTheHeapsRangeWithItsGrowth) {
     EXPECT_EQ(error_of(pe.allocate(std::size_t{24} << 20, 1, false)).errno_value, ENOMEM);
     const std::uint64_t word = 0x55 + static_cast<unsigned>(pe.pe());
     for (void* const at : {*first, *more, *object}) {
-      ASSERT_TRUE(succeeded(pe.put(at, &word, 8, 1 - pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(at, &word, 8, 1 - pe.pe(), false)));
     }
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     EXPECT_EQ(own.read(0, 1)[0], 0x55 + 1 - pe.pe());
@@ -324,17 +327,17 @@ TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
     ASSERT_TRUE(object);
     const std::uint64_t word = 77;
     for (int round = 0; round < 2; ++round) {
-      ASSERT_TRUE(succeeded(pe.put(*made, &word, 8, 1 - pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(*made, &word, 8, 1 - pe.pe(), false)));
       std::uint64_t seen = 0;
-      ASSERT_TRUE(succeeded(pe.get(&seen, *made, 8, 1 - pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().get(&seen, *made, 8, 1 - pe.pe(), false)));
       EXPECT_EQ(seen, word);
     }
     ASSERT_TRUE(succeeded(pe.barrier_all()));
     EXPECT_EQ(*reinterpret_cast<const volatile std::uint64_t*>(own), word);
-    ASSERT_TRUE(succeeded(pe.put(*object, &word, 8, 1 - pe.pe(), false)));
-    auto described = pe.describe(1 - pe.pe());
+    ASSERT_TRUE(succeeded(pe.transfers().put(*object, &word, 8, 1 - pe.pe(), false)));
+    auto described = pe.transfers().describe(1 - pe.pe());
     ASSERT_TRUE(described);
-    EXPECT_THAT(*described, HasSubstr(pe.remote() == nullptr ? "bar1: put from host" : "ucx"));
+    EXPECT_THAT(*described, HasSubstr(pe.connections().remote() == nullptr ? "bar1: put from host" : "ucx"));
     ASSERT_TRUE(succeeded(pe.unregister_symmetric(*made)));
     ::munmap(reserved, 2 * size);
   });
@@ -351,9 +354,9 @@ TEST(SymmetricHeapGrowth, IsReachedAfterItGrewMoreOftenThanBar1Counts) {
       last = *made;
     }
     const std::uint64_t word = 0x1234;
-    ASSERT_TRUE(succeeded(pe.put(last, &word, 8, 1 - pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().put(last, &word, 8, 1 - pe.pe(), false)));
     std::uint64_t seen = 0;
-    ASSERT_TRUE(succeeded(pe.get(&seen, last, 8, 1 - pe.pe(), false)));
+    ASSERT_TRUE(succeeded(pe.transfers().get(&seen, last, 8, 1 - pe.pe(), false)));
     EXPECT_EQ(seen, word);
   });
 }

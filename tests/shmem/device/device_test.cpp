@@ -40,7 +40,7 @@ class Side {
     EXPECT_TRUE(loaded) << loaded.error().text();
     gpu_kernels_.emplace(std::move(*loaded));
     stream_ = *device_.create_stream();
-    EXPECT_TRUE(tests::succeeded(pe.watch_for_gpu_kernels()));
+    EXPECT_TRUE(tests::succeeded(pe.gpu_code().watch()));
     target = allocate(room);
     source = allocate(room);
     words_ = allocate(512);
@@ -55,7 +55,7 @@ class Side {
 
   [[nodiscard]] ShmemParameters parameters(ShmemOperation operation, ShmemScope scope, std::uint64_t size) const {
     ShmemParameters made{};
-    made.state = pe_.device_state();
+    made.state = pe_.gpu_code().state();
     made.target = reinterpret_cast<std::uint64_t>(target);
     made.source = reinterpret_cast<std::uint64_t>(source);
     made.size_bytes = size;
@@ -125,14 +125,14 @@ TEST(ShmemDevice, PutsAndGetsMoveEveryByteAndNoOther) {
     const int other = 1 - pe.pe();
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(other) + 1);
-    ASSERT_TRUE(tests::succeeded(pe.put(side.source, mine.data(), room, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(side.source, mine.data(), room, pe.pe(), false)));
     for (const auto& [scope, shape] : scopes) {
       for (const std::uint64_t size : {1U, 7U, 8U, 100U, 4097U, 70001U}) {
         for (const unsigned blocks : {1U, 3U}) {
           if (blocks > 1 && size % 8 != 0) continue;  // each block's piece begins at a word
           for (const bool is_put : {true, false}) {
             const std::vector<std::uint8_t> blank(room, 0xee);
-            ASSERT_TRUE(tests::succeeded(pe.put(side.target, blank.data(), room, pe.pe(), false)));
+            ASSERT_TRUE(tests::succeeded(pe.transfers().put(side.target, blank.data(), room, pe.pe(), false)));
             auto parameters = side.parameters(is_put ? ShmemOperation::put : ShmemOperation::get, scope, size);
             (void)side.run(parameters, {blocks, shape.threads});
             auto expected = blank;
@@ -157,7 +157,7 @@ TEST(ShmemDevice, ValuesArrive) {
       parameters.completes_each = completes_each;
       (void)side.run(parameters, {1, 32});
       std::uint64_t seen = 0;
-      ASSERT_TRUE(tests::succeeded(pe.get(&seen, side.target, sizeof seen, pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().get(&seen, side.target, sizeof seen, pe.pe(), false)));
       EXPECT_EQ(seen, 77U + completes_each);
     }
   });
@@ -172,7 +172,7 @@ TEST(ShmemDevice, ASignalNeedsNoData) {
       const auto signal = reinterpret_cast<std::uint64_t*>(parameters.signal);
       (void)side.run(parameters, {1, 32});
       std::uint64_t seen = 0;
-      ASSERT_TRUE(tests::succeeded(pe.get(&seen, signal, sizeof seen, pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().get(&seen, signal, sizeof seen, pe.pe(), false)));
       EXPECT_EQ(seen, 5U);
       ASSERT_TRUE(tests::succeeded(pe.sync_all()));
     }
@@ -190,7 +190,7 @@ TEST(ShmemDevice, UpdatesOfManyGroupsAllCount) {
                                                  {ShmemOperation::atomic_add, ShmemScope::warp, 0},
                                                  {ShmemOperation::atomic_fetch_add, ShmemScope::thread, 0},
                                                  {ShmemOperation::atomic_compare_swap, ShmemScope::block, 8}}) {
-      ASSERT_TRUE(tests::succeeded(pe.put(side.target, zeros.data(), zeros.size() * 8, pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(pe.transfers().put(side.target, zeros.data(), zeros.size() * 8, pe.pe(), false)));
       auto parameters = side.parameters(operation, scope, static_cast<std::uint64_t>(size));
       parameters.rounds = rounds;
       parameters.untimed_rounds = 0;
@@ -216,12 +216,12 @@ TEST(ShmemDevice, ValuesAreRead) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     const std::uint64_t mine = 40 + static_cast<std::uint64_t>(pe.pe());
-    ASSERT_TRUE(tests::succeeded(pe.put(side.source, &mine, sizeof mine, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(side.source, &mine, sizeof mine, pe.pe(), false)));
     auto parameters = side.parameters(ShmemOperation::get_value, ShmemScope::block, 8);
     parameters.rounds = 3;
     (void)side.run(parameters, {1, 64});
     std::uint64_t seen = 0;
-    ASSERT_TRUE(tests::succeeded(pe.get(&seen, side.target, sizeof seen, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().get(&seen, side.target, sizeof seen, pe.pe(), false)));
     EXPECT_EQ(seen, 41U - static_cast<std::uint64_t>(pe.pe()));
   });
 }
@@ -245,10 +245,10 @@ TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
 TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     if (is_gpu) return;  // a host thread asks as if it were a GPU's
-    const State state = pe.device_state();
+    const State state = pe.gpu_code().state();
     char* const own = reinterpret_cast<char*>(state.heap_address);
     EXPECT_EQ(ptr(state, own, pe.pe()), own);
-    const bool is_beyond = pe.node().index_of(1 - pe.pe()) < 0;
+    const bool is_beyond = pe.connections().node().index_of(1 - pe.pe()) < 0;
     EXPECT_EQ(ptr(state, own, 1 - pe.pe()) == nullptr, is_beyond);
     EXPECT_EQ(state.proxy_address != 0, is_beyond);
   });
@@ -262,7 +262,8 @@ TEST(ShmemDeviceTeams, CollectivesOfABlockBringEveryPart) {
     const auto own = static_cast<float>(pe.pe());
     std::vector<float> mine(2 * count, own + 1);
     std::fill(mine.begin() + count, mine.end(), own + 11);
-    ASSERT_TRUE(tests::succeeded(pe.put(side.source, mine.data(), mine.size() * sizeof(float), pe.pe(), false)));
+    ASSERT_TRUE(
+        tests::succeeded(pe.transfers().put(side.source, mine.data(), mine.size() * sizeof(float), pe.pe(), false)));
     const std::tuple<ShmemOperation, float, float> expected[] = {
         {ShmemOperation::broadcast, 1.F, -1.F},
         {ShmemOperation::fcollect, 1.F, 2.F},
@@ -271,12 +272,14 @@ TEST(ShmemDeviceTeams, CollectivesOfABlockBringEveryPart) {
         {ShmemOperation::reducescatter, own == 0 ? 3.F : 23.F, -1.F}};
     for (const auto& [operation, first, second] : expected) {
       const std::vector<float> blank(2 * count, -1.F);
-      ASSERT_TRUE(tests::succeeded(pe.put(side.target, blank.data(), blank.size() * sizeof(float), pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(
+          pe.transfers().put(side.target, blank.data(), blank.size() * sizeof(float), pe.pe(), false)));
       auto parameters = side.parameters(operation, ShmemScope::block, count * sizeof(float));
       parameters.rounds = 5;
       EXPECT_EQ(side.run(parameters, {1, 128}).wrong, 0U);
       std::vector<float> seen(2 * count);
-      ASSERT_TRUE(tests::succeeded(pe.get(seen.data(), side.target, seen.size() * sizeof(float), pe.pe(), false)));
+      ASSERT_TRUE(
+          tests::succeeded(pe.transfers().get(seen.data(), side.target, seen.size() * sizeof(float), pe.pe(), false)));
       std::vector<float> wanted(2 * count, first);
       std::fill(wanted.begin() + count, wanted.end(), second);
       EXPECT_EQ(seen, wanted) << "operation " << static_cast<unsigned>(operation) << ", PE " << pe.pe();

@@ -94,7 +94,7 @@ class Player {
   }
   void launch(const Litmus& litmus, LitmusMistake mistake, LaunchShape shape, std::uint32_t rounds) {
     LitmusParameters made{};
-    made.state = pe_.device_state();
+    made.state = pe_.gpu_code().state();
     made.state.limit_ns = 20'000'000'000;
     made.words = reinterpret_cast<std::uint64_t>(words);
     made.target = reinterpret_cast<std::uint64_t>(target);
@@ -232,17 +232,17 @@ TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
       EXPECT_GT(result.raced, 0U);
     } else {
       std::uint64_t* const flag = player.words + flag_index;
-      ASSERT_TRUE(pe.wait_until({player.words + ready_index}, shmem_impl::core::Comparison::equal, 1));
+      ASSERT_TRUE(pe.waits().wait_until({player.words + ready_index}, GDRKIT_SHMEM_EQ, 1));
       std::vector<std::uint64_t> data(piece_bytes / sizeof(std::uint64_t));
       for (std::uint64_t round = 1; round <= rounds; ++round) {
         std::fill(data.begin(), data.end(), round);
         if (round % 2 == 0) {
-          ASSERT_TRUE(succeeded(pe.put_signal(player.target, data.data(), piece_bytes, flag, round,
-                                              shmem_impl::core::SignalOperation::set, 1, false)));
+          ASSERT_TRUE(succeeded(pe.transfers().put_signal(player.target, data.data(), piece_bytes, flag, round,
+                                                          GDRKIT_SHMEM_SIGNAL_SET, 1, false)));
         } else {
-          ASSERT_TRUE(succeeded(pe.put(player.target, data.data(), piece_bytes, 1, false)));
-          pe.fence();
-          ASSERT_TRUE(succeeded(pe.put(flag, &round, sizeof round, 1, false)));
+          ASSERT_TRUE(succeeded(pe.transfers().put(player.target, data.data(), piece_bytes, 1, false)));
+          pe.transfers().fence();
+          ASSERT_TRUE(succeeded(pe.transfers().put(flag, &round, sizeof round, 1, false)));
         }
       }
     }
@@ -260,17 +260,17 @@ TEST(ShmemLitmus, ACpuSeesWhatTheOtherGpuKernelPutBeforeTheSignal) {
       (void)player.finish();
     } else {
       const std::uint64_t one = 1;
-      ASSERT_TRUE(succeeded(pe.put(player.words + ready_index, &one, sizeof one, 0, false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(player.words + ready_index, &one, sizeof one, 0, false)));
       std::vector<std::uint64_t> data(piece_bytes / sizeof(std::uint64_t));
       LitmusResult result{};
       for (std::uint64_t last = 0; last < rounds;) {
-        const auto flag = pe.load({player.words + flag_index});
+        const auto flag = pe.waits().load({player.words + flag_index});
         ASSERT_TRUE(flag) << flag.error().text();
         ++result.looks;
         if (*flag == last) continue;
         last = *flag;
         ++result.raced;
-        ASSERT_TRUE(succeeded(pe.get(data.data(), player.target, piece_bytes, 1, false)));
+        ASSERT_TRUE(succeeded(pe.transfers().get(data.data(), player.target, piece_bytes, 1, false)));
         result.broken += *std::min_element(data.begin(), data.end()) < last ? 1 : 0;
       }
       report("put by the gpu, seen by the cpu", result);

@@ -31,10 +31,10 @@ void run_as_gpu_kernels(int n_pes, shmem_impl::transport::RemoteWay way,
   job.remote_way = way;
   job.machine_of = [](int pe) { return pe % 2; };
   tests::run_shmem_job(job, [&](shmem_impl::core::Pe& pe) {
-    ASSERT_TRUE(succeeded(pe.watch_for_gpu_kernels()));
+    ASSERT_TRUE(succeeded(pe.gpu_code().watch()));
     auto object = pe.allocate(words * 8, 1, true);
     ASSERT_TRUE(object) << object.error().text();
-    body(pe, pe.device_state(), static_cast<std::uint64_t*>(*object));
+    body(pe, pe.gpu_code().state(), static_cast<std::uint64_t*>(*object));
   });
 }
 
@@ -184,7 +184,7 @@ TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
 /// Collectives need loads and stores between all PEs of the team: others end at once, and name a PE and the remedy.
 TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
   run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
-    constexpr shmem_impl::core::Team world = GDRKIT_SHMEM_TEAM_WORLD;
+    constexpr shmem_impl::collective::Team world = GDRKIT_SHMEM_TEAM_WORLD;
     const auto begin = std::chrono::steady_clock::now();
     const std::vector<std::uint8_t> before = tests::device_bytes(pe, object, words * 8);
     std::uint64_t* const source = object + words / 2;
@@ -206,8 +206,8 @@ TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << "a wait took its whole limit";
     EXPECT_EQ(tests::device_bytes(pe, object, words * 8), before);
     // The same team serves the CPU's calls, and the machine's own team GPU kernels.
-    EXPECT_TRUE(
-        succeeded(pe.collectives().run({shmem_impl::core::CollectiveOperation::fcollect, world, object, source, 8})));
+    EXPECT_TRUE(succeeded(
+        pe.collectives().run({shmem_impl::collective::CollectiveOperation::fcollect, world, object, source, 8})));
     EXPECT_TRUE(team_sync(state, GDRKIT_SHMEM_TEAM_NODE, thread()));
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });

@@ -94,7 +94,7 @@ TEST_F(ForgedMessages, ChangeNothing) {
         // One of these numbers is the next in order.
         for (forged.number = 1; forged.number < 400; ++forged.number) stranger().say(forged, data);
       };
-      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.device_state().heap_address;
+      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
       forged.size_bytes = 8;
       say(RemoteMessageKind::put, "STRANGER");
       forged.word_bytes = 8;
@@ -110,18 +110,18 @@ TEST_F(ForgedMessages, ChangeNothing) {
       say(RemoteMessageKind::death, "");
       stranger().say(forged, "", true);
       const int before = stranger().delivered;
-      EXPECT_TRUE(pe.get(&value, *object, sizeof value, 0, false));  // progresses UCX
+      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // progresses UCX
       EXPECT_GT(stranger().delivered, before);
-      EXPECT_TRUE(pe.get(&value, *object, sizeof value, faulty_pe, false));
+      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
-      EXPECT_EQ(pe.remote()->first_dead(), -1);
+      EXPECT_EQ(pe.connections().remote()->first_dead(), -1);
     }
     EXPECT_TRUE(pe.barrier_all());
     value = 7;
-    EXPECT_TRUE(pe.put(*object, &value, sizeof value, 1 - pe.pe(), false));
+    EXPECT_TRUE(pe.transfers().put(*object, &value, sizeof value, 1 - pe.pe(), false));
     EXPECT_TRUE(pe.barrier_all());
     value = 0;
-    EXPECT_TRUE(pe.get(&value, *object, sizeof value, pe.pe(), false));
+    EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, pe.pe(), false));
     EXPECT_EQ(value, 7u);
     EXPECT_TRUE(pe.barrier_all());
   });
@@ -198,7 +198,7 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
     if (pe.pe() == faulty_pe) {
       RemoteMessage forged;
       forged.kind = RemoteMessageKind::put;
-      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.device_state().heap_address;
+      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
       forged.size_bytes = 8;
       std::vector<std::string> messages;
       for (forged.number = 1; forged.number <= 100; ++forged.number) {
@@ -207,12 +207,12 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
       }
       for (const int port : own_ports()) why_not = send_as_other_user(port, messages);
       for (int i = 0; i < 100 && arrived < 100; ++i) {
-        EXPECT_TRUE(pe.get(&value, *object, sizeof value, 0, false));  // progresses UCX
+        EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // progresses UCX
         ::usleep(10'000);
       }
-      EXPECT_TRUE(pe.get(&value, *object, sizeof value, faulty_pe, false));
+      EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, faulty_pe, false));
       EXPECT_EQ(value, 0u);
-      EXPECT_EQ(pe.remote()->first_dead(), -1);
+      EXPECT_EQ(pe.connections().remote()->first_dead(), -1);
     }
     EXPECT_TRUE(pe.barrier_all());
   });

@@ -74,45 +74,45 @@ const Step steps[] = {
      [](core::Pe& pe, void* object) {
        const std::vector<char> data(object_bytes, 'x');
        return repeat([&] {
-         auto put = pe.put(object, data.data(), data.size(), victim, false);
+         auto put = pe.transfers().put(object, data.data(), data.size(), victim, false);
          return put ? pe.quiet() : put;
        });
      }},
     {"at gets from it", nothing,
      [](core::Pe& pe, void* object) {
        std::vector<char> data(object_bytes);
-       return repeat([&] { return pe.get(data.data(), object, data.size(), victim, false); });
+       return repeat([&] { return pe.transfers().get(data.data(), object, data.size(), victim, false); });
      }},
     {"at atomics at it", nothing,
      [](core::Pe& pe, void* object) {
        std::uint64_t old = 0;
-       return repeat([&] { return pe.atomic(object, 8, transport::AtomicOperation::add, 1, 0, &old, victim); });
+       return repeat([&] { return pe.transfers().atomic(object, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &old, victim); });
      }},
     {"while it puts",
      [](core::Pe& pe, void* object) {
        const std::vector<char> data(object_bytes, 'x');
-       for (int i = 0; i < 20; ++i) (void)pe.put(object, data.data(), data.size(), 2, true);
+       for (int i = 0; i < 20; ++i) (void)pe.transfers().put(object, data.data(), data.size(), 2, true);
      },
      [](core::Pe& pe, void* object) {
-       return status_of(pe.wait_until({object, 8, false}, core::Comparison::equal, 1));
+       return status_of(pe.waits().wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 1));
      }},
     {"at a wait for a PE that never sent", nothing,
      [](core::Pe& pe, void* object) {
-       return status_of(pe.wait_until({object, 8, false}, core::Comparison::equal, 1));
+       return status_of(pe.waits().wait_until({object, 8, false}, GDRKIT_SHMEM_EQ, 1));
      }},
     {"at gets of a GPU kernel from it", nothing,
      [](core::Pe& pe, void* object) {
-       auto watched = pe.watch_for_gpu_kernels();
+       auto watched = pe.gpu_code().watch();
        if (!watched) return watched;
        return repeat([&] {
-         (void)shmem::g(pe.device_state(), static_cast<std::uint64_t*>(object), victim);
+         (void)shmem::g(pe.gpu_code().state(), static_cast<std::uint64_t*>(object), victim);
          return pe.quiet();
        });
      }},
     {"at a barrier of GPU kernels", nothing,
      [](core::Pe& pe, void*) {
-       auto watched = pe.watch_for_gpu_kernels();
-       if (!watched || shmem::barrier_all(pe.device_state(), shmem::thread())) return watched;
+       auto watched = pe.gpu_code().watch();
+       if (!watched || shmem::barrier_all(pe.gpu_code().state(), shmem::thread())) return watched;
        auto ended = pe.quiet();
        // GPU kernels look twice a second: another PE's must not see this process's end first.
        std::this_thread::sleep_for(2s);
@@ -182,16 +182,17 @@ TEST(RemoteGet, WritesNothingAfterAFailedQuiet) {
     if (!object) return std::string("allocation: ") + object.error().text();
     if (number == 1) {
       const std::int64_t own = ::getpid();
-      if (!(*pe)->put(*object, &own, sizeof own, 1, false)) return "no process number";
+      if (!(*pe)->transfers().put(*object, &own, sizeof own, 1, false)) return "no process number";
     }
     if (auto met = (*pe)->barrier_all(); !met) return met.error().text();
     if (number == 0) {
       std::int64_t process = 0;
-      if (auto got = (*pe)->get(&process, *object, sizeof process, 1, false); !got) return got.error().text();
+      if (auto got = (*pe)->transfers().get(&process, *object, sizeof process, 1, false); !got)
+        return got.error().text();
       ::kill(static_cast<pid_t>(process), SIGSTOP);
       wait_until_stopped(static_cast<int>(process));
       std::vector<char> data(object_bytes, 'x');
-      auto asked = (*pe)->get(data.data(), *object, data.size(), 1, true);
+      auto asked = (*pe)->transfers().get(data.data(), *object, data.size(), 1, true);
       (*pe)->set_limit(200ms);
       auto ended = (*pe)->quiet();
       ::kill(static_cast<pid_t>(process), SIGCONT);
@@ -199,7 +200,8 @@ TEST(RemoteGet, WritesNothingAfterAFailedQuiet) {
       if (!asked) return asked.error().text();
       if (ended || ended.error().errno_value != ETIMEDOUT) return "quiet did not fail in time";
       // Answers come in the order of the questions.
-      if (auto got = (*pe)->get(&process, *object, sizeof process, 1, false); !got) return got.error().text();
+      if (auto got = (*pe)->transfers().get(&process, *object, sizeof process, 1, false); !got)
+        return got.error().text();
       if (data != std::vector<char>(object_bytes, 'x')) return "written late";
       if (auto quiet = (*pe)->quiet(); !quiet) return quiet.error().text();
     }

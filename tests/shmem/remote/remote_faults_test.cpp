@@ -112,14 +112,14 @@ TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
     auto object = pe.allocate(64, 1, true);
     ASSERT_TRUE(object) << object.error().text();
     const std::uint64_t value = 7;
-    auto put = pe.put(*object, &value, sizeof value, 1 - pe.pe(), false);
+    auto put = pe.transfers().put(*object, &value, sizeof value, 1 - pe.pe(), false);
     if (pe.pe() == faulty_pe) {
       EXPECT_TRUE(put) << put.error().text();
     } else {
       ASSERT_FALSE(put);
       EXPECT_EQ(put.error().errno_value, EOPNOTSUPP);
       EXPECT_THAT(put.error().text(), HasSubstr("ucp_mem_map"));
-      EXPECT_THAT(pe.describe(faulty_pe)->c_str(), HasSubstr("ucx: not used: UCX could not register"));
+      EXPECT_THAT(pe.transfers().describe(faulty_pe)->c_str(), HasSubstr("ucx: not used: UCX could not register"));
     }
     ASSERT_TRUE(pe.barrier_all());
   });
@@ -144,13 +144,13 @@ TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
     if (pe.pe() == faulty_pe) {
       const std::uint64_t value = 9;
       fails = true;
-      auto refused = pe.put(*object, &value, sizeof value, 0, false);
+      auto refused = pe.transfers().put(*object, &value, sizeof value, 0, false);
       ASSERT_FALSE(refused);
       EXPECT_EQ(refused.error().errno_value, ENOMEM);
       EXPECT_THAT(refused.error().text(), HasSubstr("PE 0"));
-      ASSERT_TRUE(pe.put(*object, &value, sizeof value, 0, false));
+      ASSERT_TRUE(pe.transfers().put(*object, &value, sizeof value, 0, false));
     } else {
-      auto seen = pe.wait_until({*object, 8, false}, core::Comparison::equal, 9);
+      auto seen = pe.waits().wait_until({*object, 8, false}, GDRKIT_SHMEM_EQ, 9);
       EXPECT_TRUE(seen) << seen.error().text();
     }
     ASSERT_TRUE(pe.barrier_all());
@@ -198,12 +198,13 @@ TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
     for (std::uint64_t round = 1; round <= 100; ++round) {
       if (pe.pe() == faulty_pe) {
         const std::vector<std::uint64_t> data(512, round);
-        ASSERT_TRUE(pe.put_signal(*object, data.data(), 4096, *signal, round, core::SignalOperation::set, 0, false));
+        ASSERT_TRUE(
+            pe.transfers().put_signal(*object, data.data(), 4096, *signal, round, GDRKIT_SHMEM_SIGNAL_SET, 0, false));
         ASSERT_TRUE(pe.quiet());
       } else {
-        ASSERT_TRUE(pe.wait_until({*signal, 8, false}, core::Comparison::greater_equal, round));
+        ASSERT_TRUE(pe.waits().wait_until({*signal, 8, false}, GDRKIT_SHMEM_GE, round));
         std::uint64_t last = 0;
-        ASSERT_TRUE(pe.get(&last, static_cast<char*>(*object) + 4088, 8, 0, false));
+        ASSERT_TRUE(pe.transfers().get(&last, static_cast<char*>(*object) + 4088, 8, 0, false));
         ASSERT_EQ(last, round);
       }
       ASSERT_TRUE(pe.sync_all());

@@ -71,10 +71,10 @@ TEST_P(RemoteMeeting, OfATeamBringsAllToAllInFewMessages) {
     for (int meeting = 0; pe.pe() != 0 && meeting < meetings; ++meeting) {
       std::vector<std::uint8_t> said(part);
       std::iota(said.begin(), said.end(), static_cast<std::uint8_t>(7 * pe.pe() + meeting));
-      ASSERT_TRUE(succeeded(pe.put(*source, said.data(), part, pe.pe(), false)));
+      ASSERT_TRUE(succeeded(pe.transfers().put(*source, said.data(), part, pe.pe(), false)));
       ASSERT_TRUE(succeeded(pe.quiet()));
       ASSERT_TRUE(
-          succeeded(pe.collectives().run({core::CollectiveOperation::fcollect, *team, *target, *source, part})));
+          succeeded(pe.collectives().run({collective::CollectiveOperation::fcollect, *team, *target, *source, part})));
       std::vector<std::uint8_t> expected;
       for (int member = size; member >= 1; --member) {
         std::vector<std::uint8_t> theirs(part);
@@ -116,7 +116,7 @@ TEST_P(RemoteMeetingOfTwo, ExchangesDataOfManyMessages) {
     for (std::uint64_t number = 1; number <= 3; ++number) {
       LongData data(pe.pe());
       const Meeting meeting{60, members, static_cast<std::size_t>(pe.pe()), counts, number};
-      ASSERT_TRUE(succeeded(pe.remote()->meet(meeting, data, "test")));
+      ASSERT_TRUE(succeeded(pe.connections().remote()->meet(meeting, data, "test")));
       EXPECT_EQ(data.received, LongData(1 - pe.pe()).bytes);
     }
   });

@@ -26,33 +26,33 @@ std::string text_of(const base::Status& status) { return status ? "" : status.er
 std::string exchange_words(core::Pe& pe, std::uint64_t* words, std::uint64_t* counter) {
   const std::uint64_t mine = 1000 + static_cast<unsigned>(pe.pe());
   for (int other = 0; other < n_pes; ++other) {
-    if (auto put = pe.put(words + pe.pe(), &mine, sizeof mine, other, false); !put) return text_of(put);
+    if (auto put = pe.transfers().put(words + pe.pe(), &mine, sizeof mine, other, false); !put) return text_of(put);
   }
   std::uint64_t before = 0;
-  if (auto added = pe.atomic(counter, 8, transport::AtomicOperation::add, 1, 0, &before, 0); !added)
+  if (auto added = pe.transfers().atomic(counter, 8, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, 0); !added)
     return text_of(added);
   if (auto met = pe.barrier_all(); !met) return text_of(met);
   Words seen(n_pes), expected(n_pes);
   std::iota(expected.begin(), expected.end(), 1000);
-  if (auto got = pe.get(seen.data(), words, n_pes * 8, pe.pe(), false); !got) return text_of(got);
+  if (auto got = pe.transfers().get(seen.data(), words, n_pes * 8, pe.pe(), false); !got) return text_of(got);
   if (seen != expected) return "wrong words";
   std::uint64_t counted = 0;
-  if (auto got = pe.get(&counted, counter, 8, 0, false); !got) return text_of(got);
+  if (auto got = pe.transfers().get(&counted, counter, 8, 0, false); !got) return text_of(got);
   return counted == n_pes ? "" : "counted " + std::to_string(counted);
 }
 
 std::string reduce_and_exchange(core::Pe& pe, std::uint64_t* words) {
-  core::CollectiveCall call{core::CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words,
-                            n_pes * 8};
+  collective::CollectiveCall call{collective::CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes,
+                                  words, n_pes * 8};
   call.type = GDRKIT_SHMEM_TYPE_UINT64;
   if (auto done = pe.collectives().run(call); !done) return text_of(done);
   std::uint64_t sum = 0;
-  if (auto got = pe.get(&sum, words + 2 * n_pes - 1, 8, pe.pe(), false); !got) return text_of(got);
+  if (auto got = pe.transfers().get(&sum, words + 2 * n_pes - 1, 8, pe.pe(), false); !got) return text_of(got);
   if (sum != n_pes * (1000ULL + n_pes - 1)) return "a sum of " + std::to_string(sum);
-  call = {core::CollectiveOperation::alltoall, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words, 8};
+  call = {collective::CollectiveOperation::alltoall, GDRKIT_SHMEM_TEAM_WORLD, words + n_pes, words, 8};
   if (auto done = pe.collectives().run(call); !done) return text_of(done);
   Words seen(n_pes);
-  if (auto got = pe.get(seen.data(), words + n_pes, n_pes * 8, pe.pe(), false); !got) return text_of(got);
+  if (auto got = pe.transfers().get(seen.data(), words + n_pes, n_pes * 8, pe.pe(), false); !got) return text_of(got);
   return seen == Words(n_pes, 1000 + static_cast<unsigned>(pe.pe())) ? "" : "wrong parts of an alltoall";
 }
 

@@ -68,7 +68,7 @@ Measured measure(int n_pes) {
   measured.live_bytes = CountedMemory::live_bytes.load() - before;
   measured.peak_bytes = CountedMemory::peak_bytes.load() - before;
   measured.shared_bytes = mapped_bytes_of("memfd:gdrkit-shmem");
-  measured.team_bytes = (*pe)->team_memory().size_bytes();
+  measured.team_bytes = (*pe)->connections().team_memory().size_bytes();
   for (int barrier = 0; barrier < 3; ++barrier) EXPECT_TRUE(gdrkit::tests::succeeded((*pe)->barrier_all()));
   measured.connections = job.connections();
   measured.messages = job.messages();

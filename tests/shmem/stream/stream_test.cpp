@@ -30,7 +30,7 @@ class Streamed {
     target = allocate(room);
     source = allocate(room);
     word = static_cast<std::uint64_t*>(allocate(64));
-    auto made = pe.create_stream();
+    auto made = pe.streams().create();
     EXPECT_TRUE(made) << made.error().text();
     stream = *made;
     const platform::DeviceScope scope(device_);
@@ -42,7 +42,7 @@ class Streamed {
     words_ = std::move(*words);
   }
   ~Streamed() {
-    EXPECT_TRUE(tests::succeeded(pe_.destroy_stream(stream)));
+    EXPECT_TRUE(tests::succeeded(pe_.streams().destroy(stream)));
     const platform::DeviceScope scope(device_);
     gpu_kernels_.reset();
     (void)words_.free();
@@ -93,21 +93,21 @@ TEST(ShmemStream, PutsMoveEveryByteAndNoOther) {
     const int before = (pe.pe() + 2) % 3;
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(before) + 1);
-    ASSERT_TRUE(tests::succeeded(pe.put(streamed.source, mine.data(), room, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(streamed.source, mine.data(), room, pe.pe(), false)));
     for (const bool from_heap : {false, true}) {
       for (void* const stream : {streamed.stream, static_cast<void*>(nullptr)}) {
         const std::vector<std::uint8_t> blank(room, 0xee);
         std::vector<std::uint8_t> expected = blank;
-        ASSERT_TRUE(tests::succeeded(pe.put(streamed.target, blank.data(), room, pe.pe(), false)));
+        ASSERT_TRUE(tests::succeeded(pe.transfers().put(streamed.target, blank.data(), room, pe.pe(), false)));
         ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
         std::size_t at = 1;
         for (const std::size_t size : sizes) {
           const void* const source = from_heap ? static_cast<const void*>(streamed.from(at + 3)) : mine.data() + at + 3;
-          ASSERT_TRUE(tests::succeeded(pe.put_on_stream(streamed.at(at), source, size, next, {}, stream))) << size;
+          ASSERT_TRUE(tests::succeeded(pe.streams().put(streamed.at(at), source, size, next, stream))) << size;
           std::copy_n(theirs.begin() + static_cast<long>(at) + 3, size, expected.begin() + static_cast<long>(at));
           at += size + 5;
         }
-        ASSERT_TRUE(tests::succeeded(pe.quiet_on_stream(stream)));
+        ASSERT_TRUE(tests::succeeded(pe.streams().quiet(stream)));
         ASSERT_TRUE(tests::succeeded(pe.synchronize_stream(stream)));
         ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
         EXPECT_EQ(tests::first_difference(tests::device_bytes(pe, streamed.target, room), expected), room)
@@ -124,14 +124,14 @@ TEST(ShmemStream, GetsMoveEveryByteAndNoOther) {
     const int other = 1 - pe.pe();
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(other) + 1);
-    ASSERT_TRUE(tests::succeeded(pe.put(streamed.source, mine.data(), room, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().put(streamed.source, mine.data(), room, pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     std::vector<std::uint8_t> expected(room, 0);
     std::vector<std::uint8_t> on_host(room, 0);
     std::size_t at = 1;
     for (const std::size_t size : sizes) {
       for (void* const target : {static_cast<void*>(streamed.at(at)), static_cast<void*>(on_host.data() + at)}) {
-        ASSERT_TRUE(tests::succeeded(pe.get_on_stream(target, streamed.from(at + 3), size, other, streamed.stream)))
+        ASSERT_TRUE(tests::succeeded(pe.streams().get(target, streamed.from(at + 3), size, other, streamed.stream)))
             << size;
       }
       std::copy_n(theirs.begin() + static_cast<long>(at) + 3, size, expected.begin() + static_cast<long>(at));
@@ -149,18 +149,17 @@ TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
     Streamed streamed(pe);
     const std::uint64_t value = 7;
     ASSERT_NO_FATAL_FAILURE(streamed.close());
-    ASSERT_TRUE(tests::succeeded(pe.put_value_on_stream(streamed.target, &value, 8, 0, streamed.stream)));
-    ASSERT_TRUE(tests::succeeded(pe.put_on_stream(streamed.at(8), streamed.target, 8, 0, {}, streamed.stream)));
-    ASSERT_TRUE(tests::succeeded(pe.get_on_stream(streamed.at(16), streamed.at(8), 8, 0, streamed.stream)));
-    ASSERT_TRUE(
-        tests::succeeded(pe.signal_on_stream(streamed.word, 3, core::SignalOperation::add, 0, streamed.stream)));
-    ASSERT_TRUE(tests::succeeded(pe.put_on_stream(streamed.at(24), streamed.word, 8, 0, {}, streamed.stream)));
+    ASSERT_TRUE(tests::succeeded(pe.streams().put_value(streamed.target, &value, 8, 0, streamed.stream)));
+    ASSERT_TRUE(tests::succeeded(pe.streams().put(streamed.at(8), streamed.target, 8, 0, streamed.stream)));
+    ASSERT_TRUE(tests::succeeded(pe.streams().get(streamed.at(16), streamed.at(8), 8, 0, streamed.stream)));
+    ASSERT_TRUE(tests::succeeded(pe.streams().signal(streamed.word, 3, GDRKIT_SHMEM_SIGNAL_ADD, 0, streamed.stream)));
+    ASSERT_TRUE(tests::succeeded(pe.streams().put(streamed.at(24), streamed.word, 8, 0, streamed.stream)));
     std::uint64_t seen[4] = {1, 1, 1, 1};
-    ASSERT_TRUE(tests::succeeded(pe.get(seen, streamed.target, sizeof seen, 0, false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().get(seen, streamed.target, sizeof seen, 0, false)));
     for (const std::uint64_t one : seen) EXPECT_EQ(one, 0U);
     streamed.open();
     ASSERT_NO_FATAL_FAILURE(streamed.finish());
-    ASSERT_TRUE(tests::succeeded(pe.get(seen, streamed.target, sizeof seen, 0, false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().get(seen, streamed.target, sizeof seen, 0, false)));
     EXPECT_EQ(seen[0], 7U);
     EXPECT_EQ(seen[1], 7U) << "not after the put before it";
     EXPECT_EQ(seen[2], 7U) << "not after the put before it";
@@ -185,17 +184,17 @@ TEST(ShmemStream, SignalsComeAfterTheirData) {
         const bool from_heap = repeat % 2 == 0;
         const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
         if (from_heap) {
-          ASSERT_TRUE(tests::succeeded(pe.put(streamed.source, data.data(), size, pe.pe(), false)));
+          ASSERT_TRUE(tests::succeeded(pe.transfers().put(streamed.source, data.data(), size, pe.pe(), false)));
           ASSERT_TRUE(tests::succeeded(pe.quiet()));
         }
         const bool adds = repeat % 3 == 0;
-        ASSERT_TRUE(tests::succeeded(pe.put_signal_on_stream(
+        ASSERT_TRUE(tests::succeeded(pe.streams().put_signal(
             streamed.target, from_heap ? streamed.source : data.data(), size, streamed.word, adds ? 1 : round,
-            adds ? core::SignalOperation::add : core::SignalOperation::set, other, streamed.stream)));
-        ASSERT_TRUE(tests::succeeded(
-            pe.wait_on_stream({streamed.word, 8, false}, core::Comparison::greater_equal, round, streamed.stream)));
+            adds ? GDRKIT_SHMEM_SIGNAL_ADD : GDRKIT_SHMEM_SIGNAL_SET, other, streamed.stream)));
+        ASSERT_TRUE(
+            tests::succeeded(pe.streams().wait({streamed.word, 8, false}, GDRKIT_SHMEM_GE, round, streamed.stream)));
         std::vector<std::uint8_t> got(size);
-        ASSERT_TRUE(tests::succeeded(pe.get_on_stream(got.data(), streamed.target, size, pe.pe(), streamed.stream)));
+        ASSERT_TRUE(tests::succeeded(pe.streams().get(got.data(), streamed.target, size, pe.pe(), streamed.stream)));
         ASSERT_NO_FATAL_FAILURE(streamed.finish());
         ASSERT_EQ(got, data) << size << " bytes, round " << round;
         ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
@@ -210,9 +209,8 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
     const std::uint64_t value = 5;
     pe.set_limit(std::chrono::milliseconds(50));
     if (pe.pe() == 0) {
-      ASSERT_TRUE(
-          tests::succeeded(pe.wait_on_stream({streamed.word, 8, false}, core::Comparison::equal, 1, streamed.stream)));
-      ASSERT_TRUE(tests::succeeded(pe.put_value_on_stream(streamed.target, &value, 8, 0, streamed.stream)));
+      ASSERT_TRUE(tests::succeeded(pe.streams().wait({streamed.word, 8, false}, GDRKIT_SHMEM_EQ, 1, streamed.stream)));
+      ASSERT_TRUE(tests::succeeded(pe.streams().put_value(streamed.target, &value, 8, 0, streamed.stream)));
       auto done = pe.synchronize_stream(streamed.stream);
       ASSERT_FALSE(done);
       EXPECT_EQ(done.error().errno_value, ETIMEDOUT);
@@ -223,7 +221,7 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
     EXPECT_TRUE(tests::succeeded(pe.barrier_all())) << "a wait of another PE, or one that was told of";
     // The stream went on.
     std::uint64_t seen = 0;
-    ASSERT_TRUE(tests::succeeded(pe.get(&seen, streamed.target, 8, 0, false)));
+    ASSERT_TRUE(tests::succeeded(pe.transfers().get(&seen, streamed.target, 8, 0, false)));
     EXPECT_EQ(seen, 5U);
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
   });
@@ -241,39 +239,39 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
       const char* says;
       Call call;
     };
-    const auto set = core::SignalOperation::set;
+    const auto set = GDRKIT_SHMEM_SIGNAL_SET;
     const Wrong wrongs[] = {
-        {"no PE 2", [&](core::Pe& p) { return p.put_on_stream(streamed.target, bytes.data(), 8, 2, {}, stream); }},
-        {"no PE -1", [&](core::Pe& p) { return p.get_on_stream(bytes.data(), streamed.source, 8, -1, stream); }},
-        {"symmetric heap", [&](core::Pe& p) { return p.put_on_stream(local, bytes.data(), 8, other, {}, stream); }},
-        {"symmetric heap", [&](core::Pe& p) { return p.get_on_stream(bytes.data(), local, 8, other, stream); }},
+        {"no PE 2", [&](core::Pe& p) { return p.streams().put(streamed.target, bytes.data(), 8, 2, stream); }},
+        {"no PE -1", [&](core::Pe& p) { return p.streams().get(bytes.data(), streamed.source, 8, -1, stream); }},
+        {"symmetric heap", [&](core::Pe& p) { return p.streams().put(local, bytes.data(), 8, other, stream); }},
+        {"symmetric heap", [&](core::Pe& p) { return p.streams().get(bytes.data(), local, 8, other, stream); }},
         {"leaves its symmetric allocation",
-         [&](core::Pe& p) { return p.put_on_stream(streamed.at(room - 4), bytes.data(), 8, other, {}, stream); }},
+         [&](core::Pe& p) { return p.streams().put(streamed.at(room - 4), bytes.data(), 8, other, stream); }},
         {"leaves its symmetric allocation",
-         [&](core::Pe& p) { return p.put_on_stream(streamed.target, streamed.from(room - 4), 8, other, {}, stream); }},
+         [&](core::Pe& p) { return p.streams().put(streamed.target, streamed.from(room - 4), 8, other, stream); }},
         {"leaves its symmetric allocation",
-         [&](core::Pe& p) { return p.get_on_stream(streamed.at(room - 4), streamed.source, 8, other, stream); }},
-        {"NULL", [&](core::Pe& p) { return p.put_on_stream(streamed.target, nullptr, 8, other, {}, stream); }},
-        {"NULL", [&](core::Pe& p) { return p.get_on_stream(nullptr, streamed.source, 8, other, stream); }},
-        {"NULL", [&](core::Pe& p) { return p.put_value_on_stream(streamed.target, nullptr, 8, other, stream); }},
+         [&](core::Pe& p) { return p.streams().get(streamed.at(room - 4), streamed.source, 8, other, stream); }},
+        {"NULL", [&](core::Pe& p) { return p.streams().put(streamed.target, nullptr, 8, other, stream); }},
+        {"NULL", [&](core::Pe& p) { return p.streams().get(nullptr, streamed.source, 8, other, stream); }},
+        {"NULL", [&](core::Pe& p) { return p.streams().put_value(streamed.target, nullptr, 8, other, stream); }},
         {"limit is 1024 bytes",
-         [&](core::Pe& p) { return p.put_value_on_stream(streamed.target, bytes.data(), 1025, other, stream); }},
+         [&](core::Pe& p) { return p.streams().put_value(streamed.target, bytes.data(), 1025, other, stream); }},
         {"not aligned to the 8 bytes of a signal",
          [&](core::Pe& p) {
-           return p.put_signal_on_stream(streamed.target, bytes.data(), 8, streamed.at(4), 1, set, other, stream);
+           return p.streams().put_signal(streamed.target, bytes.data(), 8, streamed.at(4), 1, set, other, stream);
          }},
         {"symmetric heap",
          [&](core::Pe& p) {
-           return p.put_signal_on_stream(streamed.target, bytes.data(), 8, bytes.data(), 1, set, other, stream);
+           return p.streams().put_signal(streamed.target, bytes.data(), 8, bytes.data(), 1, set, other, stream);
          }},
-        {"no PE 2", [&](core::Pe& p) { return p.signal_on_stream(streamed.word, 1, set, 2, stream); }},
+        {"no PE 2", [&](core::Pe& p) { return p.streams().signal(streamed.word, 1, set, 2, stream); }},
         {"not aligned",
          [&](core::Pe& p) {
-           return p.wait_on_stream({streamed.at(2), 4, false}, core::Comparison::equal, 1, stream);
+           return p.streams().wait({streamed.at(2), 4, false}, GDRKIT_SHMEM_EQ, 1, stream);
          }},
         {"symmetric heap",
          [&](core::Pe& p) {
-           return p.wait_on_stream({local, 8, false}, core::Comparison::equal, 1, stream);
+           return p.streams().wait({local, 8, false}, GDRKIT_SHMEM_EQ, 1, stream);
          }},
     };
     for (const Wrong& wrong : wrongs) {
@@ -295,9 +293,9 @@ TEST(ShmemStream, AStreamThatIsNotThereIsAnError) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     Streamed streamed(pe);
     auto* const nowhere = reinterpret_cast<void*>(std::uintptr_t{9999});
-    EXPECT_FALSE(pe.put_on_stream(streamed.target, streamed.source, 8, 0, {}, nowhere));
-    EXPECT_FALSE(pe.put_on_stream(streamed.target, streamed.source, 200000, 0, {}, nowhere));
-    EXPECT_FALSE(pe.signal_on_stream(streamed.word, 1, core::SignalOperation::set, 0, nowhere));
+    EXPECT_FALSE(pe.streams().put(streamed.target, streamed.source, 8, 0, nowhere));
+    EXPECT_FALSE(pe.streams().put(streamed.target, streamed.source, 200000, 0, nowhere));
+    EXPECT_FALSE(pe.streams().signal(streamed.word, 1, GDRKIT_SHMEM_SIGNAL_SET, 0, nowhere));
     EXPECT_FALSE(pe.synchronize_stream(nowhere));
   });
 }

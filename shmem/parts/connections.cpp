@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/parts/connections.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <new>
+
+#include "base/settings.hpp"
+#include "platform/device/cuda_calls.hpp"
+#include "platform/device/device_scope.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
+#include "shmem/node/node_join.hpp"
+#include "shmem/parts/job_node.hpp"
+
+namespace gdrkit::shmem_impl::parts {
+namespace {
+
+/// Of what the PEs of a node share: their lines, and behind them what each says in its teams.
+constexpr std::size_t area_bytes_for_each = sizeof(PeLine) + sizeof(TeamLines);
+static_assert(sizeof(PeLine) % alignof(TeamLine) == 0);
+
+/// What all PEs must know of each other before they make heaps.
+struct Offer {
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t heap_max_bytes = 0;
+  std::uint64_t device_bytes = 0;
+  std::int32_t is_emulated = 0;
+  std::int32_t errno_value = 0;  ///< the PE has no device: why
+  char text[200] = "";
+};
+
+base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const ConnectionOptions& options) noexcept {
+  if (options.n_pes == 0) {
+    auto environment = bootstrap::read_launch_environment();
+    if (!environment) return base::pass(environment);
+    return bootstrap::exchange_by_environment(*environment, options.limit);
+  }
+  if (options.n_pes < 0 || options.pe < 0 || options.pe >= options.n_pes) {
+    return base::fail(EINVAL, "PE %d of %d: PEs are numbered from 0 to n_pes - 1", options.pe, options.n_pes);
+  }
+  if (options.unique_id != nullptr) {
+    return bootstrap::exchange_by_unique_id(*options.unique_id, options.pe, options.n_pes, options.limit);
+  }
+  if (options.allgather != nullptr) {
+    return bootstrap::exchange_by_callback(options.allgather, options.allgather_argument, options.pe, options.n_pes);
+  }
+  if (options.n_pes == 1) return bootstrap::exchange_by_environment(bootstrap::LaunchEnvironment{}, options.limit);
+  return base::fail(EINVAL, "%d PEs need a way to find each other: a unique id, an all-gather, or a launcher",
+                    options.n_pes);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Connections>> Connections::start(const ConnectionOptions& options) {
+  std::unique_ptr<Connections> made(new Connections());
+  if (auto connected = made->connect(options); !connected) return base::pass(connected);
+  return made;
+}
+
+base::Status Connections::connect(const ConnectionOptions& options) {
+  limit_ms_.store(options.limit.count());
+  reading_engine_ = options.reading_engine;
+  auto exchange = make_exchange(options);
+  if (!exchange) return base::pass(exchange);
+  pe_ = (*exchange)->pe();
+  n_pes_ = (*exchange)->n_pes();
+  if (auto joined = join_machine(**exchange, options); !joined) return joined;
+  if (node_pes() != n_pes_ && options.ucx_calls == nullptr) remote::Remote::prepare();
+  if (auto made = make_heap(**exchange, options); !made) return made;
+  return make_transports();
+}
+
+base::Status Connections::join_machine(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
+  auto place = bootstrap::MeetingPlace::open(options.socket_folder);
+  if (!place) return base::pass(place);
+  auto machine = node::read_machine_name({options.host_id, !options.socket_folder.empty()});
+  if (!machine) return base::pass(machine);
+  if (options.is_p2p_disabled) {
+    auto machines = exchange.gather(*machine, "machines of the PEs");
+    if (!machines) return base::pass(machines);
+    const auto own = machines->begin() + pe_;
+    local_index_ = static_cast<int>(std::count(machines->begin(), own, *machine));
+    std::snprintf(machine->boot_id, sizeof machine->boot_id, "machine %d, apart", options.machine.value_or(pe_));
+  }
+  auto node = node::join_node(*machine, exchange, 0, options.limit, area_bytes_for_each, *place);
+  if (!node) return base::pass(node);
+  node_ = std::move(*node);
+  if (!options.is_p2p_disabled) local_index_ = node_->index_of(pe_);
+  return {};
+}
+
+base::Status Connections::open_device(const ConnectionOptions& options) {
+  if (base::read_settings().backend == "emulated") {
+    auto count = platform::emulated_device_count();
+    if (!count) return base::pass(count);
+    auto opened = platform::open_emulated_device(options.device.value_or(local_index_ % *count));
+    if (!opened) return base::pass(opened);
+    device_ = std::move(*opened);
+    return {};
+  }
+  auto calls = platform::cuda_calls();
+  if (!calls) {
+    return base::fail(calls.error().errno_value,
+                      "%s (without a GPU: gdrkit run --emulated, or GDRKIT_BACKEND=emulated)", calls.error().text());
+  }
+  cuda_ = *calls;
+  auto count = platform::cuda_device_count(*cuda_);
+  if (!count) return base::pass(count);
+  if (*count == 0)
+    return base::fail(
+        ENODEV, "CUDA shows this process no GPU (without one: gdrkit run --emulated, or GDRKIT_BACKEND=emulated)");
+  // Opening makes the device current here; the caller's thread keeps what it had.
+  void* before = nullptr;
+  (void)cuda_->ctx_get_current(&before);
+  auto opened = platform::open_cuda_device(options.device.value_or(local_index_ % *count), *cuda_);
+  (void)cuda_->ctx_set_current(before);
+  if (!opened) return base::pass(opened);
+  device_ = std::move(*opened);
+  return {};
+}
+
+base::Status Connections::start_remote(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
+  remote::RemoteOptions wanted;
+  wanted.device = device_.get();
+  wanted.node = node_.get();
+  wanted.limit_ms = &limit_ms_;
+  wanted.calls = options.ucx_calls;
+  // `automatic` uses direct transfers only with a GPU; see transport/ucx.cpp.
+  wanted.is_direct = options.remote_way == transport::RemoteWay::direct ||
+                     (options.remote_way == transport::RemoteWay::automatic && !device_->is_emulated());
+  wanted.silence = options.remote_silence;
+  wanted.heartbeat = options.remote_silence / 7;
+  auto started = remote::Remote::start(exchange, wanted);
+  if (!started) {
+    return base::fail_vendor(started.error().errno_value, started.error().vendor_code,
+                             "the job has PEs on other machines, which need UCX: %s", started.error().text());
+  }
+  remote_ = std::move(*started);
+  remote_way_ = options.remote_way;
+  node_ = std::make_unique<JobNode>(std::move(node_), *remote_);
+  return {};
+}
+
+base::Status Connections::make_heap(bootstrap::Exchange& exchange, const ConnectionOptions& options) {
+  Offer mine;
+  mine.heap_bytes = options.heap_bytes;
+  mine.heap_max_bytes = options.heap_max_bytes;
+  auto opened = open_device(options);
+  if (opened) {
+    const platform::DeviceScope scope(*device_);
+    mine.is_emulated = device_->is_emulated() ? 1 : 0;
+    if (auto memory = device_->memory()) mine.device_bytes = memory->total_bytes;
+  } else {
+    mine.errno_value = opened.error().errno_value;
+    std::snprintf(mine.text, sizeof mine.text, "%s", opened.error().text());
+  }
+  auto offers = exchange.gather(mine, "devices and heap sizes");
+  if (!offers) return base::pass(offers);
+  if (!opened) return opened;
+  heap::HeapSizes sizes{mine.heap_bytes, mine.heap_max_bytes};
+  std::uint64_t largest_device = 0;
+  for (int other = 0; other < n_pes_; ++other) {
+    const Offer& offer = (*offers)[static_cast<std::size_t>(other)];
+    if (offer.errno_value != 0) {
+      return base::fail(bootstrap::errno_of_peer(offer.errno_value), "PE %d has no device: %.*s", other,
+                        static_cast<int>(sizeof offer.text), offer.text);
+    }
+    if (offer.is_emulated != mine.is_emulated) {
+      return base::fail(EPROTO, "PE %d is %s, PE %d is not: all or none", mine.is_emulated != 0 ? pe_ : other,
+                        "emulated (GDRKIT_BACKEND)", mine.is_emulated != 0 ? other : pe_);
+    }
+    if (offer.heap_bytes != mine.heap_bytes || offer.heap_max_bytes != mine.heap_max_bytes) {
+      return base::fail(EPROTO,
+                        "PE %d asks for a heap of %" PRIu64 " bytes (at most %" PRIu64 "), PE %d of %" PRIu64
+                        " (%" PRIu64 ")",
+                        other, offer.heap_bytes, offer.heap_max_bytes, pe_, mine.heap_bytes, mine.heap_max_bytes);
+    }
+    largest_device = std::max(largest_device, offer.device_bytes);
+  }
+  if (sizes.max_bytes == 0) sizes.max_bytes = largest_device;
+  team_memory_ = TeamMemory(n_pes_, sizes.max_bytes);
+  sizes.reserved_bytes = heap::SymmetricHeap::zeroed_bytes + team_memory_.size_bytes();
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  if (node_pes() != n_pes_) {
+    if (auto started = start_remote(exchange, options); !started) return started;
+  }
+  auto heap = heap::SymmetricHeap::create(*device_, *node_, pe_, sizes, cuda_);
+  const bool is_stated = !options.host_id.empty() || !options.socket_folder.empty();
+  if (!heap && heap.error().vendor_code != 0 && is_stated && node_pes() > 1) {
+    return base::fail_vendor(heap.error().errno_value, heap.error().vendor_code,
+                             "%s; pass all GPUs of the job to each container, or unset GDRKIT_SHMEM_HOSTID and "
+                             "GDRKIT_SHMEM_SOCKET_DIR: PEs that these join must see each other's GPUs",
+                             heap.error().text());
+  }
+  if (!heap) return base::pass(heap);
+  heap_ = std::move(*heap);
+  return {};
+}
+
+base::Status Connections::make_transports() {
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  // All that the library launches, and now: in a capture, or while GPU kernels wait for each other, it would be too
+  // late.
+  using platform::GpuKernel;
+  auto loaded = platform::GpuKernels::load<GpuKernel::atomic, GpuKernel::collective, GpuKernel::stream_signal,
+                                           GpuKernel::stream_value, GpuKernel::stream_wait>(*device_);
+  if (!loaded) return base::pass(loaded);
+  gpu_kernels_.emplace(std::move(*loaded));
+  auto atomics = transport::Atomics::make(*device_, *gpu_kernels_);
+  if (!atomics) return base::pass(atomics);
+  atomics_ = std::move(*atomics);
+  if (remote_ != nullptr) {
+    auto home = transport::HomeMemory::make(*device_, *heap_, *atomics_);
+    if (!home) return base::pass(home);
+    home_ = std::move(*home);
+  }
+#define GDRKIT_SHMEM_TRANSPORT(name)              \
+  {                                               \
+    auto made = make_##name(transport_setting()); \
+    if (!made) return base::pass(made);           \
+    transports_.push_back(std::move(*made));      \
+  }
+#include "shmem/transport/transports.def"
+#undef GDRKIT_SHMEM_TRANSPORT
+  while (remote_transport_ < transports_.size() && !transports_[remote_transport_]->is_remote()) ++remote_transport_;
+  if (remote_ != nullptr) {
+    if (remote_way_ != transport::RemoteWay::copied) home_->use(*transports_.front());
+    remote_->open(*home_);
+  }
+  return {};
+}
+
+transport::TransportSetting Connections::transport_setting() const noexcept {
+  return {device_.get(), heap_.get(), node_pes(),  node_pes(),
+          remote_.get(), home_.get(), remote_way_, reading_engine_.c_str()};
+}
+
+std::size_t Connections::slots() const noexcept {
+  return static_cast<std::size_t>(node_pes() + (remote_ != nullptr ? n_pes_ : 0));
+}
+
+base::Result<int> Connections::slot_of(int pe) const noexcept {
+  if (pe < 0 || pe >= n_pes_) return base::fail(EINVAL, "there is no PE %d: the job has %d", pe, n_pes_);
+  const int index = node_->index_of(pe);
+  return index >= 0 ? index : node_pes() + pe;
+}
+
+base::Result<PeerRange> Connections::find(const void* address, std::size_t size_bytes, int pe) const noexcept {
+  auto slot = slot_of(pe);
+  if (!slot) return base::pass(slot);
+  auto range = heap_->find(address, size_bytes);
+  if (!range) return base::pass(range);
+  return PeerRange{*slot, *range};
+}
+
+base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {
+  auto remote = find(address, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  if (is_remote(remote->slot)) {
+    return base::fail(EOPNOTSUPP,
+                      "this GPU does not reach PE %d: it is on another machine, where the CPU's calls reach", pe);
+  }
+  return heap_->address(remote->slot, remote->range.offset);
+}
+
+TeamLines& Connections::team_lines(int index) const noexcept {
+  auto* const first = static_cast<char*>(node_->area()) + static_cast<std::size_t>(node_pes()) * sizeof(PeLine);
+  return reinterpret_cast<TeamLines*>(first)[index];
+}
+
+void Connections::close() noexcept {
+  if (remote_ != nullptr) remote_->close();
+}
+
+Connections::~Connections() {
+  if (device_ == nullptr) return;
+  const platform::DeviceScope scope(*device_);
+  close();
+  home_.reset();
+  atomics_.reset();
+  gpu_kernels_.reset();
+  transports_.clear();
+  heap_.reset();
+}
+
+}  // namespace gdrkit::shmem_impl::parts

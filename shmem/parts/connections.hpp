@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Connections: a PE's GPU, its heap and its ways to the other PEs, set up once at its start.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "platform/device/device.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "shmem/bootstrap/exchange.hpp"
+#include "shmem/heap/symmetric_heap.hpp"
+#include "shmem/node/node.hpp"
+#include "shmem/parts/pe_line.hpp"
+#include "shmem/parts/team_line.hpp"
+#include "shmem/parts/team_memory.hpp"
+#include "shmem/remote/remote.hpp"
+#include "shmem/transport/atomics.hpp"
+#include "shmem/transport/home_memory.hpp"
+#include "shmem/transport/transport.hpp"
+
+namespace gdrkit::shmem_impl::parts {
+
+struct ConnectionOptions {
+  int n_pes = 0;  ///< 0: taken from the environment, with `pe`
+  int pe = 0;
+  std::optional<int> device;
+  std::chrono::milliseconds limit{0};  ///< of collectives and waits
+  const bootstrap::UniqueId* unique_id = nullptr;
+  bootstrap::AllgatherFunction allgather = nullptr;
+  void* allgather_argument = nullptr;
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t heap_max_bytes = 0;  ///< 0: the largest GPU's memory
+  bool is_p2p_disabled = false;      ///< every other PE counts as one of another machine; the same on all PEs
+  std::optional<int> machine;        ///< with is_p2p_disabled: PEs with the same number count as of one machine
+  std::string host_id;               ///< as in StatedMachine
+  std::string socket_folder;         ///< of the MeetingPlace; "": abstract names
+  transport::RemoteWay remote_way = transport::RemoteWay::automatic;
+  std::string reading_engine;                      ///< as in TransportSetting
+  const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: the machine's, loaded where it is needed
+  std::chrono::milliseconds remote_silence{7000};  ///< after which a PE of another machine is dead
+};
+
+/// A PE's copy of a range of the symmetric heap.
+struct PeerRange {
+  int slot = 0;  ///< in transports' numbering
+  heap::HeapRange range;
+};
+
+/// Thread-safe but for start and close. Everything that it returns lives as long as it does.
+class Connections {
+ public:
+  using Transports = std::vector<std::unique_ptr<transport::Transport>>;
+
+  /// Collective.
+  [[nodiscard]] static base::Result<std::unique_ptr<Connections>> start(const ConnectionOptions& options);
+  ~Connections();
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+  /// Ends the connections to other machines.
+  void close() noexcept;
+
+  [[nodiscard]] int pe() const noexcept { return pe_; }
+  [[nodiscard]] int n_pes() const noexcept { return n_pes_; }
+  [[nodiscard]] int node_pes() const noexcept { return static_cast<int>(node_->pes().size()); }
+  [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return std::chrono::milliseconds(limit_ms_.load()); }
+  void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
+
+  [[nodiscard]] platform::Device& device() const noexcept { return *device_; }
+  /// nullptr on the emulated device.
+  [[nodiscard]] const platform::CudaCalls* cuda() const noexcept { return cuda_; }
+  [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return *gpu_kernels_; }
+  [[nodiscard]] transport::Atomics& atomics() const noexcept { return *atomics_; }
+  [[nodiscard]] node::Node& node() const noexcept { return *node_; }
+  [[nodiscard]] heap::SymmetricHeap& heap() const noexcept { return *heap_; }
+  /// nullptr: all PEs are on this machine.
+  [[nodiscard]] remote::Remote* remote() const noexcept { return remote_.get(); }
+
+  [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
+  /// The first transport that may serve that slot; those before it serve PEs of this machine only.
+  [[nodiscard]] std::size_t first_transport(int slot) const noexcept { return is_remote(slot) ? remote_transport_ : 0; }
+  /// What transports of this PE are made from.
+  [[nodiscard]] transport::TransportSetting transport_setting() const noexcept;
+  /// Slots of all PEs, in transports' numbering.
+  [[nodiscard]] std::size_t slots() const noexcept;
+  /// EINVAL: `pe` is out of range.
+  [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
+  [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
+  /// That PE's copy of [address, address + size_bytes) of the own heap. EINVAL: the range leaves its allocation.
+  [[nodiscard]] base::Result<PeerRange> find(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  /// Where this PE's GPU reaches that. EOPNOTSUPP: it does not.
+  [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  [[nodiscard]] base::Result<void*> pointer(const void* address, int pe) const noexcept {
+    auto at = reach(address, 1, pe);
+    if (!at) return base::pass(at);
+    return reinterpret_cast<void*>(*at);
+  }
+
+  // What the PEs of this machine share, by position in the node.
+  [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
+  [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
+  [[nodiscard]] const TeamMemory& team_memory() const noexcept { return team_memory_; }
+  /// Of the teams' part of the own heap.
+  [[nodiscard]] std::uint64_t teams_address() const noexcept {
+    return heap_->own_address(heap::SymmetricHeap::zeroed_bytes);
+  }
+
+ private:
+  Connections() noexcept = default;
+  base::Status connect(const ConnectionOptions& options);
+  base::Status join_machine(bootstrap::Exchange& exchange, const ConnectionOptions& options);
+  base::Status open_device(const ConnectionOptions& options);
+  base::Status start_remote(bootstrap::Exchange& exchange, const ConnectionOptions& options);
+  base::Status make_heap(bootstrap::Exchange& exchange, const ConnectionOptions& options);
+  base::Status make_transports();
+
+  int pe_ = 0;
+  int n_pes_ = 1;
+  int local_index_ = 0;  // among the PEs of this machine, for the choice of a device
+  std::atomic<std::int64_t> limit_ms_{0};
+  const platform::CudaCalls* cuda_ = nullptr;
+  transport::RemoteWay remote_way_ = transport::RemoteWay::automatic;
+  std::string reading_engine_;
+  TeamMemory team_memory_;
+  std::size_t remote_transport_ = 0;
+  // Destroyed from the last to the first.
+  std::unique_ptr<node::Node> node_;
+  std::unique_ptr<platform::Device> device_;
+  std::unique_ptr<remote::Remote> remote_;
+  std::unique_ptr<heap::SymmetricHeap> heap_;
+  Transports transports_;
+  std::optional<platform::GpuKernels> gpu_kernels_;
+  std::unique_ptr<transport::Atomics> atomics_;
+  std::unique_ptr<transport::HomeMemory> home_;
+};
+
+}  // namespace gdrkit::shmem_impl::parts

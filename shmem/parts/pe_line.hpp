@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// PeLine: the state of a PE that the other PEs of its machine read in shared host memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace gdrkit::shmem_impl::parts {
+
+/// AgreedCall::operation of functions that all PEs of the job call.
+enum AgreedOperation : std::uint64_t { allocating = 1, freeing, registering, sharing, unregistering };
+
+/// What a PE passed to a collective function.
+struct AgreedCall {
+  std::int32_t pe = -1;  ///< -1: none
+  std::uint64_t operation = 0;
+  std::uint64_t arguments[2] = {};
+
+  [[nodiscard]] bool is_like(const AgreedCall& other) const noexcept {
+    return operation == other.operation && arguments[0] == other.arguments[0] && arguments[1] == other.arguments[1];
+  }
+};
+/// Of any number of PEs: the first one's call, and that of the first PE whose call differs from it.
+struct AgreedCalls {
+  AgreedCall first;
+  AgreedCall different;
+};
+
+/// One PE writes it; the other PEs of its machine read it. The shared area is an array of PeLine, indexed by the PE's
+/// position on the machine. A PeLine has two cache lines, because CPUs fetch them in pairs.
+struct alignas(128) PeLine {
+  std::atomic<std::uint64_t> arrivals;  ///< how many synchronisations this PE has come to
+  // What it was called with, valid between two synchronisations.
+  std::atomic<std::uint64_t> operation;
+  std::atomic<std::uint64_t> arguments[2];
+  // Of the machine's first PE, in a job over several machines: up to which synchronisation all machines have come, and
+  // what was called there.
+  std::atomic<std::uint64_t> released;
+  AgreedCalls calls;
+};
+static_assert(sizeof(PeLine) == 128 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace gdrkit::shmem_impl::parts

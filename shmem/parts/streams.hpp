@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Streams: puts, gets, signals and waits of a PE as work of a stream of its GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.hpp"
+#include "gdrkit/shmem.h"
+#include "platform/device/device.hpp"
+#include "shmem/parts/connections.hpp"
+#include "shmem/parts/gpu_code.hpp"
+#include "shmem/parts/transfers.hpp"
+#include "shmem/parts/waits.hpp"
+#include "shmem/stream/stream_work.hpp"
+
+namespace gdrkit::shmem_impl::parts {
+
+/// Thread-safe. A stream is a CUstream; nullptr: the default stream. Work is added to it, not waited for.
+class Streams {
+ public:
+  /// All must outlive it.
+  Streams(Connections& connections, Transfers& transfers, GpuCode& gpu_code) noexcept
+      : connections_(connections),
+        transfers_(transfers),
+        gpu_code_(gpu_code),
+        work_(connections.device(), connections.gpu_kernels()) {}
+
+  base::Status put(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) noexcept {
+    return put_with(target, source, size_bytes, pe, {}, stream);
+  }
+  /// Reads `value` during the call.
+  base::Status put_value(void* target, const void* value, std::size_t size_bytes, int pe, void* stream) noexcept;
+  base::Status get(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) noexcept;
+  base::Status put_signal(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
+                          gdrkit_shmem_signal operation, int pe, void* stream) noexcept;
+  base::Status signal(void* word, std::uint64_t value, gdrkit_shmem_signal operation, int pe, void* stream) noexcept;
+  base::Status wait(const Word& word, gdrkit_shmem_comparison comparison, std::uint64_t value, void* stream) noexcept;
+  base::Status quiet(void* stream) noexcept;
+
+  [[nodiscard]] base::Result<void*> create() noexcept;
+  base::Status destroy(void* stream) noexcept;
+  /// Waits for the stream's work.
+  base::Status synchronize(void* stream) noexcept;
+
+ private:
+  /// `signal.address` 0: no signal.
+  base::Status put_with(void* target, const void* source, std::size_t size_bytes, int pe,
+                        const platform::StreamSignal& signal, void* stream) noexcept;
+  [[nodiscard]] base::Result<platform::StreamSignal> signal_of(const void* word, std::uint64_t value,
+                                                               gdrkit_shmem_signal operation, int pe) const noexcept;
+  [[nodiscard]] bool is_beyond_gpu(int pe) const noexcept;
+  /// For work to a PE that this GPU does not reach: waits for the stream's earlier work, then does it, so that it is
+  /// done before the call returns.
+  template <class Call>
+  base::Status by_cpu_in_order(const void* address, std::size_t size_bytes, int pe, void* stream, Call call) noexcept;
+
+  Connections& connections_;
+  Transfers& transfers_;
+  GpuCode& gpu_code_;
+  stream::StreamWork work_;
+};
+
+}  // namespace gdrkit::shmem_impl::parts

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The PEs of a machine meet through its shared memory; the first of each machine then meets those of the others, and
+// lets its own go on.
+#include "shmem/parts/synchronization.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+
+#include "shmem/parts/waiter.hpp"
+
+namespace gdrkit::shmem_impl::parts {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto farewell_limit = 5000ms;
+
+/// Adds one call. Of all calls that were added, in any order: the one of the lowest PE, and of those that differ from
+/// it the one of the lowest PE.
+void add_call(AgreedCalls* calls, const AgreedCall& call) noexcept {
+  if (call.pe < 0) return;
+  AgreedCall all[] = {calls->first, calls->different, call};
+  std::sort(std::begin(all), std::end(all), [](const AgreedCall& one, const AgreedCall& other) {
+    return static_cast<unsigned>(one.pe) < static_cast<unsigned>(other.pe);  // none: last
+  });
+  calls->first = all[0];
+  calls->different = {};
+  for (const AgreedCall& other : all) {
+    if (other.pe < 0 || calls->different.pe >= 0 || other.is_like(all[0])) continue;
+    calls->different = other;
+  }
+}
+
+void fold_calls(void* state, const void* other) {
+  AgreedCalls theirs;
+  std::memcpy(&theirs, other, sizeof theirs);
+  add_call(static_cast<AgreedCalls*>(state), theirs.first);
+  add_call(static_cast<AgreedCalls*>(state), theirs.different);
+}
+
+base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept {
+  const AgreedCall& first = calls.first;
+  const AgreedCall& other = calls.different;
+  if (other.pe < 0) return {};
+  if (first.operation != other.operation) {
+    return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what, first.pe, other.pe);
+  }
+  const int which = first.arguments[0] != other.arguments[0] ? 0 : 1;
+  return base::fail(EPROTO, "%s: PE %d passed %" PRIu64 ", PE %d %" PRIu64 "; all PEs must pass the same", what,
+                    first.pe, first.arguments[which], other.pe, other.arguments[which]);
+}
+
+}  // namespace
+
+/// Ordering: a PE's accesses before it comes are released by its count, and acquired by all who see it.
+base::Status Synchronization::sync_all(const char* what) noexcept {
+  if (connections_.remote() != nullptr) {
+    auto met = sync_machines(what, {connections_.pe(), 0, {}}, connections_.limit());
+    return met ? base::Status() : base::Status(base::pass(met));
+  }
+  node::Node& node = connections_.node();
+  const std::uint64_t arrival = own_line().arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+  for (std::size_t other = 0; other < node.pes().size(); ++other) {
+    Waiter waiter(node, connections_.limit(), what);
+    while (connections_.line(static_cast<int>(other)).arrivals.load(std::memory_order_acquire) < arrival) {
+      if (auto waited = waiter.pause(); !waited) {
+        return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d)", waited.error().text(),
+                          connections_.pe(), node.pes()[other]);
+      }
+    }
+  }
+  return {};
+}
+
+base::Status Synchronization::agree(const char* what, std::uint64_t operation, std::uint64_t first,
+                                    std::uint64_t second) noexcept {
+  if (connections_.remote() != nullptr) {
+    auto calls = sync_machines(what, {connections_.pe(), operation, {first, second}}, connections_.limit());
+    return calls ? compare_calls(what, *calls) : base::Status(base::pass(calls));
+  }
+  PeLine& own = own_line();
+  own.operation.store(operation, std::memory_order_relaxed);
+  own.arguments[0].store(first, std::memory_order_relaxed);
+  own.arguments[1].store(second, std::memory_order_relaxed);
+  if (auto met = sync_all(what); !met) return met;
+  // All compare with the first PE, so that all come to the same answer.
+  node::Node& node = connections_.node();
+  base::Status agreed;
+  const PeLine& root = connections_.line(0);
+  for (std::size_t other = 1; agreed && other < node.pes().size(); ++other) {
+    const PeLine& theirs = connections_.line(static_cast<int>(other));
+    const bool is_same =
+        theirs.operation.load(std::memory_order_relaxed) == root.operation.load(std::memory_order_relaxed);
+    if (!is_same) {
+      agreed = base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what, node.pes()[0],
+                          node.pes()[other]);
+    } else if (const bool is_first = theirs.arguments[0].load() != root.arguments[0].load();
+               is_first || theirs.arguments[1].load() != root.arguments[1].load()) {
+      agreed = base::fail(EPROTO, "%s: PE %d passed %" PRIu64 ", PE %d %" PRIu64 "; all PEs must pass the same", what,
+                          node.pes()[0], root.arguments[is_first ? 0 : 1].load(), node.pes()[other],
+                          theirs.arguments[is_first ? 0 : 1].load());
+    }
+  }
+  // Nobody writes its line anew before all have read it.
+  if (auto met = sync_all(what); !met) return met;
+  return agreed;
+}
+
+/// Ordering: as sync_all's on one machine; the first PE acquires the others' arrivals and releases them after it has
+/// met the other machines.
+base::Result<AgreedCalls> Synchronization::sync_machines(const char* what, const AgreedCall& call,
+                                                         std::chrono::milliseconds limit) noexcept {
+  node::Node& node = connections_.node();
+  PeLine& own = own_line();
+  own.operation.store(call.operation, std::memory_order_relaxed);
+  own.arguments[0].store(call.arguments[0], std::memory_order_relaxed);
+  own.arguments[1].store(call.arguments[1], std::memory_order_relaxed);
+  const std::uint64_t arrival = own.arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+  PeLine& root = connections_.line(0);
+  const auto wait_for = [&](const std::atomic<std::uint64_t>& count, int pe) -> base::Status {
+    Waiter waiter(node, limit, what);
+    while (count.load(std::memory_order_acquire) < arrival) {
+      if (auto waited = waiter.pause(); !waited) {
+        return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d)", waited.error().text(),
+                          connections_.pe(), pe);
+      }
+    }
+    return {};
+  };
+  if (own_index_ != 0) {
+    if (auto released = wait_for(root.released, node.pes()[0]); !released) return base::pass(released);
+    return root.calls;
+  }
+  AgreedCalls calls;
+  for (std::size_t other = 0; other < node.pes().size(); ++other) {
+    if (auto came = wait_for(connections_.line(static_cast<int>(other)).arrivals, node.pes()[other]); !came)
+      return base::pass(came);
+    const PeLine& theirs = connections_.line(static_cast<int>(other));
+    add_call(&calls, {node.pes()[other],
+                      theirs.operation.load(std::memory_order_relaxed),
+                      {theirs.arguments[0].load(std::memory_order_relaxed),
+                       theirs.arguments[1].load(std::memory_order_relaxed)}});
+  }
+  if (auto met = connections_.remote()->meet(&calls, sizeof calls, &fold_calls, what); !met) return base::pass(met);
+  root.calls = calls;
+  root.released.store(arrival, std::memory_order_release);
+  return calls;
+}
+
+/// A PE that closes its connections looks like one that died. So none does before all have said that they end.
+void Synchronization::say_farewell() noexcept {
+  if (connections_.remote() != nullptr) (void)sync_machines("finalize", {connections_.pe(), 0, {}}, farewell_limit);
+}
+
+}  // namespace gdrkit::shmem_impl::parts

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// TeamMemory: where teams have their words and scratch memory in each heap. Every heap has room for all teams from the
+// start, as a team's PEs cannot grow the heaps of the others.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "gdrkit/shmem.h"
+
+namespace gdrkit::shmem_impl::parts {
+
+/// Offsets from the start of the teams' part of the heap.
+class TeamMemory {
+ public:
+  TeamMemory() noexcept = default;
+  /// The same on all PEs, as n_pes and the heap's largest size are.
+  TeamMemory(int n_pes, std::uint64_t heap_max_bytes) noexcept
+      : words_bytes_(std::max<std::uint64_t>(smallest_words_bytes, 128 + 2 * row_bytes(n_pes))),
+        scratch_bytes_(
+            std::clamp(std::bit_floor(heap_max_bytes / 2048), smallest_scratch_bytes, largest_scratch_bytes)) {}
+
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept {
+    return table_bytes + GDRKIT_SHMEM_TEAMS_MAX * team_bytes();
+  }
+  [[nodiscard]] static std::uint64_t table() noexcept { return 0; }
+  [[nodiscard]] std::uint64_t words(int slot) const noexcept {
+    return table_bytes + static_cast<std::uint64_t>(slot) * team_bytes();
+  }
+  [[nodiscard]] std::uint64_t scratch(int slot) const noexcept { return words(slot) + words_bytes_; }
+  [[nodiscard]] std::uint64_t words_bytes() const noexcept { return words_bytes_; }
+  [[nodiscard]] std::uint64_t scratch_bytes() const noexcept { return scratch_bytes_; }
+  [[nodiscard]] std::uint64_t team_bytes() const noexcept { return words_bytes_ + scratch_bytes_; }
+
+  static constexpr std::uint64_t table_bytes = 4096;
+
+ private:
+  static constexpr std::uint64_t smallest_words_bytes = 16384;
+  static constexpr std::uint64_t smallest_scratch_bytes = 16384;
+  static constexpr std::uint64_t largest_scratch_bytes = 524288;  // 64 KiB between two PEs without an answer
+
+  static std::uint64_t row_bytes(int n_pes) noexcept {
+    return (static_cast<std::uint64_t>(n_pes) * 8 + 127) / 128 * 128;
+  }
+
+  std::uint64_t words_bytes_ = 0;
+  std::uint64_t scratch_bytes_ = 0;
+};
+
+}  // namespace gdrkit::shmem_impl::parts

@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/parts/transfers.hpp"
+
+#include <cinttypes>
+#include <vector>
+
+#include "gdrkit/shmem_device.cuh"
+#include "platform/device/cuda_calls.hpp"
+#include "platform/device/device_scope.hpp"
+
+namespace gdrkit::shmem_impl::parts {
+namespace {
+
+std::size_t limit_of(const transport::Transport& transport, bool is_put, transport::LocalMemory memory) noexcept {
+  const transport::TransportLimits& limits = transport.limits();
+  return (is_put ? limits.put : limits.get)[static_cast<std::size_t>(memory)];
+}
+
+/// Calls `carry(transport number)` with the first from `begin` on that is to take this transfer; where one turns out
+/// not to reach the slot or its memory, the next.
+template <class Carry>
+base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<transport::Transport>>& transports,
+                                         std::size_t begin, int slot, std::size_t size_bytes, bool is_put,
+                                         transport::LocalMemory memory, Carry carry) noexcept {
+  base::Status last = base::fail_literal(EOPNOTSUPP, "no transport carries this");
+  for (std::size_t i = begin; i < transports.size(); ++i) {
+    if (size_bytes > limit_of(*transports[i], is_put, memory)) continue;
+    if (auto serves = transports[i]->serves(slot); !serves) {
+      last = std::move(serves);
+      continue;
+    }
+    last = carry(i);
+    if (last) return i;
+    if (last.error().errno_value != EOPNOTSUPP && transports[i]->serves(slot)) break;
+  }
+  return base::pass(last);
+}
+
+}  // namespace
+
+Transfers::Transfers(Connections& connections)
+    : connections_(connections), transports_(connections.transports()), proxy_work_(*this, connections) {
+  order_.open(connections.slots(), transports_.size());
+}
+
+base::Result<std::unique_ptr<Transfers>> Transfers::make(Connections& connections) {
+  std::unique_ptr<Transfers> made(new Transfers(connections));
+  if (connections.remote() != nullptr) {
+    if (auto proxied = made->make_proxy(); !proxied) return base::pass(proxied);
+  }
+  return made;
+}
+
+base::Status Transfers::make_proxy() {
+  const node::Node& node = connections_.node();
+  const int own = node.index_of(connections_.pe());
+  std::vector<std::int32_t> away(static_cast<std::size_t>(connections_.n_pes()), shmem::detail::beyond_reach);
+  for (const int pe : node.pes()) away[static_cast<std::size_t>(pe)] = node.index_of(pe) - own;
+  auto proxy = proxy::Proxy::make(connections_.device(), proxy_work_, away);
+  if (!proxy) return base::pass(proxy);
+  proxy_ = std::move(*proxy);
+  return {};
+}
+
+void Transfers::stop_proxy() noexcept {
+  if (proxy_ != nullptr) proxy_->stop();
+}
+
+base::Result<transport::LocalMemory> Transfers::memory_of(const void* address, std::size_t size_bytes) const noexcept {
+  if (connections_.heap().contains(address)) {
+    auto range = connections_.heap().find(address, size_bytes);
+    if (!range) return base::pass(range);
+    return transport::LocalMemory::heap;
+  }
+  return buffers_.kind_of(address, size_bytes, connections_.cuda());
+}
+
+base::Status Transfers::put(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
+  const auto slot = connections_.slot_of(pe);
+  if (!slot) return base::pass(slot);
+  const auto range = connections_.heap().find(target, size_bytes);
+  if (!range) return base::pass(range);
+  if (size_bytes == 0) return {};
+  if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  auto carried = put_by(*slot, *range, source, size_bytes, is_async);
+  if (!carried) return base::pass(carried);
+  return {};
+}
+
+base::Result<std::size_t> Transfers::put_by(int slot, const heap::HeapRange& range, const void* source,
+                                            std::size_t size_bytes, bool is_async) noexcept {
+  auto memory = memory_of(source, size_bytes);
+  if (!memory) return base::pass(memory);
+  return with_transport(transports_, connections_.first_transport(slot), slot, size_bytes, true, *memory,
+                        [&](std::size_t i) {
+                          if (auto ordered = order_.before_put(slot, i, transports_); !ordered) return ordered;
+                          return transports_[i]->put(slot, range, source, size_bytes, *memory, is_async);
+                        });
+}
+
+base::Status Transfers::get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
+  auto remote = connections_.find(source, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  if (size_bytes == 0) return {};
+  if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
+  auto memory = memory_of(target, size_bytes);
+  if (!memory) return base::pass(memory);
+  auto carried =
+      with_transport(transports_, connections_.first_transport(remote->slot), remote->slot, size_bytes, false, *memory,
+                     [&](std::size_t i) {
+                       return transports_[i]->get(remote->slot, remote->range, target, size_bytes, *memory, is_async);
+                     });
+  if (!carried) return base::pass(carried);
+  return {};
+}
+
+/// `transport`: the one to use; else the one that is chosen for a word, after a fence has put it behind all others'
+/// data.
+base::Status Transfers::store_word(const PeerRange& remote, std::uint64_t value, std::size_t size_bytes,
+                                   std::optional<std::size_t> transport) noexcept {
+  if (!transport) {
+    auto carried = put_by(remote.slot, remote.range, &value, size_bytes, false);
+    if (!carried) return base::pass(carried);
+    return {};
+  }
+  if (auto ordered = transports_[*transport]->order(remote.slot); !ordered) return ordered;
+  return transports_[*transport]->put(remote.slot, remote.range, &value, size_bytes, transport::LocalMemory::host,
+                                      false);
+}
+
+base::Status Transfers::signal(void* word, std::uint64_t value, gdrkit_shmem_signal operation, int pe) noexcept {
+  if (operation == GDRKIT_SHMEM_SIGNAL_ADD)
+    return atomic(word, sizeof value, GDRKIT_SHMEM_ATOMIC_ADD, value, 0, nullptr, pe);
+  return atomic(word, sizeof value, GDRKIT_SHMEM_ATOMIC_SET, value, 0, nullptr, pe);
+}
+
+base::Status Transfers::put_signal(void* target, const void* source, std::size_t size_bytes, void* word,
+                                   std::uint64_t value, gdrkit_shmem_signal operation, int pe, bool is_async) noexcept {
+  // The word first: where it is wrong, nothing is written.
+  auto signal_word = connections_.find(word, sizeof value, pe);
+  if (!signal_word) return base::pass(signal_word);
+  auto remote = connections_.find(target, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  if (size_bytes == 0) return signal(word, value, operation, pe);
+  if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  auto carried = put_by(remote->slot, remote->range, source, size_bytes, is_async);
+  if (!carried) return base::pass(carried);
+  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
+    // Messages to another machine keep their order; an update by this GPU follows what is complete.
+    auto done =
+        connections_.is_remote(remote->slot) ? transports_[*carried]->order(remote->slot) : complete(remote->slot);
+    if (!done) return done;
+    return signal(word, value, operation, pe);
+  }
+  // A transport keeps its own order, so the word follows the data by the same one.
+  const bool is_pending = transports_[*carried]->is_pending(remote->slot);
+  return store_word(*signal_word, value, sizeof value, is_pending ? carried.value() : std::optional<std::size_t>());
+}
+
+base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
+                               std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched, int pe,
+                               bool is_async) noexcept {
+  if (size_bytes != 4 && size_bytes != 8) {
+    return base::fail(EINVAL, "an atomic operation needs a word of 4 or 8 bytes, not %zu", size_bytes);
+  }
+  if (reinterpret_cast<std::uint64_t>(target) % size_bytes != 0) {
+    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of an atomic operation", target, size_bytes);
+  }
+  auto remote = connections_.find(target, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  if (operation == GDRKIT_SHMEM_ATOMIC_SET && fetched == nullptr) {
+    return store_word(*remote, operand, size_bytes, std::nullopt);
+  }
+  if (operation == GDRKIT_SHMEM_ATOMIC_FETCH) {
+    std::uint64_t value = 0;
+    if (fetched == nullptr) return get(&value, target, size_bytes, pe, false);
+    *fetched = 0;
+    return get(fetched, target, size_bytes, pe, is_async);
+  }
+  const auto performed = operation == GDRKIT_SHMEM_ATOMIC_SET ? GDRKIT_SHMEM_ATOMIC_SWAP : operation;
+  if (connections_.is_remote(remote->slot)) {
+    return connections_.remote()->update(pe, remote->range.offset, size_bytes, static_cast<unsigned>(performed),
+                                         operand, compare, fetched, is_async);
+  }
+  return connections_.atomics().run(connections_.heap().address(remote->slot, remote->range.offset), size_bytes,
+                                    performed, operand, compare, fetched);
+}
+
+base::Status Transfers::complete(int slot) noexcept {
+  base::Status done;
+  for (const auto& transport : transports_) base::keep_first(done, transport->complete(slot));
+  return done;
+}
+
+base::Status Transfers::complete_to(int pe) noexcept {
+  auto slot = connections_.slot_of(pe);
+  if (!slot) return base::pass(slot);
+  return complete(*slot);
+}
+
+base::Status Transfers::complete_all() noexcept {
+  base::Status done;
+  if (proxy_ != nullptr) base::keep_first(done, proxy_->drain(connections_.limit()));
+  for (int slot = 0; slot < connections_.node_pes(); ++slot) base::keep_first(done, complete(slot));
+  base::keep_first(done, connections_.atomics().complete());
+  if (connections_.remote() != nullptr) base::keep_first(done, connections_.remote()->flush_all());
+  return done;
+}
+
+base::Status Transfers::register_buffer(const void* address, std::size_t size_bytes) noexcept {
+  if (connections_.heap().contains(address)) {
+    return base::fail(EINVAL, "%p is in the symmetric heap, which needs no registration", address);
+  }
+  const platform::DeviceScope scope(connections_.device());
+  if (auto current = scope.status(); !current) return current;
+  auto memory = memory_of(address, size_bytes);
+  if (!memory) return base::pass(memory);
+  const auto word = reinterpret_cast<std::uint64_t>(address);
+  if (*memory == transport::LocalMemory::device) {
+    // Transfers trust what is registered: nothing beyond its end, and no other GPU's memory.
+    std::uint64_t start = 0;
+    std::size_t extent = 0;
+    if (const int got = connections_.cuda()->mem_get_address_range(&start, &extent, word); got != 0) {
+      return base::fail_vendor(EINVAL, got, "cuMemGetAddressRange of %p: %s", address, platform::cuda_result_name(got));
+    }
+    const std::uint64_t offset = word - start;
+    if (offset > extent || size_bytes > extent - offset) {
+      return base::fail(EINVAL, "%p + %zu bytes leaves its allocation of %zu bytes", address, size_bytes, extent);
+    }
+    int ordinal = -1;
+    int attribute = platform::cuda_pointer_attribute_device_ordinal;
+    void* values[] = {&ordinal};
+    (void)connections_.cuda()->pointer_get_attributes(1, &attribute, values, word);
+    if (ordinal != connections_.device().identity().ordinal) {
+      return base::fail(EINVAL, "%p is memory of GPU %d, PE %d has GPU %d", address, ordinal, connections_.pe(),
+                        connections_.device().identity().ordinal);
+    }
+  }
+  return buffers_.add(word, size_bytes, *memory);
+}
+
+base::Status Transfers::unregister_buffer(const void* address) noexcept {
+  return buffers_.remove(reinterpret_cast<std::uint64_t>(address));
+}
+
+void Transfers::forget(const heap::HeapChunk& chunk) noexcept {
+  for (const auto& transport : transports_) transport->forget(chunk);
+}
+
+}  // namespace gdrkit::shmem_impl::parts

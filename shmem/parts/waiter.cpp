@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/parts/waiter.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+namespace gdrkit::shmem_impl::parts {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t polls_without_clock = 64;
+constexpr auto spinning = 20us;  // an answer from another core takes 0.1 us, from a GPU 1 to 2
+constexpr auto yielding = 2ms;   // then cores may be scarce, or the wait long
+constexpr auto look_every = 100ms;
+
+void spin() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+void sleep(std::chrono::nanoseconds time) noexcept {
+  const timespec wanted{0, static_cast<long>(time.count())};
+  (void)::nanosleep(&wanted, nullptr);
+}
+
+}  // namespace
+
+base::Status Waiter::pause() noexcept {
+  node_.poll();
+  if (++polls_ < polls_without_clock) {
+    spin();
+    return {};
+  }
+  const auto now = Clock::now();
+  if (polls_ == polls_without_clock) {
+    begin_ = now;
+    next_look_ = now + look_every;
+  }
+  const auto waited = now - begin_;
+  if (waited < spinning) {
+    spin();
+  } else if (waited < yielding) {
+    ::sched_yield();
+  } else {
+    sleep(std::clamp<std::chrono::nanoseconds>(waited / 50, 50us, 1ms));
+  }
+  if (now >= next_look_ || (limit_ != 0ms && waited > limit_)) return look(now);
+  return {};
+}
+
+base::Status Waiter::look(Clock::time_point now) noexcept {
+  next_look_ = now + look_every;
+  if (const int dead = node_.first_dead(); dead >= 0) {
+    return base::fail(ECONNRESET, "%s: PE %d has ended", what_, dead);
+  }
+  if (limit_ == 0ms || now - begin_ <= limit_) return {};
+  return base::fail(ETIMEDOUT, "%s: not there after %lld ms", what_, static_cast<long long>(limit_.count()));
+}
+
+}  // namespace gdrkit::shmem_impl::parts

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Waits: loads and tests of words of the own heap, and waits for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.hpp"
+#include "gdrkit/shmem.h"
+#include "shmem/parts/connections.hpp"
+#include "shmem/parts/transfers.hpp"
+
+namespace gdrkit::shmem_impl::parts {
+
+/// A word of 4 or 8 bytes in the own heap, and how it is compared.
+struct Word {
+  const void* address = nullptr;
+  std::size_t size_bytes = 8;
+  bool is_signed = false;
+};
+
+/// Words that follow each other, and what is asked of each.
+struct Words {
+  Word first;
+  std::size_t count = 0;
+  gdrkit_shmem_comparison comparison = GDRKIT_SHMEM_EQ;
+  const std::uint64_t* values = nullptr;
+  std::size_t value_count = 0;  ///< 1, or `count`
+  const int* left_out = nullptr;
+};
+
+/// Thread-safe. Waits end with ETIMEDOUT at the PE's limit, and with ECONNRESET when another PE has ended.
+class Waits {
+ public:
+  /// Both must outlive it.
+  Waits(Connections& connections, Transfers& transfers) noexcept : connections_(connections), transfers_(transfers) {}
+
+  [[nodiscard]] base::Result<std::uint64_t> load(const Word& word) noexcept;
+  [[nodiscard]] base::Result<bool> test(const Word& word, gdrkit_shmem_comparison comparison,
+                                        std::uint64_t value) noexcept;
+  /// Returns what the word held.
+  [[nodiscard]] base::Result<std::uint64_t> wait_until(const Word& word, gdrkit_shmem_comparison comparison,
+                                                       std::uint64_t value) noexcept;
+
+  /// Each has compared as asked at some time.
+  base::Status wait_until_all(const Words& words) noexcept;
+  /// Which words do, in rising order: at least one, unless all are left out.
+  [[nodiscard]] base::Result<std::vector<std::size_t>> wait_until_some(const Words& words) noexcept;
+  [[nodiscard]] base::Result<std::vector<std::size_t>> test_some(const Words& words) noexcept;
+
+ private:
+  /// Gets `size_bytes` from `address` in the own heap.
+  base::Status read(void* target, const void* address, std::size_t size_bytes) noexcept {
+    return transfers_.get(target, address, size_bytes, connections_.pe(), false);
+  }
+
+  Connections& connections_;
+  Transfers& transfers_;
+};
+
+}  // namespace gdrkit::shmem_impl::parts

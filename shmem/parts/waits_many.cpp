@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Waits for many of a PE's own words.
+#include <cstring>
+#include <new>
+
+#include "shmem/parts/comparison.hpp"
+#include "shmem/parts/waiter.hpp"
+#include "shmem/parts/waits.hpp"
+
+namespace gdrkit::shmem_impl::parts {
+namespace {
+
+base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept {
+  const std::size_t size = words.first.size_bytes;
+  if (reinterpret_cast<std::uint64_t>(words.first.address) % size != 0) {
+    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", words.first.address, size);
+  }
+  if (words.count > SIZE_MAX / size) return base::fail(EINVAL, "%zu words exceed the address space", words.count);
+  if (words.count == 0) return {};
+  if (auto own = heap.find(words.first.address, words.count * size); !own) return base::pass(own);
+  if (words.values == nullptr) return base::fail(EINVAL, "the values to compare with are NULL");
+  if (words.value_count == 1 || words.value_count == words.count) return {};
+  return base::fail(EINVAL, "%zu values for %zu words: 1, or one for each", words.value_count, words.count);
+}
+
+/// What the words hold, and which of them are still asked for.
+class Looks {
+ public:
+  explicit Looks(const Words& words)
+      : words_(words), bytes_(words.count * words.first.size_bytes), is_open_(words.count, true) {
+    for (std::size_t i = 0; words.left_out != nullptr && i < words.count; ++i) is_open_[i] = words.left_out[i] == 0;
+  }
+
+  [[nodiscard]] void* data() noexcept { return bytes_.data(); }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return bytes_.size(); }
+  [[nodiscard]] bool is_any_open() const noexcept {
+    for (const bool is_open : is_open_) {
+      if (is_open) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool holds(std::size_t i) const noexcept {
+    if (!is_open_[i]) return false;
+    std::uint64_t seen = 0;
+    std::memcpy(&seen, bytes_.data() + i * words_.first.size_bytes, words_.first.size_bytes);
+    return compares(words_.first, seen, words_.comparison, words_.values[words_.value_count == 1 ? 0 : i]);
+  }
+  [[nodiscard]] std::vector<std::size_t> holding() const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < is_open_.size(); ++i) {
+      if (holds(i)) found.push_back(i);
+    }
+    return found;
+  }
+  void close_holding() noexcept {
+    for (std::size_t i = 0; i < is_open_.size(); ++i) {
+      if (holds(i)) is_open_[i] = false;
+    }
+  }
+
+ private:
+  const Words& words_;
+  std::vector<unsigned char> bytes_;
+  std::vector<bool> is_open_;
+};
+
+}  // namespace
+
+base::Status Waits::wait_until_all(const Words& words) noexcept try {
+  if (auto known = check(words, connections_.heap()); !known) return known;
+  Looks looks(words);
+  Waiter waiter(connections_.node(), connections_.limit(), "wait_until_all");
+  while (looks.is_any_open()) {
+    if (auto seen = read(looks.data(), words.first.address, looks.size_bytes()); !seen) return seen;
+    looks.close_holding();
+    if (!looks.is_any_open()) break;
+    if (auto waited = waiter.pause(); !waited) return waited;
+  }
+  return {};
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "out of memory while waiting for %zu words", words.count);
+}
+
+base::Result<std::vector<std::size_t>> Waits::wait_until_some(const Words& words) noexcept try {
+  if (auto known = check(words, connections_.heap()); !known) return base::pass(known);
+  Looks looks(words);
+  Waiter waiter(connections_.node(), connections_.limit(), "wait_until_some");
+  while (looks.is_any_open()) {
+    if (auto seen = read(looks.data(), words.first.address, looks.size_bytes()); !seen) {
+      return base::pass(seen);
+    }
+    if (auto found = looks.holding(); !found.empty()) return found;
+    if (auto waited = waiter.pause(); !waited) return base::pass(waited);
+  }
+  return std::vector<std::size_t>();
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "out of memory while waiting for %zu words", words.count);
+}
+
+base::Result<std::vector<std::size_t>> Waits::test_some(const Words& words) noexcept try {
+  if (auto known = check(words, connections_.heap()); !known) return base::pass(known);
+  Looks looks(words);
+  if (auto seen = read(looks.data(), words.first.address, looks.size_bytes()); !seen) {
+    return base::pass(seen);
+  }
+  return looks.holding();
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "out of memory while testing %zu words", words.count);
+}
+
+}  // namespace gdrkit::shmem_impl::parts

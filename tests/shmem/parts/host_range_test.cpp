@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Memory of the stack and of brk() is recognised to its last byte, and nothing else.
+#include "shmem/parts/host_range.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+namespace gdrkit::shmem_impl::parts {
+namespace {
+
+TEST(ShmemHostRange, TheStackOfEachThreadIsHostMemoryAndAnothersIsNotKnown) {
+  // Not a variable: the address sanitizer may place those elsewhere.
+  const void* const mine = __builtin_frame_address(0);
+  EXPECT_TRUE(is_surely_host(mine, 16));
+  bool knows_own = false;
+  bool knows_other = true;
+  std::thread([&] {
+    knows_own = is_surely_host(__builtin_frame_address(0), 16);
+    knows_other = is_surely_host(mine, 16);
+  }).join();
+  EXPECT_TRUE(knows_own);
+  EXPECT_FALSE(knows_other);
+}
+
+TEST(ShmemHostRange, WhatLeavesTheStackIsNotKnown) {
+  char mine[64] = {};
+  EXPECT_FALSE(is_surely_host(mine, SIZE_MAX));
+  EXPECT_FALSE(is_surely_host(mine, std::size_t{1} << 40));
+}
+
+TEST(ShmemHostRange, TheHeapOfBrkIsHostMemoryUpToItsEnd) {
+  constexpr std::size_t size_bytes = 4096;
+  auto* const start = static_cast<char*>(::sbrk(size_bytes));
+  ASSERT_NE(start, reinterpret_cast<char*>(-1));
+  EXPECT_TRUE(is_surely_host(start, size_bytes));
+  EXPECT_TRUE(is_surely_host(start + size_bytes - 1, 1));
+  const auto* const end = static_cast<const char*>(::sbrk(0));
+  EXPECT_FALSE(is_surely_host(end, 1));
+  EXPECT_FALSE(is_surely_host(end - 1, 2));
+}
+
+char variable[100] = {1};
+char zeroed[100];
+const char constant[100] = {1};
+
+TEST(ShmemHostRange, TheProgramsVariablesAreHostMemoryAndALibrarysAreNotKnown) {
+  EXPECT_TRUE(is_surely_host(variable, sizeof variable));
+  EXPECT_TRUE(is_surely_host(zeroed, sizeof zeroed));
+  EXPECT_FALSE(is_surely_host(variable, SIZE_MAX));
+  EXPECT_FALSE(is_surely_host(constant, 1));
+  EXPECT_FALSE(is_surely_host(reinterpret_cast<const void*>(&::getpid), 1));
+}
+
+TEST(ShmemHostRange, MappedMemoryIsNotKnown) {
+  constexpr std::size_t size_bytes = 1 << 20;
+  void* const mapped = ::mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  EXPECT_FALSE(is_surely_host(mapped, 8));
+  ::munmap(mapped, size_bytes);
+  EXPECT_FALSE(is_surely_host(nullptr, 8));
+}
+
+TEST(ShmemHostRange, SmallBlocksOfMallocAreHostMemoryOnTheMainThread) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer has an allocator of its own";
+#endif
+  const std::vector<char> message(1024);
+  EXPECT_TRUE(is_surely_host(message.data(), message.size()));
+  bool knows_main_heap = false;
+  std::thread([&] { knows_main_heap = is_surely_host(message.data(), message.size()); }).join();
+  EXPECT_TRUE(knows_main_heap);
+}
+
+TEST(ShmemHostRange, AForkedChildKnowsTheSame) {
+  auto* const heap = static_cast<char*>(::sbrk(4096));
+  ASSERT_NE(heap, reinterpret_cast<char*>(-1));
+  const auto answers = [&] {
+    return is_surely_host(__builtin_frame_address(0), 16) && is_surely_host(heap, 4096) &&
+           is_surely_host(variable, sizeof variable) && !is_surely_host(reinterpret_cast<const void*>(&::getpid), 1);
+  };
+  EXPECT_TRUE(answers());
+  // Also of a thread whose stack is the child's only one from then on, and which never asked before.
+  for (const bool is_other_thread : {false, true}) {
+    int status = -1;
+    const auto fork_and_ask = [&] {
+      const pid_t child = ::fork();
+      if (child == 0) ::_exit(answers() ? 0 : 1);
+      ::waitpid(child, &status, 0);
+    };
+    is_other_thread ? std::thread(fork_and_ask).join() : fork_and_ask();
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << is_other_thread;
+  }
+}
+
+/// What freed memory of brk() leaves behind may be mapped by anybody.
+TEST(ShmemHostRange, TheHeapOfBrkShrinks) {
+  ASSERT_FALSE(is_surely_host(nullptr, 8));  // the first call may enlarge malloc's heap
+  auto* const start = static_cast<char*>(::sbrk(4096));
+  ASSERT_NE(start, reinterpret_cast<char*>(-1));
+  ASSERT_TRUE(is_surely_host(start, 4096));
+  ASSERT_NE(::sbrk(-4096), reinterpret_cast<void*>(-1));
+  EXPECT_FALSE(is_surely_host(start, 8));
+}
+
+struct Fiber {
+  ucontext_t own{};
+  ucontext_t caller{};
+  const void* between = nullptr;
+  bool answer = true;
+};
+Fiber* fiber = nullptr;
+
+// Its frame is below the thread's stack, and `between` lies between both.
+TEST(ShmemHostRange, AFiberDoesNotMakeAllMemoryAboveItItsStack) {
+  constexpr std::size_t size_bytes = 1 << 18;
+  void* const memory = ::mmap(nullptr, 2 * size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  Fiber state;
+  fiber = &state;
+  state.between = static_cast<char*>(memory) + size_bytes;
+  ::getcontext(&state.own);
+  state.own.uc_stack.ss_sp = memory;
+  state.own.uc_stack.ss_size = size_bytes;
+  state.own.uc_link = &state.caller;
+  ::makecontext(
+      &state.own, [] { fiber->answer = is_surely_host(fiber->between, 8); }, 0);
+  ASSERT_EQ(::swapcontext(&state.caller, &state.own), 0);
+  EXPECT_FALSE(state.answer);
+  ::munmap(memory, 2 * size_bytes);
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem_impl::parts
