@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "transfer/engines/message_engine.hpp"
+#include "transfer/osu/osu_test.hpp"
 
 namespace gdrkit::transfer::osu {
 

@@ -10,6 +10,7 @@
 
 #include "cli/interface/command_line.hpp"
 #include "transfer/engines/message_engine.hpp"
+#include "transfer/osu/osu_test.hpp"
 #include "transfer/report/document_options.hpp"
 
 namespace gdrkit::transfer::osu {
