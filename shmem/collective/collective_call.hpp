@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CollectiveCall: what a PE passes to a collective function.
+// CollectiveCall: the arguments of a collective function.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ using Team = gdrkit_shmem_team_t;
 
 using platform::CollectiveOperation;
 
-/// As the functions of gdrkit/shmem_collectives.h.
+/// The fields have the meaning of the parameters in gdrkit/shmem_collectives.h.
 struct CollectiveCall {
   CollectiveOperation operation = CollectiveOperation::sync;
   Team team = GDRKIT_SHMEM_TEAM_WORLD;
   void* target = nullptr;
   const void* source = nullptr;
-  std::uint64_t size_bytes = 0;  ///< of a part, where an operation has one for each PE
+  std::uint64_t size_bytes = 0;  ///< size of one PE's part, for operations with a part per PE
   int root = 0;
-  gdrkit_shmem_type type = GDRKIT_SHMEM_TYPE_UINT8;  ///< of reductions
+  gdrkit_shmem_type type = GDRKIT_SHMEM_TYPE_UINT8;  ///< for reductions only
   gdrkit_shmem_reduction reduction = GDRKIT_SHMEM_SUM;
 };
 

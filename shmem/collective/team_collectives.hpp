@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TeamCollectives: the teams of one PE, and what their PEs do together. Little data goes over the CPUs, much over the
-// GPUs; on a stream all goes over the GPUs.
+// TeamCollectives: the teams of one PE and their collectives. CPUs move small data and GPUs move large data; on a
+// stream, GPUs move all data.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,25 @@
 
 namespace gdrkit::shmem_impl::collective {
 
-/// What collectives use of their PE; all must outlive them.
+/// The parts of a PE that collectives use. They must outlive TeamCollectives.
 struct TeamParts {
   parts::Connections& connections;
   parts::Transfers& transfers;
   parts::GpuCode& gpu_code;
 };
 
-/// Thread-safe for different teams; for one team by one thread of each PE.
+/// Thread-safe for different teams. For one team, one thread of each PE calls the functions.
 class TeamCollectives {
  public:
-  /// Collective over all PEs. `compares_streams`: launches are compared between the PEs too. The device is current.
+  /// Collective over all PEs. With `compares_streams`, the PEs also compare their launches. The caller must make the
+  /// device current.
   [[nodiscard]] static base::Result<std::unique_ptr<TeamCollectives>> make(const TeamParts& parts,
                                                                            bool compares_streams) noexcept;
 
   [[nodiscard]] base::Result<int> my_pe(Team team) const noexcept;
   [[nodiscard]] base::Result<int> n_pes(Team team) const noexcept;
   [[nodiscard]] base::Result<int> translate(Team team, int pe, Team other) const noexcept;
-  /// GDRKIT_SHMEM_TEAM_INVALID for a PE outside.
+  /// Returns GDRKIT_SHMEM_TEAM_INVALID on a PE that is not in the new team.
   [[nodiscard]] base::Result<Team> split_strided(Team parent, int start, int stride, int size) noexcept;
   [[nodiscard]] base::Result<Teams2d> split_2d(Team parent, int x_range) noexcept;
   base::Status destroy(Team team) noexcept;
@@ -43,7 +44,7 @@ class TeamCollectives {
   base::Status run(const CollectiveCall& call) noexcept;
   base::Status launch(const CollectiveCall& call, platform::Stream stream) noexcept;
 
-  /// A GPU kernel's wait that was in vain, once.
+  /// Fails with ETIMEDOUT if a wait of a GPU kernel timed out. Each is reported once.
   base::Status take_fault() noexcept;
 
  private:
@@ -53,13 +54,13 @@ class TeamCollectives {
     CheckedCall checked;
   };
   [[nodiscard]] base::Result<Prepared> prepare(const CollectiveCall& call) noexcept;
-  /// All PEs have called this, with the same arguments, and said `message`.
+  /// Waits until all PEs have called this with the same arguments, and exchanges `message`.
   base::Status meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept;
   base::Status run_on_gpu(const Prepared& prepared) noexcept;
   base::Status run_in_bulk(const Prepared& prepared) noexcept;
   base::Status launch_in(const Prepared& prepared, platform::Stream stream, std::uint64_t ticket) noexcept;
   base::Status wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept;
-  /// ETIMEDOUT: a GPU kernel of the team has waited in vain.
+  /// Fails with ETIMEDOUT if a wait of the team's GPU kernels timed out.
   [[nodiscard]] base::Status fault_of(const HostTeam& team) const noexcept;
 
   parts::Connections& connections_;

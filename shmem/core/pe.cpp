@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How a PE begins and ends.
+// Start and end of a PE.
 #include "shmem/core/pe.hpp"
 
 #include <new>
@@ -50,7 +50,7 @@ base::Status Pe::finalize() noexcept {
 Pe::~Pe() {
   if (connections_ == nullptr) return;
   const platform::DeviceScope scope(connections_->device());
-  // GPU kernels of the application's streams may still hold addresses of what ends here; their waits have limits.
+  // GPU kernels on the application's streams may still use memory that is freed here. Their waits are bounded.
   (void)connections_->device().synchronize_all();
   collectives_.reset();
   streams_.reset();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pe: one processing element, composed of its parts, and what all of them do together.
+// Pe: one processing element, composed of its parts. Functions that need several parts are here.
 #pragma once
 
 #include <chrono>
@@ -26,14 +26,13 @@ struct PeOptions : parts::ConnectionOptions {
   bool compares_stream_collectives = false;
 };
 
-/// Thread-safe but for start and finalize, as gdrkit/shmem.h says of its functions; collective functions by one
-/// thread of each PE.
+/// Thread-safe, except start and finalize. One thread of each PE calls the collective functions.
 class Pe {
  public:
   /// Collective.
   [[nodiscard]] static base::Result<std::unique_ptr<Pe>> start(const PeOptions& options) noexcept;
   ~Pe();
-  /// Collective: waits for all PEs. The rest is the destructor's.
+  /// Collective: waits for all PEs. The destructor releases the resources.
   base::Status finalize() noexcept;
 
   [[nodiscard]] int pe() const noexcept { return connections_->pe(); }
@@ -54,14 +53,14 @@ class Pe {
   // Symmetric memory. Collective.
   [[nodiscard]] base::Result<void*> allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept;
   base::Status free(void* address) noexcept;
-  /// Makes memory of the application's symmetric; returns its address in the heap's range.
+  /// Registers memory of the application as symmetric. Returns its address in the heap's address range.
   [[nodiscard]] base::Result<void*> register_symmetric(const void* address, std::size_t size_bytes) noexcept;
   base::Status unregister_symmetric(const void* address) noexcept;
 
   base::Status sync_all() noexcept { return synchronization_->sync_all("sync_all"); }
 
-  // These three also report waits of GPU kernels that gave up, each once: ETIMEDOUT, or ECONNRESET where a PE has
-  // ended.
+  // These three functions also report waits of GPU kernels that timed out (ETIMEDOUT) or that ended because a PE ended
+  // (ECONNRESET). Each such wait is reported once.
   base::Status barrier_all() noexcept;
   base::Status quiet() noexcept;
   base::Status synchronize_stream(void* stream) noexcept;
@@ -71,7 +70,7 @@ class Pe {
   base::Status connect(const PeOptions& options);
   base::Status check_gpu_waits() noexcept;
 
-  // Destroyed from the last to the first.
+  // Members are destroyed in reverse order.
   std::unique_ptr<parts::Connections> connections_;
   std::optional<parts::Synchronization> synchronization_;
   std::unique_ptr<parts::Transfers> transfers_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What all PEs do together, and the completion of what a PE began.
+// Barriers and completion.
 #include <algorithm>
 
 #include "platform/device/device_scope.hpp"
@@ -11,7 +11,7 @@ namespace gdrkit::shmem_impl::core {
 base::Status Pe::barrier_all() noexcept {
   if (auto done = transfers_->complete_all(); !done) return done;
   if (auto met = synchronization_->sync_all("barrier_all"); !met) return met;
-  // Behind the meeting: the other PEs do not wait in vain for one that reports what its GPU kernels did.
+  // After the barrier, so that the other PEs do not time out if this PE reports an error of its GPU kernels.
   return check_gpu_waits();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Connections: a PE's GPU, its heap and its ways to the other PEs, set up once at its start.
+// Connections: a PE's GPU, its symmetric heap and its transports to the other PEs. They are set up once, at the start.
 #pragma once
 
 #include <atomic>
@@ -28,32 +28,32 @@
 namespace gdrkit::shmem_impl::parts {
 
 struct ConnectionOptions {
-  int n_pes = 0;  ///< 0: taken from the environment, with `pe`
+  int n_pes = 0;  ///< 0: read n_pes and pe from the environment
   int pe = 0;
   std::optional<int> device;
-  std::chrono::milliseconds limit{0};  ///< of collectives and waits
+  std::chrono::milliseconds limit{0};  ///< timeout of collectives and waits
   const bootstrap::UniqueId* unique_id = nullptr;
   bootstrap::AllgatherFunction allgather = nullptr;
   void* allgather_argument = nullptr;
   std::uint64_t heap_bytes = 0;
-  std::uint64_t heap_max_bytes = 0;  ///< 0: the largest GPU's memory
-  bool is_p2p_disabled = false;      ///< every other PE counts as one of another machine; the same on all PEs
-  std::optional<int> machine;        ///< with is_p2p_disabled: PEs with the same number count as of one machine
+  std::uint64_t heap_max_bytes = 0;  ///< 0: the memory size of the largest GPU
+  bool is_p2p_disabled = false;      ///< treat every other PE as a PE of another machine; all PEs must pass the same
+  std::optional<int> machine;        ///< with is_p2p_disabled: PEs with the same number are on one machine
   std::string host_id;               ///< as in StatedMachine
-  std::string socket_folder;         ///< of the MeetingPlace; "": abstract names
+  std::string socket_folder;         ///< for the MeetingPlace; "": abstract socket names
   transport::RemoteWay remote_way = transport::RemoteWay::automatic;
   std::string reading_engine;                      ///< as in TransportSetting
-  const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: the machine's, loaded where it is needed
-  std::chrono::milliseconds remote_silence{7000};  ///< after which a PE of another machine is dead
+  const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: load the installed UCX when it is needed
+  std::chrono::milliseconds remote_silence{7000};  ///< a PE of another machine that sends nothing for so long is dead
 };
 
 /// A PE's copy of a range of the symmetric heap.
 struct PeerRange {
-  int slot = 0;  ///< in transports' numbering
+  int slot = 0;  ///< the PE's number in the transports
   heap::HeapRange range;
 };
 
-/// Thread-safe but for start and close. Everything that it returns lives as long as it does.
+/// Thread-safe, except start and close. Returned references are valid as long as this object.
 class Connections {
  public:
   using Transports = std::vector<std::unique_ptr<transport::Transport>>;
@@ -73,28 +73,29 @@ class Connections {
   void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
 
   [[nodiscard]] platform::Device& device() const noexcept { return *device_; }
-  /// nullptr on the emulated device.
+  /// Returns nullptr on the emulated device.
   [[nodiscard]] const platform::CudaCalls* cuda() const noexcept { return cuda_; }
   [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return *gpu_kernels_; }
   [[nodiscard]] transport::Atomics& atomics() const noexcept { return *atomics_; }
   [[nodiscard]] node::Node& node() const noexcept { return *node_; }
   [[nodiscard]] heap::SymmetricHeap& heap() const noexcept { return *heap_; }
-  /// nullptr: all PEs are on this machine.
+  /// Returns nullptr if all PEs are on this machine.
   [[nodiscard]] remote::Remote* remote() const noexcept { return remote_.get(); }
 
   [[nodiscard]] const Transports& transports() const noexcept { return transports_; }
-  /// The first transport that may serve that slot; those before it serve PEs of this machine only.
+  /// Returns the first transport that can serve `slot`. Earlier transports serve only PEs of this machine.
   [[nodiscard]] std::size_t first_transport(int slot) const noexcept { return is_remote(slot) ? remote_transport_ : 0; }
-  /// What transports of this PE are made from.
+  /// Returns the arguments of transport constructors.
   [[nodiscard]] transport::TransportSetting transport_setting() const noexcept;
-  /// Slots of all PEs, in transports' numbering.
+  /// Returns the number of slots: one for each PE.
   [[nodiscard]] std::size_t slots() const noexcept;
-  /// EINVAL: `pe` is out of range.
+  /// Fails with EINVAL if `pe` is out of range.
   [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
-  /// That PE's copy of [address, address + size_bytes) of the own heap. EINVAL: the range leaves its allocation.
+  /// Returns the range of `pe`'s heap that corresponds to [address, address + size_bytes) of the own heap. Fails with
+  /// EINVAL if the range exceeds its allocation.
   [[nodiscard]] base::Result<PeerRange> find(const void* address, std::size_t size_bytes, int pe) const noexcept;
-  /// Where this PE's GPU reaches that. EOPNOTSUPP: it does not.
+  /// Returns the address at which this PE's GPU accesses that range. Fails with EOPNOTSUPP if the GPU cannot access it.
   [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
   [[nodiscard]] base::Result<void*> pointer(const void* address, int pe) const noexcept {
     auto at = reach(address, 1, pe);
@@ -102,11 +103,11 @@ class Connections {
     return reinterpret_cast<void*>(*at);
   }
 
-  // What the PEs of this machine share, by position in the node.
+  // Memory that the PEs of this machine share. `index` is a PE's position in the node.
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
   [[nodiscard]] const TeamMemory& team_memory() const noexcept { return team_memory_; }
-  /// Of the teams' part of the own heap.
+  /// Returns the address of the teams' part of the own heap.
   [[nodiscard]] std::uint64_t teams_address() const noexcept {
     return heap_->own_address(heap::SymmetricHeap::zeroed_bytes);
   }
@@ -122,14 +123,14 @@ class Connections {
 
   int pe_ = 0;
   int n_pes_ = 1;
-  int local_index_ = 0;  // among the PEs of this machine, for the choice of a device
+  int local_index_ = 0;  // position among the PEs of this machine; it selects the device
   std::atomic<std::int64_t> limit_ms_{0};
   const platform::CudaCalls* cuda_ = nullptr;
   transport::RemoteWay remote_way_ = transport::RemoteWay::automatic;
   std::string reading_engine_;
   TeamMemory team_memory_;
   std::size_t remote_transport_ = 0;
-  // Destroyed from the last to the first.
+  // Members are destroyed in reverse order.
   std::unique_ptr<node::Node> node_;
   std::unique_ptr<platform::Device> device_;
   std::unique_ptr<remote::Remote> remote_;

@@ -46,7 +46,7 @@ base::Status GpuCode::watch() noexcept {
 base::Status GpuCode::check_waits() noexcept try {
   proxy::Proxy* const proxy = transfers_.proxy();
   if (auto failed = proxy != nullptr ? proxy->take_failure() : base::Status(); !failed) {
-    (void)control_->take_given_up();  // this is why
+    (void)control_->take_given_up();  // the proxy's failure is the cause of these timeouts
     return base::fail_vendor(failed.error().errno_value, failed.error().vendor_code, "PE %d, %s", connections_.pe(),
                              failed.error().text());
   }
@@ -65,7 +65,7 @@ base::Status GpuCode::check_waits() noexcept try {
                     "(gdrkit_shmem_set_timeout)",
                     connections_.pe(), what.c_str());
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a wait of a GPU kernel that gave up was told of");
+  return base::fail_literal(ENOMEM, "out of memory while reporting a GPU wait that timed out");
 }
 
 base::Status GpuCode::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GpuCode: what a PE does for GPU kernels that use it: their state, their launch, and the end of their waits.
+// GpuCode: support for GPU kernels that call shmem: their state, cooperative launches, and timeouts of their waits.
 #pragma once
 
 #include <cstddef>
@@ -19,25 +19,26 @@ namespace gdrkit::shmem_impl::parts {
 /// Thread-safe.
 class GpuCode {
  public:
-  /// The device is current. Both must outlive it.
+  /// The caller must make the device current. `connections` and `transfers` must outlive the object.
   [[nodiscard]] static base::Result<std::unique_ptr<GpuCode>> make(Connections& connections, Transfers& transfers);
   GpuCode(const GpuCode&) = delete;
   GpuCode& operator=(const GpuCode&) = delete;
 
-  /// What GPU kernels on this PE's GPU need to know of it.
+  /// Returns the state that GPU kernels on this PE's GPU read.
   [[nodiscard]] gdrkit_shmem_device_state state() const noexcept;
-  /// From now on another PE's end also ends the waits of this PE's GPU kernels.
+  /// From now on, waits of this PE's GPU kernels also end if another PE ends.
   base::Status watch_peers() noexcept { return control_->watch(); }
-  /// The same, and they reach PEs of other machines: call it before any may do so.
+  /// Like watch_peers, and starts the proxy. GPU kernels can access PEs of other machines only after this call.
   base::Status watch() noexcept;
-  /// ETIMEDOUT: a wait of a GPU kernel gave up; ECONNRESET: it did because a PE has ended. Each is reported once.
+  /// Fails with ETIMEDOUT if a wait of a GPU kernel timed out, and with ECONNRESET if it ended because a PE ended. Each
+  /// such wait is reported once.
   base::Status check_waits() noexcept;
 
-  /// Calls it with the state and the GPU current. Does nothing on the emulated device.
+  /// Calls `fill` with the state while the GPU is current. Does nothing on the emulated device.
   base::Status fill_state(gdrkit_shmem_fill_state_t fill) noexcept;
-  /// A CUmodule: its symbol gdrkit_shmem_state gets the state.
+  /// Copies the state into the symbol gdrkit_shmem_state of `module`, a CUmodule.
   base::Status initialise_module(void* module) noexcept;
-  /// A CUfunction: how many of its blocks run at once, and a launch of blocks that do.
+  /// Returns the maximum number of co-resident blocks of `function`, a CUfunction.
   [[nodiscard]] base::Result<int> cooperative_blocks(void* function, unsigned threads,
                                                      std::size_t shared_bytes) noexcept;
   base::Status launch_cooperative(void* function, const platform::CooperativeShape& shape, void* stream,

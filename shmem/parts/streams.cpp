@@ -97,7 +97,7 @@ base::Status Streams::put_signal(void* target, const void* source, std::size_t s
       return transfers_.put_signal(target, source, size_bytes, word, value, operation, pe, false);
     });
   }
-  // The word first: where it is wrong, nothing is written.
+  // Check the word first, so that nothing is written if it is invalid.
   auto signal = signal_of(word, value, operation, pe);
   if (!signal) return base::pass(signal);
   return put_with(target, source, size_bytes, pe, *signal, stream);
@@ -136,8 +136,8 @@ base::Status Streams::wait(const Word& word, gdrkit_shmem_comparison comparison,
 }
 
 base::Status Streams::quiet(void* stream) noexcept {
-  // What the stream itself was given is complete when the stream comes here: its work is done one after the other, and
-  // the end of each is visible to the system.
+  // A stream executes its work in order, and the results of each operation are visible system-wide when it ends. So the
+  // stream's own puts are complete at this point.
   (void)stream;
   return transfers_.complete_all();
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Streams: puts, gets, signals and waits of a PE as work of a stream of its GPU.
+// Streams: puts, gets, signals and waits of a PE, enqueued on a stream of its GPU.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@
 
 namespace gdrkit::shmem_impl::parts {
 
-/// Thread-safe. A stream is a CUstream; nullptr: the default stream. Work is added to it, not waited for.
+/// Thread-safe. A stream is a CUstream; nullptr is the default stream. Functions enqueue work and do not wait for it.
 class Streams {
  public:
-  /// All must outlive it.
+  /// The arguments must outlive the object.
   Streams(Connections& connections, Transfers& transfers, GpuCode& gpu_code) noexcept
       : connections_(connections),
         transfers_(transfers),
@@ -41,18 +41,18 @@ class Streams {
 
   [[nodiscard]] base::Result<void*> create() noexcept;
   base::Status destroy(void* stream) noexcept;
-  /// Waits for the stream's work.
+  /// Waits until the stream has completed its work.
   base::Status synchronize(void* stream) noexcept;
 
  private:
-  /// `signal.address` 0: no signal.
+  /// Without a signal, `signal.address` is 0.
   base::Status put_with(void* target, const void* source, std::size_t size_bytes, int pe,
                         const platform::StreamSignal& signal, void* stream) noexcept;
   [[nodiscard]] base::Result<platform::StreamSignal> signal_of(const void* word, std::uint64_t value,
                                                                gdrkit_shmem_signal operation, int pe) const noexcept;
   [[nodiscard]] bool is_beyond_gpu(int pe) const noexcept;
-  /// For work to a PE that this GPU does not reach: waits for the stream's earlier work, then does it, so that it is
-  /// done before the call returns.
+  /// For a PE whose memory this GPU cannot access: waits for the stream's earlier work, then calls `call`. The
+  /// operation is complete when the function returns.
   template <class Call>
   base::Status by_cpu_in_order(const void* address, std::size_t size_bytes, int pe, void* stream, Call call) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The PEs of a machine meet through its shared memory; the first of each machine then meets those of the others, and
-// lets its own go on.
+// The PEs of a machine synchronize through shared memory. The first PE of each machine then synchronizes with the first
+// PEs of the other machines, and releases the PEs of its own.
 #include "shmem/parts/synchronization.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr auto farewell_limit = 5000ms;
 
-/// Adds one call. Of all calls that were added, in any order: the one of the lowest PE, and of those that differ from
-/// it the one of the lowest PE.
+/// Adds one call. The result does not depend on the order of additions: it holds the call of the lowest PE, and of the
+/// calls that differ from it the one of the lowest PE.
 void add_call(AgreedCalls* calls, const AgreedCall& call) noexcept {
   if (call.pe < 0) return;
   AgreedCall all[] = {calls->first, calls->different, call};
@@ -54,7 +54,7 @@ base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept 
 
 }  // namespace
 
-/// Ordering: a PE's accesses before it comes are released by its count, and acquired by all who see it.
+/// Ordering: the store of a PE's count releases its earlier accesses; every PE that loads the count acquires them.
 base::Status Synchronization::sync_all(const char* what) noexcept {
   if (connections_.remote() != nullptr) {
     auto met = sync_machines(what, {connections_.pe(), 0, {}}, connections_.limit());
@@ -85,7 +85,7 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
   own.arguments[0].store(first, std::memory_order_relaxed);
   own.arguments[1].store(second, std::memory_order_relaxed);
   if (auto met = sync_all(what); !met) return met;
-  // All compare with the first PE, so that all come to the same answer.
+  // All PEs compare with the first one, so that all return the same result.
   node::Node& node = connections_.node();
   base::Status agreed;
   const PeLine& root = connections_.line(0);
@@ -103,13 +103,13 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
                           theirs.arguments[is_first ? 0 : 1].load());
     }
   }
-  // Nobody writes its line anew before all have read it.
+  // No PE writes its line again before all PEs have read it.
   if (auto met = sync_all(what); !met) return met;
   return agreed;
 }
 
-/// Ordering: as sync_all's on one machine; the first PE acquires the others' arrivals and releases them after it has
-/// met the other machines.
+/// Ordering: as in sync_all on one machine. The first PE acquires the arrivals of the others, and releases the others
+/// after it has synchronized with the other machines.
 base::Result<AgreedCalls> Synchronization::sync_machines(const char* what, const AgreedCall& call,
                                                          std::chrono::milliseconds limit) noexcept {
   node::Node& node = connections_.node();
@@ -149,7 +149,7 @@ base::Result<AgreedCalls> Synchronization::sync_machines(const char* what, const
   return calls;
 }
 
-/// A PE that closes its connections looks like one that died. So none does before all have said that they end.
+/// A PE that closes its connections looks dead. So each PE waits until all have announced their end.
 void Synchronization::say_farewell() noexcept {
   if (connections_.remote() != nullptr) (void)sync_machines("finalize", {connections_.pe(), 0, {}}, farewell_limit);
 }

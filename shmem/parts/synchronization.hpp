@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Synchronization: how all PEs of a job wait for each other, on one machine or several, and compare what they called.
+// Synchronization: barriers over all PEs of a job, on one or several machines, and comparison of their calls.
 #pragma once
 
 #include <chrono>
@@ -11,18 +11,19 @@
 
 namespace gdrkit::shmem_impl::parts {
 
-/// Collective functions: by one thread of each PE.
+/// The functions are collective: one thread of each PE calls them.
 class Synchronization {
  public:
-  /// `connections` must outlive it.
+  /// `connections` must outlive the object.
   explicit Synchronization(Connections& connections) noexcept
       : connections_(connections), own_index_(connections.node().index_of(connections.pe())) {}
 
-  /// Waits for all PEs. `what` is for error messages.
+  /// Waits for all PEs. `what` names the operation in error messages.
   base::Status sync_all(const char* what) noexcept;
-  /// EPROTO when the PEs' operations or arguments differ. Ends with all PEs having compared.
+  /// Fails with EPROTO if the PEs' operations or arguments differ. Returns after all PEs have compared them.
   base::Status agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept;
-  /// Of a job over several machines: waits until all PEs end, as one that closes its connections looks like a dead one.
+  /// In a job over several machines, waits until all PEs end. Otherwise a PE that closes its connections would look
+  /// dead.
   void say_farewell() noexcept;
 
  private:

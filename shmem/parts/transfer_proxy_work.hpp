@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TransferProxyWork: carries out what a PE's GPU kernels want of PEs on other machines, by the PE's own calls.
+// TransferProxyWork: executes commands of a PE's GPU kernels for PEs of other machines, through the PE's Transfers.
 #pragma once
 
 #include "base/result.hpp"

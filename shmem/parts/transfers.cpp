@@ -17,8 +17,8 @@ std::size_t limit_of(const transport::Transport& transport, bool is_put, transpo
   return (is_put ? limits.put : limits.get)[static_cast<std::size_t>(memory)];
 }
 
-/// Calls `carry(transport number)` with the first from `begin` on that is to take this transfer; where one turns out
-/// not to reach the slot or its memory, the next.
+/// Calls `carry(transport number)` for the first transport from `begin` on that is to perform this transfer. If it
+/// cannot reach the slot or its memory, tries the next transport.
 template <class Carry>
 base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<transport::Transport>>& transports,
                                          std::size_t begin, int slot, std::size_t size_bytes, bool is_put,
@@ -115,8 +115,8 @@ base::Status Transfers::get(void* target, const void* source, std::size_t size_b
   return {};
 }
 
-/// `transport`: the one to use; else the one that is chosen for a word, after a fence has put it behind all others'
-/// data.
+/// Uses `transport` if given. Otherwise a fence orders the store after the data of all transports, and the function
+/// selects a transport for the word.
 base::Status Transfers::store_word(const PeerRange& remote, std::uint64_t value, std::size_t size_bytes,
                                    std::optional<std::size_t> transport) noexcept {
   if (!transport) {
@@ -137,7 +137,7 @@ base::Status Transfers::signal(void* word, std::uint64_t value, gdrkit_shmem_sig
 
 base::Status Transfers::put_signal(void* target, const void* source, std::size_t size_bytes, void* word,
                                    std::uint64_t value, gdrkit_shmem_signal operation, int pe, bool is_async) noexcept {
-  // The word first: where it is wrong, nothing is written.
+  // Check the word first, so that nothing is written if it is invalid.
   auto signal_word = connections_.find(word, sizeof value, pe);
   if (!signal_word) return base::pass(signal_word);
   auto remote = connections_.find(target, size_bytes, pe);
@@ -147,13 +147,13 @@ base::Status Transfers::put_signal(void* target, const void* source, std::size_t
   auto carried = put_by(remote->slot, remote->range, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
   if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
-    // Messages to another machine keep their order; an update by this GPU follows what is complete.
+    // Messages to another machine stay in order. An update by this GPU needs completed data.
     auto done =
         connections_.is_remote(remote->slot) ? transports_[*carried]->order(remote->slot) : complete(remote->slot);
     if (!done) return done;
     return signal(word, value, operation, pe);
   }
-  // A transport keeps its own order, so the word follows the data by the same one.
+  // Each transport keeps its order, so the same transport writes the word after the data.
   const bool is_pending = transports_[*carried]->is_pending(remote->slot);
   return store_word(*signal_word, value, sizeof value, is_pending ? carried.value() : std::optional<std::size_t>());
 }
@@ -218,7 +218,7 @@ base::Status Transfers::register_buffer(const void* address, std::size_t size_by
   if (!memory) return base::pass(memory);
   const auto word = reinterpret_cast<std::uint64_t>(address);
   if (*memory == transport::LocalMemory::device) {
-    // Transfers trust what is registered: nothing beyond its end, and no other GPU's memory.
+    // Transfers do not check registered buffers again, so check the extent and the GPU here.
     std::uint64_t start = 0;
     std::size_t extent = 0;
     if (const int got = connections_.cuda()->mem_get_address_range(&start, &extent, word); got != 0) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What serves the way to another PE, for people.
+// A human-readable description of the transports to a PE.
 #include <new>
 
 #include "shmem/parts/transfers.hpp"

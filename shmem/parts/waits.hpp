@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Waits: loads and tests of words of the own heap, and waits for them.
+// Waits: loads, tests and waits on words of the own heap.
 #pragma once
 
 #include <cstddef>
@@ -14,39 +14,40 @@
 
 namespace gdrkit::shmem_impl::parts {
 
-/// A word of 4 or 8 bytes in the own heap, and how it is compared.
+/// A word of 4 or 8 bytes in the own heap, and whether it is compared as a signed number.
 struct Word {
   const void* address = nullptr;
   std::size_t size_bytes = 8;
   bool is_signed = false;
 };
 
-/// Words that follow each other, and what is asked of each.
+/// Adjacent words and the comparison that each has to satisfy.
 struct Words {
   Word first;
   std::size_t count = 0;
   gdrkit_shmem_comparison comparison = GDRKIT_SHMEM_EQ;
   const std::uint64_t* values = nullptr;
-  std::size_t value_count = 0;  ///< 1, or `count`
+  std::size_t value_count = 0;  ///< 1 for a common value, or `count`
   const int* left_out = nullptr;
 };
 
-/// Thread-safe. Waits end with ETIMEDOUT at the PE's limit, and with ECONNRESET when another PE has ended.
+/// Thread-safe. Waits fail with ETIMEDOUT after the PE's limit, and with ECONNRESET if another PE has ended.
 class Waits {
  public:
-  /// Both must outlive it.
+  /// The arguments must outlive the object.
   Waits(Connections& connections, Transfers& transfers) noexcept : connections_(connections), transfers_(transfers) {}
 
   [[nodiscard]] base::Result<std::uint64_t> load(const Word& word) noexcept;
   [[nodiscard]] base::Result<bool> test(const Word& word, gdrkit_shmem_comparison comparison,
                                         std::uint64_t value) noexcept;
-  /// Returns what the word held.
+  /// Waits until the word satisfies the comparison, and returns its value.
   [[nodiscard]] base::Result<std::uint64_t> wait_until(const Word& word, gdrkit_shmem_comparison comparison,
                                                        std::uint64_t value) noexcept;
 
-  /// Each has compared as asked at some time.
+  /// Waits until every word has satisfied the comparison at least once.
   base::Status wait_until_all(const Words& words) noexcept;
-  /// Which words do, in rising order: at least one, unless all are left out.
+  /// Waits until a word satisfies the comparison. Returns the indices of all that do, in rising order: at least one,
+  /// unless all words are left out.
   [[nodiscard]] base::Result<std::vector<std::size_t>> wait_until_some(const Words& words) noexcept;
   [[nodiscard]] base::Result<std::vector<std::size_t>> test_some(const Words& words) noexcept;
 

@@ -9,7 +9,7 @@ namespace gdrkit::shmem_impl::remote {
 void SaidMessages::add(const RemoteMessage& message, const char* data, std::size_t size_bytes) {
   auto& said = said_[key(message.offset, message.from)];
   if (message.compare == 0) said.push_back({message.operand, message.size_bytes, {}});
-  if (said.empty() || said.back().number != message.operand) return;  // of a meeting that this PE has given up
+  if (said.empty() || said.back().number != message.operand) return;  // a piece of a meeting that timed out on this PE
   std::vector<char>& bytes = said.back().data;
   if (bytes.size() != message.compare || size_bytes > message.size_bytes - bytes.size()) return;
   bytes.insert(bytes.end(), data, data + size_bytes);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// SaidMessages: what other PEs sent for meetings, until this PE comes to hear it.
+// SaidMessages: messages of other PEs for barriers and all-gathers, kept until this PE takes them.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ namespace gdrkit::shmem_impl::remote {
 
 class SaidMessages {
  public:
-  /// A piece of a message. Pieces of one sender come in their order.
+  /// Adds a piece of a message. Pieces of one sender must be added in order.
   void add(const RemoteMessage& message, const char* data, std::size_t size_bytes);
-  /// Whether all that `pe` sent for that meeting is there. Forgets what it sent for earlier ones.
+  /// Returns whether the message of `pe` for meeting `number` is complete. Drops its messages for earlier meetings.
   [[nodiscard]] bool has(std::uint64_t place, int pe, std::uint64_t number) noexcept;
-  /// Takes it; only if it is there.
+  /// Removes and returns the message. Call it only if has() returned true.
   [[nodiscard]] std::vector<char> take(std::uint64_t place, int pe) noexcept;
 
  private:
   struct Said {
     std::uint64_t number;
-    std::uint64_t size_bytes;  // of which `data` has what came so far
+    std::uint64_t size_bytes;  // of the whole message; `data` contains the pieces received so far
     std::vector<char> data;
   };
   [[nodiscard]] static std::uint64_t key(std::uint64_t place, int pe) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// EmptyLibrary: every operation that bench's loops call, and none of them is there. A library that lacks some derives
-// from it and hides those that it has.
+// EmptyLibrary: every operation that the loops of shmem bench call, each unsupported. A library derives from it and
+// defines the operations that it supports.
 #pragma once
 
 #include <cerrno>

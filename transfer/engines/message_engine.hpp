@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MessageEngine: a library that carries messages, puts and gets between the ranks, and runs their collectives.
+// MessageEngine: a library that transfers messages, puts and gets between ranks, and runs collectives.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace gdrkit::transfer::engines {
 
-/// What an engine has or has not, as bits.
+/// Bits for the families of operations that an engine supports.
 namespace family {
 enum : unsigned { message = 1, one_sided = 2, fetch = 4, collective = 8, barrier = 16, reduction_to_root = 32 };
 }
@@ -24,25 +24,25 @@ using Place = char;
 
 class MpiStart;
 
-/// Messages at once.
+/// Several messages in flight.
 struct Window {
   int count = 1;
-  std::size_t stride_bytes = 0;  ///< from the buffer of one to that of the next; 0: one buffer for all
+  std::size_t stride_bytes = 0;  ///< distance of two messages' buffers; 0: all use one buffer
 };
 
 struct MessageRequest {
   job::ProcessGroup* processes = nullptr;
-  bool is_one_sided = false;  ///< there will be puts, gets or fetch_add()
+  bool is_one_sided = false;  ///< the run uses put, get or fetch_add
   Place place = 'H';
   std::size_t source_bytes = 0;
   std::size_t target_bytes = 0;
-  const MpiStart* mpi = nullptr;  ///< of an engine that its own launcher starts
-  std::string nccl;               ///< the file that was named; ""
+  const MpiStart* mpi = nullptr;  ///< for engines with Launcher::own
+  std::string nccl;               ///< the file that the user named, or ""
 };
 
-/// Each rank has one buffer that it sends and puts from and gets to, `source`, and one that it receives into and that
-/// others put into and get from, `target`. Functions throw Failure with the library's error message. What the engine's
-/// line in engines.def leaves out is not called.
+/// Each rank has two buffers. It sends and puts from `source`, and gets into it. It receives into `target`, and other
+/// ranks put into and get from `target`. Functions throw Failure with the library's error message. Callers use only the
+/// families in the engine's line of message_engines.def.
 class MessageEngine {
  public:
   MessageEngine() = default;
@@ -53,29 +53,29 @@ class MessageEngine {
   [[nodiscard]] virtual std::string version() const = 0;
   [[nodiscard]] virtual std::uint64_t source() const = 0;
   [[nodiscard]] virtual std::uint64_t target() const = 0;
-  /// How the bytes went; "" where the library does not say.
+  /// Human-readable text: the path that the data took, or "" if the library does not report it.
   [[nodiscard]] virtual std::string path() const = 0;
 
-  /// One message to `peer`; its own one from there. Returns when the buffer may be used again.
+  /// Sends one message to `peer`. Returns when the buffer can be reused.
   virtual void send(int peer, std::size_t size_bytes);
   virtual void receive(int peer, std::size_t size_bytes);
-  /// Many at once.
+  /// `window.count` messages in flight.
   virtual void send_window(int peer, std::size_t size_bytes, const Window& window);
   virtual void receive_window(int peer, std::size_t size_bytes, const Window& window);
   virtual void exchange_window(int peer, std::size_t size_bytes, const Window& window);
 
-  /// Complete at the other side after flush().
+  /// A put is complete at `peer` after flush().
   virtual void put(int peer, std::size_t size_bytes);
   virtual void get(int peer, std::size_t size_bytes);
   virtual void flush(int peer);
-  /// Complete when it returns.
+  /// The operation is complete when the function returns.
   virtual void fetch_add(int peer);
 
-  /// Of all ranks, complete on this one when it returns; sums bytes, the root is rank 0. `size_bytes` as OSU counts, of
-  /// one part.
+  /// All ranks call it. The operation is complete on this rank when the function returns. Reductions add bytes; the
+  /// root is rank 0. `size_bytes` is the size of one part, as in OSU's tests.
   virtual void run_collective(CollectiveKind kind, std::size_t size_bytes);
 
-  /// All ranks; what others need of this rank's CPU goes on meanwhile.
+  /// All ranks call it. While it waits, it makes progress for operations of other ranks.
   virtual void barrier() = 0;
   /// Collective.
   virtual void end() = 0;
@@ -86,15 +86,15 @@ enum class Launcher : std::uint8_t { any, own };
 
 struct MessageEngineKind {
   const char* name;
-  const char* places;  ///< the default
+  const char* places;  ///< default places of the buffers of both ranks
   unsigned families;
   Launcher launcher;
-  void (*before_cuda)() noexcept;                                         ///< or nullptr
+  void (*before_cuda)() noexcept;  ///< called before CUDA is initialised, or nullptr
   std::unique_ptr<MessageEngine> (*make)(const MessageRequest& request);  ///< collective; throws Failure
 
   [[nodiscard]] bool has(unsigned family) const noexcept { return (families & family) != 0; }
 };
-/// In the order of engines.def.
+/// In the order of message_engines.def.
 [[nodiscard]] const std::vector<MessageEngineKind>& all_message_engines();
 
 }  // namespace gdrkit::transfer::engines

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The installed NCCL, loaded at run time: its collectives enqueued in streams, or one by one.
+// The installed NCCL, loaded at run time, as a CollectiveEngine and as a MessageEngine.
 #include <sched.h>
 
 #include "base/result.hpp"
@@ -18,7 +18,7 @@ constexpr const char* nccl_remedy =
     "install NVIDIA's package libnccl2 or the Python package nvidia-nccl-cu13, and name the file with --nccl where the "
     "dynamic linker does not find it";
 
-/// Polls of a stream between two questions whether NCCL has failed.
+/// Number of polls of a stream between two checks for NCCL errors.
 constexpr int polls_per_check = 64;
 
 const platform::NcclCalls* load_nccl_for(const CollectiveRequest& request) {
@@ -70,7 +70,7 @@ class NcclCollectives : public CollectiveEngine {
     platform::Device& device = *locals_[static_cast<std::size_t>(local)].device;
     make_current(static_cast<std::size_t>(local));
     Buffer buffer{local, size_bytes, 0, nullptr, nullptr};
-    // The emulated device knows only its own memory.
+    // The emulated device accepts only its own memory.
     if (registration_ != Registration::none && !device.is_emulated()) {
       ranks_.front().require(calls_->mem_alloc(&buffer.of_nccl, size_bytes), "ncclMemAlloc");
       buffer.address = reinterpret_cast<std::uint64_t>(buffer.of_nccl);
@@ -86,7 +86,7 @@ class NcclCollectives : public CollectiveEngine {
   void register_buffers() override {
     if (registration_ == Registration::none) return;
     const bool is_symmetric = registration_ == Registration::symmetric;
-    // Registration of windows is collective, so one group registers those of all GPUs of this process.
+    // Window registration is collective, so one group registers the windows of all GPUs of this process.
     if (is_symmetric) begin_group();
     for (Buffer& buffer : buffers_) {
       make_current(static_cast<std::size_t>(buffer.local));
@@ -141,8 +141,8 @@ class NcclCollectives : public CollectiveEngine {
     int local;
     std::size_t size_bytes;
     std::uint64_t address;
-    void* of_nccl;  ///< allocated by NCCL; nullptr: by the device
-    void* handle;   ///< of the registration
+    void* of_nccl;  ///< memory that NCCL allocated; nullptr: the device allocated it
+    void* handle;   ///< handle of the registration
   };
 
   void check_registration() const {
@@ -197,7 +197,7 @@ class NcclCollectives : public CollectiveEngine {
   std::vector<platform::Allocation> memory_;
 };
 
-/// A collective is enqueued and waited for.
+/// Enqueues each collective and waits for it.
 class NcclMessages : public MessageEngine {
  public:
   explicit NcclMessages(const MessageRequest& request) : processes_(*request.processes) {

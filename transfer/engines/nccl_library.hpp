@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NcclLibrary: the collectives of an installed NCCL as bench's loops call them. It has nothing else.
+// NcclLibrary: the collectives of an installed NCCL, with the signatures that the loops of shmem bench call.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace gdrkit::transfer::engines {
 
-/// All throw Failure with NCCL's error message.
+/// Functions throw Failure with NCCL's error message.
 class NcclLibrary : public EmptyLibrary {
  public:
   NcclLibrary() noexcept = default;
   NcclLibrary(const NcclRank& rank, platform::Device& device) noexcept : rank_(&rank), device_(&device) {}
 
-  int quiet() const { return 0; }  ///< nothing of it outlives the synchronisation
+  int quiet() const { return 0; }  ///< synchronize completes everything
   int broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
     return enqueue(CollectiveKind::broadcast, target, source, size_bytes, stream);
   }
@@ -44,7 +44,7 @@ class NcclLibrary : public EmptyLibrary {
   }
 
  private:
-  /// Root 0, sums of floats.
+  /// The root is rank 0. Reductions add floats.
   int enqueue(CollectiveKind kind, void* target, const void* source, std::size_t size_bytes, void* stream) const {
     const Collective& collective = all_collectives()[static_cast<std::size_t>(kind)];
     const ElementType& type =

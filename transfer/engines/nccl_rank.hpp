@@ -10,24 +10,24 @@
 
 namespace gdrkit::transfer::engines {
 
-/// "2.28.9"
+/// For example "2.28.9".
 [[nodiscard]] std::string nccl_version_text(const platform::NcclCalls& calls);
 
 /// Functions throw Failure with NCCL's error message.
 class NcclRank {
  public:
-  /// `who` begins error messages, `remedy` ends them.
+  /// Error messages begin with `who` and end with `remedy`.
   NcclRank(const platform::NcclCalls& calls, std::string who, const char* remedy);
 
   [[nodiscard]] platform::NcclUniqueId make_id() const;
-  /// Collective over all ranks; those of one process in a group.
+  /// Collective over all ranks. A process with several ranks calls it between begin_group and end_group.
   void join(const platform::NcclUniqueId& id, int rank, int n_ranks);
   void leave();
 
   void begin_group() const { require(calls_->group_start(), "ncclGroupStart"); }
   void end_group() const { require(calls_->group_end(), "ncclGroupEnd"); }
   void enqueue(const Call& call, void* stream) const;
-  /// Throws where an operation in a stream has failed since.
+  /// Throws if an operation on a stream has failed.
   void check() const;
 
   void require(int result, const char* what) const;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// libgdrkit_shmem, between the processes of the group, which are its PEs: its collectives on a stream; and messages,
-// puts, gets and collectives that the CPU waits for.
+// libgdrkit_shmem as a CollectiveEngine (on a stream) and as a MessageEngine (the CPU waits). The processes of the
+// group are its PEs.
 #include <string>
 
 #include "gdrkit/gdrkit.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr gdrkit_shmem_team_t team = GDRKIT_SHMEM_TEAM_WORLD;
 
-/// What both adapters do alike; the name of the program begins their error messages.
+/// Common code of both adapters. Error messages begin with the name of the program.
 class Shmem {
  public:
   explicit Shmem(const char* program) : program_(program) {}
@@ -24,7 +24,7 @@ class Shmem {
       throw cli::Failure(cli::ExitCode::failed, std::string(program_) + ": " + what + ": " + gdrkit_shmem_last_error());
     }
   }
-  /// Zeroed, and freed with the heap. Collective.
+  /// Returns zeroed memory, which is freed with the heap. Collective.
   template <class T>
   [[nodiscard]] T* allocate(std::size_t count, const char* what) const {
     void* const memory = gdrkit_shmem_calloc(count, sizeof(T));
@@ -96,7 +96,7 @@ class ShmemCollectives : public CollectiveEngine {
     return collective.kind != CollectiveKind::reduce_scatter && collective.kind != CollectiveKind::alltoall;
   }
 
-  /// Freed with the heap.
+  /// Returns memory that is freed with the heap.
   [[nodiscard]] std::uint64_t allocate(int, std::size_t size_bytes) override {
     void* const memory = gdrkit_shmem_malloc(size_bytes);
     if (memory == nullptr) shmem_.require(-1, "cannot allocate symmetric memory; make -e smaller");
@@ -151,11 +151,11 @@ class ShmemCollectives : public CollectiveEngine {
   }
 
  private:
-  /// Words for signals: the copy of hypercube, and an exchange with each neighbour.
+  /// Limit of signal words: word 0 is for sendrecv, gather and scatter, word i for step i of hypercube.
   static constexpr std::size_t most_steps = 32;
   static char* as_bytes(void* buffer) noexcept { return static_cast<char*>(buffer); }
 
-  /// The other PE's word then has at least `value`.
+  /// Afterwards the word of the other PE is at least `value`.
   void put_with_signal(void* target, const void* source, std::size_t size_bytes, int step, gdrkit_shmem_signal how,
                        std::uint64_t value, int pe) {
     shmem_.require(
@@ -171,7 +171,7 @@ class ShmemCollectives : public CollectiveEngine {
     shmem_.require(gdrkit_shmem_put_on_stream(target, source, size_bytes, rank_, stream_), "put_on_stream");
   }
 
-  /// To the next PE, and from the one before.
+  /// Sends to the next PE and receives from the previous one.
   void send_and_receive(void* target, const void* source, std::size_t part_bytes) {
     ++exchanges_;
     put_with_signal(target, source, part_bytes, 0, GDRKIT_SHMEM_SIGNAL_SET, exchanges_, (rank_ + 1) % n_ranks_);
@@ -189,7 +189,7 @@ class ShmemCollectives : public CollectiveEngine {
   void scatter(char* target, const char* source, std::size_t part_bytes, int root) {
     ++exchanges_;
     if (rank_ != root) return wait_for_signal(0, exchanges_);
-    // In place each PE has its part at another address.
+    // In place, the offset of a PE's part depends on the PE.
     const auto part_of = [&](int pe) { return part_bytes * static_cast<std::size_t>(pe); };
     const bool is_in_place = source + part_of(rank_) == target;
     for (int pe = 0; pe < n_ranks_; ++pe) {
@@ -200,7 +200,7 @@ class ShmemCollectives : public CollectiveEngine {
     copy_own(target, source + part_of(rank_), part_bytes);
   }
 
-  /// A step of hypercube: the parts of the own half of the cube for those of the other.
+  /// A step of hypercube: exchanges the parts of the own half of the cube with the peer's half.
   void exchange(char* target, const void* source, std::size_t part_bytes, int step) {
     if (step == 0) {
       ++exchanges_;
@@ -217,7 +217,7 @@ class ShmemCollectives : public CollectiveEngine {
   int rank_;
   int n_ranks_;
   void* stream_ = nullptr;
-  std::uint64_t* arrived_ = nullptr;  // symmetric: of each step, what has come
+  std::uint64_t* arrived_ = nullptr;  // symmetric: one signal word per step
   std::uint64_t exchanges_ = 0;
 };
 
@@ -254,7 +254,7 @@ class ShmemMessages : public MessageEngine {
   void send(int peer, std::size_t size_bytes) override { send_part(peer, 0, 0, size_bytes); }
   void receive(int peer, std::size_t) override { wait_for_message(peer); }
 
-  /// The last message carries the signal, behind the others.
+  /// The last message carries the signal, ordered after the others.
   void send_window(int peer, std::size_t size_bytes, const Window& window) override {
     std::size_t offset = 0;
     for (int i = 1; i < window.count; ++i, offset += window.stride_bytes) {
@@ -301,7 +301,7 @@ class ShmemMessages : public MessageEngine {
   }
 
   void barrier() override { processes_.barrier(); }
-  /// The heap goes with the PE.
+  /// The heap is freed with the PE.
   void end() override { processes_.barrier(); }
 
  private:
@@ -319,7 +319,7 @@ class ShmemMessages : public MessageEngine {
     return static_cast<std::size_t>(pe) * size_bytes;
   }
 
-  /// Messages to and from rank 0, which also sends one to itself.
+  /// Rank 0 also sends a message to itself.
   void gather(std::size_t size_bytes) {
     send_part(0, place_of(processes_.process(), size_bytes), 0, size_bytes);
     for (int pe = 0; processes_.is_first() && pe < processes_.n_processes(); ++pe) wait_for_message(pe);
@@ -342,7 +342,7 @@ class ShmemMessages : public MessageEngine {
   char* source_ = nullptr;
   char* target_ = nullptr;
   std::uint64_t* word_ = nullptr;
-  std::uint64_t* arrived_ = nullptr;  // word i: how many messages PE i has sent here
+  std::uint64_t* arrived_ = nullptr;  // word i: number of messages received from PE i
   std::vector<std::uint64_t> sent_;
   std::vector<std::uint64_t> received_;
 };
