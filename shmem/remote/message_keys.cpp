@@ -3,7 +3,6 @@
 #include "shmem/remote/message_keys.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace gdrkit::shmem_impl::remote {
 
@@ -12,10 +11,6 @@ secret::SipKey MessageKeys::of(int from, int to) const noexcept {
   secret::SipKey key;
   std::copy_n(pair.begin(), key.size(), key.begin());
   return key;
-}
-
-secret::Tag tag_of(const secret::SipKey& key, const RemoteMessage& message, secret::Bytes in_one_block) noexcept {
-  return secret::siphash(key, secret::bytes_of(message).first(offsetof(RemoteMessage, tag)), in_one_block);
 }
 
 }  // namespace gdrkit::shmem_impl::remote

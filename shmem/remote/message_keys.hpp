@@ -5,7 +5,7 @@
 #pragma once
 
 #include "shmem/bootstrap/token.hpp"
-#include "shmem/remote/message.hpp"
+#include "shmem/secret/siphash.hpp"
 
 namespace gdrkit::shmem_impl::remote {
 
@@ -23,11 +23,5 @@ class MessageKeys {
  private:
   secret::Key key_{};
 };
-
-/// Code over the message and over the bytes that UCX sends in one block with it. Longer data are sent separately and
-/// are not covered: covering them would halve their rate, and the code is not meant to stop those who can change
-/// packets.
-[[nodiscard]] secret::Tag tag_of(const secret::SipKey& key, const RemoteMessage& message,
-                                 secret::Bytes in_one_block) noexcept;
 
 }  // namespace gdrkit::shmem_impl::remote

@@ -10,6 +10,7 @@
 
 #include "platform/vendor/ucx_library.hpp"
 #include "shmem/remote/message.hpp"
+#include "shmem/secret/siphash.hpp"
 
 namespace gdrkit::shmem_impl::remote {
 

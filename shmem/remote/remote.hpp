@@ -20,8 +20,8 @@
 #include "platform/device/device_scope.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/node/node.hpp"
-#include "shmem/remote/decoded_message.hpp"
 #include "shmem/remote/home.hpp"
+#include "shmem/remote/message_bytes.hpp"
 #include "shmem/remote/message_keys.hpp"
 #include "shmem/remote/peer.hpp"
 #include "shmem/remote/said_messages.hpp"
@@ -138,11 +138,7 @@ class Remote final : private UcxReceiver {
 
   /// A message or a direct transfer that UCX has not finished with.
   struct Outgoing {
-    // One block: the header and short data go out together.
-    struct {
-      RemoteMessage message;
-      char small[small_bytes];
-    } head;
+    alignas(8) std::uint8_t block[longest_header_bytes + small_bytes];
     std::vector<char> data;
     Remote* remote = nullptr;
     platform::UcxStatus status = platform::ucx_in_progress;

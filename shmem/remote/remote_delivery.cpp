@@ -25,8 +25,7 @@ secret::Bytes as_bytes(const void* data, std::size_t size_bytes) noexcept {
 
 /// Whether `from` sent the message. Callers must not use any other field before this check.
 bool Remote::is_genuine(const DecodedMessage& decoded) {
-  const RemoteMessage& message = decoded.message;
-  return secret::are_equal(message.tag, tag_of(peer(message.from).key_from, message, decoded.in_one_block));
+  return has_right_tag(peer(decoded.message.from).key_from, decoded);
 }
 
 void Remote::receive_rendezvous(const void* header, std::size_t header_bytes) noexcept try {
@@ -104,7 +103,7 @@ void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const cha
   switch (message.kind) {
     case RemoteMessageKind::put:
       note_undelivered(from, deliver_put(message, data, size_bytes));
-      if (message.request != 0) questions_.push_back({message.from, message});
+      if (message.operation == put_and_flush) questions_.push_back({message.from, message});
       return;
     case RemoteMessageKind::update: {
       if (message.request == 0) return note_undelivered(from, deliver_update(message, nullptr));

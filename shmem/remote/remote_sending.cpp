@@ -110,21 +110,19 @@ base::Result<Remote::Outgoing*> Remote::send(int pe, const RemoteMessage& messag
                                              std::size_t size_bytes) {
   Peer& to = peer(pe);
   Outgoing* const outgoing = new_outgoing();
-  outgoing->head.message = message;
-  std::size_t head_bytes = sizeof message;
+  std::size_t block_bytes = write_header(message, outgoing->block);
   if (size_bytes != 0 && size_bytes <= small_bytes) {
-    std::memcpy(outgoing->head.small, data, size_bytes);
-    head_bytes += size_bytes;
+    std::memcpy(outgoing->block + block_bytes, data, size_bytes);
+    block_bytes += size_bytes;
     size_bytes = 0;
   }
-  const auto* const block = reinterpret_cast<const std::uint8_t*>(outgoing->head.small);
-  outgoing->head.message.tag = tag_of(to.key_to, message, {block, head_bytes - sizeof message});
+  write_tag(to.key_to, {outgoing->block, block_bytes});
   platform::UcxRequestParams params;
   params.field_mask = platform::ucx_request_callback | platform::ucx_request_user_data | platform::ucx_request_flags;
   params.flags = platform::ucx_message_eager;
   params.callback = &on_sent;
   params.user_data = outgoing;
-  void* const answer = calls_->am_send_nbx(to.endpoint, UcxWorker::message_id, &outgoing->head, head_bytes,
+  void* const answer = calls_->am_send_nbx(to.endpoint, UcxWorker::message_id, outgoing->block, block_bytes,
                                            size_bytes == 0 ? nullptr : data, size_bytes, &params);
   auto taken = given(outgoing, answer, "message", pe);
   if (taken && message.number != 0) to.sent = message.number;

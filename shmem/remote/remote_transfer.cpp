@@ -61,10 +61,10 @@ base::Status Remote::put_piece(int pe, std::uint64_t offset, const char* data, s
   }
   RemoteMessage message = next_message(**to, RemoteMessageKind::put);
   message.offset = offset;
-  message.size_bytes = size_bytes;
+  if (size_bytes > small_bytes) message.size_bytes = size_bytes;
   // A put with a quiet behind it is the commonest: one message there and one back are all that it needs.
   const bool is_flush = (*to)->flushes_each && (*to)->unflushed == 0;
-  if (is_flush) message.request = message.number;
+  if (is_flush) message.operation = put_and_flush;
   mark_dirty(**to, pe);
   auto sent = send(pe, message, data, size_bytes);
   if (!sent) return base::pass(sent);

@@ -43,12 +43,12 @@ std::uint64_t word_at(const std::uint8_t* bytes) noexcept {
   return word;
 }
 
-}  // namespace
-
-Tag siphash(const SipKey& key, Bytes head, Bytes rest) noexcept {
+/// The state after all of `head` and `rest`, before the rounds that end the hash. `variant` is 0xee for 128 bits of
+/// output and 0 for 64.
+State state_after(const SipKey& key, std::uint64_t variant, Bytes head, Bytes rest) noexcept {
   const std::uint64_t k0 = word_at(key.data());
   const std::uint64_t k1 = word_at(key.data() + 8);
-  State state{k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d ^ 0xee, k0 ^ 0x6c7967656e657261,
+  State state{k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d ^ variant, k0 ^ 0x6c7967656e657261,
               k1 ^ 0x7465646279746573};
   for (std::size_t i = 0; i < head.size(); i += 8) state.add(word_at(head.data() + i));
   const std::size_t whole = rest.size() / 8 * 8;
@@ -60,6 +60,13 @@ Tag siphash(const SipKey& key, Bytes head, Bytes rest) noexcept {
     last |= tail;
   }
   state.add(last);
+  return state;
+}
+
+}  // namespace
+
+Tag siphash(const SipKey& key, Bytes head, Bytes rest) noexcept {
+  State state = state_after(key, 0xee, head, rest);
   state.v2 ^= 0xee;
   const std::uint64_t first_half = state.end();
   state.v1 ^= 0xdd;
@@ -68,6 +75,12 @@ Tag siphash(const SipKey& key, Bytes head, Bytes rest) noexcept {
   std::memcpy(tag.data(), &first_half, 8);
   std::memcpy(tag.data() + 8, &second_half, 8);
   return tag;
+}
+
+std::uint64_t siphash_64(const SipKey& key, Bytes message) noexcept {
+  State state = state_after(key, 0, {}, message);
+  state.v2 ^= 0xff;
+  return state.end();
 }
 
 }  // namespace gdrkit::shmem_impl::secret

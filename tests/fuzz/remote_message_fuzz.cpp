@@ -8,7 +8,7 @@
 
 #include "fuzz_target.hpp"
 #include "shmem/core/pe.hpp"
-#include "shmem/remote/decoded_message.hpp"
+#include "shmem/remote/message_bytes.hpp"
 #include "shmem/scale/simulated_job.hpp"
 
 namespace {
@@ -18,7 +18,7 @@ using shmem_impl::remote::RemoteMessage;
 using shmem_impl::remote::RemoteMessageKind;
 
 constexpr int n_pes = 4;
-constexpr std::size_t header_bytes = offsetof(RemoteMessage, tag);
+constexpr std::size_t header_bytes = sizeof(RemoteMessage);
 
 /// PE 0 of a job whose other PEs this program simulates. The program recreates it from time to time, because PE 0 keeps
 /// the data of unfinished meetings.
@@ -64,14 +64,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<std::uint8_t> bytes(data + header_bytes, data + size);
   Victim& one = victim();
   // Makes the fields valid that every message is checked for, so that most inputs reach the code after these checks.
-  message.magic = RemoteMessage::right_magic;
   message.from = 1 + static_cast<int>(static_cast<unsigned>(message.from) % (n_pes - 1));
   if (message.number % 8 != 0) message.number = one.last_number[message.from] + 1;
-  std::vector<std::uint8_t> block(sizeof message + bytes.size());
-  std::memcpy(block.data(), &message, sizeof message);
-  std::copy(bytes.begin(), bytes.end(), block.begin() + sizeof message);
+  std::vector<std::uint8_t> block(shmem_impl::remote::longest_header_bytes);
+  block.resize(shmem_impl::remote::write_header(message, block.data()));
+  block.insert(block.end(), bytes.begin(), bytes.end());
   const auto decoded = shmem_impl::remote::decode_message(block, {}, 0, n_pes);
   FUZZ_CHECK(decoded.has_value() == (bytes.size() <= shmem_impl::remote::longest_piece_bytes));
+  (void)shmem_impl::remote::decode_message({data, size}, {}, 0, n_pes);  // any bytes
   if (!decoded) return 0;
   if (shmem_impl::remote::has_sound_fields(*decoded, n_pes)) {
     FUZZ_CHECK(message.kind >= RemoteMessageKind::put && message.kind <= shmem_impl::remote::last_kind);
@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (message.number == one.last_number[message.from] + 1) ++one.last_number[message.from];
     }
   }
-  one.job.say(std::move(message), {bytes.begin(), bytes.end()});
+  one.job.say(message, {bytes.begin(), bytes.end()});
   return 0;
 }
 
@@ -94,7 +94,7 @@ std::vector<fuzz::Bytes> gdrkit::fuzz::seeds() {
       message.from = 1;
       message.number = 1;
       message.request = kind % 2;
-      message.size_bytes = data_bytes == 0 ? 8 : data_bytes;
+      if (message.kind != RemoteMessageKind::put) message.size_bytes = data_bytes == 0 ? 8 : data_bytes;
       Bytes seed(header_bytes + data_bytes, 3);
       std::memcpy(seed.data(), &message, header_bytes);
       all.push_back(seed);

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "shmem/bootstrap/unique_fd.hpp"
-#include "shmem/remote/message.hpp"
+#include "shmem/remote/message_bytes.hpp"
 #include "support/process_resources.hpp"
 #include "support/shmem_job.hpp"
 #include "tests/shmem/remote/faulty_job.hpp"
@@ -33,6 +33,13 @@ using tests::faulty_pe;
 using tests::n_pes;
 using tests::real_ucx;
 using tests::texts_of_job;
+
+/// The message with a tag of 0.
+std::string block_of(const RemoteMessage& message, const std::string& data) {
+  std::uint8_t header[longest_header_bytes] = {};
+  const std::size_t size_bytes = write_header(message, header);
+  return std::string(reinterpret_cast<const char*>(header), size_bytes) + data;
+}
 
 /// Delivers messages to the PE as UCX does: inside its progress function.
 struct Stranger {
@@ -53,8 +60,7 @@ struct Stranger {
   void deliver() {
     const std::lock_guard lock(mutex);
     for (const Message& message : messages) {
-      std::string block(reinterpret_cast<const char*>(&message.head), sizeof message.head);
-      block += message.data;
+      const std::string block = block_of(message.head, message.data);
       platform::UcxMessageDetails details;
       if (message.is_rendezvous) details.attributes = platform::ucx_message_is_rendezvous;
       (void)handler.function(handler.argument, block.data(), block.size(), nullptr, 0, &details);
@@ -95,11 +101,11 @@ TEST_F(ForgedMessages, ChangeNothing) {
         for (forged.number = 1; forged.number < 400; ++forged.number) stranger().say(forged, data);
       };
       forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
-      forged.size_bytes = 8;
       say(RemoteMessageKind::put, "STRANGER");
       forged.word_bytes = 8;
       forged.operand = 99;
       say(RemoteMessageKind::update, "");
+      forged.size_bytes = 8;
       for (forged.request = 1; forged.request < 50; ++forged.request) say(RemoteMessageKind::data, "STRANGER");
       forged.operand = UINT64_MAX;
       say(RemoteMessageKind::acknowledge, "");
@@ -199,11 +205,9 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
       RemoteMessage forged;
       forged.kind = RemoteMessageKind::put;
       forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
-      forged.size_bytes = 8;
       std::vector<std::string> messages;
       for (forged.number = 1; forged.number <= 100; ++forged.number) {
-        messages.emplace_back(reinterpret_cast<const char*>(&forged), sizeof forged);
-        messages.back() += "STRANGER";
+        messages.push_back(block_of(forged, "STRANGER"));
       }
       for (const int port : own_ports()) why_not = send_as_other_user(port, messages);
       for (int i = 0; i < 100 && arrived < 100; ++i) {

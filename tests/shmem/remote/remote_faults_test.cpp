@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "shmem/remote/message_bytes.hpp"
 #include "support/process_resources.hpp"
 #include "support/shmem_job.hpp"
 #include "tests/shmem/remote/faulty_job.hpp"
@@ -24,6 +25,11 @@ using tests::faulty_pe;
 using tests::n_pes;
 using tests::real_ucx;
 using tests::texts_of_job;
+
+RemoteMessageKind kind_of(const void* header, std::size_t header_bytes) {
+  const secret::Bytes block(static_cast<const std::uint8_t*>(header), header_bytes);
+  return decode_message(block, {}, -1, n_pes)->message.kind;
+}
 
 class RemoteFaults : public tests::FaultyJob {};
 
@@ -134,7 +140,7 @@ TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
   static std::atomic<bool> fails{false};
   faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
                           const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
-    const bool is_put = static_cast<const RemoteMessage*>(header)->kind == RemoteMessageKind::put;
+    const bool is_put = kind_of(header, header_bytes) == RemoteMessageKind::put;
     if (is_put && fails.exchange(false)) return out_of_memory();
     return real_ucx().am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
   };
@@ -168,7 +174,7 @@ TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
   static Held held;  // under Remote's lock
   faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
                           const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
-    const auto kind = static_cast<const RemoteMessage*>(header)->kind;
+    const auto kind = kind_of(header, header_bytes);
     if (kind == RemoteMessageKind::put && held.endpoint == nullptr) {
       const auto* const bytes = static_cast<const char*>(header);
       held = {{bytes, bytes + header_bytes}, {}, endpoint};

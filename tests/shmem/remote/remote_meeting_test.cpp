@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "shmem/remote/message_bytes.hpp"
 #include "support/shmem_job.hpp"
 
 namespace gdrkit::shmem_impl::remote {
@@ -26,7 +27,8 @@ platform::UcxCalls counting_calls() {
   platform::UcxCalls calls = real_calls;
   calls.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
                          const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
-    const auto& message = *static_cast<const RemoteMessage*>(header);
+    const secret::Bytes block(static_cast<const std::uint8_t*>(header), header_bytes);
+    const RemoteMessage message = decode_message(block, {}, -1, INT32_MAX)->message;
     const bool is_of_team = message.kind == RemoteMessageKind::say && message.offset >= first_place_of_split_teams &&
                             message.offset < GDRKIT_SHMEM_TEAMS_MAX;
     if (is_of_team) ++team_messages;

@@ -15,9 +15,11 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/vendor/ucx_library.hpp"
+#include "shmem/remote/message_bytes.hpp"
 #include "shmem/remote/message_keys.hpp"
 #include "shmem/remote/worker_card.hpp"
 
@@ -50,13 +52,13 @@ class SimulatedJob {
   [[nodiscard]] const platform::UcxCalls& ucx_calls() const noexcept { return calls_; }
 
   /// Sends a message of another PE to PE 0, after all queued messages. Returns once PE 0 has handled it.
-  void say(remote::RemoteMessage message, const std::string& data) {
-    message.tag = remote::tag_of(keys_.of(message.from, 0), message, secret::bytes_of(std::string_view(data)));
-    std::string block(reinterpret_cast<const char*>(&message), sizeof message);
-    block += data;
+  void say(const remote::RemoteMessage& message, const std::string& data) {
+    std::vector<char> block = header_of(message);
+    block.insert(block.end(), data.begin(), data.end());
+    sign(message.from, block);
     {
       const std::lock_guard lock(mutex_);
-      queue_.push_back({{block.begin(), block.end()}, {}});
+      queue_.push_back({std::move(block), {}});
     }
     wake();
     while (true) {
@@ -126,18 +128,14 @@ class SimulatedJob {
              std::size_t size_bytes) {
     ++messages_;
     const auto to = static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(endpoint) - 1);
-    Message message;
-    message.header.assign(static_cast<const char*>(header), static_cast<const char*>(header) + header_bytes);
-    if (size_bytes != 0) {
-      message.data.assign(static_cast<const char*>(data), static_cast<const char*>(data) + size_bytes);
-    }
-    remote::RemoteMessage said;
-    std::memcpy(&said, message.header.data(), sizeof said);
+    auto decoded = remote::decode_message(bytes_of(header, header_bytes), bytes_of(data, size_bytes), -1, n_pes_);
+    remote::RemoteMessage& said = decoded->message;
     said.from = (n_pes_ - to) % n_pes_;
-    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(message.header.data());
-    said.tag =
-        remote::tag_of(keys_.of(said.from, 0), said, secret::Bytes(bytes, message.header.size()).subspan(sizeof said));
-    std::memcpy(message.header.data(), &said, sizeof said);
+    Message message;
+    message.header = header_of(said);
+    auto& rest = size_bytes != 0 ? message.data : message.header;
+    rest.insert(rest.end(), decoded->data.begin(), decoded->data.end());
+    sign(said.from, message.header);
     {
       const std::lock_guard lock(mutex_);
       numbers_[said.from] = std::max(numbers_[said.from], said.number);
@@ -145,6 +143,17 @@ class SimulatedJob {
     }
     wake();
     return nullptr;
+  }
+  static secret::Bytes bytes_of(const void* data, std::size_t size_bytes) {
+    return {static_cast<const std::uint8_t*>(data), size_bytes};
+  }
+  static std::vector<char> header_of(const remote::RemoteMessage& message) {
+    std::uint8_t header[remote::longest_header_bytes];
+    const std::size_t size_bytes = remote::write_header(message, header);
+    return {header, header + size_bytes};
+  }
+  void sign(int from, std::vector<char>& block) const {
+    remote::write_tag(keys_.of(from, 0), {reinterpret_cast<std::uint8_t*>(block.data()), block.size()});
   }
   void wake() const {
     const std::uint64_t one = 1;
