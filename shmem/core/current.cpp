@@ -50,7 +50,8 @@ struct Binding {
   std::uint64_t changes_seen = 0;
   Pe* pe = nullptr;
 };
-thread_local Binding binding;
+// initial-exec: as in running_calls.cpp.
+[[gnu::tls_model("initial-exec")]] thread_local Binding binding;
 
 /// Binds this thread, and returns the name of its PE.
 base::Result<std::uint64_t> look_up() noexcept {

@@ -26,7 +26,8 @@ void pass_barrier() noexcept {
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) (void)membarrier(MEMBARRIER_CMD_GLOBAL);
 }
 
-thread_local CallSlot* own_slot = nullptr;
+// initial-exec: each call of the library reads it, and the default model calls a function for that.
+[[gnu::tls_model("initial-exec")]] thread_local CallSlot* own_slot = nullptr;
 
 /// Releases the slot when the thread ends. A later destructor of the thread may still call a function of the library;
 /// that call takes another slot.
