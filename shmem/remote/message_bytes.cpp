@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/remote/message_bytes.hpp"
 
+#include <array>
 #include <cstring>
-#include <iterator>
 
 namespace gdrkit::shmem_impl::remote {
 namespace {
@@ -11,27 +11,20 @@ namespace {
 /// Limit of the data of one meeting: enough for all PEs of a large job.
 constexpr std::uint64_t most_said_bytes = std::uint64_t{1} << 30;
 
-/// Identifies the version of this layout.
-constexpr std::uint32_t right_magic = 0x67647234;
-
-/// What all blocks begin with. Both sides are little-endian 64-bit Linux of one release.
+/// What all blocks begin with. Both sides are little-endian 64-bit Linux.
 struct Prefix {
   std::uint64_t tag = 0;
-  std::uint32_t magic = right_magic;
   RemoteMessageKind kind{};
   std::uint8_t operation = 0;
   std::uint8_t word_bytes = 0;
-  std::uint8_t fields = 0;  ///< bit i: the field fields_in_order[i] follows
+  std::uint8_t fields = 0;  ///< bit i: field i follows
   std::int32_t from = 0;
-  std::int32_t other = 0;
 };
-static_assert(sizeof(Prefix) == 24);
+static_assert(sizeof(Prefix) == 16);
 
-constexpr std::uint64_t RemoteMessage::*fields_in_order[] = {
-    &RemoteMessage::number,     &RemoteMessage::request, &RemoteMessage::offset,
-    &RemoteMessage::size_bytes, &RemoteMessage::operand, &RemoteMessage::compare,
-};
-static_assert(sizeof(Prefix) + sizeof(std::uint64_t) * std::size(fields_in_order) == longest_header_bytes);
+/// The fields that are left out where they are 0, in the order of their bits.
+using Fields = std::array<std::uint64_t, 7>;
+static_assert(sizeof(Prefix) + sizeof(Fields) == longest_header_bytes);
 
 bool is_errno_or_0(std::int32_t number) noexcept { return number >= 0 && number < 4096; }
 
@@ -42,19 +35,20 @@ std::uint64_t tag_of(const secret::SipKey& key, secret::Bytes block) noexcept {
 }  // namespace
 
 std::size_t write_header(const RemoteMessage& message, std::uint8_t* block) noexcept {
-  Prefix prefix;
-  prefix.kind = message.kind;
-  prefix.operation = message.operation;
-  prefix.word_bytes = message.word_bytes;
-  prefix.from = message.from;
-  prefix.other = message.other;
+  Prefix prefix{0, message.kind, message.operation, message.word_bytes, 0, message.from};
+  const Fields fields{message.number,
+                      message.request,
+                      message.offset,
+                      message.size_bytes,
+                      message.operand,
+                      message.compare,
+                      static_cast<std::uint32_t>(message.other)};
   std::size_t size_bytes = sizeof prefix;
   unsigned bit = 1;
-  for (const auto field : fields_in_order) {
-    const std::uint64_t value = message.*field;
-    std::memcpy(block + size_bytes, &value, sizeof value);
-    if (value != 0) {
-      size_bytes += sizeof value;
+  for (const std::uint64_t field : fields) {
+    std::memcpy(block + size_bytes, &field, sizeof field);
+    if (field != 0) {
+      size_bytes += sizeof field;
       prefix.fields = static_cast<std::uint8_t>(prefix.fields | bit);
     }
     bit <<= 1;
@@ -78,23 +72,22 @@ std::optional<DecodedMessage> decode_message(secret::Bytes block, secret::Bytes 
   Prefix prefix;
   if (block.size() < sizeof prefix) return std::nullopt;
   std::memcpy(&prefix, block.data(), sizeof prefix);
-  if (prefix.magic != right_magic || prefix.fields >> std::size(fields_in_order) != 0) return std::nullopt;
   if (prefix.from < 0 || prefix.from >= n_pes || prefix.from == own_pe) return std::nullopt;
-  DecodedMessage decoded;
-  decoded.block = block;
-  RemoteMessage& message = decoded.message;
-  message.kind = prefix.kind;
-  message.operation = prefix.operation;
-  message.word_bytes = prefix.word_bytes;
-  message.from = prefix.from;
-  message.other = prefix.other;
   secret::Bytes rest = block.subspan(sizeof prefix);
-  for (std::size_t i = 0; i < std::size(fields_in_order); ++i) {
+  Fields fields{};
+  if (prefix.fields >> fields.size() != 0) return std::nullopt;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
     if ((prefix.fields >> i & 1) == 0) continue;
-    if (rest.size() < sizeof(std::uint64_t)) return std::nullopt;
-    std::memcpy(&(message.*fields_in_order[i]), rest.data(), sizeof(std::uint64_t));
-    rest = rest.subspan(sizeof(std::uint64_t));
+    if (rest.size() < sizeof fields[i]) return std::nullopt;
+    std::memcpy(&fields[i], rest.data(), sizeof fields[i]);
+    rest = rest.subspan(sizeof fields[i]);
   }
+  DecodedMessage decoded;
+  decoded.message = {
+      prefix.kind, prefix.operation, prefix.word_bytes, prefix.from, static_cast<std::int32_t>(fields[6]),
+      fields[0],   fields[1],        fields[2],         fields[3],   fields[4],
+      fields[5]};
+  decoded.block = block;
   if (!rest.empty() && !data.empty()) return std::nullopt;
   decoded.is_data_in_block = data.empty();
   decoded.data = data.empty() ? rest : data;

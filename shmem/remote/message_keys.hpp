@@ -15,7 +15,7 @@ class MessageKeys {
   /// `nonce` is PE 0's. `job_key` is nullptr if the PEs connected without a key; then other users could not read the
   /// connection that carried `nonce`.
   MessageKeys(const secret::Key* job_key, const bootstrap::Token& nonce) noexcept
-      : key_(secret::derive_key(job_key == nullptr ? secret::Key{} : *job_key, "messages", {nonce})) {}
+      : key_(secret::derive_key(job_key == nullptr ? secret::Key{} : *job_key, "messages, layout 4", {nonce})) {}
 
   /// Key of the messages from PE `from` to PE `to`.
   [[nodiscard]] secret::SipKey of(int from, int to) const noexcept;
