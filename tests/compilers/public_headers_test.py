@@ -105,16 +105,24 @@ class Alone(unittest.TestCase):
 class Nvcc(unittest.TestCase):
     """CUDA's own headers do not compile with -pedantic and -Wold-style-cast."""
 
-    def test_device_headers(self):
-        nvcc = os.environ.get("GDRKIT_NVCC", "")
-        if not os.access(nvcc, os.X_OK):
+    def setUp(self):
+        self.nvcc = os.environ.get("GDRKIT_NVCC", "")
+        if not os.access(self.nvcc, os.X_OK):
             self.skipTest("no nvcc here: the headers for GPU kernels are compiled by host compilers only")
+
+    def test_device_headers(self):
         source = "".join(f"#include <{header}>\n" for header in ["nvshmem.h", "nvshmemx.h", *DEVICE_HEADERS])
         for standard in ("c++17", "c++20"):
             with self.subTest(standard=standard):
-                ended = run([nvcc, f"-std={standard}", "-arch=compute_75", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Wconversion",
+                ended = run([self.nvcc, f"-std={standard}", "-arch=compute_75", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Wconversion",
                              *FOLDERS, "-x", "cu", "-c", "-o", os.devnull, "-"], source)
                 self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
+
+    def test_the_benchmarks_nvshmem_side(self):
+        """Only builds with NVSHMEM compile it. Our headers with NVSHMEM's names serve as well."""
+        ended = run([self.nvcc, "-std=c++17", "-arch=compute_75", "-rdc=true", "-dc", *FOLDERS, "-I" + ROOT, "-o", os.devnull,
+                     os.path.join(ROOT, "transfer", "shmem", "bench", "nvshmem_device.cu")], "")
+        self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
 
 
 if __name__ == "__main__":

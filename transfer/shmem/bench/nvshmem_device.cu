@@ -14,13 +14,13 @@
 namespace gdrkit::transfer::shmem {
 namespace {
 
-using shmem::BlockGroup;
-using shmem::ThreadGroup;
-using shmem::WarpGroup;
+using gdrkit::shmem::BlockGroup;
+using gdrkit::shmem::ThreadGroup;
+using gdrkit::shmem::WarpGroup;
 
 /// What ShmemWork calls. The state is gdrkit's and not used.
 struct NvshmemDevice {
-  using State = shmem::State;
+  using State = gdrkit::shmem::State;
 
   static __device__ void put_nbi(const State&, void* to, const void* from, std::size_t bytes, int pe, ThreadGroup) {
     nvshmem_putmem_nbi(to, from, bytes, pe);
