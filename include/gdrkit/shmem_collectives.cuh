@@ -95,7 +95,7 @@ template <class Group, class Reduce>
 GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target, const void* source,
                                      std::size_t size_bytes, bool is_scattered, Reduce reduce, Group group) {
   const TeamState& of_team = team_state(state, team);
-  const Turn<Group> turn(state, of_team, group);
+  const Turn<Group> turn(state, team, of_team, group);
   const Route route = route_of(of_team, size_bytes, turn.n() - 1);
   return turn.end(reduce_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
                               is_scattered, reduce, route));
@@ -106,13 +106,13 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
 /// All PEs of the team have come here.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_sync(const State& state, Team team, Group group) {
-  const detail::Turn<Group> turn(state, team_state(state, team), group);
+  const detail::Turn<Group> turn(state, team, team_state(state, team), group);
   return turn.end(detail::sync_turn(turn, false));
 }
 /// The same, and what the group's threads did before is visible to all of them.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_barrier(const State& state, Team team, Group group) {
-  const detail::Turn<Group> turn(state, team_state(state, team), group);
+  const detail::Turn<Group> turn(state, team, team_state(state, team), group);
   return turn.end(detail::sync_turn(turn, true));
 }
 
@@ -121,7 +121,7 @@ template <class Group>
 GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target, const void* source,
                                      std::size_t size_bytes, int root, Group group) {
   const TeamState& of_team = team_state(state, team);
-  const detail::Turn<Group> turn(state, of_team, group);
+  const detail::Turn<Group> turn(state, team, of_team, group);
   return turn.end(detail::broadcast_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source),
                                                 size_bytes, static_cast<unsigned>(root),
                                                 detail::route_of(of_team, size_bytes, 1), 0));
@@ -131,7 +131,7 @@ template <class Group>
 GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target, const void* source,
                                     std::size_t size_bytes, Group group) {
   const TeamState& of_team = team_state(state, team);
-  const detail::Turn<Group> turn(state, of_team, group);
+  const detail::Turn<Group> turn(state, team, of_team, group);
   return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
                                         false, detail::route_of(of_team, size_bytes, turn.n() - 1)));
 }
@@ -140,7 +140,7 @@ template <class Group>
 GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target, const void* source,
                                     std::size_t size_bytes, Group group) {
   const TeamState& of_team = team_state(state, team);
-  const detail::Turn<Group> turn(state, of_team, group);
+  const detail::Turn<Group> turn(state, team, of_team, group);
   return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
                                         true, detail::route_of(of_team, size_bytes, turn.n() - 1)));
 }

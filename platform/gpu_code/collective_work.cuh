@@ -11,7 +11,7 @@ namespace gdrkit::platform {
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool run_collective(const CollectiveParameters& parameters, Group group,
                                           shmem::detail::Lane lane) {
-  const shmem::detail::Turn<Group> turn(parameters.state, parameters.team, group, lane);
+  const shmem::detail::Turn<Group> turn(parameters.state, parameters.team.team, parameters.team, group, lane);
   auto* const target = reinterpret_cast<char*>(parameters.target);
   const auto* const source = reinterpret_cast<const char*>(parameters.source);
   const std::uint64_t size = parameters.size_bytes;

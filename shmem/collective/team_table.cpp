@@ -3,7 +3,6 @@
 #include "shmem/collective/team_table.hpp"
 
 #include <bit>
-#include <cstddef>
 #include <cstring>
 #include <new>
 #include <numeric>
@@ -19,6 +18,7 @@ constexpr std::uint32_t largest_generation = (1U << 23) - 1;
 constexpr std::uint64_t all_slots = (std::uint64_t{1} << parts::team_slots) - 1;
 /// No member ever comes to it.
 constexpr std::uint64_t turns_of_nobody = std::uint64_t{1} << 40;
+static_assert(parts::team_slots * sizeof(shmem::TeamEntry) <= parts::TeamMemory::table_bytes);
 static_assert(parts::team_slots < 64 && parts::team_slots <= 1 << slot_bits);
 
 int slot_of_handle(Team handle) noexcept { return handle & ((1 << slot_bits) - 1); }
@@ -126,22 +126,19 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   team->set_first_arrivals(std::move(first_arrivals));
   shmem::TeamReport& told = report(slot);
   for (std::uint64_t* const word : {&told.fault, &told.finished, &told.stop}) shmem::detail::post(word, 0);
-  const shmem::TeamState state = state_of(*team);
+  shmem::TeamEntry entry{state_of(*team), {}};
   platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
-  if (auto zeroed = device.fill(state.words_address, 0, memory_.team_bytes()); !zeroed) return zeroed;
+  if (auto zeroed = device.fill(entry.state.words_address, 0, memory_.team_bytes()); !zeroed) return zeroed;
   if (team->is_over_machines()) {
     // No GPU reaches all of it: the first wait of a GPU kernel's collective is in vain, and is told to stop.
-    const std::uint64_t word = state.words_address + offsetof(shmem::TeamWords, turns);
-    if (auto told_gpu = device.copy_to_device(word, &turns_of_nobody, sizeof turns_of_nobody); !told_gpu) {
-      return told_gpu;
-    }
+    entry.progress.turns = turns_of_nobody;
     shmem::detail::post(&told.stop, 1);
   }
-  const std::uint64_t entry = table_address() + static_cast<std::uint64_t>(slot) * sizeof state;
-  if (auto written = device.copy_to_device(entry, &state, sizeof state); !written) return written;
-  states_[static_cast<std::size_t>(slot)] = state;
+  const std::uint64_t address = table_address() + static_cast<std::uint64_t>(slot) * sizeof entry;
+  if (auto written = device.copy_to_device(address, &entry, sizeof entry); !written) return written;
+  states_[static_cast<std::size_t>(slot)] = entry.state;
   teams_[static_cast<std::size_t>(slot)].store(team.release(), std::memory_order_release);
   return {};
 } catch (const std::bad_alloc&) {
@@ -161,7 +158,7 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   state.first_pe = members[0];
   state.pe_stride = has_second ? members[1] - members[0] : 0;
   const std::uint64_t row = shmem::team_row_bytes(members.size());
-  state.lanes = static_cast<std::int32_t>((memory_.words_bytes() - sizeof(shmem::TeamWords)) / row - 1);
+  state.lanes = static_cast<std::int32_t>(memory_.words_bytes() / row - 1);
   if (!team.is_over_machines()) {  // else no GPU reaches all of it
     state.first_bytes = (first - own) * stride;
     state.stride_bytes = has_second ? (node.index_of(members[1]) - first) * stride : 0;

@@ -18,7 +18,7 @@ class TeamMemory {
   TeamMemory() noexcept = default;
   /// The same on all PEs, as n_pes and the heap's largest size are.
   TeamMemory(int n_pes, std::uint64_t heap_max_bytes) noexcept
-      : words_bytes_(std::max<std::uint64_t>(smallest_words_bytes, 128 + 2 * row_bytes(n_pes))),
+      : words_bytes_(std::max<std::uint64_t>(smallest_words_bytes, 2 * row_bytes(n_pes))),
         scratch_bytes_(
             std::clamp(std::bit_floor(heap_max_bytes / 2048), smallest_scratch_bytes, largest_scratch_bytes)) {}
 
@@ -34,7 +34,7 @@ class TeamMemory {
   [[nodiscard]] std::uint64_t scratch_bytes() const noexcept { return scratch_bytes_; }
   [[nodiscard]] std::uint64_t team_bytes() const noexcept { return words_bytes_ + scratch_bytes_; }
 
-  static constexpr std::uint64_t table_bytes = 4096;
+  static constexpr std::uint64_t table_bytes = 8192;
 
  private:
   static constexpr std::uint64_t smallest_words_bytes = 16384;

@@ -69,20 +69,15 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
   return value;
 }
 GDRKIT_SHMEM_FUNCTION void relax() {}
-// With GDRKIT_SHMEM_LIGHT_ORDER, from compute capability 9.0 and CUDA 12.8 on, ordering costs less; not the default
-// before the litmus tests have run with it on GPUs.
-// - Polls are relaxed loads, and a fence behind the last one acquires. An acquire load empties the first-level cache,
-//   and the next poll waits for that: on an H200 a signal's round trip takes up to 7 % longer by such polls than by
-//   relaxed ones and one acquire load behind them, but at 2 MiB 6 % less (signal_round_trips.txt of 2026-11-23-h200-x2
-//   in docs/results).
-// - What only has to come before a store that others wait for has a release fence, not one of sequential consistency.
-#if defined(GDRKIT_SHMEM_LIGHT_ORDER) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && \
-    __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
+// From compute capability 9.0 and CUDA 12.8 on, a thread polls by relaxed loads and executes one acquire fence after the
+// last: an acquire load also empties the first-level cache, and the next poll waits for that. Before a store that other
+// PEs poll for, a release fence is enough; a fence of sequential consistency takes longer.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word load_polled(const Word* address) {
   return load_relaxed(address);
 }
-/// Behind the poll that saw what was waited for: what its writer put before is there.
+/// Call it after the poll that saw the value: what the writer of the value wrote before is visible then.
 GDRKIT_SHMEM_FUNCTION void end_polls() { asm volatile("fence.acquire.sys;" ::: "memory"); }
 GDRKIT_SHMEM_FUNCTION void fence_release() { asm volatile("fence.release.sys;" ::: "memory"); }
 #else

@@ -10,8 +10,8 @@ namespace gdrkit::shmem {
 
 using Team = gdrkit_shmem_team_t;
 
-/// One team as GPU kernels of one PE see it: an entry of the table at State::teams_address, which the host writes.
-/// Members are numbered from 0; member i is PE first_pe + i * pe_stride of the job.
+/// One team, as the host describes it to the GPU kernels of one PE. Members are numbered from 0; member i is PE
+/// first_pe + i * pe_stride of the job.
 struct TeamState {
   Team team;
   std::int32_t n_pes;
@@ -21,23 +21,30 @@ struct TeamState {
   std::int32_t lanes;             ///< that the words have room for
   std::int64_t first_bytes;       ///< from the own heap to member 0's
   std::int64_t stride_bytes;      ///< from a member's heap to the next one's
-  std::uint64_t words_address;    ///< TeamWords, in the own heap
+  std::uint64_t words_address;    ///< what the other members write, in the own heap: see team_row_bytes
   std::uint64_t scratch_address;  ///< in the own heap
   std::uint64_t scratch_bytes;    ///< a multiple of 256
   std::uint64_t report_address;   ///< TeamReport
 };
 
-/// What the members of a team write into each other's heap, besides data. Zeroed when the team is made.
-struct TeamWords {
+/// What this PE's own GPU kernels write for each other.
+struct TeamProgress {
   std::uint64_t turns;        ///< collectives that this PE has ended
-  std::uint64_t is_broken;    ///< one did not come to its end
-  std::uint32_t ended_lanes;  ///< of the turn that is under way
-  std::uint32_t unused_word;
-  std::uint64_t unused[13];
-  // Behind it, in rows of 128 bytes or a multiple: begun[member], then for each lane done[member].
+  std::uint64_t is_broken;    ///< 1: a collective did not end
+  std::uint32_t ended_lanes;  ///< of the current turn
+  std::uint32_t unused;
 };
-static_assert(sizeof(TeamWords) == 128);
 
+/// An entry of the table at State::teams_address, in the own heap. Each part has a line of the cache: the state stays
+/// in the first-level cache when the progress is written, and a collective loads both at the same time.
+struct TeamEntry {
+  alignas(128) TeamState state;
+  alignas(128) TeamProgress progress;
+};
+static_assert(sizeof(TeamEntry) == 256);
+
+/// The words that the members write into each other's heap are rows of one word for each member, zeroed when the team
+/// is made: begun[member], then for each lane done[member]. This is the size of a row.
 GDRKIT_SHMEM_ANYWHERE std::uint64_t team_row_bytes(std::uint64_t n_pes) { return (n_pes * 8 + 127) / 128 * 128; }
 
 /// What GPU kernels and the CPU tell each other of a team, in host memory.
@@ -49,8 +56,11 @@ struct TeamReport {
 };
 
 /// `team` must be a valid handle.
+GDRKIT_SHMEM_FUNCTION TeamEntry& team_entry(const State& state, Team team) {
+  return reinterpret_cast<TeamEntry*>(state.teams_address)[team & 0xff];
+}
 GDRKIT_SHMEM_FUNCTION const TeamState& team_state(const State& state, Team team) {
-  return reinterpret_cast<const TeamState*>(state.teams_address)[team & 0xff];
+  return team_entry(state, team).state;
 }
 GDRKIT_SHMEM_FUNCTION int team_my_pe(const State& state, Team team) { return team_state(state, team).pe; }
 GDRKIT_SHMEM_FUNCTION int team_n_pes(const State& state, Team team) { return team_state(state, team).n_pes; }
@@ -82,7 +92,7 @@ inline std::uint32_t arrive(std::uint32_t* count) { return __atomic_fetch_add(co
 
 /// Between polls, as it costs as much as some: answers when the wait began, 0 when it is over. Out of line: there are
 /// many waits.
-GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t go_on_waiting(TeamWords* words, TeamReport* report,
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t go_on_waiting(TeamProgress* progress, TeamReport* report,
                                                                         const Control* control, unsigned member,
                                                                         std::uint64_t limit_ns,
                                                                         std::uint64_t begin_ns) {
@@ -93,10 +103,10 @@ GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t go_on_waiting(TeamWord
       (control != nullptr && load_relaxed(&control->is_broken) != 0) || load_relaxed(&report->stop) != 0;
   if (is_stopped || now - begin_ns > limit_ns) {
     post(&report->fault, 1 + 2 * std::uint64_t{member});
-    post(&words->is_broken, 1);
+    post(&progress->is_broken, 1);
     return 0;
   }
-  return load_relaxed(&words->is_broken) != 0 ? 0 : begin_ns;
+  return load_relaxed(&progress->is_broken) != 0 ? 0 : begin_ns;
 }
 
 /// Which part of a collective a group does: lanes share the data, and lane i of a PE meets lane i of the others only.
@@ -175,15 +185,18 @@ class Turn {
   /// The step of `done` that ends a turn.
   static constexpr std::uint64_t last_step = 0xffff;
 
-  GDRKIT_SHMEM_FUNCTION Turn(const State& state, const TeamState& team, Group group, Lane lane = {})
+  /// `team`: of the table, or a copy in a GPU kernel's parameters.
+  GDRKIT_SHMEM_FUNCTION Turn(const State& state, Team handle, const TeamState& team, Group group, Lane lane = {})
       : team_(team),
+        progress_(in_global_memory(&team_entry(state, handle).progress)),
         members_(team),
+        words_address_(team.words_address),
         limit_ns_(state.limit_ns),
         control_(reinterpret_cast<const Control*>(state.control_address)),
         lane_(lane),
         group_(group) {
-    number_ = load_relaxed(&words()->turns) + 1;
-    is_broken_ = load_relaxed(&words()->is_broken) != 0;
+    number_ = load_relaxed(&progress_->turns) + 1;
+    is_broken_ = load_relaxed(&progress_->is_broken) != 0;
     // Looked at with the others, so that the wait for scratch memory costs no load of its own.
     begun_seen_ = group.rank() < n() ? load_relaxed(begun() + group.rank()) : 0;
   }
@@ -272,9 +285,9 @@ class Turn {
   GDRKIT_SHMEM_FUNCTION bool end(bool is_whole, std::uint64_t ticket = 0) const {
     if (!is_whole) return false;
     group_.sync();
-    if (group_.rank() == 0 && (lane_.count == 1 || arrive(&words()->ended_lanes) + 1 == lane_.count)) {
-      words()->ended_lanes = 0;
-      words()->turns = number_;
+    if (group_.rank() == 0 && (lane_.count == 1 || arrive(&progress_->ended_lanes) + 1 == lane_.count)) {
+      progress_->ended_lanes = 0;
+      progress_->turns = number_;
       if (ticket != 0) {
         fence_release();
         post(&report()->finished, ticket);
@@ -293,7 +306,7 @@ class Turn {
       for (unsigned poll = 0; poll < polls_per_clock; ++poll) {
         if (is_there()) return true;
       }
-      begin_ns = go_on_waiting(words(), report(), control_, member, limit_ns_, begin_ns);
+      begin_ns = go_on_waiting(progress_, report(), control_, member, limit_ns_, begin_ns);
     } while (begin_ns != 0);
     return false;
   }
@@ -308,22 +321,23 @@ class Turn {
     return true;
   }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t mark(std::uint64_t step) const { return number_ << 16 | step; }
-  [[nodiscard]] GDRKIT_SHMEM_FUNCTION TeamWords* words() const {
-    return reinterpret_cast<TeamWords*>(team_.words_address);
-  }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION TeamReport* report() const {
     return reinterpret_cast<TeamReport*>(team_.report_address);
   }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t* begun() const {
-    return reinterpret_cast<std::uint64_t*>(team_.words_address + sizeof(TeamWords));
+    return reinterpret_cast<std::uint64_t*>(words_address_);
   }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t* done() const {
     const std::uint64_t row = team_row_bytes(n());
-    return reinterpret_cast<std::uint64_t*>(team_.words_address + sizeof(TeamWords) + row * (1 + lane_.number));
+    return reinterpret_cast<std::uint64_t*>(words_address_ + row * (1 + lane_.number));
   }
 
+  // What each turn needs is copied into registers: after an acquire, a load from team_ would miss the first-level
+  // cache.
   const TeamState& team_;
+  TeamProgress* const progress_;
   const Members members_;
+  const std::uint64_t words_address_;
   const std::uint64_t limit_ns_;
   const Control* const control_;
   const Lane lane_;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // A team of one PE; and of two, of which the other never comes. tests/shmem/collective has teams that meet.
+#include <cstddef>
 #include <cstring>
 
 #include "gpu_kernels_conformance.hpp"
@@ -12,8 +13,9 @@ namespace {
 GDRKIT_COVERS(collective);
 GDRKIT_COVERS(team);
 
+using shmem::TeamEntry;
+using shmem::TeamProgress;
 using shmem::TeamReport;
-using shmem::TeamWords;
 
 constexpr std::size_t size = 40'000;
 
@@ -32,7 +34,9 @@ class CollectiveConformance : public GpuKernelConformance {
     made.team.n_pes = 1;
     made.team.lanes = 16;
     // Two heaps, of which this PE's is the second.
-    constexpr std::uint64_t words_bytes = sizeof(TeamWords) + 17 * shmem::team_row_bytes(2);
+    made.state.teams_address = device_memory(4 * sizeof(TeamEntry));
+    made.team.team = 0x103;  // the fourth of the table
+    constexpr std::uint64_t words_bytes = 17 * shmem::team_row_bytes(2);
     made.team.scratch_bytes = 4096;
     const std::uint64_t heap_bytes = words_bytes + made.team.scratch_bytes;
     made.team.words_address = device_memory(2 * heap_bytes) + heap_bytes;
@@ -48,6 +52,10 @@ class CollectiveConformance : public GpuKernelConformance {
     made.type = GDRKIT_SHMEM_TYPE_UINT32;
     made.ticket = 9;
     return made;
+  }
+  static std::uint64_t entry_address(const shmem::State& state) { return state.teams_address + 3 * sizeof(TeamEntry); }
+  TeamProgress progress(const shmem::State& state) {
+    return read<TeamProgress>(entry_address(state) + offsetof(TeamEntry, progress));
   }
   std::uint64_t finished() { return std::atomic_ref(report_->finished).load(std::memory_order_acquire); }
   std::uint64_t fault() { return std::atomic_ref(report_->fault).load(std::memory_order_acquire); }
@@ -72,7 +80,7 @@ TEST_F(CollectiveConformance, OnePeHasItsOwnData) {
       std::memset(wanted.data(), 0x5c, made.size_bytes);
       EXPECT_EQ(seen, wanted) << static_cast<int>(operation);
       EXPECT_EQ(finished(), 9U);
-      EXPECT_EQ(read<TeamWords>(made.team.words_address).turns, 1U);
+      EXPECT_EQ(progress(made.state).turns, 1U);
     }
   }
 }
@@ -89,7 +97,7 @@ TEST_F(CollectiveConformance, EndsAtItsLimitAndSaysWhoDidNotCome) {
     ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
     EXPECT_EQ(fault(), 1U) << "member 0";
     EXPECT_EQ(finished(), 0U);
-    EXPECT_EQ(read<TeamWords>(made.team.words_address).is_broken, 1U);
+    EXPECT_EQ(progress(made.state).is_broken, 1U);
     EXPECT_EQ(read<std::uint64_t>(made.target), 0U);
     // It ends at once from then on.
     made.state.limit_ns = long_ns;
@@ -131,10 +139,9 @@ class TeamConformance : public CollectiveConformance {
     const CollectiveParameters of_team = parameters(operation);
     TeamParameters made{};
     made.state = of_team.state;
-    made.state.teams_address = device_memory(4 * sizeof(shmem::TeamState));
-    EXPECT_TRUE(device_->copy_to_device(made.state.teams_address + 3 * sizeof(shmem::TeamState), &of_team.team,
+    EXPECT_TRUE(device_->copy_to_device(entry_address(made.state) + offsetof(TeamEntry, state), &of_team.team,
                                         sizeof of_team.team));
-    made.team = 0x103;  // the fourth of the table
+    made.team = of_team.team.team;
     made.target = of_team.target;
     made.source = of_team.source;
     made.size_bytes = size;
@@ -143,10 +150,8 @@ class TeamConformance : public CollectiveConformance {
     made.scope = ShmemScope::block;
     made.rounds = 2;
     made.untimed_rounds = 1;
-    words_address_ = of_team.team.words_address;
     return made;
   }
-  std::uint64_t words_address_ = 0;
 };
 
 TEST_F(TeamConformance, OnePeHasItsOwnData) {
@@ -162,7 +167,7 @@ TEST_F(TeamConformance, OnePeHasItsOwnData) {
       EXPECT_EQ(read<std::uint64_t>(made.target + bytes), 0U);
       EXPECT_EQ(read<TeamResult>(made.result).has_failed, 0U);
       EXPECT_GT(read<TeamResult>(made.result).elapsed_ns, 0U);
-      EXPECT_EQ(read<TeamWords>(words_address_).turns, 3U);
+      EXPECT_EQ(progress(made.state).turns, 3U);
     }
   }
 }
