@@ -22,10 +22,12 @@
 #include <sched.h>
 #include <time.h>
 #endif
-#if defined(__CUDA_ARCH__)
-#define GDRKIT_SHMEM_OUTLINED __noinline__  // each place where it is used would hold all of it
+// A function that is called in many places, or rarely. With relocatable device code (-rdc=true) it is inlined all the
+// same: a called function uses 76 registers and more there, and each GPU kernel that can reach it needs as many.
+#if defined(__CUDA_ARCH__) && !defined(__CUDACC_RDC__)
+#define GDRKIT_SHMEM_OUTLINED __noinline__
 #else
-#define GDRKIT_SHMEM_OUTLINED  // GCC warns of inline functions that are not to be inlined
+#define GDRKIT_SHMEM_OUTLINED
 #endif
 
 namespace gdrkit::shmem {

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// One GPU kernel for each operation. BOUNDS is empty or __launch_bounds__(1024). registers_test.py reads how many
+// registers each needs.
+#include <nvshmem.h>
+#include <nvshmemx.h>
+
+#define OPERATION(name, call) \
+  __global__ void BOUNDS use_##name(float* to, const float* from, uint64_t* signal, size_t count, int pe) { call; }
+OPERATION(p, nvshmem_float_p(to, 1, pe))
+OPERATION(g, *to = nvshmem_float_g(from, pe))
+OPERATION(put, nvshmem_float_put(to, from, count, pe))
+OPERATION(put_warp, nvshmemx_float_put_warp(to, from, count, pe))
+OPERATION(put_block, nvshmemx_float_put_block(to, from, count, pe))
+OPERATION(put_nbi, nvshmem_float_put_nbi(to, from, count, pe))
+OPERATION(get, nvshmem_float_get(to, from, count, pe))
+OPERATION(get_warp, nvshmemx_float_get_warp(to, from, count, pe))
+OPERATION(get_block, nvshmemx_float_get_block(to, from, count, pe))
+OPERATION(put_signal, nvshmem_float_put_signal_nbi(to, from, count, signal, 1, NVSHMEM_SIGNAL_SET, pe))
+OPERATION(put_signal_warp, nvshmemx_float_put_signal_nbi_warp(to, from, count, signal, 1, NVSHMEM_SIGNAL_SET, pe))
+OPERATION(put_signal_block, nvshmemx_float_put_signal_nbi_block(to, from, count, signal, 1, NVSHMEM_SIGNAL_SET, pe))
+OPERATION(signal_op, nvshmemx_signal_op(signal, 1, NVSHMEM_SIGNAL_ADD, pe))
+OPERATION(wait, nvshmem_signal_wait_until(signal, NVSHMEM_CMP_GE, 1))
+OPERATION(atomic_add, nvshmem_uint64_atomic_add(signal, 1, pe))
+OPERATION(fetch_add, *signal = nvshmem_uint64_atomic_fetch_add(signal, 1, pe))
+OPERATION(fence, nvshmem_fence())
+OPERATION(quiet, nvshmem_quiet())
+OPERATION(barrier, nvshmem_barrier_all())
+OPERATION(barrier_block, nvshmemx_barrier_all_block())
+OPERATION(sync_block, nvshmemx_sync_all_block())
