@@ -173,4 +173,32 @@ ssize_t FaultySystem::read_text(const char* path, char* buffer, std::size_t capa
                                                           : inner_.read_text(path, buffer, capacity);
 }
 
+template <class Call>
+int FaultyCuda::call_with_fault(const char* name, bool is_made_anyway, Call call) noexcept {
+  const SuspendAllocationFaults mine;
+  Fault fault;
+  const bool is_struck = plan_.strikes_cuda(name, &fault);
+  if (is_struck && !is_made_anyway) return fault.cuda_result;
+  const int result = call();
+  return is_struck && result == 0 ? fault.cuda_result : result;
+}
+
+template <class Call>
+int FaultyCuda::around(const char* name, Call call) noexcept {
+  bool waits_or_gives_back = false;
+  for (const char* word : {"synchronize", "destroy", "release", "unregister", "unload", "unmap", "pop", "free"}) {
+    waits_or_gives_back = waits_or_gives_back || std::strstr(name, word) != nullptr;
+  }
+  return call_with_fault(name, waits_or_gives_back, call);
+}
+
+int FaultyCuda::exchange_stream_capture_mode(int* mode) noexcept {
+  constexpr int relaxed = 2;
+  // Relaxing takes, restoring gives back.
+  return call_with_fault("exchange_stream_capture_mode", *mode != relaxed,
+                         [&] { return inner_->exchange_stream_capture_mode(mode); });
+}
+
+FaultyCuda::FaultyCuda(const driver::CudaCalls& inner, FaultPlan& plan) : CudaTable(inner), plan_(plan) {}
+
 }  // namespace gdrkit::fakes

@@ -3,7 +3,9 @@
 #include "fakes/gpu_threads.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -16,7 +18,9 @@
 #include <thread>
 #include <vector>
 
+#include "driver/emulated_device_identity.hpp"
 #include "driver/emulated_memory.hpp"
+#include "fakes/cuda_table.hpp"
 
 namespace gdrkit::fakes {
 namespace {
@@ -28,6 +32,7 @@ std::atomic<int> held{0};
 constexpr int success = 0;
 constexpr int invalid_value = 1;
 constexpr int out_of_memory = 2;
+constexpr int invalid_device = 101;
 constexpr int not_found = 500;
 
 int the_context = 0;  // its address is the one context's name
@@ -138,62 +143,39 @@ int copy_bytes(std::uint64_t target, std::uint64_t source, std::size_t size, voi
   });
 }
 
-struct Facts {
-  std::uint64_t context = 0, device_address = 0, buffer_id = 0, range_start = 0, range_bytes = 0;
-  std::uint32_t memory_type = 0;
-};
-
-Facts facts_of(std::uint64_t address) {
-  Facts facts;
+PointerAnswers answers_about(std::uint64_t address) {
+  PointerAnswers answers;
+  driver::PointerAttributes& at = answers.attributes;
+  at.device_ordinal = -2;
   {
     const std::lock_guard lock(registered_mutex);
     auto after = registered().upper_bound(address);
     if (after != registered().begin() && address - std::prev(after)->first < std::prev(after)->second.size_bytes) {
-      facts = {reinterpret_cast<std::uint64_t>(&the_context),
-               address,
-               std::prev(after)->second.buffer_id,
-               std::prev(after)->first,
-               std::prev(after)->second.size_bytes,
-               cuda_memory_type_host};
-      return facts;
+      at.memory_type = cuda_memory_type_host;
+      at.buffer_id = std::prev(after)->second.buffer_id;
+      at.range_start = std::prev(after)->first;
+      at.range_size = std::prev(after)->second.size_bytes;
     }
   }
-  const auto found = emulated_find(address);
-  if (!found) return facts;
-  const bool is_host = found->kind == EmulatedKind::host;
-  facts = {reinterpret_cast<std::uint64_t>(&the_context),
-           address,
-           found->buffer_id,
-           found->start,
-           found->size_bytes,
-           static_cast<std::uint32_t>(is_host ? cuda_memory_type_host : cuda_memory_type_device)};
-  return facts;
-}
-
-template <class T>
-void put(void* target, T value) noexcept {
-  std::memcpy(target, &value, sizeof value);
+  if (at.buffer_id == 0) {
+    const auto found = emulated_find(address);
+    // Addresses past the exact end are nobody's.
+    if (!found || address - found->start >= found->size_bytes) return answers;
+    at.memory_type = found->kind == EmulatedKind::host ? cuda_memory_type_host : cuda_memory_type_device;
+    at.is_managed = found->kind == EmulatedKind::managed ? 1 : 0;
+    at.buffer_id = found->buffer_id;
+    at.range_start = found->start;
+    at.range_size = found->size_bytes;
+  }
+  at.context = &the_context;
+  at.device_ordinal = 0;
+  // As CUDA answers on a thread without a current context.
+  answers.device_address = contexts_of_thread.empty() ? 0 : address;
+  return answers;
 }
 
 int pointer_get_attributes(unsigned count, int* numbers, void** targets, std::uint64_t address) noexcept {
-  return guarded([&] {
-    Facts facts = facts_of(address);
-    if (contexts_of_thread.empty()) facts.device_address = 0;  // as CUDA answers on a thread without a current context
-    for (unsigned at = 0; at < count; ++at) {
-      switch (numbers[at]) {
-        case 1: put(targets[at], facts.context); break;
-        case 2: put(targets[at], facts.memory_type); break;
-        case 3: put(targets[at], facts.device_address); break;
-        case 7: put(targets[at], facts.buffer_id); break;
-        case 8: put(targets[at], std::uint32_t{0}); break;
-        case 9: put(targets[at], std::int32_t{facts.context != 0 ? 0 : -2}); break;
-        case 11: put(targets[at], facts.range_start); break;
-        case 12: put(targets[at], facts.range_bytes); break;
-        default: return invalid_value;
-      }
-    }
-    return success;
-  });
+  return guarded([&] { return answers_about(address).put(count, numbers, targets); });
 }
 
 int launch_blocks(unsigned blocks, void** parameters, void* stream) noexcept {
@@ -227,7 +209,12 @@ void set_contexts(CudaCalls& calls) noexcept {
   calls.device_get_uuid = [](void* uuid, int) {
     return std::memcpy(uuid, "\x01\x23\x45\x67gdrkit thread", 16), success;
   };
-  calls.device_get = [](int* handle, int device) { return *handle = device, success; };
+  calls.device_get = [](int* handle, int device) {
+    return *handle = device, device >= 0 && device < most_emulated_devices ? success : invalid_device;
+  };
+  calls.device_get_pci_bus_id = [](char* text, int capacity, int) {
+    return std::snprintf(text, static_cast<std::size_t>(capacity), "%s", emulated_pci_bus_id), success;
+  };
   calls.device_get_attribute = [](int* value, int attribute, int) {
     constexpr int unified_addressing = 41;
     return *value = attribute == unified_addressing ? 1 : 0, success;
@@ -292,6 +279,12 @@ void set_streams(CudaCalls& calls) noexcept {
 
 void set_memory(CudaCalls& calls) noexcept {
   calls.pointer_get_attributes = &pointer_get_attributes;
+  calls.mem_alloc = [](std::uint64_t* address, std::size_t size) {
+    const auto allocated = emulated_allocate(size, EmulatedKind::device);
+    if (!allocated) return allocated.error().errno_value == ENOMEM ? out_of_memory : invalid_value;
+    return *address = *allocated, success;
+  };
+  calls.mem_free = [](std::uint64_t address) { return emulated_free(address) ? success : invalid_value; };
   calls.memcpy_host_to_device_async = [](std::uint64_t target, const void* source, std::size_t size, void* stream) {
     return copy_bytes(target, reinterpret_cast<std::uint64_t>(source), size, stream);
   };
@@ -333,31 +326,6 @@ void set_launches(CudaCalls& calls) noexcept {
                            void**) { return launch_blocks(blocks, parameters, stream); };
 }
 
-// One wrapper for each function of the list: its name, and whether it waits or gives back.
-template <auto member>
-struct Faulty;
-template <class... Arguments, int (*CudaCalls::*member)(Arguments...)>
-struct Faulty<member> {
-  static inline const char* name = "";
-  static inline bool is_made_anyway = false;
-  static int call(Arguments... arguments) {
-    CallFault& fault = call_fault();
-    const bool is_struck = fault.calls++ == fault.number;
-    if (is_struck) fault.failed = name;
-    if (is_struck && !is_made_anyway) return fault.result;
-    const int result = (gpu_threads().*member)(arguments...);
-    return is_struck ? fault.result : result;
-  }
-  static void put(CudaCalls& calls, const char* given_name) {
-    if (gpu_threads().*member == nullptr) return;
-    name = given_name;
-    for (const char* word : {"synchronize", "destroy", "release", "unregister", "unload", "pop"}) {
-      is_made_anyway = is_made_anyway || std::strstr(given_name, word) != nullptr;
-    }
-    calls.*member = &call;
-  }
-};
-
 }  // namespace
 
 const CudaCalls& gpu_threads() noexcept {
@@ -376,22 +344,6 @@ int held_by_gpu_threads() noexcept { return held; }
 
 void give_to_stream(void* stream, std::function<void()> work) {
   (void)static_cast<Stream*>(stream)->give(std::move(work));
-}
-
-CallFault& call_fault() noexcept {
-  static CallFault fault;
-  return fault;
-}
-
-const CudaCalls& faulty_gpu_threads() noexcept {
-  static const CudaCalls calls = [] {
-    CudaCalls made;
-#define GDRKIT_CUDA_CALL(member, symbol, ...) Faulty<&CudaCalls::member>::put(made, #member);
-#include "driver/cuda_calls.def"
-#undef GDRKIT_CUDA_CALL
-    return made;
-  }();
-  return calls;
 }
 
 }  // namespace gdrkit::fakes

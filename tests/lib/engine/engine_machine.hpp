@@ -52,7 +52,6 @@ class EngineMachine : public testing::Test {
     host.assign(memory_bytes, 0);
   }
   void TearDown() override {
-    fakes::call_fault().number = fakes::CallFault::never;
     if (leaks_on_purpose) return;
     give_back();
     EXPECT_EQ(fakes::held_by_gpu_threads(), held_before);

@@ -15,6 +15,7 @@
 
 #include "driver/emulated_memory.hpp"
 #include "engine_machine.hpp"
+#include "fakes/fault_injection.hpp"
 
 namespace gdrkit::engine {
 namespace {
@@ -478,27 +479,24 @@ class PathFaults : public PathTest, public testing::WithParamInterface<const cha
 TEST_P(PathFaults, EveryCallFailsOnce) {
   const bool is_automatic = std::strcmp(GetParam(), "automatic") == 0;
   for (int number = 0; number < 2000; ++number) {
-    fakes::CallFault& fault = fakes::call_fault();
-    fault.failed = nullptr;
-    fault.calls = 0;
-    fault.number = number;
+    fakes::FaultPlan plan;
+    plan.fail_call(number, {0, 0, 999});  // CUDA_ERROR_UNKNOWN
+    const fakes::FaultyCuda faulty(fakes::gpu_threads(), plan);
     {
-      const auto engines = engines_on(&fakes::faulty_gpu_threads());
+      const auto engines = engines_on(&faulty.calls());
       const auto path = engines->open_path(span(), GetParam());
       EXPECT_TRUE(path || (!is_automatic && *path.error().text() != '\0'));
       if (path && *path != nullptr) {
         const std::string wrong = use(**path, {4 * kibibyte, 5 * kibibyte, 70 * kibibyte, 600 * kibibyte});
-        if (is_automatic || fault.failed == nullptr) {
+        if (is_automatic || !plan.was_reached()) {
           EXPECT_EQ(wrong, "") << number;
         }
         EXPECT_EQ(wrong.find("wrong bytes"), std::string::npos) << number;
         ASSERT_TRUE(tests::succeeded(buffer->copy_to_host(0, bytes.data(), bytes.size())));
       }
     }
-    const char* const failed = fault.failed;
-    fault.number = fakes::CallFault::never;
-    ASSERT_EQ(fakes::held_by_gpu_threads(), held_before) << "call " << number << ", " << (failed ? failed : "none");
-    if (failed == nullptr) {
+    ASSERT_EQ(fakes::held_by_gpu_threads(), held_before) << "call " << number << ", " << plan.failed_call();
+    if (!plan.was_reached()) {
       EXPECT_GT(number, 20);
       return;
     }
