@@ -60,7 +60,7 @@ base::Status CudaScope::choose_context(void* memory_context, int device_ordinal)
 
 base::Status CudaScope::push(void* context) noexcept {
   if (const int result = cuda_->ctx_push_current(context); result != 0) {
-    return driver::cuda_failure(result, "cannot use the CUDA context of the memory");
+    return driver::cuda_failure(result, "cannot use CUDA on this thread: cuCtxPushCurrent");
   }
   is_pushed_ = true;
   return {};

@@ -96,29 +96,8 @@ base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts)
                     static_cast<unsigned long long>(address), device_);
 }
 
-Gpu::Scope::~Scope() {
-  if (calls_ == nullptr) return;
-  void* popped = nullptr;
-  if (pushed_) (void)calls_->ctx_pop_current(&popped);
-  if (capture_mode_ >= 0) (void)calls_->exchange_stream_capture_mode(&capture_mode_);
-}
-
-base::Result<Gpu::Scope> Gpu::enter() const noexcept {
-  constexpr int capture_mode_relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
-  Scope scope(calls_);
-  int mode = capture_mode_relaxed;
-  if (const int result = calls_.exchange_stream_capture_mode(&mode); result != 0) {
-    return driver::cuda_failure(result, "cannot use CUDA on this thread: cuThreadExchangeStreamCaptureMode");
-  }
-  scope.capture_mode_ = mode;
-  void* current = nullptr;
-  (void)calls_.ctx_get_current(&current);
-  if (current == context_) return scope;
-  if (const int result = calls_.ctx_push_current(context_); result != 0) {
-    return driver::cuda_failure(result, "cannot use CUDA on this thread: cuCtxPushCurrent");
-  }
-  scope.pushed_ = true;
-  return scope;
+base::Result<backend::CudaScope> Gpu::enter() const noexcept {
+  return backend::CudaScope::enter(calls_, context_, device_);
 }
 
 base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) noexcept {
