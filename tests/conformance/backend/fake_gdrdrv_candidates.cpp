@@ -3,8 +3,8 @@
 // The gdrdrv backend on a fake of the module, in each of the module's shapes.
 #include "backend/gdrdrv/gdrdrv_backend.hpp"
 #include "backend_conformance.hpp"
+#include "fakes/emulated_cuda.hpp"
 #include "fakes/fake_gdrdrv.hpp"
-#include "fakes/gpu_threads.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -22,7 +22,7 @@ Candidate on_fake(const Shape& shape) {
   return {shape.name,
           "gdrdrv",
           "",
-          [system = machine.get()] { return gdrdrv::open_gdrdrv_on(*system, &fakes::gpu_threads()); },
+          [system = machine.get()] { return gdrdrv::open_gdrdrv_on(*system, &fakes::emulated_cuda()); },
           [] { return platform::open_emulated_device(0); },
           {}};
 }

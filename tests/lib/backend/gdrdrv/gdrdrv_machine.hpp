@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "backend/gdrdrv/gdrdrv_backend.hpp"
+#include "fakes/emulated_cuda.hpp"
 #include "fakes/fake_gdrdrv.hpp"
 #include "fakes/fault_injection.hpp"
-#include "fakes/gpu_threads.hpp"
 #include "platform/device/device.hpp"
 #include "support/device_access.hpp"
 
@@ -45,7 +45,7 @@ class GdrdrvMachine {
 
   std::unique_ptr<platform::Device> device;
   fakes::FaultPlan cuda_faults;
-  fakes::FaultyCuda cuda{fakes::gpu_threads(), cuda_faults};
+  fakes::FaultyCuda cuda{fakes::emulated_cuda(), cuda_faults};
   fakes::FakeGdrdrv module;
 };
 

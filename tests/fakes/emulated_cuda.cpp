@@ -1,0 +1,508 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "fakes/emulated_cuda.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "driver/emulated_device_identity.hpp"
+#include "driver/emulated_memory.hpp"
+#include "fakes/cuda_table.hpp"
+
+namespace gdrkit::fakes {
+namespace {
+
+using namespace driver;  // the types in the list
+
+std::atomic<int> held{0};
+
+constexpr int success = 0;
+constexpr int invalid_value = 1;
+constexpr int out_of_memory = 2;
+constexpr int not_initialised = 3;
+constexpr int invalid_device = 101;
+constexpr int invalid_context = 201;
+constexpr int operating_system = 304;
+constexpr int not_found = 500;
+constexpr int device_count = 2;
+
+std::atomic<bool> is_initialised{false};
+std::atomic<int> references{0};
+int the_context = 0;  // its address is the one context's name
+thread_local std::vector<void*> contexts_of_thread;
+thread_local int capture_mode_of_thread = 0;
+
+bool is_set(const char* variable) noexcept { return std::getenv(variable) != nullptr; }
+void* at(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
+std::uint64_t to_word(const void* pointer) noexcept { return reinterpret_cast<std::uint64_t>(pointer); }
+void* current_context() noexcept { return contexts_of_thread.empty() ? nullptr : contexts_of_thread.back(); }
+
+/// Work in the order in which it was given, done by one thread.
+class Stream {
+ public:
+  Stream() : thread_([this] { run(); }) {}
+  ~Stream() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_closing_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  /// The number of the work.
+  std::uint64_t give(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(work));
+    changed_.notify_all();
+    return ++given_;
+  }
+  void wait(std::uint64_t number) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_ >= number; });
+  }
+  [[nodiscard]] std::uint64_t given() {
+    const std::lock_guard lock(mutex_);
+    return given_;
+  }
+  [[nodiscard]] bool is_idle() {
+    const std::lock_guard lock(mutex_);
+    return done_ == given_;
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return is_closing_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const std::function<void()> work = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      work();
+      lock.lock();
+      ++done_;
+      changed_.notify_all();
+    }
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  std::uint64_t given_ = 0;
+  std::uint64_t done_ = 0;
+  bool is_closing_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+struct Event {
+  Stream* stream = nullptr;
+  std::uint64_t number = 0;
+};
+
+/// The streams there are. Like the ranges below never destroyed: threads may call while the process exits.
+std::mutex streams_mutex;
+std::set<Stream*>& streams() {
+  static auto* const all = new std::set<Stream*>;
+  return *all;
+}
+
+/// Host memory that was page-locked, by its first byte.
+std::mutex registered_mutex;
+struct Registered {
+  std::size_t size_bytes = 0;
+  std::uint64_t buffer_id = 0;  ///< never used twice
+};
+std::map<std::uint64_t, Registered>& registered() {
+  static auto* const ranges = new std::map<std::uint64_t, Registered>;
+  return *ranges;
+}
+
+template <class Work>
+int guarded(Work work) noexcept {
+  try {
+    return work();
+  } catch (...) {
+    return out_of_memory;
+  }
+}
+
+/// The memory files of device memory, by its first byte, for exports.
+std::mutex files_mutex;
+struct File {
+  int descriptor = -1;
+  std::size_t bytes = 0;
+};
+std::map<std::uint64_t, File>& files() {
+  static auto* const all = new std::map<std::uint64_t, File>;
+  return *all;
+}
+
+std::size_t whole_pages(std::size_t size) noexcept {
+  return (size + emulated_page_bytes - 1) / emulated_page_bytes * emulated_page_bytes;
+}
+
+int allocate(std::uint64_t* address, std::size_t size, EmulatedKind kind) noexcept {
+  if (!is_initialised) return not_initialised;
+  return guarded([&] {
+    int descriptor = -1;
+    const auto allocated = emulated_allocate(size, kind, kind == EmulatedKind::device ? &descriptor : nullptr);
+    if (!allocated) return allocated.error().errno_value == EINVAL ? invalid_value : out_of_memory;
+    const std::lock_guard lock(files_mutex);
+    if (descriptor >= 0) files()[*allocated] = {descriptor, whole_pages(size)};
+    return *address = *allocated, success;
+  });
+}
+
+int release(std::uint64_t address) noexcept {
+  const std::lock_guard lock(files_mutex);
+  if (!emulated_free(address)) return invalid_value;
+  if (const auto found = files().find(address); found != files().end()) {
+    ::close(found->second.descriptor);
+    files().erase(found);
+  }
+  return success;
+}
+
+int copy_now(void* target, const void* source, std::size_t size, std::uint64_t address) noexcept {
+  if (current_context() == nullptr) return invalid_context;
+  const auto found = emulated_find(address);
+  const std::uint64_t offset = found ? address - found->start : 0;
+  if (!found || offset >= found->size_bytes || size > found->size_bytes - offset) return invalid_value;
+  std::memcpy(target, source, size);
+  return success;
+}
+
+int copy_in_stream(std::uint64_t target, std::uint64_t source, std::size_t size, void* stream) noexcept {
+  const auto copy = [=] {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::memcpy(at(target), at(source), size);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  };
+  if (stream == nullptr) return copy(), success;
+  return guarded([&] {
+    (void)static_cast<Stream*>(stream)->give(copy);
+    return success;
+  });
+}
+
+PointerAnswers answers_about(std::uint64_t address) {
+  PointerAnswers answers;
+  driver::PointerAttributes& at = answers.attributes;
+  at.device_ordinal = -2;
+  {
+    const std::lock_guard lock(registered_mutex);
+    auto after = registered().upper_bound(address);
+    if (after != registered().begin() && address - std::prev(after)->first < std::prev(after)->second.size_bytes) {
+      at.memory_type = cuda_memory_type_host;
+      at.buffer_id = std::prev(after)->second.buffer_id;
+      at.range_start = std::prev(after)->first;
+      at.range_size = std::prev(after)->second.size_bytes;
+    }
+  }
+  if (at.buffer_id == 0) {
+    const auto found = emulated_find(address);
+    // Addresses past the exact end are nobody's.
+    if (!found || address - found->start >= found->size_bytes) return answers;
+    at.memory_type = found->kind == EmulatedKind::host ? cuda_memory_type_host : cuda_memory_type_device;
+    at.is_managed = found->kind == EmulatedKind::managed ? 1 : 0;
+    at.buffer_id = found->buffer_id;
+    at.range_start = found->start;
+    at.range_size = found->size_bytes;
+    at.mapping_base = found->start;
+    at.mapping_size = whole_pages(found->size_bytes);
+    const bool is_for_cpu = found->kind != EmulatedKind::device || is_set("EMULATED_CUDA_IS_COHERENT");
+    answers.host_address = is_for_cpu ? address : 0;
+  }
+  at.context = &the_context;
+  at.device_ordinal = 0;
+  // As CUDA answers on a thread without a current context.
+  answers.device_address = contexts_of_thread.empty() ? 0 : address;
+  return answers;
+}
+
+int launch_blocks(unsigned blocks, void** parameters, void* stream) noexcept {
+  return guarded([&] {
+    const auto* const bytes = static_cast<const char*>(parameters[0]);
+    const std::vector<char> parameter(bytes, bytes + mover_parameter_bytes);
+    give_to_stream(stream, [=] {
+      std::vector<std::thread> others;
+      for (unsigned block = 1; block < blocks; ++block) {
+        others.emplace_back([block, blocks, &parameter] { play_mover(block, blocks, parameter.data()); });
+      }
+      play_mover(0, blocks, parameter.data());
+      for (std::thread& other : others) other.join();
+    });
+    return success;
+  });
+}
+
+int taken(int result) noexcept {
+  if (result == success) ++held;
+  return result;
+}
+int given_back(int result) noexcept {
+  if (result == success) --held;
+  return result;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int cuInit(unsigned) {
+  is_initialised = true;
+  return success;
+}
+int cuDriverGetVersion(int* version) {
+  const char* text = std::getenv("EMULATED_CUDA_VERSION");
+  *version = text != nullptr ? std::atoi(text) : 13030;
+  return success;
+}
+int cuDeviceGetCount(int* count) {
+  *count = is_set("EMULATED_CUDA_HAS_NO_DEVICE") ? 0 : device_count;
+  return is_initialised ? success : not_initialised;
+}
+int cuDeviceGet(int* device, int ordinal) {
+  if (!is_initialised) return not_initialised;
+  *device = ordinal;
+  return ordinal >= 0 && ordinal < device_count ? success : invalid_device;
+}
+int cuDeviceGetName(char* text, int capacity, int) {
+  std::snprintf(text, static_cast<std::size_t>(capacity), "%s", emulated_device_name);
+  return success;
+}
+int cuDeviceGetPCIBusId(char* text, int capacity, int) {
+  std::snprintf(text, static_cast<std::size_t>(capacity), "%s", emulated_pci_bus_id);
+  return success;
+}
+int cuDeviceGetUuid_v2(void* uuid, int) {
+  std::memcpy(uuid, "\x01\x23\x45\x67gdrkit thread", sizeof(CudaUuid));
+  return success;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  constexpr int unified_addressing = 41, pageable_memory_access_uses_host_page_tables = 100;
+  *value = attribute == unified_addressing ||
+                   (attribute == pageable_memory_access_uses_host_page_tables && is_set("EMULATED_CUDA_IS_COHERENT"))
+               ? 1
+               : 0;
+  return success;
+}
+
+int cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = references > 0 ? 1 : 0;
+  return success;
+}
+int cuDevicePrimaryCtxRetain(void** context, int) {
+  ++references;
+  *context = &the_context;
+  return taken(success);
+}
+int cuDevicePrimaryCtxRelease_v2(int) {
+  int before = references;
+  while (before > 0 && !references.compare_exchange_weak(before, before - 1)) {
+  }
+  return given_back(before > 0 ? success : invalid_context);
+}
+int cuCtxGetCurrent(void** context) {
+  *context = current_context();
+  return is_initialised ? success : not_initialised;
+}
+int cuCtxSetCurrent(void* context) {
+  return guarded([&] {
+    if (!contexts_of_thread.empty()) contexts_of_thread.pop_back();
+    if (context != nullptr) contexts_of_thread.push_back(context);
+    return success;
+  });
+}
+int cuCtxPushCurrent_v2(void* context) {
+  return taken(guarded([&] { return contexts_of_thread.push_back(context), success; }));
+}
+int cuCtxPopCurrent_v2(void** context) {
+  *context = current_context();
+  if (*context == nullptr) return invalid_context;
+  contexts_of_thread.pop_back();
+  return given_back(success);
+}
+int cuThreadExchangeStreamCaptureMode(int* mode) {
+  std::swap(*mode, capture_mode_of_thread);
+  return is_initialised ? success : not_initialised;
+}
+int cuCtxSynchronize() {
+  const std::lock_guard lock(streams_mutex);
+  for (Stream* stream : streams()) stream->wait(stream->given());
+  return success;
+}
+
+int cuMemAlloc_v2(std::uint64_t* address, std::size_t size) { return allocate(address, size, EmulatedKind::device); }
+int cuMemAllocManaged(std::uint64_t* address, std::size_t size, unsigned) {
+  return allocate(address, size, EmulatedKind::managed);
+}
+int cuMemAllocAsync(std::uint64_t* address, std::size_t size, void*) {
+  return allocate(address, size, EmulatedKind::device);
+}
+int cuMemAllocHost_v2(void** pointer, std::size_t size) {
+  std::uint64_t address = 0;
+  const int result = allocate(&address, size, EmulatedKind::host);
+  if (result == success) *pointer = at(address);
+  return result;
+}
+int cuMemFree_v2(std::uint64_t address) { return release(address); }
+int cuMemFreeAsync(std::uint64_t address, void*) { return release(address); }
+int cuMemFreeHost(void* pointer) { return release(to_word(pointer)); }
+int cuMemGetAddressRange_v2(std::uint64_t* start, std::size_t* size, std::uint64_t address) {
+  const auto found = emulated_find(address);
+  if (!found) return invalid_value;
+  *start = found->start;
+  *size = found->size_bytes;
+  return success;
+}
+int cuPointerGetAttributes(unsigned count, int* numbers, void** targets, std::uint64_t address) {
+  if (!is_initialised) return not_initialised;
+  return guarded([&] { return answers_about(address).put(count, numbers, targets); });
+}
+/// A memory file has no other offset than its start: ranges inside an allocation are refused, as some drivers refuse
+/// those of pools.
+int cuMemGetHandleForAddressRange(void* handle, std::uint64_t address, std::size_t size, int,
+                                  unsigned long long flags) {
+  constexpr unsigned long long over_pcie = 1;
+  if (current_context() == nullptr) return invalid_context;
+  if (flags != 0 && !(flags == over_pcie && is_set("EMULATED_CUDA_IS_COHERENT"))) return cuda_error_not_supported;
+  const std::lock_guard lock(files_mutex);
+  const auto found = files().find(address);
+  if (found == files().end() || size > found->second.bytes) return invalid_value;
+  // Without close-on-exec, as NVIDIA's.
+  const bool refuses_mmap = is_set("EMULATED_CUDA_REFUSES_MMAP");
+  const int file = refuses_mmap ? ::open("/dev/null", O_RDWR) : ::dup(found->second.descriptor);
+  if (file < 0) return operating_system;
+  std::memcpy(handle, &file, sizeof file);
+  return success;
+}
+int cuMemHostRegister_v2(void* address, std::size_t size, unsigned) {
+  return taken(guarded([&] {
+    const std::lock_guard lock(registered_mutex);
+    static std::uint64_t next_id = std::uint64_t{1} << 40;  // beyond those of device memory
+    registered()[to_word(address)] = {size, next_id++};
+    return success;
+  }));
+}
+int cuMemHostUnregister(void* address) {
+  const std::lock_guard lock(registered_mutex);
+  return given_back(registered().erase(to_word(address)) == 1 ? success : invalid_value);
+}
+int cuMemHostGetDevicePointer_v2(std::uint64_t* device, void* host, unsigned) {
+  *device = to_word(host);
+  return success;
+}
+
+int cuMemcpyHtoD_v2(std::uint64_t target, const void* source, std::size_t size) {
+  return copy_now(at(target), source, size, target);
+}
+int cuMemcpyDtoH_v2(void* target, std::uint64_t source, std::size_t size) {
+  return copy_now(target, at(source), size, source);
+}
+int cuMemcpyHtoDAsync_v2(std::uint64_t target, const void* source, std::size_t size, void* stream) {
+  return copy_in_stream(target, to_word(source), size, stream);
+}
+int cuMemcpyDtoHAsync_v2(void* target, std::uint64_t source, std::size_t size, void* stream) {
+  return copy_in_stream(to_word(target), source, size, stream);
+}
+int cuMemcpyDtoDAsync_v2(std::uint64_t target, std::uint64_t source, std::size_t size, void* stream) {
+  return copy_in_stream(target, source, size, stream);
+}
+int cuMemcpy2DAsync_v2(const CudaMemcpy2d* wanted, void*) {
+  for (std::size_t row = 0; row < wanted->height; ++row) {
+    const std::uint64_t source = wanted->source_device + row * wanted->source_pitch;
+    char* const target = static_cast<char*>(wanted->target_host) + row * wanted->target_pitch;
+    if (const int result = copy_now(target, at(source), wanted->width, source); result != success) return result;
+  }
+  return success;
+}
+
+int cuStreamCreate(void** stream, unsigned) {
+  if (current_context() == nullptr) return invalid_context;
+  return taken(guarded([&] {
+    const std::lock_guard lock(streams_mutex);
+    *stream = *streams().insert(new Stream).first;
+    return success;
+  }));
+}
+int cuStreamDestroy_v2(void* stream) {
+  const std::lock_guard lock(streams_mutex);
+  streams().erase(static_cast<Stream*>(stream));
+  delete static_cast<Stream*>(stream);
+  return given_back(success);
+}
+int cuStreamSynchronize(void* stream) {
+  if (auto* const given = static_cast<Stream*>(stream)) given->wait(given->given());
+  return success;
+}
+int cuStreamQuery(void* stream) { return static_cast<Stream*>(stream)->is_idle() ? success : cuda_error_not_ready; }
+int cuStreamIsCapturing(void*, int* status) {
+  *status = 0;
+  return success;
+}
+int cuEventCreate(void** event, unsigned) {
+  return taken(guarded([&] { return *event = new Event, success; }));
+}
+int cuEventDestroy_v2(void* event) {
+  delete static_cast<Event*>(event);
+  return given_back(success);
+}
+int cuEventRecord(void* event, void* stream) {
+  auto* const on = static_cast<Stream*>(stream);
+  *static_cast<Event*>(event) = {on, on->given()};
+  return success;
+}
+int cuEventSynchronize(void* event) {
+  const Event& recorded = *static_cast<Event*>(event);
+  if (recorded.stream != nullptr) recorded.stream->wait(recorded.number);
+  return success;
+}
+
+int cuModuleLoadData(void** module, const void* image) {
+  *module = const_cast<void*>(image);
+  return taken(success);
+}
+int cuModuleUnload(void*) { return given_back(success); }
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  return guarded([&] {
+    const std::string entry = std::string(".entry ") + name + "(";
+    if (std::strstr(static_cast<const char*>(module), entry.c_str()) == nullptr) return not_found;
+    return *function = module, success;
+  });
+}
+int cuLaunchKernel(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream,
+                   void** parameters, void**) {
+  return launch_blocks(blocks, parameters, stream);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+void initialise_emulated_cuda() noexcept { is_initialised = true; }
+
+int held_of_emulated_cuda() noexcept { return held; }
+
+void give_to_stream(void* stream, std::function<void()> work) {
+  (void)static_cast<Stream*>(stream)->give(std::move(work));
+}
+
+}  // namespace gdrkit::fakes
