@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -39,13 +40,20 @@ constexpr int out_of_memory = 2;
 constexpr int not_initialised = 3;
 constexpr int invalid_device = 101;
 constexpr int invalid_context = 201;
+constexpr int no_binary_for_gpu = 209;
 constexpr int operating_system = 304;
+constexpr int invalid_handle = 400;
 constexpr int not_found = 500;
 constexpr int device_count = 2;
+constexpr std::uint32_t host_type = cuda_memory_type_host;
 
 std::atomic<bool> is_initialised{false};
-std::atomic<int> references{0};
-int the_context = 0;  // its address is the one context's name
+/// Of each device; its address is the name of the device's primary context.
+std::atomic<int> references[device_count];
+std::set<std::pair<void*, void*>>& peers() {
+  static auto* const enabled = new std::set<std::pair<void*, void*>>;
+  return *enabled;
+}
 thread_local std::vector<void*> contexts_of_thread;
 thread_local int capture_mode_of_thread = 0;
 
@@ -111,8 +119,13 @@ class Stream {
 };
 
 struct Event {
-  Stream* stream = nullptr;
+  Stream* stream = nullptr;  ///< null: the default stream, whose work is done at once
   std::uint64_t number = 0;
+  std::shared_ptr<std::atomic<double>> time_ms;  ///< null: not recorded; 0: not reached
+
+  void wait() const {
+    if (stream != nullptr) stream->wait(number);
+  }
 };
 
 /// The streams there are. Like the ranges below never destroyed: threads may call while the process exits.
@@ -157,26 +170,32 @@ std::size_t whole_pages(std::size_t size) noexcept {
   return (size + emulated_page_bytes - 1) / emulated_page_bytes * emulated_page_bytes;
 }
 
+/// The default stream's work is done at once.
+int give(void* stream, const std::function<void()>& work) noexcept {
+  return guarded([&] {
+    if (stream == nullptr) return work(), success;
+    give_to_stream(stream, work);
+    return success;
+  });
+}
+
 int allocate(std::uint64_t* address, std::size_t size, EmulatedKind kind) noexcept {
   if (!is_initialised) return not_initialised;
   return guarded([&] {
     int descriptor = -1;
     const auto allocated = emulated_allocate(size, kind, kind == EmulatedKind::device ? &descriptor : nullptr);
     if (!allocated) return allocated.error().errno_value == EINVAL ? invalid_value : out_of_memory;
-    const std::lock_guard lock(files_mutex);
-    if (descriptor >= 0) files()[*allocated] = {descriptor, whole_pages(size)};
-    return *address = *allocated, success;
+    if (descriptor >= 0) add_export(*allocated, descriptor, whole_pages(size));
+    return *address = *allocated, count_taken(success);
   });
 }
 
 int release(std::uint64_t address) noexcept {
-  const std::lock_guard lock(files_mutex);
+  // First: a new allocation may get the address as soon as it is free.
+  if (const auto found = emulated_find(address); !found || found->start != address) return invalid_value;
+  remove_export(address);
   if (!emulated_free(address)) return invalid_value;
-  if (const auto found = files().find(address); found != files().end()) {
-    ::close(found->second.descriptor);
-    files().erase(found);
-  }
-  return success;
+  return count_given_back(success);
 }
 
 int copy_now(void* target, const void* source, std::size_t size, std::uint64_t address) noexcept {
@@ -189,15 +208,10 @@ int copy_now(void* target, const void* source, std::size_t size, std::uint64_t a
 }
 
 int copy_in_stream(std::uint64_t target, std::uint64_t source, std::size_t size, void* stream) noexcept {
-  const auto copy = [=] {
+  return give(stream, [=] {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     std::memcpy(at(target), at(source), size);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-  };
-  if (stream == nullptr) return copy(), success;
-  return guarded([&] {
-    (void)static_cast<Stream*>(stream)->give(copy);
-    return success;
   });
 }
 
@@ -229,7 +243,7 @@ PointerAnswers answers_about(std::uint64_t address) {
     const bool is_for_cpu = found->kind != EmulatedKind::device || is_set("EMULATED_CUDA_IS_COHERENT");
     answers.host_address = is_for_cpu ? address : 0;
   }
-  at.context = &the_context;
+  at.context = &references[0];
   at.device_ordinal = 0;
   // As CUDA answers on a thread without a current context.
   answers.device_address = contexts_of_thread.empty() ? 0 : address;
@@ -240,7 +254,7 @@ int launch_blocks(unsigned blocks, void** parameters, void* stream) noexcept {
   return guarded([&] {
     const auto* const bytes = static_cast<const char*>(parameters[0]);
     const std::vector<char> parameter(bytes, bytes + mover_parameter_bytes);
-    give_to_stream(stream, [=] {
+    return give(stream, [=] {
       std::vector<std::thread> others;
       for (unsigned block = 1; block < blocks; ++block) {
         others.emplace_back([block, blocks, &parameter] { play_mover(block, blocks, parameter.data()); });
@@ -248,17 +262,7 @@ int launch_blocks(unsigned blocks, void** parameters, void* stream) noexcept {
       play_mover(0, blocks, parameter.data());
       for (std::thread& other : others) other.join();
     });
-    return success;
   });
-}
-
-int taken(int result) noexcept {
-  if (result == success) ++held;
-  return result;
-}
-int given_back(int result) noexcept {
-  if (result == success) --held;
-  return result;
 }
 
 }  // namespace
@@ -305,21 +309,21 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
   return success;
 }
 
-int cuDevicePrimaryCtxGetState(int, unsigned* flags, int* active) {
+int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
   *flags = 0;
-  *active = references > 0 ? 1 : 0;
+  *active = references[device] > 0 ? 1 : 0;
   return success;
 }
-int cuDevicePrimaryCtxRetain(void** context, int) {
-  ++references;
-  *context = &the_context;
-  return taken(success);
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  ++references[device];
+  *context = &references[device];
+  return count_taken(success);
 }
-int cuDevicePrimaryCtxRelease_v2(int) {
-  int before = references;
-  while (before > 0 && !references.compare_exchange_weak(before, before - 1)) {
+int cuDevicePrimaryCtxRelease_v2(int device) {
+  int before = references[device];
+  while (before > 0 && !references[device].compare_exchange_weak(before, before - 1)) {
   }
-  return given_back(before > 0 ? success : invalid_context);
+  return count_given_back(before > 0 ? success : invalid_context);
 }
 int cuCtxGetCurrent(void** context) {
   *context = current_context();
@@ -333,13 +337,13 @@ int cuCtxSetCurrent(void* context) {
   });
 }
 int cuCtxPushCurrent_v2(void* context) {
-  return taken(guarded([&] { return contexts_of_thread.push_back(context), success; }));
+  return count_taken(guarded([&] { return contexts_of_thread.push_back(context), success; }));
 }
 int cuCtxPopCurrent_v2(void** context) {
   *context = current_context();
   if (*context == nullptr) return invalid_context;
   contexts_of_thread.pop_back();
-  return given_back(success);
+  return count_given_back(success);
 }
 int cuThreadExchangeStreamCaptureMode(int* mode) {
   std::swap(*mode, capture_mode_of_thread);
@@ -352,7 +356,8 @@ int cuCtxSynchronize() {
 }
 
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t size) { return allocate(address, size, EmulatedKind::device); }
-int cuMemAllocManaged(std::uint64_t* address, std::size_t size, unsigned) {
+int cuMemAllocManaged(std::uint64_t* address, std::size_t size, unsigned flags) {
+  if (flags != cuda_mem_attach_global) return invalid_value;
   return allocate(address, size, EmulatedKind::managed);
 }
 int cuMemAllocAsync(std::uint64_t* address, std::size_t size, void*) {
@@ -395,8 +400,9 @@ int cuMemGetHandleForAddressRange(void* handle, std::uint64_t address, std::size
   std::memcpy(handle, &file, sizeof file);
   return success;
 }
-int cuMemHostRegister_v2(void* address, std::size_t size, unsigned) {
-  return taken(guarded([&] {
+int cuMemHostRegister_v2(void* address, std::size_t size, unsigned flags) {
+  if (size == 0 || flags != cuda_host_register_portable_and_mapped) return invalid_value;
+  return count_taken(guarded([&] {
     const std::lock_guard lock(registered_mutex);
     static std::uint64_t next_id = std::uint64_t{1} << 40;  // beyond those of device memory
     registered()[to_word(address)] = {size, next_id++};
@@ -405,11 +411,33 @@ int cuMemHostRegister_v2(void* address, std::size_t size, unsigned) {
 }
 int cuMemHostUnregister(void* address) {
   const std::lock_guard lock(registered_mutex);
-  return given_back(registered().erase(to_word(address)) == 1 ? success : invalid_value);
+  return count_given_back(registered().erase(to_word(address)) == 1 ? success : invalid_value);
 }
-int cuMemHostGetDevicePointer_v2(std::uint64_t* device, void* host, unsigned) {
+int cuMemHostGetDevicePointer_v2(std::uint64_t* device, void* host, unsigned flags) {
+  if (flags != 0) return invalid_value;
   *device = to_word(host);
+  return guarded([&] { return answers_about(*device).attributes.memory_type == host_type ? success : invalid_value; });
+}
+int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
+  *free_bytes = std::size_t{3} << 30;
+  *total_bytes = std::size_t{4} << 30;
   return success;
+}
+int cuPointerSetAttribute(const void* value, int attribute, std::uint64_t address) {
+  if (*static_cast<const unsigned*>(value) != 1) return invalid_value;
+  return attribute == cuda_pointer_attribute_sync_memops && emulated_find(address) ? success : invalid_value;
+}
+int cuDeviceCanAccessPeer(int* can, int device, int peer) {
+  *can = device != peer ? 1 : 0;
+  return success;
+}
+int cuCtxEnablePeerAccess(void* context, unsigned flags) {
+  if (flags != 0) return invalid_value;
+  return guarded([&] {
+    const std::lock_guard lock(streams_mutex);
+    const bool is_new = peers().emplace(current_context(), context).second;
+    return is_new ? success : cuda_error_peer_access_already_enabled;
+  });
 }
 
 int cuMemcpyHtoD_v2(std::uint64_t target, const void* source, std::size_t size) {
@@ -427,6 +455,14 @@ int cuMemcpyDtoHAsync_v2(void* target, std::uint64_t source, std::size_t size, v
 int cuMemcpyDtoDAsync_v2(std::uint64_t target, std::uint64_t source, std::size_t size, void* stream) {
   return copy_in_stream(target, source, size, stream);
 }
+int cuMemcpyPeerAsync(std::uint64_t target, void*, std::uint64_t source, void*, std::size_t size, void* stream) {
+  return copy_in_stream(target, source, size, stream);
+}
+int cuMemsetD8_v2(std::uint64_t target, unsigned char value, std::size_t size) {
+  if (!emulated_find(target)) return invalid_value;
+  std::memset(at(target), value, size);
+  return success;
+}
 int cuMemcpy2DAsync_v2(const CudaMemcpy2d* wanted, void*) {
   for (std::size_t row = 0; row < wanted->height; ++row) {
     const std::uint64_t source = wanted->source_device + row * wanted->source_pitch;
@@ -436,9 +472,10 @@ int cuMemcpy2DAsync_v2(const CudaMemcpy2d* wanted, void*) {
   return success;
 }
 
-int cuStreamCreate(void** stream, unsigned) {
+int cuStreamCreate(void** stream, unsigned flags) {
+  if (flags != cuda_stream_non_blocking) return invalid_value;
   if (current_context() == nullptr) return invalid_context;
-  return taken(guarded([&] {
+  return count_taken(guarded([&] {
     const std::lock_guard lock(streams_mutex);
     *stream = *streams().insert(new Stream).first;
     return success;
@@ -448,47 +485,76 @@ int cuStreamDestroy_v2(void* stream) {
   const std::lock_guard lock(streams_mutex);
   streams().erase(static_cast<Stream*>(stream));
   delete static_cast<Stream*>(stream);
-  return given_back(success);
+  return count_given_back(success);
 }
 int cuStreamSynchronize(void* stream) {
   if (auto* const given = static_cast<Stream*>(stream)) given->wait(given->given());
   return success;
 }
-int cuStreamQuery(void* stream) { return static_cast<Stream*>(stream)->is_idle() ? success : cuda_error_not_ready; }
+int cuStreamQuery(void* stream) {
+  return stream == nullptr || static_cast<Stream*>(stream)->is_idle() ? success : cuda_error_not_ready;
+}
 int cuStreamIsCapturing(void*, int* status) {
   *status = 0;
   return success;
 }
 int cuEventCreate(void** event, unsigned) {
-  return taken(guarded([&] { return *event = new Event, success; }));
+  return count_taken(guarded([&] { return *event = new Event, success; }));
 }
 int cuEventDestroy_v2(void* event) {
+  if (event == nullptr) return invalid_handle;
   delete static_cast<Event*>(event);
-  return given_back(success);
+  return count_given_back(success);
 }
 int cuEventRecord(void* event, void* stream) {
+  if (event == nullptr) return invalid_handle;
   auto* const on = static_cast<Stream*>(stream);
-  *static_cast<Event*>(event) = {on, on->given()};
-  return success;
+  return guarded([&] {
+    auto time_ms = std::make_shared<std::atomic<double>>(0.0);
+    const auto note = [time_ms] {
+      *time_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    };
+    if (on == nullptr) note();
+    *static_cast<Event*>(event) = {on, on == nullptr ? 0 : on->give(note), time_ms};
+    return success;
+  });
 }
 int cuEventSynchronize(void* event) {
-  const Event& recorded = *static_cast<Event*>(event);
-  if (recorded.stream != nullptr) recorded.stream->wait(recorded.number);
+  if (event == nullptr) return invalid_handle;
+  static_cast<Event*>(event)->wait();
   return success;
+}
+int cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
+  if (event == nullptr || flags != 0) return invalid_handle;
+  return give(stream, [recorded = *static_cast<Event*>(event)] { recorded.wait(); });
+}
+int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
+  if (begin == nullptr || end == nullptr) return invalid_handle;
+  const Event &first = *static_cast<Event*>(begin), &last = *static_cast<Event*>(end);
+  if (first.time_ms == nullptr || last.time_ms == nullptr) return invalid_handle;
+  if (*first.time_ms == 0 || *last.time_ms == 0) return cuda_error_not_ready;
+  *milliseconds = static_cast<float>(*last.time_ms - *first.time_ms);
+  return success;
+}
+int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
+  return give(stream, [=] { function(argument); });
 }
 
 int cuModuleLoadData(void** module, const void* image) {
+  if (std::strstr(static_cast<const char*>(image), ".entry ") == nullptr) return no_binary_for_gpu;
   *module = const_cast<void*>(image);
-  return taken(success);
+  return count_taken(success);
 }
-int cuModuleUnload(void*) { return given_back(success); }
+int cuModuleUnload(void* module) { return module != nullptr ? count_given_back(success) : invalid_handle; }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   return guarded([&] {
     const std::string entry = std::string(".entry ") + name + "(";
+    if (module == nullptr) return invalid_handle;
     if (std::strstr(static_cast<const char*>(module), entry.c_str()) == nullptr) return not_found;
     return *function = module, success;
   });
 }
+int cuFuncLoad(void*) { return success; }
 int cuLaunchKernel(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream,
                    void** parameters, void**) {
   return launch_blocks(blocks, parameters, stream);
@@ -496,6 +562,29 @@ int cuLaunchKernel(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigne
 
 }  // extern "C"
 #pragma GCC visibility pop
+
+void add_export(std::uint64_t address, int descriptor, std::size_t size_bytes) {
+  const std::lock_guard lock(files_mutex);
+  files()[address] = {descriptor, size_bytes};
+}
+
+void remove_export(std::uint64_t address) noexcept {
+  const std::lock_guard lock(files_mutex);
+  const auto found = files().find(address);
+  if (found == files().end()) return;
+  ::close(found->second.descriptor);
+  files().erase(found);
+}
+
+int count_taken(int result) noexcept {
+  if (result == success) ++held;
+  return result;
+}
+
+int count_given_back(int result) noexcept {
+  if (result == success) --held;
+  return result;
+}
 
 void initialise_emulated_cuda() noexcept { is_initialised = true; }
 

@@ -1,24 +1,35 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated CUDA driver: what pins, buffers and copies by the GPU need of libcuda, on the emulated device's memory.
+// The emulated CUDA driver: what backends, engines and Device need of libcuda, on the emulated device's memory.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "driver/cuda_calls.hpp"
 
 namespace gdrkit::fakes {
 
-/// Two devices with one context; each stream is a thread; device and pinned addresses are the CPU's own; dma-bufs are
-/// the memory files of allocations. The only GPU kernel that a module has is the mover's. The module stand_in_cuda is
-/// the same code as a libcuda.so.1. These environment variables change it: EMULATED_CUDA_VERSION, its number;
-/// EMULATED_CUDA_HAS_NO_DEVICE; EMULATED_CUDA_REFUSES_MMAP, as drivers that export dma-bufs for adapters only;
+/// Two devices; each stream is a thread, the default stream works at once; device and pinned addresses are the CPU's
+/// own; dma-bufs are the memory files of allocations. The only GPU kernel that a module has is the mover's. The module
+/// stand_in_cuda is the same code as a libcuda.so.1. These environment variables change it: EMULATED_CUDA_VERSION, its
+/// number; EMULATED_CUDA_HAS_NO_DEVICE; EMULATED_CUDA_REFUSES_MMAP, as drivers that export dma-bufs for adapters only;
 /// EMULATED_CUDA_IS_COHERENT, as on Grace with NVLink-C2C, for memory that CUDA lets the CPU use.
 [[nodiscard]] const driver::CudaCalls& emulated_cuda();
 
-/// What is held and was not given back: contexts, streams, events, modules, page-locked ranges.
+/// What is held and was not given back: contexts, memory, reservations, handles, mappings, streams, events, modules,
+/// page-locked ranges.
 [[nodiscard]] int held_of_emulated_cuda() noexcept;
+
+/// Counts what a call that returned `result` took or gave back; returns `result`.
+int count_taken(int result) noexcept;
+int count_given_back(int result) noexcept;
+
+/// Makes the device memory at `address` exportable as the memory file `descriptor`, which it takes; until it is
+/// removed.
+void add_export(std::uint64_t address, int descriptor, std::size_t size_bytes);
+void remove_export(std::uint64_t address) noexcept;
 
 /// As cuInit. Until then every function that needs it returns CUDA_ERROR_NOT_INITIALIZED.
 void initialise_emulated_cuda() noexcept;

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated driver's functions as a table. A file of its own, where the functions that it lacks are null pointers.
+// The emulated driver's functions as a table. A file of its own, where the optional functions that it lacks are null
+// pointers.
 #include "fakes/emulated_cuda.hpp"
 
 namespace gdrkit::driver {
 
 extern "C" {
-#define GDRKIT_CUDA_CALL(member, symbol, ...) [[gnu::weak]] int symbol(__VA_ARGS__);
+#define GDRKIT_CUDA_CALL(member, symbol, ...) int symbol(__VA_ARGS__);
+#define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) [[gnu::weak]] int symbol(__VA_ARGS__);
 #include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
 }

@@ -57,7 +57,7 @@ void FaultPlan::fail_call(int number, const Fault& fault) {
   number_ = number;
   every_.clear();
   counted_.clear();
-  calls_ = 0;
+  log_.clear();
   was_reached_ = false;
 }
 
@@ -91,12 +91,18 @@ std::string FaultPlan::failed_call() const {
 
 int FaultPlan::calls() const {
   const std::lock_guard lock(mutex_);
-  return calls_;
+  return static_cast<int>(log_.size());
+}
+
+std::vector<std::string> FaultPlan::log() const {
+  const std::lock_guard lock(mutex_);
+  return log_;
 }
 
 bool FaultPlan::strikes(const char* name, Fault* fault) {
   if (!counted_.empty() && counted_ != name) return false;
-  if (calls_++ != number_ && every_ != name) return false;
+  log_.emplace_back(name);
+  if (static_cast<int>(log_.size()) - 1 != number_ && every_ != name) return false;
   was_reached_ = true;
   failed_call_ = name;
   *fault = fault_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "driver/system.hpp"
 #include "fakes/cuda_table.hpp"
@@ -39,6 +40,7 @@ class FaultPlan {
   [[nodiscard]] bool was_reached() const;         ///< some call was failed since the plan was made
   [[nodiscard]] std::string failed_call() const;  ///< the name of the last one
   [[nodiscard]] int calls() const;
+  [[nodiscard]] std::vector<std::string> log() const;  ///< the names of these calls
 
   // For the decorators: true if this call is to fail now.
   [[nodiscard]] bool strikes_system(const char* name, bool has_status, Fault* fault);
@@ -52,7 +54,7 @@ class FaultPlan {
   int number_ = never;
   std::string every_;
   std::string counted_;  ///< only calls of this name are counted; "": all
-  int calls_ = 0;
+  std::vector<std::string> log_;
   bool was_reached_ = false;
   std::string failed_call_;
 };
