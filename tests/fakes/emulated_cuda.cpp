@@ -7,25 +7,19 @@
 
 #include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <set>
-#include <string>
-#include <thread>
 #include <vector>
 
 #include "driver/emulated_device_identity.hpp"
 #include "driver/emulated_memory.hpp"
 #include "fakes/cuda_table.hpp"
+#include "fakes/emulated_cuda_parts.hpp"
 
 namespace gdrkit::fakes {
 namespace {
@@ -40,16 +34,14 @@ constexpr int out_of_memory = 2;
 constexpr int not_initialised = 3;
 constexpr int invalid_device = 101;
 constexpr int invalid_context = 201;
-constexpr int no_binary_for_gpu = 209;
 constexpr int operating_system = 304;
-constexpr int invalid_handle = 400;
-constexpr int not_found = 500;
 constexpr int device_count = 2;
 constexpr std::uint32_t host_type = cuda_memory_type_host;
 
 std::atomic<bool> is_initialised{false};
 /// Of each device; its address is the name of the device's primary context.
 std::atomic<int> references[device_count];
+std::mutex peers_mutex;
 std::set<std::pair<void*, void*>>& peers() {
   static auto* const enabled = new std::set<std::pair<void*, void*>>;
   return *enabled;
@@ -60,82 +52,9 @@ thread_local int capture_mode_of_thread = 0;
 bool is_set(const char* variable) noexcept { return std::getenv(variable) != nullptr; }
 void* at(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 std::uint64_t to_word(const void* pointer) noexcept { return reinterpret_cast<std::uint64_t>(pointer); }
-void* current_context() noexcept { return contexts_of_thread.empty() ? nullptr : contexts_of_thread.back(); }
 
-/// Work in the order in which it was given, done by one thread.
-class Stream {
- public:
-  Stream() : thread_([this] { run(); }) {}
-  ~Stream() {
-    {
-      const std::lock_guard lock(mutex_);
-      is_closing_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  /// The number of the work.
-  std::uint64_t give(std::function<void()> work) {
-    const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(work));
-    changed_.notify_all();
-    return ++given_;
-  }
-  void wait(std::uint64_t number) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done_ >= number; });
-  }
-  [[nodiscard]] std::uint64_t given() {
-    const std::lock_guard lock(mutex_);
-    return given_;
-  }
-  [[nodiscard]] bool is_idle() {
-    const std::lock_guard lock(mutex_);
-    return done_ == given_;
-  }
-
- private:
-  void run() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return is_closing_ || !waiting_.empty(); });
-      if (waiting_.empty()) return;
-      const std::function<void()> work = std::move(waiting_.front());
-      waiting_.pop_front();
-      lock.unlock();
-      work();
-      lock.lock();
-      ++done_;
-      changed_.notify_all();
-    }
-  }
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> waiting_;
-  std::uint64_t given_ = 0;
-  std::uint64_t done_ = 0;
-  bool is_closing_ = false;
-  std::thread thread_;  // last: it uses the others
-};
-
-struct Event {
-  Stream* stream = nullptr;  ///< null: the default stream, whose work is done at once
-  std::uint64_t number = 0;
-  std::shared_ptr<std::atomic<double>> time_ms;  ///< null: not recorded; 0: not reached
-
-  void wait() const {
-    if (stream != nullptr) stream->wait(number);
-  }
-};
-
-/// The streams there are. Like the ranges below never destroyed: threads may call while the process exits.
-std::mutex streams_mutex;
-std::set<Stream*>& streams() {
-  static auto* const all = new std::set<Stream*>;
-  return *all;
-}
-
-/// Host memory that was page-locked, by its first byte.
+/// Host memory that was page-locked, by its first byte. Like the others never destroyed: threads may call while the
+/// process exits.
 std::mutex registered_mutex;
 struct Registered {
   std::size_t size_bytes = 0;
@@ -144,15 +63,6 @@ struct Registered {
 std::map<std::uint64_t, Registered>& registered() {
   static auto* const ranges = new std::map<std::uint64_t, Registered>;
   return *ranges;
-}
-
-template <class Work>
-int guarded(Work work) noexcept {
-  try {
-    return work();
-  } catch (...) {
-    return out_of_memory;
-  }
 }
 
 /// The memory files of device memory, by its first byte, for exports.
@@ -168,15 +78,6 @@ std::map<std::uint64_t, File>& files() {
 
 std::size_t whole_pages(std::size_t size) noexcept {
   return (size + emulated_page_bytes - 1) / emulated_page_bytes * emulated_page_bytes;
-}
-
-/// The default stream's work is done at once.
-int give(void* stream, const std::function<void()>& work) noexcept {
-  return guarded([&] {
-    if (stream == nullptr) return work(), success;
-    give_to_stream(stream, work);
-    return success;
-  });
 }
 
 int allocate(std::uint64_t* address, std::size_t size, EmulatedKind kind) noexcept {
@@ -205,14 +106,6 @@ int copy_now(void* target, const void* source, std::size_t size, std::uint64_t a
   if (!found || offset >= found->size_bytes || size > found->size_bytes - offset) return invalid_value;
   std::memcpy(target, source, size);
   return success;
-}
-
-int copy_in_stream(std::uint64_t target, std::uint64_t source, std::size_t size, void* stream) noexcept {
-  return give(stream, [=] {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    std::memcpy(at(target), at(source), size);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  });
 }
 
 PointerAnswers answers_about(std::uint64_t address) {
@@ -248,21 +141,6 @@ PointerAnswers answers_about(std::uint64_t address) {
   // As CUDA answers on a thread without a current context.
   answers.device_address = contexts_of_thread.empty() ? 0 : address;
   return answers;
-}
-
-int launch_blocks(unsigned blocks, void** parameters, void* stream) noexcept {
-  return guarded([&] {
-    const auto* const bytes = static_cast<const char*>(parameters[0]);
-    const std::vector<char> parameter(bytes, bytes + mover_parameter_bytes);
-    return give(stream, [=] {
-      std::vector<std::thread> others;
-      for (unsigned block = 1; block < blocks; ++block) {
-        others.emplace_back([block, blocks, &parameter] { play_mover(block, blocks, parameter.data()); });
-      }
-      play_mover(0, blocks, parameter.data());
-      for (std::thread& other : others) other.join();
-    });
-  });
 }
 
 }  // namespace
@@ -349,12 +227,6 @@ int cuThreadExchangeStreamCaptureMode(int* mode) {
   std::swap(*mode, capture_mode_of_thread);
   return is_initialised ? success : not_initialised;
 }
-int cuCtxSynchronize() {
-  const std::lock_guard lock(streams_mutex);
-  for (Stream* stream : streams()) stream->wait(stream->given());
-  return success;
-}
-
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t size) { return allocate(address, size, EmulatedKind::device); }
 int cuMemAllocManaged(std::uint64_t* address, std::size_t size, unsigned flags) {
   if (flags != cuda_mem_attach_global) return invalid_value;
@@ -434,7 +306,7 @@ int cuDeviceCanAccessPeer(int* can, int device, int peer) {
 int cuCtxEnablePeerAccess(void* context, unsigned flags) {
   if (flags != 0) return invalid_value;
   return guarded([&] {
-    const std::lock_guard lock(streams_mutex);
+    const std::lock_guard lock(peers_mutex);
     const bool is_new = peers().emplace(current_context(), context).second;
     return is_new ? success : cuda_error_peer_access_already_enabled;
   });
@@ -445,18 +317,6 @@ int cuMemcpyHtoD_v2(std::uint64_t target, const void* source, std::size_t size) 
 }
 int cuMemcpyDtoH_v2(void* target, std::uint64_t source, std::size_t size) {
   return copy_now(target, at(source), size, source);
-}
-int cuMemcpyHtoDAsync_v2(std::uint64_t target, const void* source, std::size_t size, void* stream) {
-  return copy_in_stream(target, to_word(source), size, stream);
-}
-int cuMemcpyDtoHAsync_v2(void* target, std::uint64_t source, std::size_t size, void* stream) {
-  return copy_in_stream(to_word(target), source, size, stream);
-}
-int cuMemcpyDtoDAsync_v2(std::uint64_t target, std::uint64_t source, std::size_t size, void* stream) {
-  return copy_in_stream(target, source, size, stream);
-}
-int cuMemcpyPeerAsync(std::uint64_t target, void*, std::uint64_t source, void*, std::size_t size, void* stream) {
-  return copy_in_stream(target, source, size, stream);
 }
 int cuMemsetD8_v2(std::uint64_t target, unsigned char value, std::size_t size) {
   if (!emulated_find(target)) return invalid_value;
@@ -470,94 +330,6 @@ int cuMemcpy2DAsync_v2(const CudaMemcpy2d* wanted, void*) {
     if (const int result = copy_now(target, at(source), wanted->width, source); result != success) return result;
   }
   return success;
-}
-
-int cuStreamCreate(void** stream, unsigned flags) {
-  if (flags != cuda_stream_non_blocking) return invalid_value;
-  if (current_context() == nullptr) return invalid_context;
-  return count_taken(guarded([&] {
-    const std::lock_guard lock(streams_mutex);
-    *stream = *streams().insert(new Stream).first;
-    return success;
-  }));
-}
-int cuStreamDestroy_v2(void* stream) {
-  const std::lock_guard lock(streams_mutex);
-  streams().erase(static_cast<Stream*>(stream));
-  delete static_cast<Stream*>(stream);
-  return count_given_back(success);
-}
-int cuStreamSynchronize(void* stream) {
-  if (auto* const given = static_cast<Stream*>(stream)) given->wait(given->given());
-  return success;
-}
-int cuStreamQuery(void* stream) {
-  return stream == nullptr || static_cast<Stream*>(stream)->is_idle() ? success : cuda_error_not_ready;
-}
-int cuStreamIsCapturing(void*, int* status) {
-  *status = 0;
-  return success;
-}
-int cuEventCreate(void** event, unsigned) {
-  return count_taken(guarded([&] { return *event = new Event, success; }));
-}
-int cuEventDestroy_v2(void* event) {
-  if (event == nullptr) return invalid_handle;
-  delete static_cast<Event*>(event);
-  return count_given_back(success);
-}
-int cuEventRecord(void* event, void* stream) {
-  if (event == nullptr) return invalid_handle;
-  auto* const on = static_cast<Stream*>(stream);
-  return guarded([&] {
-    auto time_ms = std::make_shared<std::atomic<double>>(0.0);
-    const auto note = [time_ms] {
-      *time_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    };
-    if (on == nullptr) note();
-    *static_cast<Event*>(event) = {on, on == nullptr ? 0 : on->give(note), time_ms};
-    return success;
-  });
-}
-int cuEventSynchronize(void* event) {
-  if (event == nullptr) return invalid_handle;
-  static_cast<Event*>(event)->wait();
-  return success;
-}
-int cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
-  if (event == nullptr || flags != 0) return invalid_handle;
-  return give(stream, [recorded = *static_cast<Event*>(event)] { recorded.wait(); });
-}
-int cuEventElapsedTime(float* milliseconds, void* begin, void* end) {
-  if (begin == nullptr || end == nullptr) return invalid_handle;
-  const Event &first = *static_cast<Event*>(begin), &last = *static_cast<Event*>(end);
-  if (first.time_ms == nullptr || last.time_ms == nullptr) return invalid_handle;
-  if (*first.time_ms == 0 || *last.time_ms == 0) return cuda_error_not_ready;
-  *milliseconds = static_cast<float>(*last.time_ms - *first.time_ms);
-  return success;
-}
-int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
-  return give(stream, [=] { function(argument); });
-}
-
-int cuModuleLoadData(void** module, const void* image) {
-  if (std::strstr(static_cast<const char*>(image), ".entry ") == nullptr) return no_binary_for_gpu;
-  *module = const_cast<void*>(image);
-  return count_taken(success);
-}
-int cuModuleUnload(void* module) { return module != nullptr ? count_given_back(success) : invalid_handle; }
-int cuModuleGetFunction(void** function, void* module, const char* name) {
-  return guarded([&] {
-    const std::string entry = std::string(".entry ") + name + "(";
-    if (module == nullptr) return invalid_handle;
-    if (std::strstr(static_cast<const char*>(module), entry.c_str()) == nullptr) return not_found;
-    return *function = module, success;
-  });
-}
-int cuFuncLoad(void*) { return success; }
-int cuLaunchKernel(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream,
-                   void** parameters, void**) {
-  return launch_blocks(blocks, parameters, stream);
 }
 
 }  // extern "C"
@@ -576,6 +348,8 @@ void remove_export(std::uint64_t address) noexcept {
   files().erase(found);
 }
 
+void* current_context() noexcept { return contexts_of_thread.empty() ? nullptr : contexts_of_thread.back(); }
+
 int count_taken(int result) noexcept {
   if (result == success) ++held;
   return result;
@@ -589,9 +363,5 @@ int count_given_back(int result) noexcept {
 void initialise_emulated_cuda() noexcept { is_initialised = true; }
 
 int held_of_emulated_cuda() noexcept { return held; }
-
-void give_to_stream(void* stream, std::function<void()> work) {
-  (void)static_cast<Stream*>(stream)->give(std::move(work));
-}
 
 }  // namespace gdrkit::fakes

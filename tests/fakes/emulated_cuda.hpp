@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 
 #include "driver/cuda_calls.hpp"
@@ -25,11 +24,6 @@ namespace gdrkit::fakes {
 /// Counts what a call that returned `result` took or gave back; returns `result`.
 int count_taken(int result) noexcept;
 int count_given_back(int result) noexcept;
-
-/// Makes the device memory at `address` exportable as the memory file `descriptor`, which it takes; until it is
-/// removed.
-void add_export(std::uint64_t address, int descriptor, std::size_t size_bytes);
-void remove_export(std::uint64_t address) noexcept;
 
 /// As cuInit. Until then every function that needs it returns CUDA_ERROR_NOT_INITIALIZED.
 void initialise_emulated_cuda() noexcept;

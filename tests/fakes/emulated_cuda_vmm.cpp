@@ -11,6 +11,7 @@
 
 #include "driver/emulated_memory.hpp"
 #include "fakes/emulated_cuda.hpp"
+#include "fakes/emulated_cuda_parts.hpp"
 
 namespace gdrkit::fakes {
 namespace {
