@@ -22,7 +22,7 @@ void fill(std::uint64_t (&pattern)[pattern_words], std::uint64_t seed) noexcept 
 
 class Scratch {
  public:
-  Scratch(driver::Cuda& cuda, std::uint64_t stream) noexcept : cuda_(cuda), stream_(stream) {}
+  Scratch(const driver::CudaCalls& cuda, void* stream) noexcept : cuda_(cuda), stream_(stream) {}
   ~Scratch() {
     if (address_ == 0) return;
     (void)cuda_.mem_free_async(address_, stream_);
@@ -32,21 +32,26 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   // False: CUDA failed.
-  bool allocate() noexcept { return cuda_.mem_alloc_async(&address_, page_size, stream_) == 0; }
+  bool allocate() noexcept {
+    std::uint64_t address = 0;
+    if (cuda_.mem_alloc_async(&address, page_size, stream_) != 0) return false;
+    address_ = address;
+    return true;
+  }
   bool write(const std::uint64_t (&pattern)[pattern_words]) noexcept {
-    const int result = cuda_.memcpy_htod_async(address_, pattern, sizeof pattern, stream_);
+    const int result = cuda_.memcpy_host_to_device_async(address_, pattern, sizeof pattern, stream_);
     return result == 0 && cuda_.stream_synchronize(stream_) == 0;
   }
   bool read(std::uint64_t (&pattern)[pattern_words]) noexcept {
-    const int result = cuda_.gather_dtoh_async(pattern, address_, sizeof pattern, sizeof pattern, 1, stream_);
+    const int result = driver::gather_async(cuda_, pattern, address_, sizeof pattern, sizeof pattern, 1, stream_);
     return result == 0 && cuda_.stream_synchronize(stream_) == 0;
   }
   void abandon() noexcept { address_ = 0; }  ///< never given back
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
 
  private:
-  driver::Cuda& cuda_;
-  std::uint64_t stream_;
+  const driver::CudaCalls& cuda_;
+  void* stream_;
   std::uint64_t address_ = 0;
 };
 
@@ -70,7 +75,7 @@ Calibration both_ways(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped
 
 }  // namespace
 
-Calibration calibrate(driver::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
+Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
   Verifier verifier(cuda);
   auto stream = verifier.stream();
   if (!stream) return Calibration::impossible;
@@ -88,7 +93,7 @@ Calibration calibrate(driver::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noe
   return calibration;
 }
 
-Calibration Calibrations::of(driver::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
+Calibration Calibrations::of(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
   const std::lock_guard lock(mutex_);
   if (const auto known = by_ordinal_.find(cuda_ordinal); known != by_ordinal_.end()) return known->second;
   const Calibration calibration = calibrate(cuda, cuda_ordinal, map);

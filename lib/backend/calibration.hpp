@@ -33,13 +33,13 @@ class ScratchMap {
 /// way: written by CUDA and read through the mapping, then written through the mapping and read by CUDA. Nothing waits
 /// for the device's other work. The caller holds a CudaScope; where its context belongs to another device than
 /// `cuda_ordinal`, the scratch block would too, and nothing can be tried.
-[[nodiscard]] Calibration calibrate(driver::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept;
+[[nodiscard]] Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept;
 
 /// What calibration said of each GPU. Thread safe; one GPU is tried at a time.
 class Calibrations {
  public:
   /// Tried once a GPU. The caller holds a CudaScope.
-  Calibration of(driver::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept;
+  Calibration of(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept;
   /// The answer of an earlier try; impossible if there was none.
   [[nodiscard]] Calibration known(int cuda_ordinal) noexcept;
 

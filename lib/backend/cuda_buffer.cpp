@@ -15,7 +15,7 @@ constexpr std::size_t largest_size = std::size_t{1} << 48;
 
 }  // namespace
 
-base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(driver::Cuda& cuda, int device,
+base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(const driver::CudaCalls& cuda, int device,
                                                                   std::size_t size_bytes) noexcept {
   std::unique_ptr<CudaBuffer> buffer(new (std::nothrow) CudaBuffer(cuda, device));
   if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");
@@ -29,21 +29,27 @@ base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(driver::Cuda& 
 CudaBuffer::~CudaBuffer() { (void)free(); }
 
 base::Status CudaBuffer::take(std::size_t size_bytes) noexcept {
-  if (const int result = cuda_.init(); result != 0) {
+  if (const int result = cuda_.init(0); result != 0) {
     return driver::cuda_failure(result, "cannot initialise CUDA: cuInit");
   }
-  if (const int result = cuda_.primary_ctx_retain(device_, &context_); result != 0) {
+  int device = 0;
+  if (const int result = cuda_.device_get(&device, device_); result != 0) {
+    return driver::cuda_failure(result, "cannot use CUDA device %d: cuDeviceGet", device_);
+  }
+  if (const int result = cuda_.primary_ctx_retain(&context_, device); result != 0) {
     return driver::cuda_failure(result, "cannot use CUDA device %d: cuDevicePrimaryCtxRetain", device_);
   }
-  is_retained_ = true;
+  retained_device_ = device;
   auto scope = CudaScope::enter(cuda_, context_, device_);
   if (!scope) return base::pass(scope);
   if (size_bytes > largest_size) {
     return base::fail(ENOMEM, "cannot allocate %zu bytes on CUDA device %d: no GPU has as much", size_bytes, device_);
   }
-  if (const int result = cuda_.mem_alloc(&address_, size_bytes); result != 0) {
+  std::uint64_t address = 0;
+  if (const int result = cuda_.mem_alloc(&address, size_bytes); result != 0) {
     return driver::cuda_failure(result, "cannot allocate %zu bytes on CUDA device %d: cuMemAlloc", size_bytes, device_);
   }
+  address_ = address;
   size_bytes_ = size_bytes;
   return {};
 }
@@ -52,9 +58,9 @@ template <class Copy>
 base::Status CudaBuffer::run_copy(const char* call, Copy copy) noexcept {
   auto scope = CudaScope::enter(cuda_, context_, device_);
   if (!scope) return base::pass(scope);
-  std::uint64_t stream = 0;
+  void* stream = nullptr;
   const char* step = "cuStreamCreate";
-  int result = cuda_.stream_create_non_blocking(&stream);
+  int result = cuda_.stream_create(&stream, driver::cuda_stream_non_blocking);
   if (result == 0) {
     step = call;
     result = copy(stream);
@@ -71,14 +77,14 @@ base::Status CudaBuffer::run_copy(const char* call, Copy copy) noexcept {
 }
 
 base::Status CudaBuffer::copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept {
-  return run_copy("cuMemcpyHtoDAsync", [&](std::uint64_t stream) {
-    return cuda_.memcpy_htod_async(address_ + offset, source, size_bytes, stream);
+  return run_copy("cuMemcpyHtoDAsync", [&](void* stream) {
+    return cuda_.memcpy_host_to_device_async(address_ + offset, source, size_bytes, stream);
   });
 }
 
 base::Status CudaBuffer::copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept {
-  return run_copy("cuMemcpyDtoHAsync", [&](std::uint64_t stream) {
-    return cuda_.memcpy_dtoh_async(target, address_ + offset, size_bytes, stream);
+  return run_copy("cuMemcpyDtoHAsync", [&](void* stream) {
+    return cuda_.memcpy_device_to_host_async(target, address_ + offset, size_bytes, stream);
   });
 }
 
@@ -95,8 +101,9 @@ base::Status CudaBuffer::free() noexcept {
   if (address_ != 0) first = free_memory();
   address_ = 0;
   size_bytes_ = 0;
-  if (!std::exchange(is_retained_, false)) return first;
-  const int result = cuda_.primary_ctx_release(device_);
+  const int retained = std::exchange(retained_device_, -1);
+  if (retained < 0) return first;
+  const int result = cuda_.primary_ctx_release(retained);
   if (result == 0 || !first) return first;
   return driver::cuda_failure(result, "cannot give back CUDA device %d: cuDevicePrimaryCtxRelease", device_);
 }
@@ -104,7 +111,7 @@ base::Status CudaBuffer::free() noexcept {
 // CUDA does not survive a fork: nothing of it may be called in the child.
 void CudaBuffer::abandon_after_fork() noexcept {
   address_ = 0;
-  is_retained_ = false;
+  retained_device_ = -1;
 }
 
 }  // namespace gdrkit::backend

@@ -17,7 +17,7 @@ namespace gdrkit::backend {
 class CudaBuffer final : public BackendBuffer {
  public:
   /// Initialises CUDA where nobody has. `cuda` outlives the buffer.
-  [[nodiscard]] static base::Result<std::unique_ptr<BackendBuffer>> allocate(driver::Cuda& cuda, int device,
+  [[nodiscard]] static base::Result<std::unique_ptr<BackendBuffer>> allocate(const driver::CudaCalls& cuda, int device,
                                                                              std::size_t size_bytes) noexcept;
   CudaBuffer(const CudaBuffer&) = delete;
   CudaBuffer& operator=(const CudaBuffer&) = delete;
@@ -30,17 +30,17 @@ class CudaBuffer final : public BackendBuffer {
   void abandon_after_fork() noexcept override;
 
  private:
-  CudaBuffer(driver::Cuda& cuda, int device) noexcept : cuda_(cuda), device_(device) {}
+  CudaBuffer(const driver::CudaCalls& cuda, int device) noexcept : cuda_(cuda), device_(device) {}
   base::Status take(std::size_t size_bytes) noexcept;
   base::Status free_memory() noexcept;
   /// Calls `copy(stream)`, which starts one copy, and waits for its end.
   template <class Copy>
   base::Status run_copy(const char* call, Copy copy) noexcept;
 
-  driver::Cuda& cuda_;
+  const driver::CudaCalls& cuda_;
   int device_;
-  std::uint64_t context_ = 0;
-  bool is_retained_ = false;
+  void* context_ = nullptr;
+  int retained_device_ = -1;  ///< as the driver names it
 };
 
 }  // namespace gdrkit::backend

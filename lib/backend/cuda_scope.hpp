@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaScope: makes the CUDA calls of a pin or a buffer legal on this thread, whatever it is doing.
+// CudaScope: makes the CUDA calls of a pin, a buffer or an engine legal on this thread, whatever it is doing.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ class CudaScope {
  public:
   /// `address`: of memory that belongs to no context. Where its own device was not given access (memory of another
   /// process or device, imported for one device), a device that was takes its place; 0 where it need not be asked.
-  static base::Result<CudaScope> enter(driver::Cuda& cuda, std::uint64_t memory_context, int device_ordinal,
+  static base::Result<CudaScope> enter(const driver::CudaCalls& cuda, void* memory_context, int device_ordinal,
                                        std::uint64_t address = 0) noexcept;
   CudaScope(CudaScope&& other) noexcept;
   CudaScope& operator=(CudaScope&&) = delete;
   ~CudaScope();
 
  private:
-  explicit CudaScope(driver::Cuda& cuda) noexcept : cuda_(&cuda) {}
-  base::Status choose_context(std::uint64_t memory_context, int device_ordinal) noexcept;
-  base::Status push(std::uint64_t context) noexcept;
+  explicit CudaScope(const driver::CudaCalls& cuda) noexcept : cuda_(&cuda) {}
+  base::Status choose_context(void* memory_context, int device_ordinal) noexcept;
+  base::Status push(void* context) noexcept;
 
-  driver::Cuda* cuda_;
-  int capture_mode_ = -1;  ///< the thread's own mode, -1 when not exchanged
-  int retained_ordinal_ = -1;
+  const driver::CudaCalls* cuda_;
+  int capture_mode_ = -1;     ///< the thread's own mode, -1 when not exchanged
+  int retained_device_ = -1;  ///< as the driver names it
   bool is_pushed_ = false;
 };
 

@@ -14,11 +14,11 @@ namespace {
 
 /// The owner may have freed the memory, or unmapped part of it, since it was pinned: the pin's is then the last
 /// reference, and CUDA must not be asked to read it.
-bool is_still_allocated(driver::Cuda& cuda, const FreshMapping& mapping) noexcept {
+bool is_still_allocated(const driver::CudaCalls& cuda, const FreshMapping& mapping) noexcept {
   const DeviceRange& range = mapping.range;
   driver::PointerAttributes now;
   const auto is_device_memory = [&](std::uint64_t address) {
-    return cuda.pointer_get_attributes(address, &now) == 0 && now.memory_type == range.attributes.memory_type &&
+    return driver::pointer_attributes(cuda, address, &now) == 0 && now.memory_type == range.attributes.memory_type &&
            now.device_ordinal == range.attributes.device_ordinal;
   };
   if (!is_device_memory(range.valid_start)) return false;
@@ -58,8 +58,8 @@ base::Status compare(Verifier& verifier, const FreshMapping& mapping) noexcept {
 
 }  // namespace
 
-base::Result<Verification> check_mapping(driver::Cuda& cuda, const FreshMapping& mapping, Calibrations& calibrations,
-                                         ScratchMap& scratch) noexcept {
+base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const FreshMapping& mapping,
+                                         Calibrations& calibrations, ScratchMap& scratch) noexcept {
   const driver::PointerAttributes& at = mapping.range.attributes;
   if (mapping.may_have_holes && !driver::can_load_from(mapping.address + mapping.size_bytes - 1)) {
     return base::fail(EIO, "cannot use the mapping of 0x%" PRIx64 ": the driver did not map its last page",

@@ -26,7 +26,7 @@ struct FreshMapping {
 
 /// Compares every piece with CUDA's view; where the content proves nothing, asks calibration. Memory that its owner
 /// freed since it was pinned is not read by CUDA. EIO: the mapping shows something else; ENODEV: the GPU is lost.
-[[nodiscard]] base::Result<Verification> check_mapping(driver::Cuda& cuda, const FreshMapping& mapping,
+[[nodiscard]] base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const FreshMapping& mapping,
                                                        Calibrations& calibrations, ScratchMap& scratch) noexcept;
 
 }  // namespace gdrkit::backend

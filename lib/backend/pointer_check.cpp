@@ -56,12 +56,12 @@ Extent extent_of(const driver::PointerAttributes& at) noexcept {
 
 /// Follows the allocation into neighbouring blocks: large pool allocations span several, and so do ranges of several
 /// handles mapped side by side in one reservation (PyTorch's expandable segments).
-void extend(driver::Cuda& cuda, const driver::PointerAttributes& first, std::uint64_t wanted_end,
+void extend(const driver::CudaCalls& cuda, const driver::PointerAttributes& first, std::uint64_t wanted_end,
             Extent& extent) noexcept {
   const std::uint64_t range_end = end_of(first.range_start, first.range_size);
   while (extent.end < wanted_end && extent.end < range_end) {
     driver::PointerAttributes next;
-    if (cuda.pointer_get_attributes(extent.end, &next) != 0) return;
+    if (driver::pointer_attributes(cuda, extent.end, &next) != 0) return;
     const bool continues = next.memory_type == device && next.is_managed == 0 && next.mapping_base == extent.end &&
                            next.mapping_size != 0 && next.range_start == first.range_start &&
                            next.device_ordinal == first.device_ordinal;
@@ -98,24 +98,25 @@ base::Status check_end(const PinRequest& request, std::uint64_t allocation_start
                     request.address, request.size_bytes, end - allocation_end, allocation_start, allocation_end);
 }
 
-std::string pci_of(driver::Cuda& cuda, const DeviceRange& range) {
+std::string pci_of(const driver::CudaCalls& cuda, const DeviceRange& range) {
   char pci[32] = {};
   const int ordinal = range.attributes.device_ordinal;
-  return ordinal >= 0 && cuda.device_get_pci_bus_id(ordinal, pci, sizeof pci) == 0 ? pci : "";
+  return ordinal >= 0 && driver::device_pci_bus_id(cuda, ordinal, pci, sizeof pci) == 0 ? pci : "";
 }
 
-bool is_coherent(driver::Cuda& cuda, int ordinal) noexcept {
+bool is_coherent(const driver::CudaCalls& cuda, int ordinal) noexcept {
   constexpr int pageable_memory_access_uses_host_page_tables = 100;  // CU_DEVICE_ATTRIBUTE_...
   int answer = 0;
-  return cuda.device_get_attribute(ordinal, pageable_memory_access_uses_host_page_tables, &answer) == 0 && answer != 0;
+  return driver::device_attribute(cuda, ordinal, pageable_memory_access_uses_host_page_tables, &answer) == 0 &&
+         answer != 0;
 }
 
-base::Result<DeviceRange> check_pointer(driver::Cuda& cuda, const PinRequest& request,
+base::Result<DeviceRange> check_pointer(const driver::CudaCalls& cuda, const PinRequest& request,
                                         std::uint32_t page_size) noexcept {
   auto pages = enclosing_pages(request, page_size);
   if (!pages) return pages;
   DeviceRange& range = *pages;
-  const int result = cuda.pointer_get_attributes(request.address, &range.attributes);
+  const int result = driver::pointer_attributes(cuda, request.address, &range.attributes);
   constexpr int not_initialized = 3;
   if (result == not_initialized) {
     return base::fail_vendor(EINVAL, result,

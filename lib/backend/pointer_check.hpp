@@ -29,13 +29,13 @@ struct DeviceRange {
                                      std::uint64_t allocation_end) noexcept;
 
 /// PCI address of the memory's GPU, as CUDA writes it; "" where CUDA does not know. May throw std::bad_alloc.
-[[nodiscard]] std::string pci_of(driver::Cuda& cuda, const DeviceRange& range);
+[[nodiscard]] std::string pci_of(const driver::CudaCalls& cuda, const DeviceRange& range);
 
 /// Whether the CPU reaches the GPU's memory over a coherent link and may cache it (Grace with NVLink-C2C).
-[[nodiscard]] bool is_coherent(driver::Cuda& cuda, int ordinal) noexcept;
+[[nodiscard]] bool is_coherent(const driver::CudaCalls& cuda, int ordinal) noexcept;
 
 /// EINVAL: CUDA not initialised, not device memory, freed, past the end. EOPNOTSUPP: managed or array memory.
-[[nodiscard]] base::Result<DeviceRange> check_pointer(driver::Cuda& cuda, const PinRequest& request,
+[[nodiscard]] base::Result<DeviceRange> check_pointer(const driver::CudaCalls& cuda, const PinRequest& request,
                                                       std::uint32_t page_size) noexcept;
 
 }  // namespace gdrkit::backend

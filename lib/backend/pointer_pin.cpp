@@ -11,14 +11,14 @@ namespace {
 
 const void* at(std::uint64_t address) noexcept { return reinterpret_cast<const void*>(address); }
 
-bool is_named_for_the_cpu(driver::Cuda& cuda, std::uint64_t address) noexcept {
+bool is_named_for_the_cpu(const driver::CudaCalls& cuda, std::uint64_t address) noexcept {
   std::uint64_t host = 0;
-  return cuda.pointer_get_host_address(address, &host) == 0 && host == address;
+  return driver::pointer_host_address(cuda, address, &host) == 0 && host == address;
 }
 
 }  // namespace
 
-bool is_cpu_pointer(driver::Cuda& cuda, std::uint64_t address, const DeviceRange& range) noexcept {
+bool is_cpu_pointer(const driver::CudaCalls& cuda, std::uint64_t address, const DeviceRange& range) noexcept {
   const driver::PointerAttributes& cuda_says = range.attributes;
   if (!is_coherent(cuda, cuda_says.device_ordinal) || !is_named_for_the_cpu(cuda, address)) return false;
   // Modulo 2^64: a range that begins before its block is far beyond its end.
@@ -28,7 +28,8 @@ bool is_cpu_pointer(driver::Cuda& cuda, std::uint64_t address, const DeviceRange
          driver::can_load_from(at(range.page_address + range.page_bytes - 1));
 }
 
-std::unique_ptr<BackendPin> PointerPin::create(driver::Cuda& cuda, std::uint64_t address, const DeviceRange& range) {
+std::unique_ptr<BackendPin> PointerPin::create(const driver::CudaCalls& cuda, std::uint64_t address,
+                                               const DeviceRange& range) {
   std::unique_ptr<PointerPin> pin(new PointerPin(cuda, address, range.attributes.buffer_id));
   pin->page_address_ = range.page_address;
   pin->page_bytes_ = static_cast<std::size_t>(range.page_bytes);
@@ -57,7 +58,7 @@ base::Status PointerPin::unmap() noexcept {
 
 bool PointerPin::is_invalidated() const noexcept {
   driver::PointerAttributes now;
-  const bool is_live = cuda_.pointer_get_attributes(address_, &now) == 0 && now.buffer_id == buffer_id_;
+  const bool is_live = driver::pointer_attributes(cuda_, address_, &now) == 0 && now.buffer_id == buffer_id_;
   return !is_live || !is_named_for_the_cpu(cuda_, address_);
 }
 

@@ -16,13 +16,15 @@ namespace gdrkit::backend {
 /// Whether the CPU may use the pages of `range`, which `address` was checked for, at their device addresses: the link
 /// to the GPU is coherent, CUDA names this very address for the host, and the pages can be loaded from. They must
 /// belong to one block of CUDA's.
-[[nodiscard]] bool is_cpu_pointer(driver::Cuda& cuda, std::uint64_t address, const DeviceRange& range) noexcept;
+[[nodiscard]] bool is_cpu_pointer(const driver::CudaCalls& cuda, std::uint64_t address,
+                                  const DeviceRange& range) noexcept;
 
 /// Holds nothing: the memory and its addresses end with the owner's free, and unmap takes no address away.
 class PointerPin final : public BackendPin {
  public:
   /// For what is_cpu_pointer was true for. May throw std::bad_alloc.
-  static std::unique_ptr<BackendPin> create(driver::Cuda& cuda, std::uint64_t address, const DeviceRange& range);
+  static std::unique_ptr<BackendPin> create(const driver::CudaCalls& cuda, std::uint64_t address,
+                                            const DeviceRange& range);
 
   base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
   base::Status unmap() noexcept override;
@@ -32,10 +34,10 @@ class PointerPin final : public BackendPin {
   void abandon_after_fork() noexcept override {}
 
  private:
-  PointerPin(driver::Cuda& cuda, std::uint64_t address, std::uint64_t buffer_id) noexcept
+  PointerPin(const driver::CudaCalls& cuda, std::uint64_t address, std::uint64_t buffer_id) noexcept
       : cuda_(cuda), address_(address), buffer_id_(buffer_id) {}
 
-  driver::Cuda& cuda_;
+  const driver::CudaCalls& cuda_;
   const std::uint64_t address_;  ///< the user's own
   const std::uint64_t buffer_id_;
   void* mapping_ = nullptr;

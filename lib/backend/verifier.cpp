@@ -40,15 +40,16 @@ bool contradicts(const std::uint8_t* before, const std::uint8_t* mapping, const 
 }  // namespace
 
 Verifier::~Verifier() {
-  if (stream_ != 0) (void)cuda_.stream_destroy(stream_);
+  if (stream_ != nullptr) (void)cuda_.stream_destroy(stream_);
 }
 
-base::Result<std::uint64_t> Verifier::stream() noexcept {
-  if (stream_ != 0) return stream_;
-  if (const int result = cuda_.stream_create_non_blocking(&stream_); result != 0) {
+base::Result<void*> Verifier::stream() noexcept {
+  if (stream_ != nullptr) return stream_;
+  void* stream = nullptr;
+  if (const int result = cuda_.stream_create(&stream, driver::cuda_stream_non_blocking); result != 0) {
     return driver::cuda_failure(result, "cannot verify the mapping: cuStreamCreate");
   }
-  return stream_;
+  return stream_ = stream;
 }
 
 base::Status Verifier::compare(std::uint64_t first, std::uint64_t end, const volatile std::uint8_t* mapped) noexcept {
@@ -81,7 +82,7 @@ base::Status Verifier::compare(std::uint64_t first, std::uint64_t end, const vol
 base::Status Verifier::read_by_cuda(const Sample& sample, std::uint8_t* target) noexcept {
   auto opened = stream();
   if (!opened) return base::pass(opened);
-  int result = cuda_.gather_dtoh_async(target, sample.first, sample.pitch, sample.width, sample.rows, stream_);
+  int result = driver::gather_async(cuda_, target, sample.first, sample.pitch, sample.width, sample.rows, stream_);
   if (result == 0) result = cuda_.stream_synchronize(stream_);
   if (result == 0) return {};
   return driver::cuda_failure(result, "cannot verify the mapping: CUDA cannot read 0x%" PRIx64, sample.first);

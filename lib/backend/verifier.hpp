@@ -15,7 +15,7 @@ namespace gdrkit::backend {
 class Verifier {
  public:
   /// `may_have_holes`: a page is tested before it is loaded from, at the cost of a system call for each line.
-  explicit Verifier(driver::Cuda& cuda, bool may_have_holes = false) noexcept
+  explicit Verifier(const driver::CudaCalls& cuda, bool may_have_holes = false) noexcept
       : cuda_(cuda), may_have_holes_(may_have_holes) {}
   ~Verifier();
   Verifier(const Verifier&) = delete;
@@ -28,7 +28,7 @@ class Verifier {
 
   /// true once enough of what was compared could not have agreed by chance (zeros everywhere prove nothing).
   [[nodiscard]] bool has_proof() const noexcept { return telling_words_ >= words_that_prove; }
-  base::Result<std::uint64_t> stream() noexcept;  ///< the private stream, created on first use
+  base::Result<void*> stream() noexcept;  ///< the private stream, created on first use
 
  private:
   static constexpr unsigned words_that_prove = 8;
@@ -42,9 +42,9 @@ class Verifier {
   base::Status read_by_cuda(const Sample& sample, std::uint8_t* target) noexcept;
   void count_telling_words(const std::uint8_t* bytes, std::size_t size) noexcept;
 
-  driver::Cuda& cuda_;
+  const driver::CudaCalls& cuda_;
   bool may_have_holes_;
-  std::uint64_t stream_ = 0;
+  void* stream_ = nullptr;
   unsigned telling_words_ = 0;
   std::uint64_t seen_words_[words_that_prove] = {};
 };

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "driver/cuda.hpp"
 #include "driver/cuda_library.hpp"
 
 namespace gdrkit::driver {
@@ -25,6 +26,7 @@ base::Status load_all(CudaCalls* calls) noexcept {
   if (base::Status loaded = load(#symbol, &calls->member); !loaded) return loaded;
 #include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
+  calls->export_dmabuf = &export_dmabuf_observed;
   return {};
 }
 

@@ -11,6 +11,8 @@
 
 namespace gdrkit::driver {
 
+struct ObservedExport;
+
 struct CudaMemLocation {
   int type = 0;
   int id = 0;
@@ -55,6 +57,7 @@ inline constexpr int cuda_mem_allocation_type_pinned = 1;
 inline constexpr int cuda_mem_handle_type_posix_fd = 1;
 inline constexpr int cuda_mem_range_handle_type_dmabuf_fd = 1;
 inline constexpr int cuda_mem_location_type_device = 1;
+inline constexpr int cuda_mem_access_read = 1;
 inline constexpr int cuda_mem_access_read_write = 3;
 inline constexpr int cuda_mem_granularity_recommended = 1;
 inline constexpr unsigned cuda_mem_attach_global = 1;
@@ -69,11 +72,15 @@ inline constexpr int cuda_error_not_ready = 600;
 inline constexpr int cuda_error_peer_access_already_enabled = 704;
 
 /// One pointer for each function of cuda_calls.def. All return a CUresult. Contexts, streams and device addresses are
-/// words.
+/// words. What stands in for the driver, and what decorates it, is another table.
 struct CudaCalls {
 #define GDRKIT_CUDA_CALL(member, symbol, ...) int (*member)(__VA_ARGS__) = nullptr;
 #include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
+  /// cuMemGetHandleForAddressRange(DMA_BUF_FD) while the ioctls that it issues are observed. `observed` is filled with
+  /// what was seen even when the call fails; its dmabuf_fd only on success.
+  int (*export_dmabuf)(std::uint64_t address, std::size_t size, unsigned long long flags,
+                       ObservedExport* observed) = nullptr;
 };
 
 /// The functions of libcuda, which stays loaded. Initialises nothing and creates no context; the error names the

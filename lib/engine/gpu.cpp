@@ -7,23 +7,10 @@
 #include <cstring>
 #include <iterator>
 #include <new>
-#include <optional>
 
 #include "driver/cuda.hpp"
-#include "driver/device_with_access.hpp"
 
 namespace gdrkit::engine {
-namespace {
-
-/// Whether the device may read and write memory of cuMemCreate; nothing for other memory, or where CUDA cannot say.
-std::optional<bool> may_access(const driver::CudaCalls& calls, std::uint64_t address, int device) noexcept {
-  unsigned long long flags = 0;
-  const driver::CudaMemLocation location{driver::cuda_mem_location_type_device, device};
-  if (calls.mem_get_access == nullptr || calls.mem_get_access(&flags, &location, address) != 0) return std::nullopt;
-  return flags == static_cast<unsigned>(driver::cuda_mem_access_read_write);
-}
-
-}  // namespace
 
 base::Result<PointerFacts> pointer_facts(const driver::CudaCalls& calls, std::uint64_t address) noexcept {
   PointerFacts facts;
@@ -38,7 +25,7 @@ base::Result<PointerFacts> pointer_facts(const driver::CudaCalls& calls, std::ui
 
 int device_with_access(const driver::CudaCalls& calls, std::uint64_t address, const PointerFacts& facts) noexcept {
   if (facts.context != 0) return facts.device;
-  return driver::device_with_access(facts.device, [&](int device) { return may_access(calls, address, device); });
+  return driver::device_with_access(calls, address, facts.device, driver::cuda_mem_access_read_write);
 }
 
 base::Result<std::unique_ptr<Gpu>> Gpu::open(const driver::CudaCalls& calls, int device) noexcept {
@@ -104,34 +91,13 @@ base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts)
   }
   // Memory of cuMemCreate may be mapped without access for this device; a GPU kernel's fault would end the context.
   // Memory of another kind, a pool's say, can always be reached by its own device.
-  if (may_access(calls_, address, device_).value_or(true)) return {};
+  if (driver::has_access(calls_, address, device_, driver::cuda_mem_access_read_write).value_or(true)) return {};
   return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: device %d was not given access; cuMemSetAccess gives it",
                     static_cast<unsigned long long>(address), device_);
 }
 
-Gpu::Scope::~Scope() {
-  if (calls_ == nullptr) return;
-  void* popped = nullptr;
-  if (pushed_) (void)calls_->ctx_pop_current(&popped);
-  if (capture_mode_ >= 0) (void)calls_->exchange_stream_capture_mode(&capture_mode_);
-}
-
-base::Result<Gpu::Scope> Gpu::enter() const noexcept {
-  constexpr int capture_mode_relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
-  Scope scope(calls_);
-  int mode = capture_mode_relaxed;
-  if (const int result = calls_.exchange_stream_capture_mode(&mode); result != 0) {
-    return driver::cuda_failure(result, "cannot use CUDA on this thread: cuThreadExchangeStreamCaptureMode");
-  }
-  scope.capture_mode_ = mode;
-  void* current = nullptr;
-  (void)calls_.ctx_get_current(&current);
-  if (current == context_) return scope;
-  if (const int result = calls_.ctx_push_current(context_); result != 0) {
-    return driver::cuda_failure(result, "cannot use CUDA on this thread: cuCtxPushCurrent");
-  }
-  scope.pushed_ = true;
-  return scope;
+base::Result<backend::CudaScope> Gpu::enter() const noexcept {
+  return backend::CudaScope::enter(calls_, context_, device_);
 }
 
 base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) noexcept {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "backend/cuda_scope.hpp"
 #include "base/result.hpp"
 #include "driver/cuda_calls.hpp"
 #include "engine/engine.hpp"
@@ -53,23 +54,8 @@ class Gpu {
   /// EOPNOTSUPP unless GPU code and copies of this device's primary context may read and write that memory.
   [[nodiscard]] base::Status check_access(std::uint64_t address, const PointerFacts& facts) const noexcept;
 
-  /// While alive, the primary context is current on this thread, and CUDA calls are legal here whatever stream capture
-  /// is going on. Restores both.
-  class Scope {
-   public:
-    Scope(Scope&& other) noexcept
-        : calls_(std::exchange(other.calls_, nullptr)), capture_mode_(other.capture_mode_), pushed_(other.pushed_) {}
-    Scope& operator=(Scope&&) = delete;
-    ~Scope();
-
-   private:
-    friend class Gpu;
-    explicit Scope(const driver::CudaCalls& calls) noexcept : calls_(&calls) {}
-    const driver::CudaCalls* calls_;
-    int capture_mode_ = -1;
-    bool pushed_ = false;
-  };
-  [[nodiscard]] base::Result<Scope> enter() const noexcept;
+  /// While it lives, CUDA calls are legal on this thread, in the primary context.
+  [[nodiscard]] base::Result<backend::CudaScope> enter() const noexcept;
 
  private:
   Gpu(const driver::CudaCalls& calls, int device) noexcept : calls_(calls), device_(device) {}

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/mover/mover_code.hpp"
-#include "fakes/gpu_threads.hpp"
+#include "fakes/emulated_cuda.hpp"
 
 namespace gdrkit::fakes {
 namespace {
@@ -86,17 +86,17 @@ BusyGpu& busy_gpu() noexcept {
   return busy;
 }
 
-const driver::CudaCalls& busy_gpu_threads() noexcept {
+const driver::CudaCalls& busy_emulated_cuda() noexcept {
   static const driver::CudaCalls calls = [] {
-    driver::CudaCalls made = gpu_threads();
+    driver::CudaCalls made = emulated_cuda();
     made.launch_kernel = &launch;
     made.memcpy_device_to_host_async = [](void* target, std::uint64_t source, std::size_t size, void* stream) {
       delay_copy(stream);
-      return gpu_threads().memcpy_device_to_host_async(target, source, size, stream);
+      return emulated_cuda().memcpy_device_to_host_async(target, source, size, stream);
     };
     made.memcpy_host_to_device_async = [](std::uint64_t target, const void* source, std::size_t size, void* stream) {
       delay_copy(stream);
-      return gpu_threads().memcpy_host_to_device_async(target, source, size, stream);
+      return emulated_cuda().memcpy_host_to_device_async(target, source, size, stream);
     };
     return made;
   }();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// BusyGpu: gpu_threads() on a GPU that other work fills: launches fail or start late, running GPU kernels are
+// BusyGpu: emulated_cuda() on a GPU that other work fills: launches fail or start late, running GPU kernels are
 // suspended, copies are delayed.
 #pragma once
 
@@ -36,6 +36,6 @@ struct Work {
 inline void PrintTo(const Work& work, std::ostream* out) { *out << work.name; }
 
 [[nodiscard]] BusyGpu& busy_gpu() noexcept;
-[[nodiscard]] const driver::CudaCalls& busy_gpu_threads() noexcept;
+[[nodiscard]] const driver::CudaCalls& busy_emulated_cuda() noexcept;
 
 }  // namespace gdrkit::fakes

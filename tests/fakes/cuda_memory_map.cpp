@@ -52,7 +52,7 @@ driver::PointerAttributes CudaMemoryMap::attributes(std::uint64_t address) const
     }
     return at;
   }
-  at.context = allocation->context;
+  at.context = reinterpret_cast<void*>(allocation->context);
   at.memory_type = allocation->kind == CudaKind::host ? host_type : device_type;
   at.is_managed = allocation->kind == CudaKind::managed ? 1 : 0;
   at.device_ordinal = allocation->ordinal;

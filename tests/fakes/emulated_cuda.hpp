@@ -1,53 +1,38 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// EmulatedCuda: what CUDA would say about the emulated device's memory, for backends that ask it what a pointer is.
+// The emulated CUDA driver: what backends, engines and Device need of libcuda, on the emulated device's memory.
 #pragma once
 
-#include "driver/cuda.hpp"
+#include <cstddef>
+#include <functional>
+
+#include "driver/cuda_calls.hpp"
 
 namespace gdrkit::fakes {
 
-/// Answers about pointers and the device's address, and serves buffers: memory of the emulated device in a primary
-/// context that all threads share, copied at once. Everything else is CUDA_ERROR_NOT_SUPPORTED.
-class EmulatedCuda : public driver::Cuda {
- public:
-  int answer = 0;  ///< what every call answers instead of working: 3 before cuInit
+/// Two devices; each stream is a thread, the default stream works at once; device and pinned addresses are the CPU's
+/// own; dma-bufs are the memory files of allocations. The only GPU kernel that a module has is the mover's. The module
+/// stand_in_cuda is the same code as a libcuda.so.1. These environment variables change it: EMULATED_CUDA_VERSION, its
+/// number; EMULATED_CUDA_HAS_NO_DEVICE; EMULATED_CUDA_REFUSES_MMAP, as drivers that export dma-bufs for adapters only;
+/// EMULATED_CUDA_IS_COHERENT, as on Grace with NVLink-C2C, for memory that CUDA lets the CPU use.
+[[nodiscard]] const driver::CudaCalls& emulated_cuda();
 
-  int driver_get_version(int* version) noexcept override;
-  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override;
-  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
+/// What is held and was not given back: contexts, memory, reservations, handles, mappings, streams, events, modules,
+/// page-locked ranges.
+[[nodiscard]] int held_of_emulated_cuda() noexcept;
 
-  int device_get_attribute(int, int, int*) noexcept override { return not_supported; }
-  int device_get_uuid(int, driver::CudaUuid*) noexcept override { return not_supported; }
-  int init() noexcept override { return answer; }
-  int ctx_get_current(std::uint64_t* context) noexcept override;
-  int ctx_push_current(std::uint64_t) noexcept override { return answer; }
-  int ctx_pop_current() noexcept override { return answer; }
-  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override;
-  int primary_ctx_release(int) noexcept override { return answer; }
-  int exchange_stream_capture_mode(int* mode) noexcept override;
-  int stream_create_non_blocking(std::uint64_t* stream) noexcept override;
-  int stream_destroy(std::uint64_t) noexcept override { return answer; }
-  int stream_synchronize(std::uint64_t) noexcept override { return answer; }
-  int mem_alloc(std::uint64_t* address, std::size_t size) noexcept override;
-  int mem_free(std::uint64_t address) noexcept override;
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
-                        std::uint64_t stream) noexcept override;
-  int memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept override;
+/// Counts what a call that returned `result` took or gave back; returns `result`.
+int count_taken(int result) noexcept;
+int count_given_back(int result) noexcept;
 
-  int primary_ctx_is_active(int, int*) noexcept override { return not_supported; }
-  int export_dmabuf(std::uint64_t, std::size_t, std::uint64_t, driver::ObservedExport*) noexcept override {
-    return not_supported;
-  }
-  int mem_retain_allocation_handle(std::uint64_t, std::uint64_t*) noexcept override { return not_supported; }
-  int mem_release(std::uint64_t) noexcept override { return not_supported; }
-  int mem_export_to_fd(std::uint64_t, int*) noexcept override { return not_supported; }
-  int ipc_get_mem_handle(std::uint64_t, driver::CudaIpcHandle*) noexcept override { return not_supported; }
-  int gather_dtoh_async(void*, std::uint64_t, std::size_t, std::size_t, std::size_t, std::uint64_t) noexcept override {
-    return not_supported;
-  }
-  int mem_alloc_async(std::uint64_t*, std::size_t, std::uint64_t) noexcept override { return not_supported; }
-  int mem_free_async(std::uint64_t, std::uint64_t) noexcept override { return not_supported; }
-};
+/// As cuInit. Until then every function that needs it returns CUDA_ERROR_NOT_INITIALIZED.
+void initialise_emulated_cuda() noexcept;
+
+/// Has the thread of a stream do this after what the stream was given before.
+void give_to_stream(void* stream, std::function<void()> work);
+
+/// Plays one block of the mover's GPU kernel; `parameter` as cuLaunchKernel got it.
+void play_mover(unsigned block, unsigned blocks, const void* parameter) noexcept;
+inline constexpr std::size_t mover_parameter_bytes = 40;
 
 }  // namespace gdrkit::fakes

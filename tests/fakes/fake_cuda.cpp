@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The seam: what libcuda answers. Numbers are CUresult codes.
+// The table: what libcuda answers. Numbers are CUresult codes.
 #include "fakes/fake_cuda.hpp"
 
 #include <algorithm>
@@ -31,6 +31,9 @@ __attribute__((no_sanitize("thread"))) void read_as_device(std::uint8_t* target,
   for (std::size_t i = 0; i < size_bytes; ++i) target[i] = source[i];
 }
 
+void* to_pointer(std::uint64_t word) noexcept { return reinterpret_cast<void*>(word); }
+std::uint64_t to_word(void* pointer) noexcept { return reinterpret_cast<std::uint64_t>(pointer); }
+
 }  // namespace
 
 bool FakeCuda::is_device(int ordinal) const {
@@ -55,11 +58,11 @@ int FakeCuda::unsafe_during_capture(const char* call) {
   return capture_unsupported;
 }
 
-FakeCuda::Stream* FakeCuda::private_stream(std::uint64_t stream, const char* call) {
-  const auto found = streams_.find(stream);
+FakeCuda::Stream* FakeCuda::private_stream(void* stream, const char* call) {
+  const auto found = streams_.find(to_word(stream));
   if (found != streams_.end()) return &found->second;
   rm_.violations().add(std::string(call) +
-                       (stream == 0 ? " on the default stream waits for other work" : " on no live stream"));
+                       (stream == nullptr ? " on the default stream waits for other work" : " on no live stream"));
   return nullptr;
 }
 
@@ -68,23 +71,22 @@ int FakeCuda::driver_get_version(int* version) noexcept {
   return success;
 }
 
-int FakeCuda::pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept {
+int FakeCuda::pointer_get_attributes(unsigned count, int* numbers, void** targets, std::uint64_t address) noexcept {
   const std::lock_guard lock(mutex_);
   if (!options_.is_initialised) return not_initialised;
-  *attributes = map_.attributes(address);
-  return success;
+  PointerAnswers answers{map_.attributes(address), address, 0};
+  if (names_host_addresses && answers.attributes.buffer_id != 0) answers.host_address = address;
+  return answers.put(count, numbers, targets);
 }
 
-int FakeCuda::pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (!options_.is_initialised) return not_initialised;
-  *host = names_host_addresses && map_.attributes(address).buffer_id != 0 ? address : 0;
-  return success;
-}
-
-int FakeCuda::device_get_attribute(int ordinal, int attribute, int* value) noexcept {
+int FakeCuda::device_get(int* device, int ordinal) noexcept {
   if (!options_.is_initialised) return not_initialised;
   if (!is_device(ordinal)) return no_such_device;
+  *device = ordinal;
+  return success;
+}
+
+int FakeCuda::device_get_attribute(int* value, int attribute, int ordinal) noexcept {
   constexpr int integrated = 18, host_page_tables = 100, dma_buf_supported = 124;
   *value = 0;
   if (attribute == integrated) *value = gpu_of(ordinal).is_integrated ? 1 : 0;
@@ -93,9 +95,7 @@ int FakeCuda::device_get_attribute(int ordinal, int attribute, int* value) noexc
   return success;
 }
 
-int FakeCuda::device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept {
-  if (!options_.is_initialised) return not_initialised;
-  if (!is_device(ordinal)) return no_such_device;
+int FakeCuda::device_get_pci_bus_id(char* text, int capacity, int ordinal) noexcept {
   std::string pci = gpu_of(ordinal).pci();
   // libcuda writes the digits in upper case.
   std::transform(pci.begin(), pci.end(), pci.begin(),
@@ -104,59 +104,54 @@ int FakeCuda::device_get_pci_bus_id(int ordinal, char* text, int capacity) noexc
   return success;
 }
 
-int FakeCuda::device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept {
-  if (!options_.is_initialised) return not_initialised;
-  if (!is_device(ordinal)) return no_such_device;
-  *uuid = gpu_of(ordinal).cuda_uuid;
+int FakeCuda::device_get_uuid(void* uuid, int ordinal) noexcept {
+  std::memcpy(uuid, gpu_of(ordinal).cuda_uuid.data(), gpu_of(ordinal).cuda_uuid.size());
   return success;
 }
 
-int FakeCuda::ctx_get_current(std::uint64_t* context) noexcept {
+int FakeCuda::ctx_get_current(void** context) noexcept {
   const std::lock_guard lock(mutex_);
   if (!options_.is_initialised) return not_initialised;
-  *context = threads_.current();
+  *context = to_pointer(threads_.current());
   return success;
 }
 
-int FakeCuda::ctx_push_current(std::uint64_t context) noexcept {
+int FakeCuda::ctx_push_current(void* context) noexcept {
   const std::lock_guard lock(mutex_);
   if (!options_.is_initialised) return not_initialised;
-  const auto found = contexts_.find(context);
+  const auto found = contexts_.find(to_word(context));
   if (found == contexts_.end()) return invalid_context;
   if (!found->second) return context_is_destroyed;
-  threads_.push(context);
+  threads_.push(found->first);
   return success;
 }
 
-int FakeCuda::ctx_pop_current() noexcept {
+int FakeCuda::ctx_pop_current(void** context) noexcept {
   const std::lock_guard lock(mutex_);
+  *context = to_pointer(threads_.current());
   return threads_.pop() ? success : invalid_context;
 }
 
-int FakeCuda::primary_ctx_is_active(int ordinal, int* active) noexcept {
+int FakeCuda::primary_ctx_get_state(int ordinal, unsigned* flags, int* active) noexcept {
   const std::lock_guard lock(mutex_);
-  if (!options_.is_initialised) return not_initialised;
-  if (!is_device(ordinal)) return no_such_device;
+  *flags = 0;
   const Primary& primary = primaries_[static_cast<std::size_t>(ordinal)];
   *active = primary.application + primary.others > 0 ? 1 : 0;
   return success;
 }
 
-int FakeCuda::primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept {
+int FakeCuda::primary_ctx_retain(void** context, int ordinal) noexcept {
   const std::lock_guard lock(mutex_);
-  if (!options_.is_initialised) return not_initialised;
-  if (!is_device(ordinal)) return no_such_device;
   Primary& primary = primaries_[static_cast<std::size_t>(ordinal)];
   if (primary.application + primary.others == 0) ++contexts_created_;
   ++primary.others;
   contexts_[primary.handle] = true;
-  *context = primary.handle;
+  *context = to_pointer(primary.handle);
   return success;
 }
 
 int FakeCuda::primary_ctx_release(int ordinal) noexcept {
   const std::lock_guard lock(mutex_);
-  if (!is_device(ordinal)) return no_such_device;
   Primary& primary = primaries_[static_cast<std::size_t>(ordinal)];
   if (primary.others == 0) {
     rm_.violations().add("release of a primary context that was not retained");
@@ -175,7 +170,7 @@ int FakeCuda::exchange_stream_capture_mode(int* mode) noexcept {
   return success;
 }
 
-int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
+int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, unsigned long long flags,
                             driver::ObservedExport* observed) noexcept {
   const std::lock_guard lock(mutex_);
   *observed = {};
@@ -213,10 +208,10 @@ int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, std::uint64
   return success;
 }
 
-int FakeCuda::mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept {
+int FakeCuda::mem_retain_handle(std::uint64_t* handle, void* address) noexcept {
   const std::lock_guard lock(mutex_);
   if (!options_.is_initialised) return not_initialised;
-  const CudaBlock* block = map_.block_at(address);
+  const CudaBlock* block = map_.block_at(to_word(address));
   if (block == nullptr || block->kind != CudaKind::vmm) return invalid_value;
   // One handle for each allocation, counted.
   auto& entry = allocation_handles_[block->base + 1];
@@ -237,58 +232,58 @@ int FakeCuda::mem_release(std::uint64_t handle) noexcept {
   return success;
 }
 
-int FakeCuda::mem_export_to_fd(std::uint64_t handle, int* fd) noexcept {
+int FakeCuda::mem_export(void* fd, std::uint64_t handle, int type, unsigned long long) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = allocation_handles_.find(handle);
   if (found == allocation_handles_.end()) return invalid_handle;
   const CudaBlock* block = map_.block_at(found->second.first);
-  if (block == nullptr || !block->is_exportable) return invalid_value;
+  if (block == nullptr || !block->is_exportable || type != driver::cuda_mem_handle_type_posix_fd) return invalid_value;
   const int made = rm_.add_exported_file(block->memory);
   constexpr int operating_system = 304;
   if (made < 0) return operating_system;
-  *fd = made;
+  std::memcpy(fd, &made, sizeof made);
   return success;
 }
 
-int FakeCuda::ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept {
+int FakeCuda::ipc_get_mem_handle(void* handle, std::uint64_t address) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   ++ipc_handles_taken_;
   const CudaAllocation* allocation = map_.allocation_at(address);
   const CudaBlock* block = map_.block_at(address);
   if (!has_ipc || allocation == nullptr || allocation->kind != CudaKind::malloc) return invalid_value;
-  handle->fill(0);
-  void* words = handle->data();
-  put(words, 0, allocation->context);
-  put(words, 8, std::uint32_t{0x200});
-  put(words, 16, std::uint64_t{allocation->size_bytes});
-  put(words, 24, static_cast<std::uint32_t>(block->size_bytes / 4096));
-  put(words, 28, static_cast<std::uint32_t>(allocation->start - block->base));
-  put(words, 32, std::uint32_t{6});
-  put(words, 36, std::uint32_t{0xff00});
-  put(words, 48, client_);
-  put(words, 52, block->object);
+  std::memset(handle, 0, sizeof(driver::CudaIpcHandle));
+  put(handle, 0, allocation->context);
+  put(handle, 8, std::uint32_t{0x200});
+  put(handle, 16, std::uint64_t{allocation->size_bytes});
+  put(handle, 24, static_cast<std::uint32_t>(block->size_bytes / 4096));
+  put(handle, 28, static_cast<std::uint32_t>(allocation->start - block->base));
+  put(handle, 32, std::uint32_t{6});
+  put(handle, 36, std::uint32_t{0xff00});
+  put(handle, 48, client_);
+  put(handle, 52, block->object);
   return success;
 }
 
-int FakeCuda::stream_create_non_blocking(std::uint64_t* stream) noexcept {
+int FakeCuda::stream_create(void** stream, unsigned flags) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
+  if (flags != driver::cuda_stream_non_blocking) rm_.violations().add("cuStreamCreate of a stream that blocks");
   streams_[next_stream_] = {threads_.current(), {}};
-  *stream = next_stream_++;
+  *stream = to_pointer(next_stream_++);
   return success;
 }
 
-int FakeCuda::stream_destroy(std::uint64_t stream) noexcept {
+int FakeCuda::stream_destroy(void* stream) noexcept {
   const std::lock_guard lock(mutex_);
   Stream* found = private_stream(stream, "cuStreamDestroy");
   if (found == nullptr) return invalid_handle;
   for (const auto& work : found->pending) work();
-  streams_.erase(stream);
+  streams_.erase(to_word(stream));
   return success;
 }
 
-int FakeCuda::stream_synchronize(std::uint64_t stream) noexcept {
+int FakeCuda::stream_synchronize(void* stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   Stream* found = private_stream(stream, "cuStreamSynchronize");
@@ -305,13 +300,19 @@ int FakeCuda::stream_synchronize(std::uint64_t stream) noexcept {
   return success;
 }
 
-int FakeCuda::gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width,
-                                std::size_t rows, std::uint64_t stream) noexcept {
+int FakeCuda::memcpy_2d_async(const driver::CudaMemcpy2d* copy, void* stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   Stream* found = private_stream(stream, "cuMemcpy2DAsync");
   if (found == nullptr) return invalid_handle;
   constexpr std::size_t largest_pitch = 0x7fffffff;
+  const std::uint64_t source = copy->source_device;
+  void* const target = copy->target_host;
+  const std::size_t pitch = copy->source_pitch, width = copy->width, rows = copy->height;
+  const bool is_packed_to_host = copy->source_type == driver::cuda_memory_type_device &&
+                                 copy->target_type == driver::cuda_memory_type_host && copy->target_pitch == width &&
+                                 (copy->source_x | copy->source_y | copy->target_x | copy->target_y) == 0;
+  if (!is_packed_to_host) return invalid_value;
   if (pitch < width || pitch > largest_pitch || width == 0 || rows == 0) return invalid_value;
   const CudaBlock* block = map_.block_at(source);
   for (std::size_t row = 0; row < rows; ++row) {
@@ -332,8 +333,8 @@ int FakeCuda::gather_dtoh_async(void* target, std::uint64_t source, std::size_t 
   return success;
 }
 
-int FakeCuda::memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
-                                std::uint64_t stream) noexcept {
+int FakeCuda::memcpy_host_to_device_async(std::uint64_t target, const void* source, std::size_t size,
+                                          void* stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   Stream* found = private_stream(stream, "cuMemcpyHtoDAsync");
@@ -350,7 +351,7 @@ int FakeCuda::memcpy_htod_async(std::uint64_t target, const void* source, std::s
   return success;
 }
 
-int FakeCuda::mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept {
+int FakeCuda::mem_alloc_async(std::uint64_t* address, std::size_t size, void* stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   if (const int refused = unsafe_during_capture("cuMemAllocAsync"); refused != success) return refused;
@@ -365,7 +366,7 @@ int FakeCuda::mem_alloc_async(std::uint64_t* address, std::size_t size, std::uin
   return success;
 }
 
-int FakeCuda::mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept {
+int FakeCuda::mem_free_async(std::uint64_t address, void* stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   if (private_stream(stream, "cuMemFreeAsync") == nullptr) return invalid_handle;

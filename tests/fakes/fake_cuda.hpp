@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FakeCuda: libcuda as a process meets it, on the memory of a FakeRm. One half is the seam; the other is what an
+// FakeCuda: libcuda as a process meets it, on the memory of a FakeRm. One half is the table; the other is what an
 // application does with CUDA (allocate, free, capture, fill), for tests to set the scene.
 #pragma once
 
@@ -10,8 +10,8 @@
 #include <mutex>
 #include <vector>
 
-#include "driver/cuda.hpp"
 #include "fakes/cuda_memory_map.hpp"
+#include "fakes/cuda_table.hpp"
 #include "fakes/cuda_threads.hpp"
 #include "fakes/fake_rm.hpp"
 
@@ -33,7 +33,7 @@ struct CudaCensus {
 /// Distinct 64-bit words, different for different seeds; what fill_pattern writes.
 [[nodiscard]] std::vector<std::uint8_t> distinct_words(std::size_t size_bytes, std::uint64_t seed);
 
-class FakeCuda final : public driver::Cuda {
+class FakeCuda final : public CudaTable<FakeCuda> {
  public:
   struct Options {
     std::vector<unsigned> gpus = {0};     ///< ordinal -> index in FakeRm::gpus(): CUDA_VISIBLE_DEVICES renumbers
@@ -42,7 +42,7 @@ class FakeCuda final : public driver::Cuda {
   };
   explicit FakeCuda(FakeRm& rm) : FakeCuda(rm, Options()) {}
   FakeCuda(FakeRm& rm, Options options);
-  ~FakeCuda() override;
+  ~FakeCuda();
 
   // The application's part. Addresses are device addresses, which no CPU can follow unless it says so.
   std::uint64_t malloc(std::size_t size_bytes, int ordinal = 0);
@@ -93,39 +93,37 @@ class FakeCuda final : public driver::Cuda {
   std::function<void()> before_gather;  ///< runs before each gather reads the memory
   std::function<void()> after_gather;   ///< runs when a gather has read the memory, before anybody is told
 
-  // driver::Cuda
-  int driver_get_version(int* version) noexcept override;
-  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override;
-  int pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept override;
-  int device_get_attribute(int ordinal, int attribute, int* value) noexcept override;
-  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
-  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override;
-  int ctx_get_current(std::uint64_t* context) noexcept override;
-  int ctx_push_current(std::uint64_t context) noexcept override;
-  int ctx_pop_current() noexcept override;
-  int primary_ctx_is_active(int ordinal, int* active) noexcept override;
-  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override;
-  int primary_ctx_release(int ordinal) noexcept override;
-  int exchange_stream_capture_mode(int* mode) noexcept override;
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    driver::ObservedExport* observed) noexcept override;
-  int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override;
-  int mem_release(std::uint64_t handle) noexcept override;
-  int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override;
-  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override;
-  int stream_create_non_blocking(std::uint64_t* stream) noexcept override;
-  int stream_destroy(std::uint64_t stream) noexcept override;
-  int stream_synchronize(std::uint64_t stream) noexcept override;
-  int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                        std::uint64_t stream) noexcept override;
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
-                        std::uint64_t stream) noexcept override;
-  int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override;
-  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override;
-  int init() noexcept override;
-  int mem_alloc(std::uint64_t* address, std::size_t size) noexcept override;
-  int mem_free(std::uint64_t address) noexcept override;
-  int memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept override;
+  // The driver's functions.
+  int init(unsigned flags) noexcept;
+  int driver_get_version(int* version) noexcept;
+  int device_get(int* device, int ordinal) noexcept;
+  int device_get_attribute(int* value, int attribute, int device) noexcept;
+  int device_get_pci_bus_id(char* text, int capacity, int device) noexcept;
+  int device_get_uuid(void* uuid, int device) noexcept;
+  int primary_ctx_get_state(int device, unsigned* flags, int* active) noexcept;
+  int primary_ctx_retain(void** context, int device) noexcept;
+  int primary_ctx_release(int device) noexcept;
+  int ctx_get_current(void** context) noexcept;
+  int ctx_push_current(void* context) noexcept;
+  int ctx_pop_current(void** context) noexcept;
+  int exchange_stream_capture_mode(int* mode) noexcept;
+  int pointer_get_attributes(unsigned count, int* numbers, void** targets, std::uint64_t address) noexcept;
+  int export_dmabuf(std::uint64_t address, std::size_t size, unsigned long long flags,
+                    driver::ObservedExport* observed) noexcept;
+  int mem_retain_handle(std::uint64_t* handle, void* address) noexcept;
+  int mem_release(std::uint64_t handle) noexcept;
+  int mem_export(void* fd, std::uint64_t handle, int type, unsigned long long flags) noexcept;
+  int ipc_get_mem_handle(void* handle, std::uint64_t address) noexcept;
+  int stream_create(void** stream, unsigned flags) noexcept;
+  int stream_destroy(void* stream) noexcept;
+  int stream_synchronize(void* stream) noexcept;
+  int memcpy_2d_async(const driver::CudaMemcpy2d* copy, void* stream) noexcept;
+  int memcpy_host_to_device_async(std::uint64_t target, const void* source, std::size_t size, void* stream) noexcept;
+  int memcpy_device_to_host_async(void* target, std::uint64_t source, std::size_t size, void* stream) noexcept;
+  int mem_alloc(std::uint64_t* address, std::size_t size) noexcept;
+  int mem_free(std::uint64_t address) noexcept;
+  int mem_alloc_async(std::uint64_t* address, std::size_t size, void* stream) noexcept;
+  int mem_free_async(std::uint64_t address, void* stream) noexcept;
 
  private:
   struct Primary {
@@ -152,7 +150,7 @@ class FakeCuda final : public driver::Cuda {
   [[nodiscard]] bool is_device(int ordinal) const;
   [[nodiscard]] const FakeGpu& gpu_of(int ordinal) const;
   [[nodiscard]] int unsafe_during_capture(const char* call);
-  Stream* private_stream(std::uint64_t stream, const char* call);
+  Stream* private_stream(void* stream, const char* call);
   [[nodiscard]] int current_ordinal() const;
 
   mutable std::recursive_mutex mutex_;

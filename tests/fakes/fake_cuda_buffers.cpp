@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The calls of the seam that buffers make: memory that the code under test allocates for itself.
+// The functions that buffers call: memory that the code under test allocates for itself.
 #include <cstring>
 
 #include "fakes/fake_cuda.hpp"
@@ -20,7 +20,7 @@ int FakeCuda::current_ordinal() const {
   return 0;
 }
 
-int FakeCuda::init() noexcept {
+int FakeCuda::init(unsigned) noexcept {
   const std::lock_guard lock(mutex_);
   options_.is_initialised = true;
   return success;
@@ -52,7 +52,7 @@ int FakeCuda::mem_free(std::uint64_t address) noexcept {
   return success;
 }
 
-int FakeCuda::memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept {
+int FakeCuda::memcpy_device_to_host_async(void* target, std::uint64_t source, std::size_t size, void* stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   Stream* found = private_stream(stream, "cuMemcpyDtoHAsync");

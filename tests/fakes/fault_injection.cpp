@@ -57,7 +57,7 @@ void FaultPlan::fail_call(int number, const Fault& fault) {
   number_ = number;
   every_.clear();
   counted_.clear();
-  calls_ = 0;
+  log_.clear();
   was_reached_ = false;
 }
 
@@ -91,12 +91,18 @@ std::string FaultPlan::failed_call() const {
 
 int FaultPlan::calls() const {
   const std::lock_guard lock(mutex_);
-  return calls_;
+  return static_cast<int>(log_.size());
+}
+
+std::vector<std::string> FaultPlan::log() const {
+  const std::lock_guard lock(mutex_);
+  return log_;
 }
 
 bool FaultPlan::strikes(const char* name, Fault* fault) {
   if (!counted_.empty() && counted_ != name) return false;
-  if (calls_++ != number_ && every_ != name) return false;
+  log_.emplace_back(name);
+  if (static_cast<int>(log_.size()) - 1 != number_ && every_ != name) return false;
   was_reached_ = true;
   failed_call_ = name;
   *fault = fault_;
@@ -172,5 +178,33 @@ ssize_t FaultySystem::read_text(const char* path, char* buffer, std::size_t capa
   return plan_.strikes_system("read_text", false, &fault) ? -fault.errno_value
                                                           : inner_.read_text(path, buffer, capacity);
 }
+
+template <class Call>
+int FaultyCuda::call_with_fault(const char* name, bool is_made_anyway, Call call) noexcept {
+  const SuspendAllocationFaults mine;
+  Fault fault;
+  const bool is_struck = plan_.strikes_cuda(name, &fault);
+  if (is_struck && !is_made_anyway) return fault.cuda_result;
+  const int result = call();
+  return is_struck && result == 0 ? fault.cuda_result : result;
+}
+
+template <class Call>
+int FaultyCuda::around(const char* name, Call call) noexcept {
+  bool waits_or_gives_back = false;
+  for (const char* word : {"synchronize", "destroy", "release", "unregister", "unload", "unmap", "pop", "free"}) {
+    waits_or_gives_back = waits_or_gives_back || std::strstr(name, word) != nullptr;
+  }
+  return call_with_fault(name, waits_or_gives_back, call);
+}
+
+int FaultyCuda::exchange_stream_capture_mode(int* mode) noexcept {
+  constexpr int relaxed = 2;
+  // Relaxing takes, restoring gives back.
+  return call_with_fault("exchange_stream_capture_mode", *mode != relaxed,
+                         [&] { return inner_->exchange_stream_capture_mode(mode); });
+}
+
+FaultyCuda::FaultyCuda(const driver::CudaCalls& inner, FaultPlan& plan) : CudaTable(inner), plan_(plan) {}
 
 }  // namespace gdrkit::fakes

@@ -7,9 +7,10 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
-#include "driver/cuda.hpp"
 #include "driver/system.hpp"
+#include "fakes/cuda_table.hpp"
 
 namespace gdrkit::fakes {
 
@@ -39,6 +40,7 @@ class FaultPlan {
   [[nodiscard]] bool was_reached() const;         ///< some call was failed since the plan was made
   [[nodiscard]] std::string failed_call() const;  ///< the name of the last one
   [[nodiscard]] int calls() const;
+  [[nodiscard]] std::vector<std::string> log() const;  ///< the names of these calls
 
   // For the decorators: true if this call is to fail now.
   [[nodiscard]] bool strikes_system(const char* name, bool has_status, Fault* fault);
@@ -52,7 +54,7 @@ class FaultPlan {
   int number_ = never;
   std::string every_;
   std::string counted_;  ///< only calls of this name are counted; "": all
-  int calls_ = 0;
+  std::vector<std::string> log_;
   bool was_reached_ = false;
   std::string failed_call_;
 };
@@ -82,45 +84,18 @@ class FaultySystem final : public driver::System {
 
 /// A failed call is not made, except those that wait or give something back: CUDA reports the errors of earlier work
 /// from them.
-class FaultyCuda final : public driver::Cuda {
+class FaultyCuda final : public CudaTable<FaultyCuda> {
  public:
-  FaultyCuda(driver::Cuda& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
+  FaultyCuda(const driver::CudaCalls& inner, FaultPlan& plan);
 
-  int driver_get_version(int* version) noexcept override;
-  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override;
-  int pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept override;
-  int device_get_attribute(int ordinal, int attribute, int* value) noexcept override;
-  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
-  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override;
-  int ctx_get_current(std::uint64_t* context) noexcept override;
-  int ctx_push_current(std::uint64_t context) noexcept override;
-  int ctx_pop_current() noexcept override;
-  int primary_ctx_is_active(int ordinal, int* active) noexcept override;
-  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override;
-  int primary_ctx_release(int ordinal) noexcept override;
-  int exchange_stream_capture_mode(int* mode) noexcept override;
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    driver::ObservedExport* observed) noexcept override;
-  int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override;
-  int mem_release(std::uint64_t handle) noexcept override;
-  int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override;
-  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override;
-  int stream_create_non_blocking(std::uint64_t* stream) noexcept override;
-  int stream_destroy(std::uint64_t stream) noexcept override;
-  int stream_synchronize(std::uint64_t stream) noexcept override;
-  int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                        std::uint64_t stream) noexcept override;
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
-                        std::uint64_t stream) noexcept override;
-  int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override;
-  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override;
-  int init() noexcept override;
-  int mem_alloc(std::uint64_t* address, std::size_t size) noexcept override;
-  int mem_free(std::uint64_t address) noexcept override;
-  int memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept override;
+  template <class Call>
+  int around(const char* name, Call call) noexcept;
+  int exchange_stream_capture_mode(int* mode) noexcept;
 
  private:
-  driver::Cuda& inner_;
+  template <class Call>
+  int call_with_fault(const char* name, bool is_made_anyway, Call call) noexcept;
+
   FaultPlan& plan_;
 };
 

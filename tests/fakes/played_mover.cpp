@@ -13,7 +13,7 @@
 #endif
 
 #include "engine/mover/mover_code.hpp"
-#include "fakes/gpu_threads.hpp"
+#include "fakes/emulated_cuda.hpp"
 
 namespace gdrkit::engine::mover {
 namespace {

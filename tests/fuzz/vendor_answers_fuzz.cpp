@@ -115,44 +115,41 @@ class LyingSystem final : public driver::System {
   Lies& lies_;
 };
 
-class LyingCuda final : public driver::Cuda {
+class LyingCuda final : public fakes::CudaTable<LyingCuda> {
  public:
-  LyingCuda(fakes::FakeCuda& inner, Lies& lies) : inner_(inner), lies_(lies) {}
+  LyingCuda(fakes::FakeCuda& inner, Lies& lies) : CudaTable(inner.calls()), lies_(lies) {}
 
-  int driver_get_version(int* version) noexcept override { return inner_.driver_get_version(version); }
-  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override {
-    return answer(inner_.pointer_get_attributes(address, attributes), attributes, &lies_.are_attributes_changed);
+  template <class Call>
+  int around(const char*, Call call) noexcept {
+    return call();
   }
-  int device_get_attribute(int ordinal, int attribute, int* value) noexcept override {
-    return answer(inner_.device_get_attribute(ordinal, attribute, value), value);
+  int pointer_get_attributes(unsigned count, int* numbers, void** targets, std::uint64_t address) noexcept {
+    fakes::PointerAnswers answers;
+    const int result = driver::pointer_attributes(*inner_, address, &answers.attributes);
+    const int told = answer(result, &answers.attributes, sizeof answers.attributes, &lies_.are_attributes_changed);
+    return told == 0 ? answers.put(count, numbers, targets) : told;
   }
-  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override {
-    if (const int failure = lies_.begin(); failure != 0) return failure;
-    const int result = inner_.device_get_pci_bus_id(ordinal, text, capacity);
-    if (result == 0) lies_.tell(0, text, std::strlen(text));
-    return result;
+  int device_get_attribute(int* value, int attribute, int device) noexcept {
+    return answer(inner_->device_get_attribute(value, attribute, device), value, sizeof *value);
   }
-  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override {
-    return answer(inner_.device_get_uuid(ordinal, uuid), uuid);
+  int device_get_pci_bus_id(char* text, int capacity, int device) noexcept {
+    const int result = inner_->device_get_pci_bus_id(text, capacity, device);
+    return answer(result, text, std::strlen(text));
   }
-  int ctx_get_current(std::uint64_t* context) noexcept override {
-    return answer(inner_.ctx_get_current(context), context);
+  int device_get_uuid(void* uuid, int device) noexcept {
+    return answer(inner_->device_get_uuid(uuid, device), uuid, sizeof(driver::CudaUuid));
   }
-  int ctx_push_current(std::uint64_t context) noexcept override { return inner_.ctx_push_current(context); }
-  int ctx_pop_current() noexcept override { return inner_.ctx_pop_current(); }
-  int primary_ctx_is_active(int ordinal, int* active) noexcept override {
-    return answer(inner_.primary_ctx_is_active(ordinal, active), active);
+  int ctx_get_current(void** context) noexcept {
+    return answer(inner_->ctx_get_current(context), context, sizeof *context);
   }
-  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override {
-    return inner_.primary_ctx_retain(ordinal, context);
+  int primary_ctx_get_state(int device, unsigned* flags, int* active) noexcept {
+    return answer(inner_->primary_ctx_get_state(device, flags, active), active, sizeof *active);
   }
-  int primary_ctx_release(int ordinal) noexcept override { return inner_.primary_ctx_release(ordinal); }
-  int exchange_stream_capture_mode(int* mode) noexcept override { return inner_.exchange_stream_capture_mode(mode); }
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    driver::ObservedExport* observed) noexcept override {
+  int export_dmabuf(std::uint64_t address, std::size_t size, unsigned long long flags,
+                    driver::ObservedExport* observed) noexcept {
     *observed = {};
     if (const int failure = lies_.begin(); failure != 0) return failure;
-    const int result = inner_.export_dmabuf(address, size, flags, observed);
+    const int result = inner_->export_dmabuf(address, size, flags, observed);
     for (auto& seen : observed->ioctls) {
       lies_.tell(0, seen.argument.data(), seen.argument.size());
       if (lies_.tell(1, &seen.result, sizeof seen.result)) seen.result = -(seen.result & 0xfff);
@@ -163,54 +160,32 @@ class LyingCuda final : public driver::Cuda {
       observed->ioctls.resize(times % 4, observed->ioctls.front());
     return result;
   }
-  int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override {
-    return inner_.mem_retain_allocation_handle(address, handle);
+  int ipc_get_mem_handle(void* handle, std::uint64_t address) noexcept {
+    return answer(inner_->ipc_get_mem_handle(handle, address), handle, sizeof(driver::CudaIpcHandle));
   }
-  int mem_release(std::uint64_t handle) noexcept override { return inner_.mem_release(handle); }
-  int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override { return inner_.mem_export_to_fd(handle, fd); }
-  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override {
-    return answer(inner_.ipc_get_mem_handle(address, handle), handle);
-  }
-  int stream_create_non_blocking(std::uint64_t* stream) noexcept override {
-    return inner_.stream_create_non_blocking(stream);
-  }
-  int stream_destroy(std::uint64_t stream) noexcept override { return inner_.stream_destroy(stream); }
-  int stream_synchronize(std::uint64_t stream) noexcept override {
+  int stream_synchronize(void* stream) noexcept {
     const int failure = lies_.begin();
-    const int result = inner_.stream_synchronize(stream);
+    const int result = inner_->stream_synchronize(stream);
     if (gathered_ != nullptr) lies_.tell(0, gathered_, gathered_bytes_);
     gathered_ = nullptr;
     return failure != 0 ? failure : result;
   }
-  int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                        std::uint64_t stream) noexcept override {
+  int memcpy_2d_async(const driver::CudaMemcpy2d* copy, void* stream) noexcept {
     if (const int failure = lies_.begin(); failure != 0) return failure;
-    const int result = inner_.gather_dtoh_async(target, source, pitch, width, rows, stream);
-    gathered_ = result == 0 ? target : nullptr;
-    gathered_bytes_ = width * rows;
+    const int result = inner_->memcpy_2d_async(copy, stream);
+    gathered_ = result == 0 ? copy->target_host : nullptr;
+    gathered_bytes_ = copy->width * copy->height;
     return result;
-  }
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
-                        std::uint64_t stream) noexcept override {
-    return inner_.memcpy_htod_async(target, source, size, stream);
-  }
-  int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override {
-    return inner_.mem_alloc_async(address, size, stream);
-  }
-  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override {
-    return inner_.mem_free_async(address, stream);
   }
 
  private:
-  template <class T>
-  int answer(int result, T* value, bool* is_changed = nullptr) {
+  int answer(int result, void* value, std::size_t size, bool* is_changed = nullptr) {
     if (const int failure = lies_.begin(); failure != 0) return failure;
-    const bool changed = result == 0 && lies_.tell(0, value, sizeof *value);
+    const bool changed = result == 0 && lies_.tell(0, value, size);
     if (changed && is_changed != nullptr) *is_changed = true;
     return result;
   }
 
-  fakes::FakeCuda& inner_;
   Lies& lies_;
   void* gathered_ = nullptr;
   std::size_t gathered_bytes_ = 0;

@@ -24,17 +24,17 @@ constexpr int first_known_version = 13030;  // CUDA 13.3
 constexpr int most_ordinals = 64;           // more than any machine has
 
 /// The first device whose primary context is active; -1: CUDA is not in use here.
-int ordinal_in_use(driver::Cuda& cuda) noexcept {
+int ordinal_in_use(const driver::CudaCalls& cuda) noexcept {
   for (int ordinal = 0; ordinal < most_ordinals; ++ordinal) {
     int active = 0;
-    if (cuda.primary_ctx_is_active(ordinal, &active) != 0) break;
+    if (driver::primary_ctx_is_active(cuda, ordinal, &active) != 0) break;
     if (active != 0) return ordinal;
   }
   return -1;
 }
 
 /// Whether that is likely enough where nobody asked for it by name.
-base::Status check_untried(driver::System& system, driver::Cuda& cuda) noexcept {
+base::Status check_untried(driver::System& system, const driver::CudaCalls& cuda) noexcept {
   if (const int found = driver::as_user_errno(system.access(driver_node, R_OK | W_OK)); found < 0) {
     return base::fail(found == -ENOENT ? ENODEV : -found, "cannot use the NVIDIA driver: %s: %s", driver_node,
                       std::strerror(-found));
@@ -50,7 +50,8 @@ base::Status check_untried(driver::System& system, driver::Cuda& cuda) noexcept 
 
 }  // namespace
 
-DmabufBackend::DmabufBackend(driver::System& system, driver::Cuda& cuda) noexcept : system_(system), cuda_(cuda) {
+DmabufBackend::DmabufBackend(driver::System& system, const driver::CudaCalls& cuda) noexcept
+    : system_(system), cuda_(cuda) {
   traits_.name = "dmabuf";
   traits_.page_size_bytes = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));  // what CUDA exports by
   traits_.supports_force_pcie = true;
@@ -61,7 +62,7 @@ DmabufBackend::DmabufBackend(driver::System& system, driver::Cuda& cuda) noexcep
 base::Status DmabufBackend::try_scratch() noexcept {
   const int ordinal = ordinal_in_use(cuda_);
   if (ordinal < 0) return {};
-  auto scope = CudaScope::enter(cuda_, 0, ordinal);
+  auto scope = CudaScope::enter(cuda_, nullptr, ordinal);
   if (!scope) return {};
   DmabufScratch scratch(system_, cuda_);
   switch (calibrations_.of(cuda_, ordinal, scratch)) {
@@ -87,7 +88,7 @@ base::Result<std::unique_ptr<BackendBuffer>> DmabufBackend::allocate(int device,
   return CudaBuffer::allocate(cuda_, device, size_bytes);
 }
 
-base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, driver::Cuda& cuda,
+base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, const driver::CudaCalls& cuda,
                                                       const base::Settings& settings) noexcept {
   std::unique_ptr<DmabufBackend> backend(new (std::nothrow) DmabufBackend(system, cuda));
   if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the dmabuf backend");
@@ -101,7 +102,7 @@ base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, dr
 }  // namespace dmabuf
 
 base::Result<std::unique_ptr<Backend>> open_dmabuf(const base::Settings& settings) noexcept {
-  auto cuda = driver::real_cuda();
+  auto cuda = driver::cuda_calls();
   if (!cuda) return base::pass(cuda);
   return dmabuf::open_dmabuf_on(driver::real_system(), **cuda, settings);
 }

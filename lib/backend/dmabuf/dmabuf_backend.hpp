@@ -14,7 +14,7 @@ namespace gdrkit::backend::dmabuf {
 
 class DmabufBackend final : public Backend {
  public:
-  DmabufBackend(driver::System& system, driver::Cuda& cuda) noexcept;
+  DmabufBackend(driver::System& system, const driver::CudaCalls& cuda) noexcept;
 
   [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
@@ -22,7 +22,7 @@ class DmabufBackend final : public Backend {
   void abandon_after_fork() noexcept override {}
 
   [[nodiscard]] driver::System& system() noexcept { return system_; }
-  [[nodiscard]] driver::Cuda& cuda() noexcept { return cuda_; }
+  [[nodiscard]] const driver::CudaCalls& cuda() noexcept { return cuda_; }
   [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
   /// Maps a dma-buf of scratch memory, if the process has an active primary context. Where it has none, or CUDA no
   /// scratch memory, the backend counts as untried.
@@ -30,7 +30,7 @@ class DmabufBackend final : public Backend {
 
  private:
   driver::System& system_;
-  driver::Cuda& cuda_;
+  const driver::CudaCalls& cuda_;
   Traits traits_;
   Calibrations calibrations_;
 };
@@ -38,7 +38,7 @@ class DmabufBackend final : public Backend {
 /// Opens the backend on the given seams; both outlive it. Where the process has an active primary context, the way is
 /// tried on scratch memory, and the error's text says what failed. Elsewhere it cannot be tried: then it opens when it
 /// is asked for by name, or CUDA is a version that is known to work, as Traits::is_untried.
-base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, driver::Cuda& cuda,
+base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, const driver::CudaCalls& cuda,
                                                       const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::dmabuf

@@ -19,9 +19,9 @@ constexpr std::uint64_t over_pcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYP
 constexpr int invalid_value = 1;
 
 /// The largest of the GPU's memory regions, which is BAR1; 0 where it is not known.
-std::uint64_t bar1_mib(driver::System& system, driver::Cuda& cuda, int ordinal) noexcept {
+std::uint64_t bar1_mib(driver::System& system, const driver::CudaCalls& cuda, int ordinal) noexcept {
   char pci[32] = {};
-  if (cuda.device_get_pci_bus_id(ordinal, pci, sizeof pci) != 0) return 0;
+  if (driver::device_pci_bus_id(cuda, ordinal, pci, sizeof pci) != 0) return 0;
   for (char& letter : pci) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   char path[80];
   std::snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/resource", pci);

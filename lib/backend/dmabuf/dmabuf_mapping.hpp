@@ -20,7 +20,7 @@ namespace gdrkit::backend::dmabuf {
 /// The descriptor and each mapping of it hold a reference on the memory, whatever its owner does. Not thread safe.
 class DmabufMapping {
  public:
-  DmabufMapping(driver::System& system, driver::Cuda& cuda) noexcept : system_(system), cuda_(cuda) {}
+  DmabufMapping(driver::System& system, const driver::CudaCalls& cuda) noexcept : system_(system), cuda_(cuda) {}
   ~DmabufMapping() { (void)release(); }
   DmabufMapping(const DmabufMapping&) = delete;
   DmabufMapping& operator=(const DmabufMapping&) = delete;
@@ -43,7 +43,7 @@ class DmabufMapping {
   base::Status used_up(std::uint64_t bytes, const char* cause) const noexcept;
 
   driver::System& system_;
-  driver::Cuda& cuda_;
+  const driver::CudaCalls& cuda_;
   int fd_ = -1;
   int ordinal_ = 0;
   off_t offset_ = 0;  ///< of the range in the dma-buf
@@ -55,7 +55,7 @@ class DmabufMapping {
 /// Scratch memory mapped by its dma-buf; `failure` is why it was not.
 class DmabufScratch final : public ScratchMap {
  public:
-  DmabufScratch(driver::System& system, driver::Cuda& cuda) noexcept : mapping_(system, cuda) {}
+  DmabufScratch(driver::System& system, const driver::CudaCalls& cuda) noexcept : mapping_(system, cuda) {}
   std::uint8_t* map(const DeviceRange& range) noexcept override;
   bool unmap() noexcept override;
   [[nodiscard]] const base::Status& failure() const noexcept { return failure_; }

@@ -11,7 +11,7 @@ namespace gdrkit::backend::dmabuf {
 namespace {
 
 /// A driver may map the first of several blocks and leave the others out, so that each is compared.
-std::vector<std::uint64_t> blocks_of(driver::Cuda& cuda, const DeviceRange& range) {
+std::vector<std::uint64_t> blocks_of(const driver::CudaCalls& cuda, const DeviceRange& range) {
   std::vector<std::uint64_t> starts = {range.page_address};
   driver::PointerAttributes at = range.attributes;
   for (;;) {
@@ -19,7 +19,7 @@ std::vector<std::uint64_t> blocks_of(driver::Cuda& cuda, const DeviceRange& rang
     if (__builtin_add_overflow(at.mapping_base, at.mapping_size, &next)) return starts;
     if (next <= starts.back() || next >= range.valid_end) return starts;
     starts.push_back(next);
-    if (cuda.pointer_get_attributes(next, &at) != 0) return starts;
+    if (driver::pointer_attributes(cuda, next, &at) != 0) return starts;
   }
 }
 

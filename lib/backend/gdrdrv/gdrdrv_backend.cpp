@@ -21,14 +21,14 @@ bool has_no_opinion(int cuda_result) noexcept {
          cuda_result == no_device;
 }
 
-base::Result<DeviceRange> check(driver::Cuda* cuda, const PinRequest& request) noexcept {
+base::Result<DeviceRange> check(const driver::CudaCalls* cuda, const PinRequest& request) noexcept {
   if (cuda == nullptr) return enclosing_pages(request, gpu_page_bytes);
   auto range = check_pointer(*cuda, request, gpu_page_bytes);
   if (range || !has_no_opinion(range.error().vendor_code)) return range;
   return enclosing_pages(request, gpu_page_bytes);
 }
 
-base::Result<std::unique_ptr<Backend>> serve(std::unique_ptr<ModuleFile> file, driver::Cuda* cuda) noexcept {
+base::Result<std::unique_ptr<Backend>> serve(std::unique_ptr<ModuleFile> file, const driver::CudaCalls* cuda) noexcept {
   std::unique_ptr<Backend> backend(new (std::nothrow) GdrdrvBackend(std::move(file), cuda));
   if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the gdrdrv backend");
   return backend;
@@ -36,7 +36,7 @@ base::Result<std::unique_ptr<Backend>> serve(std::unique_ptr<ModuleFile> file, d
 
 }  // namespace
 
-GdrdrvBackend::GdrdrvBackend(std::unique_ptr<ModuleFile> file, driver::Cuda* cuda) noexcept
+GdrdrvBackend::GdrdrvBackend(std::unique_ptr<ModuleFile> file, const driver::CudaCalls* cuda) noexcept
     : file_(std::move(file)), cuda_(cuda) {
   traits_.name = "gdrdrv";
   traits_.page_size_bytes = gpu_page_bytes;
@@ -61,7 +61,7 @@ base::Result<std::unique_ptr<BackendBuffer>> GdrdrvBackend::allocate(int device,
   return CudaBuffer::allocate(*cuda_, device, size_bytes);
 }
 
-base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(driver::System& system, driver::Cuda* cuda) noexcept {
+base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(driver::System& system, const driver::CudaCalls* cuda) noexcept {
   auto file = ModuleFile::open(system);
   if (!file) return base::pass(file);
   return serve(std::move(*file), cuda);
@@ -73,7 +73,7 @@ base::Result<std::unique_ptr<Backend>> open_gdrdrv(const base::Settings&) noexce
   auto file = gdrdrv::ModuleFile::open(driver::real_system());
   if (!file) return base::pass(file);
   // libcuda only where there is a module that can use it: loading it takes a while.
-  auto cuda = driver::real_cuda();
+  auto cuda = driver::cuda_calls();
   return gdrdrv::serve(std::move(*file), cuda ? *cuda : nullptr);
 }
 

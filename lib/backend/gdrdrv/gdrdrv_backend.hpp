@@ -14,7 +14,7 @@ namespace gdrkit::backend::gdrdrv {
 
 class GdrdrvBackend final : public Backend {
  public:
-  GdrdrvBackend(std::unique_ptr<ModuleFile> file, driver::Cuda* cuda) noexcept;
+  GdrdrvBackend(std::unique_ptr<ModuleFile> file, const driver::CudaCalls* cuda) noexcept;
 
   [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
@@ -23,13 +23,13 @@ class GdrdrvBackend final : public Backend {
 
  private:
   std::unique_ptr<ModuleFile> file_;
-  driver::Cuda* cuda_;
+  const driver::CudaCalls* cuda_;
   Traits traits_;
 };
 
 /// Opens the backend on the given seams, which outlive it. Without `cuda`, or where CUDA is not initialised in this
 /// process, the module alone judges addresses: it knows pages, not the exact ends of allocations. The error's text
 /// says why it cannot run.
-base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(driver::System& system, driver::Cuda* cuda) noexcept;
+base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(driver::System& system, const driver::CudaCalls* cuda) noexcept;
 
 }  // namespace gdrkit::backend::gdrdrv

@@ -12,8 +12,6 @@
 namespace gdrkit::backend::rm {
 namespace {
 
-constexpr int handle_type_posix_fd = 1;  // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-
 /// Refuses an object that is not the video memory it is believed to be, or is too short for the piece.
 base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
   AddrSpaceType space{piece.object, 0, 0};
@@ -64,7 +62,7 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
 using Pieces = base::Result<std::vector<MemoryPiece>>;
 
 /// Asks CUDA for a dma-buf of [address, address + size) only to learn the handles; the descriptor is closed at once.
-int observe_export(driver::Cuda& cuda, driver::System& system, std::uint64_t address, std::uint64_t size,
+int observe_export(const driver::CudaCalls& cuda, driver::System& system, std::uint64_t address, std::uint64_t size,
                    driver::ObservedExport& seen) {
   const int result = cuda.export_dmabuf(address, size, 0, &seen);
   if (seen.dmabuf_fd >= 0) system.close(seen.dmabuf_fd);
@@ -102,7 +100,7 @@ std::vector<MemoryPiece> trim_front(std::vector<MemoryPiece> pieces, std::uint64
 /// For ranges inside one block of a pool: libcuda exports them only from the block's start on, and only while something
 /// is allocated there; otherwise its refused attempt still names the object, and the pointer's attributes confirm the
 /// offset.
-Pieces pieces_inside_block(driver::Cuda& cuda, driver::System& system, const DeviceRange& range,
+Pieces pieces_inside_block(const driver::CudaCalls& cuda, driver::System& system, const DeviceRange& range,
                            const driver::ObservedExport& refused) {
   const auto& at = range.attributes;
   const std::uint64_t end = range.page_address + range.page_bytes;
@@ -119,8 +117,8 @@ Pieces pieces_inside_block(driver::Cuda& cuda, driver::System& system, const Dev
   return std::vector<MemoryPiece>{*piece};
 }
 
-base::Status by_observed_export(driver::Cuda& cuda, driver::System& system, RmDevice& device, const DeviceRange& range,
-                                OwnedMemory& memory) {
+base::Status by_observed_export(const driver::CudaCalls& cuda, driver::System& system, RmDevice& device,
+                                const DeviceRange& range, OwnedMemory& memory) {
   driver::ObservedExport seen;
   const int result = observe_export(cuda, system, range.page_address, range.page_bytes, seen);
   Pieces pieces = observed_pieces(seen, result, range.page_bytes);
@@ -135,14 +133,14 @@ base::Status by_observed_export(driver::Cuda& cuda, driver::System& system, RmDe
 }
 
 /// One mapping of exportable memory: allocation handle -> file -> object imported under our device.
-base::Result<ObjectHandle> import_exported(driver::Cuda& cuda, driver::System& system, RmDevice& device,
+base::Result<ObjectHandle> import_exported(const driver::CudaCalls& cuda, driver::System& system, RmDevice& device,
                                            std::uint64_t address) noexcept {
   std::uint64_t handle = 0;
-  if (const int result = cuda.mem_retain_allocation_handle(address, &handle); result != 0) {
+  if (const int result = cuda.mem_retain_handle(&handle, reinterpret_cast<void*>(address)); result != 0) {
     return driver::cuda_failure(result, "cannot find the memory: cuMemRetainAllocationHandle");
   }
   int fd = -1;
-  const int result = cuda.mem_export_to_fd(handle, &fd);
+  const int result = cuda.mem_export(&fd, handle, driver::cuda_mem_handle_type_posix_fd, 0);
   (void)cuda.mem_release(handle);
   if (result != 0) return driver::cuda_failure(result, "cannot find the memory: cuMemExportToShareableHandle");
   ImportObject import{fd, import_type_rm, device.device(), device.device(), 0};
@@ -153,15 +151,15 @@ base::Result<ObjectHandle> import_exported(driver::Cuda& cuda, driver::System& s
   return import.object;
 }
 
-base::Status by_exported_file(driver::Cuda& cuda, driver::System& system, RmDevice& device, const DeviceRange& range,
-                              OwnedMemory& memory) {
+base::Status by_exported_file(const driver::CudaCalls& cuda, driver::System& system, RmDevice& device,
+                              const DeviceRange& range, OwnedMemory& memory) {
   const std::uint64_t end = range.page_address + range.page_bytes;
   for (std::uint64_t address = range.page_address; address < end;) {
     driver::PointerAttributes at;
-    if (const int result = cuda.pointer_get_attributes(address, &at); result != 0) {
+    if (const int result = driver::pointer_attributes(cuda, address, &at); result != 0) {
       return driver::cuda_failure(result, "cannot find the memory: cuPointerGetAttributes");
     }
-    if ((at.allowed_handle_types & handle_type_posix_fd) == 0 || at.mapping_size == 0) {
+    if ((at.allowed_handle_types & driver::cuda_mem_handle_type_posix_fd) == 0 || at.mapping_size == 0) {
       return base::fail(EOPNOTSUPP, "cannot export the memory as a file: it was not allocated for that");
     }
     std::uint64_t mapping_end = 0;
@@ -181,9 +179,10 @@ base::Status by_exported_file(driver::Cuda& cuda, driver::System& system, RmDevi
   return {};
 }
 
-base::Status by_ipc_handle(driver::Cuda& cuda, RmDevice& device, const DeviceRange& range, OwnedMemory& memory) {
+base::Status by_ipc_handle(const driver::CudaCalls& cuda, RmDevice& device, const DeviceRange& range,
+                           OwnedMemory& memory) {
   driver::CudaIpcHandle handle{};
-  if (const int result = cuda.ipc_get_mem_handle(range.attributes.range_start, &handle); result != 0) {
+  if (const int result = cuda.ipc_get_mem_handle(handle.data(), range.attributes.range_start); result != 0) {
     return driver::cuda_failure(result, "cannot find the memory: cuIpcGetMemHandle");
   }
   auto ipc = decode_ipc_handle(handle, range.attributes.range_size);
@@ -209,12 +208,12 @@ base::Status OwnedMemory::free() noexcept {
   return first;
 }
 
-base::Result<OwnedMemory> locate(driver::Cuda& cuda, driver::System& system, RmDevice& device, const DeviceRange& range,
-                                 const base::Settings& settings) noexcept try {
+base::Result<OwnedMemory> locate(const driver::CudaCalls& cuda, driver::System& system, RmDevice& device,
+                                 const DeviceRange& range, const base::Settings& settings) noexcept try {
   OwnedMemory memory(device.client());
   auto found = by_observed_export(cuda, system, device, range, memory);
   if (found) return memory;
-  if ((range.attributes.allowed_handle_types & handle_type_posix_fd) != 0) {
+  if ((range.attributes.allowed_handle_types & driver::cuda_mem_handle_type_posix_fd) != 0) {
     (void)memory.free();
     if (by_exported_file(cuda, system, device, range, memory)) return memory;
   }

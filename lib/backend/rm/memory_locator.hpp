@@ -43,7 +43,7 @@ class OwnedMemory {
 /// observed dma-buf export (any kind of memory), exported file (memory made for it), IPC handle (only when settings
 /// allow). The error of the first one that applied is reported. Each object is checked: in video memory, and long
 /// enough.
-[[nodiscard]] base::Result<OwnedMemory> locate(driver::Cuda& cuda, driver::System& system, RmDevice& device,
+[[nodiscard]] base::Result<OwnedMemory> locate(const driver::CudaCalls& cuda, driver::System& system, RmDevice& device,
                                                const DeviceRange& range, const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::rm

@@ -22,7 +22,7 @@ base::Result<std::unique_ptr<Backend>> open_on(driver::System& system, Load load
                                                const base::Settings& settings) noexcept try {
   auto probed = probe(system, settings);
   if (!probed) return base::pass(probed);
-  const base::Result<driver::Cuda*> cuda = load_cuda();
+  const base::Result<const driver::CudaCalls*> cuda = load_cuda();
   if (!cuda) return base::pass(cuda);
   return std::unique_ptr<Backend>(
       std::make_unique<RmBackend>(system, **cuda, settings, probed->layout, std::move(probed->client)));
@@ -38,9 +38,9 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   char pci[32] = {};
   driver::CudaUuid uuid{};
   int integrated = 0;
-  int result = cuda_.device_get_attribute(cuda_ordinal, attribute_integrated, &integrated);
-  if (result == 0) result = cuda_.device_get_pci_bus_id(cuda_ordinal, pci, sizeof pci);
-  if (result == 0) result = cuda_.device_get_uuid(cuda_ordinal, &uuid);
+  int result = driver::device_attribute(cuda_, cuda_ordinal, attribute_integrated, &integrated);
+  if (result == 0) result = driver::device_pci_bus_id(cuda_, cuda_ordinal, pci, sizeof pci);
+  if (result == 0) result = driver::device_uuid(cuda_, cuda_ordinal, &uuid);
   if (result != 0) {
     return driver::cuda_failure(result, "cannot find the GPU of CUDA device %d", cuda_ordinal);
   }
@@ -78,10 +78,10 @@ void RmBackend::abandon_after_fork() noexcept {
   client_->abandon_after_fork();
 }
 
-base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, driver::Cuda& cuda,
+base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const driver::CudaCalls& cuda,
                                                   const base::Settings& settings) noexcept {
   return open_on(
-      system, [&cuda]() noexcept { return base::Result<driver::Cuda*>(&cuda); }, settings);
+      system, [&cuda]() noexcept { return base::Result<const driver::CudaCalls*>(&cuda); }, settings);
 }
 
 base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, LoadCuda load_cuda,
@@ -92,7 +92,7 @@ base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, LoadCu
 }  // namespace rm
 
 base::Result<std::unique_ptr<Backend>> open_rm(const base::Settings& settings) noexcept {
-  return rm::open_rm_on(driver::real_system(), &driver::real_cuda, settings);
+  return rm::open_rm_on(driver::real_system(), &driver::cuda_calls, settings);
 }
 
 }  // namespace gdrkit::backend

@@ -20,7 +20,7 @@ namespace gdrkit::backend::rm {
 
 class RmBackend final : public Backend {
  public:
-  RmBackend(driver::System& system, driver::Cuda& cuda, base::Settings settings, DriverLayout layout,
+  RmBackend(driver::System& system, const driver::CudaCalls& cuda, base::Settings settings, DriverLayout layout,
             std::unique_ptr<RmClient> client) noexcept
       : system_(system), cuda_(cuda), settings_(std::move(settings)), layout_(layout), client_(std::move(client)) {}
 
@@ -30,7 +30,7 @@ class RmBackend final : public Backend {
   void abandon_after_fork() noexcept override;
 
   [[nodiscard]] driver::System& system() noexcept { return system_; }
-  [[nodiscard]] driver::Cuda& cuda() noexcept { return cuda_; }
+  [[nodiscard]] const driver::CudaCalls& cuda() noexcept { return cuda_; }
   [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
   [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
@@ -39,7 +39,7 @@ class RmBackend final : public Backend {
   base::Result<RmDevice*> device_of(int cuda_ordinal);  ///< may throw std::bad_alloc
 
   driver::System& system_;
-  driver::Cuda& cuda_;
+  const driver::CudaCalls& cuda_;
   base::Settings settings_;
   DriverLayout layout_;
   std::unique_ptr<RmClient> client_;                          // outlives the devices
@@ -49,11 +49,11 @@ class RmBackend final : public Backend {
 };
 
 /// Opens the backend on the given seams; both outlive it. The error's text says why it cannot run.
-base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, driver::Cuda& cuda,
+base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const driver::CudaCalls& cuda,
                                                   const base::Settings& settings) noexcept;
 /// The same, where CUDA is loaded only once the driver is found usable: where there is no driver, its reason says more
 /// than a missing libcuda.
-using LoadCuda = base::Result<driver::Cuda*> (*)() noexcept;
+using LoadCuda = base::Result<const driver::CudaCalls*> (*)() noexcept;
 base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, LoadCuda load_cuda,
                                                   const base::Settings& settings) noexcept;
 

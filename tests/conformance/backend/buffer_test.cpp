@@ -113,13 +113,13 @@ TEST_P(BackendConformance, AFreedBufferCannotBePinned) {
 
 TEST_P(BackendConformance, BuffersServeEveryThreadAndLeaveItsContextAlone) {
   const auto current_context = [] {
-    std::uint64_t context = 0;
-    auto cuda = driver::real_cuda();
-    return cuda && (*cuda)->ctx_get_current(&context) == 0 ? context : 0;
+    void* context = nullptr;
+    auto cuda = driver::cuda_calls();
+    return cuda && (*cuda)->ctx_get_current(&context) == 0 ? context : nullptr;
   };
-  const std::uint64_t before = current_context();
+  void* const before = current_context();
   const auto use = [&] {
-    const std::uint64_t own = current_context();
+    void* const own = current_context();
     const auto buffer = allocate_or_fail(*backend_, 100'000);
     ASSERT_NE(buffer, nullptr);
     const auto pattern = make_pattern(100'000, 41);

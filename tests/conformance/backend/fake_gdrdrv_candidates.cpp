@@ -17,13 +17,12 @@ struct Shape {
 Candidate on_fake(const Shape& shape) {
   // One machine for each shape, for the life of the program: backends outlive the Candidate that opened them.
   static std::map<std::string, std::unique_ptr<fakes::FakeGdrdrv>> machines;
-  static fakes::EmulatedCuda cuda;
   auto& machine = machines[shape.name];
   if (machine == nullptr) machine = std::make_unique<fakes::FakeGdrdrv>(shape.model);
   return {shape.name,
           "gdrdrv",
           "",
-          [system = machine.get()] { return gdrdrv::open_gdrdrv_on(*system, &cuda); },
+          [system = machine.get()] { return gdrdrv::open_gdrdrv_on(*system, &fakes::emulated_cuda()); },
           [] { return platform::open_emulated_device(0); },
           {}};
 }

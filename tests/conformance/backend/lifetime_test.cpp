@@ -28,9 +28,9 @@ using tests::run_in_child;
 using tests::store_to_mapping;
 
 bool is_cuda_context_active() {
-  auto cuda = driver::real_cuda();
+  auto cuda = driver::cuda_calls();
   int active = 0;
-  return cuda && (*cuda)->primary_ctx_is_active(0, &active) == 0 && active != 0;
+  return cuda && driver::primary_ctx_is_active(**cuda, 0, &active) == 0 && active != 0;
 }
 
 TEST_P(BackendConformance, OpeningMakesNothingOnTheDeviceAndClosingLeavesNothing) {

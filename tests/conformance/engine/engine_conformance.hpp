@@ -16,7 +16,7 @@
 #include "copy/copier.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu.hpp"
-#include "fakes/gpu_threads.hpp"
+#include "fakes/emulated_cuda.hpp"
 #include "fakes/patient_limits.hpp"
 #include "support/place.hpp"
 #include "support/requirements.hpp"
@@ -43,7 +43,7 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     base::Result<std::unique_ptr<backend::Backend>> opened = open_backend();
     if (!opened) GDRKIT_SKIP_OR_FAIL("gpu", opened.error().text());
     backend = std::move(*opened);
-    const driver::CudaCalls* calls = &fakes::gpu_threads();
+    const driver::CudaCalls* calls = &fakes::emulated_cuda();
     if (is_gpu_place()) {
       const auto loaded = driver::cuda_calls();
       ASSERT_TRUE(loaded) << loaded.error().text();

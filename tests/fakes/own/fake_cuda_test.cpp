@@ -19,7 +19,7 @@ class FakeCudaTest : public ::testing::Test {
 
   driver::PointerAttributes attributes(std::uint64_t address) {
     driver::PointerAttributes at;
-    EXPECT_EQ(cuda.pointer_get_attributes(address, &at), 0);
+    EXPECT_EQ(driver::pointer_attributes(cuda, address, &at), 0);
     return at;
   }
   /// (offset, size) of each object of the one export call; empty when there was none.
@@ -64,7 +64,7 @@ TEST_F(FakeCudaTest, ReportsTheReservationAsTheRangeOfMappedHandles) {
   EXPECT_EQ(at.range_size, 0x1000000u);
   EXPECT_EQ(at.mapping_base, address + 0x200000);
   EXPECT_EQ(at.mapping_size, 0x200000u);
-  EXPECT_EQ(at.context, 0u);
+  EXPECT_EQ(at.context, nullptr);
   EXPECT_EQ(at.allowed_handle_types, 1u);
   const auto hole = attributes(address + 0x800000);
   EXPECT_EQ(hole.memory_type, 0u);
@@ -119,15 +119,15 @@ TEST_F(FakeCudaTest, NeedsAContextOnTheCallingThread) {
   const std::uint64_t address = cuda.malloc(2 * mib);
   std::thread([&] {
     driver::ObservedExport seen;
-    std::uint64_t stream = 0;
+    void* stream = nullptr;
     EXPECT_EQ(cuda.export_dmabuf(address, 0x10000, 0, &seen), 201);
-    EXPECT_EQ(cuda.stream_create_non_blocking(&stream), 201);
+    EXPECT_EQ(cuda.stream_create(&stream, driver::cuda_stream_non_blocking), 201);
   }).join();
 }
 
 TEST_F(FakeCudaTest, NoticesCallsThatInvalidateACapture) {
-  std::uint64_t stream = 0;
-  ASSERT_EQ(cuda.stream_create_non_blocking(&stream), 0);
+  void* stream = nullptr;
+  ASSERT_EQ(cuda.stream_create(&stream, driver::cuda_stream_non_blocking), 0);
   cuda.threads().begin_capture(CaptureMode::global);
   int mode = 2;
   EXPECT_EQ(cuda.exchange_stream_capture_mode(&mode), 0);
@@ -143,10 +143,10 @@ TEST_F(FakeCudaTest, NoticesCallsThatInvalidateACapture) {
 TEST_F(FakeCudaTest, DoesAsynchronousWorkNotBeforeItIsWaitedFor) {
   const std::uint64_t address = cuda.malloc(2 * mib);
   cuda.fill_pattern(address, 2 * mib);
-  std::uint64_t stream = 0;
-  ASSERT_EQ(cuda.stream_create_non_blocking(&stream), 0);
+  void* stream = nullptr;
+  ASSERT_EQ(cuda.stream_create(&stream, driver::cuda_stream_non_blocking), 0);
   std::array<std::uint8_t, 128> target{};
-  ASSERT_EQ(cuda.gather_dtoh_async(target.data(), address + 64, 4096, 64, 2, stream), 0);
+  ASSERT_EQ(driver::gather_async(cuda, target.data(), address + 64, 4096, 64, 2, stream), 0);
   EXPECT_EQ(target, (std::array<std::uint8_t, 128>{}));
   ASSERT_EQ(cuda.stream_synchronize(stream), 0);
   EXPECT_TRUE(std::equal(target.begin(), target.begin() + 64, cuda.read(address + 64, 64).begin()));
@@ -155,11 +155,14 @@ TEST_F(FakeCudaTest, DoesAsynchronousWorkNotBeforeItIsWaitedFor) {
 
 TEST_F(FakeCudaTest, NoticesTheDefaultStreamAndWritesToUserMemory) {
   const std::uint64_t address = cuda.malloc(2 * mib);
-  std::uint64_t stream = 0, word = 1;
-  ASSERT_EQ(cuda.stream_create_non_blocking(&stream), 0);
-  EXPECT_EQ(cuda.stream_synchronize(0), 400);
-  EXPECT_EQ(cuda.memcpy_htod_async(address, &word, sizeof word, stream), 0);
+  void* stream = nullptr;
+  const std::uint64_t word = 1;
+  ASSERT_EQ(cuda.stream_create(&stream, driver::cuda_stream_non_blocking), 0);
+  EXPECT_EQ(cuda.stream_synchronize(nullptr), 400);
+  EXPECT_EQ(cuda.memcpy_host_to_device_async(address, &word, sizeof word, stream), 0);
   EXPECT_EQ(rm.violations().list().size(), 2u);
+  EXPECT_EQ(cuda.stream_create(&stream, 0U), 0);
+  EXPECT_EQ(rm.violations().list().size(), 3u) << "a stream that waits for the default stream";
 }
 
 }  // namespace

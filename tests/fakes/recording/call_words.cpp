@@ -19,6 +19,10 @@ std::string written(const std::string& call, const Words& words) {
 
 std::uint64_t number(int flags) { return static_cast<unsigned>(flags); }
 
+std::uint64_t name(CanonicalNames& names, Kind kind, const void* handle) {
+  return names.name(kind, reinterpret_cast<std::uint64_t>(handle));
+}
+
 }  // namespace
 
 std::string open(const char* path, int flags) {
@@ -78,16 +82,16 @@ std::string of_address(CanonicalNames& names, const std::string& call, std::uint
   return written("cuda." + call, Words().add("address", names.address(address)));
 }
 
-std::string of_context(CanonicalNames& names, const std::string& call, std::uint64_t context) {
-  return written("cuda." + call, Words().add("context", names.name(Kind::context, context)));
+std::string of_context(CanonicalNames& names, const std::string& call, const void* context) {
+  return written("cuda." + call, Words().add("context", name(names, Kind::context, context)));
 }
 
 std::string of_allocation(CanonicalNames& names, const std::string& call, std::uint64_t handle) {
   return written("cuda." + call, Words().add("handle", names.name(Kind::allocation, handle)));
 }
 
-std::string of_stream(CanonicalNames& names, const std::string& call, std::uint64_t stream) {
-  return written("cuda." + call, Words().add("stream", names.name(Kind::stream, stream)));
+std::string of_stream(CanonicalNames& names, const std::string& call, const void* stream) {
+  return written("cuda." + call, Words().add("stream", name(names, Kind::stream, stream)));
 }
 
 std::string device_get_attribute(int ordinal, int attribute) {
@@ -104,36 +108,35 @@ std::string export_dmabuf(CanonicalNames& names, std::uint64_t address, std::siz
                  Words().add("address", names.address(address)).add("size", std::uint64_t{size}).add("flags", flags));
 }
 
-std::string gather(CanonicalNames& names, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                   std::uint64_t stream) {
+std::string gather(CanonicalNames& names, const driver::CudaMemcpy2d& copy, const void* stream) {
   return written("cuda.gather_dtoh_async", Words()
-                                               .add("source", names.address(source))
-                                               .add("pitch", std::uint64_t{pitch})
-                                               .add("width", std::uint64_t{width})
-                                               .add("rows", std::uint64_t{rows})
-                                               .add("stream", names.name(Kind::stream, stream)));
+                                               .add("source", names.address(copy.source_device))
+                                               .add("pitch", std::uint64_t{copy.source_pitch})
+                                               .add("width", std::uint64_t{copy.width})
+                                               .add("rows", std::uint64_t{copy.height})
+                                               .add("stream", name(names, Kind::stream, stream)));
 }
 
 std::string memcpy_htod(CanonicalNames& names, std::uint64_t target, const void* source, std::size_t size,
-                        std::uint64_t stream) {
+                        const void* stream) {
   return written("cuda.memcpy_htod_async", Words()
                                                .add("target", names.address(target))
                                                .add_bytes("bytes", source, size)
-                                               .add("stream", names.name(Kind::stream, stream)));
+                                               .add("stream", name(names, Kind::stream, stream)));
 }
 
-std::string mem_alloc_async(CanonicalNames& names, std::size_t size, std::uint64_t stream) {
+std::string mem_alloc_async(CanonicalNames& names, std::size_t size, const void* stream) {
   return written("cuda.mem_alloc_async",
-                 Words().add("size", std::uint64_t{size}).add("stream", names.name(Kind::stream, stream)));
+                 Words().add("size", std::uint64_t{size}).add("stream", name(names, Kind::stream, stream)));
 }
 
-std::string mem_free_async(CanonicalNames& names, std::uint64_t address, std::uint64_t stream) {
+std::string mem_free_async(CanonicalNames& names, std::uint64_t address, const void* stream) {
   return written("cuda.mem_free_async",
-                 Words().add("address", names.address(address)).add("stream", names.name(Kind::stream, stream)));
+                 Words().add("address", names.address(address)).add("stream", name(names, Kind::stream, stream)));
 }
 
 void add_attributes(Words& words, CanonicalNames& names, const driver::PointerAttributes& attributes) {
-  words.add("context", names.name(Kind::context, attributes.context))
+  words.add("context", name(names, Kind::context, attributes.context))
       .add("memory_type", std::uint64_t{attributes.memory_type})
       .add("managed", std::uint64_t{attributes.is_managed})
       .add_signed("ordinal", attributes.device_ordinal)
@@ -148,7 +151,7 @@ void add_attributes(Words& words, CanonicalNames& names, const driver::PointerAt
 
 driver::PointerAttributes attributes_of(const Words& words) {
   driver::PointerAttributes attributes;
-  attributes.context = words.number("context");
+  attributes.context = reinterpret_cast<void*>(words.number("context"));
   attributes.memory_type = static_cast<std::uint32_t>(words.number("memory_type"));
   attributes.is_managed = static_cast<std::uint32_t>(words.number("managed"));
   attributes.device_ordinal = static_cast<std::int32_t>(words.signed_number("ordinal"));

@@ -28,9 +28,9 @@ void forget_after_ioctl(CanonicalNames& names, unsigned long request, const void
 
 [[nodiscard]] std::string of_device(const std::string& call, int ordinal);
 [[nodiscard]] std::string of_address(CanonicalNames& names, const std::string& call, std::uint64_t address);
-[[nodiscard]] std::string of_context(CanonicalNames& names, const std::string& call, std::uint64_t context);
+[[nodiscard]] std::string of_context(CanonicalNames& names, const std::string& call, const void* context);
 [[nodiscard]] std::string of_allocation(CanonicalNames& names, const std::string& call, std::uint64_t handle);
-[[nodiscard]] std::string of_stream(CanonicalNames& names, const std::string& call, std::uint64_t stream);
+[[nodiscard]] std::string of_stream(CanonicalNames& names, const std::string& call, const void* stream);
 /// CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, whether the link to the GPU is coherent. Not part
 /// of conversations: they are with GPUs on PCIe, where the answer is 0, and some were recorded before anybody asked.
 inline constexpr int coherent_link_attribute = 100;
@@ -38,12 +38,11 @@ inline constexpr int coherent_link_attribute = 100;
 [[nodiscard]] std::string exchange_stream_capture_mode(int mode);
 [[nodiscard]] std::string export_dmabuf(CanonicalNames& names, std::uint64_t address, std::size_t size,
                                         std::uint64_t flags);
-[[nodiscard]] std::string gather(CanonicalNames& names, std::uint64_t source, std::size_t pitch, std::size_t width,
-                                 std::size_t rows, std::uint64_t stream);
+[[nodiscard]] std::string gather(CanonicalNames& names, const driver::CudaMemcpy2d& copy, const void* stream);
 [[nodiscard]] std::string memcpy_htod(CanonicalNames& names, std::uint64_t target, const void* source, std::size_t size,
-                                      std::uint64_t stream);
-[[nodiscard]] std::string mem_alloc_async(CanonicalNames& names, std::size_t size, std::uint64_t stream);
-[[nodiscard]] std::string mem_free_async(CanonicalNames& names, std::uint64_t address, std::uint64_t stream);
+                                      const void* stream);
+[[nodiscard]] std::string mem_alloc_async(CanonicalNames& names, std::size_t size, const void* stream);
+[[nodiscard]] std::string mem_free_async(CanonicalNames& names, std::uint64_t address, const void* stream);
 
 void add_attributes(Words& words, CanonicalNames& names, const driver::PointerAttributes& attributes);
 [[nodiscard]] driver::PointerAttributes attributes_of(const Words& words);

@@ -102,8 +102,8 @@ Words FlowOutcome::words() const {
   return Words().add("step", step).add_signed("errno", errno_value).add_signed("verification", verification);
 }
 
-FlowOutcome run_rm_flow(driver::System& system, driver::Cuda& cuda, std::uint64_t address, std::size_t size_bytes,
-                        const std::vector<std::uint8_t>& expected) {
+FlowOutcome run_rm_flow(driver::System& system, const driver::CudaCalls& cuda, std::uint64_t address,
+                        std::size_t size_bytes, const std::vector<std::uint8_t>& expected) {
   FlowOutcome outcome;
   outcome.step = "done";
   const auto failed = [&outcome](const char* step, const base::Error& error) {
@@ -125,9 +125,11 @@ FlowOutcome run_rm_flow(driver::System& system, driver::Cuda& cuda, std::uint64_
   return outcome;
 }
 
-void describe_memory(Conversation& conversation, driver::Cuda& cuda, const Flow& flow, std::uint64_t address) {
+void describe_memory(Conversation& conversation, const driver::CudaCalls& cuda, const Flow& flow,
+                     std::uint64_t address) {
   driver::PointerAttributes at;
-  if (cuda.pointer_get_attributes(address, &at) != 0) throw std::runtime_error("CUDA does not know the flow's memory");
+  if (driver::pointer_attributes(cuda, address, &at) != 0)
+    throw std::runtime_error("CUDA does not know the flow's memory");
   conversation.header.emplace_back("memory", Words()
                                                  .add("kind", std::string(kind_name(flow.kind)))
                                                  .add_signed("ordinal", flow.ordinal)
@@ -140,8 +142,8 @@ void describe_memory(Conversation& conversation, driver::Cuda& cuda, const Flow&
                                                  .add("offset_in_block", address - at.mapping_base));
 }
 
-Conversation record_flow(const Flow& flow, driver::System& system, driver::Cuda& cuda, const Conversation& machine,
-                         std::uint64_t address, const std::function<void()>& before_pin) {
+Conversation record_flow(const Flow& flow, driver::System& system, const driver::CudaCalls& cuda,
+                         const Conversation& machine, std::uint64_t address, const std::function<void()>& before_pin) {
   Recorder recorder(system, cuda);
   Conversation& conversation = recorder.conversation();
   conversation.header.emplace_back("flow", Words().add("name", std::string(flow.name)));

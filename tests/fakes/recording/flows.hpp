@@ -42,13 +42,14 @@ struct FlowOutcome {
 };
 /// Opens the rm backend on the seams, pins, maps, and undoes it. `expected`: content of the pinned range; empty: not
 /// looked at.
-[[nodiscard]] FlowOutcome run_rm_flow(driver::System& system, driver::Cuda& cuda, std::uint64_t address,
+[[nodiscard]] FlowOutcome run_rm_flow(driver::System& system, const driver::CudaCalls& cuda, std::uint64_t address,
                                       std::size_t size_bytes, const std::vector<std::uint8_t>& expected);
 
 /// What CUDA says about memory at `address`, as header lines from which fake_scene makes the like.
-void describe_memory(Conversation& conversation, driver::Cuda& cuda, const Flow& flow, std::uint64_t address);
+void describe_memory(Conversation& conversation, const driver::CudaCalls& cuda, const Flow& flow,
+                     std::uint64_t address);
 /// Records one flow whose memory is at `address`, already filled. `before_pin` frees it where the flow says so.
-[[nodiscard]] Conversation record_flow(const Flow& flow, driver::System& system, driver::Cuda& cuda,
+[[nodiscard]] Conversation record_flow(const Flow& flow, driver::System& system, const driver::CudaCalls& cuda,
                                        const Conversation& machine, std::uint64_t address,
                                        const std::function<void()>& before_pin);
 

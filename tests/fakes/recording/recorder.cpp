@@ -6,19 +6,21 @@
 #include <cstring>
 #include <map>
 
+#include "fakes/cuda_table.hpp"
 #include "fakes/recording/call_words.hpp"
 #include "fakes/recording/ioctl_words.hpp"
+#include "fakes/wire.hpp"
 
 namespace gdrkit::fakes {
 
-DeviceRegion region_around(driver::Cuda& cuda, std::uint64_t address) {
+DeviceRegion region_around(const driver::CudaCalls& cuda, std::uint64_t address) {
   driver::PointerAttributes at;
-  if (cuda.pointer_get_attributes(address, &at) != 0 || at.range_size == 0) return {};
+  if (driver::pointer_attributes(cuda, address, &at) != 0 || at.range_size == 0) return {};
   std::uint64_t first = at.range_start, end = at.range_start + at.range_size;
   // A range's first and last blocks may reach beyond it.
   for (const std::uint64_t inside : {at.range_start, address, end - 1}) {
     driver::PointerAttributes block;
-    if (cuda.pointer_get_attributes(inside, &block) != 0 || block.mapping_size == 0) continue;
+    if (driver::pointer_attributes(cuda, inside, &block) != 0 || block.mapping_size == 0) continue;
     first = std::min(first, block.mapping_base);
     end = std::max(end, block.mapping_base + block.mapping_size);
   }
@@ -94,107 +96,118 @@ class Recorder::RecordingSystem final : public driver::System {
   CanonicalNames& names_;
 };
 
-class Recorder::RecordingCuda final : public driver::Cuda {
+/// The lines name devices by their ordinals, so that cuDeviceGet needs none.
+class Recorder::RecordingCuda final : public CudaTable<RecordingCuda> {
  public:
-  RecordingCuda(driver::Cuda& inner, Recorder& recorder)
+  RecordingCuda(const driver::CudaCalls& inner, Recorder& recorder)
       : inner_(inner), recorder_(recorder), names_(recorder.names_) {}
 
-  int driver_get_version(int* version) noexcept override {
+  int driver_get_version(int* version) noexcept {
     const int result = inner_.driver_get_version(version);
     return note("cuda.driver_get_version", answer(result).add_signed("version", result == 0 ? *version : 0), result);
   }
-  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override {
-    const int result = inner_.pointer_get_attributes(address, attributes);
+  int pointer_get_attributes(unsigned count, int* numbers, void** targets, std::uint64_t address) noexcept {
+    if (count == 1) return driver::cuda_error_not_supported;  // the host address, for coherent links only
+    PointerAnswers got;
+    const int result = driver::pointer_attributes(inner_, address, &got.attributes);
     const std::string asked = call_words::of_address(names_, "pointer_get_attributes", address);
     Words answered = answer(result);
-    if (result == 0) call_words::add_attributes(answered, names_, *attributes);
-    return note(asked, answered, result);
+    if (result == 0) call_words::add_attributes(answered, names_, got.attributes);
+    return note(asked, answered, result == 0 ? got.put(count, numbers, targets) : result);
   }
-  int device_get_attribute(int ordinal, int attribute, int* value) noexcept override {
-    const int result = inner_.device_get_attribute(ordinal, attribute, value);
+  int device_get(int* device, int ordinal) noexcept {
+    const int result = inner_.device_get(device, ordinal);
+    if (result == 0) ordinals_[*device] = ordinal;
+    return result;
+  }
+  int device_get_attribute(int* value, int attribute, int device) noexcept {
+    const int result = inner_.device_get_attribute(value, attribute, device);
     if (attribute == call_words::coherent_link_attribute) return result;
-    return note(call_words::device_get_attribute(ordinal, attribute),
+    return note(call_words::device_get_attribute(ordinals_[device], attribute),
                 answer(result).add_signed("value", result == 0 ? *value : 0), result);
   }
-  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override {
-    const int result = inner_.device_get_pci_bus_id(ordinal, text, capacity);
-    return note(call_words::of_device("device_get_pci_bus_id", ordinal),
+  int device_get_pci_bus_id(char* text, int capacity, int device) noexcept {
+    const int result = inner_.device_get_pci_bus_id(text, capacity, device);
+    return note(call_words::of_device("device_get_pci_bus_id", ordinals_[device]),
                 answer(result).add("text", result == 0 ? std::string(text) : ""), result);
   }
-  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override {
-    const int result = inner_.device_get_uuid(ordinal, uuid);
-    return note(call_words::of_device("device_get_uuid", ordinal),
-                answer(result).add_bytes("uuid", uuid->data(), uuid->size()), result);
+  int device_get_uuid(void* uuid, int device) noexcept {
+    const int result = inner_.device_get_uuid(uuid, device);
+    return note(call_words::of_device("device_get_uuid", ordinals_[device]),
+                answer(result).add_bytes("uuid", uuid, sizeof(driver::CudaUuid)), result);
   }
-  int ctx_get_current(std::uint64_t* context) noexcept override {
+  int ctx_get_current(void** context) noexcept {
     const int result = inner_.ctx_get_current(context);
     return note("cuda.ctx_get_current",
                 answer(result).add("context", named(CanonicalNames::Kind::context, result, *context)), result);
   }
-  int ctx_push_current(std::uint64_t context) noexcept override {
+  int ctx_push_current(void* context) noexcept {
     const std::string asked = call_words::of_context(names_, "ctx_push_current", context);
     return plain(asked, inner_.ctx_push_current(context));
   }
-  int ctx_pop_current() noexcept override { return plain("cuda.ctx_pop_current", inner_.ctx_pop_current()); }
-  int primary_ctx_is_active(int ordinal, int* active) noexcept override {
-    const int result = inner_.primary_ctx_is_active(ordinal, active);
-    return note(call_words::of_device("primary_ctx_is_active", ordinal),
+  int ctx_pop_current(void** context) noexcept {
+    return plain("cuda.ctx_pop_current", inner_.ctx_pop_current(context));
+  }
+  int primary_ctx_get_state(int device, unsigned* flags, int* active) noexcept {
+    const int result = inner_.primary_ctx_get_state(device, flags, active);
+    return note(call_words::of_device("primary_ctx_is_active", ordinals_[device]),
                 answer(result).add_signed("active", result == 0 ? *active : 0), result);
   }
-  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override {
-    const int result = inner_.primary_ctx_retain(ordinal, context);
-    return note(call_words::of_device("primary_ctx_retain", ordinal),
+  int primary_ctx_retain(void** context, int device) noexcept {
+    const int result = inner_.primary_ctx_retain(context, device);
+    return note(call_words::of_device("primary_ctx_retain", ordinals_[device]),
                 answer(result).add("context", named(CanonicalNames::Kind::context, result, *context)), result);
   }
-  int primary_ctx_release(int ordinal) noexcept override {
-    return plain(call_words::of_device("primary_ctx_release", ordinal), inner_.primary_ctx_release(ordinal));
+  int primary_ctx_release(int device) noexcept {
+    return plain(call_words::of_device("primary_ctx_release", ordinals_[device]), inner_.primary_ctx_release(device));
   }
-  int exchange_stream_capture_mode(int* mode) noexcept override {
+  int exchange_stream_capture_mode(int* mode) noexcept {
     const std::string asked = call_words::exchange_stream_capture_mode(*mode);
     const int result = inner_.exchange_stream_capture_mode(mode);
     return note(asked, answer(result).add_signed("mode", *mode), result);
   }
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    driver::ObservedExport* observed) noexcept override {
+  int export_dmabuf(std::uint64_t address, std::size_t size, unsigned long long flags,
+                    driver::ObservedExport* observed) noexcept {
     const std::string asked = call_words::export_dmabuf(names_, address, size, flags);
     const int result = inner_.export_dmabuf(address, size, flags, observed);
     Words answered = answer(result).add_signed("hooked", observed->hook ? 1 : 0);
     call_words::add_export(answered, names_, *observed);
     return note(asked, answered, result);
   }
-  int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override {
-    const std::string asked = call_words::of_address(names_, "mem_retain_allocation_handle", address);
-    const int result = inner_.mem_retain_allocation_handle(address, handle);
+  int mem_retain_handle(std::uint64_t* handle, void* address) noexcept {
+    const std::string asked =
+        call_words::of_address(names_, "mem_retain_allocation_handle", reinterpret_cast<std::uint64_t>(address));
+    const int result = inner_.mem_retain_handle(handle, address);
     return note(asked, answer(result).add("handle", named(CanonicalNames::Kind::allocation, result, *handle)), result);
   }
-  int mem_release(std::uint64_t handle) noexcept override {
+  int mem_release(std::uint64_t handle) noexcept {
     return plain(call_words::of_allocation(names_, "mem_release", handle), inner_.mem_release(handle));
   }
-  int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override {
+  int mem_export(void* fd, std::uint64_t handle, int type, unsigned long long flags) noexcept {
     const std::string asked = call_words::of_allocation(names_, "mem_export_to_fd", handle);
-    const int result = inner_.mem_export_to_fd(handle, fd);
-    return note(asked, answer(result).add_signed("fd", result == 0 ? names_.descriptor(*fd) : -1), result);
+    const int result = inner_.mem_export(fd, handle, type, flags);
+    return note(asked, answer(result).add_signed("fd", result == 0 ? names_.descriptor(get<int>(fd, 0)) : -1), result);
   }
-  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override {
+  int ipc_get_mem_handle(void* handle, std::uint64_t address) noexcept {
     // Its words are not understood well enough to be named.
     const std::string asked = call_words::of_address(names_, "ipc_get_mem_handle", address);
-    const int result = inner_.ipc_get_mem_handle(address, handle);
-    return note(asked, answer(result).add_bytes("handle", handle->data(), handle->size()), result);
+    const int result = inner_.ipc_get_mem_handle(handle, address);
+    return note(asked, answer(result).add_bytes("handle", handle, sizeof(driver::CudaIpcHandle)), result);
   }
-  int stream_create_non_blocking(std::uint64_t* stream) noexcept override {
-    const int result = inner_.stream_create_non_blocking(stream);
+  int stream_create(void** stream, unsigned flags) noexcept {
+    const int result = inner_.stream_create(stream, flags);
     return note("cuda.stream_create_non_blocking",
                 answer(result).add("stream", named(CanonicalNames::Kind::stream, result, *stream)), result);
   }
-  int stream_destroy(std::uint64_t stream) noexcept override {
+  int stream_destroy(void* stream) noexcept {
     const std::string asked = call_words::of_stream(names_, "stream_destroy", stream);
     const int result = inner_.stream_destroy(stream);
-    names_.forget(CanonicalNames::Kind::stream, stream);
+    names_.forget(CanonicalNames::Kind::stream, reinterpret_cast<std::uint64_t>(stream));
     pending_.erase(stream);
     return plain(asked, result);
   }
   /// What gathers brought is known, and written, when their stream was waited for.
-  int stream_synchronize(std::uint64_t stream) noexcept override {
+  int stream_synchronize(void* stream) noexcept {
     const std::string asked = call_words::of_stream(names_, "stream_synchronize", stream);
     const int result = inner_.stream_synchronize(stream);
     Words answered = answer(result);
@@ -202,19 +215,17 @@ class Recorder::RecordingCuda final : public driver::Cuda {
     pending_.erase(stream);
     return note(asked, answered, result);
   }
-  int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                        std::uint64_t stream) noexcept override {
-    const std::string asked = call_words::gather(names_, source, pitch, width, rows, stream);
-    const int result = inner_.gather_dtoh_async(target, source, pitch, width, rows, stream);
-    if (result == 0) pending_[stream].emplace_back(target, width * rows);
+  int memcpy_2d_async(const driver::CudaMemcpy2d* copy, void* stream) noexcept {
+    const std::string asked = call_words::gather(names_, *copy, stream);
+    const int result = inner_.memcpy_2d_async(copy, stream);
+    if (result == 0) pending_[stream].emplace_back(copy->target_host, copy->width * copy->height);
     return plain(asked, result);
   }
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
-                        std::uint64_t stream) noexcept override {
+  int memcpy_host_to_device_async(std::uint64_t target, const void* source, std::size_t size, void* stream) noexcept {
     const std::string asked = call_words::memcpy_htod(names_, target, source, size, stream);
-    return plain(asked, inner_.memcpy_htod_async(target, source, size, stream));
+    return plain(asked, inner_.memcpy_host_to_device_async(target, source, size, stream));
   }
-  int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override {
+  int mem_alloc_async(std::uint64_t* address, std::size_t size, void* stream) noexcept {
     const std::string asked = call_words::mem_alloc_async(names_, size, stream);
     const int result = inner_.mem_alloc_async(address, size, stream);
     Words answered = answer(result);
@@ -225,13 +236,16 @@ class Recorder::RecordingCuda final : public driver::Cuda {
     }
     return note(asked, answered, result);
   }
-  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override {
+  int mem_free_async(std::uint64_t address, void* stream) noexcept {
     const std::string asked = call_words::mem_free_async(names_, address, stream);
     return plain(asked, inner_.mem_free_async(address, stream));
   }
 
  private:
   static Words answer(int result) { return Words().add_signed("result", result); }
+  std::string named(CanonicalNames::Kind kind, int result, const void* real) {
+    return named(kind, result, reinterpret_cast<std::uint64_t>(real));
+  }
   std::string named(CanonicalNames::Kind kind, int result, std::uint64_t real) {
     return Words().add("x", result == 0 ? names_.name(kind, real) : 0).text("x");
   }
@@ -241,18 +255,21 @@ class Recorder::RecordingCuda final : public driver::Cuda {
     return result;
   }
 
-  driver::Cuda& inner_;
+  const driver::CudaCalls& inner_;
   Recorder& recorder_;
   CanonicalNames& names_;
-  std::map<std::uint64_t, std::vector<std::pair<void*, std::size_t>>> pending_;
+  std::map<int, int> ordinals_;  ///< by the driver's name of the device
+  std::map<void*, std::vector<std::pair<void*, std::size_t>>> pending_;
 };
 
-Recorder::Recorder(driver::System& system, driver::Cuda& cuda)
+Recorder::Recorder(driver::System& system, const driver::CudaCalls& cuda)
     : system_(std::make_unique<RecordingSystem>(system, *this)),
       cuda_(std::make_unique<RecordingCuda>(cuda, *this)),
       inner_cuda_(cuda) {}
 
 Recorder::~Recorder() = default;
+
+const driver::CudaCalls& Recorder::cuda() const noexcept { return *cuda_; }
 
 std::uint64_t Recorder::add_region_of(std::uint64_t address) {
   const DeviceRegion region = region_around(inner_cuda_, address);

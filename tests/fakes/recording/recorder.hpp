@@ -20,13 +20,13 @@ namespace gdrkit::fakes {
 /// One flow on one thread.
 class Recorder {
  public:
-  Recorder(driver::System& system, driver::Cuda& cuda);
+  Recorder(driver::System& system, const driver::CudaCalls& cuda);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
   [[nodiscard]] driver::System& system() noexcept { return *system_; }
-  [[nodiscard]] driver::Cuda& cuda() noexcept { return *cuda_; }
+  [[nodiscard]] const driver::CudaCalls& cuda() const noexcept;
   [[nodiscard]] CanonicalNames& names() noexcept { return names_; }
   [[nodiscard]] Conversation& conversation() noexcept { return conversation_; }
   /// Makes the block or reservation around `address` a region and notes it in the header; its canonical address.
@@ -39,8 +39,8 @@ class Recorder {
   CanonicalNames names_;
   Conversation conversation_;
   std::unique_ptr<driver::System> system_;
-  std::unique_ptr<driver::Cuda> cuda_;
-  driver::Cuda& inner_cuda_;
+  std::unique_ptr<RecordingCuda> cuda_;
+  const driver::CudaCalls& inner_cuda_;
 };
 
 /// All that CUDA says belongs together around `address`: the reservation of mapped handles, else the blocks of the
@@ -49,6 +49,6 @@ struct DeviceRegion {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
 };
-[[nodiscard]] DeviceRegion region_around(driver::Cuda& cuda, std::uint64_t address);
+[[nodiscard]] DeviceRegion region_around(const driver::CudaCalls& cuda, std::uint64_t address);
 
 }  // namespace gdrkit::fakes

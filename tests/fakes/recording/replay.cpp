@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 
+#include "fakes/cuda_table.hpp"
 #include "fakes/recording/call_words.hpp"
 #include "fakes/recording/canonical_names.hpp"
 #include "fakes/recording/device_view.hpp"
@@ -120,63 +121,62 @@ class Replay::ReplaySystem final : public driver::System {
   CanonicalNames& names_;
 };
 
-class Replay::ReplayCuda final : public driver::Cuda {
+class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
  public:
   explicit ReplayCuda(State& state) : state_(state), names_(state.names) {}
 
-  int driver_get_version(int* version) noexcept override {
-    return number("cuda.driver_get_version", "version", version);
-  }
-  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override {
+  int driver_get_version(int* version) noexcept { return number("cuda.driver_get_version", "version", version); }
+  int pointer_get_attributes(unsigned count, int* numbers, void** targets, std::uint64_t address) noexcept {
+    if (count == 1) return driver::cuda_error_not_supported;  // the host address, for coherent links only
     const Words* answer = state_.expect(call_words::of_address(names_, "pointer_get_attributes", address));
     if (answer == nullptr) return unknown;
     const int result = result_of(*answer);
     if (result != 0) return result;
-    *attributes = call_words::attributes_of(*answer);
+    const PointerAnswers answers{call_words::attributes_of(*answer)};
     Words again;
-    call_words::add_attributes(again, names_, *attributes);
-    state_.view.saw_attributes(address, *attributes);
-    return 0;
+    call_words::add_attributes(again, names_, answers.attributes);
+    state_.view.saw_attributes(address, answers.attributes);
+    return answers.put(count, numbers, targets);
   }
-  int device_get_attribute(int ordinal, int attribute, int* value) noexcept override {
+  int device_get(int* device, int ordinal) noexcept { return *device = ordinal, 0; }
+  int device_get_attribute(int* value, int attribute, int ordinal) noexcept {
     if (attribute == call_words::coherent_link_attribute) return *value = 0, 0;
     return number(call_words::device_get_attribute(ordinal, attribute), "value", value);
   }
-  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override {
+  int device_get_pci_bus_id(char* text, int capacity, int ordinal) noexcept {
     const Words* answer = state_.expect(call_words::of_device("device_get_pci_bus_id", ordinal));
     if (answer == nullptr) return unknown;
     std::strncpy(text, answer->text("text").c_str(), static_cast<std::size_t>(capacity));
     return result_of(*answer);
   }
-  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override {
+  int device_get_uuid(void* uuid, int ordinal) noexcept {
     const Words* answer = state_.expect(call_words::of_device("device_get_uuid", ordinal));
     if (answer == nullptr) return unknown;
-    const auto bytes = answer->bytes("uuid");
-    if (bytes.size() == uuid->size()) std::copy(bytes.begin(), bytes.end(), uuid->begin());
-    return result_of(*answer);
+    return brought(*answer, "uuid", uuid, sizeof(driver::CudaUuid));
   }
-  int ctx_get_current(std::uint64_t* context) noexcept override {
+  int ctx_get_current(void** context) noexcept {
     return named("cuda.ctx_get_current", "context", CanonicalNames::Kind::context, context);
   }
-  int ctx_push_current(std::uint64_t context) noexcept override {
+  int ctx_push_current(void* context) noexcept {
     return plain(call_words::of_context(names_, "ctx_push_current", context));
   }
-  int ctx_pop_current() noexcept override { return plain("cuda.ctx_pop_current"); }
-  int primary_ctx_is_active(int ordinal, int* active) noexcept override {
+  int ctx_pop_current(void** context) noexcept {
+    *context = nullptr;  // the library does not look
+    return plain("cuda.ctx_pop_current");
+  }
+  int primary_ctx_get_state(int ordinal, unsigned*, int* active) noexcept {
     return number(call_words::of_device("primary_ctx_is_active", ordinal), "active", active);
   }
-  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override {
+  int primary_ctx_retain(void** context, int ordinal) noexcept {
     return named(call_words::of_device("primary_ctx_retain", ordinal), "context", CanonicalNames::Kind::context,
                  context);
   }
-  int primary_ctx_release(int ordinal) noexcept override {
-    return plain(call_words::of_device("primary_ctx_release", ordinal));
-  }
-  int exchange_stream_capture_mode(int* mode) noexcept override {
+  int primary_ctx_release(int ordinal) noexcept { return plain(call_words::of_device("primary_ctx_release", ordinal)); }
+  int exchange_stream_capture_mode(int* mode) noexcept {
     return number(call_words::exchange_stream_capture_mode(*mode), "mode", mode);
   }
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    driver::ObservedExport* observed) noexcept override {
+  int export_dmabuf(std::uint64_t address, std::size_t size, unsigned long long flags,
+                    driver::ObservedExport* observed) noexcept {
     const Words* answer = state_.expect(call_words::export_dmabuf(names_, address, size, flags));
     *observed = {};
     if (answer == nullptr) return unknown;
@@ -186,45 +186,46 @@ class Replay::ReplayCuda final : public driver::Cuda {
     state_.view.saw_export(address, *observed);
     return result_of(*answer);
   }
-  int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override {
+  int mem_retain_handle(std::uint64_t* handle, void* pointer) noexcept {
+    const auto address = reinterpret_cast<std::uint64_t>(pointer);
     const std::string asked = call_words::of_address(names_, "mem_retain_allocation_handle", address);
     const int result = named(asked, "handle", CanonicalNames::Kind::allocation, handle);
     if (result == 0) state_.view.saw_retained(address, *handle);
     return result;
   }
-  int mem_release(std::uint64_t handle) noexcept override {
+  int mem_release(std::uint64_t handle) noexcept {
     return plain(call_words::of_allocation(names_, "mem_release", handle));
   }
-  int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override {
-    const int result = number(call_words::of_allocation(names_, "mem_export_to_fd", handle), "fd", fd);
-    if (result == 0) state_.view.saw_exported_file(handle, names_.descriptor(*fd));
+  int mem_export(void* target, std::uint64_t handle, int, unsigned long long) noexcept {
+    int fd = -1;
+    const int result = number(call_words::of_allocation(names_, "mem_export_to_fd", handle), "fd", &fd);
+    if (result == 0) state_.view.saw_exported_file(handle, names_.descriptor(fd));
+    std::memcpy(target, &fd, sizeof fd);
     return result;
   }
-  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override {
+  int ipc_get_mem_handle(void* handle, std::uint64_t address) noexcept {
     const Words* answer = state_.expect(call_words::of_address(names_, "ipc_get_mem_handle", address));
     if (answer == nullptr) return unknown;
-    const auto bytes = answer->bytes("handle");
-    if (bytes.size() == handle->size()) std::copy(bytes.begin(), bytes.end(), handle->begin());
-    return result_of(*answer);
+    return brought(*answer, "handle", handle, sizeof(driver::CudaIpcHandle));
   }
-  int stream_create_non_blocking(std::uint64_t* stream) noexcept override {
+  int stream_create(void** stream, unsigned) noexcept {
     return named("cuda.stream_create_non_blocking", "stream", CanonicalNames::Kind::stream, stream);
   }
-  int stream_destroy(std::uint64_t stream) noexcept override {
+  int stream_destroy(void* stream) noexcept {
     const int result = plain(call_words::of_stream(names_, "stream_destroy", stream));
-    names_.forget(CanonicalNames::Kind::stream, stream);
+    names_.forget(CanonicalNames::Kind::stream, reinterpret_cast<std::uint64_t>(stream));
     return result;
   }
-  int stream_synchronize(std::uint64_t stream) noexcept override {
+  int stream_synchronize(void* stream) noexcept {
     const Words* answer = state_.expect(call_words::of_stream(names_, "stream_synchronize", stream));
     if (answer == nullptr) return unknown;
     const auto gathered = answer->all("gathered");
-    std::size_t brought = 0;
+    std::size_t used = 0;
     for (const Copy& copy : pending_[stream]) {
       if (copy.target == nullptr) {
         state_.view.write(copy.address, copy.width, copy.width, copy.written);
-      } else if (brought < gathered.size()) {
-        const auto bytes = from_hex(gathered[brought++]);
+      } else if (used < gathered.size()) {
+        const auto bytes = from_hex(gathered[used++]);
         std::memcpy(copy.target, bytes.data(), std::min(bytes.size(), copy.width * copy.rows));
         state_.view.write(copy.address, copy.pitch, copy.width, bytes);
       }
@@ -232,20 +233,21 @@ class Replay::ReplayCuda final : public driver::Cuda {
     pending_.erase(stream);
     return result_of(*answer);
   }
-  int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                        std::uint64_t stream) noexcept override {
-    const int result = plain(call_words::gather(names_, source, pitch, width, rows, stream));
-    if (result == 0) pending_[stream].push_back({target, source, pitch, width, rows, {}});
+  int memcpy_2d_async(const driver::CudaMemcpy2d* copy, void* stream) noexcept {
+    const int result = plain(call_words::gather(names_, *copy, stream));
+    if (result == 0) {
+      pending_[stream].push_back(
+          {copy->target_host, copy->source_device, copy->source_pitch, copy->width, copy->height, {}});
+    }
     return result;
   }
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
-                        std::uint64_t stream) noexcept override {
+  int memcpy_host_to_device_async(std::uint64_t target, const void* source, std::size_t size, void* stream) noexcept {
     const int result = plain(call_words::memcpy_htod(names_, target, source, size, stream));
     const auto* bytes = static_cast<const std::uint8_t*>(source);
     if (result == 0) pending_[stream].push_back({nullptr, target, size, size, 1, {bytes, bytes + size}});
     return result;
   }
-  int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override {
+  int mem_alloc_async(std::uint64_t* address, std::size_t size, void* stream) noexcept {
     const Words* answer = state_.expect(call_words::mem_alloc_async(names_, size, stream));
     if (answer == nullptr) return unknown;
     if (result_of(*answer) == 0) {
@@ -254,7 +256,7 @@ class Replay::ReplayCuda final : public driver::Cuda {
     }
     return result_of(*answer);
   }
-  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override {
+  int mem_free_async(std::uint64_t address, void* stream) noexcept {
     return plain(call_words::mem_free_async(names_, address, stream));
   }
 
@@ -284,10 +286,21 @@ class Replay::ReplayCuda final : public driver::Cuda {
     if (result_of(*answer) == 0) *value = names_.name(kind, answer->number(word));
     return result_of(*answer);
   }
+  int named(const std::string& asked, const char* word, CanonicalNames::Kind kind, void** value) {
+    std::uint64_t number = 0;
+    const int result = named(asked, word, kind, &number);
+    if (result == 0) *value = reinterpret_cast<void*>(number);
+    return result;
+  }
+  static int brought(const Words& answer, const char* word, void* target, std::size_t size) {
+    const auto bytes = answer.bytes(word);
+    if (bytes.size() == size) std::memcpy(target, bytes.data(), size);
+    return result_of(answer);
+  }
 
   State& state_;
   CanonicalNames& names_;
-  std::map<std::uint64_t, std::vector<Copy>> pending_;
+  std::map<void*, std::vector<Copy>> pending_;
 };
 
 Replay::Replay(Conversation conversation)
@@ -296,6 +309,8 @@ Replay::Replay(Conversation conversation)
       cuda_(std::make_unique<ReplayCuda>(*state_)) {}
 
 Replay::~Replay() = default;
+
+const driver::CudaCalls& Replay::cuda() const noexcept { return *cuda_; }
 
 std::string Replay::failure() const {
   if (!state_->failure.empty()) return state_->failure;

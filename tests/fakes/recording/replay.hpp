@@ -25,7 +25,7 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
 
   [[nodiscard]] driver::System& system() noexcept { return *system_; }
-  [[nodiscard]] driver::Cuda& cuda() noexcept { return *cuda_; }
+  [[nodiscard]] const driver::CudaCalls& cuda() const noexcept;
   /// What went wrong first; "" if the library said exactly what was recorded, to the last call.
   [[nodiscard]] std::string failure() const;
 
@@ -36,7 +36,7 @@ class Replay {
 
   std::unique_ptr<State> state_;
   std::unique_ptr<driver::System> system_;
-  std::unique_ptr<driver::Cuda> cuda_;
+  std::unique_ptr<ReplayCuda> cuda_;
 };
 
 }  // namespace gdrkit::fakes

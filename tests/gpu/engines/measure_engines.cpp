@@ -44,7 +44,7 @@ struct Machine {
   const driver::CudaCalls* calls = must(driver::cuda_calls(), "CUDA", 77);
   std::unique_ptr<backend::Backend> backend;
   std::unique_ptr<engine::Gpu> gpu = must(engine::Gpu::open(*calls, 0), "open the GPU");
-  engine::Gpu::Scope scope = must(gpu->enter(), "enter");  ///< as in a program that uses CUDA
+  backend::CudaScope scope = must(gpu->enter(), "enter");  ///< as in a program that uses CUDA
   std::byte* pinned = nullptr;
   std::vector<std::byte> ordinary = std::vector<std::byte>(memory_bytes, std::byte{1});
   void* stream = nullptr;

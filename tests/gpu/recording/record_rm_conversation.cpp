@@ -78,7 +78,6 @@ class MappedHandles {
 class Machine {
  public:
   Machine() : system_(driver::real_system()) {
-    cuda_ = need(driver::real_cuda(), "libcuda");
     calls_ = need(platform::cuda_calls(), "libcuda");
     const int count = need(platform::cuda_device_count(), "CUDA devices");
     for (int ordinal = 0; ordinal < count; ++ordinal) {
@@ -88,7 +87,7 @@ class Machine {
     const ssize_t size = system_.read_text("/proc/driver/nvidia/version", text, sizeof text);
     driver_ = need(driver::find_version_text({text, static_cast<std::size_t>(size > 0 ? size : 0)}), "driver version");
     int cuda_version = 0;
-    check(cuda_->driver_get_version(&cuda_version), "cuDriverGetVersion");
+    check(calls_->driver_get_version(&cuda_version), "cuDriverGetVersion");
     description_ = describe_machine(system_, driver_, cuda_version, cards_of_ordinals());
   }
 
@@ -132,7 +131,7 @@ class Machine {
       const auto content = distinct_words(flow.bytes(), 1);
       need(device.copy_to_device(address, content.data(), content.size()), "cuMemcpyHtoD");
     }
-    return record_flow(flow, system_, *cuda_, description_, address, before_pin);
+    return record_flow(flow, system_, *calls_, description_, address, before_pin);
   }
 
   /// Index in the driver's list of the GPU behind each CUDA ordinal.
@@ -155,8 +154,7 @@ class Machine {
   }
 
   driver::System& system_;
-  driver::Cuda* cuda_ = nullptr;
-  const platform::CudaCalls* calls_ = nullptr;
+  const driver::CudaCalls* calls_ = nullptr;
   std::vector<std::unique_ptr<platform::Device>> devices_;
   std::string driver_;
   Conversation description_;

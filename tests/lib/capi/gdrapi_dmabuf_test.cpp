@@ -48,7 +48,7 @@ class GdrapiDmabuf : public ::testing::Test {
 
   void SetUp() override {
     for (const char* name :
-         {"GDRKIT_BACKEND", "GDRCOPY_USE_DMABUF_MMAP", "STAND_IN_CUDA_VERSION", "STAND_IN_CUDA_IS_COHERENT"}) {
+         {"GDRKIT_BACKEND", "GDRCOPY_USE_DMABUF_MMAP", "EMULATED_CUDA_VERSION", "EMULATED_CUDA_IS_COHERENT"}) {
       ::unsetenv(name);
     }
     ASSERT_NE(library(), nullptr) << ::dlerror();
@@ -142,7 +142,7 @@ TEST_F(GdrapiDmabuf, MapsPinsOfEveryAlignmentFromTheirPageOn) {
 
 TEST_F(GdrapiDmabuf, OnACoherentPlatformTheDevicePointerIsTheMappingUnlessPcieIsForced) {
   ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
-  ::setenv("STAND_IN_CUDA_IS_COHERENT", "1", 1);
+  ::setenv("EMULATED_CUDA_IS_COHERENT", "1", 1);
   gdr_t const g = gdr_open();
   ASSERT_NE(g, nullptr) << errno;
   EXPECT_EQ(attribute(g, GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE), 1);
@@ -184,7 +184,7 @@ TEST_F(GdrapiDmabuf, OnACoherentPlatformTheDevicePointerIsTheMappingUnlessPcieIs
 
 TEST_F(GdrapiDmabuf, OnACoherentPlatformAFreeIsToldOfADevicePointer) {
   ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
-  ::setenv("STAND_IN_CUDA_IS_COHERENT", "1", 1);
+  ::setenv("EMULATED_CUDA_IS_COHERENT", "1", 1);
   gdr_t const g = gdr_open();
   ASSERT_NE(g, nullptr) << errno;
   for (const bool is_forced : {false, true}) {
@@ -241,12 +241,12 @@ TEST_F(GdrapiDmabuf, ErrorsAreErrnoValues) {
 TEST_F(GdrapiDmabuf, IsTriedAndFallenBackFromWhateverTheVersion) {
   if (::access("/dev/gdrdrv", R_OK | W_OK) == 0) GTEST_SKIP() << "a gdrdrv kernel module is loaded, which comes first";
   for (const char* version : {"13000", "13030", "14010"}) {
-    ::setenv("STAND_IN_CUDA_VERSION", version, 1);
+    ::setenv("EMULATED_CUDA_VERSION", version, 1);
     gdr_t const g = gdr_open();
     ASSERT_NE(g, nullptr) << version << ": " << errno;
     EXPECT_EQ(attribute(g, GDR_ATTR_USING_DMA_BUF_MMAP), 1);
     EXPECT_EQ(gdr_close(g), 0);
-    ::setenv("STAND_IN_CUDA_REFUSES_MMAP", "1", 1);
+    ::setenv("EMULATED_CUDA_REFUSES_MMAP", "1", 1);
     gdr_t const other = gdr_open();  // another backend, where this machine has one
     if (other != nullptr) {
       EXPECT_EQ(attribute(other, GDR_ATTR_USING_DMA_BUF_MMAP), 0);
@@ -257,7 +257,7 @@ TEST_F(GdrapiDmabuf, IsTriedAndFallenBackFromWhateverTheVersion) {
     EXPECT_EQ(gdr_open(), nullptr);
     EXPECT_EQ(errno, ENODEV) << "mmap's own word";
     ::unsetenv("GDRKIT_BACKEND");
-    ::unsetenv("STAND_IN_CUDA_REFUSES_MMAP");
+    ::unsetenv("EMULATED_CUDA_REFUSES_MMAP");
   }
 }
 

@@ -11,7 +11,7 @@
 #include "core/copy_path.hpp"
 #include "core/core.hpp"
 #include "core/testing.hpp"
-#include "fakes/gpu_threads.hpp"
+#include "fakes/emulated_cuda.hpp"
 #include "fakes/patient_limits.hpp"
 #include "support/forked_child.hpp"
 #include "support/results.hpp"
@@ -26,12 +26,12 @@ class CoreEngine : public testing::Test {
   static constexpr std::size_t user_bytes = 200000;
 
   void SetUp() override {
-    held_before = fakes::held_by_gpu_threads();
+    held_before = fakes::held_of_emulated_cuda();
     for (const backend::Registration& entry : backend::registrations()) {
       if (entry.automatic) continue;
       auto backend = entry.open({});
       ASSERT_TRUE(backend) << backend.error().text();
-      auto opened = open_with(std::move(*backend), settings, &fakes::gpu_threads(), fakes::patient_limits());
+      auto opened = open_with(std::move(*backend), settings, &fakes::emulated_cuda(), fakes::patient_limits());
       ASSERT_TRUE(opened) << opened.error().text();
       context = *opened;
     }
@@ -42,7 +42,7 @@ class CoreEngine : public testing::Test {
   }
   void TearDown() override {
     EXPECT_TRUE(tests::succeeded(close(context)));
-    EXPECT_EQ(fakes::held_by_gpu_threads(), held_before);
+    EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before);
   }
   base::Result<PinInfo> map(const char* engine) {
     return core::map(context, handle, std::nullopt, MappingType::none, MapStart::anywhere, engine);

@@ -57,7 +57,7 @@ class OnABusyGpu : public tests::EngineMachine {
     engines.reset();
   }
   void open(const char* engine, const ResidenceLimits& limits = {}) {
-    engines = std::make_unique<Engines>(*backend, "", &fakes::busy_gpu_threads(), limits);
+    engines = std::make_unique<Engines>(*backend, "", &fakes::busy_emulated_cuda(), limits);
     auto opened = engines->open_path({buffer->address(), mapped, memory_bytes, copier}, engine);
     ASSERT_TRUE(opened) << opened.error().text();
     path = std::move(*opened);
@@ -180,7 +180,7 @@ int launch_that_does_three(void*, unsigned blocks, unsigned, unsigned, unsigned,
 }
 
 TEST_F(OnABusyGpu, PiecesThatWereMovedAreNotMovedAgain) {
-  driver::CudaCalls calls = fakes::gpu_threads();
+  driver::CudaCalls calls = fakes::emulated_cuda();
   calls.launch_kernel = &launch_that_does_three;
   auto gpu = Gpu::open(calls, 0);
   ASSERT_TRUE(gpu);

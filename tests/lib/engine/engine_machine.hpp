@@ -14,7 +14,7 @@
 #include "copy/copier.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu.hpp"
-#include "fakes/gpu_threads.hpp"
+#include "fakes/emulated_cuda.hpp"
 #include "fakes/patient_limits.hpp"
 #include "support/results.hpp"
 
@@ -25,7 +25,7 @@ class EngineMachine : public testing::Test {
   static constexpr std::size_t memory_bytes = std::size_t{2} << 20;
 
   void SetUp() override {
-    held_before = fakes::held_by_gpu_threads();
+    held_before = fakes::held_of_emulated_cuda();
     for (const backend::Registration& entry : backend::registrations()) {
       if (entry.automatic) continue;
       auto opened = entry.open({});
@@ -52,10 +52,9 @@ class EngineMachine : public testing::Test {
     host.assign(memory_bytes, 0);
   }
   void TearDown() override {
-    fakes::call_fault().number = fakes::CallFault::never;
     if (leaks_on_purpose) return;
     give_back();
-    EXPECT_EQ(fakes::held_by_gpu_threads(), held_before);
+    EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before);
   }
   virtual void give_back() {}  ///< what the test holds of the GPU
 

@@ -91,7 +91,7 @@ class MoverTest : public tests::EngineMachine {
     has_ended = false;
     is_test_over = false;
     EngineMachine::SetUp();
-    calls = fakes::gpu_threads();
+    calls = fakes::emulated_cuda();
     limits = fakes::patient_limits();
   }
   void give_back() override { gpu.reset(); }
@@ -180,7 +180,7 @@ TEST_F(MoverTest, AGpuThatNeverReactsIsAnErrorThatSaysSoAndTheEngineIsNotUsedAga
   EXPECT_NE(std::strstr(done.error().text(), "must not be reused"), nullptr) << done.error().text();
   EXPECT_EQ(outcome(**engine), EIO);
   engine->reset();
-  EXPECT_GT(fakes::held_by_gpu_threads(), held_before) << "what the GPU may still write to is not given back";
+  EXPECT_GT(fakes::held_of_emulated_cuda(), held_before) << "what the GPU may still write to is not given back";
   is_test_over = true;
   leaks_on_purpose = true;
 }
@@ -212,7 +212,7 @@ TEST_F(MoverTest, RefusesAGpuThatItWouldKeepFromOthers) {
   EXPECT_EQ(refusal(), EOPNOTSUPP) << "a driver that does not know the attribute";
   calls.device_get_attribute = [](int* value, int, int) { return *value = 0, 0; };
   EXPECT_EQ(refusal(), EOPNOTSUPP) << "no unified addressing";
-  calls = fakes::gpu_threads();
+  calls = fakes::emulated_cuda();
   EXPECT_EQ(refusal(), 0);
 }
 

@@ -15,6 +15,7 @@
 
 #include "driver/emulated_memory.hpp"
 #include "engine_machine.hpp"
+#include "fakes/fault_injection.hpp"
 
 namespace gdrkit::engine {
 namespace {
@@ -68,7 +69,7 @@ class PathTest : public tests::EngineMachine {
 };
 
 TEST_F(PathTest, NamesChooseTheEngine) {
-  const auto engines = engines_on(&fakes::gpu_threads());
+  const auto engines = engines_on(&fakes::emulated_cuda());
   for (const char* name : {"", "cpu"}) {
     const auto path = engines->open_path(span(), name);
     ASSERT_TRUE(path) << path.error().text();
@@ -87,14 +88,14 @@ TEST_F(PathTest, NamesChooseTheEngine) {
 }
 
 TEST_F(PathTest, TheForcedEngineIsForWhoNamesNoOther) {
-  const auto engines = engines_on(&fakes::gpu_threads(), "abacus");
+  const auto engines = engines_on(&fakes::emulated_cuda(), "abacus");
   EXPECT_FALSE(engines->open_path(span(), ""));
   EXPECT_FALSE(engines->open_path(span(), "automatic"));
   EXPECT_TRUE(engines->open_path(span(), "copy_engine"));
 }
 
 TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
-  const auto engines = engines_on(&fakes::gpu_threads());
+  const auto engines = engines_on(&fakes::emulated_cuda());
   const auto path = engines->open_path(span(), "automatic");
   ASSERT_TRUE(path) << path.error().text();
   for (int round = 0; round < 3; ++round) {
@@ -103,7 +104,7 @@ TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
               "");
   }
   // The same from and to memory that the GPU reaches.
-  const auto gpu = Gpu::open(fakes::gpu_threads(), 0);
+  const auto gpu = Gpu::open(fakes::emulated_cuda(), 0);
   ASSERT_TRUE(gpu);
   auto pinned = PinnedMemory::make(**gpu, memory_bytes);
   ASSERT_TRUE(pinned) << pinned.error().text();
@@ -120,10 +121,10 @@ std::atomic<const void*> last_target{nullptr};
 
 const driver::CudaCalls& calls_that_count() {
   static const driver::CudaCalls calls = [] {
-    driver::CudaCalls made = fakes::gpu_threads();
+    driver::CudaCalls made = fakes::emulated_cuda();
     made.memcpy_device_to_host_async = [](void* target, std::uint64_t source, std::size_t size, void* stream) {
       last_target = target;
-      return fakes::gpu_threads().memcpy_device_to_host_async(target, source, size, stream);
+      return fakes::emulated_cuda().memcpy_device_to_host_async(target, source, size, stream);
     };
     return made;
   }();
@@ -160,7 +161,7 @@ driver::CudaCalls calls_that_count_questions() {
   driver::CudaCalls calls = calls_that_count();
   calls.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
     ++questions;
-    return fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
+    return fakes::emulated_cuda().pointer_get_attributes(count, numbers, targets, address);
   };
   return calls;
 }
@@ -171,7 +172,7 @@ driver::CudaCalls calls_that_count_launches() {
   driver::CudaCalls calls = calls_that_count_questions();
   calls.launch_kernel = [](auto... arguments) {
     ++path_launches;
-    return fakes::gpu_threads().launch_kernel(arguments...);
+    return fakes::emulated_cuda().launch_kernel(arguments...);
   };
   return calls;
 }
@@ -257,7 +258,7 @@ TEST_F(ShortCopies, StartedOnesWarmTheMoverUp) {
 TEST_F(ShortCopies, NoPartWaitsForAMoverThatHasEnded) {
   driver::CudaCalls calls = calls_that_count_launches();
   calls.launch_kernel = [](auto... arguments) {
-    return ++path_launches > 1 ? 0 : fakes::gpu_threads().launch_kernel(arguments...);
+    return ++path_launches > 1 ? 0 : fakes::emulated_cuda().launch_kernel(arguments...);
   };
   limits.busy = std::chrono::milliseconds(8);
   limits.start = std::chrono::seconds(10);
@@ -328,12 +329,12 @@ const driver::CudaCalls& calls_of_another_context() {
   static const driver::CudaCalls calls = [] {
     driver::CudaCalls made = calls_that_count();
     made.primary_ctx_retain = [](void** context, int device) {
-      const int result = fakes::gpu_threads().primary_ctx_retain(context, device);
+      const int result = fakes::emulated_cuda().primary_ctx_retain(context, device);
       *context = &another_context;
       return result;
     };
     made.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
-      const int result = fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
+      const int result = fakes::emulated_cuda().pointer_get_attributes(count, numbers, targets, address);
       const auto context = reinterpret_cast<std::uint64_t>(&another_context);
       for (unsigned at = 0; at < count; ++at) {
         if (numbers[at] == 1 && driver::emulated_find(address)) std::memcpy(targets[at], &context, sizeof context);
@@ -374,7 +375,7 @@ TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
     const auto path = engines->profile_path(0);
     EXPECT_TRUE(path) << path.error().text();
     EXPECT_EQ(path->find(folder + "/engines-01234567"), 0u) << *path;
-    EXPECT_EQ(path->substr(path->size() - 6), "-13000");
+    EXPECT_EQ(path->substr(path->size() - 6), "-13030");
     std::ofstream(*path) << text;
     return std::make_unique<Engines>(*backend, "", &calls_that_count(), fakes::patient_limits(), folder);
   };
@@ -397,9 +398,9 @@ std::atomic<int> last_retained{-1};
 
 const driver::CudaCalls& calls_with_imported_memory() {
   static const driver::CudaCalls calls = [] {
-    driver::CudaCalls made = fakes::gpu_threads();
+    driver::CudaCalls made = fakes::emulated_cuda();
     made.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
-      const int result = fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
+      const int result = fakes::emulated_cuda().pointer_get_attributes(count, numbers, targets, address);
       for (unsigned each = 0; each < count; ++each) {
         if (numbers[each] == 1) *static_cast<std::uint64_t*>(targets[each]) = 0;
       }
@@ -412,7 +413,7 @@ const driver::CudaCalls& calls_with_imported_memory() {
     };
     made.primary_ctx_retain = [](void** context, int device) {
       last_retained = device;
-      return fakes::gpu_threads().primary_ctx_retain(context, device);
+      return fakes::emulated_cuda().primary_ctx_retain(context, device);
     };
     return made;
   }();
@@ -428,7 +429,7 @@ TEST_F(PathTest, ImportedMemoryIsCopiedByTheDeviceThatWasGivenAccess) {
 }
 
 TEST_F(PathTest, WithoutAFolderThereIsNoProfile) {
-  const auto path = engines_on(&fakes::gpu_threads())->profile_path(0);
+  const auto path = engines_on(&fakes::emulated_cuda())->profile_path(0);
   ASSERT_FALSE(path);
   EXPECT_EQ(path.error().errno_value, ENOENT);
 }
@@ -444,7 +445,7 @@ TEST_F(PathTest, WithoutAGpuAutomaticIsTheCpuAndANamedEngineIsAnError) {
 }
 
 TEST_F(PathTest, FreedMemoryIsNotGivenToTheGpu) {
-  const auto engines = engines_on(&fakes::gpu_threads());
+  const auto engines = engines_on(&fakes::emulated_cuda());
   const auto automatic = engines->open_path(span(), "automatic");
   const auto forced = engines->open_path(span(), "copy_engine");
   ASSERT_TRUE(automatic && forced);
@@ -457,7 +458,7 @@ TEST_F(PathTest, FreedMemoryIsNotGivenToTheGpu) {
 }
 
 TEST_F(PathTest, MemoryOfAnotherContextOrWithoutAccessStaysWithTheCpu) {
-  driver::CudaCalls calls = fakes::gpu_threads();
+  driver::CudaCalls calls = fakes::emulated_cuda();
   const auto gpu = Gpu::open(calls, 0);
   ASSERT_TRUE(gpu);
   auto facts = pointer_facts(calls, buffer->address());
@@ -478,27 +479,24 @@ class PathFaults : public PathTest, public testing::WithParamInterface<const cha
 TEST_P(PathFaults, EveryCallFailsOnce) {
   const bool is_automatic = std::strcmp(GetParam(), "automatic") == 0;
   for (int number = 0; number < 2000; ++number) {
-    fakes::CallFault& fault = fakes::call_fault();
-    fault.failed = nullptr;
-    fault.calls = 0;
-    fault.number = number;
+    fakes::FaultPlan plan;
+    plan.fail_call(number, {0, 0, 999});  // CUDA_ERROR_UNKNOWN
+    const fakes::FaultyCuda faulty(fakes::emulated_cuda(), plan);
     {
-      const auto engines = engines_on(&fakes::faulty_gpu_threads());
+      const auto engines = engines_on(&faulty.calls());
       const auto path = engines->open_path(span(), GetParam());
       EXPECT_TRUE(path || (!is_automatic && *path.error().text() != '\0'));
       if (path && *path != nullptr) {
         const std::string wrong = use(**path, {4 * kibibyte, 5 * kibibyte, 70 * kibibyte, 600 * kibibyte});
-        if (is_automatic || fault.failed == nullptr) {
+        if (is_automatic || !plan.was_reached()) {
           EXPECT_EQ(wrong, "") << number;
         }
         EXPECT_EQ(wrong.find("wrong bytes"), std::string::npos) << number;
         ASSERT_TRUE(tests::succeeded(buffer->copy_to_host(0, bytes.data(), bytes.size())));
       }
     }
-    const char* const failed = fault.failed;
-    fault.number = fakes::CallFault::never;
-    ASSERT_EQ(fakes::held_by_gpu_threads(), held_before) << "call " << number << ", " << (failed ? failed : "none");
-    if (failed == nullptr) {
+    ASSERT_EQ(fakes::held_of_emulated_cuda(), held_before) << "call " << number << ", " << plan.failed_call();
+    if (!plan.was_reached()) {
       EXPECT_GT(number, 20);
       return;
     }

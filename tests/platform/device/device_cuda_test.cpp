@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "fake_cuda_driver.hpp"
+#include "driver/emulated_device_identity.hpp"
+#include "fakes/emulated_cuda.hpp"
+#include "fakes/fault_injection.hpp"
 #include "platform/device/device.hpp"
 #include "support/device_access.hpp"
 #include "support/results.hpp"
@@ -16,21 +19,58 @@
 namespace gdrkit::platform {
 namespace {
 
-using tests::FakeCudaDriver;
+using driver::CudaMemAccessDesc;
+using driver::CudaMemAllocationProp;
+using fakes::emulated_cuda;
+using fakes::FaultPlan;
 using tests::make_pattern;
+
+/// What the driver was last asked for.
+CudaMemAllocationProp last_properties;
+bool is_accessible = false;
+
+/// The emulated driver, which notes the properties of mapped memory.
+CudaCalls noting_calls() {
+  CudaCalls calls = emulated_cuda();
+  calls.device_get_pci_bus_id = [](char* text, int capacity, int) {
+    return std::snprintf(text, static_cast<std::size_t>(capacity), "0001:AF:1C.0"), 0;
+  };
+  calls.mem_create = [](std::uint64_t* handle, std::size_t size, const CudaMemAllocationProp* properties,
+                        unsigned long long flags) {
+    last_properties = *properties;
+    is_accessible = false;
+    return emulated_cuda().mem_create(handle, size, properties, flags);
+  };
+  calls.mem_set_access = [](std::uint64_t address, std::size_t size, const CudaMemAccessDesc* access,
+                            std::size_t count) {
+    is_accessible = true;
+    return emulated_cuda().mem_set_access(address, size, access, count);
+  };
+  return calls;
+}
+
+void* current_context() {
+  void* context = nullptr;
+  EXPECT_EQ(emulated_cuda().ctx_get_current(&context), 0);
+  return context;
+}
 
 class CudaDevice : public ::testing::Test {
  protected:
-  void SetUp() override { driver_.reset(); }
-  void TearDown() override { EXPECT_TRUE(driver_.is_clean()); }
+  void SetUp() override { plan_.fail_call(FaultPlan::never, {0, 0, 999}); }
+  void TearDown() override { EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before_); }
 
-  static std::unique_ptr<Device> open(int ordinal = 0) {
-    auto opened = open_cuda_device(ordinal, FakeCudaDriver::calls());
+  std::unique_ptr<Device> open(int ordinal = 0) {
+    auto opened = open_cuda_device(ordinal, driver_);
     EXPECT_TRUE(opened) << opened.error().text();
     return opened ? std::move(*opened) : nullptr;
   }
+  int run_whole_life(AllocationKind kind);
 
-  FakeCudaDriver& driver_ = FakeCudaDriver::instance();
+  const CudaCalls calls_ = noting_calls();
+  const int held_before_ = fakes::held_of_emulated_cuda();
+  FaultPlan plan_;
+  fakes::FaultyCuda driver_{calls_, plan_};
 };
 
 TEST_F(CudaDevice, TellsIdentityInTheSpellingOfSysfs) {
@@ -39,21 +79,21 @@ TEST_F(CudaDevice, TellsIdentityInTheSpellingOfSysfs) {
   const auto& identity = device->identity();
   EXPECT_FALSE(device->is_emulated());
   EXPECT_EQ(identity.ordinal, 1);
-  EXPECT_STREQ(identity.name, "Fake H200");
+  EXPECT_STREQ(identity.name, driver::emulated_device_name);
   EXPECT_STREQ(identity.pci_bus_id, "0001:af:1c.0");
   EXPECT_EQ(identity.pci_domain, 1U);
   EXPECT_EQ(identity.pci_bus, 0xafU);
   EXPECT_EQ(identity.pci_device, 0x1cU);
-  EXPECT_EQ(identity.uuid[15], 0x5a);
-  EXPECT_TRUE(std::string(identity.driver_version).starts_with("CUDA 13.0, NVIDIA driver ")) << identity.driver_version;
+  EXPECT_EQ(identity.uuid[1], 0x23);
+  EXPECT_TRUE(std::string(identity.driver_version).starts_with("CUDA 13.3, NVIDIA driver ")) << identity.driver_version;
 }
 
 TEST_F(CudaDevice, ThereAreAsManyAsTheDriverSays) {
-  const auto count = cuda_device_count(FakeCudaDriver::calls());
+  const auto count = cuda_device_count(driver_);
   ASSERT_TRUE(count);
   EXPECT_EQ(*count, 2);
   for (const int ordinal : {-1, 2}) {
-    const auto opened = open_cuda_device(ordinal, FakeCudaDriver::calls());
+    const auto opened = open_cuda_device(ordinal, driver_);
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().errno_value, ENODEV);
   }
@@ -61,6 +101,7 @@ TEST_F(CudaDevice, ThereAreAsManyAsTheDriverSays) {
 
 TEST_F(CudaDevice, CopiesBothWaysForEveryKind) {
   const auto device = open();
+  const int held = fakes::held_of_emulated_cuda();
   for (const AllocationKind kind : allocation_kinds) {
     SCOPED_TRACE(allocation_kind_name(kind));
     auto memory = device->allocate(kind, 100'003);
@@ -68,11 +109,11 @@ TEST_F(CudaDevice, CopiesBothWaysForEveryKind) {
     const auto pattern = make_pattern(100'003, 1);
     std::vector<std::uint8_t> back(pattern.size());
     ASSERT_TRUE(device->copy_to_device(memory->address(), pattern.data(), pattern.size()));
-    EXPECT_EQ(driver_.log.back(), "stream_synchronize") << "cuMemcpyHtoD may return before the bytes have arrived";
+    EXPECT_EQ(plan_.log().back(), "stream_synchronize") << "cuMemcpyHtoD may return before the bytes have arrived";
     ASSERT_TRUE(device->copy_to_host(back.data(), memory->address(), back.size()));
     EXPECT_EQ(back, pattern);
     EXPECT_TRUE(tests::succeeded(memory->free()));
-    EXPECT_EQ(driver_.memory.size() + driver_.mappings.size() + driver_.host_memory.size(), 0U);
+    EXPECT_EQ(fakes::held_of_emulated_cuda(), held);
   }
 }
 
@@ -81,25 +122,26 @@ TEST_F(CudaDevice, DriverCopiesAreOneCallEach) {
   auto memory = device->allocate(AllocationKind::cuda_malloc, 64);
   ASSERT_TRUE(memory);
   std::uint64_t word = 1;
-  const std::size_t before = driver_.log.size();
+  const int before = plan_.calls();
   EXPECT_TRUE(device->driver_copy_to_device(memory->address(), &word, 8));
   EXPECT_TRUE(device->driver_copy_to_host(&word, memory->address(), 8));
-  EXPECT_EQ(driver_.log.size(), before + 2);
+  EXPECT_EQ(plan_.calls(), before + 2);
 }
 
 TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyWhenAsked) {
   const auto device = open(1);
+  const int held = fakes::held_of_emulated_cuda();
   for (const bool exportable : {false, true}) {
     auto memory = device->allocate(exportable ? AllocationKind::vmm_exportable : AllocationKind::vmm, 3 << 20);
     ASSERT_TRUE(memory) << memory.error().text();
     EXPECT_EQ(memory->size_bytes(), std::size_t{3} << 20);
     EXPECT_EQ(memory->extent_bytes(), std::size_t{4} << 20);
-    EXPECT_EQ(driver_.last_properties.flags.gpu_direct_rdma_capable, 1);
-    EXPECT_EQ(driver_.last_properties.requested_handle_types, exportable ? 1 : 0);
-    EXPECT_EQ(driver_.last_properties.location.type, 1);
-    EXPECT_EQ(driver_.last_properties.location.id, 11);
-    EXPECT_TRUE(driver_.is_accessible);
-    EXPECT_TRUE(driver_.handles.empty()) << "the mapping alone keeps the memory";
+    EXPECT_EQ(last_properties.flags.gpu_direct_rdma_capable, 1);
+    EXPECT_EQ(last_properties.requested_handle_types, exportable ? 1 : 0);
+    EXPECT_EQ(last_properties.location.type, 1);
+    EXPECT_EQ(last_properties.location.id, 1);
+    EXPECT_TRUE(is_accessible);
+    EXPECT_EQ(fakes::held_of_emulated_cuda(), held + 2) << "a reservation and a mapping, which alone keeps the memory";
   }
 }
 
@@ -128,20 +170,20 @@ TEST_F(CudaDevice, SyncMemopsStreamsAndFill) {
 
 TEST_F(CudaDevice, ClosingLeavesAForeignCurrentContextAlone) {
   auto device = open();
-  EXPECT_NE(driver_.current_context, nullptr);
+  EXPECT_NE(current_context(), nullptr);
   device.reset();
-  EXPECT_EQ(driver_.current_context, nullptr);
+  EXPECT_EQ(current_context(), nullptr);
   device = open();
   int other = 0;
-  driver_.current_context = &other;
+  EXPECT_EQ(emulated_cuda().ctx_set_current(&other), 0);
   device.reset();
-  EXPECT_EQ(driver_.current_context, &other);
-  driver_.current_context = nullptr;
+  EXPECT_EQ(current_context(), &other);
+  EXPECT_EQ(emulated_cuda().ctx_set_current(nullptr), 0);
 }
 
 TEST_F(CudaDevice, ErrorsCarryTheDriversName) {
   const auto device = open();
-  driver_.fail_at = static_cast<int>(driver_.log.size());
+  plan_.fail_call(0, {0, 0, 2});
   const auto memory = device->allocate(AllocationKind::cuda_malloc, 4096);
   ASSERT_FALSE(memory);
   EXPECT_EQ(memory.error().errno_value, ENOMEM);
@@ -153,17 +195,17 @@ TEST_F(CudaDevice, ErrorsCarryTheDriversName) {
 
 TEST_F(CudaDevice, RefusesImpossibleSizesItself) {
   const auto device = open();
-  const std::size_t before = driver_.log.size();
+  const int before = plan_.calls();
   for (const AllocationKind kind : allocation_kinds) {
     EXPECT_EQ(device->allocate(kind, 0).error().errno_value, EINVAL);
     EXPECT_EQ(device->allocate(kind, SIZE_MAX).error().errno_value, ENOMEM);
   }
-  EXPECT_EQ(driver_.log.size(), before);
+  EXPECT_EQ(plan_.calls(), before);
 }
 
 /// Opens, allocates, copies, frees and closes; how many of the steps that return a status failed.
-int run_whole_life(AllocationKind kind) {
-  auto device = open_cuda_device(0, FakeCudaDriver::calls());
+int CudaDevice::run_whole_life(AllocationKind kind) {
+  auto device = open_cuda_device(0, driver_);
   if (!device) return 1;
   auto memory = (*device)->allocate(kind, 5000);
   if (!memory) return 1;
@@ -179,35 +221,25 @@ bool may_fail_silently(const std::string& call) {
   return call == "driver_get_version" || call == "mem_get_address_range" || call == "ctx_get_current" ||
          call == "primary_ctx_release" || call == "stream_destroy";
 }
-// Calls that give back: when they fail, what they were to give back stays, and nothing can be done about it.
-bool gives_back(const std::string& call) {
-  return call == "mem_free" || call == "mem_free_host" || call == "mem_free_async" || call == "mem_unmap" ||
-         call == "mem_address_free" || call == "mem_release" || call == "primary_ctx_release" ||
-         call == "stream_destroy";
-}
 
 TEST_F(CudaDevice, AFailureAtAnyCallIsReportedAndLeavesNothing) {
   for (const AllocationKind kind : allocation_kinds) {
-    driver_.reset();
+    plan_.fail_call(FaultPlan::never, {0, 0, 999});
     ASSERT_EQ(run_whole_life(kind), 0) << allocation_kind_name(kind);
-    ASSERT_TRUE(driver_.is_clean());
-    const int calls = static_cast<int>(driver_.log.size());
+    const int calls = plan_.calls();
     for (int i = 0; i < calls; ++i) {
-      driver_.reset();
-      driver_.fail_at = i;
-      driver_.failure = 999;
+      plan_.fail_call(i, {0, 0, 999});
       const int failures = run_whole_life(kind);
-      ASSERT_LT(i, static_cast<int>(driver_.log.size()));
-      const std::string failed = driver_.log[static_cast<std::size_t>(i)];
+      ASSERT_TRUE(plan_.was_reached());
+      const std::string failed = plan_.failed_call();
       SCOPED_TRACE(std::string(allocation_kind_name(kind)) + ": call " + std::to_string(i) + ", " + failed);
       // Closing's ctx_set_current comes last but one and is silent; opening's is an error.
       const bool is_closing =
-          failed == "ctx_set_current" && driver_.log.back() == "primary_ctx_release" && failures == 0;
+          failed == "ctx_set_current" && plan_.log().back() == "primary_ctx_release" && failures == 0;
       EXPECT_EQ(failures, may_fail_silently(failed) || is_closing ? 0 : 1);
-      EXPECT_TRUE(driver_.is_clean() || gives_back(failed));
+      EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before_);
     }
   }
-  driver_.reset();
 }
 
 TEST_F(CudaDevice, WithoutADriverSaysWhichLibraryIsMissing) {

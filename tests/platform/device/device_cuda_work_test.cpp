@@ -3,45 +3,107 @@
 // What Device gives a GPU to do, on a played driver: GPU kernels, events, peers, host memory.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
-#include <functional>
+#include <chrono>
+#include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "fake_cuda_driver.hpp"
+#include "fakes/emulated_cuda.hpp"
+#include "fakes/fault_injection.hpp"
 #include "platform/device/device.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-using tests::device_address_distance;
-using tests::fake_image;
-using tests::FakeCudaDriver;
+using fakes::emulated_cuda;
+using fakes::FaultPlan;
+
+constexpr const char* image = ".visible .entry store_word(";
+/// Where GPU kernels see host memory, away from where the CPU does.
+constexpr std::uint64_t device_address_distance = std::uint64_t{1} << 40;
+
+/// What the driver was last given.
+struct {
+  unsigned blocks, threads;
+  void *source_context, *target_context;
+} last;
+
+/// The one GPU kernel there is writes its second parameter to its first.
+int launch_store_word(void*, unsigned blocks, unsigned y, unsigned z, unsigned threads, unsigned thread_y,
+                      unsigned thread_z, unsigned shared_bytes, void*, void** parameters, void** extra) {
+  if (y != 1 || z != 1 || thread_y != 1 || thread_z != 1 || shared_bytes != 0 || extra != nullptr) return 1;
+  last.blocks = blocks;
+  last.threads = threads;
+  std::uint64_t target = 0;
+  std::memcpy(&target, parameters[0], sizeof target);
+  std::memcpy(reinterpret_cast<void*>(target), parameters[1], sizeof(std::uint64_t));
+  return 0;
+}
+
+/// The emulated driver with a GPU kernel, a symbol, attributes, and addresses of host memory that are the GPU's own.
+CudaCalls calls_of_a_gpu() {
+  CudaCalls calls = emulated_cuda();
+  calls.launch_kernel = &launch_store_word;
+  calls.launch_cooperative_kernel = [](void*, unsigned x, unsigned y, unsigned z, unsigned thread_x, unsigned thread_y,
+                                       unsigned thread_z, unsigned shared_bytes, void*, void**) {
+    last.blocks = x * y * z;
+    last.threads = thread_x * thread_y * thread_z;
+    return shared_bytes == 64 ? 0 : 1;
+  };
+  calls.occupancy = [](int* blocks, void*, int threads, std::size_t shared_bytes) {
+    return *blocks = 2048 / threads, shared_bytes == 64 ? 0 : 1;
+  };
+  calls.device_get_attribute = [](int* value, int attribute, int device) {
+    return *value = attribute * 100 + device, 0;
+  };
+  calls.module_get_global = [](std::uint64_t* address, std::size_t* size, void*, const char* name) {
+    *address = 0x5000;
+    *size = 24;
+    return std::strcmp(name, "a_symbol") == 0 ? 0 : 500;
+  };
+  calls.mem_host_get_device_pointer = [](std::uint64_t* address, void* host, unsigned flags) {
+    const int result = emulated_cuda().mem_host_get_device_pointer(address, host, flags);
+    return *address += device_address_distance, result;
+  };
+  calls.memcpy_peer_async = [](std::uint64_t target, void* target_context, std::uint64_t source, void* source_context,
+                               std::size_t size, void* stream) {
+    last.source_context = source_context;
+    last.target_context = target_context;
+    return emulated_cuda().memcpy_peer_async(target, target_context, source, source_context, size, stream);
+  };
+  return calls;
+}
 
 class CudaWork : public ::testing::Test {
  protected:
   void SetUp() override {
-    driver_.reset();
     device_ = open(0);
+    plan_.fail_call(FaultPlan::never, {0, 0, 999});
   }
   void TearDown() override {
     device_.reset();
-    EXPECT_TRUE(driver_.is_clean());
+    EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before_);
   }
 
-  static std::unique_ptr<Device> open(int ordinal) {
-    auto opened = open_cuda_device(ordinal, FakeCudaDriver::calls());
+  std::unique_ptr<Device> open(int ordinal) {
+    auto opened = open_cuda_device(ordinal, driver_);
     EXPECT_TRUE(opened) << opened.error().text();
     return opened ? std::move(*opened) : nullptr;
   }
 
-  FakeCudaDriver& driver_ = FakeCudaDriver::instance();
+  CudaCalls calls_ = calls_of_a_gpu();
+  const int held_before_ = fakes::held_of_emulated_cuda();
+  FaultPlan plan_;
+  fakes::FaultyCuda driver_{calls_, plan_};
   std::unique_ptr<Device> device_;
 };
 
 TEST_F(CudaWork, LaunchesAGpuKernelOfAnImage) {
-  const auto module = device_->load_module(fake_image);
+  const auto module = device_->load_module(image);
   ASSERT_TRUE(module) << module.error().text();
   const auto function = device_->get_function(*module, "store_word");
   ASSERT_TRUE(function) << function.error().text();
@@ -51,8 +113,8 @@ TEST_F(CudaWork, LaunchesAGpuKernelOfAnImage) {
   void* parameters[] = {&target, &value};
   EXPECT_TRUE(tests::succeeded(device_->launch(*function, {3, 64}, Stream{}, parameters)));
   EXPECT_EQ(stored, 0x1234U);
-  EXPECT_EQ(driver_.last_blocks, 3U);
-  EXPECT_EQ(driver_.last_threads, 64U);
+  EXPECT_EQ(last.blocks, 3U);
+  EXPECT_EQ(last.threads, 64U);
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
@@ -63,43 +125,66 @@ TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreToldApart) {
   EXPECT_NE(std::string(none.error().text()).find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos)
       << none.error().text();
   EXPECT_EQ(device_->load_module(nullptr).error().errno_value, EINVAL);
-  const auto module = device_->load_module(fake_image);
+  const auto module = device_->load_module(image);
   ASSERT_TRUE(module);
   EXPECT_EQ(device_->get_function(*module, "absent").error().errno_value, ENOSYS);
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
 TEST_F(CudaWork, LoadsGpuCodeBesideACapture) {
-  driver_.capture_mode = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-  const auto module = device_->load_module(fake_image);
+  static std::vector<int> modes_of_loads;
+  calls_.module_load_data = [](void** module, const void* code) {
+    int mode = 0;
+    EXPECT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
+    modes_of_loads.push_back(mode);
+    EXPECT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
+    return emulated_cuda().module_load_data(module, code);
+  };
+  int mode = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+  ASSERT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
+  const auto module = device_->load_module(image);
   ASSERT_TRUE(module);
-  EXPECT_EQ(driver_.capture_modes_of_loads, std::vector<int>{2}) << "relaxed: else the driver ends the capture";
-  EXPECT_EQ(driver_.capture_mode, 1);
+  EXPECT_EQ(modes_of_loads, std::vector<int>{2}) << "relaxed: else the driver ends the capture";
+  ASSERT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
+  EXPECT_EQ(mode, 1);
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
 TEST_F(CudaWork, EventsTellTheTimeBetweenThem) {
   const auto begin = device_->create_event();
   const auto end = device_->create_event();
-  ASSERT_TRUE(begin && end);
+  const auto stream = device_->create_stream();
+  ASSERT_TRUE(begin && end && stream);
   EXPECT_FALSE(device_->elapsed_ms(*begin, *end)) << "not recorded";
   EXPECT_TRUE(device_->record(*begin, Stream{}));
-  EXPECT_TRUE(device_->wait(Stream{}, *begin));
-  EXPECT_TRUE(device_->record(*end, Stream{}));
+  EXPECT_TRUE(device_->wait(*stream, *begin));
+  const auto pause = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(3)); };
+  EXPECT_TRUE(device_->launch_host_function(*stream, pause, nullptr));
+  EXPECT_TRUE(device_->record(*end, *stream));
   EXPECT_TRUE(device_->synchronize(*end));
-  EXPECT_EQ(device_->elapsed_ms(*begin, *end).value(), 2.0) << "the fake counts calls";
+  EXPECT_GE(device_->elapsed_ms(*begin, *end).value(), 3.0);
   EXPECT_TRUE(device_->destroy_event(*begin));
   EXPECT_TRUE(device_->destroy_event(*end));
+  EXPECT_TRUE(device_->destroy_stream(*stream));
 }
 
 TEST_F(CudaWork, AStreamAtWorkIsNoError) {
-  EXPECT_TRUE(device_->is_finished(Stream{}).value());
-  driver_.is_busy = true;
-  EXPECT_FALSE(device_->is_finished(Stream{}).value());
+  const auto stream = device_->create_stream();
+  ASSERT_TRUE(stream);
+  EXPECT_TRUE(device_->is_finished(*stream).value());
+  std::atomic<bool> may_end{false};
+  const auto wait = [](void* word) { static_cast<std::atomic<bool>*>(word)->wait(false); };
+  EXPECT_TRUE(device_->launch_host_function(*stream, wait, &may_end));
+  EXPECT_FALSE(device_->is_finished(*stream).value());
+  may_end = true;
+  may_end.notify_all();
+  EXPECT_TRUE(device_->synchronize(*stream));
+  EXPECT_TRUE(device_->is_finished(*stream).value());
+  EXPECT_TRUE(device_->destroy_stream(*stream));
 }
 
 TEST_F(CudaWork, FindsASymbolOfAModule) {
-  const auto module = device_->load_module(fake_image);
+  const auto module = device_->load_module(image);
   ASSERT_TRUE(module);
   const auto symbol = device_->get_symbol(*module, "a_symbol");
   ASSERT_TRUE(symbol) << symbol.error().text();
@@ -110,31 +195,30 @@ TEST_F(CudaWork, FindsASymbolOfAModule) {
 }
 
 TEST_F(CudaWork, LaunchesBlocksThatRunAtOnce) {
-  const auto module = device_->load_module(fake_image);
+  const auto module = device_->load_module(image);
   ASSERT_TRUE(module);
   const auto function = device_->get_function(*module, "store_word");
   ASSERT_TRUE(function);
   const CooperativeShape shape{{2, 3, 1}, {32, 2, 2}, 64};
   EXPECT_TRUE(tests::succeeded(device_->launch_cooperative(*function, shape, Stream{}, nullptr)));
-  EXPECT_EQ(driver_.last_blocks, 6U);
-  EXPECT_EQ(driver_.last_threads, 128U);
+  EXPECT_EQ(last.blocks, 6U);
+  EXPECT_EQ(last.threads, 128U);
   const int multiprocessors = device_->attribute(DeviceAttribute::multiprocessor_count).value();
   EXPECT_EQ(device_->cooperative_blocks(*function, 512, 64).value(), 4 * multiprocessors);
   for (const char* call : {"launch_cooperative_kernel", "occupancy", "device_get_attribute"}) {
-    driver_.fail_at = static_cast<int>(driver_.log.size()) + (std::string(call) == "device_get_attribute" ? 1 : 0);
+    plan_.fail_call_of(call, 0, {0, 0, 999});
     const bool launches = std::string(call) == "launch_cooperative_kernel";
     const bool succeeds = launches ? device_->launch_cooperative(*function, shape, Stream{}, nullptr).has_value()
                                    : device_->cooperative_blocks(*function, 512, 64).has_value();
     EXPECT_FALSE(succeeds) << call;
-    EXPECT_EQ(driver_.log.back(), call);
+    EXPECT_EQ(plan_.failed_call(), call);
   }
-  driver_.fail_at = -1;
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
 TEST_F(CudaWork, KnowsAStreamThatIsCaptured) {
   EXPECT_FALSE(device_->is_capturing(Stream{}).value());
-  driver_.is_capturing = true;
+  calls_.stream_is_capturing = [](void*, int* status) { return *status = 1, 0; };
   EXPECT_TRUE(device_->is_capturing(Stream{}).value());
 }
 
@@ -163,7 +247,7 @@ TEST_F(CudaWork, PeersAreReachedInBothWays) {
   const auto target = reinterpret_cast<std::uint64_t>(&to);
   EXPECT_TRUE(device_->copy_to_peer_async(*peer, target, source, 8, Stream{}));
   EXPECT_EQ(to, 5U);
-  EXPECT_NE(driver_.last_peer_copy.first, driver_.last_peer_copy.second) << "each address with its own context";
+  EXPECT_NE(last.source_context, last.target_context) << "each address with its own context";
   from = 6;
   EXPECT_TRUE(device_->copy_on_device_async(target, source, 8, Stream{}));
   EXPECT_EQ(to, 6U);
@@ -172,19 +256,19 @@ TEST_F(CudaWork, PeersAreReachedInBothWays) {
 TEST_F(CudaWork, AnEmulatedDeviceIsNoPeer) {
   const auto emulated = open_emulated_device(0);
   ASSERT_TRUE(emulated);
-  const std::size_t before = driver_.log.size();
+  const int before = plan_.calls();
   EXPECT_FALSE(device_->can_access_peer(**emulated).value());
   EXPECT_FALSE(device_->enable_peer_access(**emulated));
   EXPECT_FALSE(device_->copy_to_peer_async(**emulated, 0, 0, 8, Stream{}));
   EXPECT_FALSE((*emulated)->can_access_peer(*device_).value());
   EXPECT_FALSE((*emulated)->enable_peer_access(*device_));
   EXPECT_FALSE((*emulated)->copy_to_peer_async(*device_, 0, 0, 8, Stream{}));
-  EXPECT_EQ(driver_.log.size(), before);
+  EXPECT_EQ(plan_.calls(), before);
 }
 
 TEST_F(CudaWork, AttributesAreThisDevicesOwn) {
-  EXPECT_EQ(device_->attribute(DeviceAttribute::multiprocessor_count).value(), 16 * 100 + 10);
-  EXPECT_EQ(open(1)->attribute(DeviceAttribute::compute_capability_major).value(), 75 * 100 + 11);
+  EXPECT_EQ(device_->attribute(DeviceAttribute::multiprocessor_count).value(), 16 * 100);
+  EXPECT_EQ(open(1)->attribute(DeviceAttribute::compute_capability_major).value(), 75 * 100 + 1);
 }
 
 void add_one(void* counter) { ++*static_cast<int*>(counter); }
@@ -199,7 +283,7 @@ std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) 
   std::uint64_t target = second;
   void* parameters[] = {&target, &words[0]};
   int calls = 0;
-  const auto module = device.load_module(fake_image);
+  const auto module = device.load_module(image);
   step("module_load_data", module.has_value());
   const auto function = device.get_function(module.value_or(Module{}), "store_word");
   step("module_get_function", function.has_value());
@@ -230,27 +314,20 @@ std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) 
 
 TEST_F(CudaWork, AFailureOfAnyCallIsReportedByThatCall) {
   const auto peer = open(1);
-  const std::size_t before = driver_.log.size();
   const auto good = run_all(*device_, *peer);
   for (const auto& [name, failed] : good) ASSERT_FALSE(failed) << name;
-  ASSERT_EQ(driver_.log.size() - before, good.size()) << "one call of the driver each";
   for (std::size_t at = 0; at < good.size(); ++at) {
     SCOPED_TRACE(good[at].first);
-    driver_.fail_at = static_cast<int>(driver_.log.size() + at);
-    driver_.failure = 999;
-    driver_.peers.clear();
+    plan_.fail_call_of(good[at].first, 0, {0, 0, 998});
     const auto steps = run_all(*device_, *peer);
+    EXPECT_EQ(plan_.calls(), 1) << "one call of the driver each";
     EXPECT_TRUE(steps[at].second);
     for (std::size_t earlier = 0; earlier < at; ++earlier) EXPECT_FALSE(steps[earlier].second);
-    driver_.fail_at = -1;
-    driver_.events.clear();  // what a failing destroy left
-    driver_.modules.clear();
-    driver_.registered.clear();
   }
 }
 
 TEST_F(CudaWork, ADriverWithoutTheOptionalCallsStillOpensAndSaysWhatItLacks) {
-  CudaCalls old = FakeCudaDriver::calls();
+  CudaCalls old = calls_;
 #define GDRKIT_CUDA_CALL(member, symbol, ...)
 #define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) old.member = nullptr;
 #include "driver/cuda_calls.def"

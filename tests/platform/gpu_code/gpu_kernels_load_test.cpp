@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// When GpuKernels loads what, and what it says when an image is absent, corrupt or for other GPUs, on a fake driver.
+// When GpuKernels loads what, and what it says when an image is absent, corrupt or for other GPUs, on the emulated
+// driver.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,14 +12,52 @@
 #include <thread>
 #include <vector>
 
-#include "fake_cuda_driver.hpp"
+#include "driver/emulated_device_identity.hpp"
+#include "fakes/emulated_cuda.hpp"
+#include "fakes/fault_injection.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-using tests::FakeCudaDriver;
+using fakes::emulated_cuda;
+using fakes::FaultPlan;
+
+/// What the driver takes, and what it was given.
+struct Loads {
+  bool takes_any_image = false;               ///< and finds any name in it; launches only note their parameters
+  std::vector<std::string> functions;         ///< names asked for
+  std::vector<std::uint8_t> last_parameters;  ///< of a launch: so many bytes of the first, as this holds before
+  unsigned last_blocks = 0;
+  unsigned last_threads = 0;
+  int modules = 0;
+} loads;
+
+/// The emulated driver, for images of which it can run nothing.
+CudaCalls loading_calls() {
+  CudaCalls calls = emulated_cuda();
+  calls.module_load_data = [](void** module, const void*) {
+    constexpr int no_binary_for_gpu = 209;
+    if (!loads.takes_any_image) return no_binary_for_gpu;
+    ++loads.modules;
+    return *module = &loads, fakes::count_taken(0);
+  };
+  calls.module_unload = [](void*) { return --loads.modules, fakes::count_given_back(0); };
+  calls.module_get_function = [](void** function, void*, const char* name) {
+    loads.functions.emplace_back(name);
+    return *function = &loads, 0;
+  };
+  calls.launch_kernel = [](void*, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned, unsigned,
+                           void*, void** parameters, void**) {
+    loads.last_blocks = blocks;
+    loads.last_threads = threads;
+    std::memcpy(loads.last_parameters.data(), parameters[0], loads.last_parameters.size());
+    return 0;
+  };
+  calls.device_get_attribute = [](int* value, int attribute, int) { return *value = attribute * 100, 0; };
+  return calls;
+}
 
 /// The head of a fat binary and `body_bytes` of nothing; `promised_bytes` is what the head says of the body.
 std::vector<std::uint8_t> fat_binary(std::size_t body_bytes, std::uint64_t promised_bytes) {
@@ -37,15 +76,15 @@ GpuImages as_ptx(const std::vector<std::uint8_t>& image) { return {{}, {image.da
 class GpuKernelsLoad : public ::testing::Test {
  protected:
   void SetUp() override {
-    driver_.reset();
-    auto opened = open_cuda_device(0, FakeCudaDriver::calls());
+    loads = Loads();
+    auto opened = open_cuda_device(0, driver_);
     ASSERT_TRUE(opened) << opened.error().text();
     device_ = std::move(*opened);
+    plan_.fail_call(FaultPlan::never, {0, 0, 999});
   }
   void TearDown() override {
     device_.reset();
-    EXPECT_TRUE(driver_.is_clean());
-    driver_.reset();
+    EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before_);
   }
   /// The text of the refusal.
   std::string expect_refused(const std::vector<std::uint8_t>& image, const std::string& fragment) {
@@ -59,7 +98,10 @@ class GpuKernelsLoad : public ::testing::Test {
     return text;
   }
 
-  FakeCudaDriver& driver_ = FakeCudaDriver::instance();
+  const CudaCalls calls_ = loading_calls();
+  const int held_before_ = fakes::held_of_emulated_cuda();
+  FaultPlan plan_;
+  fakes::FaultyCuda driver_{calls_, plan_};
   std::unique_ptr<Device> device_;
 };
 
@@ -80,68 +122,66 @@ TEST_F(GpuKernelsLoad, CorruptImagesNeverReachTheDriver) {
   ptx.insert(ptx.begin(), 0);
   ptx.push_back(0);
   expect_refused(ptx, "neither PTX");  // it ends before what follows
-  for (const auto& call : driver_.log) EXPECT_NE(call, "module_load_data");
+  for (const auto& call : plan_.log()) EXPECT_NE(call, "module_load_data");
 }
 
 TEST_F(GpuKernelsLoad, AnImageForOtherGpusNamesThisOneAndWhatToDo) {
-  const std::string detail = expect_refused(fat_binary(100, 100), "Fake H200 (compute capability 7510.7610)");
+  const std::string detail = expect_refused(
+      fat_binary(100, 100), std::string(driver::emulated_device_name) + " (compute capability 7500.7600)");
   EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
   EXPECT_NE(detail.find("PTX for compute capability 7.0 and newer"), std::string::npos) << detail;
 }
 
 TEST_F(GpuKernelsLoad, AFailureOfAnyCallUnloadsWhatWasLoaded) {
-  driver_.takes_any_image = true;
+  loads.takes_any_image = true;
   const auto image = fat_binary(8, 8);
   GpuKernels kernels = *GpuKernels::load<>(*device_);
-  const std::vector<std::string> calls = {"module_load_data", "module_get_function", "func_load"};
-  for (std::size_t at = 0; at < calls.size(); ++at) {
-    driver_.fail_at = static_cast<int>(driver_.log.size() + at);
-    driver_.failure = 999;
+  for (const char* call : {"module_load_data", "module_get_function", "func_load"}) {
+    plan_.fail_call_of(call, 0, {0, 0, 999});
     EXPECT_FALSE(kernels.prepare(GpuKernel::copy, as_ptx(image)));
-    EXPECT_EQ(driver_.log[static_cast<std::size_t>(driver_.fail_at)], calls[at]);
-    EXPECT_TRUE(driver_.modules.empty()) << calls[at];
+    EXPECT_TRUE(plan_.was_reached()) << call;
+    EXPECT_EQ(loads.modules, 0) << call;
   }
-  driver_.fail_at = -1;
   EXPECT_TRUE(tests::succeeded(kernels.prepare(GpuKernel::copy, as_ptx(image)))) << "a failure is not remembered";
-  EXPECT_EQ(driver_.functions.back(), "gdrkit_copy");
+  EXPECT_EQ(loads.functions.back(), "gdrkit_copy");
 }
 
 TEST_F(GpuKernelsLoad, WithoutTheNumberOfMultiprocessorsOneBlockIsResident) {
-  driver_.fail_at = static_cast<int>(driver_.log.size());
+  plan_.fail_call(0, {0, 0, 999});
   const auto loaded = GpuKernels::load<>(*device_);
-  EXPECT_EQ(driver_.log[static_cast<std::size_t>(driver_.fail_at)], "device_get_attribute");
+  EXPECT_EQ(plan_.failed_call(), "device_get_attribute");
   ASSERT_TRUE(loaded);
   EXPECT_EQ(loaded->resident_blocks(), 1U);
 }
 
 TEST_F(GpuKernelsLoad, ParametersAndShapeReachTheDriverWhole) {
-  driver_.takes_any_image = true;
+  loads.takes_any_image = true;
   auto loaded = GpuKernels::load<GpuKernel::copy>(*device_);
   ASSERT_TRUE(loaded) << loaded.error().text();
   GpuKernels kernels = std::move(*loaded);
   CopyParameters parameters{0x1000, 0x2000, 12345, 7, 0};
-  driver_.last_parameters.resize(sizeof parameters);
+  loads.last_parameters.resize(sizeof parameters);
   EXPECT_TRUE(tests::succeeded(kernels.launch(parameters, {5, 128}, Stream{})));
-  EXPECT_EQ(std::memcmp(driver_.last_parameters.data(), &parameters, sizeof parameters), 0);
-  EXPECT_EQ(driver_.last_blocks, 5U);
-  EXPECT_EQ(driver_.last_threads, 128U);
-  driver_.fail_at = static_cast<int>(driver_.log.size());
+  EXPECT_EQ(std::memcmp(loads.last_parameters.data(), &parameters, sizeof parameters), 0);
+  EXPECT_EQ(loads.last_blocks, 5U);
+  EXPECT_EQ(loads.last_threads, 128U);
+  plan_.fail_call(0, {0, 0, 999});
   const auto failed = kernels.launch(parameters, {5, 128}, Stream{});
   ASSERT_FALSE(failed);
   EXPECT_NE(std::string(failed.error().text()).find("cuLaunchKernel"), std::string::npos) << failed.error().text();
 }
 
 TEST_F(GpuKernelsLoad, EachIsLoadedOnceAndNoOtherIs) {
-  driver_.takes_any_image = true;
+  loads.takes_any_image = true;
   auto loaded = GpuKernels::load<GpuKernel::gate, GpuKernel::atomic>(*device_);
   ASSERT_TRUE(loaded) << loaded.error().text();
-  EXPECT_EQ(driver_.functions, (std::vector<std::string>{"gdrkit_gate", "gdrkit_atomic"}));
-  driver_.last_parameters.resize(sizeof(CopyParameters));
+  EXPECT_EQ(loads.functions, (std::vector<std::string>{"gdrkit_gate", "gdrkit_atomic"}));
+  loads.last_parameters.resize(sizeof(CopyParameters));
   for (int launch = 0; launch < 3; ++launch) {
     EXPECT_TRUE(tests::succeeded(loaded->launch(CopyParameters{}, {1, 32}, Stream{})));
   }
-  EXPECT_EQ(driver_.functions, (std::vector<std::string>{"gdrkit_gate", "gdrkit_atomic", "gdrkit_copy"}));
-  EXPECT_EQ(driver_.modules.size(), 3U);
+  EXPECT_EQ(loads.functions, (std::vector<std::string>{"gdrkit_gate", "gdrkit_atomic", "gdrkit_copy"}));
+  EXPECT_EQ(loads.modules, 3);
 }
 
 /// A driver that many threads may call: it only counts.
@@ -153,7 +193,7 @@ int count_module(void** module, const void*) {
 }
 
 TEST_F(GpuKernelsLoad, ThreadsThatNeedTheSameLoadItOnce) {
-  CudaCalls calls = FakeCudaDriver::calls();
+  CudaCalls calls = calls_;
   calls.module_load_data = &count_module;
   calls.module_unload = [](void*) { return 0; };
   calls.module_get_function = [](void** function, void*, const char*) {
@@ -191,14 +231,12 @@ TEST_F(GpuKernelsLoad, EveryBuildHoldsThePtxOfEach){
 }
 
 TEST_F(GpuKernelsLoad, ADriverWithoutMachineCodeForItsGpuGetsPtx) {
-  driver_.takes_any_image = true;
-  driver_.fail_at = static_cast<int>(driver_.log.size()) + 1;  // after the number of multiprocessors
-  driver_.failure = 209;
+  loads.takes_any_image = true;
+  plan_.fail_call_of("module_load_data", 0, {0, 0, 209});
   const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
   const auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
-  EXPECT_EQ(driver_.log[static_cast<std::size_t>(driver_.fail_at)], "module_load_data");
   EXPECT_EQ(loaded.has_value(), has_machine_code) << "PTX is the last image";
-  EXPECT_EQ(std::count(driver_.log.begin(), driver_.log.end(), "module_load_data"), has_machine_code ? 2 : 1);
+  EXPECT_EQ(plan_.calls(), has_machine_code ? 2 : 1);
 }
 
 TEST_F(GpuKernelsLoad, ADriverThatTakesNothingIsNamedWithItsGpu) {
@@ -206,7 +244,8 @@ TEST_F(GpuKernelsLoad, ADriverThatTakesNothingIsNamedWithItsGpu) {
   ASSERT_FALSE(loaded) << "the fake driver has no GPU code that fits";
   EXPECT_EQ(loaded.error().errno_value, ENOEXEC);
   const std::string detail = loaded.error().text();
-  EXPECT_NE(detail.find("'gate' cannot be loaded on Fake H200"), std::string::npos) << detail;
+  EXPECT_NE(detail.find("'gate' cannot be loaded on " + std::string(driver::emulated_device_name)), std::string::npos)
+      << detail;
   EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
 }
 

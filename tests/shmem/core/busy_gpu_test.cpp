@@ -25,7 +25,7 @@ extern "C" int __wrap_gdrkit_open(const gdrkit_open_options*, gdrkit_context_t* 
     if (entry.automatic) continue;
     auto backend = entry.open({});
     if (!backend) return -backend.error().errno_value;
-    const auto opened = gdrkit::core::open_with(std::move(*backend), {}, &gdrkit::fakes::busy_gpu_threads());
+    const auto opened = gdrkit::core::open_with(std::move(*backend), {}, &gdrkit::fakes::busy_emulated_cuda());
     if (!opened) return -opened.error().errno_value;
     context->value = *opened;
     return 0;

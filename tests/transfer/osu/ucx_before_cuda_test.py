@@ -41,14 +41,14 @@ class UcxBeforeCuda(Test):
 
     def test_in_osu(self):
         ended, states = self.states("run", "-n", "2", "--", f"{BIN}/gdrkit", "osu", "latency", "-m", "8:8", "-i", "5",
-                                    STAND_IN_CUDA_HAS_NO_DEVICE="1")
+                                    EMULATED_CUDA_HAS_NO_DEVICE="1")
         self.assert_hooked_before_cuda(ended, states)
 
     def test_in_programs_of_shmem(self):
         command = ("run", "-n", "2", "--", f"{BIN}/gdrkit", "shmem", "info")
-        ended, states = self.states(*command, STAND_IN_CUDA_HAS_NO_DEVICE="1", GDRKIT_SHMEM_DISABLE_P2P="1")
+        ended, states = self.states(*command, EMULATED_CUDA_HAS_NO_DEVICE="1", GDRKIT_SHMEM_DISABLE_P2P="1")
         self.assert_hooked_before_cuda(ended, states)
-        ended, states = self.states(*command, STAND_IN_CUDA_HAS_NO_DEVICE="1")
+        ended, states = self.states(*command, EMULATED_CUDA_HAS_NO_DEVICE="1")
         self.assertEqual((ended.code, states), (77, []), "UCX was loaded for PEs of one machine")
 
     def test_in_the_library(self):

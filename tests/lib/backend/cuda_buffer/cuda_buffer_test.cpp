@@ -32,7 +32,7 @@ fakes::FakeCuda::Options gpus(std::vector<unsigned> visible, bool is_initialised
 }
 
 /// Allocates, copies both ways and frees, expecting success of each.
-void expect_served(driver::Cuda& cuda, int device) {
+void expect_served(const driver::CudaCalls& cuda, int device) {
   auto buffer = CudaBuffer::allocate(cuda, device, size);
   ASSERT_TRUE(buffer) << buffer.error().text();
   EXPECT_EQ((*buffer)->size_bytes(), size);
@@ -83,7 +83,7 @@ TEST(CudaBuffer, LeavesTheThreadsContextAloneOnAnyDevice) {
     auto buffer = CudaBuffer::allocate(machine.cuda, device, size);
     ASSERT_TRUE(buffer) << buffer.error().text();
     driver::PointerAttributes attributes;
-    ASSERT_EQ(machine.cuda.pointer_get_attributes((*buffer)->address(), &attributes), 0);
+    ASSERT_EQ(driver::pointer_attributes(machine.cuda, (*buffer)->address(), &attributes), 0);
     EXPECT_EQ(attributes.device_ordinal, device);
     EXPECT_EQ(machine.cuda.threads().current(), own);
     buffer->reset();

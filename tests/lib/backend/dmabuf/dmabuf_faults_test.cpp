@@ -33,7 +33,7 @@ constexpr Flow flows[] = {{"Content", true, false}, {"Plain", false, false}, {"I
 constexpr std::size_t flow_bytes = 128 * kib;
 
 /// Opens, pins, maps, and takes all down; the first error, and whether what was mapped showed the memory.
-base::Status run(driver::System& system, driver::Cuda& cuda, DmabufMachine& machine, std::uint64_t address) {
+base::Status run(driver::System& system, const driver::CudaCalls& cuda, DmabufMachine& machine, std::uint64_t address) {
   auto backend = open_dmabuf_on(system, cuda, machine.settings);
   if (!backend) return base::pass(backend);
   auto pin = (*backend)->pin({address, flow_bytes});

@@ -17,7 +17,7 @@ struct FlowEnd {
 };
 
 /// Runs to its end whatever fails, with a request for a mapping type on the way.
-FlowEnd run_flow(driver::System& system, driver::Cuda& cuda, std::uint64_t address, std::size_t size_bytes,
+FlowEnd run_flow(driver::System& system, const driver::CudaCalls& cuda, std::uint64_t address, std::size_t size_bytes,
                  const std::vector<std::uint8_t>& expected) {
   FlowEnd end;
   const auto note = [&end](const char* step, const base::Error& error) {
@@ -121,7 +121,7 @@ TEST(GdrdrvFault, UnpinsWhatItCannotUnmap) {
   Scene scene(0x0002'0006);
   fakes::FaultPlan plan;
   fakes::FaultySystem system(scene.machine.module, plan);
-  auto backend = open_gdrdrv_on(system, &scene.machine.cuda);
+  auto backend = open_gdrdrv_on(system, &scene.machine.cuda.calls());
   ASSERT_TRUE(backend);
   const auto pin = pin_or_fail(**backend, scene.memory.address(), Scene::size);
   (void)map_or_fail(*pin);

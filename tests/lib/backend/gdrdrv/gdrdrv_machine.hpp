@@ -14,6 +14,7 @@
 #include "backend/gdrdrv/gdrdrv_backend.hpp"
 #include "fakes/emulated_cuda.hpp"
 #include "fakes/fake_gdrdrv.hpp"
+#include "fakes/fault_injection.hpp"
 #include "platform/device/device.hpp"
 #include "support/device_access.hpp"
 
@@ -28,7 +29,7 @@ class GdrdrvMachine {
     if (opened) device = std::move(*opened);
   }
 
-  base::Result<std::unique_ptr<Backend>> open() { return open_gdrdrv_on(module, &cuda); }
+  base::Result<std::unique_ptr<Backend>> open() { return open_gdrdrv_on(module, &cuda.calls()); }
 
   /// Memory of the device, filled with a pattern.
   platform::Allocation allocate(std::size_t size_bytes) {
@@ -43,7 +44,8 @@ class GdrdrvMachine {
   }
 
   std::unique_ptr<platform::Device> device;
-  fakes::EmulatedCuda cuda;
+  fakes::FaultPlan cuda_faults;
+  fakes::FaultyCuda cuda{fakes::emulated_cuda(), cuda_faults};
   fakes::FakeGdrdrv module;
 };
 

@@ -76,7 +76,7 @@ TEST(GdrdrvPin, KeepsWhatMmapAnswers) {
 TEST(GdrdrvPin, LeavesTheJudgementToTheModuleWhereCudaHasNoOpinion) {
   for (const int answer : {3, 4, 34, 100}) {
     GdrdrvMachine machine;
-    machine.cuda.answer = answer;
+    machine.cuda_faults.fail_every("pointer_get_attributes", {0, 0, answer});
     const auto memory = machine.allocate(gpu_page + 10);
     {
       const auto backend = open_or_fail(machine);
@@ -111,7 +111,8 @@ TEST(GdrdrvPin, NeedsNoCudaAtAll) {
 // An error of CUDA's that says something is not hidden behind the module.
 TEST(GdrdrvPin, PassesOnWhatCudaSays) {
   GdrdrvMachine machine;
-  machine.cuda.answer = 700;  // CUDA_ERROR_ILLEGAL_ADDRESS: the context is broken
+  // CUDA_ERROR_ILLEGAL_ADDRESS: the context is broken
+  machine.cuda_faults.fail_every("pointer_get_attributes", {0, 0, 700});
   const auto memory = machine.allocate(gpu_page);
   const auto backend = open_or_fail(machine);
   const std::size_t before = machine.module.log().size();
@@ -156,7 +157,7 @@ TEST(GdrdrvPin, IsFoundFreedWhileItIsBeingMapped) {
   FreeingGdrdrv module;
   auto memory = machine.allocate(gpu_page);
   {
-    const auto backend = open_gdrdrv_on(module, &machine.cuda);
+    const auto backend = open_gdrdrv_on(module, &machine.cuda.calls());
     ASSERT_TRUE(backend);
     const auto pin = pin_or_fail(**backend, memory.address(), gpu_page);
     module.to_free = &memory;

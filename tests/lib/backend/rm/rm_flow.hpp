@@ -75,7 +75,7 @@ struct FlowEnd {
 };
 
 /// Runs to its end whatever fails. Allocates nothing after `open` unless the library does.
-inline FlowEnd run_flow(driver::System& system, driver::Cuda& cuda, const base::Settings& settings,
+inline FlowEnd run_flow(driver::System& system, const driver::CudaCalls& cuda, const base::Settings& settings,
                         std::uint64_t address, std::size_t size_bytes, const std::vector<std::uint8_t>& expected) {
   FlowEnd end;
   const auto note = [&end](const char* step, const base::Error& error) {

@@ -43,10 +43,10 @@ TEST(RmBackend, OpensWithoutTouchingCudaOrAGpusNode) {
 fakes::FakeCuda* cuda_to_load = nullptr;
 int cuda_loads = 0;
 
-base::Result<driver::Cuda*> load_cuda() noexcept {
+base::Result<const driver::CudaCalls*> load_cuda() noexcept {
   ++cuda_loads;
   if (cuda_to_load == nullptr) return base::fail(ENOENT, "no libcuda here");
-  return cuda_to_load;
+  return &cuda_to_load->calls();
 }
 
 TEST(RmBackend, MakesOneClientAtTheDriver) {

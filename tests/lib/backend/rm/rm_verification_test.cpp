@@ -220,7 +220,7 @@ TEST_F(RmVerification, RefusesRatherThanReadsWhatCudaCannotRead) {
   ASSERT_TRUE(opened);
   auto held = pin_or_fail(**opened, address, size);
   const fakes::Census before = machine.rm.census();
-  plan.fail_every("gather_dtoh_async", {0, 0, 700});
+  plan.fail_every("memcpy_2d_async", {0, 0, 700});
   const auto mapped = held->map(held->page_bytes(), MappingType::none);
   ASSERT_FALSE(mapped);
   EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("ILLEGAL_ADDRESS"));
