@@ -68,7 +68,10 @@ struct gdrkit_shmem_options {
   uint64_t heap_max_bytes; /* it never grows beyond; 0: the size of the largest GPU's memory */
   /* 1: if $GDRKIT_SHMEM_HEAP is not set, $NVSHMEM_SYMMETRIC_SIZE sets the size, in NVSHMEM's grammar (nvshmem.h) */
   uint32_t reads_nvshmem_variables;
-  uint32_t reserved; /* 0 */
+  /* 1, as NVSHMEM does it: without has_device, the device is that of the calling thread's current CUDA context, unless
+   * there is none or it is device 0. After init, the PE's device is current in that thread. The first call of malloc,
+   * calloc, align or barrier_all in a thread where another device is current prints a warning to stderr. */
+  uint32_t follows_current_device;
 };
 
 struct gdrkit_shmem_info {

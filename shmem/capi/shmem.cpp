@@ -12,6 +12,7 @@
 #include <new>
 
 #include "base/sized_struct.hpp"
+#include "shmem/capi/current_device.hpp"
 #include "shmem/capi/settings.hpp"
 #include "shmem/core/state_users.hpp"
 
@@ -20,6 +21,8 @@ using gdrkit::shmem_impl::bootstrap::release_unique_id;
 using gdrkit::shmem_impl::bootstrap::unique_id_bytes;
 using gdrkit::shmem_impl::bootstrap::UniqueId;
 using gdrkit::shmem_impl::capi::check_signal;
+using gdrkit::shmem_impl::capi::chosen_device;
+using gdrkit::shmem_impl::capi::DeviceWarning;
 using gdrkit::shmem_impl::capi::error_of;
 using gdrkit::shmem_impl::capi::options_from_environment;
 using gdrkit::shmem_impl::capi::pointer_with_pe;
@@ -61,7 +64,12 @@ base::Result<PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
   options->pe = given.pe;
   // The launcher's environment describes the parent, so a forked child does not use it.
   if (given.n_pes == 0 && is_forked_from_pe()) options->n_pes = 1;
-  if (given.has_device != 0) options->device = given.device;
+  options->leaves_device_current = given.follows_current_device != 0;
+  if (given.has_device != 0) {
+    options->device = given.device;
+  } else if (options->leaves_device_current) {
+    if (const auto chosen = chosen_device()) options->device = *chosen;
+  }
   if (given.timeout_ms != 0) options->limit = std::chrono::milliseconds(given.timeout_ms);
   if (given.heap_bytes != 0) options->heap_bytes = given.heap_bytes;
   if (given.heap_max_bytes != 0) options->heap_max_bytes = given.heap_max_bytes;
@@ -102,11 +110,14 @@ int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id) {
 
 namespace {
 
+DeviceWarning device_warning;
+
 int begin_pe(const gdrkit_shmem_options* options) {
   auto read_options = read(options);
   if (!read_options) return error_of(read_options);
   auto pe = Pe::start(*read_options);
   if (!pe) return error_of(pe);
+  if (read_options->leaves_device_current) device_warning.enable();
   auto kept = fill_and_keep(std::move(*pe));
   return kept ? 0 : error_of(kept);
 }
@@ -251,16 +262,25 @@ int gdrkit_shmem_describe(int pe, char* text, size_t size_bytes) {
 const char* gdrkit_shmem_last_error(void) { return last_error; }
 
 void* gdrkit_shmem_malloc(size_t size_bytes) {
-  return pointer_with_pe([=](Pe& self) { return self.allocate(size_bytes, 1, false); });
+  return pointer_with_pe([=](Pe& self) {
+    device_warning.check(self, "malloc");
+    return self.allocate(size_bytes, 1, false);
+  });
 }
 
 void* gdrkit_shmem_calloc(size_t count, size_t size_bytes) {
   const bool fits = size_bytes == 0 || count <= SIZE_MAX / size_bytes;
-  return pointer_with_pe([=](Pe& self) { return self.allocate(fits ? count * size_bytes : SIZE_MAX, 1, true); });
+  return pointer_with_pe([=](Pe& self) {
+    device_warning.check(self, "calloc");
+    return self.allocate(fits ? count * size_bytes : SIZE_MAX, 1, true);
+  });
 }
 
 void* gdrkit_shmem_align(size_t alignment, size_t size_bytes) {
-  return pointer_with_pe([=](Pe& self) { return self.allocate(size_bytes, alignment, false); });
+  return pointer_with_pe([=](Pe& self) {
+    device_warning.check(self, "align");
+    return self.allocate(size_bytes, alignment, false);
+  });
 }
 
 int gdrkit_shmem_free(void* address) {
@@ -374,5 +394,8 @@ int gdrkit_shmem_sync_all(void) {
   return with_pe([](Pe& self) { return self.sync_all(); });
 }
 int gdrkit_shmem_barrier_all(void) {
-  return with_pe([](Pe& self) { return self.barrier_all(); });
+  return with_pe([](Pe& self) {
+    device_warning.check(self, "barrier_all");
+    return self.barrier_all();
+  });
 }

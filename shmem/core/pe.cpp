@@ -12,6 +12,9 @@ namespace gdrkit::shmem_impl::core {
 base::Result<std::unique_ptr<Pe>> Pe::start(const PeOptions& options) noexcept try {
   std::unique_ptr<Pe> pe(new Pe());
   if (auto connected = pe->connect(options); !connected) return base::pass(connected);
+  if (options.leaves_device_current) {
+    if (auto current = pe->device().make_current(); !current) return base::pass(current);
+  }
   return pe;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while a PE was started");

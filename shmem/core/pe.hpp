@@ -24,6 +24,7 @@ namespace gdrkit::shmem_impl::core {
 
 struct PeOptions : parts::ConnectionOptions {
   bool compares_stream_collectives = false;
+  bool leaves_device_current = false;  ///< in the thread that starts the PE
 };
 
 /// Thread-safe, except start and finalize. One thread of each PE calls the collective functions.

@@ -44,19 +44,12 @@ typedef struct {
   { 0 }
 #endif
 
-/* Options whose device is the one that the program chose with cudaSetDevice before, where it is not the first. */
 static inline struct gdrkit_shmem_options gdrkit_nvshmem_options(void) {
   struct gdrkit_shmem_options options;
   memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
   options.reads_nvshmem_variables = 1;
-#if defined(__CUDACC__) && !defined(GDRKIT_SHMEM_MODULE)
-  int device = 0;
-  if (cudaGetDevice(&device) == cudaSuccess && device != 0) {
-    options.has_device = 1;
-    options.device = device;
-  }
-#endif
+  options.follows_current_device = 1;
   return options;
 }
 
