@@ -288,7 +288,10 @@ const Advice advice_acs_persist = {
     {"boot with pci=disable_acs_redir=PORT;PORT (all ports in one option, in quotes for GRUB), or install a unit with "
      "ExecStart=setpci -s PORT ECAP_ACS+6.w=0000 for each port",
      true, true, true, "cat /proc/cmdline"},
-    "a unit may call a script, which this check does not read; some firmware keeps redirection off by itself"};
+    "a unit may call a script, which this check does not read; some firmware keeps redirection off by itself",
+    {},
+    {{RecordedPath::Kind::setpci, "/etc/{rc.local,systemd/system/*.service*}",
+      "what sets configuration space at boot"}}};
 
 void check_acs_persist(const Machine& machine, Findings& findings) {
   if (!has_paths(machine, findings) || cannot_see_ports(machine, findings)) return;

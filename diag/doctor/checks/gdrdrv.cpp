@@ -233,7 +233,10 @@ const Advice advice_gdr_flavour = {
     "uncached and slowly; one built for the open driver cannot be loaded with the proprietary one",
     {"rebuild gdrdrv with the headers of the loaded driver (dkms install --force gdrdrv/VERSION) and reload it", true,
      false, true, "grep flavor /proc/driver/gdrdrv/params; head -1 /proc/driver/nvidia/version"},
-    "GDRCopy reports the flavour in /proc since 2.5; this check does not read a compressed gdrdrv.ko"};
+    "GDRCopy reports the flavour in /proc since 2.5; this check does not read a compressed gdrdrv.ko",
+    {},
+    {{RecordedPath::Kind::content, "/lib/modules/*/{updates/dkms,extra,updates,kernel/drivers/misc}/gdrdrv.ko",
+      "the flavour of a gdrdrv that is not loaded"}}};
 
 void check_gdr_flavour(const Machine& machine, Findings& findings) {
   if (machine.driver.is_absent()) {

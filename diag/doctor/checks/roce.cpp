@@ -169,7 +169,9 @@ const Advice advice_roce_tc = {
     "switches choose the queue by these bits: packets with another class get no reserved buffer and are dropped first",
     {"set the variables to the adapter's class, or unset them: an adapter's own class replaces that of the program",
      false, false, true, "cat /sys/class/infiniband/ADAPTER/tc/1/traffic_class"},
-    "the upper six bits count (106 and 104 are both DSCP 26); the switches define which queue a class uses"};
+    "the upper six bits count (106 and 104 are both DSCP 26); the switches define which queue a class uses",
+    {},
+    {{RecordedPath::Kind::content, "/sys/class/infiniband/*/tc/*/traffic_class", "RoCE: traffic class"}}};
 
 namespace {
 

@@ -32,7 +32,9 @@ const Advice advice_sec_lockdown = {
     "refused",
     {"sign the modules and enrol their key (sudo mokutil --import KEY), and set PCI options on the Linux command line",
      true, true, true, "cat /sys/kernel/security/lockdown"},
-    "if the file does not exist, there is no lockdown"};
+    "if the file does not exist, there is no lockdown",
+    {},
+    {{RecordedPath::Kind::content, "/sys/kernel/security/lockdown", "lockdown"}}};
 
 void check_sec_lockdown(const Machine& machine, Findings& findings) {
   const auto line = machine.view.line("/sys/kernel/security/lockdown");
@@ -50,7 +52,9 @@ const Advice advice_sec_secureboot = {
     {"run sudo mokutil --import KEY   # the key of DKMS: /var/lib/shim-signed/mok/MOK.der or /var/lib/dkms/mok.pub; "
      "confirm it at the next boot",
      true, true, true, "mokutil --sb-state; sudo modprobe gdrdrv"},
-    "a module may be missing for another reason: with this one modprobe prints 'Key was rejected by service'"};
+    "a module may be missing for another reason: with this one modprobe prints 'Key was rejected by service'",
+    {},
+    {{RecordedPath::Kind::content, "/sys/firmware/efi/efivars/SecureBoot-*", "Secure Boot"}}};
 
 void check_sec_secureboot(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;

@@ -46,7 +46,9 @@ const Advice advice_cpu_governor = {
              "WantedBy=multi-user.target",
      .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-governor.service",
      .risk = "idle processors use more power; tuned or another power service may undo it. cpupower is in "
-             "linux-cpupower (Debian), linux-tools (Ubuntu), kernel-tools (Red Hat)"}};
+             "linux-cpupower (Debian), linux-tools (Ubuntu), kernel-tools (Red Hat)"},
+    {{RecordedPath::Kind::content, "/sys/devices/system/cpu/cpu*/cpufreq/{scaling_governor,scaling_driver}",
+      "processors: governor"}}};
 
 void check_cpu_governor(const Machine& machine, Findings& findings) {
   const std::string folder = "/sys/devices/system/cpu/";
@@ -148,7 +150,11 @@ const Advice advice_sys_removeipc = {
     "system users are not affected; without a launcher that runs jobs outside of sessions this is harmless",
     {.file = "/etc/systemd/logind.conf.d/gdrkit-ipc.conf",
      .text = "[Login]\nRemoveIPC=no",
-     .enable = "systemctl restart systemd-logind"}};
+     .enable = "systemctl restart systemd-logind"},
+    {{RecordedPath::Kind::content, "/{etc,run,usr/local/lib,usr/lib}/systemd/{logind.conf,logind.conf.d/*.conf}",
+      "whether memory of batch jobs outlives a login"},
+     {RecordedPath::Kind::name, "/{etc/slurm,etc/slurm-llnl,var/spool/slurmd,run/slurmd.pid}",
+      "whether this is a node of Slurm"}}};
 
 namespace {
 
