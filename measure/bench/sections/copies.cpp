@@ -20,7 +20,7 @@ std::vector<std::size_t> every_power_of_two() {
 std::vector<Cell> copies_cells(Session* session) {
   CopyScene scene;
   scene.section = "copies";
-  scene.methods.assign(std::begin(all_methods), std::end(all_methods));
+  scene.methods = all_copy_methods();
   std::vector<Cell> cells;
   for (const Direction direction : {Direction::to_device, Direction::from_device}) {
     for (const std::size_t size : session->sizes_or(session->options().is_quick ? quick_sizes : every_power_of_two())) {

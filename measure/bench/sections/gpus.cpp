@@ -19,36 +19,36 @@ struct Pair {
   std::shared_ptr<platform::Device> second;
 };
 
-Series series_of(Method method, Direction direction, const std::string& which, bool has_raw) {
+Series series_of(const CopyMethod& method, Direction direction, const std::string& which, bool has_raw) {
   const std::string group = std::string("gpus/") + direction_name(direction);
   Series series;
-  series.id = group + "/" + which + "/" + method_name(method);
+  series.id = group + "/" + which + "/" + method.name;
   series.group = group;
   series.title =
-      which + (direction == Direction::to_device ? ", to the device, " : ", from the device, ") + method_title(method);
+      which + (direction == Direction::to_device ? ", to the device, " : ", from the device, ") + method.title;
   series.operation = "copy";
   series.direction = direction_name(direction);
-  series.method = method_name(method);
+  series.method = method.name;
   series.conditions = {{"gpus", which}};
   series.x_name = "size_bytes";
   series.unit = "GB/s";
   series.is_lower_better = false;
-  if (method != Method::raw && has_raw) series.control = group + "/" + which + "/" + method_name(Method::raw);
+  if (&method != &copy_methods::raw && has_raw) series.control = group + "/" + which + "/" + copy_methods::raw.name;
   return series;
 }
 
 /// Both GPUs' batches of one way of copying.
 struct MethodBatches {
-  Method method = Method::mapping;
+  const CopyMethod* method;
   Batches of_each;
 };
 
 /// Appends the batches of one more GPU, which is current. Ways that do not serve this size stay empty.
 void append(CopyStation* station, Direction direction, std::vector<MethodBatches>* methods) {
   for (MethodBatches& way : *methods) {
-    if (!station->has(way.method)) continue;
-    const Contender contender = station->contender(way.method, direction);
-    station->verify(way.method, direction, contender);
+    if (!station->has(*way.method)) continue;
+    const Contender contender = station->contender(*way.method, direction);
+    station->verify(*way.method, direction, contender);
     way.of_each.push_back(contender.run_batch);
   }
 }
@@ -56,7 +56,7 @@ void append(CopyStation* station, Direction direction, std::vector<MethodBatches
 void measure_pair(Session* session, const Pair& pair, Direction direction, std::size_t size_bytes, const Effort& effort,
                   Collector* collector) {
   std::vector<std::unique_ptr<CopyStation>> stations;
-  std::vector<MethodBatches> methods = {{Method::mapping, {}}, {Method::raw, {}}};
+  std::vector<MethodBatches> methods = {{&copy_methods::mapping, {}}, {&copy_methods::raw, {}}};
   for (platform::Device* const device : {pair.first, pair.second.get()}) {
     const auto current = device->make_current();
     if (!current.has_value()) throw CannotMeasure(current.error().text());
@@ -79,7 +79,7 @@ void measure_pair(Session* session, const Pair& pair, Direction direction, std::
     const std::size_t copies = turn == 2 ? stations.size() : 1;
     std::vector<double> rates;
     for (const double ns : measured[index].round_ns) rates.push_back(static_cast<double>(size_bytes * copies) / ns);
-    const Method method = methods[index / std::size(turns)].method;
+    const CopyMethod& method = *methods[index / std::size(turns)].method;
     collector->add(series_of(method, direction, turns[turn], session->has_raw()),
                    make_point(static_cast<double>(size_bytes), std::move(rates), measured[index].operations_per_round));
   }

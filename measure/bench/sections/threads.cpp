@@ -9,22 +9,22 @@ namespace {
 
 constexpr std::size_t most_threads = 64;
 
-Series series_of(Method method, Direction direction, std::size_t size_bytes, bool has_raw) {
+Series series_of(const CopyMethod& method, Direction direction, std::size_t size_bytes, bool has_raw) {
   const std::string group = std::string("threads/") + direction_name(direction);
   const std::string head = group + "/" + std::to_string(size_bytes) + "/";
   Series series;
-  series.id = head + method_name(method);
+  series.id = head + method.name;
   series.group = group;
   series.title = cli::size_text(size_bytes) +
-                 (direction == Direction::to_device ? " to the device, " : " from the device, ") + method_title(method);
+                 (direction == Direction::to_device ? " to the device, " : " from the device, ") + method.title;
   series.operation = "copy";
   series.direction = direction_name(direction);
-  series.method = method_name(method);
+  series.method = method.name;
   series.conditions = {{"size_bytes", std::to_string(size_bytes)}};
   series.x_name = "threads";
   series.unit = "GB/s";
   series.is_lower_better = false;
-  if (method != Method::raw && has_raw) series.control = head + method_name(Method::raw);
+  if (&method != &copy_methods::raw && has_raw) series.control = head + copy_methods::raw.name;
   return series;
 }
 
@@ -35,21 +35,21 @@ void measure_threads(Session* session, Direction direction, std::size_t size_byt
     stations.push_back(std::make_unique<CopyStation>(session, session->device(), size_bytes));
   }
   CopyTeam team(threads, session->cpus());
-  std::vector<Method> methods;
+  std::vector<const CopyMethod*> methods;
   std::vector<std::vector<std::function<double(std::size_t)>>> batches;
-  for (const Method method : {Method::mapping, Method::raw}) {
-    if (!stations[0]->has(method)) continue;
+  for (const CopyMethod* method : {&copy_methods::mapping, &copy_methods::raw}) {
+    if (!stations[0]->has(*method)) continue;
     methods.push_back(method);
     batches.emplace_back();
     for (const auto& station : stations) {
-      const Contender contender = station->contender(method, direction);
-      station->verify(method, direction, contender);
+      const Contender contender = station->contender(*method, direction);
+      station->verify(*method, direction, contender);
       batches.back().push_back(contender.run_batch);
     }
   }
   std::vector<Contender> contenders;
   for (std::size_t index = 0; index < methods.size(); ++index) {
-    contenders.push_back({method_name(methods[index]),
+    contenders.push_back({methods[index]->name,
                           [&team, &own = batches[index]](std::size_t count) { return team.run(own, count); }, nullptr});
   }
   const std::vector<Measured> measured =
@@ -58,7 +58,7 @@ void measure_threads(Session* session, Direction direction, std::size_t size_byt
     std::vector<double> rates;
     // Bytes a nanosecond are 10^9 bytes a second.
     for (const double ns : measured[index].round_ns) rates.push_back(static_cast<double>(size_bytes * threads) / ns);
-    collector->add(series_of(methods[index], direction, size_bytes, session->has_raw()),
+    collector->add(series_of(*methods[index], direction, size_bytes, session->has_raw()),
                    make_point(static_cast<double>(threads), std::move(rates), measured[index].operations_per_round));
   }
 }
