@@ -24,8 +24,8 @@
  *
  * Members from `table` on are protected by `lock`.
  */
-#ifndef GDRKIT_PEERMEM_H
-#define GDRKIT_PEERMEM_H
+#ifndef GDRKIT_PEERMEM_REGISTRATION_H
+#define GDRKIT_PEERMEM_REGISTRATION_H
 
 #include <linux/kref.h>
 #include <linux/mutex.h>
@@ -66,31 +66,8 @@ struct peermem_registration {
 	bool is_shown; /* the adapter may use the addresses in `sg` */
 };
 
-/* module.c */
-extern bool peermem_persistent;
-bool peermem_is_registered(void);
-void peermem_tell_core(gdrkit_core_context core_context);
-
-/* client.c */
-extern const struct peer_memory_client peermem_operations; /* without name and version */
 void peermem_put(struct peermem_registration *registration);
-
-/* pin.c: 0 or a negative errno; after an error nothing is pinned. */
-int peermem_pin(struct peermem_registration *registration);
-void peermem_unpin(struct peermem_registration *registration);
-/* For those left behind, by the process that pinned. False: the driver still has it. */
-bool peermem_give_back(struct peermem_registration *registration);
-/* At unloading, without registrations: no callback runs in this module afterwards. */
-void peermem_drain(void);
-
-/* left_behind.c: registrations that the core has released and whose pin the driver still has. */
-void peermem_leave_behind(struct peermem_registration *registration);
-void peermem_retry_left_behind(void); /* those of the calling process */
-void peermem_forget_left_behind(struct peermem_registration *registration); /* for the callback, at its end */
-
-/* mapping.c */
-int peermem_dma_map(struct sg_table *sg_head, void *context, struct device *device, int unused, int *count);
-int peermem_dma_unmap(struct sg_table *sg_head, void *context, struct device *device);
+/* Not before put_pages or release: until then the core may still write to the entries, also after an invalidation. */
 void peermem_free_addresses(struct peermem_registration *registration);
 
 #endif
