@@ -7,6 +7,7 @@
 #include "base/result.hpp"
 #include "measure/bench/measure/copy_cell.hpp"
 #include "measure/bench/measure/elsewhere.hpp"
+#include "platform/gpu_code/burn_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::measure::bench {

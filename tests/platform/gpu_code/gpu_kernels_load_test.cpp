@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fake_cuda_driver.hpp"
+#include "platform/gpu_code/copy_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "support/results.hpp"
 

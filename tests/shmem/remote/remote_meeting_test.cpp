@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "platform/gpu_code/collective_params.hpp"
 #include "support/shmem_job.hpp"
 
 namespace gdrkit::shmem_impl::remote {

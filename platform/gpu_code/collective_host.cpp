@@ -1,53 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// collective: one PE's part of a collective of a team, by the functions of gdrkit/shmem_collectives.cuh.
-#if defined(GDRKIT_GPU_KERNEL)
-GDRKIT_GPU_KERNEL(collective, CollectiveParameters)
-
-#elif defined(GDRKIT_GPU_PARAMETERS)
-#include <gdrkit/detail/shmem_team.cuh>
-
-#include <cstdint>
-
-namespace gdrkit::platform {
-
-enum class CollectiveOperation : std::uint32_t { sync, barrier, broadcast, fcollect, alltoall, reduce, reducescatter };
-enum class CollectiveRoute : std::uint32_t { small, large, parts };  ///< shmem::detail::Route
-
-/// The blocks are the lanes: all PEs launch as many, of as many threads.
-struct CollectiveParameters {
-  gdrkit_shmem_device_state state;
-  shmem::TeamState team;
-  std::uint64_t target;      ///< in the own heap, as the source
-  std::uint64_t source;      ///< no overlap, but for what gdrkit/shmem_collectives.h names
-  std::uint64_t size_bytes;  ///< of a part, where an operation has one for each PE
-  std::uint64_t ticket;      ///< written to the team's report at the end; 0: none
-  CollectiveOperation operation;
-  CollectiveRoute route;
-  std::uint32_t root;         ///< of broadcast
-  std::uint32_t type;         ///< of reductions: gdrkit_shmem_type
-  std::uint32_t reduction;    ///< gdrkit_shmem_reduction
-  std::uint32_t piece_bytes;  ///< of the route parts: a multiple of 16
-};
-
-}  // namespace gdrkit::platform
-
-#elif defined(GDRKIT_GPU_PART)
-#include "platform/gpu_code/collective_work.cuh"
-
-namespace gdrkit::platform {
-
-extern "C" __global__ void __launch_bounds__(512, 1) gdrkit_collective(const CollectiveParameters parameters) {
-  (void)run_collective(parameters, shmem::block(), {blockIdx.x, gridDim.x});
-}
-
-}  // namespace gdrkit::platform
-
-#elif defined(GDRKIT_HOST_PART)
+// The host's part of the GPU kernel `collective`.
+#include "platform/gpu_code/collective_params.hpp"
 #include "platform/gpu_code/collective_work.cuh"
 #include "platform/gpu_code/host_access.hpp"
 
 namespace gdrkit::platform {
+namespace {
 
 static_assert(static_cast<int>(CollectiveRoute::small) == static_cast<int>(shmem::detail::Route::small) &&
               static_cast<int>(CollectiveRoute::large) == static_cast<int>(shmem::detail::Route::large) &&
@@ -89,8 +48,10 @@ void play(const CollectiveParameters& parameters, LaunchShape shape) noexcept {
   }
 }
 
-}  // namespace gdrkit::platform
+}  // namespace
 
-#else
-#error "gpu_kernels.def chooses a part of this file"
-#endif
+base::Status GpuKernels::launch(const CollectiveParameters& parameters, LaunchShape shape, Stream stream) noexcept {
+  return launch_any<GpuKernel::collective>(parameters, shape, stream, check, play);
+}
+
+}  // namespace gdrkit::platform

@@ -1,26 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // copy: copies with 16-byte words, all threads, some loops.
-#if defined(GDRKIT_GPU_KERNEL)
-GDRKIT_GPU_KERNEL(copy, CopyParameters)
-
-#elif defined(GDRKIT_GPU_PARAMETERS)
-#include <cstdint>
-
-namespace gdrkit::platform {
-
-/// Copies `size_bytes` from source to target, `loops` times over. All threads take part, 16 bytes at a time.
-struct CopyParameters {
-  std::uint64_t target;  ///< a multiple of 16
-  std::uint64_t source;  ///< a multiple of 16; must not overlap the target
-  std::uint64_t size_bytes;
-  std::uint32_t loops;
-  std::uint32_t unused;
-};
-
-}  // namespace gdrkit::platform
-
-#elif defined(GDRKIT_GPU_PART)
+#include "platform/gpu_code/copy_params.hpp"
 #include "platform/gpu_code/device_access.cuh"
 
 namespace gdrkit::platform {
@@ -52,30 +33,3 @@ extern "C" __global__ void gdrkit_copy(const CopyParameters parameters) {
 }
 
 }  // namespace gdrkit::platform
-
-#elif defined(GDRKIT_HOST_PART)
-#include <atomic>
-#include <cstring>
-
-#include "platform/gpu_code/host_access.hpp"
-
-namespace gdrkit::platform {
-
-base::Status check(const CopyParameters& parameters, LaunchShape, unsigned) noexcept {
-  if (parameters.target % 16 == 0 && parameters.source % 16 == 0) return {};
-  return base::fail(EINVAL, "copy: source and target must be multiples of 16");
-}
-
-void play(const CopyParameters& parameters, LaunchShape) noexcept {
-  for (std::uint32_t loop = 0; loop < parameters.loops; ++loop) {
-    std::memcpy(reinterpret_cast<void*>(parameters.target), reinterpret_cast<const void*>(parameters.source),
-                parameters.size_bytes);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // each loop's copy is made: nothing may leave one out
-  }
-}
-
-}  // namespace gdrkit::platform
-
-#else
-#error "gpu_kernels.def chooses a part of this file"
-#endif
