@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/harness/samples.hpp"
-#include "measure/pplat/rounds.hpp"
+#include "measure/pplat/pplat_rounds.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
 #include "measure/tool_parts/counts.hpp"
 #include "platform/device/cuda_calls.hpp"

@@ -127,6 +127,11 @@ class Layers(TidyTest):
         self.plant("lib/base/a.hpp", "namespace gdrkit::base {\nusing namespace gdrkit::driver;\n}\n")
         self.expect(check_layers, "lib/base/a.hpp:2: a header may not have a using namespace")
 
+    def test_refuses_two_files_of_a_product_with_one_name(self):
+        self.plant("lib/base/a.hpp")
+        self.plant("lib/cpu/a.hpp")
+        self.expect(check_layers, "lib/cpu/a.hpp: lib/base/a.hpp has this name too")
+
     def test_refuses_circles_in_kernel_modules(self):
         self.plant("kernel/gdrdrv/pin.h")
         self.plant("kernel/gdrdrv/pin.c", '#include "pin.h"\n#include "orphans.h"\n')

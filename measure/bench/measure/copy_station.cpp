@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "measure/bench/measure/pattern.hpp"
+#include "measure/bench/measure/copy_pattern.hpp"
 
 namespace gdrkit::measure::bench {
 CopyStation::CopyStation(Session* session, platform::Device* device, std::size_t size_bytes)

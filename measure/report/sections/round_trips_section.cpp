@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "measure/report/section.hpp"
+#include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {
 

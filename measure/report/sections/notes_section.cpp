@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "measure/report/section.hpp"
+#include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "measure/report/section.hpp"
+#include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "diag/doctor/checks/environment.hpp"
+#include "diag/doctor/checks/environment_checks.hpp"
 #include "diag/doctor/checks/initramfs.hpp"
 
 namespace gdrkit::diag::doctor {

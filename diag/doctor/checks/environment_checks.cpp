@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Group environment: names, origins and left-overs of what is set for NCCL, UCX, NVSHMEM and MPI.
-#include "diag/doctor/checks/environment.hpp"
+#include "diag/doctor/checks/environment_checks.hpp"
 
 #include <algorithm>
 #include <set>

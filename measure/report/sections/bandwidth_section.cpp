@@ -3,7 +3,7 @@
 // Measured bandwidths, and those that follow from the times of copies.
 #include <utility>
 
-#include "measure/report/section.hpp"
+#include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {
 namespace {

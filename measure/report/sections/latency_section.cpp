@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/report/section.hpp"
+#include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {
 

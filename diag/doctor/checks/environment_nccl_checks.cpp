@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "cli/interface/shell_word.hpp"
-#include "diag/doctor/checks/environment.hpp"
+#include "diag/doctor/checks/environment_checks.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "measure/report/chart/style.hpp"
-#include "measure/report/section.hpp"
+#include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/pplat/rounds.hpp"
+#include "measure/pplat/pplat_rounds.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/copybw/bandwidth.hpp"
+#include "measure/copybw/copy_bandwidth.hpp"
 
 #include <algorithm>
 #include <cstring>

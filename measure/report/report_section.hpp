@@ -12,7 +12,7 @@
 namespace gdrkit::measure::report {
 
 #define GDRKIT_REPORT_SECTION(name) void add_##name(Source* source, Chapter* chapter);
-#include "measure/report/sections.def"
+#include "measure/report/report_sections.def"
 #undef GDRKIT_REPORT_SECTION
 
 /// Shows every picture that `wants` it and that no earlier section showed, as charts or lists, under the heading.

@@ -8,8 +8,8 @@
 #include <new>
 
 #include "base/result.hpp"
+#include "measure/bench/measure/copy_pattern.hpp"
 #include "measure/bench/measure/copy_station.hpp"
-#include "measure/bench/measure/pattern.hpp"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::measure::bench {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "measure/report/section.hpp"
+#include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {
 namespace {
