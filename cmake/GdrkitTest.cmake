@@ -1,15 +1,22 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # gdrkit_add_test(NAME SOURCES file... LABELS label... [LIBRARIES target...] [LAYERS layer...] [TIMEOUT seconds]
-# [APART file...] [THREADS_FILTER filter]): a GoogleTest program that may use the inside of the library; each of its tests becomes one
+# [APART file...] [OPTIMISED] [THREADS_FILTER filter]): a GoogleTest program that may use the inside of the library; each of its tests becomes one
 # CTest test. With sanitizers the whole program is one: their start and their search for leaks take longer than most tests.
-# Labels: see tests/README.md. LAYERS: these of lib/ are all it needs, so that it is soon built for another architecture. TIMEOUT is for one test (60 s if not said). APART: see GdrkitUnity.cmake. THREADS_FILTER: the
+# Labels: see tests/README.md. LAYERS: these of lib/ are all it needs, so that it is soon built for another architecture. TIMEOUT is for one test (60 s if not said). APART: see GdrkitUnity.cmake. OPTIMISED: for a
+# program whose tests compute for seconds. THREADS_FILTER: the
 # tests that the thread sanitizer runs, where most of the program's have one thread (all if not said).
 
 include(GoogleTest)
 
 # What the thread sanitizer looks at: the programs with the label "threads".
 add_custom_target(threads_tests)
+
+# Optimising them was more than half of the compiler's time for tests. The code that they test keeps its own level.
+set(GDRKIT_TEST_LEVEL "")
+if(GDRKIT_COLD_LEVEL)
+  set(GDRKIT_TEST_LEVEL -O0)
+endif()
 
 # GoogleTest's headers are half of what the compiler reads for a test. Precompiled once for all tests, which use -fPIE.
 function(gdrkit_precompile_for_tests)
@@ -18,7 +25,7 @@ function(gdrkit_precompile_for_tests)
     target_link_libraries(gdrkit_precompiled_for_tests PRIVATE GTest::gmock)
     set_target_properties(gdrkit_precompiled_for_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(gdrkit_precompiled_for_tests PRIVATE -fPIE)
-    target_compile_options(gdrkit_precompiled_for_tests PRIVATE ${GDRKIT_COLD_LEVEL})
+    target_compile_options(gdrkit_precompiled_for_tests PRIVATE ${GDRKIT_TEST_LEVEL})
   endif()
 endfunction()
 
@@ -30,11 +37,11 @@ function(gdrkit_set_test_options target) # files apart...
     gdrkit_precompile_for_tests()
     target_precompile_headers(${target} REUSE_FROM gdrkit_precompiled_for_tests)
   endif()
-  target_compile_options(${target} PRIVATE ${GDRKIT_COLD_LEVEL})
+  target_compile_options(${target} PRIVATE ${GDRKIT_TEST_LEVEL})
 endfunction()
 
 function(gdrkit_add_test name)
-  cmake_parse_arguments(TEST "" "TIMEOUT;THREADS_FILTER" "SOURCES;LABELS;LIBRARIES;LAYERS;APART" ${ARGN})
+  cmake_parse_arguments(TEST "OPTIMISED" "TIMEOUT;THREADS_FILTER" "SOURCES;LABELS;LIBRARIES;LAYERS;APART" ${ARGN})
   if(NOT TEST_SOURCES OR NOT TEST_LABELS)
     message(FATAL_ERROR "gdrkit_add_test(${name}): SOURCES and LABELS are needed")
   endif()
@@ -54,6 +61,11 @@ function(gdrkit_add_test name)
   endif()
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} ${layers} GTest::gmock GTest::gtest_main)
   gdrkit_set_test_options(${name} ${TEST_APART})
+  if(TEST_OPTIMISED)
+    # Headers that were precompiled at another level cannot be read.
+    set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
+    target_compile_options(${name} PRIVATE ${GDRKIT_COLD_LEVEL})
+  endif()
   if("threads" IN_LIST TEST_LABELS)
     add_dependencies(threads_tests ${name})
   endif()
@@ -89,17 +101,24 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
+# gdrkit_add_test_objects(NAME SOURCES file... [LIBRARIES target...] [INCLUDES folder...]): tests that are compiled once and linked
+# into several programs, as $<TARGET_OBJECTS:NAME>.
+function(gdrkit_add_test_objects name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;INCLUDES" ${ARGN})
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} gdrkit_inside gdrkit_platform GTest::gmock)
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${TEST_INCLUDES})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIE)
+  gdrkit_set_test_options(${name})
+endfunction()
+
 # gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target... [INCLUDES folder...]): runs the same tests twice:
 # NAME_emulated_test on the emulated device everywhere, NAME_gpu_test (label gpu) on GPUs if there are any. Both are
 # linked from the same objects, which read the program's name (support/place.hpp).
 function(gdrkit_add_place_tests name)
   cmake_parse_arguments(TEST "" "LABEL" "SOURCES;LIBRARIES;INCLUDES" ${ARGN})
-  add_library(${name}_objects OBJECT EXCLUDE_FROM_ALL ${TEST_SOURCES})
-  target_link_libraries(${name}_objects PRIVATE ${TEST_LIBRARIES} gdrkit_inside gdrkit_platform GTest::gmock)
-  target_include_directories(${name}_objects PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${TEST_INCLUDES})
-  set_target_properties(${name}_objects PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(${name}_objects PRIVATE -fPIE)
-  gdrkit_set_test_options(${name}_objects)
+  gdrkit_add_test_objects(${name}_objects SOURCES ${TEST_SOURCES} LIBRARIES ${TEST_LIBRARIES} INCLUDES ${TEST_INCLUDES})
   foreach(place emulated gpu)
     set(labels ${TEST_LABEL} threads)
     if(place STREQUAL "gpu")

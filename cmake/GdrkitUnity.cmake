@@ -47,7 +47,7 @@ function(gdrkit_precompile)
   endforeach()
 endfunction()
 
-# The optimisation level of code that runs once: targets named COLD, and tests. The tested library keeps its own level.
+# The optimisation level of code that runs once: targets named COLD.
 set(GDRKIT_COLD_LEVEL "")
 if(NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^Rel")
   set(GDRKIT_COLD_LEVEL -O1)

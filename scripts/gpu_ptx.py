@@ -36,9 +36,9 @@ def find_images():
     """Returns {name of a GPU kernel: (its source, the source's options)}."""
     images = {"mover": ("lib/engine/mover/mover.cu", ("-Ilib",))}
     with open(os.path.join(ROOT, LIST), encoding="ascii") as file:
-        listed = re.findall(r'(?m)^#include "(.*)[.]cuh"$', file.read())
-    for path in listed:
-        images[os.path.basename(path)] = ("platform/gpu_code/image.cu", ("-I.", "-Iinclude", f'-DGDRKIT_GPU_FILE="{path}.cuh"'))
+        listed = re.findall(r"(?m)^GDRKIT_GPU_KERNEL\((\w+),", file.read())
+    for name in listed:
+        images[name] = (f"platform/gpu_code/{name}.cu", ("-I.", "-Iinclude"))
     return images
 
 

@@ -8,6 +8,7 @@
 
 #include "cli/interface/exit_code.hpp"
 #include "diag/machine/machine.hpp"
+#include "diag/machine/recorded_path.hpp"
 
 namespace gdrkit::diag::doctor {
 
@@ -43,6 +44,7 @@ struct Advice {
   Remedy remedy;
   const char* trap;  ///< what may mislead; "" if nothing
   Steps steps{};
+  std::vector<RecordedPath> paths{};  ///< what the check reads and snapshot/paths.def does not name
 };
 
 struct Finding {

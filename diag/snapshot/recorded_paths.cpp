@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "diag/doctor/check.hpp"
+
 namespace gdrkit::diag::snapshot {
 namespace {
 
@@ -32,11 +34,17 @@ bool may_be_secret(std::string_view spelt) {
 }  // namespace
 
 const std::vector<RecordedPath>& recorded_paths() {
-  static const std::vector<RecordedPath> paths = {
+  static const std::vector<RecordedPath> paths = [] {
+    std::vector<RecordedPath> all = {
 #define GDRKIT_PATH(kind, pattern, purpose) {Kind::kind, pattern, purpose},
 #include "diag/snapshot/paths.def"
 #undef GDRKIT_PATH
-  };
+    };
+    for (const doctor::Check& check : doctor::all_checks()) {
+      all.insert(all.end(), check.advice->paths.begin(), check.advice->paths.end());
+    }
+    return all;
+  }();
   return paths;
 }
 

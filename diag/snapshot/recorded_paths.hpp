@@ -1,24 +1,20 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RecordedPaths: paths.def and variables.def, the lists of what a recording holds.
+// RecordedPaths: the lists of what a recording holds: paths.def with the paths of the checks, and variables.def.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "diag/machine/recorded_path.hpp"
+
 namespace gdrkit::diag::snapshot {
 
-enum class Kind { content, name, setpci, variables };
+using Kind = RecordedPath::Kind;
 
 /// "content", "name", "setpci", "variables".
 [[nodiscard]] const char* name_of(Kind kind);
-
-struct RecordedPath {
-  Kind kind;
-  const char* pattern;
-  const char* purpose;
-};
 
 [[nodiscard]] const std::vector<RecordedPath>& recorded_paths();
 /// "/a/{b,c}" as "/a/b" and "/a/c".

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The module: what is made when it is loaded, and ends when it is unloaded.
+// The module: what is made when it is loaded, and ends when it is unloaded; and opening and closing its file.
+#include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
 
 #include "flavour.h"
 #include "gdrdrv.h"
@@ -11,15 +14,54 @@
 #include "mapping.h"
 #include "mapping_type.h"
 #include "node.h"
+#include "orphans.h"
+#include "owner.h"
+#include "pinning.h"
 #include "proc_files.h"
 #include "provider.h"
 #include "session.h"
 
+static int open(struct inode *inode, struct file *file)
+{
+	struct gdrdrv_session *session = kzalloc(sizeof(*session), GFP_KERNEL);
+
+	if (!session)
+		return -ENOMEM;
+	session->owner = gdrdrv_owner_get_current();
+	if (!session->owner) {
+		kfree(session);
+		return -ENOMEM;
+	}
+	gdrdrv_handles_init(&session->handles, gdrdrv_params_handle_limit());
+	address_space_init_once(&session->mapping);
+	session->mapping.host = inode;
+	session->mapping.a_ops = inode->i_mapping->a_ops;
+	mapping_set_gfp_mask(&session->mapping, GFP_KERNEL);
+	file->f_mapping = &session->mapping;
+	file->private_data = session;
+	gdrdrv_orphans_retry();
+	return 0;
+}
+
+/* The last user of the file is gone, whoever that was: no VMA, no ioctl and no mmap is left. */
+static int release(struct inode *inode, struct file *file)
+{
+	struct gdrdrv_session *session = file->private_data;
+
+	gdrdrv_pin_unpin_all(session);
+	file->f_mapping = inode->i_mapping;
+	gdrdrv_owner_put(session->owner);
+	mutex_destroy(&session->handles.lock);
+	kfree(session);
+	gdrdrv_orphans_retry();
+	return 0;
+}
+
 /* No compat_ioctl: a handle times the page size does not fit what a 32-bit program can hand to mmap. */
 static const struct file_operations operations = {
 	.owner = THIS_MODULE,
-	.open = gdrdrv_session_open,
-	.release = gdrdrv_session_release,
+	.open = open,
+	.release = release,
 	.unlocked_ioctl = gdrdrv_ioctl,
 	.mmap = gdrdrv_mapping_create,
 };

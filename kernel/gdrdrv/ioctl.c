@@ -12,6 +12,7 @@
 #include "mapping_type.h"
 #include "owner.h"
 #include "pin.h"
+#include "pinning.h"
 #include "session.h"
 
 union argument {

@@ -11,6 +11,7 @@
 #include "gdrdrv.h"
 #include "owner.h"
 #include "pin.h"
+#include "provider.h"
 
 static DEFINE_SPINLOCK(orphans_lock);
 static LIST_HEAD(orphans);
@@ -96,7 +97,7 @@ void gdrdrv_orphans_retry(void)
 	take_own(&own);
 	list_for_each_entry_safe(pin, next, &own, orphan) {
 		list_del(&pin->orphan);
-		if (gdrdrv_pin_give_back(pin)) {
+		if (gdrdrv_provider_give_back(pin)) {
 			enlist(pin);
 			continue;
 		}

@@ -22,16 +22,8 @@
 #include "handle_table.h"
 
 struct gdrdrv_owner;
-struct gdrdrv_pin_v2_request;
 struct gdrdrv_session;
 struct nvidia_p2p_page_table;
-
-/* What a user asks for, both forms of the request in one. */
-struct gdrdrv_pin_wish {
-	u64 address;
-	u64 bytes;
-	u32 flags;
-};
 
 struct gdrdrv_pin {
 	struct gdrdrv_range range;
@@ -66,21 +58,17 @@ struct gdrdrv_pin {
 	bool has_ended;	     /* the callback has done all but signal is_callback_done */
 };
 
-/* Pins and gives the handle. 0 or a negative errno. */
-int gdrdrv_pin_create(struct gdrdrv_session *session, const struct gdrdrv_pin_wish *wish, u64 *handle);
+/* A pin with one user and one reference for all users, or NULL without memory. It has no range of handles yet. */
+struct gdrdrv_pin *gdrdrv_pin_make(struct gdrdrv_session *session);
 
 /* The live or revoked pin behind a handle, one user more; NULL for a handle that names none. */
 struct gdrdrv_pin *gdrdrv_pin_look_up(struct gdrdrv_session *session, u64 handle);
 void gdrdrv_pin_get(struct gdrdrv_pin *pin);
 void gdrdrv_pin_put(struct gdrdrv_pin *pin);
 
-/* -EINVAL for a handle that names no pin; otherwise the handle is gone, and the answer is the provider's. */
-int gdrdrv_pin_unpin(struct gdrdrv_session *session, u64 handle);
-void gdrdrv_pin_unpin_all(struct gdrdrv_session *session);
-
-/* For orphans: once more to the provider. 0 says that the pin is gone; otherwise as gdrdrv_provider_put. */
-int gdrdrv_pin_give_back(struct gdrdrv_pin *pin);
-/* For orphans: the provider has let go. */
+/* Drops a reference. */
+void gdrdrv_pin_release(struct gdrdrv_pin *pin);
+/* The provider has let go: its reference, and what the owner was charged. */
 void gdrdrv_pin_forget(struct gdrdrv_pin *pin);
 
 #endif

@@ -76,11 +76,39 @@ static int put_revocable(struct gdrdrv_pin *pin)
 	return result;
 }
 
-int gdrdrv_provider_put(struct gdrdrv_pin *pin)
+/* 0: the provider has released the pin, or a callback has taken it or is about to: see is_revoked. */
+static int put(struct gdrdrv_pin *pin)
 {
 	if (!pin->is_persistent)
 		return as_user_errno(put_revocable(pin));
 	return as_user_errno(nvidia_p2p_put_pages_persistent(pin->address, pin->table, 0));
+}
+
+static bool is_revoked(struct gdrdrv_pin *pin)
+{
+	bool result;
+
+	down_read(&pin->lock);
+	result = pin->is_revoked;
+	up_read(&pin->lock);
+	return result;
+}
+
+int gdrdrv_provider_give_back(struct gdrdrv_pin *pin)
+{
+	int result = is_revoked(pin) ? 0 : put(pin);
+
+	/*
+	 * The provider's 0 says that the pin is gone, or that a callback has it: put_pages waits for one that had begun, so
+	 * this is seen here. From another process it could also mean that nothing was found; provider.c does not ask there.
+	 */
+	if (is_revoked(pin)) {
+		wait_for_completion(&pin->is_callback_done);
+		result = 0;
+	}
+	if (!result)
+		gdrdrv_pin_forget(pin);
+	return result;
 }
 
 void gdrdrv_provider_drain(void)

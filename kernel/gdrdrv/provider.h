@@ -17,12 +17,10 @@ int gdrdrv_provider_get(struct gdrdrv_pin *pin, bool force_pcie, void (*revoke)(
 			struct nvidia_p2p_page_table **table);
 
 /*
- * Gives a pin back that is dead and zapped.
- *   0         the provider has released it, or a callback has taken it or is about to: see pin->is_revoked
- *   -EXDEV    only the process that pinned can give it back, and this is another one; nothing was done
- *   else      the provider refused. It keeps a persistent pin for ever, and no second attempt may be made.
+ * Gives a pin back that is dead and zapped. 0: the pin is gone. -EXDEV: only the process that pinned can give it back.
+ * Other errno: the provider refused; it keeps a persistent pin for ever, and no second attempt may be made.
  */
-int gdrdrv_provider_put(struct gdrdrv_pin *pin);
+int gdrdrv_provider_give_back(struct gdrdrv_pin *pin);
 
 /* At unloading, without pins: no callback runs in this module afterwards. */
 void gdrdrv_provider_drain(void);

@@ -17,7 +17,4 @@ struct gdrdrv_session {
 	struct address_space mapping;
 };
 
-int gdrdrv_session_open(struct inode *inode, struct file *file);
-int gdrdrv_session_release(struct inode *inode, struct file *file);
-
 #endif

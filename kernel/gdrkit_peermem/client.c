@@ -7,23 +7,12 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
-#include "peermem.h"
-
-static void free_registration(struct kref *references)
-{
-	struct peermem_registration *registration = container_of(references, struct peermem_registration, references);
-
-	peermem_free_addresses(registration);
-	gdrkit_process_put(&registration->process);
-	mutex_destroy(&registration->lock);
-	kfree(registration);
-	module_put(THIS_MODULE);
-}
-
-void peermem_put(struct peermem_registration *registration)
-{
-	kref_put(&registration->references, free_registration);
-}
+#include "client.h"
+#include "core.h"
+#include "left_behind.h"
+#include "mapping.h"
+#include "pin.h"
+#include "registration.h"
 
 /* Rounds outward to whole pages. False: no range that a program can have. */
 static bool set_range(struct peermem_registration *registration, u64 address, u64 size)

@@ -5,7 +5,9 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 
-#include "peermem.h"
+#include "left_behind.h"
+#include "pages.h"
+#include "registration.h"
 
 static DEFINE_SPINLOCK(lock);
 static LIST_HEAD(all);

@@ -6,8 +6,9 @@
 #include <linux/pci.h>
 #include <linux/printk.h>
 
+#include "mapping.h"
 #include "p2p_table.h"
-#include "peermem.h"
+#include "registration.h"
 
 static int check_mapping(const struct peermem_registration *registration, const struct nvidia_p2p_dma_mapping *mapping)
 {
@@ -155,12 +156,4 @@ int peermem_dma_unmap(struct sg_table *sg_head, void *context, struct device *de
 {
 	unmap(context);
 	return 0;
-}
-
-/* Not before put_pages or release: until then the core may still write to the entries, also after an invalidation. */
-void peermem_free_addresses(struct peermem_registration *registration)
-{
-	if (registration->sg.sgl)
-		sg_free_table(&registration->sg);
-	memset(&registration->sg, 0, sizeof(registration->sg));
 }

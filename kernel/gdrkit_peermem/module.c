@@ -9,8 +9,11 @@
 #include <linux/path.h>
 #include <linux/string.h>
 
+#include "client.h"
+#include "core.h"
 #include "flavour.h"
-#include "peermem.h"
+#include "peer_mem.h"
+#include "pin.h"
 
 /* NVIDIA's clients use this name too, and libraries look for it; two clients for one memory would be one too many. */
 #define CLIENT_NAME "nv_mem"
@@ -22,36 +25,11 @@
 #define KNOWS_UNMAPS true
 #endif
 
-bool peermem_persistent = true;
-module_param_named(persistent, peermem_persistent, bool, 0444);
-MODULE_PARM_DESC(persistent, "Y: memory stays until it is deregistered, even if the program frees it. N: freeing it ends the registration");
-
 static bool invalidate_unmaps = true;
 module_param(invalidate_unmaps, bool, 0444);
 MODULE_PARM_DESC(invalidate_unmaps, "with persistent=N: Y: the module unmaps after an invalidation. N: the RDMA core does, as stacks before MLNX_OFED 5.1");
 
-/*
- * Weak, so that the module can be loaded where the core lacks them, to say so. Data, since a call or a comparison in
- * code need not reach address 0 on every machine; volatile, since the compiler believes that a function has an address.
- */
-extern typeof(ib_register_peer_memory_client) ib_register_peer_memory_client __weak;
-extern typeof(ib_unregister_peer_memory_client) ib_unregister_peer_memory_client __weak;
-static typeof(&ib_register_peer_memory_client) volatile core_register = ib_register_peer_memory_client;
-static typeof(&ib_unregister_peer_memory_client) volatile core_unregister = ib_unregister_peer_memory_client;
-
 static struct peer_memory_client_ex client;
-static invalidate_peer_memory invalidate;
-static void *core_handle;
-
-bool peermem_is_registered(void)
-{
-	return READ_ONCE(core_handle) != NULL;
-}
-
-void peermem_tell_core(gdrkit_core_context core_context)
-{
-	invalidate(READ_ONCE(core_handle), core_context);
-}
 
 static bool exists(const char *name)
 {
@@ -96,9 +74,7 @@ static void prepare_client(void)
 
 static int __init peermem_init(void)
 {
-	void *handle;
-
-	if (!core_register || !core_unregister) {
+	if (!peermem_core_has_interface()) {
 		pr_err("the RDMA core that is loaded has no peer-memory interface (only MLNX_OFED, DOCA and some vendors' have): "
 		       "register GPU memory through a dma-buf instead (ibv_reg_dmabuf_mr), which needs no module\n");
 		return -EOPNOTSUPP;
@@ -107,13 +83,11 @@ static int __init peermem_init(void)
 	if (holder())
 		return refuse_for(holder());
 	prepare_client();
-	handle = core_register(&client.client, peermem_persistent ? NULL : &invalidate);
-	if (!handle) {
+	if (!peermem_register(&client.client)) {
 		pr_err("the RDMA core refused the client; another one may hold the name " CLIENT_NAME " (see " PEERS_FOLDER
 		       "), which is to be unloaded first\n");
 		return -EINVAL;
 	}
-	WRITE_ONCE(core_handle, handle);
 	pr_info("registered as " CLIENT_NAME ", %s, " GDRKIT_FLAVOUR_NAME " flavour\n",
 		peermem_persistent ? "persistent" : "with invalidation");
 	return 0;
@@ -122,7 +96,7 @@ static int __init peermem_init(void)
 /* Only without registrations: each holds a reference to the module, also those that the core has released. */
 static void __exit peermem_exit(void)
 {
-	core_unregister(core_handle);
+	peermem_unregister();
 	peermem_drain();
 }
 

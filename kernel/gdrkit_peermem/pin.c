@@ -1,15 +1,19 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pinning GPU memory, giving it back, and the driver's callback that takes it away.
+// Pinning GPU memory, ending a pin, and the driver's callback that takes it away.
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include <linux/jiffies.h>
 #include <linux/printk.h>
 
+#include "core.h"
+#include "left_behind.h"
 #include "p2p_drain.h"
 #include "p2p_lock.h"
 #include "p2p_table.h"
-#include "peermem.h"
+#include "pages.h"
+#include "pin.h"
+#include "registration.h"
 
 /* See wait_for_mapping(). Long against what is waited for, short against what a user notices. */
 #define LONGEST_WAIT (HZ / 10)
@@ -52,7 +56,7 @@ static void wait_for_mapping(struct peermem_registration *registration)
 	wait_event_timeout(registration->mapped, !READ_ONCE(registration->is_mapping), LONGEST_WAIT);
 }
 
-/* The driver's callback; the order of its steps is argued in peermem.h. */
+/* The driver's callback; the order of its steps is argued in registration.h. */
 static void revoked(void *data)
 {
 	struct peermem_registration *registration = data;
@@ -97,35 +101,6 @@ static int get_pages(struct peermem_registration *registration, struct nvidia_p2
 	return error;
 }
 
-static bool is_revoked(struct peermem_registration *registration)
-{
-	bool result;
-
-	mutex_lock(&registration->lock);
-	result = registration->is_revoked;
-	mutex_unlock(&registration->lock);
-	return result;
-}
-
-/*
- * With the lock held from before the table is read, so that it still names this pin, or none, when the driver looks for
- * it. A callback that begins after that is let through by put_pages, which waits for its end and answers 0.
- */
-static int put_revocable(struct peermem_registration *registration)
-{
-	struct nvidia_p2p_page_table *table;
-	int error = 0;
-
-	gdrkit_p2p_lock();
-	mutex_lock(&registration->lock);
-	table = registration->is_revoked ? NULL : registration->table;
-	mutex_unlock(&registration->lock);
-	if (table)
-		error = nvidia_p2p_put_pages(0, 0, registration->start, table);
-	gdrkit_p2p_unlock();
-	return error;
-}
-
 int peermem_pin(struct peermem_registration *registration)
 {
 	struct nvidia_p2p_page_table *table;
@@ -155,37 +130,6 @@ int peermem_pin(struct peermem_registration *registration)
 	return error;
 }
 
-static void complain(const struct peermem_registration *registration, int error)
-{
-	pr_err_ratelimited("the driver kept %llu bytes at 0x%llx pinned (errno %d)\n", registration->length,
-			   registration->start, -error);
-}
-
-/* The driver has no callbacks for these. It may have dropped a reference even where it fails, so there is no second try. */
-static void unpin_persistent(struct peermem_registration *registration)
-{
-	int error = nvidia_p2p_put_pages_persistent(registration->start, registration->table, 0);
-
-	if (error)
-		complain(registration, error);
-	peermem_put(registration);
-}
-
-/* The 0 of put_pages is believed here: this is the process that pinned, and a callback that had begun has set is_revoked. */
-bool peermem_give_back(struct peermem_registration *registration)
-{
-	int error = put_revocable(registration);
-
-	if (is_revoked(registration))
-		return true; /* and the callback drops the pin's reference */
-	if (error) {
-		complain(registration, error);
-		return false;
-	}
-	peermem_put(registration);
-	return true;
-}
-
 /*
  * Gives the pages back, unless the callback has taken them or is about to: then the driver does that by itself when the
  * callback returns. No lock is taken for it there, for this may be the callback's thread. What the driver keeps, or this
@@ -202,7 +146,7 @@ void peermem_unpin(struct peermem_registration *registration)
 	if (!has_pages)
 		return;
 	if (registration->is_persistent)
-		unpin_persistent(registration);
+		peermem_give_back_persistent(registration);
 	else if (!gdrkit_process_is_current(&registration->process) || !peermem_give_back(registration))
 		peermem_leave_behind(registration);
 }

@@ -8,7 +8,6 @@
 #include <memory>
 #include <utility>
 
-#include "cli/interface/device_choice.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
@@ -70,13 +69,7 @@ class Apiperf {
                                             : cli::choose_nodes(options.numa)) {}
 
   cli::ExitCode run() {
-    cli::apply(options_.common);
-    const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
-    cli::print_note(choice, options_.common.json.is_on_stdout());
-    device_ = cli::open_device(choice, options_.common.device);
-    report_.is_emulated = choice.is_emulated;
-    report_.machine = platform::describe_machine(device_.get());
-    report_.names = cli::backend_names();
+    device_ = open_for_report(options_.common, &report_);
     settle();
     const Clock clock;
     report_.clock = describe(clock);

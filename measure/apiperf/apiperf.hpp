@@ -7,15 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/interface/banner.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
 #include "measure/apiperf/call_cost.hpp"
-#include "measure/harness/machine_noise.hpp"
-#include "measure/result/result.hpp"
 #include "measure/tool_parts/mapped_buffer.hpp"
 #include "measure/tool_parts/numa_sweep.hpp"
-#include "platform/facts/machine.hpp"
+#include "measure/tool_parts/tool_report.hpp"
 
 namespace gdrkit::measure::apiperf {
 
@@ -29,13 +26,7 @@ struct ApiperfOptions {
   std::string mapping_type = "default";
 };
 
-struct ApiperfReport {
-  bool is_emulated = false;
-  platform::Machine machine;
-  cli::BackendNames names;
-  std::optional<platform::Place> place;
-  std::optional<ClockDescription> clock;
-  std::optional<MachineNoise> noise;
+struct ApiperfReport : ToolReport {
   std::vector<CallCost> costs;
   std::optional<NumaSweep> sweep;
 };

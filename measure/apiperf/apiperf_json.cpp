@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "cli/interface/json_document.hpp"
-#include "gdrkit/gdrkit.h"
 #include "measure/apiperf/apiperf.hpp"
 #include "measure/result/result_document.hpp"
 
@@ -30,16 +29,7 @@ Measured in_rounds(const std::vector<double>& us) {
 }  // namespace
 
 void write_apiperf_json(const ApiperfOptions& options, const ApiperfReport& report) {
-  Result result;
-  result.tool = "apiperf";
-  result.version = gdrkit_version();
-  result.date = cli::today();
-  result.is_emulated = report.is_emulated;
-  result.backend = report.names.backend;
-  result.machine = report.machine;
-  result.place = report.place;
-  result.clock = report.clock;
-  result.noise = report.noise;
+  Result result = result_of("apiperf", report);
   result.settings = {{"allocation", options.allocation},
                      {"mapping_type", options.mapping_type},
                      {"iterations", std::to_string(options.iterations)},

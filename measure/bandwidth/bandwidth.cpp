@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "cli/interface/common_options.hpp"
-#include "measure/bandwidth/report.hpp"
+#include "measure/bandwidth/bandwidth_report.hpp"
 
 namespace gdrkit::measure::bandwidth {
 namespace {

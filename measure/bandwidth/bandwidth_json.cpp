@@ -4,7 +4,7 @@
 
 #include "cli/interface/json_document.hpp"
 #include "gdrkit/gdrkit.h"
-#include "measure/bandwidth/report.hpp"
+#include "measure/bandwidth/bandwidth_report.hpp"
 #include "measure/result/result_document.hpp"
 
 namespace gdrkit::measure::bandwidth {

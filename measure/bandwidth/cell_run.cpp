@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "platform/gpu_code/chase_params.hpp"
+#include "platform/gpu_code/copy_params.hpp"
+
 namespace gdrkit::measure::bandwidth {
 namespace {
 

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <thread>
 
+#include "platform/gpu_code/copy_params.hpp"
+#include "platform/gpu_code/gate_params.hpp"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::measure::bandwidth {

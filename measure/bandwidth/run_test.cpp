@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "measure/bandwidth/report.hpp"
+#include "measure/bandwidth/bandwidth_report.hpp"
 #include "measure/harness/samples.hpp"
 
 namespace gdrkit::measure::bandwidth {

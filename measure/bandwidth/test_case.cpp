@@ -42,7 +42,7 @@ const std::vector<TestCase>& test_cases() {
   static const std::vector<TestCase> all = {
 #define GDRKIT_BUS_TEST(name, family, mover, flow, is_bidirectional, description) \
   {#name, Family::family, Mover::mover, Flow::flow, is_bidirectional, description},
-#include "measure/bandwidth/tests.def"
+#include "measure/bandwidth/bandwidth_tests.def"
 #undef GDRKIT_BUS_TEST
   };
   return all;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TestCase: a line of tests.def.
+// TestCase: a line of bandwidth_tests.def.
 #pragma once
 
 #include <string>

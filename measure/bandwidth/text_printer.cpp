@@ -5,7 +5,7 @@
 
 #include "cli/interface/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
-#include "measure/bandwidth/report.hpp"
+#include "measure/bandwidth/bandwidth_report.hpp"
 
 namespace gdrkit::measure::bandwidth {
 namespace {

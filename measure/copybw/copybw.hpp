@@ -10,7 +10,7 @@
 #include "cli/interface/banner.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
-#include "measure/copybw/bandwidth.hpp"
+#include "measure/copybw/copy_bandwidth.hpp"
 #include "measure/tool_parts/numa_sweep.hpp"
 #include "platform/facts/machine.hpp"
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/interface/device_choice.hpp"
 #include "measure/copylat/printer.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
 #include "measure/tool_parts/counts.hpp"
@@ -120,13 +119,7 @@ class Copylat {
   }
 
   cli::ExitCode run() {
-    cli::apply(options_.common);
-    const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
-    cli::print_note(choice, options_.common.json.is_on_stdout());
-    device_ = cli::open_device(choice, options_.common.device);
-    report_.is_emulated = choice.is_emulated;
-    report_.machine = platform::describe_machine(device_.get());
-    report_.names = cli::backend_names();
+    device_ = open_for_report(options_.common, &report_);
     settle();
     if (!options_.with_pin_cost || options_.with_raw) run_on_buffer();
     if (options_.with_pin_cost) run_pin_cost();

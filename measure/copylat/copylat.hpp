@@ -7,14 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "cli/interface/banner.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
 #include "measure/copylat/latency.hpp"
 #include "measure/copylat/pin_cost.hpp"
 #include "measure/copylat/raw_comparison.hpp"
 #include "measure/tool_parts/numa_sweep.hpp"
-#include "platform/facts/machine.hpp"
+#include "measure/tool_parts/tool_report.hpp"
 
 namespace gdrkit::measure::copylat {
 
@@ -45,13 +44,9 @@ struct LatencyTable {
   std::vector<LatencyRow> rows;
 };
 
-struct CopylatReport {
-  bool is_emulated = false;
-  platform::Machine machine;
-  cli::BackendNames names;
+struct CopylatReport : ToolReport {
   std::string mapping_type;
-  int cpu = -1;                          ///< the benchmark stayed on
-  std::optional<platform::Place> place;  ///< not under GDRCopy's name
+  int cpu = -1;  ///< the benchmark stayed on
   std::string place_line;
   std::vector<LatencyTable> tables;
   std::string raw_kind;

@@ -12,6 +12,7 @@
 #include "measure/harness/clock.hpp"
 #include "measure/tool_parts/mapped_buffer.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/ping_pong_params.hpp"
 
 namespace gdrkit::measure::pplat {
 

@@ -9,10 +9,9 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "cli/interface/device_choice.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/harness/samples.hpp"
-#include "measure/pplat/rounds.hpp"
+#include "measure/pplat/pplat_rounds.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
 #include "measure/tool_parts/counts.hpp"
 #include "platform/device/cuda_calls.hpp"
@@ -119,13 +118,7 @@ class Pplat {
   }
 
   cli::ExitCode run() {
-    cli::apply(options_.common);
-    const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
-    cli::print_note(choice, options_.common.json.is_on_stdout());
-    device_ = cli::open_device(choice, options_.common.device);
-    report_.is_emulated = choice.is_emulated;
-    report_.machine = platform::describe_machine(device_.get());
-    report_.names = cli::backend_names();
+    device_ = open_for_report(options_.common, &report_);
     auto loaded = platform::GpuKernels::load<platform::GpuKernel::ping_pong>(*device_);
     if (!loaded) throw cli::Failure(cli::ExitCode::cannot_run, loaded.error().text());
     kernels_ = std::make_unique<platform::GpuKernels>(std::move(*loaded));

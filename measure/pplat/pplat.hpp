@@ -7,15 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/interface/banner.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
-#include "measure/harness/machine_noise.hpp"
 #include "measure/harness/rounds.hpp"
 #include "measure/pplat/match.hpp"
-#include "measure/result/result.hpp"
 #include "measure/tool_parts/numa_sweep.hpp"
-#include "platform/facts/machine.hpp"
+#include "measure/tool_parts/tool_report.hpp"
 
 namespace gdrkit::measure::pplat {
 
@@ -40,14 +37,8 @@ struct PplatOptions {
 };
 
 /// Round trips by each way, from interleaved rounds. round_ns holds medians of rounds, or what the GPU measured.
-struct PplatReport {
-  bool is_emulated = false;
-  platform::Machine machine;
-  cli::BackendNames names;
+struct PplatReport : ToolReport {
   std::string mapping_type;
-  std::optional<platform::Place> place;
-  std::optional<ClockDescription> clock;
-  std::optional<MachineNoise> noise;
   std::vector<Measured> ways;
   bool is_cut_short = false;  ///< the time was up before all iterations
   std::optional<NumaSweep> sweep;

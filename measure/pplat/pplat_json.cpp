@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "cli/interface/json_document.hpp"
-#include "gdrkit/gdrkit.h"
 #include "measure/pplat/pplat.hpp"
 #include "measure/result/result_document.hpp"
 
@@ -9,16 +8,7 @@ namespace gdrkit::measure::pplat {
 namespace {
 
 Result result_of(const PplatOptions& options, const PplatReport& report) {
-  Result result;
-  result.tool = "pplat";
-  result.version = gdrkit_version();
-  result.date = cli::today();
-  result.is_emulated = report.is_emulated;
-  result.backend = report.names.backend;
-  result.machine = report.machine;
-  result.place = report.place;
-  result.clock = report.clock;
-  result.noise = report.noise;
+  Result result = measure::result_of("pplat", report);
   result.settings = {{"allocation", options.allocation},
                      {"mapping_type", report.mapping_type},
                      {"store_kernel", report.names.store_kernel},

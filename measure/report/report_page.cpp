@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "measure/report/comparison_chapter.hpp"
-#include "measure/report/section.hpp"
+#include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {
 namespace {
@@ -14,7 +14,7 @@ using AddSection = void (*)(Source* source, Chapter* chapter);
 
 constexpr AddSection sections[] = {
 #define GDRKIT_REPORT_SECTION(name) &add_##name,
-#include "measure/report/sections.def"
+#include "measure/report/report_sections.def"
 #undef GDRKIT_REPORT_SECTION
 };
 

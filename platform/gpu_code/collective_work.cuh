@@ -5,6 +5,8 @@
 
 #include <gdrkit/shmem_collectives.cuh>
 
+#include "platform/gpu_code/collective_params.hpp"
+
 namespace gdrkit::platform {
 
 /// The part of one lane.

@@ -5,10 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <new>
-
-#include "platform/gpu_code/host_parts.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -64,18 +60,6 @@ base::Status check_image(GpuImage image) noexcept {
   }
   return {};
 }
-
-/// What a host function needs to play a GPU kernel; deleted by it.
-template <class Parameters>
-struct Part {
-  Parameters parameters;
-  LaunchShape shape;
-
-  static void run(void* argument) {
-    const std::unique_ptr<Part> part(static_cast<Part*>(argument));
-    play(part->parameters, part->shape);
-  }
-};
 
 }  // namespace
 
@@ -150,34 +134,16 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
   return {};
 }
 
-template <class Parameters>
-base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape,
-                                    Stream stream) noexcept {
-  if (shape.blocks == 0 || shape.threads == 0 || shape.threads > most_threads) {
-    return base::fail(EINVAL, "%s: %u blocks of %u threads; a block has 1 to %u", gpu_kernel_name(kernel), shape.blocks,
-                      shape.threads, most_threads);
-  }
-  if (auto checked = check(parameters, shape, resident_blocks_); !checked) return checked;
-  if (!device_->is_emulated()) {
-    Parameters copy = parameters;
-    void* pointers[] = {&copy};
-    return device_->launch(loaded_[static_cast<std::size_t>(kernel)].function, shape, stream, pointers);
-  }
-  auto* part = new (std::nothrow) Part<Parameters>{parameters, shape};
-  if (part == nullptr) return base::fail(ENOMEM, "no memory for the parameters of %s", gpu_kernel_name(kernel));
-  auto launched = device_->launch_host_function(stream, &Part<Parameters>::run, part);
-  if (!launched) delete part;
-  return launched;
+base::Status GpuKernels::check_shape(GpuKernel kernel, LaunchShape shape) noexcept {
+  if (shape.blocks != 0 && shape.threads != 0 && shape.threads <= most_threads) return {};
+  return base::fail(EINVAL, "%s: %u blocks of %u threads; a block has 1 to %u", gpu_kernel_name(kernel), shape.blocks,
+                    shape.threads, most_threads);
 }
 
-#define GDRKIT_GPU_KERNEL(name, Parameters)                                                                  \
-  template <>                                                                                                \
-  base::Status GpuKernels::prepare<GpuKernel::name>() noexcept {                                             \
-    return prepare(GpuKernel::name, images_of_##name());                                                     \
-  }                                                                                                          \
-  base::Status GpuKernels::launch(const Parameters& parameters, LaunchShape shape, Stream stream) noexcept { \
-    if (auto prepared = prepare<GpuKernel::name>(); !prepared) return prepared;                              \
-    return launch_any(GpuKernel::name, parameters, shape, stream);                                           \
+#define GDRKIT_GPU_KERNEL(name, Parameters)                      \
+  template <>                                                    \
+  base::Status GpuKernels::prepare<GpuKernel::name>() noexcept { \
+    return prepare(GpuKernel::name, images_of_##name());         \
   }
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL

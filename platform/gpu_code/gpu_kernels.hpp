@@ -13,11 +13,12 @@
 #include "platform/gpu_code/image.hpp"
 #include "platform/gpu_code/kernel_end.hpp"
 
-#define GDRKIT_GPU_PARAMETERS
-#include "platform/gpu_code/gpu_kernels.def"
-#undef GDRKIT_GPU_PARAMETERS
-
 namespace gdrkit::platform {
+
+// Whoever launches one includes its <name>_params.hpp.
+#define GDRKIT_GPU_KERNEL(name, Parameters) struct Parameters;
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_KERNEL
 
 enum class GpuKernel : std::uint8_t {
 #define GDRKIT_GPU_KERNEL(name, Parameters) name,
@@ -70,13 +71,21 @@ class GpuKernels {
 
  private:
   explicit GpuKernels(Device& device) noexcept;
+  /// EINVAL for what the GPU kernel does not take.
+  template <class Parameters>
+  using Check = base::Status(const Parameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept;
+  /// The same results, bounds and ends as the GPU's part.
+  template <class Parameters>
+  using Play = void(const Parameters& parameters, LaunchShape shape) noexcept;
   struct Loaded {
     std::atomic<bool> is_there = false;
     Module module;  // handle 0: nothing to unload
     Function function;
   };
-  template <class Parameters>
-  base::Status launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape, Stream stream) noexcept;
+  template <GpuKernel kernel, class Parameters>
+  base::Status launch_any(const Parameters& parameters, LaunchShape shape, Stream stream, Check<Parameters>* check,
+                          Play<Parameters>* play) noexcept;
+  static base::Status check_shape(GpuKernel kernel, LaunchShape shape) noexcept;
   base::Status load_image(GpuKernel kernel, GpuImage image, Loaded* loaded) noexcept;
 
   Device* device_;

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "platform/gpu_code/host_parts.hpp"
+#include "platform/gpu_code/host_part.hpp"
 #include "platform/gpu_code/kernel_end.hpp"
 #include "platform/host/stopwatch.hpp"
 

@@ -9,6 +9,8 @@
 
 #include <gdrkit/shmem_device.cuh>
 
+#include "platform/gpu_code/litmus_params.hpp"
+
 namespace gdrkit::platform {
 
 template <class Group>

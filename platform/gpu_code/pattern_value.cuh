@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // PatternValue: the elements that ranks contribute to a collective, and what their combination must be, computed alike
-// by GPU threads and by the CPU. Included behind the parameters of the GPU kernel `pattern`.
+// by GPU threads and by the CPU.
 //
 // Every combined value is a small whole number that the type holds exactly, and so is every partial result: whatever
 // order a library combines the ranks in, and in whatever precision, the bits are the same.
 #pragma once
 
 #include <cstdint>
+
+#include "platform/gpu_code/pattern_params.hpp"
 
 #ifdef __CUDACC__
 #define GDRKIT_PATTERN_FUNCTION __host__ __device__ inline

@@ -8,6 +8,8 @@
 
 #include <type_traits>
 
+#include "platform/gpu_code/shmem_params.hpp"
+
 namespace gdrkit::platform {
 
 /// A round's data: every 8-byte word of it holds this.

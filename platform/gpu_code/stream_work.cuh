@@ -6,6 +6,9 @@
 
 #include <gdrkit/shmem_device.cuh>
 
+#include "platform/gpu_code/stream_signal_params.hpp"
+#include "platform/gpu_code/stream_wait_params.hpp"
+
 namespace gdrkit::platform {
 
 /// The order of a stream puts all its earlier work before the fence, which is cumulative (PTX ISA, "Causality order"),

@@ -5,6 +5,8 @@
 
 #include <gdrkit/shmem_collectives.cuh>
 
+#include "platform/gpu_code/team_params.hpp"
+
 namespace gdrkit::platform {
 
 template <class Group>

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "gdrkit/shmem.h"
+#include "platform/gpu_code/collective_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::shmem_impl::collective {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "platform/gpu_code/collective_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/collective/collective_call.hpp"
 

@@ -3,23 +3,13 @@
 // How a word of the own heap compares with a value.
 #pragma once
 
+#include <gdrkit/detail/shmem_access.cuh>
+
 #include <cstdint>
 
 #include "shmem/parts/waits.hpp"
 
 namespace gdrkit::shmem_impl::parts {
-
-template <class Value>
-[[nodiscard]] bool compares(Value seen, gdrkit_shmem_comparison comparison, Value wanted) noexcept {
-  switch (comparison) {
-    case GDRKIT_SHMEM_EQ: return seen == wanted;
-    case GDRKIT_SHMEM_NE: return seen != wanted;
-    case GDRKIT_SHMEM_GT: return seen > wanted;
-    case GDRKIT_SHMEM_LE: return seen <= wanted;
-    case GDRKIT_SHMEM_LT: return seen < wanted;
-    default: return seen >= wanted;
-  }
-}
 
 [[nodiscard]] inline std::int64_t as_signed(std::uint64_t value, std::size_t size_bytes) noexcept {
   return size_bytes == 4 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
@@ -29,10 +19,10 @@ template <class Value>
 [[nodiscard]] inline bool compares(const Word& word, std::uint64_t seen, gdrkit_shmem_comparison comparison,
                                    std::uint64_t wanted) noexcept {
   if (word.is_signed) {
-    return compares(as_signed(seen, word.size_bytes), comparison, as_signed(wanted, word.size_bytes));
+    return shmem::detail::compares(as_signed(seen, word.size_bytes), comparison, as_signed(wanted, word.size_bytes));
   }
-  if (word.size_bytes == 4) return compares(seen, comparison, wanted & UINT32_MAX);
-  return compares(seen, comparison, wanted);
+  if (word.size_bytes == 4) return shmem::detail::compares(seen, comparison, wanted & UINT32_MAX);
+  return shmem::detail::compares(seen, comparison, wanted);
 }
 
 }  // namespace gdrkit::shmem_impl::parts

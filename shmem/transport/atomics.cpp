@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "platform/device/device_scope.hpp"
+#include "platform/gpu_code/atomic_params.hpp"
 
 namespace gdrkit::shmem_impl::transport {
 namespace {

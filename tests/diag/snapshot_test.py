@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Recordings as archives: read as folders are, and made by gdrkit snapshot."""
+import glob
 import io
 import json
 import os
@@ -208,15 +209,20 @@ class SnapshotList(Test):
                         continue
                     seen, opened = self.looked_at(folder, *command, "--root", folder)
                     with self.subTest(f"{machine}: {command}"):
-                        self.assertEqual(sorted(opened - contents), [], "add these to diag/snapshot/paths.def")
-                        self.assertEqual(sorted(seen - recorded), [], "add these to diag/snapshot/paths.def")
+                        self.assertEqual(sorted(opened - contents), [], "add these to the check's Advice::paths")
+                        self.assertEqual(sorted(seen - recorded), [], "add these to the check's Advice::paths")
 
     def test_list_prints_every_path(self):
         ended = run("gdrkit", "snapshot", "--list")
         self.assertEqual(ended.code, 0)
-        with open(os.path.join(os.path.dirname(__file__), "../../diag/snapshot/paths.def"), encoding="utf-8") as file:
-            patterns = re.findall(r'^GDRKIT_PATH\(\w+, "([^"]+)"', file.read(), re.M)
+        diag = os.path.join(os.path.dirname(__file__), "../../diag")
+        sources = [os.path.join(diag, "snapshot", "paths.def"), *glob.glob(os.path.join(diag, "doctor", "checks", "*.cpp"))]
+        patterns = []
+        for source in sources:
+            with open(source, encoding="utf-8") as file:
+                patterns += re.findall(r'(?:^GDRKIT_PATH\(|RecordedPath::Kind::)\w+,\s*"([^"]+)"', file.read(), re.M)
         self.assertGreater(len(patterns), 40)
+        self.assertIn("/sys/kernel/security/lockdown", patterns)
         for pattern in patterns:
             self.assertIn(" " + pattern + "\n", ended.out)
 

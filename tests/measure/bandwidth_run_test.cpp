@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "measure/bandwidth/report.hpp"
+#include "measure/bandwidth/bandwidth_report.hpp"
 #include "tests/measure/faulty_device.hpp"
 
 namespace gdrkit::measure::bandwidth {

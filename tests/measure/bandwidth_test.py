@@ -19,7 +19,7 @@ def bandwidth(*arguments, environment=None):
 
 
 def names():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "measure", "bandwidth", "tests.def")
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "measure", "bandwidth", "bandwidth_tests.def")
     with open(path, encoding="utf-8") as file:
         return re.findall(r"(?m)^GDRKIT_BUS_TEST\((\w+),", file.read())
 

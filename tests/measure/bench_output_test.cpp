@@ -10,8 +10,8 @@
 
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/bench/collector.hpp"
+#include "measure/bench/measure/copy_pattern.hpp"
 #include "measure/bench/measure/copy_team.hpp"
-#include "measure/bench/measure/pattern.hpp"
 #include "measure/bench/output/csv.hpp"
 #include "measure/bench/output/summary.hpp"
 #include "measure/bench/section.hpp"

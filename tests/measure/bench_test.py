@@ -5,6 +5,7 @@
 import csv
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -17,7 +18,8 @@ TINY = ("bench", "--quick", "--sizes", "8,4096", "--rounds", "3")
 POINT = {"x": (int, float), "value": (int, float), "noise": (int, float), "minimum": (int, float),
          "operations_per_round": int, "rounds": list}
 SERIES = ("id", "group", "title", "operation", "direction", "method", "x_name", "y_name", "unit", "better", "control")
-METHODS = {"mapping", "raw", "memcpy_pageable", "memcpy_pinned", "memcpy_async_pageable", "memcpy_async_pinned"}
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../measure/bench/measure/methods.def"), encoding="ascii") as listed:
+    METHODS = re.findall(r"^GDRKIT_COPY_METHOD\((\w+)\)", listed.read(), re.M)
 SLOW_COPIES = os.path.join(os.path.dirname(BIN), "tests", "bin", "libslow_copies.so")
 STEPS = {"open", "first_pin", "pin", "map", "pin_and_map", "unmap", "unpin", "close", "mmap_munmap"}
 

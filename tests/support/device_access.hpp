@@ -103,6 +103,7 @@ inline void store_to_mapping(void* mapping, const std::vector<std::uint8_t>& sou
 /// Where two equally long byte strings first differ, or their length: shorter to report than a megabyte.
 [[nodiscard]] inline std::size_t first_difference(const std::vector<std::uint8_t>& left,
                                                   const std::vector<std::uint8_t>& right) {
+  if (left == right) return left.size();
   std::size_t at = 0;
   while (at < left.size() && at < right.size() && left[at] == right[at]) ++at;
   return at;

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Includes go down cmake/layers.txt only, ARCHITECTURE.md shows the same list, a file includes what it names, each folder has its own namespace, backends know
-nothing of one another, and copy kernels include next to nothing."""
+nothing of one another, copy kernels include next to nothing, files of a product have names of their own, and the files of a kernel module include one another in no circle."""
 import posixpath
 import re
 
@@ -21,6 +21,8 @@ PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"} | {
     product: f"gdrkit::{product}" for product in ("platform", "cli", "measure", "diag", "transfer")}
 # In these products, code that several folders use may also be in the product's namespace.
 SHARING = {"platform", "cli", "measure", "diag"}
+# Products in which a file's name says which one it is.
+DISTINCT_NAMES = {"lib", "platform", "cli", "measure", "diag"}
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations
 USING = re.compile(r"\busing namespace ")
 OPENS_ANOTHER = {
@@ -159,9 +161,42 @@ def picture_violations(root, layers):
             yield f"ARCHITECTURE.md: {name} may include {' '.join(sorted(layers[name])) or 'nothing'}, says cmake/layers.txt"
 
 
+def name_violations(root):
+    """Two files of a product with one name."""
+    seen = {}
+    for path in repo.own_files(root):
+        product = path.split("/")[0]
+        if product in DISTINCT_NAMES and repo.is_c_family(path):
+            first = seen.setdefault((product, posixpath.basename(path)), path)
+            if first != path:
+                yield f"{path}: {first} has this name too"
+
+
+def circle_violations(root):
+    """Within a kernel module, a noun (x.c and x.h) that reaches itself again through the includes of others."""
+    users = {}
+    for path in repo.own_files(root):
+        if path.startswith("kernel/") and path.endswith((".c", ".h")):
+            folder, noun = posixpath.dirname(path), posixpath.splitext(path)[0]
+            for match in INCLUDE.finditer(repo.comments_blanked(repo.read(root, path))):
+                target = posixpath.join(folder, match.group(1) or "")
+                if match.group(1) and repo.exists(root, target):
+                    users.setdefault(noun, set()).add(posixpath.splitext(target)[0])
+    for noun in sorted(users):
+        below, todo = set(), users[noun] - {noun}
+        while todo:
+            other = todo.pop()
+            below.add(other)
+            todo |= users.get(other, set()) - below
+        if noun in below:
+            yield f"{noun}: the files that it includes lead back to it"
+
+
 def find_violations(root):
     layers = read_layers(root)
     yield from picture_violations(root, layers)
+    yield from name_violations(root)
+    yield from circle_violations(root)
     for path in repo.own_files(root):
         # Tests may include anything; the kernel modules and packaging/glibc are separate C code.
         if not repo.is_c_family(path) or path.split("/")[0] in ("tests", "kernel", "docs", "packaging"):

@@ -127,6 +127,18 @@ class Layers(TidyTest):
         self.plant("lib/base/a.hpp", "namespace gdrkit::base {\nusing namespace gdrkit::driver;\n}\n")
         self.expect(check_layers, "lib/base/a.hpp:2: a header may not have a using namespace")
 
+    def test_refuses_two_files_of_a_product_with_one_name(self):
+        self.plant("lib/base/a.hpp")
+        self.plant("lib/cpu/a.hpp")
+        self.expect(check_layers, "lib/cpu/a.hpp: lib/base/a.hpp has this name too")
+
+    def test_refuses_circles_in_kernel_modules(self):
+        self.plant("kernel/gdrdrv/pin.h")
+        self.plant("kernel/gdrdrv/pin.c", '#include "pin.h"\n#include "orphans.h"\n')
+        self.plant("kernel/gdrdrv/orphans.h")
+        self.plant("kernel/gdrdrv/orphans.c", '#include "orphans.h"\n#include "pin.h"\n')
+        self.expect(check_layers, "kernel/gdrdrv/pin: the files that it includes lead back to it", "kernel/gdrdrv/orphans:")
+
     def test_keeps_backends_apart(self):
         self.plant("lib/backend/backend.hpp")
         self.plant("lib/backend/rm/rm_client.hpp", '#include "backend/backend.hpp"\n')

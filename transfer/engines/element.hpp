@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/pattern_params.hpp"
 #include "platform/vendor/nccl_library.hpp"
 
 namespace gdrkit::transfer::engines {

@@ -10,6 +10,7 @@
 
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/pattern_params.hpp"
 #include "transfer/engines/collective.hpp"
 #include "transfer/engines/element.hpp"
 #include "transfer/job/process_group.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "diag/doctor/checks/environment.hpp"
+#include "diag/doctor/checks/environment_checks.hpp"
 #include "diag/doctor/verdict/causes.hpp"
 #include "diag/doctor/verdict/mapping.hpp"
 #include "diag/machine/peer_memory.hpp"

@@ -24,7 +24,7 @@ struct CopyScene {
   std::string section;    ///< begins the series' ids
   std::string title_end;  ///< ", beside a busy bus"
   std::map<std::string, std::string> conditions;
-  std::vector<Method> methods;
+  std::vector<const CopyMethod*> methods;
   std::function<std::unique_ptr<Disturbance>()> disturb;  ///< empty: nothing beside
 };
 

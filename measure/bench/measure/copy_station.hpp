@@ -9,23 +9,10 @@
 #include <vector>
 
 #include "cli/interface/size.hpp"
-#include "measure/bench/session.hpp"
-#include "measure/harness/direction.hpp"
+#include "measure/bench/measure/copy_method.hpp"
 #include "measure/harness/host_buffer.hpp"
-#include "measure/harness/rounds.hpp"
-#include "measure/tool_parts/mapped_buffer.hpp"
 
 namespace gdrkit::measure::bench {
-
-enum class Method { mapping, raw, memcpy_pageable, memcpy_pinned, memcpy_async_pageable, memcpy_async_pinned };
-inline constexpr Method all_methods[] = {Method::mapping,
-                                         Method::raw,
-                                         Method::memcpy_pageable,
-                                         Method::memcpy_pinned,
-                                         Method::memcpy_async_pageable,
-                                         Method::memcpy_async_pinned};
-[[nodiscard]] const char* method_name(Method method);   ///< "memcpy_async_pinned", as in the schema
-[[nodiscard]] std::string method_title(Method method);  ///< "cudaMemcpyAsync + synchronize, pinned"
 
 class CopyStation {
  public:
@@ -36,23 +23,19 @@ class CopyStation {
   CopyStation(const CopyStation&) = delete;
   CopyStation& operator=(const CopyStation&) = delete;
 
-  /// The raw loops serve powers of two alone.
-  [[nodiscard]] bool has(Method method) const;
+  [[nodiscard]] bool has(const CopyMethod& method) const;
   /// Returns a copy method, which lives as long as the station. It throws Failure if a copy fails.
-  [[nodiscard]] Contender contender(Method method, Direction direction);
+  [[nodiscard]] Contender contender(const CopyMethod& method, Direction direction);
   /// Has `contender` copy once and compares what arrived, all of it up to 16 MiB, else three stretches. Not timed.
   /// Throws Failure.
-  void verify(Method method, Direction direction, const Contender& contender);
+  void verify(const CopyMethod& method, Direction direction, const Contender& contender);
 
   [[nodiscard]] const MappedBuffer& buffer() const { return *buffer_; }
 
  private:
-  void verify_to_device(Method method, const Contender& contender);
-  void verify_from_device(Method method, const Contender& contender);
-  [[nodiscard]] std::uint8_t* host_of(Method method) const;
-  Contender mapping_contender(Direction direction);
-  Contender raw_contender(Direction direction) const;
-  Contender driver_contender(Method method, Direction direction) const;
+  void verify_to_device(const CopyMethod& method, const Contender& contender);
+  void verify_from_device(const CopyMethod& method, const Contender& contender);
+  [[nodiscard]] std::uint8_t* host_of(const CopyMethod& method) const;
 
   Session* session_;
   platform::Device* device_;

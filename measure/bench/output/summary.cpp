@@ -10,6 +10,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/size.hpp"
 #include "cli/interface/wrapped_text.hpp"
+#include "measure/bench/measure/copy_method.hpp"
 #include "measure/tool_parts/rate.hpp"
 #include "platform/host/placement.hpp"
 
@@ -41,10 +42,10 @@ int column_width(const Columns& columns) {
 
 /// A column's two lines: what this series has and others of its group have not.
 std::pair<std::string, std::string> heading(const Columns& columns, const Series& series) {
-  if (series.method == "memcpy_pageable") return {"cudaMemcpy", "pageable"};
-  if (series.method == "memcpy_pinned") return {"cudaMemcpy", "pinned"};
-  if (series.method == "memcpy_async_pageable") return {"Async+sync", "pageable"};
-  if (series.method == "memcpy_async_pinned") return {"Async+sync", "pinned"};
+  const auto& methods = all_copy_methods();
+  const auto found = std::find_if(methods.begin(), methods.end(),
+                                  [&](const CopyMethod* method) { return series.method == method->name; });
+  if (found != methods.end() && (*found)->above[0] != '\0') return {(*found)->above, (*found)->below};
   if (differ(columns, &Series::operation)) {
     const std::size_t gap = series.operation.rfind('_');
     if (gap == std::string::npos) return {"", series.operation};
@@ -52,7 +53,7 @@ std::pair<std::string, std::string> heading(const Columns& columns, const Series
   }
   std::string which;
   for (const auto& [name, value] : series.conditions) which += (which.empty() ? "" : " ") + value;
-  return {which, series.method == "raw" ? "raw loop" : series.method};
+  return {which, found == methods.end() ? series.method : (*found)->below};
 }
 
 /// Sizes that people look for first.

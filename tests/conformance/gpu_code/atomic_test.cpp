@@ -3,12 +3,13 @@
 #include <vector>
 
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/atomic_params.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(atomic);
+GDRKIT_COVERS(atomic, AtomicParameters);
 
 class AtomicConformance : public GpuKernelConformance {
  protected:

@@ -5,13 +5,16 @@
 #include <cstring>
 
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/collective_params.hpp"
+#include "platform/gpu_code/shmem_params.hpp"
+#include "platform/gpu_code/team_params.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(collective);
-GDRKIT_COVERS(team);
+GDRKIT_COVERS(collective, CollectiveParameters);
+GDRKIT_COVERS(team, TeamParameters);
 
 using shmem::TeamEntry;
 using shmem::TeamProgress;

@@ -13,9 +13,9 @@
 
 namespace gdrkit::platform {
 
-std::set<std::string>& covered_gpu_kernels() {
-  static std::set<std::string> names;
-  return names;
+std::map<std::string, LaunchOfNothing>& covered_gpu_kernels() {
+  static std::map<std::string, LaunchOfNothing> launches;
+  return launches;
 }
 
 void GpuKernelConformance::SetUp() {

@@ -7,9 +7,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -19,11 +19,16 @@
 
 namespace gdrkit::platform {
 
-/// Names of gpu_kernels.def that some file here tests.
-std::set<std::string>& covered_gpu_kernels();
-#define GDRKIT_COVERS(name)                   \
-  [[maybe_unused]] const bool covers_##name = \
-      ((void)GpuKernel::name, ::gdrkit::platform::covered_gpu_kernels().insert(#name).second)
+using LaunchOfNothing = base::Status (*)(GpuKernels& kernels, LaunchShape shape, Stream stream);
+/// Names of gpu_kernels.def that some file here tests, and a launch of each with empty parameters.
+std::map<std::string, LaunchOfNothing>& covered_gpu_kernels();
+#define GDRKIT_COVERS(name, Parameters)                                                               \
+  [[maybe_unused]] const bool covers_##name =                                                         \
+      ((void)GpuKernel::name,                                                                         \
+       ::gdrkit::platform::covered_gpu_kernels()                                                      \
+           .emplace(#name, [](GpuKernels& kernels, LaunchShape shape,                                 \
+                              Stream stream) { return kernels.launch(Parameters{}, shape, stream); }) \
+           .second)
 
 /// For what must happen: generous, as the machine may be busy.
 inline constexpr std::uint64_t long_ns = 20'000'000'000;

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 // Two PEs on one device, each in a stream of its own; tests/shmem/device has them on two.
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/litmus_params.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(litmus);
+GDRKIT_COVERS(litmus, LitmusParameters);
 
 class LitmusConformance : public GpuKernelConformance {
  protected:

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/pattern_params.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(pattern);
+GDRKIT_COVERS(pattern, PatternParameters);
 
 struct ElementType {
   const char* name;

@@ -3,12 +3,13 @@
 #include <vector>
 
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/ping_pong_params.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(ping_pong);
+GDRKIT_COVERS(ping_pong, PingPongParameters);
 
 class PingPongConformance : public GpuKernelConformance {
  protected:

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/shmem_params.hpp"
 #include "support/device_access.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(shmem);
+GDRKIT_COVERS(shmem, ShmemParameters);
 
 class ShmemConformance : public GpuKernelConformance {
  protected:

@@ -5,15 +5,18 @@
 #include <vector>
 
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/stream_signal_params.hpp"
+#include "platform/gpu_code/stream_value_params.hpp"
+#include "platform/gpu_code/stream_wait_params.hpp"
 #include "support/device_access.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(stream_signal);
-GDRKIT_COVERS(stream_value);
-GDRKIT_COVERS(stream_wait);
+GDRKIT_COVERS(stream_signal, StreamSignal);
+GDRKIT_COVERS(stream_value, StreamValueParameters);
+GDRKIT_COVERS(stream_wait, StreamWaitParameters);
 
 constexpr std::size_t room = 70000;
 

@@ -3,14 +3,16 @@
 #include <vector>
 
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/burn_params.hpp"
+#include "platform/gpu_code/gate_params.hpp"
 #include "platform/host/stopwatch.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(gate);
-GDRKIT_COVERS(burn);
+GDRKIT_COVERS(gate, GateParameters);
+GDRKIT_COVERS(burn, BurnParameters);
 
 class GateConformance : public GpuKernelConformance {};
 

@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/chase_params.hpp"
+#include "platform/gpu_code/copy_params.hpp"
 #include "support/device_access.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(copy);
-GDRKIT_COVERS(chase);
+GDRKIT_COVERS(copy, CopyParameters);
+GDRKIT_COVERS(chase, ChaseParameters);
 
 class CopyConformance : public GpuKernelConformance {};
 

@@ -12,6 +12,8 @@
 
 #include "gdrkit/gdrkit.hpp"
 #include "gpu_kernels_conformance.hpp"
+#include "platform/gpu_code/copy_params.hpp"
+#include "platform/gpu_code/ping_pong_params.hpp"
 #include "support/place.hpp"
 #include "support/test_thread.hpp"
 

@@ -11,11 +11,13 @@
 #include <cstring>
 #include <memory>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
 #include "platform/device/device_scope.hpp"
+#include "platform/gpu_code/burn_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 
 extern char** environ;

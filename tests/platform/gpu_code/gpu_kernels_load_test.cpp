@@ -15,6 +15,7 @@
 #include "driver/emulated_device_identity.hpp"
 #include "fakes/emulated_cuda.hpp"
 #include "fakes/fault_injection.hpp"
+#include "platform/gpu_code/copy_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "support/results.hpp"
 

@@ -6,7 +6,10 @@
 #include <utility>
 
 #include "collective_side.hpp"
+#include "platform/gpu_code/collective_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/shmem_params.hpp"
+#include "platform/gpu_code/team_params.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 namespace {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "collective_side.hpp"
+#include "platform/gpu_code/collective_params.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 namespace {

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "collective_side.hpp"
+#include "platform/gpu_code/collective_params.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 namespace {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/gpu_code/collective_params.hpp"
 #include "shmem/core/pe.hpp"
 #include "support/process_resources.hpp"
 #include "support/results.hpp"

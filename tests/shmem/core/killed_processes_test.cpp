@@ -8,6 +8,7 @@
 
 #include <optional>
 
+#include "platform/gpu_code/collective_params.hpp"
 #include "support/requirements.hpp"
 #include "tests/shmem/core/mortal_job.hpp"
 

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "platform/device/emulated_memory.hpp"
+#include "platform/gpu_code/collective_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/shmem_params.hpp"
 #include "support/device_access.hpp"
 #include "support/place.hpp"
 #include "support/process_resources.hpp"

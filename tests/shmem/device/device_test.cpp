@@ -12,6 +12,7 @@
 
 #include "gdrkit/shmem_device.cuh"
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/shmem_params.hpp"
 #include "support/device_access.hpp"
 #include "support/place.hpp"
 #include "support/results.hpp"

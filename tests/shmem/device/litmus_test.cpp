@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/litmus_params.hpp"
 #include "support/place.hpp"
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "platform/gpu_code/collective_params.hpp"
 #include "shmem/remote/message_bytes.hpp"
 #include "support/shmem_job.hpp"
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/gpu_code/gate_params.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "support/device_access.hpp"
 #include "support/place.hpp"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "platform/gpu_code/shmem_params.hpp"
 #include "transfer/shmem/bench/bench_series.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/shmem_params.hpp"
 
 namespace gdrkit::transfer::shmem {
 

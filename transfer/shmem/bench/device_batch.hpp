@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/gpu_code/shmem_params.hpp"
 #include "transfer/shmem/bench/case.hpp"
 #include "transfer/shmem/bench/station.hpp"
 

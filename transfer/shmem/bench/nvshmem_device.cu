@@ -5,10 +5,6 @@
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
-#include "platform/gpu_code/kernel_end.hpp"
-#define GDRKIT_GPU_PARAMETERS
-#include "platform/gpu_code/shmem.cuh"
-#undef GDRKIT_GPU_PARAMETERS
 #include "platform/gpu_code/shmem_groups.cuh"
 
 namespace gdrkit::transfer::shmem {

@@ -16,6 +16,7 @@
 #include "cli/interface/numa_options.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "measure/harness/samples.hpp"
+#include "platform/gpu_code/shmem_params.hpp"
 #include "platform/host/stopwatch.hpp"
 #include "transfer/shmem/bench/case.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"

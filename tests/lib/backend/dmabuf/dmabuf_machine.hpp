@@ -31,7 +31,7 @@ struct DmabufMachine : rm::RmMachine {
   /// A pin of fresh memory with distinct words in it.
   std::unique_ptr<BackendPin> pin_of(Backend& backend, std::uint64_t at, std::size_t size_bytes) {
     cuda.fill_pattern(at, size_bytes);
-    return rm::pin_or_fail(backend, at, size_bytes);
+    return pin_or_fail(backend, at, size_bytes);
   }
 };
 

@@ -58,7 +58,7 @@ TEST_P(DmabufPins, ShowsTheMemoryBothWaysAndHoldsOneDescriptor) {
     EXPECT_EQ(machine.rm.census().descriptors, 1u);
     EXPECT_EQ(machine.rm.dmabufs_inherited_by_exec(), 0u);
     EXPECT_STRCASEEQ(pin->device().c_str(), machine.rm.gpus()[0].pci().c_str());
-    const MappedRegion region = rm::map_or_fail(*pin);
+    const MappedRegion region = map_or_fail(*pin);
     ASSERT_NE(region.address, nullptr);
     EXPECT_EQ(region.type, MappingType::write_combining);
     EXPECT_EQ(region.verification, Verification::content);

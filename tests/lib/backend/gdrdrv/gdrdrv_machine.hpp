@@ -15,6 +15,7 @@
 #include "fakes/emulated_cuda.hpp"
 #include "fakes/fake_gdrdrv.hpp"
 #include "fakes/fault_injection.hpp"
+#include "lib/backend/or_fail.hpp"
 #include "platform/device/device.hpp"
 #include "support/device_access.hpp"
 
@@ -58,27 +59,6 @@ inline ::testing::AssertionResult is_clean(GdrdrvMachine& machine) {
   result << left.descriptors << " descriptors, " << left.pins << " pins, " << left.vmas << " mapped ranges left; ";
   for (const std::string& violation : violations) result << violation << "; ";
   return result;
-}
-
-inline std::unique_ptr<Backend> open_or_fail(GdrdrvMachine& machine) {
-  auto opened = machine.open();
-  if (opened) return std::move(*opened);
-  ADD_FAILURE() << "open: " << opened.error().text();
-  return nullptr;
-}
-
-inline std::unique_ptr<BackendPin> pin_or_fail(Backend& backend, std::uint64_t address, std::size_t size_bytes) {
-  auto pinned = backend.pin({address, size_bytes, false, true});
-  if (pinned) return std::move(*pinned);
-  ADD_FAILURE() << "pin: " << pinned.error().text();
-  return nullptr;
-}
-
-inline MappedRegion map_or_fail(BackendPin& pin, MappingType type = MappingType::none) {
-  auto mapped = pin.map(pin.page_bytes(), type);
-  if (mapped) return *mapped;
-  ADD_FAILURE() << "map: " << mapped.error().text();
-  return {};
 }
 
 inline constexpr std::uint32_t all_versions[] = {0x0002'0000, 0x0002'0001, 0x0002'0002, 0x0002'0003,

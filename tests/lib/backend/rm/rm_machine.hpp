@@ -17,6 +17,7 @@
 #include "fakes/fake_cuda.hpp"
 #include "fakes/fake_rm.hpp"
 #include "fakes/wire.hpp"
+#include "lib/backend/or_fail.hpp"
 
 namespace gdrkit::backend::rm {
 
@@ -71,28 +72,6 @@ inline ::testing::AssertionResult is_lawful(RmMachine& machine) {
   auto result = ::testing::AssertionFailure();
   for (const std::string& violation : violations) result << violation << "; ";
   return result;
-}
-
-/// Opens, or fails the test with the reason.
-inline std::unique_ptr<Backend> open_or_fail(RmMachine& machine) {
-  auto opened = machine.open();
-  if (opened) return std::move(*opened);
-  ADD_FAILURE() << "open: " << opened.error().text();
-  return nullptr;
-}
-
-inline std::unique_ptr<BackendPin> pin_or_fail(Backend& backend, std::uint64_t address, std::size_t size_bytes) {
-  auto pinned = backend.pin({address, size_bytes, false, true});
-  if (pinned) return std::move(*pinned);
-  ADD_FAILURE() << "pin: " << pinned.error().text();
-  return nullptr;
-}
-
-inline MappedRegion map_or_fail(BackendPin& pin, MappingType type = MappingType::none) {
-  auto mapped = pin.map(pin.page_bytes(), type);
-  if (mapped) return *mapped;
-  ADD_FAILURE() << "map: " << mapped.error().text();
-  return {};
 }
 
 /// The user's own byte in a mapping of its pin.

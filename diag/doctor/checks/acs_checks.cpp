@@ -1,0 +1,334 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group acs: Access Control Services of the ports between two GPUs or GPU and adapter, which may send packets up to the
+// processor.
+#include "diag/machine/acs.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "diag/doctor/check.hpp"
+#include "diag/machine/data_direct.hpp"
+#include "diag/machine/gpu_path.hpp"
+#include "diag/machine/pci_config.hpp"
+
+namespace gdrkit::diag::doctor {
+namespace {
+
+constexpr unsigned ats_capability = 0x0f;  // extended
+constexpr std::uint32_t ats_enabled = 0x8000;
+constexpr std::int64_t network_class = 0x02;
+const char* const for_guests = "vfio-pci";
+const char* const no_port_matters =
+    "no two GPUs, and no GPU and adapter, have a port between them that matters, except those that other acs.* checks "
+    "cover";
+
+/// True after a finding with the reason why the ports cannot be checked here.
+bool cannot_see_ports(const Machine& machine, Findings& findings) {
+  if (!machine.is_guest.is_found()) findings.add_unknown("", machine.is_guest);
+  if (machine.is_guest.value) findings.add(State::skip, "", "a virtual machine does not see the real ports");
+  return machine.is_guest.value || !machine.is_guest.is_found();
+}
+
+/// Below these the pattern of acs.datadirect counts.
+std::set<std::string> data_direct_roots(const std::vector<DataDirect>& directs) {
+  std::set<std::string> roots;
+  for (const DataDirect& direct : directs) roots.insert(direct.root);
+  return roots;
+}
+
+/// A port on the path between two devices of this host.
+struct PathPort {
+  std::string devices;          ///< the first two that it is between
+  bool has_other_path = false;  ///< only on paths that NVLink may replace, which is not known
+};
+
+class PathPorts {
+ public:
+  void add(const std::set<std::string>& ports, const std::string& a, const std::string& b, bool has_other_path) {
+    for (const std::string& port : ports) {
+      PathPort& own = all_.try_emplace(port, PathPort{a + " and " + b, has_other_path}).first->second;
+      own.has_other_path = own.has_other_path && has_other_path;
+    }
+  }
+  [[nodiscard]] const std::map<std::string, PathPort>& all() const noexcept { return all_; }
+
+ private:
+  std::map<std::string, PathPort> all_;
+};
+
+/// The ports between this host's GPUs, and between them and its adapters. If two GPUs share no bridge, packets always
+/// pass the processor: redirection matters there only if an IOMMU translates.
+Fact<PathPorts> ports_in_use(const Machine& machine) {
+  Fact<PathPorts> ports;
+  const auto grace = is_grace(machine.view);
+  const auto directs = find_data_direct(machine);
+  ports.outcome = directs.outcome;
+  ports.reason = directs.reason;
+  if (directs.is_unknown()) return ports;
+  if (!directs.value.empty() && grace.is_unknown()) return {grace.outcome, {}, grace.reason};
+  const auto roots = grace.value ? data_direct_roots(directs.value) : std::set<std::string>{};
+  const auto is_left_out = [&](const PciDevice& gpu) {
+    return gpu.driver == for_guests || (!gpu.bridges.empty() && roots.count(gpu.bridges.front()) != 0);
+  };
+  for (const PciDevice& gpu : machine.gpus) {
+    if (is_left_out(gpu)) continue;
+    for (const Adapter& adapter : machine.adapters)
+      ports.value.add(ports_between(gpu, adapter.pci), gpu.address, adapter.name, false);
+  }
+  for (const GpuPath& path : read_gpu_paths(machine)) {
+    const PciDevice& first = machine.gpus[path.first];
+    const PciDevice& second = machine.gpus[path.second];
+    if (is_left_out(first) || is_left_out(second) || path.route == Route::nvlink) continue;
+    if (path.route == Route::processor && (!path.is_translated() || grace.value)) continue;
+    ports.value.add(path.ports, first.address, second.address, path.route == Route::processor && path.may_be_nvlink);
+  }
+  return ports;
+}
+
+/// If there is no path between two GPUs, or a GPU and an adapter, adds a finding with the reason and returns false.
+bool has_paths(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return false;
+  const bool knows_adapters = machine.adapter_outcome == Outcome::found || machine.adapter_outcome == Outcome::absent;
+  const bool has_pair = machine.gpus.size() > 1;
+  return (has_pair && knows_adapters) || !adapters_or_skip(machine, findings).empty() || has_pair;
+}
+
+/// Network functions that are passed through to guests, which are not RDMA devices of this host.
+Fact<std::vector<PciDevice>> network_functions_for_guests(const MachineView& view) {
+  Fact<std::vector<PciDevice>> functions;
+  const auto devices = view.names("/sys/bus/pci/devices");
+  functions.outcome = devices.outcome;
+  functions.reason = devices.reason;
+  for (const std::string& address : devices.value) {
+    const auto kind = view.number("/sys/bus/pci/devices/" + address + "/class");
+    if (kind.is_unknown()) return {kind.outcome, {}, kind.reason};
+    if (kind.value >> 16 != network_class) continue;
+    PciDevice device = read_pci_device(view, address);
+    if (device.driver == for_guests) functions.value.push_back(std::move(device));
+  }
+  return functions;
+}
+
+/// "xx110x1" from bit 6 down to 0, as Linux takes it for config_acs.
+bool fits(const std::string& pattern, std::uint32_t set) {
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const bool is_set = (set >> (pattern.size() - 1 - i) & 1u) != 0;
+    if (pattern[i] != 'x' && is_set != (pattern[i] == '1')) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const Advice advice_acs_redirect = {
+    "the control register of the ACS capability of every port on the path between two GPUs, or between a GPU and an "
+    "adapter, below the bridge that both share; of the ports up to the processor if two GPUs share no bridge and an "
+    "IOMMU translates",
+    "redirected packets go up to the processor and back instead of through the switch: half the bandwidth, hangs, or "
+    "errors",
+    {"sudo setpci -s PORT ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes",
+     true, false, false, "sudo setpci -s PORT ECAP_ACS+6.w"},
+    "without root only 64 bytes can be read: then ACS is unknown, not off. Redirection is wanted in virtual machines, "
+    "for devices that are passed through to guests (acs.vm_ats) and for Data Direct (acs.datadirect); this check skips "
+    "those. GPUs with NVLink between them do not use the ports; level probe shows NVLink",
+    {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
+     .file = "/etc/systemd/system/gdrkit-acs.service",
+     .text =
+         "[Unit]\n"
+         "Description=no ACS redirection between GPUs, and between GPUs and adapters (gdrkit doctor: acs.redirect)\n"
+         "[Service]\n"
+         "Type=oneshot\n"
+         "RemainAfterExit=yes\n"
+         "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS ECAP_ACS+6.w=0000\"\n"
+         "[Install]\n"
+         "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-acs.service",
+     .risk = "the devices behind these ports are no longer isolated from each other: do not run it on hosts that pass "
+             "them through to guests"}};
+
+void check_acs_redirect(const Machine& machine, Findings& findings) {
+  if (!has_paths(machine, findings) || cannot_see_ports(machine, findings)) return;
+  const auto ports = ports_in_use(machine);
+  if (ports.is_unknown()) return findings.add_unknown("", ports);
+  if (ports.value.all().empty()) return findings.add(State::skip, "", no_port_matters);
+  for (const auto& [port, path] : ports.value.all()) {
+    const auto acs = read_acs(machine.view, port);
+    if (acs.is_absent()) {
+      findings.add(State::ok, port, "has no ACS");
+    } else if (!acs.is_found()) {
+      findings.add_unknown(port, acs);
+    } else if ((acs.value.set & acs_redirects) == 0) {
+      findings.add(State::ok, port, cli::format("ACS control is 0x%04x", acs.value.set));
+    } else {
+      findings.add(path.has_other_path ? State::warn : State::fail, port,
+                   cli::format("ACS control is 0x%04x, on the path between ", acs.value.set) + path.devices +
+                       (path.has_other_path ? " unless NVLink connects them" : ""),
+                   "sudo setpci -s " + port +
+                       " ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes");
+    }
+  }
+}
+
+const Advice advice_acs_override = {
+    "pcie_acs_override= in /proc/cmdline",
+    "this option of a patched Linux claims isolation that the hardware does not give; it clears no ACS bit",
+    {"remove pcie_acs_override=VALUE from the Linux command line (Debian, Ubuntu: /etc/default/grub, then update-grub; "
+     "Red Hat: grubby --update-kernel=ALL --remove-args=pcie_acs_override=VALUE), then reboot",
+     true, true, true, "cat /proc/cmdline"},
+    "workstations that pass devices through to guests use it on purpose"};
+
+void check_acs_override(const Machine& machine, Findings& findings) {
+  const auto line = machine.view.line("/proc/cmdline");
+  if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
+  const bool is_set = line.value.find("pcie_acs_override=") != std::string::npos;
+  findings.add(is_set ? State::warn : State::ok, "/proc/cmdline",
+               is_set ? "has pcie_acs_override=" : "has no pcie_acs_override=");
+}
+
+const Advice advice_acs_vm_ats = {
+    "ATS of network functions that are passed through to guests (vfio-pci), and the ACS control of the ports between "
+    "each of them and a GPU that is passed through too",
+    "redirection isolates guests and must stay on; only with ATS on the adapter and Direct Translated on the ports do "
+    "packets between two devices of one guest go directly through the switch",
+    {"run sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, then power-cycle the machine; the finding of each port names "
+     "what that port needs",
+     true, true, true, "sudo lspci -vv -s ADDRESS | grep -A2 'Address Translation'; sudo setpci -s PORT ECAP_ACS+6.w"},
+    "do not clear ACS on such a host; ATS shows as on only while a guest uses the function"};
+
+void check_acs_vm_ats(const Machine& machine, Findings& findings) {
+  const auto& gpus = gpus_or_skip(machine, findings);
+  if (gpus.empty()) return;
+  if (std::none_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) { return gpu.driver == for_guests; })) {
+    return findings.add(State::skip, "", "no GPU is passed through to a guest (vfio-pci)");
+  }
+  if (cannot_see_ports(machine, findings)) return;
+  const auto functions = network_functions_for_guests(machine.view);
+  if (functions.is_unknown()) return findings.add_unknown("", functions);
+  std::set<std::string> ports;
+  for (const PciDevice& function : functions.value) {
+    std::set<std::string> own;
+    for (const PciDevice& gpu : gpus) {
+      if (gpu.driver == for_guests) own.merge(ports_between(gpu, function));
+    }
+    if (own.empty()) continue;
+    ports.merge(own);
+    const PciConfig config(machine.view, function.folder);
+    const auto at = config.extended_capability(ats_capability);
+    const auto control = at.is_found() ? config.value(at.value + 6, 2) : Fact<std::uint32_t>{at.outcome, 0, at.reason};
+    const bool is_on = control.is_found() && (control.value & ats_enabled) != 0;
+    if (control.is_unknown()) findings.add_unknown(function.address, control);
+    if (!control.is_unknown()) {
+      findings.add(is_on ? State::ok : State::warn, function.address,
+                   is_on                 ? "has ATS on"
+                   : control.is_absent() ? "shows no ATS"
+                                         : "has ATS off");
+    }
+  }
+  for (const std::string& port : ports) {
+    const auto acs = read_acs(machine.view, port);
+    if (acs.is_unknown()) findings.add_unknown(port, acs);
+    if (!acs.is_found() || (acs.value.set & acs_request_redirect) == 0) continue;
+    findings.add((acs.value.set & acs_direct_translated) != 0 ? State::ok : State::warn, port,
+                 cli::format("redirects, ACS control is 0x%04x", acs.value.set),
+                 "boot with pci=config_acs=1xxxxxx@" + port + " (Linux 6.11)");
+  }
+  if (findings.all().empty())
+    findings.add(State::skip, "", "no network function is passed through to a guest together with a GPU");
+}
+
+const Advice advice_acs_datadirect = {
+    "the ACS control of the ports that lead to each Data Direct function of a ConnectX-8, of those that lead to its "
+    "GPU, and of their root port",
+    "Data Direct works with one ACS pattern only; it does not work with ACS cleared everywhere, which is the advice "
+    "for other machines",
+    {"boot with the pattern in pci=config_acs=... (Linux 6.11): rdma_topo of a recent rdma-core writes it for all "
+     "ports",
+     true, true, true, "sudo rdma_topo check; sudo setpci -s PORT ECAP_ACS+6.w"},
+    "the first versions of config_acs accepted one port only; a change at run time does not change the groups that "
+    "iommu.groups checks; the pattern is known for Grace only"};
+
+void check_acs_datadirect(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return;
+  const auto directs = find_data_direct(machine);
+  if (directs.is_unknown()) return findings.add_unknown("", directs);
+  if (directs.value.empty()) return findings.add(State::skip, "", "no adapter has a Data Direct function");
+  if (cannot_see_ports(machine, findings)) return;
+  const auto grace = is_grace(machine.view);
+  if (!grace.is_found()) return findings.add_unknown("/proc/cpuinfo", grace);
+  if (!grace.value) return findings.add(State::skip, "", "the ACS pattern for this processor is not known");
+  for (const DataDirect& direct : directs.value) {
+    if (direct.gpu_port.empty()) {
+      findings.add(State::unknown, direct.function.address,
+                   direct.gpu.address.empty() ? "the number of GPUs below its root port is not one"
+                                              : "it shares no switch with " + direct.gpu.address);
+      continue;
+    }
+    const std::pair<std::string, const char*> ports[] = {
+        {direct.function_port, "xx110x1"}, {direct.gpu_port, "xx101x1"}, {direct.root, "xx111x0"}};
+    for (const auto& [port, pattern] : ports) {
+      const auto acs = read_acs(machine.view, port);
+      if (!acs.is_found()) {
+        findings.add(State::unknown, port, acs.is_absent() ? "has no ACS, which Data Direct needs" : acs.reason);
+        continue;
+      }
+      findings.add(fits(pattern, acs.value.set) ? State::ok : State::fail, port,
+                   cli::format("ACS control is 0x%04x, the pattern %s", acs.value.set, pattern),
+                   "boot with pci=config_acs=" + std::string(pattern) + "@" + port +
+                       "   # all ports in one option, ';' between, in quotes for GRUB");
+    }
+  }
+}
+
+const Advice advice_acs_persist = {
+    "/proc/cmdline, /etc/rc.local and the units in /etc/systemd/system, if acs.redirect is ok, the ports can redirect, "
+    "and Linux uses an IOMMU",
+    "with an IOMMU, Linux turns redirection on at boot: bits that were cleared by hand are set again after the next "
+    "boot",
+    {"boot with pci=disable_acs_redir=PORT;PORT (all ports in one option, in quotes for GRUB), or install a unit with "
+     "ExecStart=setpci -s PORT ECAP_ACS+6.w=0000 for each port",
+     true, true, true, "cat /proc/cmdline"},
+    "a unit may call a script, which this check does not read; some firmware keeps redirection off by itself",
+    {},
+    {{RecordedPath::Kind::setpci, "/etc/{rc.local,systemd/system/*.service*}",
+      "what sets configuration space at boot"}}};
+
+void check_acs_persist(const Machine& machine, Findings& findings) {
+  if (!has_paths(machine, findings) || cannot_see_ports(machine, findings)) return;
+  const auto ports = ports_in_use(machine);
+  if (ports.is_unknown()) return findings.add_unknown("", ports);
+  if (ports.value.all().empty()) return findings.add(State::skip, "", no_port_matters);
+  bool could_redirect = false;
+  for (const auto& [port, path] : ports.value.all()) {
+    const auto acs = read_acs(machine.view, port);
+    if (acs.is_unknown()) return findings.add_unknown(port, acs);
+    if ((acs.value.set & acs_redirects) != 0) return findings.add(State::skip, port, "redirects: see acs.redirect");
+    could_redirect = could_redirect || (acs.value.able & acs_redirects) != 0;
+  }
+  if (!could_redirect)
+    return findings.add(State::ok, "ports", "none of those between GPUs, or GPU and adapter, can redirect");
+  const auto& gpu = machine.gpus.front();
+  const auto group = machine.view.node(gpu.folder + "/iommu_group");
+  if (group.is_unknown()) return findings.add_unknown(gpu.address, group);
+  if (group.is_absent()) return findings.add(State::ok, "ports", "without an IOMMU, Linux does not change them");
+  const auto line = machine.view.line("/proc/cmdline");
+  if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
+  for (const char* option : {"disable_acs_redir=", "config_acs="}) {
+    if (line.value.find(option) == std::string::npos) continue;
+    return findings.add(State::ok, "/proc/cmdline", std::string("has ") + option);
+  }
+  const std::string folder = "/etc/systemd/system";
+  std::vector<std::string> places = {"/etc/rc.local"};
+  const auto units = machine.view.names(folder);
+  if (units.is_unknown()) return findings.add_unknown(folder, units);
+  for (const std::string& unit : units.value) {
+    if (unit.find(".service") != std::string::npos) places.push_back(folder + "/" + unit);
+  }
+  for (const std::string& place : places) {
+    const auto text = machine.view.text(place);
+    if (text.value.find("ECAP_ACS") != std::string::npos) return findings.add(State::ok, place, "sets ECAP_ACS");
+  }
+  findings.add(State::info, "ports", "no option, script or unit found that clears redirection after a boot");
+}
+
+}  // namespace gdrkit::diag::doctor

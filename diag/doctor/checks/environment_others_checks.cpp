@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group environment: settings of UCX and NVSHMEM, compared with the machine.
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "diag/doctor/checks/environment_checks.hpp"
+#include "diag/doctor/checks/initramfs.hpp"
+
+namespace gdrkit::diag::doctor {
+namespace {
+
+/// As NVSHMEM reads it: anything that does not begin like 0, no or false is yes.
+bool is_on(const Environment& environment, const std::string& name) {
+  const Setting* setting = environment.find(name);
+  return setting != nullptr &&
+         (setting->value.empty() || std::string("0NnFf").find(setting->value.front()) == std::string::npos);
+}
+
+bool is_any(const std::string& word, std::initializer_list<const char*> words) {
+  return std::any_of(words.begin(), words.end(), [&](const char* other) { return word == other; });
+}
+
+bool is_rdma_transport(const std::string& word) {
+  // rc, rc_x, rc_verbs, ...
+  return is_any(word, {"all", "ib"}) || is_any(word.substr(0, word.find('_')), {"rc", "dc", "ud", "srd", "gga"});
+}
+
+}  // namespace
+
+void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings& findings) {
+  // "all" stands for every one, and a leading ^ leaves devices out.
+  if (setting.value == "all") return findings.add(State::ok, setting.name, told(setting));
+  const bool is_exclusion = setting.value.front() == '^';
+  std::vector<std::string> devices = machine.view.names("/sys/class/net").value;
+  for (const Adapter& adapter : machine.adapters) {
+    for (const std::string& port : machine.view.names(adapter.folder + "/ports").value)
+      devices.push_back(adapter.name + ":" + port);
+  }
+  std::size_t count = 0;
+  std::vector<std::string> lost;
+  for (const std::string& word : split(setting.value.substr(is_exclusion ? 1 : 0), ',')) {
+    const bool is_there = std::any_of(devices.begin(), devices.end(), [&](const std::string& device) {
+      return ::fnmatch(word.c_str(), device.c_str(), 0) == 0;
+    });
+    if (is_there) ++count;
+    if (!is_there) lost.push_back(word);
+  }
+  for (const std::string& word : lost) {
+    const bool lacks_port = std::any_of(machine.adapters.begin(), machine.adapters.end(),
+                                        [&](const Adapter& adapter) { return adapter.name == word; });
+    const State state = count == 0 && !is_exclusion ? State::fail : State::warn;
+    findings.add(state, setting.name,
+                 told(setting) + ": no device has the name '" + word + "'" +
+                     (lacks_port ? "; with its port the name is " + word + ":1" : ""),
+                 lacks_port ? "" : removal(setting));
+  }
+  if (lost.empty()) findings.add(State::ok, setting.name, told(setting));
+}
+
+const Advice advice_env_nvshmem = {
+    "NVSHMEM_HCA_LIST, NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING and NVSHMEM_HCA_PREFIX, compared with the "
+    "adapters",
+    "NVSHMEM ignores lists of adapters unless the mapping is enabled, and does not find adapters whose names begin "
+    "with another prefix",
+    {"export NVSHMEM_ENABLE_NIC_PE_MAPPING=1   # or NVSHMEM_HCA_PREFIX=ibp", false, false, false,
+     "NVSHMEM_DEBUG=INFO prints the adapters that NVSHMEM uses"},
+    "without a prefix older releases (3.4.5 among them) use mlx5 adapters only; the newest use almost all"};
+
+void check_env_nvshmem(const Machine& machine, Findings& findings) {
+  const auto environment = environment_or_unknown(machine, findings);
+  if (!environment) return;
+  for (const char* name : {"NVSHMEM_HCA_LIST", "NVSHMEM_HCA_PE_MAPPING"}) {
+    const Setting* setting = environment->find(name);
+    if (setting == nullptr || setting->value.empty() || is_on(*environment, "NVSHMEM_ENABLE_NIC_PE_MAPPING")) continue;
+    findings.add(State::fail, name, told(*setting) + " has no effect without NVSHMEM_ENABLE_NIC_PE_MAPPING=1");
+  }
+  const Setting* prefix = environment->find("NVSHMEM_HCA_PREFIX");
+  const std::string wanted = prefix == nullptr ? "mlx5" : prefix->value;
+  const bool has_any = std::any_of(machine.adapters.begin(), machine.adapters.end(),
+                                   [&](const Adapter& adapter) { return adapter.name.rfind(wanted, 0) == 0; });
+  const bool is_exclusion = !wanted.empty() && wanted.front() == '^';
+  const bool is_used = !environment->of(CommLibrary::nvshmem).empty();
+  if (!machine.adapters.empty() && !has_any && !is_exclusion && (prefix != nullptr || is_used)) {
+    findings.add(prefix != nullptr ? State::fail : State::warn, "NVSHMEM_HCA_PREFIX",
+                 (prefix != nullptr ? told(*prefix) : std::string("not set")) + ": no adapter name begins with '" +
+                     wanted + "'; there is " + machine.adapters.front().name,
+                 "export NVSHMEM_HCA_PREFIX=" + machine.adapters.front().name.substr(
+                                                    0, machine.adapters.front().name.find_first_of("_0123456789")));
+  }
+  if (findings.all().empty()) findings.add(State::ok, "", "the settings of NVSHMEM fit together");
+}
+
+const Advice advice_env_ibgda = {
+    "NVSHMEM_IB_ENABLE_IBGDA, NVSHMEM_IBGDA_NIC_HANDLER, RegistryDwords in /proc/driver/nvidia/params, "
+    "/sys/module/gdrdrv",
+    "a GPU that drives the adapter itself needs the adapter's doorbells mapped, which the driver allows only with a "
+    "registry key; otherwise a CPU thread helps",
+    {"options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\"   # a file in /etc/modprobe.d", true, true, true,
+     "grep RegistryDwords /proc/driver/nvidia/params"},
+    "arm64 needs no key; a CPU thread is slower: it uses gdrdrv, or from NVSHMEM 3.4.5 on host memory",
+    {.file = "/etc/modprobe.d/gdrkit-ibgda.conf",
+     .text = "options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\"",
+     .enable = rebuild_initramfs,
+     .risk = "takes effect at the next boot; GPUs may then map registers of other devices. If another file in "
+             "/etc/modprobe.d sets NVreg_RegistryDwords, one of the two is lost: write all keys on one line"}};
+
+void check_env_ibgda(const Machine& machine, Findings& findings) {
+  const auto environment = environment_or_unknown(machine, findings);
+  if (!environment) return;
+  if (!is_on(*environment, "NVSHMEM_IB_ENABLE_IBGDA"))
+    return findings.add(State::ok, "", "NVSHMEM_IB_ENABLE_IBGDA is not set");
+  const auto cpus = machine.view.text("/proc/cpuinfo");
+  if (labelled(cpus, "CPU implementer").is_found())
+    return findings.add(State::ok, "", "arm64 needs no registry key of the driver");
+  const auto params = machine.view.text("/proc/driver/nvidia/params");
+  if (!params.is_found()) return findings.add(State::unknown, "/proc/driver/nvidia/params", params.reason);
+  const bool has_key = labelled(params, "RegistryDwords").value.find("PeerMappingOverride=1") != std::string::npos;
+  const std::string handler = value_of(*environment, "NVSHMEM_IBGDA_NIC_HANDLER");
+  if (has_key) return findings.add(State::ok, "", "the driver has PeerMappingOverride=1");
+  if (handler == "gpu")
+    return findings.add(State::fail, "NVSHMEM_IBGDA_NIC_HANDLER",
+                        "'gpu' needs PeerMappingOverride=1, which the driver does not have");
+  const Outcome gdrdrv = machine.view.presence("/sys/module/gdrdrv");
+  if (gdrdrv == Outcome::found)
+    return findings.add(State::info, "",
+                        "no PeerMappingOverride=1: a CPU thread rings the adapter's doorbells through gdrdrv");
+  if (gdrdrv != Outcome::absent)
+    return findings.add(State::unknown, "/sys/module/gdrdrv", "cannot read whether gdrdrv is loaded");
+  findings.add(State::warn, "",
+               "neither PeerMappingOverride=1 nor gdrdrv: NVSHMEM before 3.4.5 cannot use IBGDA, later releases use "
+               "host memory");
+}
+
+const Advice advice_env_ucx = {
+    "UCX_TLS and UCX_IB_GPU_DIRECT_RDMA in the environment and in ucx.conf, compared with GPUs, adapters and "
+    "/dev/gdrdrv",
+    "UCX uses only the listed transports: without cuda it cannot send GPU memory, without RDMA it uses TCP",
+    {"unset UCX_TLS   # or UCX_TLS=rc,cuda,sm,self", false, false, false, "ucx_info -d | grep Transport"},
+    "UCX itself warns of unused names; a list may fit one program and not the next"};
+
+void check_env_ucx(const Machine& machine, Findings& findings) {
+  const auto environment = environment_or_unknown(machine, findings);
+  if (!environment) return;
+  const bool has_adapter = !machine.adapters.empty();
+  const bool has_gpu = !machine.gpus.empty();
+  const Setting* transports = environment->find("UCX_TLS");
+  if (transports != nullptr && !transports->value.empty()) {
+    const bool is_exclusion = transports->value.front() == '^';
+    const auto words = split(transports->value.substr(is_exclusion ? 1 : 0), ',');
+    const auto has = [&](std::initializer_list<const char*> wanted) {
+      return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_any(word, wanted); });
+    };
+    const bool has_rdma = std::any_of(words.begin(), words.end(), is_rdma_transport);
+    if (is_exclusion ? has({"ib"}) : has_adapter && !has_rdma) {
+      findings.add(has_adapter ? State::warn : State::info, "UCX_TLS", told(*transports) + " excludes RDMA",
+                   removal(*transports));
+    }
+    if (has_gpu && (is_exclusion ? has({"cuda", "cuda_copy"}) : !has({"all", "cuda", "cuda_copy"}))) {
+      findings.add(State::warn, "UCX_TLS",
+                   told(*transports) + " excludes cuda_copy, without which UCX cannot send GPU memory",
+                   removal(*transports));
+    }
+    const auto node = machine.view.node("/dev/gdrdrv");
+    if (!is_exclusion && has({"gdr_copy"}) && node.is_absent()) {
+      findings.add(State::warn, "UCX_TLS",
+                   told(*transports) +
+                       " names gdr_copy, but there is no /dev/gdrdrv: only a libgdrapi that needs no gdrdrv works");
+    }
+    if (!is_exclusion && has({"gdr_copy"}) && node.is_unknown()) findings.add_unknown("/dev/gdrdrv", node);
+  }
+  const Setting* direct = environment->find("UCX_IB_GPU_DIRECT_RDMA");
+  if (direct != nullptr && is_any(direct->value, {"n", "no", "N", "No", "NO", "0", "off"})) {
+    findings.add(has_adapter && has_gpu ? State::fail : State::info, direct->name,
+                 told(*direct) + " turns GPUDirect RDMA off", removal(*direct));
+  }
+  if (findings.all().empty())
+    findings.add(State::ok, "",
+                 transports == nullptr ? "UCX_TLS is not set: UCX chooses" : "UCX_TLS is " + told(*transports));
+}
+
+}  // namespace gdrkit::diag::doctor

@@ -1,0 +1,11 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/* What the RDMA core calls. */
+#ifndef GDRKIT_PEERMEM_CLIENT_H
+#define GDRKIT_PEERMEM_CLIENT_H
+
+#include "peer_mem.h"
+
+extern const struct peer_memory_client peermem_operations; /* without name and version */
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// CopyMethod: a way of copying between host memory and a mapped buffer of the device; each is a series of the result.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "cli/interface/exit_code.hpp"
+#include "measure/bench/session.hpp"
+#include "measure/harness/direction.hpp"
+#include "measure/harness/rounds.hpp"
+#include "measure/tool_parts/mapped_buffer.hpp"
+#include "platform/host/stopwatch.hpp"
+
+namespace gdrkit::measure::bench {
+
+/// The two buffers of a copy. They outlive the contenders made for them.
+struct CopySite {
+  const Session* session;
+  platform::Device* device;
+  platform::Stream stream;
+  const MappedBuffer* buffer;
+  std::uint64_t device_address;
+  std::uint8_t* host;
+  std::size_t size_bytes;
+};
+
+struct CopyMethod {
+  const char* name;   ///< as in the schema; if it begins with memcpy, comparisons take the series as a baseline
+  const char* title;  ///< for people
+  const char* above;  ///< first line of the column's heading; "": what this series has and others have not
+  const char* below;  ///< second line
+  bool uses_pinned_memory;
+  /// nullptr: it serves every size.
+  bool (*serves)(const Session& session, std::size_t size_bytes);
+  /// The contender throws Failure if a copy fails.
+  Contender (*contender)(const CopySite& site, Direction direction);
+};
+
+namespace copy_methods {
+#define GDRKIT_COPY_METHOD(name) extern const CopyMethod name;
+#include "measure/bench/measure/methods.def"
+#undef GDRKIT_COPY_METHOD
+}  // namespace copy_methods
+
+/// In the order of methods.def.
+[[nodiscard]] const std::vector<const CopyMethod*>& all_copy_methods();
+
+// A copy through a mapping returns whether it copied, without an object that would cost time; one by the driver its
+// error.
+inline void check_copy(bool is_copied, const char* name) {
+  if (!is_copied) throw cli::Failure(cli::ExitCode::failed, std::string("a copy failed: ") + name);
+}
+inline void check_copy(const base::Status& copied, const char* name) {
+  if (copied.has_value()) return;
+  throw cli::Failure(cli::ExitCode::failed, std::string("a copy failed: ") + name + ": " + copied.error().text());
+}
+inline void note_copy(bool& is_copied, bool next) { is_copied &= next; }
+inline void note_copy(base::Status& copied, base::Status next) { base::keep_first(copied, std::move(next)); }
+
+/// A contender of `once(number)`, which is inlined into the timed loop.
+template <class Once>
+Contender contender_of(const char* name, Once once) {
+  Contender contender;
+  contender.name = name;
+  contender.run_batch = [once, name](std::size_t count) {
+    std::invoke_result_t<Once, std::size_t> copied{};
+    if constexpr (std::is_same_v<decltype(copied), bool>) copied = true;
+    const double ns = platform::time_batch(count, [&](std::size_t number) { note_copy(copied, once(number)); });
+    check_copy(copied, name);
+    return ns;
+  };
+  contender.run_once = [once, name](std::size_t number) { check_copy(once(number), name); };
+  return contender;
+}
+
+}  // namespace gdrkit::measure::bench

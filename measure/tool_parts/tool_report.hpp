@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// ToolReport: what every tool on one mapped buffer reports of its run, besides what it measured.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "cli/interface/banner.hpp"
+#include "cli/interface/common_options.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "measure/result/result.hpp"
+#include "platform/device/device.hpp"
+#include "platform/facts/machine.hpp"
+#include "platform/host/place.hpp"
+
+namespace gdrkit::measure {
+
+struct ToolReport {
+  bool is_emulated = false;
+  platform::Machine machine;
+  cli::BackendNames names;
+  std::optional<platform::Place> place;  ///< not under GDRCopy's name
+  std::optional<ClockDescription> clock;
+  std::optional<MachineNoise> noise;
+};
+
+/// Opens the device that the options name and describes it. Prints the note on an emulated one. Throws Failure.
+[[nodiscard]] std::unique_ptr<platform::Device> open_for_report(const cli::CommonOptions& options, ToolReport* report);
+
+/// The head of a result of `tool`, of today.
+[[nodiscard]] Result result_of(const char* tool, const ToolReport& report);
+
+}  // namespace gdrkit::measure

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The host's part of the GPU kernel `litmus`.
+#include "platform/gpu_code/host_access.hpp"
+#include "platform/gpu_code/litmus_params.hpp"
+#include "platform/gpu_code/litmus_work.cuh"
+
+namespace gdrkit::platform {
+namespace {
+
+base::Status check(const LitmusParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
+  if (parameters.shape > LitmusShape::store_buffering || parameters.mistake > LitmusMistake::cached) {
+    return base::fail(EINVAL, "litmus: there is no such shape or mistake");
+  }
+  const auto n_pes = static_cast<std::uint32_t>(parameters.state.n_pes);
+  if (parameters.writer >= n_pes || parameters.reader >= n_pes || parameters.writer == parameters.reader) {
+    return base::fail(EINVAL, "litmus: PE %u and PE %u are not two of %u", parameters.writer, parameters.reader, n_pes);
+  }
+  if (shape.blocks > resident_blocks) {
+    return base::fail(EINVAL, "litmus: %u blocks, of which only %u run at a time", shape.blocks, resident_blocks);
+  }
+  if (parameters.shape == LitmusShape::store_buffering && shape.blocks != 1) {
+    return base::fail(EINVAL, "litmus: store_buffering takes one block, not %u", shape.blocks);
+  }
+  return {};
+}
+
+void play(const LitmusParameters& parameters, LaunchShape shape) noexcept {
+  const bool is_of_blocks =
+      parameters.shape == LitmusShape::put_signal || parameters.shape == LitmusShape::store_buffering;
+  const unsigned groups = is_of_blocks ? shape.blocks : shape.blocks * shape.threads;
+  auto* const result = reinterpret_cast<LitmusResult*>(parameters.result);
+  for (unsigned instance = 0; instance < groups; ++instance) {
+    const LitmusResult found = LitmusWork<shmem::ThreadGroup>(parameters, shmem::thread(), instance).run();
+    result->looks += found.looks;
+    result->raced += found.raced;
+    result->broken += found.broken;
+    result->expired += found.expired;
+  }
+}
+
+}  // namespace
+
+base::Status GpuKernels::launch(const LitmusParameters& parameters, LaunchShape shape, Stream stream) noexcept {
+  return launch_any<GpuKernel::litmus>(parameters, shape, stream, check, play);
+}
+
+}  // namespace gdrkit::platform

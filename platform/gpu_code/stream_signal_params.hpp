@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Parameters and results of the GPU kernel `stream_signal`, for the GPU and the CPU.
+#pragma once
+
+#include <gdrkit/shmem.h>
+
+#include <cstdint>
+
+namespace gdrkit::platform {
+
+/// By one thread.
+struct StreamSignal {
+  std::uint64_t address = 0;  ///< of a 64-bit word, as this GPU reaches it; 0: none, for whoever launches
+  std::uint64_t value = 0;
+  std::uint32_t operation = GDRKIT_SHMEM_SIGNAL_SET;  ///< gdrkit_shmem_signal
+  std::uint32_t unused = 0;
+};
+
+}  // namespace gdrkit::platform

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Parameters and results of the GPU kernel `team`, for the GPU and the CPU.
+#pragma once
+
+#include <gdrkit/shmem_collectives.h>
+
+#include <cstdint>
+
+#include "platform/gpu_code/collective_params.hpp"
+#include "platform/gpu_code/shmem_params.hpp"
+
+namespace gdrkit::platform {
+
+struct TeamResult {
+  std::uint64_t elapsed_ns;  ///< of the rounds that are timed
+  std::uint64_t has_failed;  ///< not 0: a wait exceeded its limit
+};
+
+/// `rounds` times the operation, by the first group of one block; reductions are sums of floats.
+struct TeamParameters {
+  gdrkit_shmem_device_state state;
+  std::uint64_t target;  ///< a multiple of 4, as source and size
+  std::uint64_t source;
+  std::uint64_t size_bytes;  ///< of a part, where an operation has one for each PE
+  std::uint64_t result;      ///< TeamResult, zeroed
+  std::int32_t team;
+  CollectiveOperation operation;
+  ShmemScope scope;
+  std::uint32_t rounds;
+  std::uint32_t root;
+  std::uint32_t untimed_rounds;  ///< before the others: PEs meet in them, and instructions are fetched
+};
+
+}  // namespace gdrkit::platform
