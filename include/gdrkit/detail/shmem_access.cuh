@@ -71,9 +71,9 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
   return value;
 }
 GDRKIT_SHMEM_FUNCTION void relax() {}
-// From compute capability 9.0 and CUDA 12.8 on, a thread polls by relaxed loads and executes one acquire fence after the
-// last: an acquire load also empties the first-level cache, and the next poll waits for that. Before a store that other
-// PEs poll for, a release fence is enough; a fence of sequential consistency takes longer.
+// From compute capability 9.0 and CUDA 12.8 on, a thread polls by relaxed loads and executes one acquire fence after
+// the last: an acquire load also empties the first-level cache, and the next poll waits for that. Before a store that
+// other PEs poll for, a release fence is enough; a fence of sequential consistency takes longer.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word load_polled(const Word* address) {
