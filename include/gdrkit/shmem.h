@@ -133,8 +133,10 @@ enum gdrkit_shmem_atomic_operation GDRKIT_SHMEM_IS_INT {
 };
 /* How wait_until and test read a word: its size in bytes, negative for signed integers. */
 enum gdrkit_shmem_word GDRKIT_SHMEM_IS_INT {
+  GDRKIT_SHMEM_UINT16 = 2,
   GDRKIT_SHMEM_UINT32 = 4,
   GDRKIT_SHMEM_UINT64 = 8,
+  GDRKIT_SHMEM_INT16 = -2,
   GDRKIT_SHMEM_INT32 = -4,
   GDRKIT_SHMEM_INT64 = -8
 };
@@ -264,7 +266,7 @@ struct gdrkit_shmem_words {
 };
 /* Wait until each word has compared as asked, at whatever time; until one does, *index; until some do: their indices,
  * in rising order, in indices[count], and how many in *found. Where all words are left out, wait_until_any is -ENODATA,
- * and wait_until_some finds 0 at once. */
+ * and wait_until_some finds 0 at once. If several words do, later calls return others first. */
 int gdrkit_shmem_wait_until_all(const struct gdrkit_shmem_words* words);
 int gdrkit_shmem_wait_until_any(const struct gdrkit_shmem_words* words, size_t* index);
 int gdrkit_shmem_wait_until_some(const struct gdrkit_shmem_words* words, size_t* indices, size_t* found);

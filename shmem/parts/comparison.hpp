@@ -22,6 +22,7 @@ template <class Value>
 }
 
 [[nodiscard]] inline std::int64_t as_signed(std::uint64_t value, std::size_t size_bytes) noexcept {
+  if (size_bytes == 2) return static_cast<std::int16_t>(value);
   return size_bytes == 4 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
 }
 
@@ -31,8 +32,7 @@ template <class Value>
   if (word.is_signed) {
     return compares(as_signed(seen, word.size_bytes), comparison, as_signed(wanted, word.size_bytes));
   }
-  if (word.size_bytes == 4) return compares(seen, comparison, wanted & UINT32_MAX);
-  return compares(seen, comparison, wanted);
+  return compares(seen, comparison, wanted & UINT64_MAX >> (64 - 8 * word.size_bytes));
 }
 
 }  // namespace gdrkit::shmem_impl::parts
