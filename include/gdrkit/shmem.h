@@ -206,7 +206,7 @@ const char* gdrkit_shmem_last_error(void);
  * cannot grow any more; then nothing is lost. What the memory holds is not defined. */
 void* gdrkit_shmem_malloc(size_t size_bytes);
 void* gdrkit_shmem_calloc(size_t count, size_t size_bytes);    /* zeroed */
-void* gdrkit_shmem_align(size_t alignment, size_t size_bytes); /* a power of two up to 2 MiB */
+void* gdrkit_shmem_align(size_t alignment, size_t size_bytes); /* a power of two up to 1 GiB */
 int gdrkit_shmem_free(void* address);                          /* as malloc returned it; NULL does nothing */
 /* Where this process's GPU reaches PE `pe`'s copy of `address` by loads and stores; NULL where it cannot. Not
  * collective. */
