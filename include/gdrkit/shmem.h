@@ -183,6 +183,8 @@ int gdrkit_shmem_module_init(void* module);
  * (cuLaunchCooperativeKernel). To be called by all PEs. -EINVAL: so many blocks do not fit on this GPU. */
 int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
                                    void* stream, void** parameters);
+/* The same for a CUlibrary. -ENOSYS: the driver is older than CUDA 12. */
+int gdrkit_shmem_library_init(void* library);
 /* How many blocks of so many threads do. */
 int gdrkit_shmem_collective_grid(void* function, unsigned threads, size_t shared_bytes);
 /* A local buffer outside the heap, host memory or the PE's GPU's: transfers from and to it need not ask the driver what

@@ -106,6 +106,9 @@ TEST_F(CudaWork, FindsASymbolOfAModule) {
   EXPECT_EQ(symbol->address, 0x5000U);
   EXPECT_EQ(symbol->size_bytes, 24U);
   EXPECT_FALSE(device_->get_symbol(*module, "no_symbol"));
+  const auto of_library = device_->module_of_library(reinterpret_cast<void*>(module->handle));
+  ASSERT_TRUE(of_library) << of_library.error().text();
+  EXPECT_EQ(of_library->handle, module->handle);
   EXPECT_TRUE(device_->unload_module(*module));
 }
 

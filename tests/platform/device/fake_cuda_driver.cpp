@@ -320,6 +320,11 @@ int module_get_function(void** function, void* module, const char* name) {
   *function = reinterpret_cast<void*>(&fake());
   return 0;
 }
+int library_get_module(void** module, void* library) {
+  ENTER("library_get_module");
+  *module = library;
+  return fake().modules.count(library) == 0 ? invalid_value : 0;
+}
 int module_get_global(std::uint64_t* address, std::size_t* size, void* module, const char* name) {
   ENTER("module_get_global");
   if (fake().modules.count(module) == 0) return invalid_value;
