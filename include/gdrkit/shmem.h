@@ -162,6 +162,10 @@ int gdrkit_shmem_init_shared(const struct gdrkit_shmem_options* options);
 /* Call it once for each gdrkit_shmem_init_shared. The last of these calls works like gdrkit_shmem_finalize; earlier
  * calls only decrement the count. Returns -EINVAL if no gdrkit_shmem_init_shared is left to match. */
 int gdrkit_shmem_finalize_shared(void);
+/* Sets pe, n_pes and the allgather of `options` from an MPI communicator (a pointer to an MPI_Comm, valid during init),
+ * by the functions of Open MPI, MPICH or an MPI with the ABI of MPICH that this process has loaded. Returns -ENOENT if
+ * it has loaded none. */
+int gdrkit_shmem_use_mpi(struct gdrkit_shmem_options* options, void* communicator);
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe); /* the calling thread's */
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);      /* from now on the calling thread's */
 /* -EINVAL where the thread has no PE; these two leave gdrkit_shmem_last_error() alone. */
@@ -179,12 +183,12 @@ int gdrkit_shmem_register_state(gdrkit_shmem_fill_state_t fill);
 int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill);
 /* The same for a CUmodule on this PE's GPU, compiled with GDRKIT_SHMEM_MODULE. Once, after the module was loaded. */
 int gdrkit_shmem_module_init(void* module);
+/* The same for a CUlibrary. -ENOSYS: the driver is older than CUDA 12. */
+int gdrkit_shmem_library_init(void* library);
 /* Launches a CUfunction whose blocks all run at once, as blocks that wait for each other or for other PEs must
  * (cuLaunchCooperativeKernel). To be called by all PEs. -EINVAL: so many blocks do not fit on this GPU. */
 int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
                                    void* stream, void** parameters);
-/* The same for a CUlibrary. -ENOSYS: the driver is older than CUDA 12. */
-int gdrkit_shmem_library_init(void* library);
 /* How many blocks of so many threads do. */
 int gdrkit_shmem_collective_grid(void* function, unsigned threads, size_t shared_bytes);
 /* A local buffer outside the heap, host memory or the PE's GPU's: transfers from and to it need not ask the driver what
