@@ -2,14 +2,14 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Compiles the program with GPU kernels as docs/shmem-from-nvshmem.md says, as PTX for any GPU.
-# usage: compile_device.sh NVCC INCLUDE_FOLDER LIBRARY_FOLDER PROGRAM    77: there is no nvcc
+# usage: compile_device.sh NVCC INCLUDE_FOLDER LIBRARY_FOLDER PROGRAM SOURCE...    77: there is no nvcc
 set -eu
 nvcc=$1 include=$2 libraries=$3 program=$4
 if [ ! -x "$nvcc" ]; then
   echo "no nvcc: the program with GPU kernels is not compiled"
   exit 77
 fi
-here=$(dirname "$0")
+shift 4
 "$nvcc" -std=c++17 -O2 -arch=compute_75 -code=compute_75 -Werror all-warnings -I"$include" -I"$include/gdrkit/compat" \
-  "$here/nvshmem_device.cu" "$here/nvshmem_device_other.cu" -L"$libraries" -lgdrkit_shmem -lgdrkit \
+  "$@" -L"$libraries" -lgdrkit_shmem -lgdrkit \
   -Xlinker -rpath="$libraries" -o "$program"
