@@ -166,6 +166,11 @@ int gdrkit_shmem_finalize_shared(void);
  * by the functions of Open MPI, MPICH or an MPI with the ABI of MPICH that this process has loaded. Returns -ENOENT if
  * it has loaded none. */
 int gdrkit_shmem_use_mpi(struct gdrkit_shmem_options* options, void* communicator);
+/* Tells the PEs of this machine that this PE ends the job with that exit status. Then the process must exit by itself.
+ * Calls of the other PEs that wait for it fail with -ECONNRESET. */
+int gdrkit_shmem_announce_exit(int status);
+/* The status that a PE of this machine announced; -ENOENT if none did. Leaves gdrkit_shmem_last_error() alone. */
+int gdrkit_shmem_announced_exit(int* status);
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe); /* the calling thread's */
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);      /* from now on the calling thread's */
 /* -EINVAL where the thread has no PE; these two leave gdrkit_shmem_last_error() alone. */

@@ -121,9 +121,16 @@ static inline int gdrkit_nvshmem_report(int result, const char* name) {
   fputs(line, stderr);
   return result;
 }
-/* For functions that return nothing. abort() drops what stdio holds. */
+/* For functions that return nothing. Another PE's nvshmem_global_exit ends this process too. abort() drops what stdio
+ * holds. */
 static inline void gdrkit_nvshmem_check(int result, const char* name) {
-  if (gdrkit_nvshmem_report(result, name) >= 0) return;
+  int status = 0;
+  if (result >= 0) return;
+  if (result == -ECONNRESET && gdrkit_shmem_announced_exit(&status) == 0) {
+    fflush(NULL);
+    _Exit(status);
+  }
+  gdrkit_nvshmem_report(result, name);
   fflush(stdout);
   abort();
 }

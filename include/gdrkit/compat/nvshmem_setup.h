@@ -131,10 +131,12 @@ static inline int nvshmemx_init_status(void) {
 static inline void nvshmem_finalize(void) { gdrkit_nvshmem_check(gdrkit_shmem_finalize_shared(), "nvshmem_finalize"); }
 static inline void nvshmemx_hostlib_finalize(void) { nvshmem_finalize(); }
 /* From the CPU: writes what stdio holds and ends this process with `status`, without the functions of atexit, which may
- * wait for other PEs. Calls of other PEs then fail and name this PE. From a GPU kernel: a launch failure, which the
+ * wait for other PEs. The other PEs of this machine end with the same status in their next call that waits for this PE.
+ * From a GPU kernel: a launch failure, which the
  * next call of CUDA returns. */
 GDRKIT_NVSHMEM_BOTH void nvshmem_global_exit(int status) {
-  GDRKIT_NVSHMEM_SPLIT((void)fflush(NULL); _Exit(status), (void)status; __trap());
+  GDRKIT_NVSHMEM_SPLIT((void)gdrkit_shmem_announce_exit(status); (void)fflush(NULL); _Exit(status), (void)status;
+                       __trap());
 }
 
 GDRKIT_NVSHMEM_BOTH void nvshmem_info_get_version(int* major, int* minor) {

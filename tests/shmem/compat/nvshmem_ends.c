@@ -1,9 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * usage: nvshmem_ends exit: PE 0 ends the job by nvshmem_global_exit(3), with text in stdio's buffer
+ * usage: nvshmem_ends exit STATUS: PE 0 ends the job by nvshmem_global_exit(STATUS), with text in stdio's buffer
  *        nvshmem_ends init: a program that ignores the result of nvshmemx_init_attr, which fails */
 #include <nvshmem.h>
-#include <unistd.h>
 
 int main(int count, char** arguments) {
   static char buffer[4096];
@@ -18,6 +17,6 @@ int main(int count, char** arguments) {
   nvshmem_init();
   printf("PE %d wrote this before the end\n", nvshmem_my_pe());
   nvshmem_barrier_all();
-  if (nvshmem_my_pe() == 0) nvshmem_global_exit(3);
-  for (;;) pause();
+  if (nvshmem_my_pe() == 0) nvshmem_global_exit(count > 2 ? atoi(arguments[2]) : 1);
+  for (;;) nvshmem_barrier_all();
 }
