@@ -136,8 +136,10 @@ enum gdrkit_shmem_atomic_operation GDRKIT_SHMEM_IS_INT {
 };
 /* How wait_until and test read a word: its size in bytes, negative for signed integers. */
 enum gdrkit_shmem_word GDRKIT_SHMEM_IS_INT {
+  GDRKIT_SHMEM_UINT16 = 2,
   GDRKIT_SHMEM_UINT32 = 4,
   GDRKIT_SHMEM_UINT64 = 8,
+  GDRKIT_SHMEM_INT16 = -2,
   GDRKIT_SHMEM_INT32 = -4,
   GDRKIT_SHMEM_INT64 = -8
 };
@@ -163,6 +165,15 @@ int gdrkit_shmem_init_shared(const struct gdrkit_shmem_options* options);
 /* Call it once for each gdrkit_shmem_init_shared. The last of these calls works like gdrkit_shmem_finalize; earlier
  * calls only decrement the count. Returns -EINVAL if no gdrkit_shmem_init_shared is left to match. */
 int gdrkit_shmem_finalize_shared(void);
+/* Sets pe, n_pes and the allgather of `options` from an MPI communicator (a pointer to an MPI_Comm, valid during init),
+ * by the functions of Open MPI, MPICH or an MPI with the ABI of MPICH that this process has loaded. Returns -ENOENT if
+ * it has loaded none. */
+int gdrkit_shmem_use_mpi(struct gdrkit_shmem_options* options, void* communicator);
+/* Tells the PEs of this machine that this PE ends the job with that exit status. Then the process must exit by itself.
+ * Calls of the other PEs that wait for it fail with -ECONNRESET. */
+int gdrkit_shmem_announce_exit(int status);
+/* The status that a PE of this machine announced; -ENOENT if none did. Leaves gdrkit_shmem_last_error() alone. */
+int gdrkit_shmem_announced_exit(int* status);
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe); /* the calling thread's */
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);      /* from now on the calling thread's */
 /* -EINVAL where the thread has no PE; these two leave gdrkit_shmem_last_error() alone. */
@@ -180,6 +191,8 @@ int gdrkit_shmem_register_state(gdrkit_shmem_fill_state_t fill);
 int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill);
 /* The same for a CUmodule on this PE's GPU, compiled with GDRKIT_SHMEM_MODULE. Once, after the module was loaded. */
 int gdrkit_shmem_module_init(void* module);
+/* The same for a CUlibrary. -ENOSYS: the driver is older than CUDA 12. */
+int gdrkit_shmem_library_init(void* library);
 /* Launches a CUfunction whose blocks all run at once, as blocks that wait for each other or for other PEs must
  * (cuLaunchCooperativeKernel). To be called by all PEs. -EINVAL: so many blocks do not fit on this GPU. */
 int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
@@ -207,7 +220,7 @@ const char* gdrkit_shmem_last_error(void);
  * cannot grow any more; then nothing is lost. What the memory holds is not defined. */
 void* gdrkit_shmem_malloc(size_t size_bytes);
 void* gdrkit_shmem_calloc(size_t count, size_t size_bytes);    /* zeroed */
-void* gdrkit_shmem_align(size_t alignment, size_t size_bytes); /* a power of two up to 2 MiB */
+void* gdrkit_shmem_align(size_t alignment, size_t size_bytes); /* a power of two up to 1 GiB */
 int gdrkit_shmem_free(void* address);                          /* as malloc returned it; NULL does nothing */
 /* Where this process's GPU reaches PE `pe`'s copy of `address` by loads and stores; NULL where it cannot. Not
  * collective. */
@@ -267,7 +280,7 @@ struct gdrkit_shmem_words {
 };
 /* Wait until each word has compared as asked, at whatever time; until one does, *index; until some do: their indices,
  * in rising order, in indices[count], and how many in *found. Where all words are left out, wait_until_any is -ENODATA,
- * and wait_until_some finds 0 at once. */
+ * and wait_until_some finds 0 at once. If several words do, later calls return others first. */
 int gdrkit_shmem_wait_until_all(const struct gdrkit_shmem_words* words);
 int gdrkit_shmem_wait_until_any(const struct gdrkit_shmem_words* words, size_t* index);
 int gdrkit_shmem_wait_until_some(const struct gdrkit_shmem_words* words, size_t* indices, size_t* found);

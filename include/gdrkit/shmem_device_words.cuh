@@ -8,7 +8,40 @@
 
 namespace gdrkit::shmem {
 
-/// Words that follow each other. Values is Word (to compare all with) or const Word* (one value for each).
+namespace detail {
+/// A word of 2 bytes is read as part of the aligned 4 bytes around it: GPUs have no such acquiring load.
+template <class Word, class Load>
+GDRKIT_SHMEM_FUNCTION Word load_short(const Word* address, Load load) {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  const auto* const around = reinterpret_cast<const std::uint32_t*>(place / 4 * 4);
+  return static_cast<Word>(load(around) >> (place % 4 * 8));
+}
+/// As test and wait_until, for words of 2 bytes too.
+template <class Word>
+GDRKIT_SHMEM_FUNCTION bool test_word(const Word* address, gdrkit_shmem_comparison comparison, Word value) {
+  if constexpr (sizeof(Word) == 2) {
+    const auto load = [](const std::uint32_t* around) { return load_acquire(around); };
+    return compares(load_short(address, load), comparison, value);
+  } else {
+    return test(address, comparison, value);
+  }
+}
+template <class Word>
+GDRKIT_SHMEM_FUNCTION bool wait_until_word(const State& state, const Word* address, gdrkit_shmem_comparison comparison,
+                                           Word value) {
+  if constexpr (sizeof(Word) == 2) {
+    return wait_for(state, address, [=] {
+      const auto load = [](const std::uint32_t* around) { return load_polled(around); };
+      return compares(load_short(address, load), comparison, value);
+    });
+  } else {
+    return wait_until(state, address, comparison, value);
+  }
+}
+}  // namespace detail
+
+/// Words of 2, 4 or 8 bytes that follow each other. Values is Word (to compare all with) or const Word* (one value for
+/// each).
 template <class Word, class Values>
 struct Words {
   const Word* address;
@@ -26,7 +59,7 @@ struct Words {
     }
   }
   GDRKIT_SHMEM_FUNCTION bool holds(std::size_t i) const {
-    return is_asked_for(i) && test(address + i, comparison, value(i));
+    return is_asked_for(i) && detail::test_word(address + i, comparison, value(i));
   }
 };
 
@@ -43,14 +76,29 @@ GDRKIT_SHMEM_FUNCTION bool test_all(const Words<Word, Values>& words) {
   return true;
 }
 
-/// The first word that holds, else no_word.
+namespace detail {
+/// Where a search of `count` words begins: scattered by the clock, so that a word that keeps holding does not hide the
+/// others.
+GDRKIT_SHMEM_FUNCTION std::size_t search_begin(std::size_t count) {
+  const std::uint64_t scattered = clock_ns() * 0x9e3779b97f4a7c15U;  // 2^64 divided by the golden ratio
+  return static_cast<std::size_t>((scattered >> 32) * count >> 32);
+}
+/// The first word from `at` on that holds, round the end, else no_word.
 template <class Word, class Values>
-GDRKIT_SHMEM_FUNCTION std::size_t test_any(const Words<Word, Values>& words) {
+GDRKIT_SHMEM_FUNCTION std::size_t find_from(const Words<Word, Values>& words, std::size_t at) {
   GDRKIT_SHMEM_ROLLED
   for (std::size_t i = 0; i < words.count; ++i) {
-    if (words.holds(i)) return i;
+    if (words.holds(at)) return at;
+    at = at + 1 == words.count ? 0 : at + 1;
   }
   return no_word;
+}
+}  // namespace detail
+
+/// A word that holds, else no_word.
+template <class Word, class Values>
+GDRKIT_SHMEM_FUNCTION std::size_t test_any(const Words<Word, Values>& words) {
+  return detail::find_from(words, detail::search_begin(words.count));
 }
 
 /// Writes the indices of the words that hold, in rising order, and returns how many do.
@@ -69,7 +117,8 @@ template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION bool wait_until_all(const State& state, const Words<Word, Values>& words) {
   GDRKIT_SHMEM_ROLLED
   for (std::size_t i = 0; i < words.count; ++i) {
-    if (words.is_asked_for(i) && !wait_until(state, words.address + i, words.comparison, words.value(i))) return false;
+    if (!words.is_asked_for(i)) continue;
+    if (!detail::wait_until_word(state, words.address + i, words.comparison, words.value(i))) return false;
   }
   return true;
 }
@@ -90,8 +139,9 @@ template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION std::size_t wait_until_any(const State& state, const Words<Word, Values>& words) {
   std::size_t found = no_word;
   if (!detail::asks_for_any(words)) return found;
+  const std::size_t begin = detail::search_begin(words.count);
   (void)detail::wait_for(state, words.address, [&] {
-    found = test_any(words);
+    found = detail::find_from(words, begin);
     return found != no_word;
   });
   return found;

@@ -197,6 +197,10 @@ class Device {
   [[nodiscard]] virtual base::Result<Module> load_module(const void* image) noexcept = 0;
   virtual base::Status unload_module(Module module) noexcept = 0;
   [[nodiscard]] virtual base::Result<Function> get_function(Module module, const char* name) noexcept = 0;
+  /// The CUmodule of a CUlibrary for this GPU.
+  [[nodiscard]] virtual base::Result<Module> module_of_library(void* /*library*/) noexcept {
+    return base::fail_literal(EOPNOTSUPP, "the emulated device has no libraries of GPU code");
+  }
   [[nodiscard]] virtual base::Result<Symbol> get_symbol(Module /*module*/, const char* name) noexcept {
     return base::fail(EOPNOTSUPP, "the emulated device has no GPU code with a symbol %s", name);
   }

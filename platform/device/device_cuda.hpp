@@ -120,6 +120,7 @@ class CudaDevice final : public Device {
   base::Result<Module> load_module(const void* image) noexcept override;
   base::Status unload_module(Module module) noexcept override;
   base::Result<Function> get_function(Module module, const char* name) noexcept override;
+  base::Result<Module> module_of_library(void* library) noexcept override;
   base::Result<Symbol> get_symbol(Module module, const char* name) noexcept override;
   base::Status launch_cooperative(Function function, const CooperativeShape& shape, Stream stream,
                                   void** parameters) noexcept override;

@@ -153,6 +153,13 @@ base::Status CudaDevice::launch(Function function, LaunchShape shape, Stream str
                        shape.threads, 1U, 1U, 0U, as_pointer(stream.handle), parameters, static_cast<void**>(nullptr));
 }
 
+base::Result<Module> CudaDevice::module_of_library(void* library) noexcept {
+  void* module = nullptr;
+  auto found = call_if_there("cuLibraryGetModule", calls_.library_get_module, &module, library);
+  if (!found) return base::pass(found);
+  return Module{reinterpret_cast<std::uint64_t>(module)};
+}
+
 base::Result<Symbol> CudaDevice::get_symbol(Module module, const char* name) noexcept {
   Symbol symbol;
   auto found = call_if_there("cuModuleGetGlobal", calls_.module_get_global, &symbol.address, &symbol.size_bytes,

@@ -11,7 +11,7 @@ namespace {
 base::Status check(const StreamWaitParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "stream_wait: one thread waits");
   const int size = parameters.word < 0 ? -parameters.word : parameters.word;
-  if ((size != 4 && size != 8) || parameters.comparison > GDRKIT_SHMEM_GE) {
+  if ((size != 2 && size != 4 && size != 8) || parameters.comparison > GDRKIT_SHMEM_GE) {
     return base::fail(EINVAL, "stream_wait: there is no such word or comparison");
   }
   if (parameters.address != 0 && parameters.address % static_cast<unsigned>(size) == 0) return {};

@@ -4,7 +4,7 @@
 // the host thread that plays them.
 #pragma once
 
-#include <gdrkit/shmem_device.cuh>
+#include <gdrkit/shmem_device_words.cuh>
 
 #include "platform/gpu_code/stream_signal_params.hpp"
 #include "platform/gpu_code/stream_wait_params.hpp"
@@ -52,6 +52,13 @@ GDRKIT_SHMEM_FUNCTION void store_bytes(std::uint64_t address, std::uint64_t word
 GDRKIT_SHMEM_FUNCTION bool stream_wait(const StreamWaitParameters& parameters) {
   const auto comparison = static_cast<gdrkit_shmem_comparison>(parameters.comparison);
   switch (parameters.word) {
+    case GDRKIT_SHMEM_INT16:
+      return shmem::detail::wait_until_word(parameters.state, reinterpret_cast<const std::int16_t*>(parameters.address),
+                                            comparison, static_cast<std::int16_t>(parameters.value));
+    case GDRKIT_SHMEM_UINT16:
+      return shmem::detail::wait_until_word(parameters.state,
+                                            reinterpret_cast<const std::uint16_t*>(parameters.address), comparison,
+                                            static_cast<std::uint16_t>(parameters.value));
     case GDRKIT_SHMEM_INT32:
       return shmem::wait_until(parameters.state, reinterpret_cast<const std::int32_t*>(parameters.address), comparison,
                                static_cast<std::int32_t>(parameters.value));

@@ -59,7 +59,9 @@ inline base::Result<parts::Word> word_of(const void* address, gdrkit_shmem_word 
     return base::fail(EINVAL, "%d is no comparison", static_cast<int>(comparison));
   }
   const int size = word < 0 ? -static_cast<int>(word) : static_cast<int>(word);
-  if (size != 4 && size != 8) return base::fail(EINVAL, "%d is no word: 4 or 8 bytes", static_cast<int>(word));
+  if (size != 2 && size != 4 && size != 8) {
+    return base::fail(EINVAL, "%d is no word: 2, 4 or 8 bytes", static_cast<int>(word));
+  }
   return parts::Word{address, static_cast<std::size_t>(size), word < 0};
 }
 

@@ -28,6 +28,10 @@ int gdrkit_shmem_module_init(void* module) {
   return with_pe([=](Pe& self) { return self.gpu_code().initialise_module(module); });
 }
 
+int gdrkit_shmem_library_init(void* library) {
+  return with_pe([=](Pe& self) { return self.gpu_code().initialise_library(library); });
+}
+
 int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
                                    void* stream, void** parameters) {
   return with_pe([=](Pe& self) -> base::Status {

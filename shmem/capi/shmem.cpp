@@ -188,6 +188,23 @@ int gdrkit_shmem_finalize_shared(void) {
   return 0;
 }
 
+int gdrkit_shmem_announce_exit(int status) {
+  return with_pe([=](Pe& self) -> base::Status {
+    self.connections().announce_exit(status);
+    return {};
+  });
+}
+
+// Keeps the last error, as my_pe does: programs call it while they report a failure.
+int gdrkit_shmem_announced_exit(int* status) {
+  const auto pe = current_pe();
+  if (!pe) return -pe.error().errno_value;
+  const auto announced = (*pe)->connections().announced_exit();
+  if (!announced) return -ENOENT;
+  if (status != nullptr) *status = *announced;
+  return 0;
+}
+
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe) {
   auto name = current_name();
   if (!name) return error_of(name);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // The C API's waits for many words.
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <vector>
 
@@ -41,6 +42,15 @@ int with_words(const gdrkit_shmem_words* words, Find find, Use use) noexcept {
 base::Result<Indices> wait_for_some(Pe& self, const Words& words) { return self.waits().wait_until_some(words); }
 base::Result<Indices> look_for_some(Pe& self, const Words& words) { return self.waits().test_some(words); }
 
+/// One of several: a word that keeps holding does not hide the others. Scattered, as callers may search several arrays
+/// in turn.
+size_t one_of(const Indices& found) noexcept {
+  static std::atomic<uint64_t> calls{0};
+  constexpr uint64_t golden = 0x9e3779b97f4a7c15U;  // 2^64 divided by the golden ratio
+  const uint64_t scattered = calls.fetch_add(1, std::memory_order_relaxed) * golden;
+  return found[(scattered >> 32) * found.size() >> 32];
+}
+
 size_t asked_for(const gdrkit_shmem_words& words) noexcept {
   if (words.left_out == nullptr) return words.count;
   return static_cast<size_t>(std::count(words.left_out, words.left_out + words.count, 0));
@@ -59,7 +69,7 @@ int gdrkit_shmem_wait_until_all(const gdrkit_shmem_words* words) {
 int gdrkit_shmem_wait_until_any(const gdrkit_shmem_words* words, size_t* index) {
   return with_words(words, wait_for_some, [=](const Indices& found) -> base::Result<int> {
     if (found.empty()) return base::fail(ENODATA, "wait_until_any: no word is asked for");
-    if (index != nullptr) *index = found.front();
+    if (index != nullptr) *index = one_of(found);
     return 0;
   });
 }
@@ -84,7 +94,7 @@ int gdrkit_shmem_test_all(const gdrkit_shmem_words* words) {
 
 int gdrkit_shmem_test_any(const gdrkit_shmem_words* words, size_t* index) {
   return with_words(words, look_for_some, [=](const Indices& found) -> base::Result<int> {
-    if (!found.empty() && index != nullptr) *index = found.front();
+    if (!found.empty() && index != nullptr) *index = one_of(found);
     return found.empty() ? 0 : 1;
   });
 }

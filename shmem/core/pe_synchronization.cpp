@@ -32,14 +32,14 @@ base::Status Pe::synchronize_stream(void* stream) noexcept {
 }
 
 base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept {
-  constexpr std::size_t largest_alignment = std::size_t{2} << 20;
+  constexpr std::size_t largest_alignment = heap::HeapSpace::slot_alignment;
   const std::lock_guard lock(collective_mutex_);
   if (auto agreed = synchronization_->agree(is_zeroed ? "calloc" : "malloc", parts::allocating, size_bytes, alignment);
       !agreed)
     return base::pass(agreed);
   if (size_bytes == 0) return base::fail(EINVAL, "malloc: a symmetric object has at least 1 byte");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > largest_alignment) {
-    return base::fail(EINVAL, "align: an alignment is a power of two up to 2 MiB, not %zu", alignment);
+    return base::fail(EINVAL, "align: an alignment is a power of two up to 1 GiB, not %zu", alignment);
   }
   const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return base::pass(current);

@@ -25,6 +25,9 @@ struct SharedMemory {
 /// and frees everything.
 class HeapSpace {
  public:
+  /// Slots begin at multiples of this, so that offsets that are multiples of a smaller power of two are such addresses.
+  static constexpr std::uint64_t slot_alignment = std::uint64_t{1} << 30;
+
   virtual ~HeapSpace() = default;
 
   /// On a GPU `calls` is the driver (nullptr: libcuda). `device` must outlive the result. ENOMEM: no address space.

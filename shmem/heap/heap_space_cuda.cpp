@@ -46,9 +46,10 @@ class CudaHeapSpace final : public HeapSpace {
               "cuMemGetAllocationGranularity", 0, 0);
     if (!known) return known;
     granularity_ = granularity < page_bytes ? page_bytes : granularity;
-    stride_bytes_ = (max_bytes + granularity_ - 1) / granularity_ * granularity_;
+    stride_bytes_ = (max_bytes + slot_alignment - 1) / slot_alignment * slot_alignment;
     const std::uint64_t total = stride_bytes_ * static_cast<std::uint64_t>(slots_);
-    auto reserved = check(calls_.mem_address_reserve(&base_, total, 0, 0, 0), "cuMemAddressReserve", 0, total);
+    auto reserved =
+        check(calls_.mem_address_reserve(&base_, total, slot_alignment, 0, 0), "cuMemAddressReserve", 0, total);
     if (reserved) reserved_bytes_ = total;
     return reserved;
   }

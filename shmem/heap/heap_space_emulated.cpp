@@ -28,8 +28,9 @@ class EmulatedHeapSpace final : public HeapSpace {
 
   base::Status open(std::uint64_t max_bytes) noexcept {
     size_bytes_ = (max_bytes + granularity - 1) / granularity * granularity;
-    stride_bytes_ = size_bytes_ + granularity;  // room for the inaccessible pages before and behind each heap
-    const std::uint64_t total = stride_bytes_ * is_mapped_.size() + 2 * granularity;
+    // Room for the inaccessible pages before and behind each heap.
+    stride_bytes_ = (size_bytes_ + granularity + slot_alignment - 1) / slot_alignment * slot_alignment;
+    const std::uint64_t total = stride_bytes_ * is_mapped_.size() + 2 * slot_alignment;
     void* const reserved = ::mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) {
       return base::fail(ENOMEM,
@@ -41,7 +42,7 @@ class EmulatedHeapSpace final : public HeapSpace {
     reserved_bytes_ = total;
     const auto first = reinterpret_cast<std::uint64_t>(reserved) + platform::emulated_page_bytes;
     // Aligned as on a GPU: what is aligned in the heap is aligned in the address space.
-    base_ = (first + granularity - 1) / granularity * granularity;
+    base_ = (first + slot_alignment - 1) / slot_alignment * slot_alignment;
     return {};
   }
 

@@ -12,6 +12,7 @@
 namespace gdrkit::shmem_impl::parts {
 
 [[nodiscard]] inline std::int64_t as_signed(std::uint64_t value, std::size_t size_bytes) noexcept {
+  if (size_bytes == 2) return static_cast<std::int16_t>(value);
   return size_bytes == 4 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
 }
 
@@ -21,8 +22,7 @@ namespace gdrkit::shmem_impl::parts {
   if (word.is_signed) {
     return shmem::detail::compares(as_signed(seen, word.size_bytes), comparison, as_signed(wanted, word.size_bytes));
   }
-  if (word.size_bytes == 4) return shmem::detail::compares(seen, comparison, wanted & UINT32_MAX);
-  return shmem::detail::compares(seen, comparison, wanted);
+  return shmem::detail::compares(seen, comparison, wanted & UINT64_MAX >> (64 - 8 * word.size_bytes));
 }
 
 }  // namespace gdrkit::shmem_impl::parts

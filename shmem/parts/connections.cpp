@@ -267,6 +267,19 @@ base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t 
   return heap_->address(remote->slot, remote->range.offset);
 }
 
+void Connections::announce_exit(int status) noexcept {
+  constexpr std::uint64_t announced = std::uint64_t{1} << 32;
+  line(node_->index_of(pe())).announced_exit.store(announced | static_cast<std::uint32_t>(status));
+}
+
+std::optional<int> Connections::announced_exit() const noexcept {
+  for (int index = 0; index < node_pes(); ++index) {
+    const std::uint64_t word = line(index).announced_exit.load();
+    if (word != 0) return static_cast<int>(static_cast<std::uint32_t>(word));
+  }
+  return std::nullopt;
+}
+
 TeamLines& Connections::team_lines(int index) const noexcept {
   auto* const first = static_cast<char*>(node_->area()) + static_cast<std::size_t>(node_pes()) * sizeof(PeLine);
   return reinterpret_cast<TeamLines*>(first)[index];

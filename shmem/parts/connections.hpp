@@ -104,6 +104,10 @@ class Connections {
   }
 
   // Memory that the PEs of this machine share. `index` is a PE's position in the node.
+  /// This PE ends the whole job with that status.
+  void announce_exit(int status) noexcept;
+  /// What a PE of this machine announced, if one did.
+  [[nodiscard]] std::optional<int> announced_exit() const noexcept;
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
   [[nodiscard]] const TeamMemory& team_memory() const noexcept { return team_memory_; }

@@ -103,6 +103,18 @@ base::Status GpuCode::initialise_module(void* module) noexcept {
   return connections_.device().copy_to_device(symbol->address, &state, sizeof state);
 }
 
+base::Status GpuCode::initialise_library(void* library) noexcept {
+  if (library == nullptr) return base::fail_literal(EINVAL, "the library is NULL");
+  base::Result<platform::Module> module = platform::Module{};
+  {
+    const platform::DeviceScope scope(connections_.device());
+    if (auto current = scope.status(); !current) return current;
+    module = connections_.device().module_of_library(library);
+  }
+  if (!module) return base::pass(module);
+  return initialise_module(reinterpret_cast<void*>(module->handle));
+}
+
 base::Result<int> GpuCode::cooperative_blocks(void* function, unsigned threads, std::size_t shared_bytes) noexcept {
   if (function == nullptr || threads == 0) return base::fail_literal(EINVAL, "a launch needs a function and threads");
   const platform::DeviceScope scope(connections_.device());

@@ -38,6 +38,8 @@ class GpuCode {
   base::Status fill_state(gdrkit_shmem_fill_state_t fill) noexcept;
   /// Copies the state into the symbol gdrkit_shmem_state of `module`, a CUmodule.
   base::Status initialise_module(void* module) noexcept;
+  /// The same for a CUlibrary.
+  base::Status initialise_library(void* library) noexcept;
   /// Returns the maximum number of co-resident blocks of `function`, a CUfunction.
   [[nodiscard]] base::Result<int> cooperative_blocks(void* function, unsigned threads,
                                                      std::size_t shared_bytes) noexcept;

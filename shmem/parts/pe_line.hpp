@@ -38,6 +38,7 @@ struct alignas(128) PeLine {
   // what was called there.
   std::atomic<std::uint64_t> released;
   AgreedCalls calls;
+  std::atomic<std::uint64_t> announced_exit;  ///< 0: none, else 2^32 + the exit status that ends the job
 };
 static_assert(sizeof(PeLine) == 128 && std::atomic<std::uint64_t>::is_always_lock_free);
 

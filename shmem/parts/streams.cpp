@@ -45,15 +45,14 @@ base::Status Streams::put_with(void* target, const void* source, std::size_t siz
     return by_cpu_in_order(target, size_bytes, pe, stream,
                            [&] { return transfers_.put(target, source, size_bytes, pe, false); });
   }
-  auto at = connections_.reach(target, size_bytes, pe);
-  if (!at) return base::pass(at);
-  if (size_bytes != 0 && source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  if (const auto slot = connections_.slot_of(pe); !slot) return base::pass(slot);
+  if (size_bytes == 0 && signal.address == 0) return {};
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
-  if (size_bytes == 0) {
-    if (signal.address == 0) return {};
-    return work_.signal(stream_of(stream), signal);
-  }
+  if (size_bytes == 0) return work_.signal(stream_of(stream), signal);
+  auto at = connections_.reach(target, size_bytes, pe);
+  if (!at) return base::pass(at);
+  if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
   auto memory = transfers_.memory_of(source, size_bytes);
   if (!memory) return base::pass(memory);
   return work_.put(stream_of(stream), *at, source, size_bytes, *memory, signal);
@@ -62,9 +61,10 @@ base::Status Streams::put_with(void* target, const void* source, std::size_t siz
 base::Status Streams::put_value(void* target, const void* value, std::size_t size_bytes, int pe,
                                 void* stream) noexcept {
   if (is_beyond_gpu(pe)) return put_with(target, value, size_bytes, pe, {}, stream);
+  if (const auto slot = connections_.slot_of(pe); !slot) return base::pass(slot);
+  if (size_bytes == 0) return {};
   auto at = connections_.reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
-  if (size_bytes == 0) return {};
   if (value == nullptr) return base::fail(EINVAL, "the value of a put to PE %d is NULL", pe);
   if (size_bytes > stream::StreamWork::inline_bytes) {
     return base::fail(EINVAL, "cannot put a value of %zu bytes on a stream: the limit is %zu bytes", size_bytes,
@@ -80,9 +80,10 @@ base::Status Streams::get(void* target, const void* source, std::size_t size_byt
     return by_cpu_in_order(source, size_bytes, pe, stream,
                            [&] { return transfers_.get(target, source, size_bytes, pe, false); });
   }
+  if (const auto slot = connections_.slot_of(pe); !slot) return base::pass(slot);
+  if (size_bytes == 0) return {};
   auto at = connections_.reach(source, size_bytes, pe);
   if (!at) return base::pass(at);
-  if (size_bytes == 0) return {};
   if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;

@@ -79,9 +79,9 @@ base::Result<transport::LocalMemory> Transfers::memory_of(const void* address, s
 base::Status Transfers::put(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
   const auto slot = connections_.slot_of(pe);
   if (!slot) return base::pass(slot);
+  if (size_bytes == 0) return {};
   const auto range = connections_.heap().find(target, size_bytes);
   if (!range) return base::pass(range);
-  if (size_bytes == 0) return {};
   if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
   auto carried = put_by(*slot, *range, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
@@ -100,9 +100,10 @@ base::Result<std::size_t> Transfers::put_by(int slot, const heap::HeapRange& ran
 }
 
 base::Status Transfers::get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
+  if (const auto slot = connections_.slot_of(pe); !slot) return base::pass(slot);
+  if (size_bytes == 0) return {};
   auto remote = connections_.find(source, size_bytes, pe);
   if (!remote) return base::pass(remote);
-  if (size_bytes == 0) return {};
   if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
   auto memory = memory_of(target, size_bytes);
   if (!memory) return base::pass(memory);
@@ -140,9 +141,9 @@ base::Status Transfers::put_signal(void* target, const void* source, std::size_t
   // Check the word first, so that nothing is written if it is invalid.
   auto signal_word = connections_.find(word, sizeof value, pe);
   if (!signal_word) return base::pass(signal_word);
+  if (size_bytes == 0) return signal(word, value, operation, pe);
   auto remote = connections_.find(target, size_bytes, pe);
   if (!remote) return base::pass(remote);
-  if (size_bytes == 0) return signal(word, value, operation, pe);
   if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
   auto carried = put_by(remote->slot, remote->range, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);

@@ -9,9 +9,9 @@
 #ifndef GDRKIT_COMPAT_NVSHMEM_H
 #define GDRKIT_COMPAT_NVSHMEM_H
 
-#include "nvshmem_base.h"
-/* After what they are made from. */
 #include "nvshmem_atomics.h"
+#include "nvshmem_base.h"
+#include "nvshmem_extensions.h"
 #include "nvshmem_rma.h"
 #include "nvshmem_setup.h"
 #include "nvshmem_teams.h"

@@ -5,6 +5,15 @@
 #define GDRKIT_COMPAT_NVSHMEM_ATOMICS_H
 
 #include "nvshmem_base.h"
+#include "nvshmem_rma.h"
+
+#if defined(__cplusplus)
+#define GDRKIT_NVSHMEM_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
+#define GDRKIT_NVSHMEM_BYTES(pointer) reinterpret_cast<char*>(pointer)
+#else
+#define GDRKIT_NVSHMEM_ADDRESS(pointer) ((uintptr_t)(pointer))
+#define GDRKIT_NVSHMEM_BYTES(pointer) ((char*)(pointer))
+#endif
 
 /* An atomic operation from the CPU. Returns the bits of the word before the operation. */
 static inline uint64_t gdrkit_nvshmem_atomic(const void* target, size_t size,
@@ -21,28 +30,6 @@ static inline uint64_t gdrkit_nvshmem_atomic(const void* target, size_t size,
   return before;
 }
 
-#if defined(__CUDACC__)
-namespace gdrkit::shmem::detail {
-/// What the GPU updates in place of a float or double: the same bits.
-template <class T>
-using BitsOf = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
-template <class To, class From>
-__device__ inline To nvshmem_bits(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  union {
-    From from;
-    To to;
-  } both = {from};
-  return both.to;
-}
-template <class T>
-__device__ inline T nvshmem_swap(const State& state, T* target, T value, int pe) {
-  using Bits = BitsOf<T>;
-  return nvshmem_bits<T>(atomic_swap(state, reinterpret_cast<Bits*>(target), nvshmem_bits<Bits>(value), pe));
-}
-}  // namespace gdrkit::shmem::detail
-#endif
-
 /* Of a value as bits, and back; little-endian, as all GPUs' hosts are. */
 #define GDRKIT_NVSHMEM_BITS(name, type)                               \
   static inline uint64_t gdrkit_nvshmem_##name##_bits(type value) {   \
@@ -52,7 +39,7 @@ __device__ inline T nvshmem_swap(const State& state, T* target, T value, int pe)
   }                                                                   \
   static inline type gdrkit_nvshmem_##name##_of_bits(uint64_t bits) { \
     type value;                                                       \
-    memcpy(&value, &bits, sizeof value);                              \
+    memcpy(GDRKIT_SHMEM_CAST(void*, &value), &bits, sizeof value);    \
     return value;                                                     \
   }
 
@@ -63,19 +50,19 @@ __device__ inline T nvshmem_swap(const State& state, T* target, T value, int pe)
                             gdrkit_nvshmem_##name##_bits(GDRKIT_SHMEM_CAST(type, compare)), is_fetched, pe, \
                             "nvshmem_" #name "_atomic_" #function))
 
-#define GDRKIT_NVSHMEM_EXTENDED_ATOMICS(name, type)                                                              \
-  GDRKIT_NVSHMEM_BITS(name, type)                                                                                \
-  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_atomic_fetch(const type* target, int pe) {                           \
-    return GDRKIT_NVSHMEM_SPLIT(GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, FETCH, 0, 0, 1, fetch),                   \
-                                ::gdrkit::shmem::atomic_fetch(GDRKIT_NVSHMEM_STATE, target, pe));                \
-  }                                                                                                              \
-  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_atomic_set(type* target, type value, int pe) {                       \
-    GDRKIT_NVSHMEM_SPLIT((void)GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, SET, value, 0, 0, set),                    \
-                         ::gdrkit::shmem::atomic_set(GDRKIT_NVSHMEM_STATE, target, value, pe));                  \
-  }                                                                                                              \
-  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_atomic_swap(type* target, type value, int pe) {                      \
-    return GDRKIT_NVSHMEM_SPLIT(GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, SWAP, value, 0, 1, swap),                 \
-                                ::gdrkit::shmem::detail::nvshmem_swap(GDRKIT_NVSHMEM_STATE, target, value, pe)); \
+#define GDRKIT_NVSHMEM_EXTENDED_ATOMICS(name, type)                                                            \
+  GDRKIT_NVSHMEM_BITS(name, type)                                                                              \
+  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_atomic_fetch(const type* target, int pe) {                         \
+    return GDRKIT_NVSHMEM_SPLIT(GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, FETCH, 0, 0, 1, fetch),                 \
+                                ::gdrkit::shmem::detail::get_value(GDRKIT_NVSHMEM_STATE, target, pe));         \
+  }                                                                                                            \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_atomic_set(type* target, type value, int pe) {                     \
+    GDRKIT_NVSHMEM_SPLIT((void)GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, SET, value, 0, 0, set),                  \
+                         ::gdrkit::shmem::detail::put_value(GDRKIT_NVSHMEM_STATE, target, value, pe));         \
+  }                                                                                                            \
+  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_atomic_swap(type* target, type value, int pe) {                    \
+    return GDRKIT_NVSHMEM_SPLIT(GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, SWAP, value, 0, 1, swap),               \
+                                ::gdrkit::shmem::detail::swap_value(GDRKIT_NVSHMEM_STATE, target, value, pe)); \
   }
 
 /* fetch_<operation> and <operation>; `value` may be a parameter or a number. */
@@ -104,10 +91,65 @@ __device__ inline T nvshmem_swap(const State& state, T* target, T value, int pe)
         ::gdrkit::shmem::atomic_compare_swap(GDRKIT_NVSHMEM_STATE, target, condition, value, pe));                  \
   }
 
+/* Words of 2 bytes are parts of the aligned 4 bytes around them. `change` is an expression with `before`. */
+#define GDRKIT_NVSHMEM_HOST_CHANGE(name, type, function)                                                           \
+  static inline type gdrkit_nvshmem_##name##_##function(type* target, type value, int pe) {                        \
+    const size_t word_bytes = sizeof(type) == 8 ? 8 : 4;                                                           \
+    const size_t at = GDRKIT_NVSHMEM_ADDRESS(target) % word_bytes;                                                 \
+    void* const word = GDRKIT_SHMEM_CAST(void*, GDRKIT_NVSHMEM_BYTES(target) - at);                                \
+    const uint64_t mask = sizeof(type) == 8 ? ~UINT64_C(0) : sizeof(type) == 4 ? UINT64_C(0xffffffff) : 0xffff;    \
+    uint64_t seen = gdrkit_nvshmem_atomic(word, word_bytes, GDRKIT_SHMEM_ATOMIC_FETCH, 0, 0, 1, pe,                \
+                                          "nvshmem_" #name "_atomic_" #function);                                  \
+    for (;;) {                                                                                                     \
+      const type before = gdrkit_nvshmem_##name##_of_bits(seen >> (8 * at) & mask);                                \
+      const uint64_t after = gdrkit_nvshmem_##name##_bits(GDRKIT_NVSHMEM_CHANGED_##function(type, before, value)); \
+      const uint64_t found = gdrkit_nvshmem_atomic(word, word_bytes, GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP,             \
+                                                   (seen & ~(mask << (8 * at))) | after << (8 * at), seen, 1, pe,  \
+                                                   "nvshmem_" #name "_atomic_" #function);                         \
+      if (found == seen) return before;                                                                            \
+      seen = found;                                                                                                \
+    }                                                                                                              \
+  }
+#define GDRKIT_NVSHMEM_CHANGED_swap(type, before, value) (value)
+#define GDRKIT_NVSHMEM_CHANGED_fetch_add(type, before, value) GDRKIT_SHMEM_CAST(type, (before) + (value))
+
+#define GDRKIT_NVSHMEM_SUMS(name, type)                                                                             \
+  GDRKIT_NVSHMEM_HOST_CHANGE(name, type, fetch_add)                                                                 \
+  GDRKIT_NVSHMEM_BOTH type nvshmemx_##name##_atomic_fetch_add(type* target, type value, int pe) {                   \
+    return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_##name##_fetch_add(target, value, pe),                               \
+                                ::gdrkit::shmem::detail::fetch_add_value(GDRKIT_NVSHMEM_STATE, target, value, pe)); \
+  }                                                                                                                 \
+  GDRKIT_NVSHMEM_BOTH void nvshmemx_##name##_atomic_add(type* target, type value, int pe) {                         \
+    (void)nvshmemx_##name##_atomic_fetch_add(target, value, pe);                                                    \
+  }
+/* An element of 2 bytes: set and fetch are a store and a load. */
+#define GDRKIT_NVSHMEM_HALF_ATOMICS(name, type)                                                                \
+  GDRKIT_NVSHMEM_BITS(name, type)                                                                              \
+  GDRKIT_NVSHMEM_HOST_CHANGE(name, type, swap)                                                                 \
+  GDRKIT_NVSHMEM_SUMS(name, type)                                                                              \
+  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_atomic_fetch(const type* target, int pe) {                         \
+    return nvshmem_##name##_g(target, pe);                                                                     \
+  }                                                                                                            \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_atomic_set(type* target, type value, int pe) {                     \
+    nvshmem_##name##_p(target, value, pe);                                                                     \
+  }                                                                                                            \
+  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_atomic_swap(type* target, type value, int pe) {                    \
+    return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_##name##_swap(target, value, pe),                               \
+                                ::gdrkit::shmem::detail::swap_value(GDRKIT_NVSHMEM_STATE, target, value, pe)); \
+  }
+
 GDRKIT_NVSHMEM_FOR_EACH_WORD(GDRKIT_NVSHMEM_STANDARD_ATOMICS)
 GDRKIT_NVSHMEM_EXTENDED_ATOMICS(float, float)
 GDRKIT_NVSHMEM_EXTENDED_ATOMICS(double, double)
+GDRKIT_NVSHMEM_SUMS(float, float)
+GDRKIT_NVSHMEM_SUMS(double, double)
+GDRKIT_NVSHMEM_FOR_EACH_HALF(GDRKIT_NVSHMEM_HALF_ATOMICS)
 
+#undef GDRKIT_NVSHMEM_HALF_ATOMICS
+#undef GDRKIT_NVSHMEM_SUMS
+#undef GDRKIT_NVSHMEM_CHANGED_fetch_add
+#undef GDRKIT_NVSHMEM_CHANGED_swap
+#undef GDRKIT_NVSHMEM_HOST_CHANGE
 #undef GDRKIT_NVSHMEM_STANDARD_ATOMICS
 #undef GDRKIT_NVSHMEM_COMMA
 #undef GDRKIT_NVSHMEM_UPDATE

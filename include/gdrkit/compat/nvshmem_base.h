@@ -4,26 +4,50 @@
 #ifndef GDRKIT_COMPAT_NVSHMEM_BASE_H
 #define GDRKIT_COMPAT_NVSHMEM_BASE_H
 
+/* NVSHMEM's headers include these, so programs rely on them. Host programs also compile without CUDA's headers. */
+#include <assert.h>
+#include <errno.h>
 #include <gdrkit/shmem.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__CUDACC__) || __has_include(<cuda_runtime.h>)
+#include <cuda.h>
+#include <cuda_runtime.h>
+#define GDRKIT_NVSHMEM_HAS_CUDA 1
+#endif
+#if defined(__cplusplus)
+#include <string>
+#if defined(GDRKIT_NVSHMEM_HAS_CUDA)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#endif
+#endif
 
 #if defined(__CUDACC__)
+#include <cooperative_groups.h>
 #include <gdrkit/shmem_collectives.cuh>
 #include <gdrkit/shmem_device_words.cuh>
 #include <gdrkit/shmem_state.cuh>
+
+#include "nvshmem_gpu.cuh"
 #endif
+
+#include "nvshmem_status.h"
 
 /* The same types as in CUDA's headers, which host programs do not need. */
 typedef struct CUstream_st* cudaStream_t;
 struct CUmod_st;
+struct CUlib_st;
 
 #define NVSHMEM_MAJOR_VERSION 1
 #define NVSHMEM_MINOR_VERSION 3
 #define NVSHMEM_VENDOR_MAJOR_VERSION 3
-#define NVSHMEM_VENDOR_MINOR_VERSION 4
+#define NVSHMEM_VENDOR_MINOR_VERSION 8
 #define NVSHMEM_VENDOR_PATCH_VERSION 0
+#define NVSHMEM_VENDOR_VERSION \
+  (NVSHMEM_VENDOR_MAJOR_VERSION * 10000 + NVSHMEM_VENDOR_MINOR_VERSION * 100 + NVSHMEM_VENDOR_PATCH_VERSION)
 #define NVSHMEM_VENDOR_STRING "gdrkit"
 #define NVSHMEM_MAX_NAME_LEN 256
 
@@ -41,8 +65,7 @@ struct CUmod_st;
 #define NVSHMEM_THREAD_SERIALIZED 2
 #define NVSHMEM_THREAD_MULTIPLE 3
 
-#define NVSHMEMX_SUCCESS 0
-#define NVSHMEMX_ERROR_INVALID_VALUE 1
+#define NVSHMEM_PE_INVALID (-1)
 
 typedef gdrkit_shmem_team_t nvshmem_team_t;
 typedef nvshmem_team_t nvshmemx_team_t;
@@ -89,25 +112,55 @@ __device__ inline const State& used_state() {
   }))
 #endif
 
-/* For functions that return nothing. */
-static inline void gdrkit_nvshmem_check(int result, const char* name) {
+/* Prints why a function failed, and returns `result`. */
+static inline int gdrkit_nvshmem_report(int result, const char* name) {
   char line[2304]; /* longer than any error message of the library */
-  if (result >= 0) return;
+  if (result >= 0) return result;
   /* One write(2): fprintf of glibc 2.37 and newer makes several, so the errors of two PEs would mix. */
   snprintf(line, sizeof line, "%s: %s\n", name, gdrkit_shmem_last_error());
   fputs(line, stderr);
+  return result;
+}
+/* For functions that return nothing. Another PE's nvshmem_global_exit ends this process too. abort() drops what stdio
+ * holds. */
+static inline void gdrkit_nvshmem_check(int result, const char* name) {
+  int status = 0;
+  if (result >= 0) return;
+  if (result == -ECONNRESET && gdrkit_shmem_announced_exit(&status) == 0) {
+    fflush(NULL);
+    _Exit(status);
+  }
+  gdrkit_nvshmem_report(result, name);
+  fflush(stdout);
   abort();
 }
+/* For functions that return the number of a PE. */
+static inline int gdrkit_nvshmem_or_invalid(int result) { return result < 0 ? NVSHMEM_PE_INVALID : result; }
 
 #define GDRKIT_NVSHMEM_CMP(comparison) GDRKIT_SHMEM_CAST(enum gdrkit_shmem_comparison, comparison)
 #define GDRKIT_NVSHMEM_SIG(operation) GDRKIT_SHMEM_CAST(enum gdrkit_shmem_signal, operation)
 
+/* The lists that all typed functions are made from: X(name, type). */
 /* clang-format off */
+#if defined(__cplusplus) && defined(GDRKIT_NVSHMEM_HAS_CUDA)
+#define GDRKIT_NVSHMEM_FOR_EACH_HALF(X) X(half, __half) X(bfloat16, __nv_bfloat16)
+#else
+#define GDRKIT_NVSHMEM_FOR_EACH_HALF(X)
+#endif
+#define GDRKIT_NVSHMEM_FOR_EACH_TYPE(X) GDRKIT_SHMEM_FOR_EACH_TYPE(X) GDRKIT_NVSHMEM_FOR_EACH_HALF(X)
 /* Integers of 4 or 8 bytes: of waits, and of atomic updates. */
 #define GDRKIT_NVSHMEM_FOR_EACH_WORD(X)                                                                     \
   X(int, int) X(uint, unsigned) X(long, long) X(ulong, unsigned long) X(longlong, long long)                \
   X(ulonglong, unsigned long long) X(int32, int32_t) X(uint32, uint32_t) X(int64, int64_t)                  \
   X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
+/* Integers of 2 bytes: of waits, with the words. */
+#define GDRKIT_NVSHMEM_FOR_EACH_SHORT(X) X(short, short) X(ushort, unsigned short)
+/* Integers of 1 or 2 bytes: of reductions by bits, with the words. */
+#define GDRKIT_NVSHMEM_FOR_EACH_NARROW(X)                                                                   \
+  X(uchar, unsigned char) X(ushort, unsigned short) X(int8, int8_t) X(uint8, uint8_t) X(int16, int16_t)     \
+  X(uint16, uint16_t)
+/* Elements of so many bits: X(bits). */
+#define GDRKIT_NVSHMEM_FOR_EACH_SIZE(X) X(8) X(16) X(32) X(64) X(128)
 /* clang-format on */
 
 #endif

@@ -74,46 +74,106 @@
   GDRKIT_NVSHMEM_PUT_SIGNAL(N, X, S, type, bytes, ) \
   GDRKIT_NVSHMEM_PUT_SIGNAL(N, X, S, type, bytes, _nbi)
 
-/* Single values, and strided elements. */
-#define GDRKIT_NVSHMEM_TYPED(name, type)                                                                           \
-  GDRKIT_NVSHMEM_RMA(nvshmem_##name##_, nvshmemx_##name##_, , type, sizeof(type))                                  \
-  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_p(type* target, const type value, int pe) {                            \
-    GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_check(gdrkit_shmem_##name##_p(target, value, pe), "nvshmem_" #name "_p"),  \
-                         ::gdrkit::shmem::p(GDRKIT_NVSHMEM_STATE, target, value, pe));                             \
-  }                                                                                                                \
-  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_g(const type* source, int pe) {                                        \
-    GDRKIT_NVSHMEM_SPLIT(type value;                                                                               \
-                         gdrkit_nvshmem_check(gdrkit_shmem_##name##_g(source, &value, pe), "nvshmem_" #name "_g"); \
-                         return value, return ::gdrkit::shmem::g(GDRKIT_NVSHMEM_STATE, source, pe));               \
-  }                                                                                                                \
-  static inline void nvshmemx_##name##_p_on_stream(type* target, const type value, int pe, cudaStream_t stream) {  \
-    gdrkit_nvshmem_check(gdrkit_shmem_##name##_p_on_stream(target, value, pe, stream),                             \
-                         "nvshmemx_" #name "_p_on_stream");                                                        \
-  }                                                                                                                \
-  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_iput(type* target, const type* source, ptrdiff_t target_stride,        \
-                                                 ptrdiff_t source_stride, size_t count, int pe) {                  \
-    for (size_t i = 0; i < count; ++i) {                                                                           \
-      nvshmem_##name##_put(target + GDRKIT_SHMEM_CAST(ptrdiff_t, i) * target_stride,                               \
-                           source + GDRKIT_SHMEM_CAST(ptrdiff_t, i) * source_stride, 1, pe);                       \
-    }                                                                                                              \
-  }                                                                                                                \
-  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_iget(type* target, const type* source, ptrdiff_t target_stride,        \
-                                                 ptrdiff_t source_stride, size_t count, int pe) {                  \
-    for (size_t i = 0; i < count; ++i) {                                                                           \
-      nvshmem_##name##_get(target + GDRKIT_SHMEM_CAST(ptrdiff_t, i) * target_stride,                               \
-                           source + GDRKIT_SHMEM_CAST(ptrdiff_t, i) * source_stride, 1, pe);                       \
-    }                                                                                                              \
+/* Strided elements, for the CPU: one transfer for each element, unless they follow each other. Strides in elements. */
+#define GDRKIT_NVSHMEM_HOST_STRIDED(V)                                                                              \
+  static inline int gdrkit_nvshmem_i##V(void* target, const void* source, ptrdiff_t target_stride,                  \
+                                        ptrdiff_t source_stride, size_t count, size_t bytes, int pe) {              \
+    char* const to = GDRKIT_SHMEM_CAST(char*, target);                                                              \
+    const char* const from = GDRKIT_SHMEM_CAST(const char*, source);                                                \
+    int result = 0;                                                                                                 \
+    if (target_stride == 1 && source_stride == 1) return gdrkit_shmem_##V(target, source, count * bytes, pe);       \
+    for (size_t i = 0; i < count && result == 0; ++i) {                                                             \
+      const ptrdiff_t at = GDRKIT_SHMEM_CAST(ptrdiff_t, i * bytes);                                                 \
+      result = gdrkit_shmem_##V(to + at * target_stride, from + at * source_stride, bytes, pe);                     \
+    }                                                                                                               \
+    return result;                                                                                                  \
+  }                                                                                                                 \
+  static inline int gdrkit_nvshmem_i##V##_on_stream(void* target, const void* source, ptrdiff_t target_stride,      \
+                                                    ptrdiff_t source_stride, size_t count, size_t bytes, int pe,    \
+                                                    cudaStream_t stream) {                                          \
+    char* const to = GDRKIT_SHMEM_CAST(char*, target);                                                              \
+    const char* const from = GDRKIT_SHMEM_CAST(const char*, source);                                                \
+    int result = 0;                                                                                                 \
+    if (target_stride == 1 && source_stride == 1) {                                                                 \
+      return gdrkit_shmem_##V##_on_stream(target, source, count * bytes, pe, stream);                               \
+    }                                                                                                               \
+    for (size_t i = 0; i < count && result == 0; ++i) {                                                             \
+      const ptrdiff_t at = GDRKIT_SHMEM_CAST(ptrdiff_t, i * bytes);                                                 \
+      result = gdrkit_shmem_##V##_on_stream(to + at * target_stride, from + at * source_stride, bytes, pe, stream); \
+    }                                                                                                               \
+    return result;                                                                                                  \
+  }
+GDRKIT_NVSHMEM_HOST_STRIDED(put)
+GDRKIT_NVSHMEM_HOST_STRIDED(get)
+
+#define GDRKIT_NVSHMEM_STRIDED(V, N, X, S, type, bytes)                                                           \
+  GDRKIT_NVSHMEM_BOTH void N##i##V##S(type* target, const type* source, ptrdiff_t target_stride,                  \
+                                      ptrdiff_t source_stride, size_t count, int pe) {                            \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                         \
+        gdrkit_nvshmem_check(gdrkit_nvshmem_i##V(target, source, target_stride, source_stride, count, bytes, pe), \
+                             #N "i" #V #S),                                                                       \
+        ::gdrkit::shmem::detail::V##_strided<bytes>(GDRKIT_NVSHMEM_STATE, target, source, target_stride,          \
+                                                    source_stride, count, pe, ::gdrkit::shmem::thread()));        \
+  }                                                                                                               \
+  static inline void X##i##V##S##_on_stream(type* target, const type* source, ptrdiff_t target_stride,            \
+                                            ptrdiff_t source_stride, size_t count, int pe, cudaStream_t stream) { \
+    gdrkit_nvshmem_check(                                                                                         \
+        gdrkit_nvshmem_i##V##_on_stream(target, source, target_stride, source_stride, count, bytes, pe, stream),  \
+        #X "i" #V #S "_on_stream");                                                                               \
+  }                                                                                                               \
+  GDRKIT_NVSHMEM_STRIDED_BY(V, X, S, type, bytes, warp)                                                           \
+  GDRKIT_NVSHMEM_STRIDED_BY(V, X, S, type, bytes, block)
+#define GDRKIT_NVSHMEM_STRIDED_BY(V, X, S, type, bytes, group)                                                      \
+  GDRKIT_NVSHMEM_GPU(void X##i##V##S##_##group(type* target, const type* source, ptrdiff_t target_stride,           \
+                                               ptrdiff_t source_stride, size_t count, int pe) {                     \
+    ::gdrkit::shmem::detail::V##_strided<bytes>(GDRKIT_NVSHMEM_STATE, target, source, target_stride, source_stride, \
+                                                count, pe, ::gdrkit::shmem::group());                               \
+  })
+
+/* Single values. g_on_stream returns when the stream has come to its end. */
+#define GDRKIT_NVSHMEM_VALUES(name, type)                                                                            \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_p(type* target, const type value, int pe) {                              \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                            \
+        gdrkit_nvshmem_check(gdrkit_shmem_put(target, &value, sizeof value, pe), "nvshmem_" #name "_p"),             \
+        ::gdrkit::shmem::detail::put_value(GDRKIT_NVSHMEM_STATE, target, value, pe));                                \
+  }                                                                                                                  \
+  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_g(const type* source, int pe) {                                          \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                            \
+        type value; gdrkit_nvshmem_check(gdrkit_shmem_get(&value, source, sizeof value, pe), "nvshmem_" #name "_g"); \
+        return value, return ::gdrkit::shmem::detail::get_value(GDRKIT_NVSHMEM_STATE, source, pe));                  \
+  }                                                                                                                  \
+  static inline void nvshmemx_##name##_p_on_stream(type* target, const type value, int pe, cudaStream_t stream) {    \
+    gdrkit_nvshmem_check(gdrkit_shmem_put_value_on_stream(target, &value, sizeof value, pe, stream),                 \
+                         "nvshmemx_" #name "_p_on_stream");                                                          \
+  }                                                                                                                  \
+  static inline type nvshmemx_##name##_g_on_stream(const type* source, int pe, cudaStream_t stream) {                \
+    type value;                                                                                                      \
+    gdrkit_nvshmem_check(gdrkit_shmem_get_on_stream(&value, source, sizeof value, pe, stream),                       \
+                         "nvshmemx_" #name "_g_on_stream");                                                          \
+    gdrkit_nvshmem_check(gdrkit_shmem_stream_synchronize(stream), "nvshmemx_" #name "_g_on_stream");                 \
+    return value;                                                                                                    \
   }
 
-GDRKIT_SHMEM_FOR_EACH_TYPE(GDRKIT_NVSHMEM_TYPED)
-GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 8, void, 1)
-GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 16, void, 2)
-GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 32, void, 4)
-GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 64, void, 8)
-GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 128, void, 16)
+#define GDRKIT_NVSHMEM_TYPED(name, type)                                                   \
+  GDRKIT_NVSHMEM_RMA(nvshmem_##name##_, nvshmemx_##name##_, , type, sizeof(type))          \
+  GDRKIT_NVSHMEM_STRIDED(put, nvshmem_##name##_, nvshmemx_##name##_, , type, sizeof(type)) \
+  GDRKIT_NVSHMEM_STRIDED(get, nvshmem_##name##_, nvshmemx_##name##_, , type, sizeof(type)) \
+  GDRKIT_NVSHMEM_VALUES(name, type)
+#define GDRKIT_NVSHMEM_SIZED(bits)                                       \
+  GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, bits, void, bits / 8)          \
+  GDRKIT_NVSHMEM_STRIDED(put, nvshmem_, nvshmemx_, bits, void, bits / 8) \
+  GDRKIT_NVSHMEM_STRIDED(get, nvshmem_, nvshmemx_, bits, void, bits / 8)
+
+GDRKIT_NVSHMEM_FOR_EACH_TYPE(GDRKIT_NVSHMEM_TYPED)
+GDRKIT_NVSHMEM_FOR_EACH_SIZE(GDRKIT_NVSHMEM_SIZED)
 GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, mem, void, 1)
 
+#undef GDRKIT_NVSHMEM_SIZED
 #undef GDRKIT_NVSHMEM_TYPED
+#undef GDRKIT_NVSHMEM_VALUES
+#undef GDRKIT_NVSHMEM_STRIDED_BY
+#undef GDRKIT_NVSHMEM_STRIDED
+#undef GDRKIT_NVSHMEM_HOST_STRIDED
 #undef GDRKIT_NVSHMEM_RMA
 #undef GDRKIT_NVSHMEM_PUT_SIGNAL_BY
 #undef GDRKIT_NVSHMEM_PUT_SIGNAL

@@ -6,11 +6,10 @@
 
 #include "nvshmem_base.h"
 
-/* Flags of nvshmemx_init_attr. With MPI's communicator: include mpi.h first. */
-#define NVSHMEMX_INIT_WITH_UNIQUEID (1U << 3)
-#if defined(MPI_VERSION)
+/* Flags of nvshmemx_init_attr. */
 #define NVSHMEMX_INIT_WITH_MPI_COMM (1U << 1)
-#endif
+#define NVSHMEMX_INIT_WITH_SHMEM (1U << 2) /* unsupported: an error when the program runs */
+#define NVSHMEMX_INIT_WITH_UNIQUEID (1U << 3)
 
 typedef struct {
   int version;
@@ -35,10 +34,18 @@ typedef struct {
 #if defined(__cplusplus)
 #define NVSHMEMX_UNIQUEID_INITIALIZER \
   nvshmemx_uniqueid_t {}
+#define NVSHMEMX_UNIQUEID_ARGS_INITIALIZER \
+  nvshmemx_uniqueid_args_t {}
+#define NVSHMEMX_INIT_ARGS_INITIALIZER \
+  nvshmemx_init_args_t {}
 #define NVSHMEMX_INIT_ATTR_INITIALIZER \
   nvshmemx_init_attr_t {}
 #else
 #define NVSHMEMX_UNIQUEID_INITIALIZER \
+  { 0 }
+#define NVSHMEMX_UNIQUEID_ARGS_INITIALIZER \
+  { 0 }
+#define NVSHMEMX_INIT_ARGS_INITIALIZER \
   { 0 }
 #define NVSHMEMX_INIT_ATTR_INITIALIZER \
   { 0 }
@@ -62,7 +69,7 @@ static inline void nvshmem_init(void) {
 static inline int nvshmem_init_thread(int requested, int* provided) {
   const struct gdrkit_shmem_options options = gdrkit_nvshmem_options();
   (void)requested;
-  const int result = gdrkit_shmem_init_shared(&options);
+  const int result = gdrkit_nvshmem_report(gdrkit_shmem_init_shared(&options), "nvshmem_init_thread");
   if (result == 0 && provided != NULL) *provided = NVSHMEM_THREAD_MULTIPLE;
   return result;
 }
@@ -76,67 +83,99 @@ static inline int nvshmemx_set_attr_uniqueid_args(const int rank, const int n_ra
   attributes->args.uid_args.id = id;
   return NVSHMEMX_SUCCESS;
 }
-#if defined(MPI_VERSION)
-static inline int gdrkit_nvshmem_mpi_allgather(const void* mine, size_t size_bytes, void* all, void* communicator) {
-  return MPI_Allgather(mine, GDRKIT_SHMEM_CAST(int, size_bytes), MPI_BYTE, all, GDRKIT_SHMEM_CAST(int, size_bytes),
-                       MPI_BYTE, *GDRKIT_SHMEM_CAST(MPI_Comm*, communicator)) == MPI_SUCCESS
-             ? 0
-             : 1;
+/* `communicator`: a pointer to an MPI_Comm. */
+static inline int nvshmemx_set_attr_mpi_comm_args(void* communicator, nvshmemx_init_attr_t* attributes) {
+  attributes->mpi_comm = communicator;
+  return NVSHMEMX_SUCCESS;
 }
-#endif
-/* NVSHMEMX_INIT_WITH_UNIQUEID, NVSHMEMX_INIT_WITH_MPI_COMM, or 0 for the launcher's environment. */
-static inline int nvshmemx_init_attr(unsigned flags, nvshmemx_init_attr_t* attributes) {
+/* NVSHMEMX_INIT_WITH_UNIQUEID, NVSHMEMX_INIT_WITH_MPI_COMM, or 0 for the launcher's environment. Errors are printed, as
+ * many programs ignore the result. */
+static inline int nvshmemx_hostlib_init_attr(unsigned flags, nvshmemx_init_attr_t* attributes) {
   struct gdrkit_shmem_options options = gdrkit_nvshmem_options();
+  int result = 0;
   if ((flags & NVSHMEMX_INIT_WITH_UNIQUEID) != 0) {
     options.pe = attributes->args.uid_args.myrank;
     options.n_pes = attributes->args.uid_args.nranks;
     options.unique_id = &attributes->args.uid_args.id->id;
-#if defined(MPI_VERSION)
   } else if ((flags & NVSHMEMX_INIT_WITH_MPI_COMM) != 0) {
-    MPI_Comm_rank(*GDRKIT_SHMEM_CAST(MPI_Comm*, attributes->mpi_comm), &options.pe);
-    MPI_Comm_size(*GDRKIT_SHMEM_CAST(MPI_Comm*, attributes->mpi_comm), &options.n_pes);
-    options.allgather = gdrkit_nvshmem_mpi_allgather;
-    options.allgather_argument = attributes->mpi_comm;
-#endif
+    result = gdrkit_shmem_use_mpi(&options, attributes->mpi_comm);
   } else if (flags != 0) {
+    fprintf(stderr, "nvshmemx_init_attr: unsupported flags 0x%x\n", flags);
     return NVSHMEMX_ERROR_INVALID_VALUE;
   }
-  return gdrkit_shmem_init_shared(&options);
+  if (result == 0) result = gdrkit_shmem_init_shared(&options);
+  return gdrkit_nvshmem_report(result, "nvshmemx_init_attr");
+}
+static inline int nvshmemx_init_attr(unsigned flags, nvshmemx_init_attr_t* attributes) {
+  return nvshmemx_hostlib_init_attr(flags, attributes);
 }
 
-enum { NVSHMEM_STATUS_NOT_INITIALIZED = 0, NVSHMEM_STATUS_IS_BOOTSTRAPPED = 1, NVSHMEM_STATUS_IS_INITIALIZED = 2 };
+enum {
+  NVSHMEM_STATUS_NOT_INITIALIZED = 0,
+  NVSHMEM_STATUS_IS_BOOTSTRAPPED,
+  NVSHMEM_STATUS_IS_INITIALIZED,
+  NVSHMEM_STATUS_LIMITED_MPG,
+  NVSHMEM_STATUS_FULL_MPG,
+  NVSHMEM_STATUS_INVALID = INT_MAX
+};
 static inline int nvshmemx_init_status(void) {
   return gdrkit_shmem_my_pe() < 0 ? NVSHMEM_STATUS_NOT_INITIALIZED : NVSHMEM_STATUS_IS_INITIALIZED;
 }
 static inline void nvshmem_finalize(void) { gdrkit_nvshmem_check(gdrkit_shmem_finalize_shared(), "nvshmem_finalize"); }
-/* Ends this process; the launcher ends the others, whose calls name this PE. */
+static inline void nvshmemx_hostlib_finalize(void) { nvshmem_finalize(); }
+/* From the CPU: writes what stdio holds and ends this process with `status`, without the functions of atexit, which may
+ * wait for other PEs. The other PEs of this machine end with the same status in their next call that waits for this PE.
+ * From a GPU kernel: a launch failure, which the
+ * next call of CUDA returns. */
 GDRKIT_NVSHMEM_BOTH void nvshmem_global_exit(int status) {
-  GDRKIT_NVSHMEM_SPLIT(_Exit(status), (void)status; __trap());
+  GDRKIT_NVSHMEM_SPLIT((void)gdrkit_shmem_announce_exit(status); (void)fflush(NULL); _Exit(status), (void)status;
+                       __trap());
 }
 
-static inline void nvshmem_info_get_version(int* major, int* minor) {
+GDRKIT_NVSHMEM_BOTH void nvshmem_info_get_version(int* major, int* minor) {
   *major = NVSHMEM_MAJOR_VERSION;
   *minor = NVSHMEM_MINOR_VERSION;
 }
-static inline void nvshmem_info_get_name(char* name) { strcpy(name, NVSHMEM_VENDOR_STRING); }
+GDRKIT_NVSHMEM_BOTH void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch) {
+  *major = NVSHMEM_VENDOR_MAJOR_VERSION;
+  *minor = NVSHMEM_VENDOR_MINOR_VERSION;
+  *patch = NVSHMEM_VENDOR_PATCH_VERSION;
+}
+GDRKIT_NVSHMEM_BOTH void nvshmem_info_get_name(char* name) {
+  const char text[] = NVSHMEM_VENDOR_STRING;
+  for (size_t i = 0; i < sizeof text; ++i) name[i] = text[i];
+}
 
+/* -1 before nvshmem_init. */
 GDRKIT_NVSHMEM_BOTH int nvshmem_my_pe(void) {
-  return GDRKIT_NVSHMEM_SPLIT(gdrkit_shmem_my_pe(), GDRKIT_NVSHMEM_STATE.pe);
+  return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_or_invalid(gdrkit_shmem_my_pe()), GDRKIT_NVSHMEM_STATE.pe);
 }
 GDRKIT_NVSHMEM_BOTH int nvshmem_n_pes(void) {
-  return GDRKIT_NVSHMEM_SPLIT(gdrkit_shmem_n_pes(), GDRKIT_NVSHMEM_STATE.n_pes);
+  return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_or_invalid(gdrkit_shmem_n_pes()), GDRKIT_NVSHMEM_STATE.n_pes);
 }
 
 /* Memory. */
 
-static inline void* nvshmem_malloc(size_t size) { return gdrkit_shmem_malloc(size); }
-static inline void* nvshmem_calloc(size_t count, size_t size) { return gdrkit_shmem_calloc(count, size); }
-static inline void* nvshmem_align(size_t alignment, size_t size) { return gdrkit_shmem_align(alignment, size); }
+/* Sizes are rounded up, because atomic operations on 2 bytes update the aligned 4 bytes around them. */
+#define GDRKIT_NVSHMEM_ROUND(size) ((size) > SIZE_MAX - 3 ? (size) : ((size) + 3) / 4 * 4)
+static inline void* nvshmem_malloc(size_t size) { return gdrkit_shmem_malloc(GDRKIT_NVSHMEM_ROUND(size)); }
+static inline void* nvshmem_calloc(size_t count, size_t size) {
+  const size_t bytes = size != 0 && count > SIZE_MAX / size ? SIZE_MAX : count * size;
+  return gdrkit_shmem_calloc(1, GDRKIT_NVSHMEM_ROUND(bytes));
+}
+static inline void* nvshmem_align(size_t alignment, size_t size) {
+  return gdrkit_shmem_align(alignment, GDRKIT_NVSHMEM_ROUND(size));
+}
 static inline void nvshmem_free(void* address) { gdrkit_nvshmem_check(gdrkit_shmem_free(address), "nvshmem_free"); }
+/* NULL for an address outside the symmetric heap, and for a PE whose memory this GPU does not reach. */
 GDRKIT_NVSHMEM_BOTH void* nvshmem_ptr(const void* address, int pe) {
   return GDRKIT_NVSHMEM_SPLIT(gdrkit_shmem_ptr(address, pe),
-                              static_cast<void*>(::gdrkit::shmem::ptr(
-                                  GDRKIT_NVSHMEM_STATE, static_cast<char*>(const_cast<void*>(address)), pe)));
+                              ::gdrkit::shmem::detail::ptr_in_heap(GDRKIT_NVSHMEM_STATE, address, pe));
+}
+/* NULL, as NVSHMEM returns where multicast memory is not supported. */
+GDRKIT_NVSHMEM_BOTH void* nvshmemx_mc_ptr(nvshmem_team_t team, const void* address) {
+  (void)team, (void)address;
+  return NULL;
 }
 
 /* Ordering. */
@@ -149,8 +188,17 @@ GDRKIT_NVSHMEM_BOTH void nvshmem_quiet(void) {
   GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_check(gdrkit_shmem_quiet(), "nvshmem_quiet"),
                        ::gdrkit::shmem::quiet(GDRKIT_NVSHMEM_STATE));
 }
+/* NVSHMEM's flush waits until sources may be written again, which quiet includes. */
+GDRKIT_NVSHMEM_BOTH void nvshmemx_flush(void) { nvshmem_quiet(); }
+GDRKIT_NVSHMEM_GPU(void nvshmemx_flush_warp() {
+  ::gdrkit::shmem::quiet(GDRKIT_NVSHMEM_STATE, ::gdrkit::shmem::warp());
+})
+GDRKIT_NVSHMEM_GPU(void nvshmemx_flush_block() {
+  ::gdrkit::shmem::quiet(GDRKIT_NVSHMEM_STATE, ::gdrkit::shmem::block());
+})
 static inline void nvshmemx_quiet_on_stream(cudaStream_t stream) {
   gdrkit_nvshmem_check(gdrkit_shmem_quiet_on_stream(stream), "nvshmemx_quiet_on_stream");
 }
+static inline void nvshmemx_flush_on_stream(cudaStream_t stream) { nvshmemx_quiet_on_stream(stream); }
 
 #endif

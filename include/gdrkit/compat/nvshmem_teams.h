@@ -5,26 +5,33 @@
 #define GDRKIT_COMPAT_NVSHMEM_TEAMS_H
 
 #include "nvshmem_base.h"
+#include "nvshmem_rma.h"
 
-/* Nothing in it counts. */
+/* Ignored: gdrkit has no contexts. */
 typedef struct {
   int version;
   int num_contexts;
 } nvshmem_team_config_t;
 #define NVSHMEM_TEAM_CONFIG_INITIALIZER \
   { 0, 0 }
+#define NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS 1L
 
+/* -1 for NVSHMEM_TEAM_INVALID, and where a PE is not in the other team. */
 GDRKIT_NVSHMEM_BOTH int nvshmem_team_my_pe(nvshmem_team_t team) {
-  return GDRKIT_NVSHMEM_SPLIT(gdrkit_shmem_team_my_pe(team), ::gdrkit::shmem::team_my_pe(GDRKIT_NVSHMEM_STATE, team));
+  return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_or_invalid(gdrkit_shmem_team_my_pe(team)),
+                              ::gdrkit::shmem::detail::my_pe_of(GDRKIT_NVSHMEM_STATE, team));
 }
 GDRKIT_NVSHMEM_BOTH int nvshmem_team_n_pes(nvshmem_team_t team) {
-  return GDRKIT_NVSHMEM_SPLIT(gdrkit_shmem_team_n_pes(team), ::gdrkit::shmem::team_n_pes(GDRKIT_NVSHMEM_STATE, team));
+  return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_or_invalid(gdrkit_shmem_team_n_pes(team)),
+                              ::gdrkit::shmem::detail::n_pes_of(GDRKIT_NVSHMEM_STATE, team));
 }
-/* -1: the PE is not in the other team. */
 GDRKIT_NVSHMEM_BOTH int nvshmem_team_translate_pe(nvshmem_team_t team, int pe, nvshmem_team_t other) {
-  GDRKIT_NVSHMEM_SPLIT(const int translated = gdrkit_shmem_team_translate_pe(team, pe, other);
-                       return translated < 0 ? -1 : translated,
-                              return ::gdrkit::shmem::team_translate_pe(GDRKIT_NVSHMEM_STATE, team, pe, other));
+  return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_or_invalid(gdrkit_shmem_team_translate_pe(team, pe, other)),
+                              ::gdrkit::shmem::detail::translate_pe(GDRKIT_NVSHMEM_STATE, team, pe, other));
+}
+static inline void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {
+  (void)team;
+  config->num_contexts = 0;
 }
 static inline int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
                                              const nvshmem_team_config_t* config, long mask, nvshmem_team_t* team) {
@@ -74,6 +81,11 @@ GDRKIT_NVSHMEM_MEET(sync)
 #undef GDRKIT_NVSHMEM_MEET_BY
 #undef GDRKIT_NVSHMEM_MEET
 GDRKIT_NVSHMEM_BOTH int nvshmem_team_sync(nvshmem_team_t team) { return nvshmem_sync(team); }
+GDRKIT_NVSHMEM_GPU(int nvshmemx_team_sync_warp(nvshmem_team_t team) { return nvshmemx_sync_warp(team); })
+GDRKIT_NVSHMEM_GPU(int nvshmemx_team_sync_block(nvshmem_team_t team) { return nvshmemx_sync_block(team); })
+GDRKIT_NVSHMEM_GPU(int nvshmemx_barrier_warpgroup(nvshmem_team_t team) {
+  return ::gdrkit::shmem::team_barrier(GDRKIT_NVSHMEM_STATE, team, ::gdrkit::shmem::detail::warpgroup()) ? 0 : 1;
+})
 static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t stream) {
   return nvshmemx_sync_on_stream(team, stream);
 }
@@ -116,30 +128,55 @@ static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t
   GDRKIT_NVSHMEM_COLLECT(fcollect, N, X, S, type, bytes)  \
   GDRKIT_NVSHMEM_COLLECT(alltoall, N, X, S, type, bytes)
 
+/* enum gdrkit_shmem_type of a C or C++ type. */
+#if defined(__cplusplus) && defined(GDRKIT_NVSHMEM_HAS_CUDA)
+template <class Type>
+constexpr enum gdrkit_shmem_type gdrkit_nvshmem_type_of() {
+  return GDRKIT_SHMEM_TYPE_OF(Type);
+}
+template <>
+constexpr enum gdrkit_shmem_type gdrkit_nvshmem_type_of<__half>() {
+  return GDRKIT_SHMEM_TYPE_HALF;
+}
+template <>
+constexpr enum gdrkit_shmem_type gdrkit_nvshmem_type_of<__nv_bfloat16>() {
+  return GDRKIT_SHMEM_TYPE_BFLOAT16;
+}
+#define GDRKIT_NVSHMEM_TYPE_OF(type) gdrkit_nvshmem_type_of<type>()
+#else
+#define GDRKIT_NVSHMEM_TYPE_OF(type) GDRKIT_SHMEM_TYPE_OF(type)
+#endif
+
 #define GDRKIT_NVSHMEM_REDUCTION(name, type, reduction, REDUCTION) \
   GDRKIT_NVSHMEM_REDUCE(reduce, name, type, reduction, REDUCTION)  \
   GDRKIT_NVSHMEM_REDUCE(reducescatter, name, type, reduction, REDUCTION)
 #define GDRKIT_NVSHMEM_REDUCE(verb, name, type, reduction, REDUCTION)                                                  \
   GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_##reduction##_##verb(nvshmem_team_t team, type* target, const type* source, \
                                                                 size_t count) {                                        \
-    return GDRKIT_NVSHMEM_SPLIT(gdrkit_shmem_##name##_##reduction##_##verb(team, target, source, count),               \
-                                GDRKIT_NVSHMEM_REDUCE_BY(verb, REDUCTION, thread));                                    \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                                       \
+        gdrkit_shmem_##verb(team, GDRKIT_NVSHMEM_TYPE_OF(type), REDUCTION, target, source, count),                     \
+        GDRKIT_NVSHMEM_REDUCE_BY(verb, type, REDUCTION, thread));                                                      \
   }                                                                                                                    \
   static inline int nvshmemx_##name##_##reduction##_##verb##_on_stream(                                                \
       nvshmem_team_t team, type* target, const type* source, size_t count, cudaStream_t stream) {                      \
-    return gdrkit_shmem_##name##_##reduction##_##verb##_on_stream(team, target, source, count, stream);                \
+    return gdrkit_shmem_##verb##_on_stream(team, GDRKIT_NVSHMEM_TYPE_OF(type), REDUCTION, target, source, count,       \
+                                           stream);                                                                    \
   }                                                                                                                    \
   GDRKIT_NVSHMEM_GPU(int nvshmemx_##name##_##reduction##_##verb##_warp(nvshmem_team_t team, type* target,              \
                                                                        const type* source, size_t count) {             \
-    return GDRKIT_NVSHMEM_REDUCE_BY(verb, REDUCTION, warp);                                                            \
+    return GDRKIT_NVSHMEM_REDUCE_BY(verb, type, REDUCTION, warp);                                                      \
   })                                                                                                                   \
   GDRKIT_NVSHMEM_GPU(int nvshmemx_##name##_##reduction##_##verb##_block(nvshmem_team_t team, type* target,             \
                                                                         const type* source, size_t count) {            \
-    return GDRKIT_NVSHMEM_REDUCE_BY(verb, REDUCTION, block);                                                           \
+    return GDRKIT_NVSHMEM_REDUCE_BY(verb, type, REDUCTION, block);                                                     \
   })
-#define GDRKIT_NVSHMEM_REDUCE_BY(verb, REDUCTION, group)                                                             \
-  (::gdrkit::shmem::verb<REDUCTION>(GDRKIT_NVSHMEM_STATE, team, target, source, count, ::gdrkit::shmem::group()) ? 0 \
-                                                                                                                 : 1)
+#define GDRKIT_NVSHMEM_ELEMENT(type) ::gdrkit::shmem::detail::ElementOf<type>::Type
+#define GDRKIT_NVSHMEM_REDUCE_BY(verb, type, REDUCTION, group)                                         \
+  (::gdrkit::shmem::verb<REDUCTION>(                                                                   \
+       GDRKIT_NVSHMEM_STATE, team, reinterpret_cast<GDRKIT_NVSHMEM_ELEMENT(type)*>(target),            \
+       reinterpret_cast<const GDRKIT_NVSHMEM_ELEMENT(type)*>(source), count, ::gdrkit::shmem::group()) \
+       ? 0                                                                                             \
+       : 1)
 
 #define GDRKIT_NVSHMEM_INTEGER_REDUCTIONS(name, type)         \
   GDRKIT_NVSHMEM_REDUCTION(name, type, and, GDRKIT_SHMEM_AND) \
@@ -151,14 +188,60 @@ static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t
   GDRKIT_NVSHMEM_REDUCTION(name, type, prod, GDRKIT_SHMEM_PROD)                      \
   GDRKIT_NVSHMEM_REDUCTION(name, type, min, GDRKIT_SHMEM_MIN)                        \
   GDRKIT_NVSHMEM_REDUCTION(name, type, max, GDRKIT_SHMEM_MAX)
-GDRKIT_SHMEM_FOR_EACH_TYPE(GDRKIT_NVSHMEM_TYPED_COLLECTIVES)
+GDRKIT_NVSHMEM_FOR_EACH_TYPE(GDRKIT_NVSHMEM_TYPED_COLLECTIVES)
 GDRKIT_NVSHMEM_FOR_EACH_WORD(GDRKIT_NVSHMEM_INTEGER_REDUCTIONS)
+GDRKIT_NVSHMEM_FOR_EACH_NARROW(GDRKIT_NVSHMEM_INTEGER_REDUCTIONS)
 GDRKIT_NVSHMEM_MOVING(nvshmem_, nvshmemx_, mem, void, 1)
 
+/* Alltoall of strided elements, for the CPU: one transfer for each element, unless they follow each other. */
+static inline int gdrkit_nvshmem_alltoalls(nvshmem_team_t team, void* target, const void* source,
+                                           ptrdiff_t target_stride, ptrdiff_t source_stride, size_t count,
+                                           size_t bytes) {
+  const ptrdiff_t part = GDRKIT_SHMEM_CAST(ptrdiff_t, count * bytes);
+  const int me = gdrkit_shmem_team_my_pe(team);
+  const int n = gdrkit_shmem_team_n_pes(team);
+  int result = n < 0 ? n : 0;
+  if (result == 0 && target_stride == 1 && source_stride == 1) {
+    return gdrkit_shmem_alltoall(team, target, source, count * bytes);
+  }
+  if (result == 0) result = gdrkit_shmem_team_sync(team); /* all targets may be written */
+  for (int i = 0; i < n && result == 0; ++i) {
+    const int pe = gdrkit_shmem_team_translate_pe(team, i, GDRKIT_SHMEM_TEAM_WORLD);
+    result = gdrkit_nvshmem_iput(GDRKIT_SHMEM_CAST(char*, target) + me * part * target_stride,
+                                 GDRKIT_SHMEM_CAST(const char*, source) + i * part * source_stride, target_stride,
+                                 source_stride, count, bytes, pe);
+  }
+  return result != 0 ? result : gdrkit_shmem_team_barrier(team);
+}
+#define GDRKIT_NVSHMEM_ALLTOALLS(name, type)                                                                           \
+  GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_alltoalls(nvshmem_team_t team, type* target, const type* source,            \
+                                                     ptrdiff_t target_stride, ptrdiff_t source_stride, size_t count) { \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                                       \
+        gdrkit_nvshmem_alltoalls(team, target, source, target_stride, source_stride, count, sizeof(type)),             \
+        ::gdrkit::shmem::detail::alltoalls<sizeof(type)>(GDRKIT_NVSHMEM_STATE, team, target, source, target_stride,    \
+                                                         source_stride, count, ::gdrkit::shmem::thread())              \
+            ? 0                                                                                                        \
+            : 1);                                                                                                      \
+  }
+GDRKIT_NVSHMEM_FOR_EACH_TYPE(GDRKIT_NVSHMEM_ALLTOALLS)
+
+/* The pair with the greatest x. */
+GDRKIT_NVSHMEM_GPU(int nvshmemx_double2_maxloc_reduce_block(nvshmem_team_t team, double2* target, const double2* source,
+                                                            size_t count) {
+  return ::gdrkit::shmem::detail::reduce_maximum_with_location(GDRKIT_NVSHMEM_STATE, team, target, source, count,
+                                                               ::gdrkit::shmem::block())
+             ? 0
+             : 1;
+})
+
+#undef GDRKIT_NVSHMEM_ALLTOALLS
 #undef GDRKIT_NVSHMEM_TYPED_COLLECTIVES
 #undef GDRKIT_NVSHMEM_INTEGER_REDUCTIONS
+#undef GDRKIT_NVSHMEM_REDUCE_BY
+#undef GDRKIT_NVSHMEM_ELEMENT
 #undef GDRKIT_NVSHMEM_REDUCE
 #undef GDRKIT_NVSHMEM_REDUCTION
+#undef GDRKIT_NVSHMEM_TYPE_OF
 #undef GDRKIT_NVSHMEM_MOVING
 #undef GDRKIT_NVSHMEM_COLLECT_BY
 #undef GDRKIT_NVSHMEM_COLLECT

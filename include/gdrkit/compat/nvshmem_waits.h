@@ -4,9 +4,8 @@
 #ifndef GDRKIT_COMPAT_NVSHMEM_WAITS_H
 #define GDRKIT_COMPAT_NVSHMEM_WAITS_H
 
-#include <errno.h>
-
 #include "nvshmem_base.h"
+#include "nvshmem_setup.h"
 
 /* Signals. */
 
@@ -28,6 +27,10 @@ static inline uint64_t gdrkit_nvshmem_signal_fetch(const uint64_t* signal) {
 }
 GDRKIT_NVSHMEM_BOTH uint64_t nvshmem_signal_fetch(uint64_t* signal) {
   return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_signal_fetch(signal), ::gdrkit::shmem::signal_fetch(signal));
+}
+/* NVSHMEM's counted signals are words like others. */
+GDRKIT_NVSHMEM_BOTH void nvshmemx_signal_counted_reset(uint64_t* signal) {
+  nvshmemx_signal_op(signal, 0, NVSHMEM_SIGNAL_SET, nvshmem_my_pe());
 }
 static inline uint64_t gdrkit_nvshmem_signal_wait_until(const uint64_t* signal, int comparison, uint64_t value) {
   uint64_t seen = 0;
@@ -152,56 +155,65 @@ static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int
                               gdrkit_nvshmem_some(&words, indices, waits, "nvshmem_" #name " wait or test of some"));  \
   }
 
-#define GDRKIT_NVSHMEM_WAITS(name, type)                                                                            \
-  static inline uint64_t* gdrkit_nvshmem_##name##_each(const type* values, size_t count) {                          \
-    uint64_t* const wide = GDRKIT_SHMEM_CAST(uint64_t*, malloc((count == 0 ? 1 : count) * sizeof(uint64_t)));       \
-    if (wide == NULL) gdrkit_nvshmem_check(-ENOMEM, "nvshmem_" #name " wait or test of many words: out of memory"); \
-    for (size_t i = 0; i < count; ++i) wide[i] = GDRKIT_SHMEM_CAST(uint64_t, values[i]);                            \
-    return wide;                                                                                                    \
-  }                                                                                                                 \
-  static inline uint64_t* gdrkit_nvshmem_##name##_one(type value, size_t count) {                                   \
-    return gdrkit_nvshmem_##name##_each(&value, count);                                                             \
-  }                                                                                                                 \
-  GDRKIT_NVSHMEM_HOST_MANY(name, type, one, type, 1)                                                                \
-  GDRKIT_NVSHMEM_HOST_MANY(name, type, each, const type*, count)                                                    \
-  GDRKIT_NVSHMEM_MANY(name, type, , one, type, 1)                                                                   \
-  GDRKIT_NVSHMEM_MANY(name, type, _vector, each, const type*, count)                                                \
-  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_wait_until(type* address, int comparison, type value) {                 \
-    GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_check(gdrkit_shmem_wait_until(address, GDRKIT_NVSHMEM_WORD(type),           \
-                                                                      GDRKIT_NVSHMEM_CMP(comparison),               \
-                                                                      GDRKIT_SHMEM_CAST(uint64_t, value)),          \
-                                              "nvshmem_" #name "_wait_until"),                                      \
-                         (void)::gdrkit::shmem::wait_until(GDRKIT_NVSHMEM_STATE, static_cast<const type*>(address), \
-                                                           GDRKIT_NVSHMEM_CMP(comparison), value));                 \
-  }                                                                                                                 \
-  static inline int gdrkit_nvshmem_##name##_test(type* address, int comparison, type value) {                       \
-    const int result = gdrkit_shmem_test(address, GDRKIT_NVSHMEM_WORD(type), GDRKIT_NVSHMEM_CMP(comparison),        \
-                                         GDRKIT_SHMEM_CAST(uint64_t, value));                                       \
-    gdrkit_nvshmem_check(result, "nvshmem_" #name "_test");                                                         \
-    return result;                                                                                                  \
-  }                                                                                                                 \
-  GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_test(type* address, int comparison, type value) {                        \
-    return GDRKIT_NVSHMEM_SPLIT(                                                                                    \
-        gdrkit_nvshmem_##name##_test(address, comparison, value),                                                   \
-        ::gdrkit::shmem::test(static_cast<const type*>(address), GDRKIT_NVSHMEM_CMP(comparison), value));           \
-  }                                                                                                                 \
-  static inline void nvshmemx_##name##_wait_until_on_stream(type* address, int comparison, type value,              \
-                                                            cudaStream_t stream) {                                  \
-    gdrkit_nvshmem_check(                                                                                           \
-        gdrkit_shmem_wait_until_on_stream(address, GDRKIT_NVSHMEM_WORD(type), GDRKIT_NVSHMEM_CMP(comparison),       \
-                                          GDRKIT_SHMEM_CAST(uint64_t, value), stream),                              \
-        "nvshmemx_" #name "_wait_until_on_stream");                                                                 \
-  }                                                                                                                 \
-  /* `status` is read during the call. */                                                                           \
-  static inline void nvshmemx_##name##_wait_until_all_on_stream(type* address, size_t count, const int* status,     \
-                                                                int comparison, type value, cudaStream_t stream) {  \
-    for (size_t i = 0; i < count; ++i) {                                                                            \
-      if (status != NULL && status[i] != 0) continue;                                                               \
-      nvshmemx_##name##_wait_until_on_stream(address + i, comparison, value, stream);                               \
-    }                                                                                                               \
+#define GDRKIT_NVSHMEM_WAITS(name, type)                                                                               \
+  static inline uint64_t* gdrkit_nvshmem_##name##_each(const type* values, size_t count) {                             \
+    uint64_t* const wide = GDRKIT_SHMEM_CAST(uint64_t*, malloc((count == 0 ? 1 : count) * sizeof(uint64_t)));          \
+    if (wide == NULL) gdrkit_nvshmem_check(-ENOMEM, "nvshmem_" #name " wait or test of many words: out of memory");    \
+    for (size_t i = 0; i < count; ++i) wide[i] = GDRKIT_SHMEM_CAST(uint64_t, values[i]);                               \
+    return wide;                                                                                                       \
+  }                                                                                                                    \
+  static inline uint64_t* gdrkit_nvshmem_##name##_one(type value, size_t count) {                                      \
+    return gdrkit_nvshmem_##name##_each(&value, count);                                                                \
+  }                                                                                                                    \
+  GDRKIT_NVSHMEM_HOST_MANY(name, type, one, type, 1)                                                                   \
+  GDRKIT_NVSHMEM_HOST_MANY(name, type, each, const type*, count)                                                       \
+  GDRKIT_NVSHMEM_MANY(name, type, , one, type, 1)                                                                      \
+  GDRKIT_NVSHMEM_MANY(name, type, _vector, each, const type*, count)                                                   \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_wait_until(type* address, int comparison, type value) {                    \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                              \
+        gdrkit_nvshmem_check(                                                                                          \
+            gdrkit_shmem_wait_until(address, GDRKIT_NVSHMEM_WORD(type), GDRKIT_NVSHMEM_CMP(comparison),                \
+                                    GDRKIT_SHMEM_CAST(uint64_t, value)),                                               \
+            "nvshmem_" #name "_wait_until"),                                                                           \
+        (void)::gdrkit::shmem::detail::wait_until_word(GDRKIT_NVSHMEM_STATE, static_cast<const type*>(address),        \
+                                                       GDRKIT_NVSHMEM_CMP(comparison), value));                        \
+  }                                                                                                                    \
+  static inline int gdrkit_nvshmem_##name##_test(type* address, int comparison, type value) {                          \
+    const int result = gdrkit_shmem_test(address, GDRKIT_NVSHMEM_WORD(type), GDRKIT_NVSHMEM_CMP(comparison),           \
+                                         GDRKIT_SHMEM_CAST(uint64_t, value));                                          \
+    gdrkit_nvshmem_check(result, "nvshmem_" #name "_test");                                                            \
+    return result;                                                                                                     \
+  }                                                                                                                    \
+  GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_test(type* address, int comparison, type value) {                           \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                                       \
+        gdrkit_nvshmem_##name##_test(address, comparison, value),                                                      \
+        ::gdrkit::shmem::detail::test_word(static_cast<const type*>(address), GDRKIT_NVSHMEM_CMP(comparison), value)); \
+  }                                                                                                                    \
+  static inline void nvshmemx_##name##_wait_until_on_stream(type* address, int comparison, type value,                 \
+                                                            cudaStream_t stream) {                                     \
+    gdrkit_nvshmem_check(                                                                                              \
+        gdrkit_shmem_wait_until_on_stream(address, GDRKIT_NVSHMEM_WORD(type), GDRKIT_NVSHMEM_CMP(comparison),          \
+                                          GDRKIT_SHMEM_CAST(uint64_t, value), stream),                                 \
+        "nvshmemx_" #name "_wait_until_on_stream");                                                                    \
+  }                                                                                                                    \
+  /* `status` is read during the call. */                                                                              \
+  static inline void nvshmemx_##name##_wait_until_all_on_stream(type* address, size_t count, const int* status,        \
+                                                                int comparison, type value, cudaStream_t stream) {     \
+    for (size_t i = 0; i < count; ++i) {                                                                               \
+      if (status != NULL && status[i] != 0) continue;                                                                  \
+      nvshmemx_##name##_wait_until_on_stream(address + i, comparison, value, stream);                                  \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  static inline void nvshmemx_##name##_wait_until_all_vector_on_stream(                                                \
+      type* address, size_t count, const int* status, int comparison, const type* values, cudaStream_t stream) {       \
+    for (size_t i = 0; i < count; ++i) {                                                                               \
+      if (status != NULL && status[i] != 0) continue;                                                                  \
+      nvshmemx_##name##_wait_until_on_stream(address + i, comparison, values[i], stream);                              \
+    }                                                                                                                  \
   }
 
 GDRKIT_NVSHMEM_FOR_EACH_WORD(GDRKIT_NVSHMEM_WAITS)
+GDRKIT_NVSHMEM_FOR_EACH_SHORT(GDRKIT_NVSHMEM_WAITS)
 
 #undef GDRKIT_NVSHMEM_WAITS
 #undef GDRKIT_NVSHMEM_HOST_MANY

@@ -60,6 +60,7 @@ CudaCalls calls_of_a_gpu() {
   calls.device_get_attribute = [](int* value, int attribute, int device) {
     return *value = attribute * 100 + device, 0;
   };
+  calls.library_get_module = [](void** module, void* library) { return *module = library, 0; };
   calls.module_get_global = [](std::uint64_t* address, std::size_t* size, void*, const char* name) {
     *address = 0x5000;
     *size = 24;
@@ -191,6 +192,9 @@ TEST_F(CudaWork, FindsASymbolOfAModule) {
   EXPECT_EQ(symbol->address, 0x5000U);
   EXPECT_EQ(symbol->size_bytes, 24U);
   EXPECT_FALSE(device_->get_symbol(*module, "no_symbol"));
+  const auto of_library = device_->module_of_library(reinterpret_cast<void*>(module->handle));
+  ASSERT_TRUE(of_library) << of_library.error().text();
+  EXPECT_EQ(of_library->handle, module->handle);
   EXPECT_TRUE(device_->unload_module(*module));
 }
 

@@ -27,7 +27,8 @@ using ::testing::Contains;
 const std::vector<std::string> without_pe = {
     "gdrkit_shmem_init",           "gdrkit_shmem_init_shared",       "gdrkit_shmem_finalize_shared",
     "gdrkit_shmem_get_unique_id",  "gdrkit_shmem_release_unique_id", "gdrkit_shmem_last_error",
-    "gdrkit_shmem_register_state", "gdrkit_shmem_unregister_state",  "gdrkit_shmem_use"};
+    "gdrkit_shmem_register_state", "gdrkit_shmem_unregister_state",  "gdrkit_shmem_use",
+    "gdrkit_shmem_use_mpi"};
 
 struct Function {
   std::string name;

@@ -1,0 +1,4 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * A path of NVSHMEM's. */
+#include "../nvshmem.h"

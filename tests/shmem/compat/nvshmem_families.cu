@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What nvshmem_families.cpp does from the CPU, in GPU kernels: by a thread, a warp, a warp group and a block, between
+// neighbours. Prints "PE n of m: ok".
+#include <nvshmem.h>
+
+#include <cstdio>
+#include <vector>
+
+namespace {
+
+struct Objects {
+  char* heap;  // 64 KiB of zeros
+  int* wrong;  // a bit for each step
+};
+
+#define DEMAND(bit, condition) \
+  if (!(condition)) atomicOr(o.wrong, 1 << (bit))
+
+template <class T>
+__device__ T* at(Objects o, int offset) {
+  return reinterpret_cast<T*>(o.heap + offset);
+}
+
+__global__ void by_thread(Objects o) {
+  const int pe = nvshmem_my_pe(), n = nvshmem_n_pes(), next = (pe + 1) % n, before = (pe + n - 1) % n;
+  // Strided elements.
+  auto* const shorts = at<short>(o, 0);
+  for (short i = 0; i < 12; ++i) shorts[i] = static_cast<short>(50 * pe + i);
+  nvshmem_barrier_all();
+  nvshmem_iput16(at<short>(o, 256), shorts, 3, 2, 5, next);
+  short gathered[6];
+  nvshmem_short_iget(gathered, shorts, 1, 2, 6, next);
+  DEMAND(0, gathered[5] == 50 * next + 10);
+  nvshmem_barrier_all();
+  DEMAND(1, at<short>(o, 256)[12] == 50 * before + 8 && at<short>(o, 256)[11] == 0);
+  // Waits for words of 2 bytes that do not begin at a multiple of 4.
+  auto* const words = at<short>(o, 514);
+  for (short i = 0; i < 3; ++i) nvshmem_short_p(words + i, static_cast<short>(-7 - i), next);
+  nvshmem_short_wait_until(words + 2, NVSHMEM_CMP_EQ, -9);
+  nvshmem_short_wait_until_all(words, 3, nullptr, NVSHMEM_CMP_LT, 0);
+  DEMAND(2, nvshmem_short_test_any(words, 3, nullptr, NVSHMEM_CMP_EQ, -8) == 1);
+  DEMAND(3, nvshmem_short_test(words, NVSHMEM_CMP_GE, 0) == 0);
+  // Every word holds: each must be found.
+  unsigned found = 0;
+  for (int i = 0; i < 10000 && found != 7; ++i)
+    found |= 1U << nvshmem_short_test_any(words, 3, nullptr, NVSHMEM_CMP_LT, 0);
+  DEMAND(4, found == 7);
+  // Sums of floating-point words.
+  nvshmemx_float_atomic_add(at<float>(o, 1024), 1.5F, 0);
+  nvshmemx_double_atomic_add(at<double>(o, 1032), 0.25, 0);
+  nvshmemx_half_atomic_add(at<__half>(o, 1042), __float2half(0.5F), 0);
+  nvshmem_barrier_all();
+  DEMAND(5, nvshmem_float_atomic_fetch(at<float>(o, 1024), 0) == 1.5F * n);
+  DEMAND(6, nvshmem_double_atomic_fetch(at<double>(o, 1032), 0) == 0.25 * n);
+  DEMAND(7, __half2float(nvshmem_half_atomic_fetch(at<__half>(o, 1042), 0)) == 0.5F * n);
+  DEMAND(8, __half2float(nvshmem_half_g(at<__half>(o, 1040), 0)) == 0.0F);
+  // Alltoall of strided elements.
+  auto* const source = at<int>(o, 2048);
+  for (int i = 0; i < 3 * n; ++i) source[2 * i] = 1000 * pe + i;
+  nvshmem_barrier_all();
+  DEMAND(9, nvshmem_int_alltoalls(NVSHMEM_TEAM_WORLD, at<int>(o, 4096), source, 4, 2, 3) == 0);
+  for (int from = 0; from < n; ++from) {
+    DEMAND(10, at<int>(o, 4096)[12 * from + 8] == 1000 * from + 3 * pe + 2 && at<int>(o, 4096)[12 * from + 9] == 0);
+  }
+  // Elements of 1 and 2 bytes.
+  auto* const bytes = at<uint8_t>(o, 8192);
+  for (int i = 0; i < 20; ++i) bytes[i] = static_cast<uint8_t>((1 << pe) | 0x40);
+  nvshmem_barrier_all();
+  DEMAND(11, nvshmem_uint8_or_reduce(NVSHMEM_TEAM_WORLD, at<uint8_t>(o, 8448), bytes, 20) == 0);
+  DEMAND(12, at<uint8_t>(o, 8448)[19] == (((1 << n) - 1) | 0x40));
+  nvshmem_bfloat16_p(at<__nv_bfloat16>(o, 9000), __float2bfloat16(pe + 1.0F), pe);
+  nvshmem_barrier_all();
+  DEMAND(13, nvshmem_bfloat16_sum_reduce(NVSHMEM_TEAM_WORLD, at<__nv_bfloat16>(o, 9002), at<__nv_bfloat16>(o, 9000),
+                                         1) == 0);
+  DEMAND(14, __bfloat162float(*at<__nv_bfloat16>(o, 9002)) == n * (n + 1) / 2.0F);
+  // What programs rely on beyond the results.
+  int local = 0;
+  DEMAND(15,
+         nvshmem_ptr(&local, pe) == nullptr && nvshmem_ptr(o.heap, n) == nullptr && nvshmem_ptr(o.heap, pe) == o.heap);
+  DEMAND(16, nvshmem_team_my_pe(NVSHMEM_TEAM_INVALID) == -1 && nvshmem_team_n_pes(NVSHMEM_TEAM_INVALID) == -1);
+  nvshmem_putmem(nullptr, nullptr, 0, next);
+  DEMAND(17, nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, o.heap) == nullptr);
+  nvshmem_barrier_all();
+}
+
+__global__ void by_groups(Objects o) {
+  const int pe = nvshmem_my_pe(), n = nvshmem_n_pes(), next = (pe + 1) % n, before = (pe + n - 1) % n;
+  const int i = static_cast<int>(threadIdx.x);
+  auto* const source = at<__half>(o, 16384);
+  source[i] = __float2half(static_cast<float>(pe + 1));
+  __syncthreads();
+  nvshmemx_half_put_block(at<__half>(o, 20480), source, blockDim.x, next);
+  nvshmemx_half_iput_block(at<__half>(o, 24576), source, 2, 1, blockDim.x, next);
+  if (i < 32) nvshmemx_int_iget_warp(at<int>(o, 32768), at<int>(o, 2048), 2, 2, 3, next);
+  nvshmemx_barrier_all_block();
+  DEMAND(18, __half2float(at<__half>(o, 20480)[i]) == before + 1.0F);
+  DEMAND(19, __half2float(at<__half>(o, 24576)[2 * i]) == before + 1.0F);
+  if (i < 3) DEMAND(20, at<int>(o, 32768)[2 * i] == 1000 * next + i);
+  DEMAND(21, nvshmemx_half_max_reduce_block(NVSHMEM_TEAM_WORLD, at<__half>(o, 36864), source, 8) == 0);
+  if (i < 8) DEMAND(22, __half2float(at<__half>(o, 36864)[i]) == static_cast<float>(n));
+  auto* const pair = at<double2>(o, 40960);
+  if (i == 0) *pair = {pe == 0 ? 9.0 : 1.0, 10.0 + pe};
+  __syncthreads();
+  DEMAND(23, nvshmemx_double2_maxloc_reduce_block(NVSHMEM_TEAM_WORLD, pair + 1, pair, 1) == 0);
+  DEMAND(24, pair[1].x == 9.0 && pair[1].y == 10.0);
+  // The first four warps; the others go on.
+  if (i < 128) DEMAND(25, nvshmemx_barrier_warpgroup(NVSHMEM_TEAM_WORLD) == 0);
+  if (i < 32) DEMAND(26, nvshmemx_team_sync_warp(NVSHMEM_TEAM_WORLD) == 0);
+  __syncthreads();
+  DEMAND(27, nvshmemx_team_sync_block(NVSHMEM_TEAM_WORLD) == 0);
+}
+
+int run(int pe, int n) {
+  Objects o{};
+  o.heap = static_cast<char*>(nvshmem_calloc(65536, 1));
+  o.wrong = static_cast<int*>(nvshmem_calloc(1, sizeof(int)));
+  void* arguments[] = {&o};
+  nvshmemx_collective_launch_attr_t shape{};
+  shape.cuda_config.gridDim = dim3(1);
+  shape.cuda_config.blockDim = dim3(256);
+  if (nvshmemx_collective_launch(reinterpret_cast<const void*>(&by_thread), dim3(1), dim3(1), arguments, 0, nullptr) !=
+          0 ||
+      nvshmemx_collective_launch_attr(&shape, reinterpret_cast<const void*>(&by_groups), arguments) != 0) {
+    return std::fprintf(stderr, "PE %d: %s\n", pe, gdrkit_shmem_last_error()), 1;
+  }
+  if (const cudaError_t ended = cudaDeviceSynchronize(); ended != cudaSuccess) {
+    return std::fprintf(stderr, "PE %d: %s\n", pe, cudaGetErrorString(ended)), 1;
+  }
+  const int wrong = nvshmem_int_g(o.wrong, pe);
+  if (wrong != 0) return std::fprintf(stderr, "PE %d: steps 0x%x of the GPU kernels failed\n", pe, wrong), 1;
+  std::printf("PE %d of %d: ok\n", pe, n);
+  return 0;
+}
+
+}  // namespace
+
+int main() {
+  nvshmem_init();
+  cudaSetDevice(nvshmem_team_my_pe(NVSHMEMX_TEAM_NODE));
+  const int result = run(nvshmem_my_pe(), nvshmem_n_pes());
+  nvshmem_finalize();
+  return result;
+}
