@@ -145,9 +145,11 @@ TEST_F(StreamWaitConformance, WhatIsNoWordIsRefused) {
   auto wait = good;
   wait.address += 4;
   EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_));
-  wait = good;
-  wait.word = 2;
-  EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_));
+  for (const int size : {0, 1, 3, 16}) {
+    wait = good;
+    wait.word = static_cast<decltype(wait.word)>(size);
+    EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_)) << size;
+  }
   wait = good;
   wait.comparison = 6;
   EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_));
