@@ -70,7 +70,7 @@ void check_refused(Checker& checker) {
   is_null(gdrkit_shmem_malloc(SIZE_MAX), "malloc of all bytes there are");
   is_null(gdrkit_shmem_calloc(SIZE_MAX / 2, 4), "calloc of more bytes than a size can hold");
   is_null(gdrkit_shmem_align(3, 100), "align to 3");
-  is_null(gdrkit_shmem_align(4 * mib, 100), "align to 4 MiB");
+  is_null(gdrkit_shmem_align(2048 * mib, 100), "align to 2 GiB");
   if (checker.n_pes() > 1) {
     is_null(gdrkit_shmem_malloc(100 + static_cast<std::size_t>(checker.pe())), "malloc of different sizes");
   }

@@ -104,8 +104,8 @@ void check_words(Checker& checker, const SymmetricMemory& object) {
   auto* const word = reinterpret_cast<std::uint64_t*>(begin);
   checker.is_refused(gdrkit_shmem_signal_op(word, 1, static_cast<gdrkit_shmem_signal>(3), pe), EINVAL,
                      "signal operation 3");
-  checker.is_refused(gdrkit_shmem_test(begin, static_cast<gdrkit_shmem_word>(2), GDRKIT_SHMEM_EQ, 0), EINVAL,
-                     "test of a word of 2 bytes");
+  checker.is_refused(gdrkit_shmem_test(begin, static_cast<gdrkit_shmem_word>(3), GDRKIT_SHMEM_EQ, 0), EINVAL,
+                     "test of a word of 3 bytes");
   checker.is_refused(gdrkit_shmem_wait_until(begin, GDRKIT_SHMEM_UINT64, static_cast<gdrkit_shmem_comparison>(7), 0),
                      EINVAL, "wait_until with comparison 7");
   checker.is_refused(gdrkit_shmem_test(begin + 1, GDRKIT_SHMEM_UINT32, GDRKIT_SHMEM_EQ, 0), EINVAL,
