@@ -41,7 +41,7 @@ GDRKIT_SHMEM_FUNCTION bool wait_until_word(const State& state, const Word* addre
 }  // namespace detail
 
 /// Words of 2, 4 or 8 bytes that follow each other. Values is Word (to compare all with) or const Word* (one value for
-/// each).
+/// each). For words of 2 bytes, the aligned 4 bytes around each are read.
 template <class Word, class Values>
 struct Words {
   const Word* address;

@@ -29,7 +29,7 @@ TYPED_TEST_SUITE(ShmemDeviceWords, WordTypes);
 
 TYPED_TEST(ShmemDeviceWords, FindsWhatHolds) {
   using Word = TypeParam;
-  const Word held[] = {1, 5, 1, 5, 9};
+  alignas(8) const Word held[6] = {1, 5, 1, 5, 9};  // whole words of 4 bytes, which are read for those of 2
   const int left_out[] = {0, 1, 0, 0, 0};
   const Words<Word, Word> same{held, 5, left_out, GDRKIT_SHMEM_GE, 5};
   std::size_t indices[5] = {};
@@ -50,7 +50,7 @@ TYPED_TEST(ShmemDeviceWords, FindsWhatHolds) {
 
 TYPED_TEST(ShmemDeviceWords, FindsEveryWordOfThoseThatKeepHolding) {
   using Word = TypeParam;
-  const Word held[4] = {3, 3, 3, 3};
+  alignas(8) const Word held[4] = {3, 3, 3, 3};
   const int left_out[4] = {0, 0, 1, 0};
   const Words<Word, Word> words{held, 4, left_out, GDRKIT_SHMEM_EQ, 3};
   const State state = state_with(long_ns, nullptr);
@@ -68,7 +68,7 @@ TYPED_TEST(ShmemDeviceWords, FindsEveryWordOfThoseThatKeepHolding) {
 
 TYPED_TEST(ShmemDeviceWords, WaitsForAnotherThread) {
   using Word = TypeParam;
-  Word held[3] = {};
+  alignas(8) Word held[4] = {};
   detail::Control control{};
   const State state = state_with(long_ns, &control);
   const Words<Word, Word> words{held, 3, nullptr, GDRKIT_SHMEM_NE, 0};
