@@ -280,7 +280,8 @@ struct gdrkit_shmem_words {
 };
 /* Wait until each word has compared as asked, at whatever time; until one does, *index; until some do: their indices,
  * in rising order, in indices[count], and how many in *found. Where all words are left out, wait_until_any is -ENODATA,
- * and wait_until_some finds 0 at once. If several words do, later calls return others first. */
+ * and wait_until_some finds 0 at once. If several words compare as asked,
+ * wait_until_any and test_any return any of them. */
 int gdrkit_shmem_wait_until_all(const struct gdrkit_shmem_words* words);
 int gdrkit_shmem_wait_until_any(const struct gdrkit_shmem_words* words, size_t* index);
 int gdrkit_shmem_wait_until_some(const struct gdrkit_shmem_words* words, size_t* indices, size_t* found);

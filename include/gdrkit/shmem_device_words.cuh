@@ -77,8 +77,8 @@ GDRKIT_SHMEM_FUNCTION bool test_all(const Words<Word, Values>& words) {
 }
 
 namespace detail {
-/// Where a search of `count` words begins: scattered by the clock, so that a word that keeps holding does not hide the
-/// others.
+/// Returns the index at which a search of `count` words begins. It depends on the clock, so that a word that stays
+/// satisfied does not hide the others.
 GDRKIT_SHMEM_FUNCTION std::size_t search_begin(std::size_t count) {
   const std::uint64_t scattered = clock_ns() * 0x9e3779b97f4a7c15U;  // 2^64 divided by the golden ratio
   return static_cast<std::size_t>((scattered >> 32) * count >> 32);

@@ -42,8 +42,8 @@ int with_words(const gdrkit_shmem_words* words, Find find, Use use) noexcept {
 base::Result<Indices> wait_for_some(Pe& self, const Words& words) { return self.waits().wait_until_some(words); }
 base::Result<Indices> look_for_some(Pe& self, const Words& words) { return self.waits().test_some(words); }
 
-/// One of several: a word that keeps holding does not hide the others. Scattered, as callers may search several arrays
-/// in turn.
+/// Selects one index. Successive calls select different ones, so that a word that stays satisfied does not hide the
+/// others. A plain round-robin would fail for callers that search several arrays in turn.
 size_t one_of(const Indices& found) noexcept {
   static std::atomic<uint64_t> calls{0};
   constexpr uint64_t golden = 0x9e3779b97f4a7c15U;  // 2^64 divided by the golden ratio
