@@ -47,16 +47,18 @@ class CudaHeapSpace final : public HeapSpace {
     if (!known) return known;
     granularity_ = granularity < page_bytes ? page_bytes : granularity;
     stride_bytes_ = (max_bytes + slot_alignment - 1) / slot_alignment * slot_alignment;
-    const std::uint64_t total = stride_bytes_ * static_cast<std::uint64_t>(slots_);
-    auto reserved =
-        check(calls_.mem_address_reserve(&base_, total, slot_alignment, 0, 0), "cuMemAddressReserve", 0, total);
-    if (reserved) reserved_bytes_ = total;
-    return reserved;
+    // Aligned here, because CUDA does not say which alignments it serves.
+    const std::uint64_t total = stride_bytes_ * static_cast<std::uint64_t>(slots_) + slot_alignment;
+    auto reserved = check(calls_.mem_address_reserve(&reserved_, total, 0, 0, 0), "cuMemAddressReserve", 0, total);
+    if (!reserved) return reserved;
+    reserved_bytes_ = total;
+    base_ = (reserved_ + slot_alignment - 1) / slot_alignment * slot_alignment;
+    return {};
   }
 
   ~CudaHeapSpace() override {
     for (const Chunk& chunk : chunks_) (void)calls_.mem_unmap(chunk.address, chunk.size_bytes);
-    if (reserved_bytes_ != 0) (void)calls_.mem_address_free(base_, reserved_bytes_);
+    if (reserved_bytes_ != 0) (void)calls_.mem_address_free(reserved_, reserved_bytes_);
   }
 
   [[nodiscard]] std::uint64_t granularity_bytes() const noexcept override { return granularity_; }
@@ -186,6 +188,7 @@ class CudaHeapSpace final : public HeapSpace {
   int ordinal_ = 0;
   CudaMemAllocationProp properties_;
   std::uint64_t granularity_ = 0;
+  std::uint64_t reserved_ = 0;
   std::uint64_t reserved_bytes_ = 0;
   std::vector<Chunk> chunks_;
 };

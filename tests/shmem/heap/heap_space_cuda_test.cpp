@@ -35,6 +35,7 @@ struct Driver {
   int handles = 0;   // retained, not released
   int mappings = 0;  // mapped, not unmapped
   std::uint64_t last_mapped_bytes = 0;
+  std::uint64_t reserved_bytes = 0;
 };
 Driver driver;
 
@@ -45,11 +46,17 @@ platform::CudaCalls driver_calls() {
     *granularity = 2 * mebibyte;
     return 0;
   };
-  calls.mem_address_reserve = [](std::uint64_t* address, std::size_t, std::size_t, std::uint64_t, unsigned long long) {
-    *address = 1024 * mebibyte;
+  calls.mem_address_reserve = [](std::uint64_t* address, std::size_t size, std::size_t alignment, std::uint64_t,
+                                 unsigned long long) {
+    *address = 1026 * mebibyte;
+    driver.reserved_bytes = size;
+    return alignment == 0 ? 0 : 1;
+  };
+  calls.mem_address_free = [](std::uint64_t address, std::size_t size) {
+    EXPECT_EQ(address, 1026 * mebibyte);
+    EXPECT_EQ(size, driver.reserved_bytes);
     return 0;
   };
-  calls.mem_address_free = [](std::uint64_t, std::size_t) { return 0; };
   calls.pointer_get_attributes = [](unsigned, int*, void** values, std::uint64_t) {
     *static_cast<unsigned*>(values[0]) = driver.type;
     *static_cast<int*>(values[1]) = driver.ordinal;
@@ -118,6 +125,13 @@ class HeapSpaceOnGpu : public ::testing::Test {
   std::unique_ptr<platform::Device> device_;
   std::unique_ptr<HeapSpace> space_;
 };
+
+TEST_F(HeapSpaceOnGpu, SlotsBeginAtTheirAlignmentWithinTheReservation) {
+  constexpr std::uint64_t reserved = 1026 * mebibyte;
+  EXPECT_EQ(space_->address(0, 0), 2048 * mebibyte);
+  EXPECT_EQ(space_->address(1, 0), 3072 * mebibyte);
+  EXPECT_LE(space_->address(1, 64 * mebibyte), reserved + driver.reserved_bytes);
+}
 
 TEST_F(HeapSpaceOnGpu, SharesAndMapsAWholeAllocation) {
   auto shared = space_->share(buffer, 3 * mebibyte);
