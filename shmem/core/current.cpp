@@ -30,6 +30,17 @@ Registry& registry() noexcept {
 std::atomic<std::uint64_t> changes{1};  // of the registry: what a thread looked up before may be gone
 std::atomic<bool> is_forked{false};
 
+/// What a call reads of its thread. It is one object because the address of a thread_local object costs a function
+/// call: the faster initial-exec model would take memory that dlopen(3) cannot give once other libraries have used it
+/// up.
+struct Binding {
+  CallSlot* slot = nullptr;
+  std::uint64_t name = 0;  // 0: this thread chose none
+  std::uint64_t changes_seen = 0;
+  Pe* pe = nullptr;
+};
+constinit thread_local Binding binding;
+
 // The child has this one thread, and the mutex that it took before the fork. Its parent's PEs stay as they are: their
 // ends would write into memory and sockets that are the parent's.
 void hold_registry() noexcept { registry().mutex.lock(); }
@@ -41,17 +52,9 @@ void leave_parents_pes() noexcept {
   all.pes.clear();
   all.ending = 0;
   changes.fetch_add(1, std::memory_order_release);
-  forget_running_calls();
+  forget_running_calls(binding.slot);
   release_registry();
 }
-
-struct Binding {
-  std::uint64_t name = 0;  // 0: this thread chose none
-  std::uint64_t changes_seen = 0;
-  Pe* pe = nullptr;
-};
-// initial-exec: as in running_calls.cpp.
-[[gnu::tls_model("initial-exec")]] thread_local Binding binding;
 
 /// Binds this thread, and returns the name of its PE.
 base::Result<std::uint64_t> look_up() noexcept {
@@ -93,16 +96,18 @@ base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
 }
 
 base::Result<PeCall> current_pe() noexcept {
-  CallSlot* const slot = own_call_slot();
-  if (slot == nullptr) return base::fail_literal(ENOMEM, "out of memory for this thread's first call");
+  Binding& own = binding;
+  if (own.slot == nullptr && !take_call_slot(own.slot)) {
+    return base::fail_literal(ENOMEM, "out of memory for this thread's first call");
+  }
   for (;;) {
-    if (binding.changes_seen != changes.load(std::memory_order_acquire)) {
+    if (own.changes_seen != changes.load(std::memory_order_acquire)) {
       if (auto found = look_up(); !found) return base::pass(found);
     }
-    begin_call(*slot, binding.pe);
+    begin_call(*own.slot, own.pe);
     // Only now is it sure that the PE has not begun to end: drop_pe counts the change first, and looks for calls then.
-    if (binding.changes_seen == changes.load(std::memory_order_acquire)) return PeCall(*slot, binding.pe);
-    end_call(*slot);
+    if (own.changes_seen == changes.load(std::memory_order_acquire)) return PeCall(*own.slot, own.pe);
+    end_call(*own.slot);
   }
 }
 
@@ -113,7 +118,9 @@ base::Status use_pe(std::uint64_t name) noexcept {
   const std::lock_guard lock(all.mutex);
   const auto found = all.pes.find(name);
   if (found == all.pes.end()) return base::fail(EINVAL, "this process has no PE with handle %" PRIu64, name);
-  binding = {name, changes.load(std::memory_order_relaxed), found->second.get()};
+  binding.name = name;
+  binding.changes_seen = changes.load(std::memory_order_relaxed);
+  binding.pe = found->second.get();
   return {};
 }
 
@@ -139,7 +146,7 @@ base::Result<EndingPe> drop_pe() noexcept {
   std::unique_lock lock(all.mutex);
   const auto found = all.pes.find(*name);
   if (found == all.pes.end()) return base::fail(EINVAL, "this thread's PE has been finalized");
-  if (CallSlot* const own = own_call_slot(); own != nullptr && own->depth != 0) {
+  if (binding.slot != nullptr && binding.slot->depth != 0) {
     return base::fail_literal(EBUSY, "cannot finalize a PE within a call on it");
   }
   auto node = all.pes.extract(found);  // goes back without an allocation

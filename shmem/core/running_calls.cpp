@@ -26,17 +26,19 @@ void pass_barrier() noexcept {
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) (void)membarrier(MEMBARRIER_CMD_GLOBAL);
 }
 
-// initial-exec: each call of the library reads it, and the default model calls a function for that.
-[[gnu::tls_model("initial-exec")]] thread_local CallSlot* own_slot = nullptr;
-
 /// Releases the slot when the thread ends. A later destructor of the thread may still call a function of the library;
 /// that call takes another slot.
 struct SlotOfThread {
-  SlotOfThread() noexcept = default;
+  explicit SlotOfThread(CallSlot*& own) noexcept : own_(own) {}
+  SlotOfThread(const SlotOfThread&) = delete;
+  SlotOfThread& operator=(const SlotOfThread&) = delete;
   ~SlotOfThread() {
-    if (own_slot != nullptr) own_slot->is_taken.store(false, std::memory_order_release);
-    own_slot = nullptr;
+    if (own_ != nullptr) own_->is_taken.store(false, std::memory_order_release);
+    own_ = nullptr;
   }
+
+ private:
+  CallSlot*& own_;
 };
 
 CallSlot* take_slot() noexcept {
@@ -54,12 +56,10 @@ CallSlot* take_slot() noexcept {
 
 }  // namespace
 
-CallSlot* own_call_slot() noexcept {
-  if (own_slot == nullptr) {
-    own_slot = take_slot();
-    [[maybe_unused]] thread_local const SlotOfThread giving_back;
-  }
-  return own_slot;
+bool take_call_slot(CallSlot*& own) noexcept {
+  own = take_slot();
+  [[maybe_unused]] thread_local const SlotOfThread giving_back(own);
+  return own != nullptr;
 }
 
 void prepare_running_calls() noexcept {
@@ -96,9 +96,9 @@ bool wait_for_calls(const Pe* pe, std::chrono::milliseconds limit) noexcept {
   return true;
 }
 
-void forget_running_calls() noexcept {
+void forget_running_calls(const CallSlot* own) noexcept {
   for (CallSlot* slot = all_slots.load(std::memory_order_relaxed); slot != nullptr; slot = slot->next) {
-    if (slot == own_slot) continue;
+    if (slot == own) continue;
     slot->pe.store(nullptr, std::memory_order_relaxed);
     slot->depth = 0;
     slot->is_taken.store(false, std::memory_order_relaxed);

@@ -18,8 +18,9 @@ struct CallSlot {
   std::atomic<bool> is_taken{false};
 };
 
-/// Returns the calling thread's slot, or nullptr if out of memory.
-[[nodiscard]] CallSlot* own_call_slot() noexcept;
+/// Takes a slot for the calling thread and stores it in `own`, which must be the same thread_local variable at each
+/// call. Sets `own` back to nullptr when the thread ends. Returns false if out of memory.
+[[nodiscard]] bool take_call_slot(CallSlot*& own) noexcept;
 
 /// Checks whether membarrier(2) is available. Call it before the first begin_call.
 void prepare_running_calls() noexcept;
@@ -33,7 +34,8 @@ void end_call(CallSlot& slot) noexcept;
 /// Waits until no thread is in a call on `pe`. Returns false if a call is still running after `limit`. The caller must
 /// check before that its own thread is not in a call on `pe`.
 [[nodiscard]] bool wait_for_calls(const Pe* pe, std::chrono::milliseconds limit) noexcept;
-/// For a forked child: releases the slots of the parent's other threads, which do not exist in the child.
-void forget_running_calls() noexcept;
+/// For a forked child: releases all slots except the calling thread's `own`. The parent's other threads do not exist in
+/// the child.
+void forget_running_calls(const CallSlot* own) noexcept;
 
 }  // namespace gdrkit::shmem_impl::core

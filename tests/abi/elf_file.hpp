@@ -45,6 +45,7 @@ class ElfFile {
   [[nodiscard]] const std::set<std::string>& bound_by_name() const { return bound_by_name_; }
   [[nodiscard]] const std::set<std::string>& versions() const { return versions_; }
   [[nodiscard]] std::uint64_t flags_1() const { return flags_1_; }
+  [[nodiscard]] std::uint64_t flags() const { return flags_; }
   [[nodiscard]] bool has_executable_stack() const {
     return std::any_of(segments_.begin(), segments_.end(), [](const Elf64_Phdr& segment) {
       return segment.p_type == PT_GNU_STACK && (segment.p_flags & PF_X) != 0;
@@ -78,6 +79,7 @@ class ElfFile {
     for_each<Elf64_Dyn>(SHT_DYNAMIC, [this](const Elf64_Dyn& entry, const Elf64_Shdr& strings) {
       if (entry.d_tag == DT_NEEDED) needed_.insert(text(strings, entry.d_un.d_val));
       if (entry.d_tag == DT_SONAME) soname_ = text(strings, entry.d_un.d_val);
+      if (entry.d_tag == DT_FLAGS) flags_ = entry.d_un.d_val;
       if (entry.d_tag == DT_FLAGS_1) flags_1_ = entry.d_un.d_val;
       if (entry.d_tag == DT_TEXTREL) has_text_relocations_ = true;
     });
@@ -108,6 +110,7 @@ class ElfFile {
   std::set<std::string> exported_;
   std::set<std::string> bound_by_name_;
   std::set<std::string> versions_;
+  std::uint64_t flags_ = 0;
   std::uint64_t flags_1_ = 0;
   bool has_text_relocations_ = false;
 };

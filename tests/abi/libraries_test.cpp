@@ -127,6 +127,9 @@ TEST_P(Library, StaysLoadedAndIsBoundAtOnce) {
   EXPECT_FALSE(elf.has_text_relocations());
 }
 
+// dlopen(3) has little memory for static TLS, and other libraries of the process may have used all of it.
+TEST_P(Library, CanBeLoadedByARunningProgram) { EXPECT_EQ(elf.flags() & DF_STATIC_TLS, 0u); }
+
 TEST_P(Library, IsSmallWhenStripped) {
   if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "sanitizers multiply the code";
   const fs::path stripped = fs::path(testing::TempDir()) / (std::string(GetParam().soname) + ".stripped");
