@@ -77,12 +77,15 @@ if(TARGET gdrkit_program)
   endforeach()
 endif()
 
+if(TARGET gdrkit_shmem)
+  include(GdrkitNvshmemHome)
+endif()
 include(GdrkitManPages)
 include(GdrkitModules)
 
 # Builds what `cmake --install` needs, for builds that do not make all.
 add_custom_target(gdrkit_installed)
-foreach(target gdrapi gdrkit gdrkit_shmem gdrkit_program gdrkit_man_pages)
+foreach(target gdrapi gdrkit gdrkit_shmem gdrkit_nvshmem_device gdrkit_program gdrkit_man_pages)
   if(TARGET ${target})
     add_dependencies(gdrkit_installed ${target})
   endif()

@@ -241,6 +241,49 @@ class PkgConfig(InstallTest):
         self.assertIn("gdrkit/gdrkit.hpp needs C++20", ended.stderr)
 
 
+class NvshmemHome(InstallTest):
+    """Programs written for NVSHMEM are built by their own build files, with another NVSHMEM_HOME."""
+
+    def setUp(self):
+        super().setUp()
+        self.home = os.path.join(self.installed(), "gdrkit", "nvshmem")
+        self.source = os.path.join(SOURCE, "tests", "shmem", "compat", "nvshmem_host.c")
+
+    def expect_two_pes(self, program):
+        out = self.run_ok(os.path.join(self.home, "bin", "nvshmrun"), "-n", "2", "-ppn", "2", program, GDRKIT_EMULATED_DEVICES="2")
+        self.assertEqual(sorted(out.splitlines()), ["PE 0 of 2: ok", "PE 1 of 2: ok"])
+
+    def test_find_package(self):
+        project = os.path.join(self.folder, "nvshmem")
+        shutil.copytree(os.path.join(HERE, "nvshmem"), project)
+        shutil.copy(self.source, project)
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={self.home}")
+        self.build(project)
+        self.expect_two_pes(os.path.join(project, "build", "program"))
+
+    def test_the_link_options_of_a_makefile(self):
+        for libraries in (("-lnvshmem_host", "-lnvshmem_device"), ("-lnvshmem",)):
+            self.run_ok(*CC.split(), self.source, f"-I{self.home}/include", f"-L{self.home}/lib", *libraries,
+                        f"-Wl,-rpath,{self.home}/lib", "-o", "program")
+            self.expect_two_pes(os.path.join(self.folder, "program"))
+
+    def test_relocatable_device_code(self):
+        nvcc = shutil.which("nvcc", path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
+        if nvcc is None:
+            self.skipTest("no nvcc")
+        program = os.path.join(SOURCE, "tests", "shmem", "compat", "nvshmem_gpu_of_pe.cu")
+        for libraries in (("-lnvshmem_host", "-lnvshmem_device"), ("-lnvshmem",)):
+            self.run_ok(nvcc, "-std=c++17", "-arch=sm_90", "-rdc=true", program, f"-I{self.home}/include", f"-L{self.home}/lib",
+                        *libraries, "-o", "program")
+
+    def test_the_launcher_rejects_what_it_does_not_have(self):
+        for arguments, error in ((("-n", "2", "-hosts", "a,b", "true"), "unsupported option '-hosts'"), (("-n",), "requires a number"),
+                                 (("-n", "2"), "missing program")):
+            ended = subprocess.run([os.path.join(self.home, "bin", "nvshmrun"), *arguments], capture_output=True, text=True, check=False)
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn(error, ended.stderr)
+
+
 class AddSubdirectory(InstallTest):
     def test_the_same_targets_and_nothing_else_is_built(self):
         project = self.copy_project("consumer")
