@@ -13,6 +13,7 @@ import check_includes
 import check_json
 import check_labels
 import check_layers
+import check_links
 import check_readmes
 import check_rules
 import check_sizes
@@ -269,11 +270,24 @@ class Readmes(TidyTest):
         self.plant("README.md", "x\n" * 151)
         self.expect(check_readmes, "lib/base/README.md: more than 40", "README.md: more than 150")
 
-    def test_follows_links(self):
-        self.plant("docs/a.md", "[b](b.md) [c](../LICENSE) [d](https://example.org/x) [e](#here)\n[gone](gone.md#part)\n")
-        self.plant("docs/b.md")
+
+class Links(TidyTest):
+    def test_follows_links_and_anchors(self):
+        self.plant("lib/a.md", "# Here\n[b](b.md#a-b-c) [c](../LICENSE) [d](https://example.org/x) [e](#here)\n[gone](gone.md#part) [two\n"
+                   "lines](b.md#it) `[no](link)`\n```sh\n[no](link)\n```\n[again](b.md#a-b-c-1)\n")
+        self.plant("lib/b.md", "# A `b`, c\n## A b c\n```\n# It\n```\n")
         self.plant("LICENSE")
-        self.expect(check_readmes, "docs/a.md:2: the link to gone.md leads nowhere")
+        self.expect(check_links, "lib/a.md:3: the link to gone.md#part has no file", "lib/a.md:3: the link to b.md#it has no heading")
+
+    def test_indexes_name_every_page(self):
+        self.plant("docs/README.md", "[a](a.md) [guide](guide/README.md)\n")
+        self.plant("docs/guide/README.md", "[one](one.md)\n")
+        self.plant("docs/results/README.md", "`2026-a`\n")
+        for path in ("docs/a.md", "docs/b.md", "docs/guide/one.md", "docs/guide/two.md", "docs/results/2026-a/x", "docs/results/2026-b/x", "TOP.md"):
+            self.plant(path)
+        self.expect(check_links, "docs/README.md: does not link to docs/b.md", "docs/README.md: does not link to TOP.md",
+                    "docs/README.md: does not link to docs/results/README.md", "docs/guide/README.md: does not link to docs/guide/two.md",
+                    "docs/results/README.md: does not name the folder 2026-b")
 
 
 class Json(TidyTest):
