@@ -379,23 +379,31 @@ class CommandLine(TidyTest):
 class Commands(TidyTest):
     def test_accepts_blocks_that_run_and_blocks_with_a_reason(self):
         self.plant("examples/ring.c")
-        self.plant("README.md", "```sh\n./run build\n```\n<!-- not run: needs a GPU -->\n```\nsudo gdrkit doctor\n```\n"
-                                "<!-- run with ring.c=examples/ring.c -->\n```\ncc ring.c\n```\n```text\nsudo\n```\n")
-        self.plant("docs/design/0001-x.md", "```\nsudo reboot\n```\n")  # no page for users
+        self.plant("README.md", "```sh\n./run build\n```\n<!-- not run: needs a GPU -->\n```sh\nsudo gdrkit doctor\n```\n"
+                                "<!-- run with ring.c=examples/ring.c -->\n```sh\ncc ring.c\n```\n```text\nsudo\n```\n")
+        self.plant("docs/results/x.md", "```\nsudo reboot\n```\n")  # lab output
         self.expect(check_commands)
 
     def test_refuses_markers_that_are_stale_or_give_no_reason(self):
-        self.plant("README.md", "<!-- not run: needs a GPU -->\n\n```\ngdrkit bench\n```\n<!-- not run: -->\n```\ngdrkit bench\n```\n")
-        self.plant("docs/a.md", "<!-- run with ring.c=examples/ring.c -->\n```\ncc ring.c\n```\n<!-- note -->\n")
+        self.plant("README.md", "<!-- not run: needs a GPU -->\n\n```sh\ngdrkit bench\n```\n<!-- not run: -->\n```sh\ngdrkit bench\n```\n")
+        self.plant("docs/a.md", "<!-- run with ring.c=examples/ring.c -->\n```sh\ncc ring.c\n```\n<!-- note -->\n")
         self.expect(check_commands, "README.md:1: a marker of commands without a block", "README.md:6: a block that is not run needs a reason",
                     "docs/a.md:1: the marker names examples/ring.c", "docs/a.md:5: an unknown marker")
 
     def test_refuses_commands_that_no_clean_system_has(self):
-        self.plant("docs/a.md", "```\nls\nsudo reboot\n```\n```\nls\n")
+        self.plant("docs/a.md", "```sh\nls\nsudo reboot\n```\n```sh\nls\n")
         self.expect(check_commands, "docs/a.md:1: commands that no clean system has", "docs/a.md:5: the block does not end")
 
+    def test_wants_a_language_and_a_wrapper_for_each_block(self):
+        self.plant("tests/docs/wrappers/line.c", "/* SNIPPET */\n")
+        self.plant("docs/a.md", "```\nls\n```\n```rust\nx\n```\n```c\nx();\n```\n<!-- compile with line -->\n```c\nx();\n```\n"
+                                "```cpp\nint main() {}\n```\n<!-- compile with line -->\n```cuda\nx();\n```\n<!-- compile with line -->\n```sh\nls\n```\n")
+        self.expect(check_commands, "docs/a.md:1: a block without a known language", "docs/a.md:4: a block without a known language",
+                    "docs/a.md:7: a fragment of c needs", "docs/a.md:17: tests/docs/wrappers has no line for cuda",
+                    "docs/a.md:21: a marker of a fragment without a block")
+
     def test_a_program_is_saved_where_the_text_says(self):
-        self.plant("docs/a.md", "Save it as `first.py`:\n```python\nx = 1\n```\n```\npython3 first.py\n```\n")
+        self.plant("docs/a.md", "Save it as `first.py`:\n```python\nx = 1\n```\n```sh\npython3 first.py\n```\n")
         blocks, _ = check_commands.blocks_of(self.root, "docs/a.md")
         self.assertEqual([(block.saved_as, block.is_commands()) for block in blocks], [("first.py", False), (None, True)])
 
