@@ -32,6 +32,7 @@ LIBRARIES = (
     ("Copy library, C", r"include/gdrkit/.*\.h"),
 )
 ORDER = ("Copy library, C", "Copy library, C++", "Drop-in library for GDRCopy", "shmem, C", "shmem, C++", "shmem, CUDA")
+UMBRELLA = r"include/(gdrapi\.h|gdrkit/(gdrkit|shmem)\.(h|hpp)|gdrkit/shmem_device\.cuh)"
 LANGUAGES = {"c": "{.c}", "cpp": "{.cpp}", "cuda": "{.cpp}", "python": "{.py}"}
 
 
@@ -60,7 +61,8 @@ def public_headers():
 
 def headers_by_library():
     found = {name: [] for name in ORDER}
-    for path in public_headers():
+    # The header that includes the others comes first.
+    for path in sorted(public_headers(), key=lambda path: (not re.fullmatch(UMBRELLA, path), path)):
         for name, pattern in LIBRARIES:
             if re.fullmatch(pattern, path):
                 found[name].append(path)
@@ -176,6 +178,8 @@ class Site:
                     documented = [header for header in headers if is_documented(header)]
                     if documented:
                         items.append(tab("user", f"page_reference.html#page_reference_{re.sub('[^a-z]+', '_', library.lower())}", library))
+                if any("@defgroup" in repo.read(ROOT, path) for path in public_headers()):
+                    items.append(tab("user", "topics.html" if version_of_doxygen() >= (1, 9, 8) else "modules.html", "By topic"))
                 items.append('<tab type="classlist" visible="yes" title="Types" intro=""/>')
                 items.append('<tab type="globals" visible="yes" title="All names in C" intro=""/>')
             for text, target in entries:
@@ -192,9 +196,17 @@ def tab(kind, url, title):
 
 
 def brief_of(header):
-    """What a header contains: the text of @brief behind its @file."""
-    match = re.search(r"@file\b.*?@brief\s+(.*?)(?:\n\s*\*?\s*(?:\n|@)|\*/)", repo.read(ROOT, header), re.S)
-    return re.sub(r"\s*\n\s*\*?\s*", " ", match[1]).strip() if match else ""
+    """What a header contains: the text of @brief after its @file, up to an empty line of the comment or its end."""
+    text = repo.read(ROOT, header).partition("@file")[2].partition("@brief")[2]
+    lines = []
+    for line in text.split("\n"):
+        words = re.sub(r"^\s*(?:///?|\*(?!/))", "", line).strip()
+        if not words or words.startswith(("@", "#", "*/")):
+            break
+        lines.append(words.partition("*/")[0].strip())
+        if "*/" in words:
+            break
+    return " ".join(lines)
 
 
 def version_of_doxygen():
@@ -204,6 +216,7 @@ def version_of_doxygen():
 
 def settings(out, version):
     lines = [f"PROJECT_NUMBER = {version}", f"OUTPUT_DIRECTORY = {out}", f"LAYOUT_FILE = {out}/layout.xml", f"STRIP_FROM_PATH = {out}/pages include",
+             f"STRIP_FROM_INC_PATH = {ROOT}/include",
              f"INPUT = {out}/pages " + " ".join(public_headers())]
     # Newer versions choose dark colours themselves; docs/site/site.css has those of this site for all versions.
     if version_of_doxygen() >= (1, 9, 5):
