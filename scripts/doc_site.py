@@ -179,7 +179,8 @@ class Site:
                     if documented:
                         items.append(tab("user", f"page_reference.html#page_reference_{re.sub('[^a-z]+', '_', library.lower())}", library))
                 if any("@defgroup" in repo.read(ROOT, path) for path in public_headers()):
-                    items.append(tab("user", "topics.html" if version_of_doxygen() >= (1, 9, 8) else "modules.html", "By topic"))
+                    kind = "topics" if version_of_doxygen() >= (1, 9, 8) else "modules"
+                    items.append(f'<tab type="{kind}" visible="yes" title="By topic" intro=""/>')
                 items.append('<tab type="classlist" visible="yes" title="Types" intro=""/>')
                 items.append('<tab type="globals" visible="yes" title="All names in C" intro=""/>')
             for text, target in entries:
