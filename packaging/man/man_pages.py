@@ -128,7 +128,8 @@ def body_of(text):
             if prose:
                 output.append(".PP\n" + prose)
         elif piece.strip():
-            output.append(".PP\n.in +2n\n.nf\n" + escaped(piece.strip("\n")) + "\n.fi\n.in")
+            piece = without_commands(re.sub(r"/\*\*< *(?:@brief +)?", "/* ", piece.strip("\n")))
+            output.append(".PP\n.in +2n\n.nf\n" + escaped(piece) + "\n.fi\n.in")
     return "\n".join(output)
 
 
