@@ -237,7 +237,7 @@ def main():
     site.write_pages()
     with open(os.path.join(out, "layout.xml"), "w", encoding="utf-8") as file:
         file.write(site.menu())
-    version = re.search(r"^project\(gdrkit VERSION ([0-9.]+)", repo.read(ROOT, "CMakeLists.txt"), re.M).group(1)
+    version = subprocess.run(["bash", "-c", "source scripts/common.sh; project_version"], check=True, text=True, cwd=ROOT, stdout=subprocess.PIPE).stdout.strip()
     configuration = repo.read(ROOT, "docs/Doxyfile") + settings(out, version)
     run = subprocess.run(["doxygen", "-"], input=configuration, text=True, cwd=ROOT, stderr=subprocess.PIPE)
     site.copy_files()

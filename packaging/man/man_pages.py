@@ -55,14 +55,15 @@ SECTIONS = (
     (r"@retval\s+(?P<value>\S+)\s*", lambda match: f".TP\n.B {escaped(match['value'])}\n"),
     (r"@returns?\s+", lambda match: ".PP\nReturns:\n.br\n"),
     (r"@(?P<kind>note|warning|see|sa|pre|post|par)\b\s*", lambda match: ".PP\n" + {"see": "See ", "sa": "See "}.get(match["kind"], "")),
-    (r"@(?:defgroup\s+\w+|name)\s+", lambda match: ".SS "),
+    (r"@(?:(?:defgroup|section|subsection)\s+\w+|name)\s+", lambda match: ".SS "),
     (r"@brief\s+", lambda match: ".PP\n"),
+    (r"- ", lambda match: ".IP \\(bu 2\n"),
 )
 
 
 def rendered(text):
     """A doxygen block, or a plain comment, in roff."""
-    text = re.sub(r"^@(?:file\b.*|ingroup\b.*|addtogroup\b.*|\{|\})\n?", "", text, flags=re.M)
+    text = re.sub(r"^@(?:(?:file|ingroup|addtogroup|cond|endcond)\b.*|\{|\})\n?", "", text, flags=re.M)
     text = re.sub(r"@[{}]", "", text)
     output = []
     for code, piece in enumerate(re.split(r"@code(?:\{[^}]*\})?[ \t]*\n(.*?)@endcode", text, flags=re.S)):
@@ -70,7 +71,7 @@ def rendered(text):
             output.append(".PP\n.in +2n\n.nf\n" + escaped(piece.strip("\n")) + "\n.fi\n.in")
             continue
         # A command begins a paragraph.
-        for paragraph in re.split(r"\n\s*\n|\n(?=\s*@(?:param|retval|returns?|note|warning|see|sa|pre|post|par|name|defgroup|brief)\b)", piece):
+        for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:@(?:param|retval|returns?|note|warning|see|sa|pre|post|par|name|defgroup|section|subsection|brief)\b|- ))", piece):
             stripped = paragraph.lstrip()
             for pattern, begin in SECTIONS:
                 match = re.match(pattern, stripped)
