@@ -6,6 +6,7 @@
   copies files or folders of the tree into the working folder first;
 - c, cpp, cuda and python are compiled, and run where they can be, by tests/docs. A block of C, C++ or CUDA without main() is a fragment:
   <!-- compile with NAME --> names the program in tests/docs/wrappers that contains it;
+- commands that name a subcommand of gdrkit, a command of ./run or a script of the tree name one that exists, also those that are not run;
 - cmake, yaml, json and dockerfile are parsed by tests/docs; text, ini and html are not checked."""
 import os
 import re
@@ -104,6 +105,28 @@ def apply_marker(root, block, marker, wrong):
             wrong.append((block.line - 1, f"the marker names {path or pair}, which the tree does not have"))
 
 
+def names_of(root, path, pattern):
+    return set(re.findall(pattern, repo.read(root, path), re.M)) if repo.exists(root, path) else None
+
+
+def missing_commands(root, block):
+    """What the commands of a block name and the tree does not have, as far as the tree has the lists."""
+    text = re.sub(r"(^|\s)#.*$", "", block.text(), flags=re.M)
+    subcommands = names_of(root, "cli/subcommands.def", r"^GDRKIT_SUBCOMMAND\((\w+),")
+    if subcommands is not None:
+        for name in re.findall(r"(?<!--target )(?<![\w/.-])gdrkit ([a-z]\w*)", text):
+            if name not in subcommands | {"completion"}:
+                yield f"gdrkit {name}"
+    commands = names_of(root, "run", r"^  ([a-z]+)\) ")
+    if commands is not None:
+        for name in re.findall(r"\./run ([a-z]+)", text):
+            if name not in commands:
+                yield f"./run {name}"
+    for script in re.findall(r"(?:^|[\s|;&])((?:scripts|kernel|packaging|tests)/[\w./-]+\.(?:sh|py))", text, re.M):
+        if not repo.exists(root, script):
+            yield script
+
+
 def find_violations(root):
     for page in filter(is_page, repo.own_files(root)):
         blocks, wrong = blocks_of(root, page)
@@ -112,6 +135,9 @@ def find_violations(root):
         for block in blocks:
             if block.language not in LANGUAGES:
                 yield f"{page}:{block.line}: a block without a known language: one of {', '.join(LANGUAGES)}"
+            if block.is_commands():
+                for name in missing_commands(root, block):
+                    yield f"{page}:{block.line}: the tree has no {name}"
             if block.is_fragment() and block.wrapper is None:
                 yield f"{page}:{block.line}: a fragment of {block.language} needs <!-- compile with NAME --> (tests/docs/README.md)"
             if block.is_commands() and block.reason is None and any(re.match(r"\s*(sudo|docker|podman|nvcc|srun|mpirun|kubectl) ", line)

@@ -394,6 +394,14 @@ class Commands(TidyTest):
         self.plant("docs/a.md", "```sh\nls\nsudo reboot\n```\n```sh\nls\n")
         self.expect(check_commands, "docs/a.md:1: commands that no clean system has", "docs/a.md:5: the block does not end")
 
+    def test_refuses_commands_that_do_not_exist(self):
+        self.plant("cli/subcommands.def", 'GDRKIT_SUBCOMMAND(bench, x, "x", true)\n')
+        self.plant("run", "  build) x ;;\n")
+        self.plant("scripts/a.sh")
+        self.plant("docs/a.md", "```sh\ngdrkit bench\n./run build  # gdrkit gone\nscripts/a.sh\ngdrkit bensh | gdrkit completion bash\n./run biuld\n"
+                                "python3 scripts/b.py\n```\n")
+        self.expect(check_commands, "has no gdrkit bensh", "has no ./run biuld", "has no scripts/b.py")
+
     def test_wants_a_language_and_a_wrapper_for_each_block(self):
         self.plant("tests/docs/wrappers/line.c", "/* SNIPPET */\n")
         self.plant("docs/a.md", "```\nls\n```\n```rust\nx\n```\n```c\nx();\n```\n<!-- compile with line -->\n```c\nx();\n```\n"
