@@ -87,6 +87,7 @@ mpich|has_mpi mpich|mpich libmpich-dev|mpich-devel|mpich-devel|the tests of gdrk
 mpi4py|has_mpi4py|python3-mpi4py|python3-mpi4py-openmpi|python3-mpi4py|the test that mpi4py's ranks are our PEs
 slurm|has_slurm|slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge|slurm slurm-slurmctld slurm-slurmd munge|slurm slurm-node munge|the test of gdrkit osu under srun
 yaml|has_yaml|python3-yaml|python3-pyyaml|python3-PyYAML|the tests of the examples for Kubernetes
+doxygen|has_tool doxygen|doxygen|doxygen|doxygen|the site of the documentation
 pkgconfig|has_tool pkg-config|pkg-config|pkgconf-pkg-config|pkg-config|programs that find the libraries by pkg-config
 trace|has_tool strace|strace|strace|strace|the trace of what the doctor opens
 browser|has_browser|chromium fonts-dejavu-core|chromium dejavu-sans-fonts|chromium dejavu-fonts|the look at reports in a browser
@@ -130,6 +131,7 @@ needs_of_mpi_tests=(openmpi mpich mpi4py)
 needs_of_slurm_tests=(slurm) # --full
 needs_of_install_tests=(pkgconfig)
 needs_of_users=(pkgconfig make) # for users who build programs on the installed libraries (docs/install.md)
+needs_of_docs=(python doxygen)
 needs_of_container_tests=(yaml)
 needs_of_compiler_tests=(second_compiler)
 needs_of_packages=(python help2man make dpkg debhelper rpm)

@@ -1,7 +1,15 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The commands of README and docs, word for word, in a clean Debian (tests/package/run_pages.sh).
+# The site of the documentation; the commands of README and docs, word for word, in a clean Debian (tests/package/run_pages.sh).
+
+build_docs() {
+  provide "${needs_of_docs[@]}"
+  lacks_any_of "${needs_of_docs[@]}" && die "the site cannot be built here without what is named above"
+  say "building the documentation"
+  python3 -B scripts/doc_site.py build/docs || die "doxygen reports warnings"
+  say "the site is build/docs/html/index.html"
+}
 
 run_doc_tests() { # folder for the JUnit file; true unless a test failed
   local folder=$root/build/doc-tests line name cases="" failed=0

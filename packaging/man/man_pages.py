@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Makes the pages of the manual: man1 from what the programs print for --help, by help2man; man3 from the public C headers, one
-page for each API and a link to it for each function.
+"""Makes the pages of the manual: man1 from what the programs print for --help, by help2man; man3 from the doxygen blocks of the public
+C headers, one page for each API and a link to it for each function. doxygen can write man3, too, but then every build of a package would
+need it, and its pages have neither the synopsis nor the declarations in the order of the header.
 usage: man_pages.py SOURCE OUT [--programs FOLDER]     SOURCE: the top of the tree; FOLDER: where gdrkit is; without it man3 only"""
 import os
 import re
@@ -36,17 +37,71 @@ def escaped(text):
     return re.sub(r"^([.])", r"\\&\1", text, flags=re.M)
 
 
+def without_commands(text):
+    """A line or paragraph without doxygen's commands for words: @p name, @c name, @ref name, and without the HTML comments of snippets."""
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
+    return re.sub(r"@(?:p|c|ref|a|e|b) +(?=\S)", "", text)
+
+
+def as_paragraph(text, keeps_lines=True):
+    """Indented lines stay lines of their own, unless they continue the text of a command."""
+    lines = without_commands(text).strip("\n").split("\n")
+    return "\n".join(".br\n" + escaped(line.strip()) if keeps_lines and line.startswith("  ") else escaped(line.strip()) for line in lines)
+
+
+# How each of doxygen's commands begins in roff; the text behind the command follows.
+SECTIONS = (
+    (r"@param(?:\[(?P<direction>[\w, ]+)\])?\s+(?P<name>[\w, .]+?)\s+(?=\S)", lambda match: f".TP\n.I {escaped(match['name'])}\n"),
+    (r"@retval\s+(?P<value>\S+)\s*", lambda match: f".TP\n.B {escaped(match['value'])}\n"),
+    (r"@returns?\s+", lambda match: ".PP\nReturns:\n.br\n"),
+    (r"@(?P<kind>note|warning|see|sa|pre|post|par)\b\s*", lambda match: ".PP\n" + {"see": "See ", "sa": "See "}.get(match["kind"], "")),
+    (r"@(?:(?:defgroup|section|subsection)\s+\w+|name)\s+", lambda match: ".SS "),
+    (r"@brief\s+", lambda match: ".PP\n"),
+    (r"- ", lambda match: ".IP \\(bu 2\n"),
+)
+
+
+def rendered(text):
+    """A doxygen block, or a plain comment, in roff."""
+    text = re.sub(r"^@(?:(?:file|ingroup|addtogroup|cond|endcond)\b.*|\{|\})\n?", "", text, flags=re.M)
+    text = re.sub(r"@[{}]", "", text)
+    output = []
+    for code, piece in enumerate(re.split(r"@code(?:\{[^}]*\})?[ \t]*\n(.*?)@endcode", text, flags=re.S)):
+        if code % 2 == 1:
+            output.append(".PP\n.in +2n\n.nf\n" + escaped(piece.strip("\n")) + "\n.fi\n.in")
+            continue
+        # A command begins a paragraph.
+        for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:@(?:param|retval|returns?|note|warning|see|sa|pre|post|par|name|defgroup|section|subsection|brief)\b|- ))", piece):
+            stripped = paragraph.lstrip()
+            for pattern, begin in SECTIONS:
+                match = re.match(pattern, stripped)
+                if match:
+                    output.append(begin(match) + as_paragraph(stripped[match.end():], keeps_lines=False))
+                    break
+            else:
+                if paragraph.strip():
+                    output.append(".PP\n" + as_paragraph(paragraph))
+    return "\n".join(output).removeprefix(".PP\n")
+
+
 def prose_of(comment):
-    """The text of a /* */ comment, one paragraph for each of its blank lines; indented lines stay lines of their own."""
-    lines = [re.sub(r"^ \*( |$)", "", line) for line in comment.strip()[2:-2].strip().split("\n")]
-    lines = [line for line in lines if not line.startswith("SPDX-")]
-    text = "\n".join(lines).strip()
-    pieces = []
-    for paragraph in re.split(r"\n\s*\n", text):
-        rendered = "\n".join(".br\n" + escaped(line.strip()) if line.startswith("  ") else escaped(line)
-                             for line in paragraph.split("\n"))
-        pieces.append(rendered)
-    return "\n.PP\n".join(pieces)
+    """The text of a /* */ comment in roff, one paragraph for each of its blank lines."""
+    lines = [re.sub(r"^\s*\*( |$)", "", line) for line in re.sub(r"^/\*\*?<?", "", comment.strip())[:-2].rstrip().split("\n")]
+    lines[0] = lines[0].lstrip()
+    return rendered("\n".join(line for line in lines if not line.startswith("SPDX-")).strip())
+
+
+def with_included(source, headers, found=None):
+    """These headers and the public ones that they include, each once; a header comes before those that it includes."""
+    found = [] if found is None else found
+    for header in headers:
+        if header in found or not os.path.isfile(os.path.join(source, "include", header)):
+            continue
+        found.append(header)
+        with open(os.path.join(source, "include", header), encoding="utf-8") as file:
+            included = re.findall(r'^#include ["<](gdrkit/\w+\.h|\w+\.h)[">]', file.read(), re.M)
+        with_included(source, [path if "/" in path else os.path.join(os.path.dirname(header), path) for path in included], found)
+    return found
 
 
 def without_macros(text):
@@ -74,7 +129,8 @@ def body_of(text):
             if prose:
                 output.append(".PP\n" + prose)
         elif piece.strip():
-            output.append(".PP\n.in +2n\n.nf\n" + escaped(piece.strip("\n")) + "\n.fi\n.in")
+            piece = without_commands(re.sub(r"/\*\*< *(?:@brief +)?", "/* ", piece.strip("\n")))
+            output.append(".PP\n.in +2n\n.nf\n" + escaped(piece) + "\n.fi\n.in")
     return "\n".join(output)
 
 
@@ -82,7 +138,7 @@ def make_api_pages(source, out):
     version = version_of(source)
     for page, library, headers, summary in APIS:
         functions, bodies = [], []
-        for header in headers:
+        for header in with_included(source, headers):
             with open(os.path.join(source, "include", header), encoding="utf-8") as file:
                 text = file.read()
             functions += [name for name in declared_functions(text) if name not in functions]

@@ -86,6 +86,14 @@ class ManPages(PackageTest):
                 self.assertRegex(page, rf"(?m)^([a-z].*\b{name}\(|#define {name} )")
                 self.assertRegex(page, rf"\.SH NAME\n(.*, )?{name}[, ]")
 
+    def test_renders_doxygen_blocks(self):
+        sys.path.insert(0, os.path.join(SOURCE, "packaging", "man"))
+        import man_pages
+        page = man_pages.prose_of("/**\n * @brief Maps a pin.\n *\n * Of @ref gdrkit_pin.\n *\n * @param[out] address CPU address,\n *     in bytes\n"
+                                  " * @retval -EAGAIN mapped\n * @code{.c}\n * f();\n * @endcode\n */")
+        self.assertEqual(page, "Maps a pin.\n.PP\nOf gdrkit_pin.\n.TP\n.I address\nCPU address,\nin bytes\n.TP\n.B \\-EAGAIN\nmapped\n"
+                               ".PP\n.in +2n\n.nf\nf();\n.fi\n.in")
+
     def test_prose_keeps_its_words(self):
         subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.folder], check=True)
         with open(os.path.join(self.folder, "man3", "gdrkit.3"), encoding="utf-8") as file:

@@ -23,8 +23,9 @@ def prose_of(path, source):
     """The text that people read, with everything else blanked; offsets stay. None for files without any."""
     if path.endswith(".md"):
         text = source
-        for pattern in (FENCE, INLINE_CODE, LINK_TARGET):
+        for pattern in (FENCE, INLINE_CODE):
             text = pattern.sub(lambda match: repo.blank(match.group(0)).replace(" ", "x", 1), text)
+        text = LINK_TARGET.sub(lambda match: repo.blank(match.group(0)), text)
         return LEADER.sub(lambda match: repo.blank(match.group(0)), text)
     if repo.is_c_family(path):
         return LEADER.sub(lambda match: repo.blank(match.group(0)), repo.comments_only(source))

@@ -13,6 +13,7 @@ import check_includes
 import check_json
 import check_labels
 import check_layers
+import check_links
 import check_readmes
 import check_rules
 import check_sizes
@@ -269,11 +270,24 @@ class Readmes(TidyTest):
         self.plant("README.md", "x\n" * 151)
         self.expect(check_readmes, "lib/base/README.md: more than 40", "README.md: more than 150")
 
-    def test_follows_links(self):
-        self.plant("docs/a.md", "[b](b.md) [c](../LICENSE) [d](https://example.org/x) [e](#here)\n[gone](gone.md#part)\n")
-        self.plant("docs/b.md")
+
+class Links(TidyTest):
+    def test_follows_links_and_anchors(self):
+        self.plant("lib/a.md", "# Here\n[b](b.md#a-b-c) [c](../LICENSE) [d](https://example.org/x) [e](#here)\n[gone](gone.md#part) [two\n"
+                   "lines](b.md#it) `[no](link)`\n```sh\n[no](link)\n```\n[again](b.md#a-b-c-1)\n")
+        self.plant("lib/b.md", "# A `b`, c\n## A b c\n```\n# It\n```\n")
         self.plant("LICENSE")
-        self.expect(check_readmes, "docs/a.md:2: the link to gone.md leads nowhere")
+        self.expect(check_links, "lib/a.md:3: the link to gone.md#part has no file", "lib/a.md:3: the link to b.md#it has no heading")
+
+    def test_indexes_name_every_page(self):
+        self.plant("docs/README.md", "[a](a.md) [guide](guide/README.md)\n")
+        self.plant("docs/guide/README.md", "[one](one.md)\n")
+        self.plant("docs/results/README.md", "`2026-a`\n")
+        for path in ("docs/a.md", "docs/b.md", "docs/guide/one.md", "docs/guide/two.md", "docs/results/2026-a/x", "docs/results/2026-b/x", "TOP.md"):
+            self.plant(path)
+        self.expect(check_links, "docs/README.md: does not link to docs/b.md", "docs/README.md: does not link to TOP.md",
+                    "docs/README.md: does not link to docs/results/README.md", "docs/guide/README.md: does not link to docs/guide/two.md",
+                    "docs/results/README.md: does not name the folder 2026-b")
 
 
 class Json(TidyTest):
@@ -365,23 +379,39 @@ class CommandLine(TidyTest):
 class Commands(TidyTest):
     def test_accepts_blocks_that_run_and_blocks_with_a_reason(self):
         self.plant("examples/ring.c")
-        self.plant("README.md", "```sh\n./run build\n```\n<!-- not run: needs a GPU -->\n```\nsudo gdrkit doctor\n```\n"
-                                "<!-- run with ring.c=examples/ring.c -->\n```\ncc ring.c\n```\n```text\nsudo\n```\n")
-        self.plant("docs/design/0001-x.md", "```\nsudo reboot\n```\n")  # no page for users
+        self.plant("README.md", "```sh\n./run build\n```\n<!-- not run: needs a GPU -->\n```sh\nsudo gdrkit doctor\n```\n"
+                                "<!-- run with ring.c=examples/ring.c -->\n```sh\ncc ring.c\n```\n```text\nsudo\n```\n")
+        self.plant("docs/results/x.md", "```\nsudo reboot\n```\n")  # lab output
         self.expect(check_commands)
 
     def test_refuses_markers_that_are_stale_or_give_no_reason(self):
-        self.plant("README.md", "<!-- not run: needs a GPU -->\n\n```\ngdrkit bench\n```\n<!-- not run: -->\n```\ngdrkit bench\n```\n")
-        self.plant("docs/a.md", "<!-- run with ring.c=examples/ring.c -->\n```\ncc ring.c\n```\n<!-- note -->\n")
+        self.plant("README.md", "<!-- not run: needs a GPU -->\n\n```sh\ngdrkit bench\n```\n<!-- not run: -->\n```sh\ngdrkit bench\n```\n")
+        self.plant("docs/a.md", "<!-- run with ring.c=examples/ring.c -->\n```sh\ncc ring.c\n```\n<!-- note -->\n")
         self.expect(check_commands, "README.md:1: a marker of commands without a block", "README.md:6: a block that is not run needs a reason",
                     "docs/a.md:1: the marker names examples/ring.c", "docs/a.md:5: an unknown marker")
 
     def test_refuses_commands_that_no_clean_system_has(self):
-        self.plant("docs/a.md", "```\nls\nsudo reboot\n```\n```\nls\n")
+        self.plant("docs/a.md", "```sh\nls\nsudo reboot\n```\n```sh\nls\n")
         self.expect(check_commands, "docs/a.md:1: commands that no clean system has", "docs/a.md:5: the block does not end")
 
+    def test_refuses_commands_that_do_not_exist(self):
+        self.plant("cli/subcommands.def", 'GDRKIT_SUBCOMMAND(bench, x, "x", true)\n')
+        self.plant("run", "  build) x ;;\n")
+        self.plant("scripts/a.sh")
+        self.plant("docs/a.md", "```sh\ngdrkit bench\n./run build  # gdrkit gone\nscripts/a.sh\ngdrkit bensh | gdrkit completion bash\n./run biuld\n"
+                                "python3 scripts/b.py\n```\n")
+        self.expect(check_commands, "has no gdrkit bensh", "has no ./run biuld", "has no scripts/b.py")
+
+    def test_wants_a_language_and_a_wrapper_for_each_block(self):
+        self.plant("tests/docs/wrappers/line.c", "/* SNIPPET */\n")
+        self.plant("docs/a.md", "```\nls\n```\n```rust\nx\n```\n```c\nx();\n```\n<!-- compile with line -->\n```c\nx();\n```\n"
+                                "```cpp\nint main() {}\n```\n<!-- compile with line -->\n```cuda\nx();\n```\n<!-- compile with line -->\n```sh\nls\n```\n")
+        self.expect(check_commands, "docs/a.md:1: a block without a known language", "docs/a.md:4: a block without a known language",
+                    "docs/a.md:7: a fragment of c needs", "docs/a.md:17: tests/docs/wrappers has no line for cuda",
+                    "docs/a.md:21: a marker of a fragment without a block")
+
     def test_a_program_is_saved_where_the_text_says(self):
-        self.plant("docs/a.md", "Save it as `first.py`:\n```python\nx = 1\n```\n```\npython3 first.py\n```\n")
+        self.plant("docs/a.md", "Save it as `first.py`:\n```python\nx = 1\n```\n```sh\npython3 first.py\n```\n")
         blocks, _ = check_commands.blocks_of(self.root, "docs/a.md")
         self.assertEqual([(block.saved_as, block.is_commands()) for block in blocks], [("first.py", False), (None, True)])
 

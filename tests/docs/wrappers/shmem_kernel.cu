@@ -1,0 +1,6 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT */
+#include <cstdint>
+#include <gdrkit/shmem_device.cuh>
+
+/* SNIPPET */
