@@ -5,7 +5,7 @@
 # rxe0 is the server's device and rxe1 the client's. GDRKIT_FULL=1: all.
 
 tests="write_bw write_lat read_bw read_lat send_bw send_lat atomic_bw atomic_lat"
-# On a busy host a packet's answer takes long: -u 18 waits a second before it is sent again.
+# On a busy host a packet's acknowledgement takes long: -u 18 waits a second before it is sent again.
 here="-x 0 -F -u 18"
 
 check() { # name, function, arguments...
@@ -96,7 +96,7 @@ by_cm() { # server: own or perftest, client: likewise, test, options...
     [ -n "$(column /tmp/client 2)" ]
 }
 
-# One end is killed or stopped while the other works with it: that one must say so by name, soon.
+# One end is killed or stopped while the other works with it: that one must report it soon, with the name.
 broken() { # test, signal, who: server or client
   gdrkit perftest "$1" -d rxe0 -x 0 -D 30 -s "$size" --timeout 4 >/tmp/server 2>&1 &
   server=$!
