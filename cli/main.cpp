@@ -46,11 +46,11 @@ void print_help(std::FILE* out) {
       "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here; doctor has its own.\n");
 }
 
-/// A closed standard descriptor's number would be given to the next socket or file, which then took what is printed.
-/// /dev/null, opened the wrong way round, keeps the number and fails reads and writes as before.
+/// Otherwise the next socket or file would get a closed standard descriptor's number, and receive the output.
+/// /dev/null, opened for the opposite direction, keeps the number and fails reads and writes as before.
 void keep_standard_descriptors() {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // The lowest free number, which is this one, as those below it are open.
+    // open() returns the lowest free number. That is this one, because those below it are open.
     if (::fcntl(standard, F_GETFD) < 0) (void)::open("/dev/null", standard == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
@@ -62,17 +62,17 @@ void buffer_lines_of_errors() {
   (void)std::setvbuf(stderr, buffer, _IOLBF, sizeof buffer);
 }
 
-/// Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
+/// Output that could not be written (a full disk, a closed pipe) is a failure.
 ExitCode after_output(const std::string& program, ExitCode code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  std::fprintf(stderr, "%s: the output could not be written\n", program.c_str());
+  std::fprintf(stderr, "%s: cannot write the output\n", program.c_str());
   return code == ExitCode::ok ? ExitCode::failed : code;
 }
 
 int run(const Subcommand& subcommand, Front front, int argc, char** argv) {
   ExitCode code = ExitCode::failed;
-  // A write beyond ulimit -f then fails with an error and does not end the program without a message. `run` and `bind`
-  // start other programs, which must inherit the default action of the signal.
+  // Makes a write beyond ulimit -f fail instead of ending the program without a message. `run` and `bind` start other
+  // programs, which must inherit the default action of the signal.
   if (std::strcmp(subcommand.name, "run") != 0 && std::strcmp(subcommand.name, "bind") != 0) {
     std::signal(SIGXFSZ, SIG_IGN);
   }
@@ -81,7 +81,7 @@ int run(const Subcommand& subcommand, Front front, int argc, char** argv) {
   } catch (const Failure& failure) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", printable(failure.what()).c_str());
-    // GDRCopy's tools end with this line; to users of ours it says nothing.
+    // GDRCopy's tools end with this line. It is useless to users of gdrkit's names.
     if (front == Front::gdrcopy && !failure.assertion().empty()) {
       std::fprintf(stderr, "%s\n", failure.assertion().c_str());
     }
@@ -95,7 +95,7 @@ int run(const Subcommand& subcommand, Front front, int argc, char** argv) {
   return static_cast<int>(code);
 }
 
-/// "all_reduce_perf" is the subcommand nccl with that first word; nullptr for all but the names of other_names.def.
+/// "all_reduce_perf" is the subcommand nccl with that first word; nullptr unless other_names.def contains the name.
 const Subcommand* find_by_other_name(const std::string& name) {
 #define GDRKIT_OTHER_NAME(other, subcommand) \
   if (name == #other) return find_subcommand(#subcommand);

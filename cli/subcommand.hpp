@@ -12,10 +12,10 @@
 namespace gdrkit::cli {
 
 struct Subcommand {
-  const char* name;  ///< `gdrkit <name>`, and the program's own name may be this or gdrcopy_<name>
+  const char* name;  ///< `gdrkit <name>`; the program's own name may be this or gdrcopy_<name>
   const char* summary;
   bool has_gdrcopy_name;  ///< GDRCopy has a tool of this name
-  /// argv[0] is the name it was called by. May throw Failure, and for Front::table the table of its options.
+  /// argv[0] is the name of the program. May throw Failure, and for Front::table the table of its options.
   ExitCode (*run)(Front front, int argc, char** argv);
 };
 

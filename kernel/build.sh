@@ -44,8 +44,8 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ -n "$headers" ] || usage "a headers folder is needed, such as /lib/modules/$(uname -r)/build"
-[ -e "$headers/Makefile" ] || stop "$headers holds no Makefile: give the headers folder of a Linux build (linux-headers-...)"
+[ -n "$headers" ] || usage "a headers folder is required, such as /lib/modules/$(uname -r)/build"
+[ -e "$headers/Makefile" ] || stop "$headers contains no Makefile: give the headers folder of a Linux build (linux-headers-...)"
 headers=$(cd "$headers" && pwd)
 
 release_of_headers() {
@@ -54,7 +54,7 @@ release_of_headers() {
   sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' "$file"
 }
 
-# Copies what changed, so that a second build compiles only that, and removes what went.
+# Copies changed files, so that a second build compiles only those, and removes deleted ones.
 copy_sources() { # folder
   local folder=$1 name
   mkdir -p "$folder"
@@ -76,9 +76,9 @@ build_flavour() { # flavour
   log=$folder/build.log
   make -C "$folder" KDIR="$headers" FLAVOUR="$1" WERROR=1 --no-print-directory -j"$(nproc)" >"$log" 2>&1 || {
     grep -E 'error|ERROR|warning|undefined' "$log" | head -40 >&2 || tail -20 "$log" >&2
-    stop "building the $1 flavour for Linux $release failed; all that was said is in $log"
+    stop "building the $1 flavour for Linux $release failed; see $log"
   }
-  # Not every tool of the build can be told to treat warnings as errors.
+  # Some tools of the build have no option to treat warnings as errors.
   if grep -iE 'warning' "$log" >&2; then stop "building the $1 flavour for Linux $release gave warnings; see $log"; fi
   printf 'built for Linux %s, %s:' "$release" "$1"
   find "$folder" -name '*.ko' -printf ' %f' | tr '\n' ' '

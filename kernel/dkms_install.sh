@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# What a package of these sources does with DKMS, from the folder /usr/src/gdrkit-<version>.
+# The DKMS steps of a package of these sources, from the folder /usr/src/gdrkit-<version>.
 #   usage: dkms_install.sh add       builds and installs the modules for every Linux that has its headers here and NVIDIA's
-#                                    driver; says why not for the others. Exit status 1: a build failed.
-#          dkms_install.sh remove    takes away all that add made
+#                                    driver; prints the reason for the others. Exit status 1: a build failed.
+#          dkms_install.sh remove    removes everything that add created
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -25,7 +25,7 @@ add() {
     dkms status -m gdrkit -v "$version" | grep . >/dev/null || dkms add -m gdrkit -v "$version" || return 1
     dkms install -m gdrkit -v "$version" -k "$linux" || failed=1
   done
-  [ "$any" = 1 ] || echo "gdrkit: no modules: no Linux has its headers here (/lib/modules/*/build)"
+  [ "$any" = 1 ] || echo "gdrkit: no modules: found no headers of a Linux (/lib/modules/*/build)"
   return "$failed"
 }
 

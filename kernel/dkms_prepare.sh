@@ -7,8 +7,8 @@
 # written to nvidia.symvers.
 #   usage: dkms_prepare.sh [--check] <Linux version> [headers folder]
 #          --check: only reports whether the modules can be built; writes nothing
-#   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: folder and file to take instead of those found
-#   GDRKIT_ROOT: the folder to look in for /usr/src and so on, for tests
+#   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: folder and file to use instead of the detected ones
+#   GDRKIT_ROOT: the folder that contains /usr/src and so on, for tests
 set -euo pipefail
 
 only_check=0
@@ -23,7 +23,7 @@ stop() {
   exit 1
 }
 
-# The header's place differs between packages, and is one folder down in the open modules' own repository.
+# The header's place differs between packages, and is one folder deeper in the open modules' own repository.
 header_in() { # source folder
   local name
   for name in nvidia/nv-p2p.h kernel-open/nvidia/nv-p2p.h kernel/nvidia/nv-p2p.h; do
@@ -40,7 +40,7 @@ installed_version() { # of the module that is loaded, or installed for this Linu
 find_source() {
   local folder version found=()
   if [ -n "${GDRKIT_NVIDIA_SOURCE:-}" ]; then
-    header_in "$GDRKIT_NVIDIA_SOURCE" >/dev/null || stop "GDRKIT_NVIDIA_SOURCE=$GDRKIT_NVIDIA_SOURCE holds no nvidia/nv-p2p.h"
+    header_in "$GDRKIT_NVIDIA_SOURCE" >/dev/null || stop "GDRKIT_NVIDIA_SOURCE=$GDRKIT_NVIDIA_SOURCE contains no nvidia/nv-p2p.h"
     echo "$GDRKIT_NVIDIA_SOURCE"
     return
   fi
@@ -48,15 +48,15 @@ find_source() {
     header_in "$folder" >/dev/null && found+=("$folder")
   done
   [ "${#found[@]}" -gt 0 ] ||
-    stop "no source of NVIDIA's driver under /usr/src: install its DKMS package (nvidia-dkms, nvidia-open-dkms), or name the folder in GDRKIT_NVIDIA_SOURCE"
+    stop "found no source of NVIDIA's driver under /usr/src: install its DKMS package (nvidia-dkms, nvidia-open-dkms), or give the folder in GDRKIT_NVIDIA_SOURCE"
   version=$(installed_version)
   if [ -n "$version" ]; then
     for folder in "${found[@]}"; do
       case "$folder" in *-"$version" | *-"$version"-*) echo "$folder" && return ;; esac
     done
-    stop "the NVIDIA driver here is $version, but /usr/src has only: ${found[*]##*/}; install the matching source, or name the folder in GDRKIT_NVIDIA_SOURCE"
+    stop "the NVIDIA driver here is $version, but /usr/src has only: ${found[*]##*/}; install the matching source, or give the folder in GDRKIT_NVIDIA_SOURCE"
   fi
-  [ "${#found[@]}" -eq 1 ] || stop "several NVIDIA drivers are under /usr/src and none is loaded: ${found[*]##*/}; name one in GDRKIT_NVIDIA_SOURCE"
+  [ "${#found[@]}" -eq 1 ] || stop "several NVIDIA drivers are under /usr/src and none is loaded: ${found[*]##*/}; give one in GDRKIT_NVIDIA_SOURCE"
   echo "${found[0]}"
 }
 
@@ -68,12 +68,12 @@ flavour_of() { # source folder
   fi
 }
 
-built_module() { # nvidia.ko of this Linux, wherever its package has put it
+built_module() { # nvidia.ko of this Linux, wherever its package has installed it
   find "$top/lib/modules/$linux/" \( -name 'nvidia.ko' -o -name 'nvidia.ko.[gxz]*' -o -name 'nvidia-current.ko' \) 2>/dev/null | sort | head -n 1
 }
 
-# Module.symvers of a built module's nvidia_p2p_* functions. The symbol __crc_<name> has the version as its value, or, since
-# Linux 5.19 and on some processors before, says where in which section it lies.
+# Module.symvers of a built module's nvidia_p2p_* functions. The value of the symbol __crc_<name> is the version. Since Linux
+# 5.19, and on some processors before, it is the version's offset within a section.
 symvers_of() { # module, folder for scratch
   local module=$2/module.ko name value section crc kind
   case "$1" in
@@ -100,7 +100,7 @@ section_name() { # module, number
   readelf -SW "$1" | sed -n "s/^ *\[ *$2\] \([^ ]*\) .*/\1/p"
 }
 
-# Into nvidia.symvers, or only tried with --check.
+# Writes nvidia.symvers, or only tests it with --check.
 symvers_from_built_module() {
   local module scratch result=1
   module=$(built_module)
@@ -129,10 +129,10 @@ find_symvers() { # source folder
     fi
   done
   symvers_from_built_module && return
-  stop "NVIDIA's driver is not built for Linux $linux: neither the Module.symvers of its build nor a module nvidia.ko is here, so its symbol versions are not known: install its modules, or run 'make -C $1 SYSSRC=<headers of Linux $linux> modules' and give the Module.symvers that it writes in GDRKIT_NVIDIA_SYMVERS"
+  stop "NVIDIA's driver is not built for Linux $linux: neither the Module.symvers of its build nor a module nvidia.ko exists, so its symbol versions are unknown: install its modules, or run 'make -C $1 SYSSRC=<headers of Linux $linux> modules' and give the Module.symvers that it writes in GDRKIT_NVIDIA_SYMVERS"
 }
 
-# An RDMA stack's, where gdrkit_peermem is built against one; the module's own Kbuild finds the header.
+# The Module.symvers of an RDMA stack, if gdrkit_peermem is built against one; the module's own Kbuild finds the header.
 ofed_symvers() {
   local folder
   for folder in "$top/usr/src/ofa_kernel/$(uname -m)/$linux" "$top/usr/src/ofa_kernel/$linux" "$top/usr/src/ofa_kernel/default"; do

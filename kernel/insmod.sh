@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Builds the modules from this folder for the Linux that runs, against the installed NVIDIA driver, and loads them until the
-# next boot: a way without packages and DKMS. Root, but for --build.
+# Builds the modules from this folder for the running Linux, against the installed NVIDIA driver, and loads them until the
+# next boot, without packages and DKMS. Requires root, except with --build.
 #   usage: kernel/insmod.sh [--peermem] [--build | --remove]
 #   --peermem   gdrkit_peermem as well
 #   --build     only builds, in build/kernel/insmod
 #   --remove    unloads what it loaded
-# dkms_prepare.sh finds the driver; its variables count here too.
+# dkms_prepare.sh finds the driver; its variables apply here, too.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -37,14 +37,14 @@ unload() { # of those that are loaded, in the opposite order
 
 build() {
   local headers=${GDRKIT_ROOT:-}/lib/modules/$linux/build name
-  [ -e "$headers/Makefile" ] || stop "no headers of the Linux that runs ($linux): install linux-headers-$linux or kernel-devel-$linux"
+  [ -e "$headers/Makefile" ] || stop "no headers of the running Linux ($linux): install linux-headers-$linux or kernel-devel-$linux"
   rm -rf "$out"
   mkdir -p "$out"
   cp -r "$here"/{Kbuild,Makefile,dkms_prepare.sh,compat,include} "${modules[@]/#/$here/}" "$out/"
   "$out/dkms_prepare.sh" "$linux"
   make -C "$out" KDIR="$headers" MODULES="${modules[*]}" >"$out/build.log" 2>&1 || {
     grep -E 'error|ERROR|undefined' "$out/build.log" | head -20 >&2
-    stop "the modules were not built; all that was said is in $out/build.log"
+    stop "the modules were not built; see $out/build.log"
   }
   for name in "${modules[@]}"; do echo "built $out/$name/$name.ko"; done
 }
@@ -65,6 +65,6 @@ build
 [ "$what" = load ] || exit 0
 unload
 for name in "${modules[@]}"; do
-  insmod "$out/$name/$name.ko" || stop "$name does not load; the log says why: dmesg | tail. With secure boot a module needs a signature: docs/packages.md"
+  insmod "$out/$name/$name.ko" || stop "cannot load $name; see the log: dmesg | tail. With secure boot a module needs a signature: docs/packages.md"
 done
 echo "loaded ${modules[*]}, until the next boot; $0 --remove unloads them"

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The plug-ins of `gdrkit osu --engine mpi`, one for each MPI with headers here: build/lib/gdrkit, installed beside the
-# libraries. The program holds their source, for MPIs that are not here.
+# The plug-ins of `gdrkit osu --engine mpi`, one for each MPI with headers here: build/lib/gdrkit, installed next to the
+# libraries. The program contains their source, for MPIs that are missing here.
 set(plugin_folder ${CMAKE_CURRENT_SOURCE_DIR}/engines/mpi)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${plugin_folder}/plugin.c ${plugin_folder}/plugin.h)
 file(READ ${plugin_folder}/plugin.h plugin_header)
@@ -21,17 +21,17 @@ set_property(SOURCE engines/mpi_plugin.cpp APPEND PROPERTY COMPILE_DEFINITIONS
 
 set(plugins "")
 foreach(mpi openmpi mpich)
-  # Debian's names first; elsewhere each MPI has a folder of its own.
+  # Debian's names first; in other distributions each MPI has its own folder.
   find_program(GDRKIT_MPICC_${mpi} NAMES mpicc.${mpi} DOC "compiler of ${mpi}, for its plug-in")
   find_program(GDRKIT_MPICC_${mpi} NAMES mpicc PATHS /usr/lib64/${mpi}/bin /usr/lib/${mpi}/bin NO_DEFAULT_PATH)
   if(NOT GDRKIT_MPICC_${mpi})
     continue()
   endif()
-  # The compiler may be there without the headers.
+  # The compiler may be installed without the headers.
   execute_process(COMMAND ${GDRKIT_MPICC_${mpi}} -fsyntax-only ${plugin_folder}/plugin.c RESULT_VARIABLE code
     OUTPUT_QUIET ERROR_QUIET)
   if(NOT code EQUAL 0)
-    message(STATUS "${GDRKIT_MPICC_${mpi}} does not find mpi.h: gdrkit osu gets no plug-in for it")
+    message(STATUS "${GDRKIT_MPICC_${mpi}} does not find mpi.h: gdrkit osu is built without a plug-in for it")
     continue()
   endif()
   set(plugin ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/gdrkit/gdrkit_osu_${mpi}.so)

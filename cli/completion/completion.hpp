@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Completion: scripts that complete gdrkit's command line, made of the tables of subcommands and options.
+// Completion: scripts that complete gdrkit's command line, generated from the tables of subcommands and options.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace gdrkit::cli::completion {
 
-/// What a script has to know of one subcommand.
+/// The input of a script for one subcommand.
 struct Entry {
   Subcommand subcommand;
   CommandLine line;
 };
 [[nodiscard]] std::vector<Entry> all_entries();
 
-/// What the value of an option, or an operand, is completed with.
+/// The completions of an option's value or an operand.
 struct Values {
   std::vector<std::string> words;
   bool are_paths = false;
 };
 [[nodiscard]] Values values_of(const Option& option);
 [[nodiscard]] Values values_of(const Operands& operands);
-[[nodiscard]] bool takes_value(const Option& option);  ///< a document option does, though it may be left out
+[[nodiscard]] bool takes_value(const Option& option);  ///< true for a document option, whose value is optional
 [[nodiscard]] bool is_document(const Option& option);
 
 [[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);

@@ -50,7 +50,7 @@ std::string assignment(const Values& values) {
   return "words='" + joined(values.words, " ") + "'" + (values.are_paths ? " paths=1" : "");
 }
 
-/// The options of one of GDRCopy's names.
+/// The options of one of the gdrcopy_* names.
 std::string gdrcopy_case(const Entry& entry) {
   std::vector<std::string> all = {"-h", "--version"};
   std::string cases;

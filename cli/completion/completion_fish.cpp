@@ -19,7 +19,7 @@ std::string value(const Option& option) {
   if (!takes_value(option)) return "";
   const Values values = values_of(option);
   if (!values.words.empty()) return " -x -a " + quoted(joined(values.words, " "));
-  // A document's file may be left out.
+  // The file of a document option is optional.
   if (is_document(option)) return " -F";
   return values.are_paths ? " -r -F" : " -x";
 }

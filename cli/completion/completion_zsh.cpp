@@ -5,7 +5,7 @@
 namespace gdrkit::cli::completion {
 namespace {
 
-/// Within single quotes of a specification of _arguments or _describe, where these characters mean something.
+/// Escapes the characters that are special within single quotes in a specification of _arguments or _describe.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char character : text) {
@@ -35,7 +35,7 @@ std::string value(const Option& option, bool has_operands) {
 
 std::string own_option(const Option& option, bool has_operands) {
   const std::string long_name = std::string("--") + option.long_name;
-  // "=-": the value only in the same word; "=": there or in the next.
+  // "=-": the value only in the same word; "=": in the same or the next word.
   const char* joint = !takes_value(option) ? "" : is_document(option) && has_operands ? "=-" : "=";
   const std::string rest = "[" + escaped(option.help) + "]" + value(option, has_operands) + "'";
   std::string text = "        '" + long_name + joint + rest + " \\\n";

@@ -19,12 +19,12 @@ void print_device(const platform::DeviceIdentity& identity) {
   print_gpu(identity.ordinal, identity.name, identity.pci_domain, identity.pci_bus, identity.pci_device);
 }
 
-/// Another emulated device than the selected one.
+/// An emulated device that is not selected.
 void print_other_emulated(int ordinal) {
   if (const auto device = platform::open_emulated_device(ordinal)) print_device((*device)->identity());
 }
 
-/// Another GPU than the selected one: named by /proc, because a context on it would cost memory and time.
+/// A GPU that is not selected. Its name comes from /proc, because a CUDA context would cost memory and time.
 void print_other(int ordinal) {
   const auto text = platform::cuda_pci_bus_id(ordinal);
   if (!text.has_value()) return;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Banner: the lines that begin GDRCopy's benchmarks.
+// Banner: the first lines of GDRCopy's benchmarks.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ void print_banner(const platform::Device& selected);
 /// "info.va: ..." to "info.wc_mapping: ..."
 void print_info_lines(const gdr_info_t& info);
 
-/// Name of the backend that the drop-in library uses under the present environment, asked of the own library ("" if it
-/// cannot say), and of its copy kernels.
+/// Name of the backend that the drop-in library uses in the present environment ("" if unknown), and of its copy
+/// kernels. The names come from gdrkit's own library.
 struct BackendNames {
   std::string backend;
   std::string store_kernel;  ///< copy kernel for host to device

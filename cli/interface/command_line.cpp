@@ -10,7 +10,7 @@
 namespace gdrkit::cli {
 namespace {
 
-/// Before anything is measured: nobody should wait a minute for a refusal.
+/// Runs before the measurement, so that an error is reported at once.
 void check_documents(const CommandLine& line) {
   const Option* on_stdout = nullptr;
   std::vector<std::pair<const Option*, std::string>> files;
@@ -20,9 +20,10 @@ void check_documents(const CommandLine& line) {
     const std::string name = std::string("--") + option.long_name;
     if ((*target)->is_on_stdout()) {
       if (on_stdout != nullptr) {
-        throw Failure(ExitCode::usage, format("gdrkit %s: --%s and %s both go to standard output; give one of them a "
-                                              "file: %s=FILE",
-                                              line.name, on_stdout->long_name, name.c_str(), name.c_str()));
+        throw Failure(
+            ExitCode::usage,
+            format("gdrkit %s: cannot write both --%s and %s to standard output; give one of them a file: %s=FILE",
+                   line.name, on_stdout->long_name, name.c_str(), name.c_str()));
       }
       on_stdout = &option;
       continue;

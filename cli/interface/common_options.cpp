@@ -23,7 +23,7 @@ void check_copy_kernel(const std::string& wanted) {
   for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, &is_usable); ++index) {
     if (wanted == name) {
       if (is_usable != 0) return;
-      throw Failure(ExitCode::cannot_run, format("this CPU does not run the copy kernel '%s'", name));
+      throw Failure(ExitCode::cannot_run, format("this CPU does not support the copy kernel '%s'", name));
     }
     names += std::string(names.empty() ? "" : ", ") + name;
   }
@@ -32,7 +32,7 @@ void check_copy_kernel(const std::string& wanted) {
 
 Option json_option(DocumentOption* target, const std::string& schema) {
   return {'\0', "json", "[FILE]", target,
-          "write one JSON document (" + schema + ") to FILE, or to standard output instead of the text"};
+          "write a JSON document (" + schema + ") to FILE, or to standard output instead of the text"};
 }
 
 void add_common_options(CommandLine* line, CommonOptions* options) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CommonOptions: the options that every subcommand has.
+// CommonOptions: options of every subcommand.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ struct CommonOptions {
 /// Appends --device, --backend, --copy-kernel, --json and --quiet; `options` must outlive the parsing.
 void add_common_options(CommandLine* line, CommonOptions* options);
 
-/// --json [FILE], as every subcommand has it. `schema`: the page that describes the document.
+/// --json [FILE], identical in every subcommand. `schema`: the page that describes the document.
 [[nodiscard]] Option json_option(DocumentOption* target, const std::string& schema);
 
-/// Throws as apply() does.
+/// Throws like apply().
 void check_copy_kernel(const std::string& wanted);
 
-/// Puts --backend and --copy-kernel into this process's environment, where the drop-in library reads them. Throws
-/// Failure: usage for a copy kernel that does not exist, cannot_run for one that this CPU does not run.
+/// Exports --backend and --copy-kernel to this process's environment, where the drop-in library reads them. Throws
+/// Failure: usage for an unknown copy kernel, cannot_run for one that this CPU does not support.
 void apply(const CommonOptions& options);
 
 }  // namespace gdrkit::cli

@@ -48,13 +48,13 @@ void check_backend(const std::string& wanted) {
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   throw Failure(ExitCode::usage, "unknown backend '" + wanted + "'" + " (GDRKIT_BACKEND)" +
-                                     did_you_mean(wanted, names) + "; there are: " + all);
+                                     did_you_mean(wanted, names) + "; use one of " + all);
 }
 
 GpuFacts find_gpus() {
   GpuFacts facts;
   const base::Settings settings = base::read_settings();
-  // The drop-in library would only report that it cannot be opened.
+  // Otherwise the drop-in library would only report that it cannot be opened.
   if (!settings.backend.empty()) check_backend(settings.backend);
   if (!settings.copy_kernel.empty()) check_copy_kernel(settings.copy_kernel);
   facts.forced_backend = settings.backend;

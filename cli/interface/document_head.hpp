@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DocumentHead: what every JSON document of the programs begins with; docs/result-schema.md says what each field means.
+// DocumentHead: the first fields of every JSON document; docs/result-schema.md defines them.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace gdrkit::cli {
 
-/// Grows when a field changes its meaning or goes; new fields leave it alone.
+/// Incremented when a field changes its meaning or is removed, not when fields are added.
 inline constexpr int schema_version = 2;
 
 struct DocumentHead {

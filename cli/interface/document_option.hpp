@@ -7,8 +7,8 @@
 
 namespace gdrkit::cli {
 
-/// Without FILE (or with "-") the document replaces the text on standard output. With FILE it goes there, and the text
-/// stays on standard output.
+/// Without FILE (or with "-") the document replaces the text on standard output. With FILE the document is written to
+/// it, and the text stays on standard output.
 struct DocumentOption {
   bool is_given = false;
   std::string path;  ///< "": standard output
@@ -17,8 +17,8 @@ struct DocumentOption {
   [[nodiscard]] bool is_in_file() const noexcept { return is_given && !path.empty(); }
 };
 
-/// Nothing when the option was not given. A file is written whole or not at all (whole_file.hpp). Throws
-/// Failure(failed) when the file cannot be written; a failure of standard output shows when the program ends.
+/// Does nothing if the option was not given. A file is written completely or not at all (whole_file.hpp). Throws
+/// Failure(failed) if the file cannot be written. A failure of standard output is reported when the program ends.
 void write_document(const DocumentOption& option, const std::string& text);
 
 }  // namespace gdrkit::cli

@@ -16,7 +16,7 @@ void fail_assertion(const char* expression, const char* file, int line, const st
 
 namespace {
 
-/// Bytes of the UTF-8 character at `at`; 0 when none is there: cut off, too long for what it says, a surrogate.
+/// Bytes of the UTF-8 character at `at`; 0 if it is invalid: truncated, overlong, or a surrogate.
 std::size_t whole_character(const std::string& text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned first = byte(at);
@@ -34,7 +34,7 @@ std::size_t whole_character(const std::string& text, std::size_t at) {
   return is_wrong ? 0 : length;
 }
 
-/// Neither a control character, U+0080 to U+009F among them, nor one that turns the direction of a line.
+/// False for control characters, including U+0080 to U+009F, and for characters that change the direction of a line.
 bool is_shown(const std::string& text, std::size_t at, std::size_t length) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
   if (length == 1) return (byte(0) >= 0x20 && byte(0) != 0x7f) || byte(0) == '\n' || byte(0) == '\t';
@@ -44,7 +44,7 @@ bool is_shown(const std::string& text, std::size_t at, std::size_t length) {
     const bool is_isolate = byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9;  // U+2066 to U+2069
     return !is_turn && !is_isolate;
   }
-  if (length == 3 && byte(0) == 0xef) return !(byte(1) == 0xbf && byte(2) >= 0xbe);  // no characters, in XML none
+  if (length == 3 && byte(0) == 0xef) return !(byte(1) == 0xbf && byte(2) >= 0xbe);  // noncharacters, which XML forbids
   return length > 0;
 }
 

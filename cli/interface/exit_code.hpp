@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ExitCode and Failure: how a tool ends, and how any depth of it says so.
+// ExitCode and Failure: how a tool ends, and how any function makes it end.
 #pragma once
 
 #include <stdexcept>
@@ -9,8 +9,7 @@
 
 namespace gdrkit::cli {
 
-/// Under the gdrcopy_* names everything that is not ok is 1.
-/// unreadable and bad_recording are the doctor's.
+/// Under the gdrcopy_* names every code except ok is 1. Only the doctor uses unreadable and bad_recording.
 enum class ExitCode : int { ok = 0, failed = 1, usage = 2, unreadable = 3, bad_recording = 4, cannot_run = 77 };
 
 /// Thrown to end the tool with an error message on stderr. Only the tools throw; the library never does.
@@ -19,7 +18,7 @@ class Failure : public std::runtime_error {
   Failure(ExitCode code, const std::string& message, std::string assertion = "")
       : std::runtime_error(message), code_(code), assertion_(std::move(assertion)) {}
   [[nodiscard]] ExitCode code() const noexcept { return code_; }
-  /// `Assertion "..." failed at file.cpp:12`, which GDRCopy's tools print; "" when no check failed.
+  /// `Assertion "..." failed at file.cpp:12`, which GDRCopy's tools print; "" if no check failed.
   [[nodiscard]] const std::string& assertion() const noexcept { return assertion_; }
 
  private:
@@ -27,7 +26,7 @@ class Failure : public std::runtime_error {
   std::string assertion_;
 };
 
-/// Ends the tool because a check failed. `reason` is the error message; where it is "", the assertion is.
+/// Ends the tool because a check failed. `reason` is the error message; if it is "", the assertion is printed.
 [[noreturn]] void fail_assertion(const char* expression, const char* file, int line, const std::string& reason);
 
 /// printf into a string.
@@ -36,13 +35,13 @@ class Failure : public std::runtime_error {
 /// Returns the reason why fork() failed: the error, and the limit that caused it.
 [[nodiscard]] std::string fork_error_text(int error);
 
-/// `text` for a terminal: what a file or an argument brought in must not move the cursor or colour the screen. Control
-/// characters but tabs and line ends become '?', and so does what is no UTF-8, which XML and JSON forbid too.
+/// `text` for a terminal: contents of files and arguments must not move the cursor or colour the screen. Control
+/// characters except tabs and line ends become '?', and so do bytes that are not UTF-8, which XML and JSON forbid too.
 [[nodiscard]] std::string printable(std::string text);
 
 }  // namespace gdrkit::cli
 
-/// Throws Failure(failed) with the assertion `Assertion "<expression>" failed at <file>:<line>` when the expression is
+/// Throws Failure(failed) with the assertion `Assertion "<expression>" failed at <file>:<line>` if the expression is
 /// false.
 #define GDRKIT_TOOL_ASSERT(expression, reason)                                                        \
   do {                                                                                                \

@@ -16,7 +16,7 @@ std::string names_of(const Option& option, bool has_operands) {
       option.short_name == '\0' ? std::string(4, ' ') : std::string("-") + option.short_name + ", ";
   std::string value = option.value_name;
   if (std::holds_alternative<DocumentOption*>(option.target)) {
-    // Without operands the next word can be nothing else.
+    // Without operands the next word can only be FILE.
     value = has_operands ? "[=FILE]" : " [FILE]";
   } else if (!value.empty()) {
     value = " " + value;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HelpText: what --help prints, made of the table of options.
+// HelpText: the output of --help, generated from the table of options.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace gdrkit::cli {
 
-/// Of `gdrkit <name>`. Defaults are what the targets hold now.
+/// For `gdrkit <name>`. The defaults are the current values of the targets.
 [[nodiscard]] std::string help_text(const CommandLine& line);
-/// Under a name of GDRCopy's tools, called as `program`.
+/// For the name of a GDRCopy tool, called as `program`.
 [[nodiscard]] std::string gdrcopy_help_text(const CommandLine& line, const std::string& program);
 
 }  // namespace gdrkit::cli

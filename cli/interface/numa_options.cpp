@@ -12,7 +12,7 @@
 namespace gdrkit::cli {
 namespace {
 
-/// All of `text` as a number.
+/// Parses all of `text` as a number.
 bool read_node(const std::string& text, int* node) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), *node);
   return error == std::errc() && stop == text.data() + text.size() && *node >= 0;
@@ -69,19 +69,16 @@ void add(CommandLine* line, NumaOptions* options, const char* numa_help) {
 }  // namespace
 
 void add_numa_options(CommandLine* line, NumaOptions* options) {
-  add(line, options,
-      "where to measure: auto (the GPU's node; the default), all (every pair of CPU node and memory node, as a "
-      "matrix), "
-      "or CPU_NODE[:MEMORY_NODE]");
+  add(line, options, "auto (the GPU's), all (matrix) or CPU_NODE[:MEMORY_NODE]");
 }
 
 void add_place_options(CommandLine* line, NumaOptions* options) {
-  add(line, options, "where to measure: auto (the GPU's node; the default) or CPU_NODE[:MEMORY_NODE]");
+  add(line, options, "auto (the GPU's node) or CPU_NODE[:MEMORY_NODE]");
 }
 
 NumaChoice choose_one_place(const NumaOptions& options) {
   if (options.numa == "all") {
-    throw Failure(ExitCode::usage, "--numa all is not available here; use auto or CPU_NODE[:MEMORY_NODE]");
+    throw Failure(ExitCode::usage, "--numa all is not supported by this tool; use auto or CPU_NODE[:MEMORY_NODE]");
   }
   return choose_nodes(options);
 }
@@ -89,7 +86,7 @@ NumaChoice choose_one_place(const NumaOptions& options) {
 NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_root) {
   using Kind = NumaChoice::Kind;
   if (options.no_bind) {
-    if (options.numa != "auto") throw Failure(ExitCode::usage, "--numa and --no-bind exclude each other");
+    if (options.numa != "auto") throw Failure(ExitCode::usage, "--numa and --no-bind are mutually exclusive");
     return {Kind::keep, {}};
   }
   if (options.numa == "auto") return {Kind::automatic, {}};
@@ -105,7 +102,7 @@ NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_roo
 }
 
 platform::Placement placement_for(const platform::Device& device) {
-  // The emulated device's address is made up; a real device may have it.
+  // The emulated device's address is fictitious; a real device may have the same.
   return platform::Placement("/sys", device.is_emulated() ? "" : device.identity().pci_bus_id);
 }
 

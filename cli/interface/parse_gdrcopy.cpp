@@ -16,7 +16,7 @@
 namespace gdrkit::cli {
 namespace {
 
-// Long options, outside the range of characters.
+// Values of long options, outside the range of characters.
 constexpr int version_option = 256;
 constexpr int first_long_option = 257;
 
@@ -27,8 +27,8 @@ struct Overloaded : Functions... {
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
-/// strtol with base 0, as GDRCopy's tools read numbers. What they ignore is refused: `-s 1M` would measure 1 byte, and
-/// a number that does not fit would be another one.
+/// strtol with base 0, as GDRCopy's tools parse numbers. Rejects input that they misread: they would take `-s 1M` as 1
+/// byte, and a number that is too large as another one.
 template <class Number>
 bool store_number(const Option& option, const char* value, Number* target) {
   errno = 0;
@@ -39,7 +39,7 @@ bool store_number(const Option& option, const char* value, Number* target) {
     return false;
   };
   if (end == value || *end != '\0') {
-    return refuse("this is not a number; write digits only, for example 1048576 (gdrkit's own tools accept 1M)");
+    return refuse("not a number; write digits only, for example 1048576 (gdrkit's own tools accept 1M)");
   }
   constexpr bool is_int = std::numeric_limits<Number>::is_signed;
   const bool is_large = errno == ERANGE || (is_int && number > std::numeric_limits<int>::max());
@@ -50,7 +50,7 @@ bool store_number(const Option& option, const char* value, Number* target) {
   return true;
 }
 
-/// false: the value was refused, and why was printed.
+/// Returns false after printing why the value was rejected.
 bool store(const Option& option, const char* value) {
   return std::visit(Overloaded{
                         [](bool* target) { return *target = true; },
@@ -77,11 +77,11 @@ bool store(const Option& option, const char* value) {
                     option.target);
 }
 
-/// What getopt_long needs of the table.
+/// The table in the form of getopt_long.
 struct Scan {
   std::string letters = "h";
   std::vector<::option> long_options = {{"version", no_argument, nullptr, version_option}};
-  std::vector<const Option*> by_number;  // of first_long_option and on
+  std::vector<const Option*> by_number;  // indexed from first_long_option
 };
 
 Scan scan_for(const CommandLine& line) {
@@ -120,7 +120,7 @@ std::optional<ExitCode> parse_gdrcopy(const CommandLine& line, int argc, char** 
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  optind = 0;  // glibc: forget what an earlier scan of this process left
+  optind = 0;  // glibc: resets the state of an earlier scan in this process
   for (;;) {
     const int found = ::getopt_long(argc, pointers.data(), scan.letters.c_str(), scan.long_options.data(), nullptr);
     if (found == -1) return std::nullopt;

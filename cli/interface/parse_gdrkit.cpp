@@ -23,7 +23,7 @@ std::string dashed(const Option& option) { return std::string("--") + option.lon
   throw CLI::ValidationError(dashed(option), "'" + text + "' " + why);
 }
 
-/// All of `text` as a number, decimal or 0x hexadecimal.
+/// Parses all of `text` as a decimal or 0x hexadecimal number.
 int to_number(const Option& option, const std::string& text) {
   const bool is_hex = text.rfind("0x", 0) == 0;
   const char* const end = text.data() + text.size();
@@ -38,15 +38,16 @@ std::size_t to_bytes(const Option& option, const std::string& text) {
   refuse(option, text, std::string("is not a size; ") + size_grammar);
 }
 
-/// If the present value means "not given" (Option::shows_default), that value on the command line is an error: it would
-/// silently mean the default.
+/// If the present value means "not given" (Option::shows_default), the same value on the command line is rejected: it
+/// would silently mean the default.
 template <class Number>
 Number unless_sentinel(const Option& option, Number sentinel, Number value, const std::string& text) {
   if (option.shows_default || option.is_hidden || value != sentinel) return value;
   refuse(option, text, "is out of range; leave the option out to use the default");
 }
 
-/// What `--compare "$OLD"` gives where OLD is not set: taken as "no option", it would leave out what was asked for.
+/// `--compare "$OLD"` yields an empty value if OLD is not set. Treating it as "not given" would silently omit the
+/// comparison.
 std::string refuse_empty(const std::string& text) { return text.empty() ? "its value is empty" : ""; }
 
 std::string choose(const Option& option, const std::vector<std::string>& words, const std::string& text) {
@@ -60,7 +61,7 @@ void add(CLI::App& app, const Option& option) {
   const std::string names =
       (option.short_name == '\0' ? "" : std::string("-") + option.short_name + ",") + dashed(option);
   const auto by_function = [&](auto take) { return app.add_option_function<std::string>(names, take); };
-  // `option` is of the table, which outlives the parsing.
+  // `option` belongs to the table, which outlives the parsing.
   CLI::Option* added = std::visit(
       [&](auto target) -> CLI::Option* {
         using T = decltype(target);
@@ -121,7 +122,8 @@ std::string refusal_of(const std::vector<RefusedOption>& refused, const std::vec
   return "";
 }
 
-/// `--json` without FILE means standard output; CLI11 wants a value in every case. In CLI11's order: the last first.
+/// `--json` without FILE means standard output, but CLI11 always requires a value. In CLI11's order: the last word
+/// first.
 std::vector<std::string> words_of(const CommandLine& line, int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const bool has_operands = line.operands.target != nullptr;

@@ -7,8 +7,8 @@
 
 namespace gdrkit::cli {
 
-/// Unchanged if no shell expands anything in it, otherwise in single quotes. zsh replaces a leading = and a = that
-/// follows an assignment's = by the path of a command, and ^ is an operator of its extended patterns.
+/// Unchanged if no shell expands anything in it, otherwise in single quotes. zsh replaces a leading =, and a = that
+/// follows an assignment's =, by the path of a command; ^ is an operator of its extended patterns.
 [[nodiscard]] inline std::string shell_word(const std::string& text) {
   constexpr const char* plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:,=+@%";
   const bool is_expanded = text.rfind('=', 0) == 0 || text.find("==") != std::string::npos;

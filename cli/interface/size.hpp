@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Size: how tools accept and print sizes; the grammar is base/size.hpp's.
+// Size: how tools parse and print sizes; base/size.hpp defines the grammar.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace gdrkit::cli {
 using base::size_grammar;
 using base::to_size;
 
-/// For people, exact: "16 MiB", "4 KiB", "1000 B".
+/// Exact and human-readable: "16 MiB", "4 KiB", "1000 B".
 [[nodiscard]] std::string size_text(std::size_t size_bytes);
-/// For people, where the last byte says nothing: "139.8 GiB" of free memory.
+/// Rounded, if the last byte does not matter: "139.8 GiB" of free memory.
 [[nodiscard]] std::string rough_size_text(std::size_t size_bytes);
-/// As an option accepts it: "16M", "4K", "1000".
+/// In the form that options accept: "16M", "4K", "1000".
 [[nodiscard]] std::string size_word(std::size_t size_bytes);
 
 }  // namespace gdrkit::cli

@@ -8,8 +8,9 @@
 namespace gdrkit::cli {
 namespace {
 
-constexpr std::size_t fewest_first_letters = 3;  // fewer begin too many words
-constexpr std::size_t longest_word = 64;         // a longer one is no typing mistake, and the distance takes its square
+constexpr std::size_t fewest_first_letters = 3;  // with fewer, a prefix matches too many words
+constexpr std::size_t longest_word =
+    64;  // a longer word is unlikely to be a typing error, and the distance takes quadratic time
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Suggestion: which known word a mistyped one probably stands for.
+// Suggestion: the known word that a mistyped word probably means.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace gdrkit::cli {
 
-/// Insertions, deletions, replacements and swaps of neighbours that make `other` of `one`.
+/// Insertions, deletions, replacements and swaps of neighbours that turn `one` into `other`.
 [[nodiscard]] std::size_t edit_distance(const std::string& one, const std::string& other);
 
-/// The nearest of `known`, at most a third of the letters away, or the only one that `word` begins; "" when there is
-/// none.
+/// The nearest word of `known`, with at most a third of the letters different, or the only one with the prefix `word`;
+/// "" if there is none.
 [[nodiscard]] std::string nearest_word(const std::string& word, const std::vector<std::string>& known);
 
 /// "; did you mean 'copylat'?", or "".

@@ -22,8 +22,8 @@ constexpr mode_t new_file_mode = 0666;  // less the user's mask
 
 std::string cannot(const std::string& path, int error) { return "cannot write " + path + ": " + std::strerror(error); }
 
-/// Above a limit on the size of files (ulimit -f) Linux kills the process, unless the signal is ignored: then write()
-/// fails, and the neighbour file can be removed.
+/// Above a limit on the size of files (ulimit -f) Linux kills the process, unless the signal is ignored. Then write()
+/// fails, and the temporary file can be removed.
 class SizeLimitIgnored {
  public:
   SizeLimitIgnored() : handler_(std::signal(SIGXFSZ, SIG_IGN)) {}
@@ -52,7 +52,7 @@ bool is_special(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
-/// Where the bytes go: a symbolic link stays one.
+/// The file that is written: symbolic links are kept and followed.
 std::string target_of(const std::string& path) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(path, error);
@@ -72,7 +72,7 @@ void write_directly(const std::string& path, const std::string& content) {
   if (error != 0) throw Failure(ExitCode::failed, cannot(path, error));
 }
 
-/// The old file's mode, or what a new one gets.
+/// The old file's mode, or the default mode of a new one.
 mode_t mode_for(const std::string& target) {
   struct stat status {};
   if (::stat(target.c_str(), &status) == 0) return status.st_mode & 07777;
@@ -115,7 +115,7 @@ void write_whole_file(const std::string& path, const std::string& content) {
   if (file < 0) throw Failure(ExitCode::failed, cannot(path, errno));
   int error = write_all(file, content);
   if (error == 0 && ::fchmod(file, mode_for(target)) != 0) error = errno;
-  // The name must not come to stand for bytes that a full disk then refuses.
+  // Ensures that the data is on disk before the rename: a full disk may only fail here.
   if (error == 0 && ::fsync(file) != 0) error = errno;
   if (::close(file) != 0 && error == 0) error = errno;
   if (error == 0 && ::rename(neighbour.c_str(), target.c_str()) != 0) error = errno;

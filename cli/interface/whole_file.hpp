@@ -1,22 +1,22 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// WholeFile: output files that appear whole or not at all.
+// WholeFile: output files that are written completely or not at all.
 #pragma once
 
 #include <string>
 
 namespace gdrkit::cli {
 
-/// Throws Failure(usage) when `path` cannot be written to, so that nobody measures for a minute first. Writes nothing.
+/// Throws Failure(usage) if `path` cannot be written, so that the error is reported before a measurement. Writes
+/// nothing.
 void check_can_write(const std::string& path);
 
-/// Writes a neighbour of `path` and renames it over `path`: readers see the old content or all of the new one, and an
-/// interrupted or failed run leaves the old file. What is no ordinary file (/dev/stdout, a pipe) is written directly.
-/// Throws Failure(failed) with the reason; then the neighbour is gone.
+/// Writes a temporary file in the same folder and renames it to `path`: readers see the old or the new content, and an
+/// interrupted or failed run leaves the old file. A path that is not a regular file (/dev/stdout, a pipe) is written
+/// directly. Throws Failure(failed) with the reason after removing the temporary file.
 void write_whole_file(const std::string& path, const std::string& content);
 
-/// Whether what is written to one is lost when the other is written: two names of one ordinary file, which need not be
-/// there yet.
+/// Whether writing one destroys the contents of the other: two names of one regular file, which may not exist yet.
 [[nodiscard]] bool are_one_file(const std::string& path, const std::string& other);
 
 }  // namespace gdrkit::cli

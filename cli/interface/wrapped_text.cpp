@@ -11,7 +11,7 @@ std::string wrapped(const std::string& first, const std::string& rest, const std
   std::string lines;
   std::size_t at = 0;
   do {
-    // A line keeps its blanks but for those at which it is broken; a word that is too long ends at the next blank.
+    // A line keeps its blanks, except those at which it is broken. A word that is too long ends at the next blank.
     std::size_t end = text.size();
     if (end - at > room) {
       const std::size_t before = text.rfind(' ', at + room);
@@ -34,7 +34,7 @@ std::string fitted(const std::string& text, std::size_t indent) {
     lines += line.size() <= output_columns ? line + "\n" : wrapped("", std::string(indent, ' '), line);
     at = end + 1;
   }
-  lines.pop_back();  // the end of the last line is the caller's
+  lines.pop_back();  // the caller ends the last line
   return lines;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// WrappedText: lines for people, which fit a terminal.
+// WrappedText: human-readable lines that fit a terminal.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace gdrkit::cli {
 
-/// Columns of a line for people at most. A table may be wider, and so may a word that has no blank in it.
+/// Maximum columns of a human-readable line. A table, or a word without blanks, may be wider.
 inline constexpr std::size_t output_columns = 110;
 
 /// `text` broken at blanks into lines, each with its line end. The first line starts with `first`, the others with
-/// `rest`. `first` takes at most as many columns as `rest`; escape sequences in it take none.
+/// `rest`. `first` must not have more columns than `rest`; escape sequences in it do not count.
 [[nodiscard]] std::string wrapped(const std::string& first, const std::string& rest, const std::string& text);
 
-/// `text` with every line that is too long broken at blanks; what follows a break is indented. Its line ends stay.
+/// `text` with every line that is too long broken at blanks; continuation lines are indented. Line ends are kept.
 [[nodiscard]] std::string fitted(const std::string& text, std::size_t indent);
 
 /// "1 check", "2 checks"

@@ -25,7 +25,7 @@
 namespace gdrkit::diag::bind {
 namespace {
 
-// Exit codes of shells for programs that they cannot start.
+// Exit codes that shells use for programs they cannot start.
 constexpr int cannot_start = 126;
 constexpr int not_found = 127;
 
@@ -88,19 +88,19 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   const unsigned long number = std::strtoul(options.gpu.c_str(), &end, 10);
   if (options.gpu.find_first_not_of("0123456789") != std::string::npos || number >= layout.ranks.size()) {
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit bind: --gpu %s: this machine has GPUs 0 to %zu, in PCI order",
+                       cli::format("gdrkit bind: invalid --gpu %s: this machine has GPUs 0 to %zu, in PCI order",
                                    options.gpu.c_str(), layout.ranks.size() - 1));
   }
   if (usable.is_proven && std::find(usable.gpus.begin(), usable.gpus.end(), number) == usable.gpus.end()) {
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format("gdrkit bind: cannot bind near GPU %s: this process cannot open it; it can open %s in PCI order",
+        cli::format("gdrkit bind: cannot bind near GPU %s: this process cannot open it; use %s in PCI order",
                     options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
   }
   return {number, "--gpu"};
 }
 
-/// "mlx5_0:1" if the program's UCX should use only this adapter.
+/// "mlx5_0:1" if UCX in the program should use only this adapter.
 std::string ucx_device(const Options& options, const MachineView& view, const RankLayout& layout,
                        const RankPlace& place) {
   using topology::PathClass;
@@ -137,7 +137,8 @@ void print_place(std::FILE* out, const Binding& binding) {
   if (!line.empty()) std::fprintf(out, "program  %s\n", cli::printable(line).c_str());
 }
 
-/// Throws Failure(failed) when the process stays where it is. Memory is a wish: containers often forbid the call.
+/// Throws Failure(failed) if the process cannot be bound. Binding memory is optional, since containers often forbid the
+/// call.
 void bind_process(const MachineView& view, const RankPlace& place) {
   auto& calls = platform::real_placement_calls();
   if (const int error = calls.bind_thread(place.cpus); error < 0) {
@@ -145,7 +146,7 @@ void bind_process(const MachineView& view, const RankPlace& place) {
                        cli::format("gdrkit bind: cannot bind the process to CPUs %s: %s",
                                    platform::to_list_text(place.cpus).c_str(), std::strerror(-error)));
   }
-  // With one node there is nothing to choose, and no note for containers that forbid the call.
+  // With one node the call has no effect. Skipping it avoids a note in containers that forbid it.
   if (place.node < 0 || view.line("/sys/devices/system/node/online").value == "0") return;
   if (const int error = calls.bind_memory(place.node); error < 0) {
     std::fprintf(
@@ -165,19 +166,19 @@ cli::ExitCode start(std::vector<std::string>* program) {
   return static_cast<cli::ExitCode>(error == ENOENT ? not_found : cannot_start);
 }
 
-/// CPUs that the process may use; for --dry-run on a recording, those recorded.
+/// CPUs that the process may use; for --dry-run on a recording, the recorded CPUs.
 std::optional<std::vector<int>> allowed_cpus(const Options& options, const MachineView& view) {
   if (options.is_dry && !view.is_live()) return recorded_cpus(view);
   std::vector<int> cpus;
   if (const int error = platform::real_placement_calls().allowed_cpus(&cpus); error < 0) {
     throw cli::Failure(
         cli::ExitCode::failed,
-        cli::format("gdrkit bind: cannot read which CPUs this process may use: %s", std::strerror(-error)));
+        cli::format("gdrkit bind: cannot read the CPUs that this process may use: %s", std::strerror(-error)));
   }
   return cpus;
 }
 
-/// A value: the place was printed, which is all that was asked for.
+/// Returns a value if only the place had to be printed.
 std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::vector<std::string>& program) {
   const MachineView view = open_view(options.root);
   const RankLayout layout =
@@ -203,11 +204,11 @@ std::optional<cli::ExitCode> bind_near_gpu(const Options& options, const std::ve
 cli::ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (program->empty() && !options.is_dry)
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit bind: no program given: write it after --, for example: gdrkit bind -- ./app");
+                       "gdrkit bind: the program is missing; write it after --, for example: gdrkit bind -- ./app");
   if (options.json.is_on_stdout() && !options.is_dry)
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        "gdrkit bind: standard output is the program's; write --json=FILE, or start nothing with --dry-run");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit bind: cannot write JSON to standard output, which belongs to the program; use "
+                       "--json=FILE or --dry-run");
   try {
     if (const auto printed = bind_near_gpu(options, *program)) return *printed;
   } catch (const cli::Failure& failure) {
@@ -220,7 +221,7 @@ cli::ExitCode run(const Options& options, std::vector<std::string>* program) {
 }  // namespace
 
 cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
-  // What stands after -- is the program's, options that look like ours included.
+  // Arguments after -- belong to the program, even if they look like our options.
   int own = 0;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   std::vector<std::string> program(argv + std::min(own + 1, argc), argv + argc);
@@ -233,26 +234,26 @@ cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
   line.example =
       "gdrkit bind --gpu 3 --dry-run\n  mpirun -np 8 gdrkit bind -- ./app\n  srun gdrkit bind --reserve-irq -- ./app";
   line.exit_codes =
-      "the program's; 1 no usable CPU near the GPU, 2 wrong usage or no rank, 4 --root is not a recording, 77 no GPU, "
-      "126 cannot start the program, 127 program not found";
+      "the program's; 1 no usable CPU near the GPU, 2 wrong usage or unknown rank, 4 --root is not a recording, 77 no "
+      "GPU, 126 cannot start the program, 127 program not found";
   line.options = {
-      {'\0', "gpu", "N", &options.gpu, "the GPU, in PCI order; default: by the launcher's local rank", false},
+      {'\0', "gpu", "N", &options.gpu, "GPU in PCI order (default: by local rank)", false},
       {'\0', "reserve-irq", "", &options.reserves, "keep the first core of each slice free for interrupts", false},
-      {'\0', "wrap", "", &options.wraps, "a rank beyond the number of GPUs wraps around to the first", false},
-      {'\0', "or-unbound", "", &options.may_stay_unbound,
-       "where the process cannot be bound, print why on stderr and start the program unbound", false},
-      {'\0', "no-env", "", &options.keeps_environment, "set no variable for the program", false},
+      {'\0', "wrap", "", &options.wraps, "wrap ranks beyond the number of GPUs around", false},
+      {'\0', "or-unbound", "", &options.may_stay_unbound, "if binding fails, print the reason and start unbound",
+       false},
+      {'\0', "no-env", "", &options.keeps_environment, "do not set variables for the program", false},
       {'\0', "print", "", &options.prints, "print the place on stderr before the program starts", false},
-      {'\0', "dry-run", "", &options.is_dry, "print the place and start nothing", false},
-      {'\0', "root", "RECORDING", &options.root,
-       "read a recording of a machine (folder, archive, or - for stdin) instead of this one", false},
+      {'\0', "dry-run", "", &options.is_dry, "print the place without starting the program", false},
+      {'\0', "root", "RECORDING", &options.root, "read a recording (folder, archive, - for stdin) instead", false},
       cli::json_option(&options.json, "diag/bind/README.md"),
   };
-  line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to exec"};
+  line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to start"};
   if (const auto ended = cli::parse(line, front, own, argv)) return *ended;
   if (!words.empty())
-    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit bind: '%s' before --: write gdrkit bind -- %s",
-                                                         words[0].c_str(), words[0].c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit bind: unexpected '%s' before --; write gdrkit bind -- %s", words[0].c_str(),
+                                   words[0].c_str()));
   return run(options, &program);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Binding: what was chosen for the process, for --print, --dry-run and --json.
+// Binding: the choices for the process, for --print, --dry-run and --json.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Binding {
   const RankLayout& layout;
   const RankPlace& place;
   std::string chosen_by;   ///< "LOCAL_RANK=3", "--gpu"
-  std::string ucx_device;  ///< the value of UCX_NET_DEVICES that is set; "": none
+  std::string ucx_device;  ///< the value of UCX_NET_DEVICES; "": not set
   const std::vector<std::string>& program;
 };
 

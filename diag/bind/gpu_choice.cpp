@@ -110,17 +110,17 @@ class Chooser {
       visible.gpus = numbered;
     }
     if (visible.is_one_by_uuid) return {visible.gpus.front(), "the GPU of CUDA_VISIBLE_DEVICES"};
-    // With --gpus-per-task and --gpu-bind each task has a GPU of its own.
+    // With --gpus-per-task and --gpu-bind each task has its own GPU.
     const bool is_of_task =
         usable_.is_proven && slurm_ && slurm_->numbers.size() > 1 && rank_.variable == "SLURM_LOCALID";
     if (is_of_task && visible.gpus.size() == 1) return {visible.gpus.front(), "the only GPU of this Slurm task"};
     const std::size_t count = visible.gpus.size();
     if (rank_.value >= count && !may_wrap_) {
-      refuse(cli::format(
-          "cannot choose the GPU: %s, but there %s %zu GPU%s%s; start fewer processes, name each one's GPU by UUID "
-          "or --gpu N, or share the GPUs with --wrap",
-          rank_text().c_str(), count == 1 ? "is" : "are", count, count == 1 ? "" : "s",
-          list_ ? " in CUDA_VISIBLE_DEVICES" : ""));
+      refuse(
+          cli::format("cannot choose the GPU: %s, but this process can use only %zu GPU%s%s; start fewer processes, "
+                      "name each one's GPU by UUID "
+                      "or --gpu N, or share the GPUs with --wrap",
+                      rank_text().c_str(), count, count == 1 ? "" : "s", list_ ? " in CUDA_VISIBLE_DEVICES" : ""));
     }
     return {visible.gpus[rank_.value % count], rank_text()};
   }

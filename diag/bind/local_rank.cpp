@@ -9,7 +9,7 @@
 namespace gdrkit::diag::bind {
 namespace {
 
-/// A job manager's variables are inherited by the launchers that it starts, so it is asked after them.
+/// Launchers inherit the variables of the job manager that started them, so the job manager's come last.
 constexpr const char* variables[] = {"GDRKIT_SHMEM_LOCAL_INDEX",
                                      "OMPI_COMM_WORLD_LOCAL_RANK",
                                      "MV2_COMM_WORLD_LOCAL_RANK",
@@ -39,12 +39,12 @@ LocalRank find_local_rank(const Lookup& lookup) {
     std::string names;
     for (const char* name : variables) names += std::string(names.empty() ? "" : ", ") + name;
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit bind: no local rank: not set: " + names +
+                       "gdrkit bind: cannot find the local rank: not set: " + names +
                            "; start it with mpirun, srun or torchrun, or choose the GPU with --gpu N");
   }
   const auto [stop, error] = std::from_chars(first.data(), first.data() + first.size(), rank.value);
   if (error != std::errc() || stop != first.data() + first.size()) {
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: " + rank.variable + "='" + first + "' is no rank");
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit bind: " + rank.variable + "='" + first + "' is not a rank");
   }
   return rank;
 }

@@ -11,16 +11,17 @@
 
 namespace gdrkit::diag::bind {
 
-/// A variable of the process; nothing when it is not set.
+/// Returns a variable of the process; empty if it is not set.
 using Lookup = std::function<std::optional<std::string>(const char* name)>;
 
 struct LocalRank {
   std::size_t value = 0;
   std::string variable;
-  std::vector<std::string> others;  ///< "SLURM_LOCALID=0": variables that tell another rank
+  std::vector<std::string> others;  ///< "SLURM_LOCALID=0": variables with a different rank
 };
 
-/// Of the innermost launcher. Throws Failure(usage) if no variable is set, or the one that counts is not a number.
+/// Returns the rank from the innermost launcher. Throws Failure(usage) if no variable is set, or if the innermost
+/// launcher's is not a number.
 [[nodiscard]] LocalRank find_local_rank(const Lookup& lookup);
 
 }  // namespace gdrkit::diag::bind

@@ -12,7 +12,7 @@ namespace gdrkit::diag::bind {
 UsableGpus find_usable_gpus(const std::vector<NamedGpu>& gpus, bool is_live, const NodeTrial& trial) {
   UsableGpus usable;
   for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
-    // The driver lists all its GPUs; a container runtime hides those that the container does not have.
+    // The driver lists all its GPUs; a container runtime hides those that do not belong to the container.
     const auto& minor = gpus[gpu].minor;
     if (minor && trial("/dev/nvidia" + std::to_string(*minor))) usable.gpus.push_back(gpu);
   }

@@ -17,10 +17,10 @@ struct UsableGpus {
   bool is_proven = false;         ///< access was tested here; a recording only shows which nodes exist
 };
 
-/// Whether the node at this path exists and can be opened, as far as that is known.
+/// Whether the node at this path exists and can be opened, if that can be determined.
 using NodeTrial = std::function<bool(const std::string& path)>;
 
-/// Returns all GPUs, not proven, if the driver lists none or no node can be opened: nodes may be created later.
+/// Returns all GPUs, unproven, if the driver lists none or no node can be opened: nodes may be created later.
 [[nodiscard]] UsableGpus find_usable_gpus(const std::vector<NamedGpu>& gpus, bool is_live, const NodeTrial& trial);
 
 /// Uses faccessat, which checks the device control group as open does, but does not initialize the GPU.

@@ -36,10 +36,10 @@ std::size_t find_uuid(const std::string& text, const std::string& word, const st
   const bool are_known = std::any_of(gpus.begin(), gpus.end(), [](const NamedGpu& gpu) { return !gpu.uuid.empty(); });
   if (!found.empty()) refuse(text, "'" + word + "' is a prefix of several UUIDs");
   refuse(text, are_known ? "no GPU has the UUID '" + word + "'"
-                         : "UUIDs are not known here (/proc/driver/nvidia/gpus); choose the GPU with --gpu N");
+                         : "the UUIDs of the GPUs are unknown (/proc/driver/nvidia/gpus); choose the GPU with --gpu N");
 }
 
-/// The form of drivers before 470, "MIG-GPU-8f1c.../1/0", names the GPU; "MIG-8f1c..." does not.
+/// The form of drivers before 470, "MIG-GPU-8f1c.../1/0", contains the GPU; "MIG-8f1c..." does not.
 std::size_t find_mig(const std::string& text, const std::string& word, const std::vector<NamedGpu>& gpus,
                      const std::vector<std::size_t>& numbered) {
   constexpr std::size_t mark = 4;  // "MIG-"
@@ -71,7 +71,7 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
       std::size_t index = 0;
       const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), index);
       const bool is_number = error == std::errc() && stop == word.data() + word.size() && !word.empty();
-      // CUDA takes what stands before the first word that names no GPU.
+      // CUDA ignores everything from the first word that is not a GPU.
       if (!is_number || index >= numbered.size()) break;
       if (!is_pci_order && !are_equal(gpus, numbered)) {
         refuse(text,
@@ -81,10 +81,10 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
       gpu = numbered[index];
     }
     if (std::find(visible.gpus.begin(), visible.gpus.end(), gpu) != visible.gpus.end()) {
-      refuse(text, "names a GPU twice: CUDA then shows no GPU");
+      refuse(text, "contains a GPU twice, so CUDA shows no GPU");
     }
     visible.gpus.push_back(gpu);
-    if (is_mig) break;  // CUDA uses one MIG instance, the first
+    if (is_mig) break;  // CUDA uses only the first MIG instance
   }
   if (visible.gpus.empty()) refuse(text, "hides all GPUs from the program");
   visible.is_one_by_uuid = has_uuid && visible.gpus.size() == 1;

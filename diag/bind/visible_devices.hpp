@@ -10,27 +10,26 @@
 
 namespace gdrkit::diag::bind {
 
-/// A GPU as far as variables and device nodes can name it.
+/// The names of a GPU in variables and device nodes.
 struct NamedGpu {
-  std::string uuid;          ///< GPU-8f1c...; "" if it is not known
-  std::string kind;          ///< PCI ID: CUDA numbers equal ones in PCI order
+  std::string uuid;          ///< GPU-8f1c...; "" if unknown
+  std::string kind;          ///< PCI ID: CUDA numbers GPUs with equal IDs in PCI order
   std::optional<int> minor;  ///< N of /dev/nvidiaN; empty if the driver does not list the GPU
 };
 
 struct VisibleDevices {
   std::vector<std::size_t> gpus;  ///< positions in the order that the program sees
-  bool is_one_by_uuid = false;    ///< one GPU, named so that it is the same for every rank
+  bool is_one_by_uuid = false;    ///< one GPU by UUID, which is the same for every rank
 };
 
 /// `gpus` in PCI order; `numbered`: those that CUDA counts from 0, because a process does not see GPUs that it cannot
-/// open. Throws Failure(usage) for a value that CUDA rejects or that hides all GPUs. It also throws if the GPU is
-/// ambiguous: an MIG instance that several GPUs may have, an unknown UUID, or numbers among GPUs of different models,
-/// which CUDA orders by speed.
-/// (`is_pci_order`: CUDA_DEVICE_ORDER=PCI_BUS_ID).
+/// open. `is_pci_order`: CUDA_DEVICE_ORDER=PCI_BUS_ID. Throws Failure(usage) for a value that CUDA rejects or that
+/// hides all GPUs. It also throws if the GPU is ambiguous: an MIG instance of several possible GPUs, an unknown UUID,
+/// or numbers among GPUs of different models, which CUDA orders by speed.
 [[nodiscard]] VisibleDevices parse_visible_devices(const std::string& text, const std::vector<NamedGpu>& gpus,
                                                    const std::vector<std::size_t>& numbered, bool is_pci_order);
 
-/// All numbered GPUs are of one kind, so that CUDA's order is PCI order.
+/// True if all numbered GPUs are of one kind, so that CUDA's order is PCI order.
 [[nodiscard]] bool are_equal(const std::vector<NamedGpu>& gpus, const std::vector<std::size_t>& numbered);
 
 }  // namespace gdrkit::diag::bind

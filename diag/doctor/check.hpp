@@ -12,7 +12,7 @@
 
 namespace gdrkit::diag::doctor {
 
-/// unknown: the fact could not be read or is malformed. Never a guess, and never silently ok.
+/// unknown: the fact could not be read or is malformed. It is never guessed and never reported as ok.
 enum class State { ok, info, warn, fail, skip, unknown };
 [[nodiscard]] const char* name_of(State state);
 
@@ -24,41 +24,41 @@ struct Remedy {
   const char* verify;
 };
 
-/// What `doctor fix` writes for a remedy, as root's commands and files. The default: nothing of it can be automated,
-/// and the remedy is written as a comment. ADDRESS, ADAPTER, PORT and INTERFACE stand for the finding's object, each as
-/// a word of its own outside quotes.
+/// What `doctor fix` writes for a remedy, as root's commands and files. By default the remedy is written as a comment,
+/// because it cannot be automated. ADDRESS, ADAPTER, PORT and INTERFACE are replaced by the finding's object where they
+/// stand as separate words outside quotes.
 struct Steps {
   const char* now = "";          ///< lines of POSIX shell that take effect at once
-  const char* file = "";         ///< a file of our own (gdrkit-*) that makes it last
-  const char* text = "";         ///< the file's lines; one that names the object is written once for each object
-  const char* enable = "";       ///< lines of POSIX shell that follow the file
-  const char* boot_option = "";  ///< a word for the command line of Linux
+  const char* file = "";         ///< a file of our own (gdrkit-*) that makes the change permanent
+  const char* text = "";         ///< the file's lines; a line that names the object is written once per object
+  const char* enable = "";       ///< lines of POSIX shell to run after writing the file
+  const char* boot_option = "";  ///< a word for the Linux command line
   const char* risk = "";         ///< what the remedy may break
   [[nodiscard]] bool is_manual() const noexcept { return now[0] == '\0' && file[0] == '\0' && boot_option[0] == '\0'; }
 };
 
-/// Printed by `explain`, and why and remedy below each warn and fail.
+/// Printed by `explain`, and as why and remedy below each warn and fail.
 struct Advice {
   const char* reads;
   const char* why;
   Remedy remedy;
-  const char* trap;  ///< what may mislead; "" if nothing
+  const char* trap;  ///< possible misinterpretation; "" if none
   Steps steps{};
-  std::vector<RecordedPath> paths{};  ///< what the check reads and snapshot/paths.def does not name
+  std::vector<RecordedPath> paths{};  ///< files that the check reads and snapshot/paths.def does not list
 };
 
 struct Finding {
   State state;
   std::string subject;  ///< the object: a PCI address, a port, a file
-  std::string text;     ///< what it is, with the value that was read
-  std::string command;  ///< a remedy for this very object; "" for that of the advice
+  std::string text;     ///< the finding, with the value that was read
+  std::string command;  ///< remedy for this object; "": the remedy of the advice
 };
 
-/// Collects findings. Their text is one printable line of bounded length, whatever a file holds.
+/// Collects findings. Each text is one printable line of bounded length, regardless of the file's contents.
 class Findings {
  public:
   void add(State state, const std::string& subject, const std::string& text, const std::string& command = "");
-  /// The finding for a fact that is needed and missing.
+  /// Adds a finding for a required fact that is missing.
   template <class T>
   void add_unknown(const std::string& subject, const topology::Fact<T>& fact) {
     add(State::unknown, subject, fact.reason);
@@ -74,7 +74,7 @@ struct Check {
   const char* group;
   const char* title;
   Level level;
-  bool is_required;  ///< an unknown here leaves the whole verdict open: exit code 3
+  bool is_required;  ///< an unknown makes the whole verdict unknown: exit code 3
   const Advice* advice;
   void (*run)(const Machine& machine, Findings& findings);
 };
@@ -87,7 +87,7 @@ struct Check {
 
 [[nodiscard]] const std::vector<Check>& all_checks();
 
-/// The machine's GPUs. Without any it adds a finding: skip, or unknown if the list cannot be read.
+/// The machine's GPUs. If there are none, adds a finding: skip, or unknown if the list cannot be read.
 [[nodiscard]] const std::vector<PciDevice>& gpus_or_skip(const Machine& machine, Findings& findings);
 [[nodiscard]] const std::vector<Adapter>& adapters_or_skip(const Machine& machine, Findings& findings);
 /// GPUs, then the adapters' devices, each once.

@@ -9,8 +9,8 @@
 
 namespace gdrkit::diag::doctor {
 
-/// Prints what differs, and writes it as a document gdrkit.doctor-diff/1 where --json says. ok: nothing; failed:
-/// something does.
+/// Prints the differences, and writes them as a document gdrkit.doctor-diff/1 if --json is given. Returns ok if there
+/// are none, failed otherwise.
 [[nodiscard]] cli::ExitCode print_difference(const Examination& left, const Examination& right,
                                              const cli::DocumentOption& json);
 

@@ -13,7 +13,7 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-/// Their texts are counts, which always differ: only their states are compared.
+/// Their texts contain counts, which always differ. Only their states are compared.
 constexpr const char* counting[] = {"pcie.aer", "nic.counters", "gpu.ecc", "gpu.xid", "iommu.faults", "bar1.free"};
 
 struct Sides {
@@ -42,7 +42,7 @@ bool is_same(const Check& check, const Sides& sides) {
                     });
 }
 
-/// A check of level probe is not run on a live machine at level quick, which is not a difference.
+/// At level quick a live machine skips the checks of level probe. That is not a difference.
 bool is_run(const Examination& examination, const Check& check) {
   const auto& not_run = examination.not_run;
   return std::find(not_run.begin(), not_run.end(), &check) == not_run.end();

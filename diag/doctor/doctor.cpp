@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// doctor: examines this machine, or a recording of one, and reports what is wrong, with evidence and remedy.
+// doctor: examines this machine, or a recording of one, and reports faults with evidence and remedy.
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,46 +41,43 @@ cli::CommandLine command_line(Options* options) {
   line.name = "doctor";
   line.uses_device = false;
   line.summary =
-      "What is wrong with this machine for GPUDirect, with evidence and remedy. Changes nothing; reads only files "
-      "unless --level probe or cuda is given.";
+      "Reports faults that affect GPUDirect on this machine, with evidence and remedy. Changes nothing and reads only "
+      "files, unless --level probe or cuda is given.";
   line.exit_codes =
       "0 no failure, 1 failures (--watch: errors grew), 2 wrong usage, 3 required facts could not be read, 4 --root is "
-      "not a recording; fix and --prom: 0 printed";
+      "not a recording; fix and --prom: 0 if printed";
   line.example =
       "gdrkit doctor\n  gdrkit doctor --level probe\n  gdrkit doctor --only pcie,acs.redirect --json\n  gdrkit doctor "
       "explain acs.redirect\n  gdrkit doctor fix > remedies.sh\n  gdrkit doctor --watch 5\n  gdrkit doctor --root "
       "RECORDING --strict";
   line.options = {
-      {'\0', "only", "LIST", &options->selection.only,
-       "run only these checks: IDs, groups or prefixes of IDs (acs*), separated by commas", false},
+      {'\0', "only", "LIST", &options->selection.only, "run only these IDs, groups or ID prefixes (acs*), by commas",
+       false},
       {'\0', "skip", "LIST", &options->selection.skip, "do not run these checks", false},
-      {'\0', "level", "LEVEL", &options->level,
-       "quick (reads files), probe (also opens devices and asks NVML and libibverbs) or cuda (also starts CUDA)",
+      {'\0', "level", "LEVEL", &options->level, "quick (files), probe (+ devices, NVML, libibverbs) or cuda (+ CUDA)",
        false},
-      {'\0', "strict", "", &options->is_strict, "warnings count as failures, every unknown as a required fact", false},
-      {'\0', "expect-gpus", "N", &options->expected_gpus, "fail if the machine has another number of GPUs (gpu.count)",
-       false, false},
-      {'\0', "root", "FOLDER|ARCHIVE|-", &options->root,
-       "read a recording of a machine (- for stdin) instead of this one", false},
-      {'\0', "short", "", &options->is_short, "only failures and warnings, one line each", false},
-      {'\0', "verbose", "", &options->is_verbose, "also what is ok and what does not apply", false},
+      {'\0', "strict", "", &options->is_strict, "count warnings as failures, unknowns as required", false},
+      {'\0', "expect-gpus", "N", &options->expected_gpus, "fail if the number of GPUs is not N (gpu.count)", false,
+       false},
+      {'\0', "root", "FOLDER|ARCHIVE|-", &options->root, "read this recording (- for stdin) instead of this machine",
+       false},
+      {'\0', "short", "", &options->is_short, "print only failures and warnings, one line each", false},
+      {'\0', "verbose", "", &options->is_verbose, "also print checks that are ok or do not apply", false},
       cli::json_option(&options->json, "diag/doctor/README.md"),
-      {'\0', "prom", "", &options->is_prom, "print metrics for the textfile collector of Prometheus' node_exporter",
-       false},
-      {'\0', "watch", "SECONDS", &options->watch_seconds,
-       "poll the counters of adapters and links, print those that grow (--json: one object per line)", false, false},
-      {'\0', "count", "N", &options->watch_count, "with --watch: end after N polls; 0: when interrupted", false},
+      {'\0', "prom", "", &options->is_prom, "print metrics for node_exporter's textfile collector", false},
+      {'\0', "watch", "SECONDS", &options->watch_seconds, "poll adapter and link counters, print those that grow",
+       false, false},
+      {'\0', "count", "N", &options->watch_count, "stop --watch after N polls (0: until interrupted)", false},
   };
-  line.operands = {
-      &options->words,
-      "list | explain ID | fix [ID...] | diff A B",
-      "list: list all checks; explain ID: what it reads, why it matters, the remedy; fix: print the remedies of all "
-      "findings, or of the given checks, as a shell script (runs nothing); diff: compare two recordings",
-      {"list", "explain", "fix", "diff"}};
+  line.operands = {&options->words,
+                   "list | explain ID | fix [ID...] | diff A B",
+                   "list: list all checks; explain ID: what it reads, why it matters, the remedy; fix: print the "
+                   "remedies as a shell script without running it; diff: compare two recordings",
+                   {"list", "explain", "fix", "diff"}};
   return line;
 }
 
-/// Throws Failure(usage) for what cannot go together.
+/// Throws Failure(usage) for options that conflict.
 void refuse_contradictions(const Options& options) {
   const auto& levels = level_names();
   if (std::find(levels.begin(), levels.end(), options.level) == levels.end())
@@ -89,21 +86,23 @@ void refuse_contradictions(const Options& options) {
   const int formats = int{options.json.is_on_stdout()} + options.is_prom + options.is_short + options.is_verbose;
   if (options.is_fix && (formats > 0 || options.json.is_given))
     throw cli::Failure(cli::ExitCode::usage,
-                       "fix prints only a shell script: 'gdrkit doctor --json' has the remedies too");
-  if (formats > 1) throw cli::Failure(cli::ExitCode::usage, "--json, --prom, --short and --verbose exclude each other");
+                       "cannot combine these options with 'fix', which prints a shell script; use 'gdrkit doctor "
+                       "--json' for the remedies as JSON");
+  if (formats > 1)
+    throw cli::Failure(cli::ExitCode::usage, "--json, --prom, --short and --verbose are mutually exclusive");
   if (options.watch_seconds.empty()) {
-    if (options.watch_count != 0) throw cli::Failure(cli::ExitCode::usage, "--count needs --watch SECONDS");
+    if (options.watch_count != 0) throw cli::Failure(cli::ExitCode::usage, "--count requires --watch SECONDS");
     return;
   }
   const Selection& selection = options.selection;
   if (options.is_fix || options.is_prom || options.is_short || options.is_verbose || options.is_strict ||
       options.expected_gpus != unset || options.level != "quick" || !selection.only.empty() || !selection.skip.empty())
     throw cli::Failure(cli::ExitCode::usage,
-                       "--watch polls counters and runs no check: it accepts only --count, --json and --root");
+                       "--watch polls counters and runs no checks; it accepts only --count, --json and --root");
   if (options.json.is_in_file())
     throw cli::Failure(cli::ExitCode::usage,
-                       "--watch prints one JSON object per poll to standard output: leave out FILE of --json");
-  if (options.watch_count < 0) throw cli::Failure(cli::ExitCode::usage, "--count: give the number of polls");
+                       "--watch prints one JSON object per poll to standard output; use --json without FILE");
+  if (options.watch_count < 0) throw cli::Failure(cli::ExitCode::usage, "--count requires the number of polls");
 }
 
 cli::ExitCode run(const Options& options, Level level) {
@@ -128,7 +127,7 @@ cli::ExitCode run(const Options& options, Level level) {
     print_examination_prom(examination, machine);
     return cli::ExitCode::ok;
   }
-  // A check that --only or --skip leaves out may be the one that rules a pair out: then there is no verdict.
+  // Without a verdict: a check that --only or --skip leaves out may be the one that rules a pair out.
   const bool has_all = options.selection.only.empty() && options.selection.skip.empty();
   const auto verdicts = has_all ? std::optional(give_verdicts(examination, machine)) : std::nullopt;
   const Verdicts* given = verdicts.has_value() ? &*verdicts : nullptr;
@@ -143,7 +142,7 @@ cli::ExitCode run(const Options& options, Level level) {
   return examination.code;
 }
 
-/// Counters, and what needs more than files, are compared as far as both sides have them.
+/// Compares counters and facts of level probe only if both sides have them.
 cli::ExitCode run_diff(const Options& options) {
   if (options.words.size() != 3 || options.is_prom || options.is_short || options.is_verbose || options.root != "/" ||
       options.expected_gpus != unset || !options.watch_seconds.empty())
@@ -187,8 +186,9 @@ cli::ExitCode run_doctor(cli::Front front, int argc, char** argv) {
   if (!words.empty() && words[0] == "diff") return run_diff(options);
   options.is_fix = !words.empty() && words[0] == "fix";
   if (!words.empty() && !options.is_fix) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("'%s' is not 'list', 'explain ID', 'fix [ID...]' or 'diff A B'", words[0].c_str()));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("invalid argument '%s': use 'list', 'explain ID', 'fix [ID...]' or 'diff A B'", words[0].c_str()));
   }
   if (options.is_fix) options.selection.only.insert(options.selection.only.end(), words.begin() + 1, words.end());
   refuse_contradictions(options);

@@ -11,7 +11,7 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-/// What a check is said to be: its worst finding.
+/// The state of a check: that of its worst finding.
 State worst_of(const CheckResult& result) {
   constexpr int rank[] = {1, 2, 4, 5, 0, 3};  // by State
   State worst = State::skip;
@@ -23,7 +23,7 @@ State worst_of(const CheckResult& result) {
 
 bool is_figure(double value) { return value > 0 && value < 1000; }
 
-/// The bytes of a label are the machine's, the number of series is bounded by its devices.
+/// Label values come from the machine; the number of series is bounded by the number of its devices.
 void add_counters(const Counters& counters, MetricText& metrics) {
   metrics.start("gdrkit_adapter_counter_total", "counter",
                 "Counters of the ports of RDMA adapters (kind: error, stress, traffic).");

@@ -57,14 +57,14 @@ void print_advice(const Advice& advice, const std::string& command, const std::s
   print_wrapped(start + "verify  ", indent_of_advice, verify);
 }
 
-/// `text` with the finding's object in the place of ADDRESS, ADAPTER ...; unchanged where one of them is not known, or
-/// where a device and its port are meant, which are two objects.
+/// `text` with the finding's object in place of ADDRESS, ADAPTER etc. Returns the text unchanged if one of them is
+/// unknown, or if it means both a device and its port.
 std::string filled_or_plain(const std::string& text, const FaultObject& object) {
   if (text.find("ADDRESS") != std::string::npos && text.find("PORT") != std::string::npos) return text;
   return cli::printable(filled(text, object, Quoting::none).value_or(text));
 }
 
-/// The text without the object's name, so that findings which differ only in the name are one line.
+/// The text without the object's name. Findings that differ only in the name are printed as one line.
 std::string kind_of(const Finding& finding) {
   std::string kind = finding.text;
   if (finding.subject.empty()) return kind;
@@ -75,15 +75,15 @@ std::string kind_of(const Finding& finding) {
 
 void print_line(const Terminal& terminal, const Check& check, const Finding& finding, unsigned others) {
   const std::string more = others == 0 ? "" : cli::format(" and %u more", others);
-  // "/proc/cmdline: No such file": the text may begin with the object already.
+  // The text may already begin with the object: "/proc/cmdline: No such file".
   const bool is_in_text = others == 0 && finding.text.rfind(finding.subject + ":", 0) == 0;
   const std::string subject = is_in_text || finding.subject.empty() ? "" : finding.subject + more + ": ";
   print_wrapped(terminal.mark_of(finding.state) + " ", indent,
                 cli::format("%-16s ", check.id) + subject + finding.text);
 }
 
-/// The findings of one check in `state`: one line for each fault, and one for all others that report the same of
-/// several objects. The advice follows the first fault, and each fault whose remedy is for another object.
+/// Prints the findings of one check in `state`: one line per fault, and one line for all others with the same text. The
+/// advice follows the first fault, and each fault whose remedy differs.
 void print_result(const CheckResult& result, State state, const Machine& machine, const Terminal& terminal) {
   std::map<std::string, unsigned> alike;
   for (const Finding& finding : result.findings) {
@@ -108,7 +108,7 @@ void print_result(const CheckResult& result, State state, const Machine& machine
   }
 }
 
-/// Each reason once, with the checks that do not apply for it.
+/// Each reason once, with the checks that do not apply for that reason.
 void print_skipped(const Examination& examination, const Terminal& terminal) {
   std::map<std::string, std::string> checks;
   for (const CheckResult& result : examination.results) {
@@ -133,21 +133,21 @@ std::size_t checks_with(State state, const Examination& examination) {
   return static_cast<std::size_t>(std::count_if(examination.results.begin(), examination.results.end(), has_it));
 }
 
-/// What was left out, and what to do next.
+/// What was not run or not shown, and the next commands.
 void print_end(const Examination& examination, const Machine& machine, bool is_verbose) {
   const auto count = [&](State state) { return examination.counts[static_cast<std::size_t>(state)]; };
   if (!is_verbose && count(State::ok) + count(State::skip) > 0)
     std::printf("--verbose also lists what is ok and what does not apply\n");
   const std::size_t unknown = checks_with(State::unknown, examination);
   if (unknown > 0 && machine.view.is_live() && geteuid() != 0) {
-    std::printf("%s could not read all facts; root can: sudo gdrkit doctor%s%s\n",
+    std::printf("%s could not read all facts; run it as root: sudo gdrkit doctor%s%s\n",
                 cli::counted(unknown, "check").c_str(), examination.level == Level::quick ? "" : " --level ",
                 examination.level == Level::quick ? "" : name_of(examination.level));
   } else if (unknown > 0) {
-    std::printf("%s could not read all facts: ???? gives the reason\n", cli::counted(unknown, "check").c_str());
+    std::printf("%s could not read all facts; see ???? for the reason\n", cli::counted(unknown, "check").c_str());
   }
   if (!examination.not_run.empty())
-    std::printf("%s not run, because they open devices: add --level probe\n",
+    std::printf("%s not run, because they open devices; add --level probe\n",
                 cli::counted(examination.not_run.size(), "check").c_str());
   if (count(State::warn) + count(State::fail) > 0) {
     std::printf(
@@ -207,7 +207,7 @@ void print_explanation(const Check& check) {
   part("remedy (" + conditions_of(advice.remedy) + ")", advice.remedy.command);
   part("how to verify", advice.remedy.verify);
   part("what it may break", advice.steps.risk);
-  part("what may mislead", advice.trap);
+  part("possible misinterpretation", advice.trap);
 }
 
 }  // namespace gdrkit::diag::doctor

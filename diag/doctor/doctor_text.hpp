@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The doctor's output for people.
+// The doctor's human-readable output.
 #pragma once
 
 #include "diag/doctor/examination.hpp"
@@ -9,8 +9,8 @@
 
 namespace gdrkit::diag::doctor {
 
-/// Counts first, then findings by state: failures, warnings (both with why and remedy), unknown, info, and if
-/// is_verbose what is ok and what does not apply. Then `verdicts` (nullptr: none) and what to do next.
+/// Prints counts, then findings by state: failures and warnings with why and remedy, unknown, info, and if is_verbose
+/// also ok and skipped. Then prints `verdicts` (nullptr: none) and what to do next.
 void print_examination_text(const Examination& examination, const Machine& machine, const Verdicts* verdicts,
                             const Terminal& terminal, bool is_verbose);
 /// Counts, failures, warnings, without advice.

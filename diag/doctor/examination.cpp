@@ -7,15 +7,15 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-/// `word` is an ID, a group, or what stands before the dot of an ID (`env` is the group `environment`); a final * makes
-/// it the start of an ID.
-bool answers_to(const Check& check, const std::string& word) {
+/// `word` is an ID, a group, or the part of an ID before the dot (`env` is the group `environment`). A final * matches
+/// any ID that starts with the word.
+bool does_match(const Check& check, const std::string& word) {
   if (!word.empty() && word.back() == '*') return std::string(check.id).rfind(word.substr(0, word.size() - 1), 0) == 0;
   const std::string id = check.id;
   return word == id || word == check.group || word == id.substr(0, id.find('.'));
 }
 
-/// "a,b" given as one word is two.
+/// "a,b" given as one word counts as two.
 std::vector<std::string> split(const std::vector<std::string>& words) {
   std::vector<std::string> parts;
   for (const std::string& word : words) {
@@ -31,10 +31,10 @@ std::vector<std::string> split(const std::vector<std::string>& words) {
 void refuse_unknown_words(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const auto& checks = all_checks();
-    if (std::none_of(checks.begin(), checks.end(), [&](const Check& check) { return answers_to(check, word); })) {
+    if (std::none_of(checks.begin(), checks.end(), [&](const Check& check) { return does_match(check, word); })) {
       throw cli::Failure(
           cli::ExitCode::usage,
-          cli::format("no check or group is called '%s'; 'gdrkit doctor list' lists them", word.c_str()));
+          cli::format("unknown check or group '%s'; run 'gdrkit doctor list' to list them", word.c_str()));
     }
   }
 }
@@ -51,7 +51,7 @@ cli::ExitCode code_of(const Examination& examination, bool is_strict) {
   return cli::ExitCode::ok;
 }
 
-/// A recording holds what level probe found, so there the level does not matter.
+/// A recording holds the results of level probe, so the level is ignored for it.
 bool is_out_of_reach(const Check& check, const MachineView& view, Level level) {
   return view.is_live() && level == Level::quick && check.level == Level::probe;
 }
@@ -63,14 +63,14 @@ const Check& check_named(const std::string& id) {
   const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return id == check.id; });
   if (found != checks.end()) return *found;
   throw cli::Failure(cli::ExitCode::usage,
-                     cli::format("no check has the ID '%s'; 'gdrkit doctor list' lists them", id.c_str()));
+                     cli::format("unknown check ID '%s'; run 'gdrkit doctor list' to list them", id.c_str()));
 }
 
 void refuse_without_probe(const Selection& selection, const MachineView& view) {
   for (const std::string& word : split(selection.only)) {
     const auto& checks = all_checks();
     const auto can_run = [&](const Check& check) {
-      return answers_to(check, word) && !is_out_of_reach(check, view, selection.level);
+      return does_match(check, word) && !is_out_of_reach(check, view, selection.level);
     };
     if (std::any_of(checks.begin(), checks.end(), can_run)) continue;
     throw cli::Failure(cli::ExitCode::usage,
@@ -85,7 +85,7 @@ std::vector<const Check*> select(const Selection& selection) {
   refuse_unknown_words(skip);
   std::vector<const Check*> chosen;
   for (const Check& check : all_checks()) {
-    const auto named = [&](const std::string& word) { return answers_to(check, word); };
+    const auto named = [&](const std::string& word) { return does_match(check, word); };
     const bool is_wanted = only.empty() || std::any_of(only.begin(), only.end(), named);
     if (is_wanted && std::none_of(skip.begin(), skip.end(), named)) chosen.push_back(&check);
   }
@@ -108,7 +108,8 @@ Examination examine(const Machine& machine, const std::string& root, const std::
     }
     Findings findings;
     check->run(machine, findings);
-    if (findings.all().empty()) findings.add(State::skip, "", "this machine has nothing that this check examines");
+    if (findings.all().empty())
+      findings.add(State::skip, "", "this check does not apply: the machine has none of the objects that it examines");
     for (const Finding& finding : findings.all()) ++examination.counts[static_cast<std::size_t>(finding.state)];
     examination.results.push_back({check, findings.all()});
   }

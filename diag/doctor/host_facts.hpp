@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HostFacts: which machine was examined, in words for the head of an output.
+// HostFacts: a description of the examined machine for the head of an output.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace gdrkit::diag::doctor {
 
-/// All of it printable ASCII; "" where the machine does not report it.
+/// All in printable ASCII; "" if the machine does not report it.
 struct HostFacts {
   std::string name;
   std::string distribution;  ///< "Ubuntu 24.04.1 LTS"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t longest_value = 200;
 
-/// The format must be UTF-8: bytes that are not printable ASCII become '?'.
+/// The format requires UTF-8: bytes that are not printable ASCII become '?'.
 std::string escaped(const std::string& value) {
   std::string text;
   for (const char character : value.substr(0, longest_value)) {

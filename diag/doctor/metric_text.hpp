@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MetricText: metrics in the text format that Prometheus' node_exporter takes from a file.
+// MetricText: metrics in the text format that Prometheus' node_exporter reads from a file.
 #pragma once
 
 #include <set>
@@ -14,9 +14,9 @@ using Labels = std::vector<std::pair<const char*, std::string>>;
 
 class MetricText {
  public:
-  /// Starts a metric; what is added next belongs to it. `type`: gauge or counter.
+  /// Starts a metric; later calls of add() add to it. `type`: gauge or counter.
   void start(const char* name, const char* type, const char* help);
-  /// Once for each set of labels: what comes again is left out, since a repeated series makes the whole file invalid.
+  /// Ignores a set of labels that was added before, since a repeated series makes the whole file invalid.
   void add(const Labels& labels, double value);
   void add(const Labels& labels, unsigned long long value);
   [[nodiscard]] const std::string& text() const noexcept { return text_; }

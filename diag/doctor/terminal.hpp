@@ -11,12 +11,12 @@ namespace gdrkit::diag::doctor {
 
 class Terminal {
  public:
-  /// Colour when `is_terminal` and TERM is neither "" nor dumb; CLICOLOR_FORCE (not 0) turns it on, NO_COLOR (not "")
-  /// off whatever else is set.
+  /// Uses colour if `is_terminal` and TERM is neither "" nor dumb. CLICOLOR_FORCE (not 0) turns it on. NO_COLOR (not
+  /// "") turns it off and takes precedence.
   [[nodiscard]] static Terminal from_environment(bool is_terminal);
   explicit Terminal(bool has_colour) : has_colour_(has_colour) {}
 
-  /// Four characters. The meaning does not depend on the colour.
+  /// Four characters. They are distinct without colour.
   [[nodiscard]] std::string mark_of(State state) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// env: the fewest settings that libraries need on this machine, and what is wrong with the present ones.
+// env: the minimal settings that libraries need on this machine, and the faults of the current ones.
 #include <algorithm>
 
 #include "cli/interface/common_options.hpp"
@@ -14,7 +14,8 @@ namespace {
 std::vector<CommLibrary> libraries_of(const std::vector<std::string>& words) {
   std::string names;
   for (const CommLibrary library : all_libraries) names += (names.empty() ? "" : ", ") + std::string(name_of(library));
-  if (words.empty()) throw cli::Failure(cli::ExitCode::usage, "gdrkit env: name a library: " + names);
+  if (words.empty())
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit env: no library given; use one or more of " + names);
   std::vector<CommLibrary> libraries;
   for (const std::string& word : words) {
     const auto is_it = [&](CommLibrary library) { return word == name_of(library); };
@@ -48,7 +49,7 @@ cli::ExitCode run_env(cli::Front front, int argc, char** argv) {
   std::string root = "/";
   std::string level = "quick";
   std::string format_name = "sh";
-  Wishes wishes;
+  UserOptions user_options;
   std::vector<std::string> names = format_names();
   names.emplace_back("json");
   std::vector<std::string> fabrics = {"rail", "ecmp"};
@@ -58,28 +59,27 @@ cli::ExitCode run_env(cli::Front front, int argc, char** argv) {
   line.name = "env";
   line.uses_device = false;
   line.summary =
-      "The fewest settings that libraries need on this machine, each with its reason, and what is wrong with the "
-      "present settings.";
+      "Prints the minimal settings that libraries need on this machine, with reasons, and the faults of the current "
+      "settings.";
   line.exit_codes = "0 ok, 2 wrong usage, 4 --root is not a recording";
   line.example =
       "gdrkit env nccl ucx\n  gdrkit env ucx --format slurm --reserve-irq\n  gdrkit env openmpi --format ompi\n  "
       "gdrkit env nccl --root RECORDING --json";
   line.options = {
       {'\0', "format", "NAME", cli::Choice{names, &format_name, ""},
-       "sh (exports), dotenv, json, a configuration file or arguments of a launcher", false},
-      {'\0', "fabric", "KIND", cli::Choice{fabrics, &wishes.fabric, ""},
-       "rail: one switch for each adapter; ecmp: many equal-cost paths", false, false},
-      {'\0', "assert", "", &wishes.is_strict, "prefer an error to a slower path", false},
+       "output: sh, dotenv, json, a configuration file or launcher", false},
+      {'\0', "fabric", "KIND", cli::Choice{fabrics, &user_options.fabric, ""},
+       "rail: one switch per adapter; ecmp: equal-cost paths", false, false},
+      {'\0', "assert", "", &user_options.is_strict, "prefer an error to a slower path", false},
       {'\0', "reserve-irq", "", &reserves, "keep the first core of each rank free for interrupts", false},
-      {'\0', "root", "FOLDER|ARCHIVE|-", &root, "read a recording of a machine (- for stdin) instead of this one",
-       false},
+      {'\0', "root", "FOLDER|ARCHIVE|-", &root, "read this recording (- for stdin) instead of this machine", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
-       "quick reads files; probe also asks NVML and libibverbs; cuda also starts CUDA", false},
+       "quick (files), probe (+ NVML, libibverbs) or cuda (+ CUDA)", false},
       cli::json_option(&json, "diag/env/README.md"),
   };
   line.operands = {&words,
                    "LIBRARY",
-                   "nccl, ucx, nvshmem, openmpi, mvapich2: one or more of them",
+                   "one or more of nccl, ucx, nvshmem, openmpi, mvapich2",
                    {"nccl", "ucx", "nvshmem", "openmpi", "mvapich2"}};
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
   const auto libraries_wanted = libraries_of(words);
@@ -89,7 +89,7 @@ cli::ExitCode run_env(cli::Front front, int argc, char** argv) {
   const Environment environment(view);
   const Libraries libraries(view);
   const RankLayout layout = lay_out(view, links_of(machine.probe.nvml), recorded_cpus(view), reserves);
-  const Facts facts = gather(machine, environment, libraries, layout, wishes);
+  const Facts facts = gather(machine, environment, libraries, layout, user_options);
   const Document document{root, propose(libraries_wanted, facts), judge(machine, root, depth)};
   if (format_name == "json" && !json.is_given) json = {true, ""};
   if (json.is_given) write_env_json(json, document);

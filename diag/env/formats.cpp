@@ -13,7 +13,7 @@
 namespace gdrkit::diag::env {
 namespace {
 
-/// A comment must not end early, whatever a file holds.
+/// A comment must stay on one line, regardless of the file's contents.
 std::string one_line(const std::string& text) {
   std::string line = cli::printable(text);
   std::replace(line.begin(), line.end(), '\n', ' ');
@@ -32,7 +32,7 @@ bool has_rank_settings(const Proposal& proposal) {
                      [](const ProposedRank& rank) { return !rank.settings.empty(); });
 }
 
-/// What several checks report in the same words is printed once.
+/// A text that several checks report is printed once.
 void print_judged(const std::vector<Judged>& judged) {
   std::vector<std::pair<std::string, std::string>> lines;
   for (const Judged& one : judged) {
@@ -66,7 +66,7 @@ bool print_head(const Document& document) {
   const bool is_empty = proposal.job.empty() && !has_rank_settings(proposal);
   if (is_empty && !proposal.ranks.empty())
     comment("nothing needs to be set for " + proposal.library_names() + " on this machine" +
-            (has_fault(document.judged) ? "; unset what is wrong above" : ""));
+            (has_fault(document.judged) ? "; unset the settings with faults above" : ""));
   return !is_empty;
 }
 
@@ -105,13 +105,14 @@ void print_dotenv(const Document& document) { print_assignments(document, ""); }
 void print_nccl_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::nccl))
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit env: nccl.conf is a file of NCCL: gdrkit env nccl --format nccl.conf");
+                       "gdrkit env: nccl.conf is a file of NCCL only; use gdrkit env nccl --format nccl.conf");
   print_assignments(document, "NCCL_");
 }
 
 void print_ucx_conf(const Document& document) {
   if (!document.proposal.is_for(CommLibrary::ucx) && !document.proposal.is_for(CommLibrary::openmpi))
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit env: ucx.conf is a file of UCX: gdrkit env ucx --format ucx.conf");
+    throw cli::Failure(cli::ExitCode::usage,
+                       "gdrkit env: ucx.conf is a file of UCX only; use gdrkit env ucx --format ucx.conf");
   print_assignments(document, "UCX_");
 }
 
@@ -150,15 +151,15 @@ void print_slurm(const Document& document) {
   }
   if (ranks.empty()) return;
   comment(
-      "srun binds ranks with CPU masks, if the job has all of these CPUs; 'srun --cpu-bind=none gdrkit bind -- "
-      "PROGRAM' binds within the CPUs that the job has");
+      "srun binds ranks with CPU masks if the job has all of these CPUs; otherwise use 'srun --cpu-bind=none gdrkit "
+      "bind -- PROGRAM', which binds within the job's CPUs");
   std::printf("srun --ntasks-per-node=%zu", ranks.size());
   if (masks.size() == ranks.size()) std::printf(" --cpu-bind=mask_cpu:%s", joined(masks, ",").c_str());
   if (nodes.size() == ranks.size()) std::printf(" --mem-bind=map_mem:%s", joined(nodes, ",").c_str());
   std::printf(" PROGRAM\n");
 }
 
-/// JSON strings are YAML strings.
+/// JSON strings are valid YAML strings.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char character : one_line(text))
@@ -240,7 +241,7 @@ void print_as(const std::string& format_name, const Document& document) {
   for (const Format& one : formats) {
     if (format_name == one.name) return one.print(document);
   }
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit env: there is no format '" + format_name + "'");
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit env: unknown format '" + format_name + "'");
 }
 
 }  // namespace gdrkit::diag::env

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Formats: a proposal as shells, configuration files and launchers take it.
+// Formats: a proposal as input for shells, configuration files and launchers.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace gdrkit::diag::env {
 
-/// What is set already, as the doctor's group environment judges it.
+/// The current settings, as judged by the doctor's group environment.
 struct Judged {
   std::string check;
   doctor::Finding finding;
@@ -24,14 +24,14 @@ struct Document {
   std::vector<Judged> judged;  ///< findings that are not ok
 };
 
-/// Names of formats, json apart.
+/// Names of formats, except json.
 [[nodiscard]] std::vector<std::string> format_names();
 /// Throws Failure(usage) for a file of another library.
 void print_as(const std::string& format_name, const Document& document);
-/// Where --json says.
+/// Writes to the destination of --json.
 void write_env_json(const cli::DocumentOption& option, const Document& document);
 
-/// "0x3ffc000...": the mask of CPUs as srun takes it.
+/// "0x3ffc000...": the mask of CPUs for srun.
 [[nodiscard]] std::string mask_of(const std::vector<int>& cpus);
 
 }  // namespace gdrkit::diag::env

@@ -15,8 +15,8 @@ std::vector<std::size_t> matched(const RankLayout& layout) {
   return adapters;
 }
 
-/// Why an active adapter that no GPU is matched with is not for GPUs' traffic; "" when nothing speaks against it.
-std::string beside_the_matched(const RankLayout& layout, const std::vector<std::size_t>& ours, std::size_t index) {
+/// Why an active adapter without a matched GPU is excluded from GPU traffic; "" if it is not.
+std::string exclusion_reason(const RankLayout& layout, const std::vector<std::size_t>& ours, std::size_t index) {
   if (ours.empty() || std::find(ours.begin(), ours.end(), index) != ours.end()) return {};
   const AdapterUse& use = layout.adapters[index];
   double slowest = layout.adapters[ours.front()].rate_gb_per_s;
@@ -27,7 +27,7 @@ std::string beside_the_matched(const RankLayout& layout, const std::vector<std::
   return {};
 }
 
-/// Removes what has the key of an earlier element: Open MPI's rules propose UCX's settings too.
+/// Removes elements whose key occurred before: Open MPI's rules also propose UCX's settings.
 template <class T, class Key>
 void keep_first(std::vector<T>* all, Key key) {
   std::vector<T> kept;
@@ -59,13 +59,13 @@ std::vector<std::string> devices_of(const Facts& facts) {
 }
 
 Facts gather(const Machine& machine, const Environment& environment, const Libraries& libraries,
-             const RankLayout& layout, const Wishes& wishes) {
-  Facts facts{machine, environment, libraries, layout, wishes, {}, {}};
+             const RankLayout& layout, const UserOptions& user_options) {
+  Facts facts{machine, environment, libraries, layout, user_options, {}, {}};
   const auto ours = matched(layout);
   for (std::size_t index = 0; index < layout.adapters.size(); ++index) {
     const AdapterUse& use = layout.adapters[index];
     if (!use.is_active) continue;
-    const std::string why = use.is_usable ? beside_the_matched(layout, ours, index) : use.why_not;
+    const std::string why = use.is_usable ? exclusion_reason(layout, ours, index) : use.why_not;
     if (why.empty() && is_plain(use.device())) {
       facts.chosen.push_back(index);
     } else {
@@ -73,7 +73,7 @@ Facts gather(const Machine& machine, const Environment& environment, const Libra
                                (why.empty() ? "its name has characters that launchers do not accept" : why));
     }
   }
-  // Which adapters to name is a guess as long as one of them is not known.
+  // While the state of one adapter is unknown, the list of adapters to name is a guess.
   const bool is_open =
       std::any_of(layout.adapters.begin(), layout.adapters.end(), [](const AdapterUse& use) { return use.is_unread; });
   if (is_open) facts.left_out.clear();
@@ -107,10 +107,10 @@ Proposal propose(const std::vector<CommLibrary>& libraries, const Facts& facts) 
     return proposal;
   }
   for (const AdapterUse& use : facts.layout.adapters) {
-    if (use.is_unread) proposal.notes.push_back("whether " + use.name + " can be used is not known: " + use.why_not);
+    if (use.is_unread) proposal.notes.push_back("whether " + use.name + " can be used is unknown: " + use.why_not);
   }
   if (facts.machine.adapter_outcome != Outcome::found && facts.machine.adapter_outcome != Outcome::absent) {
-    proposal.notes.push_back("the list of RDMA adapters is not known: " + facts.machine.adapter_reason);
+    proposal.notes.push_back("the list of RDMA adapters is unknown: " + facts.machine.adapter_reason);
   }
   constexpr void (*rules[])(const Facts&, Proposal*) = {&propose_nccl, &propose_ucx, &propose_nvshmem, &propose_openmpi,
                                                         &propose_mvapich2};

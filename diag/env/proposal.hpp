@@ -27,7 +27,7 @@ struct ProposedRank {
   RankPlace place;
   std::string gpu;      ///< GPU0
   std::string address;  ///< 0000:3b:00.0
-  std::string adapter;  ///< mlx5_0:1; "" without one
+  std::string adapter;  ///< mlx5_0:1; "" if there is none
   std::map<std::string, std::string> settings;
 };
 
@@ -38,14 +38,14 @@ struct Proposal {
   [[nodiscard]] bool is_for(CommLibrary library) const;
   /// "nccl,ucx"
   [[nodiscard]] std::string library_names() const;
-  std::string rank_reason;  ///< of the settings in `ranks`; "" when there are none
+  std::string rank_reason;  ///< of the settings in `ranks`; "" if there are none
   std::vector<ProposedRank> ranks;
-  std::vector<std::string> notes;  ///< what to know, or to measure, before one sets more
+  std::vector<std::string> notes;  ///< facts to consider or measure before adding settings
   std::uint64_t matching = 0;      ///< Matching::hash
 };
 
-/// What only the user knows about the network and the program.
-struct Wishes {
+/// Options about the network and the program, which only the user knows.
+struct UserOptions {
   std::string fabric;      ///< "rail", "ecmp" or ""
   bool is_strict = false;  ///< an error is better than a slower path
 };
@@ -56,28 +56,29 @@ struct Facts {
   const Environment& environment;
   const Libraries& libraries;
   const RankLayout& layout;
-  const Wishes& wishes;
+  const UserOptions& user_options;
 
-  std::vector<std::size_t> chosen;    ///< adapters for GPUs' traffic, in PCI order
-  std::vector<std::string> left_out;  ///< active adapters that are not, with the reason; none while one is unread
+  std::vector<std::size_t> chosen;  ///< adapters for GPUs' traffic, in PCI order
+  std::vector<std::string>
+      left_out;  ///< active adapters that are not chosen, with the reason; empty while one is unread
 };
 
-/// Which of the adapters are chosen: those that are usable, less what no GPU is matched with and is slower or of
-/// another network than those that one is.
+/// Chooses the adapters: all usable ones, except those without a matched GPU that are slower than the matched ones or
+/// on another network.
 [[nodiscard]] Facts gather(const Machine& machine, const Environment& environment, const Libraries& libraries,
-                           const RankLayout& layout, const Wishes& wishes);
+                           const RankLayout& layout, const UserOptions& user_options);
 
-/// One proposal that serves all of them: a setting, note or reason that several libraries share is in it once.
+/// One proposal for all libraries: a setting, note or reason that several share occurs once.
 [[nodiscard]] Proposal propose(const std::vector<CommLibrary>& libraries, const Facts& facts);
 
-/// One for each library; appended to what others proposed.
+/// One function per library; each appends to the proposal.
 void propose_nccl(const Facts& facts, Proposal* proposal);
 void propose_ucx(const Facts& facts, Proposal* proposal);
 void propose_nvshmem(const Facts& facts, Proposal* proposal);
 void propose_openmpi(const Facts& facts, Proposal* proposal);
 void propose_mvapich2(const Facts& facts, Proposal* proposal);
 
-/// Only letters, digits and .:_-+: a device name that every shell, file and launcher takes literally.
+/// True for letters, digits and .:_-+ only: every shell, file and launcher takes such a device name literally.
 [[nodiscard]] bool is_plain(const std::string& name);
 /// "mlx5_0:1,mlx5_1:1"
 [[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Rules for NCCL, which finds most of a machine itself.
+// Rules for NCCL, which detects most of a machine's properties itself.
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -25,7 +25,7 @@ void propose_adapters(const Facts& facts, Proposal* proposal) {
   if (facts.chosen.size() > most_adapters) proposal->notes.push_back("NCCL uses 32 adapters at most");
 }
 
-/// Network devices over which ranks could find each other: up, and neither loopback nor of containers.
+/// Network devices over which ranks could connect: up, and neither loopback nor belonging to containers.
 std::vector<std::string> candidates(const MachineView& view) {
   std::vector<std::string> devices;
   for (const std::string& device : view.names("/sys/class/net").value) {
@@ -51,7 +51,7 @@ void propose_interface(const Facts& facts, Proposal* proposal) {
        {"env.socket_if"}});
 }
 
-/// The index of a RoCE v2 GID with an IPv4 address that all chosen adapters have; -1 when there is none.
+/// The index of a RoCE v2 GID with an IPv4 address that all chosen adapters have; -1 if there is none.
 int common_gid(const Facts& facts) {
   std::set<int> common;
   bool is_first = true;
@@ -98,10 +98,10 @@ void propose_gid(const Facts& facts, Proposal* proposal) {
 }
 
 void propose_fabric(const Facts& facts, Proposal* proposal) {
-  if (facts.wishes.fabric == "rail") {
+  if (facts.user_options.fabric == "rail") {
     proposal->job.push_back({"NCCL_CROSS_NIC", "0", "requested with --fabric rail: rings stay on their rail", {}});
   }
-  if (facts.wishes.fabric == "ecmp") {
+  if (facts.user_options.fabric == "ecmp") {
     proposal->job.push_back(
         {"NCCL_IB_QPS_PER_CONNECTION", "4", "requested with --fabric ecmp: several connections use several paths", {}});
     proposal->job.push_back({"NCCL_IB_SPLIT_DATA_ON_QPS",
@@ -111,7 +111,7 @@ void propose_fabric(const Facts& facts, Proposal* proposal) {
   }
 }
 
-/// NVIDIA's Grace: GPUs with NVLink-C2C reach its adapters directly, which files do not show.
+/// NVIDIA's Grace: GPUs with NVLink-C2C access its adapters directly, which files do not show.
 bool is_grace(const MachineView& view) {
   const auto cpus = view.text("/proc/cpuinfo");
   return labelled(cpus, "CPU implementer").value == "0x41" && labelled(cpus, "CPU part").value == "0xd4f";

@@ -14,7 +14,7 @@ bool is_near(PathClass nearness) {
   return nearness == PathClass::pix || nearness == PathClass::pxb || nearness == PathClass::chip_host;
 }
 
-/// Each GPU has an adapter that is nearer to it than all others.
+/// True if each GPU has one adapter that is nearer to it than all others.
 bool has_one_adapter_each(const Proposal& proposal) {
   return proposal.ranks.size() > 1 &&
          std::all_of(proposal.ranks.begin(), proposal.ranks.end(), [](const ProposedRank& rank) {
@@ -31,7 +31,7 @@ bool is_cut_short(const std::string& transports) {
              : !(has("cuda,") || has("cuda_copy,")) || !(has("rc") || has("dc") || has("ib,") || has("ud"));
 }
 
-/// Whether NVSHMEM's own distances lead a GPU to another adapter than the one matched with it.
+/// True if NVSHMEM's own distances select another adapter for a GPU than the matched one.
 bool differs_for_nvshmem(const Facts& facts, const RankPlace& place) {
   const auto& tree = facts.layout.tree;
   const auto distance = [&](std::size_t adapter) {
@@ -65,7 +65,7 @@ void propose_ucx(const Facts& facts, Proposal* proposal) {
          "the list in " + transports->place() + " excludes RDMA or GPU memory; unsetting it works as well",
          {"env.ucx"}});
   }
-  if (facts.wishes.is_strict && !facts.chosen.empty()) {
+  if (facts.user_options.is_strict && !facts.chosen.empty()) {
     proposal->job.push_back({"UCX_IB_GPU_DIRECT_RDMA",
                              "y",
                              "requested with --assert: without direct access UCX fails instead of using a slower path",
@@ -139,7 +139,7 @@ void propose_openmpi(const Facts& facts, Proposal* proposal) {
   }
   if (!ucx.is_found()) {
     proposal->notes.push_back(
-        "UCX not found in the library folders of the system: if Open MPI comes with its own, set OMPI_MCA_pml=ucx and "
+        "UCX not found in the library folders of the system: if Open MPI includes its own, set OMPI_MCA_pml=ucx and "
         "OMPI_MCA_osc=ucx");
   } else {
     const std::string reason =

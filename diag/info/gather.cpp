@@ -38,7 +38,7 @@ gdrkit_context_info context_info(const gdrkit_open_options* options, int* result
   return info;
 }
 
-/// The choice depends only on the CPU and the mapping type, so the emulated device answers for every backend.
+/// The choice depends only on the CPU and the mapping type, so the emulated device's choice is valid for every backend.
 std::vector<CopyKernelInfo> gather_copy_kernels() {
   gdrkit_open_options options{};
   options.struct_size = sizeof(options);
@@ -103,8 +103,8 @@ std::vector<std::string> gather_missing(const Info& info) {
   return missing;
 }
 
-/// A process without CUDA cannot try everything: asks those again that may be chosen but cannot run.
-void ask_again_with_cuda(std::vector<BackendInfo>* backends) {
+/// Without CUDA some tests are impossible. Repeats them for backends that may be chosen but cannot run.
+void repeat_with_cuda(std::vector<BackendInfo>* backends) {
   const bool is_any_unusable = std::any_of(backends->begin(), backends->end(), [](const BackendInfo& backend) {
     return backend.is_automatic && !backend.is_usable;
   });
@@ -140,8 +140,8 @@ Info gather_info() {
     info.machine.gpu_pci_address = platform::to_string(info.gpus.front().gpu.address);
   }
   if (info.driver) info.machine.driver_version = "NVIDIA driver " + info.driver->version;
-  if (info.driver && !info.gpus.empty()) ask_again_with_cuda(&info.backends);
-  // Last: initialising CUDA must not change what the backends report for a process without it.
+  if (info.driver && !info.gpus.empty()) repeat_with_cuda(&info.backends);
+  // Runs last: initializing CUDA must not change what the backends report for a process without it.
   if (info.chosen_backend.empty() || info.is_emulated) info.missing = gather_missing(info);
   return info;
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// info: what this machine offers, and what it lacks.
+// info: the machine's backends, copy kernels and GPUs, and what is missing.
 #include "diag/info/info.hpp"
 
 #include <cstdio>
@@ -21,7 +21,7 @@ std::string size_text(std::uint64_t bytes) {
   return cli::format("%llu MiB", static_cast<unsigned long long>(bytes >> 20));
 }
 
-/// A line that is too long goes on in another, indented as far as `indent`.
+/// Wraps long lines and indents the continuation by `indent`.
 void print_line(const std::string& text, std::size_t indent) {
   std::printf("%s\n", cli::fitted(cli::printable(text), indent).c_str());
 }
@@ -67,7 +67,7 @@ void print_gpus(const Info& info) {
 
 void print_text(const Info& info, bool quiet) {
   if (info.is_emulated) {
-    std::printf("NOTE: GDRKIT_BACKEND is 'emulated': this says nothing about hardware\n");
+    std::printf("NOTE: GDRKIT_BACKEND is 'emulated': the output does not describe hardware\n");
   }
   print_line(std::string("gdrkit ") + gdrkit_version() + ", backend " +
                  (info.chosen_backend.empty() ? "none: no backend can run here" : info.chosen_backend),
@@ -104,7 +104,8 @@ cli::ExitCode run_info(cli::Front front, int argc, char** argv) {
   cli::CommandLine line;
   line.name = "info";
   line.summary =
-      "What this machine offers: backends (and why some cannot run), copy kernels, GPUs, settings, what is missing.";
+      "Prints the machine's backends (with reasons if they cannot run), copy kernels, GPUs, settings and missing "
+      "components.";
   line.example = "gdrkit info --json";
   cli::add_common_options(&line, &options);
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;

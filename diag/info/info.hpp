@@ -20,7 +20,7 @@ struct BackendInfo {
   std::string summary;
   bool is_usable = false;
   bool is_automatic = false;
-  int error = 0;       ///< positive errno when not usable
+  int error = 0;       ///< positive errno if not usable
   std::string reason;  ///< why not usable
 };
 
@@ -38,7 +38,7 @@ struct GpuInfo {
 
 struct Info {
   platform::Machine machine;
-  std::string chosen_backend;  ///< "" when none can run
+  std::string chosen_backend;  ///< "" if none can run
   bool is_emulated = false;
   std::string why_none;  ///< the library's error text if none can run
   std::vector<BackendInfo> backends;
@@ -50,7 +50,7 @@ struct Info {
 };
 
 [[nodiscard]] Info gather_info();
-/// Where --json says.
+/// Writes to the destination of --json.
 void write_info_json(const cli::DocumentOption& option, const Info& info);
 
 }  // namespace gdrkit::diag::info

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Acs: the ports between two devices, and what Access Control Services make of packets there.
+// Acs: the ports between two devices, and how their Access Control Services redirect packets.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ inline constexpr std::uint32_t acs_direct_translated = 0x40;
 inline constexpr std::uint32_t acs_redirects = acs_request_redirect | acs_completion_redirect | acs_egress_control;
 
 struct Acs {
-  std::uint32_t able = 0;  ///< what the port could do
-  std::uint32_t set = 0;   ///< what it does
+  std::uint32_t able = 0;  ///< bits that the port supports
+  std::uint32_t set = 0;   ///< bits that are set
 };
 
-/// Absent: the port has no ACS.
+/// Absent: the port does not have ACS.
 [[nodiscard]] Fact<Acs> read_acs(const MachineView& view, const std::string& port);
 
-/// The ports strictly below the bridge that both devices are behind; none when they share no bridge: then packets go
-/// through the processor anyway, and what the ports redirect does not matter.
+/// The ports strictly below the bridge that both devices are behind. Empty if they share no bridge: then packets pass
+/// through the processor anyway, and redirection by the ports does not matter.
 [[nodiscard]] std::set<std::string> ports_between(const PciDevice& a, const PciDevice& b);
 
 }  // namespace gdrkit::diag

@@ -23,7 +23,7 @@ topology::Fact<double> read_rate(const topology::MachineView& view, const std::s
   if (rate.value > 0 && rate.value < 1e6 && line.value.find(" Gb/sec") != std::string::npos) return rate;
   rate.value = 0;
   rate.outcome = topology::Outcome::malformed;
-  rate.reason = path + ": '" + line.value + "' is no rate";
+  rate.reason = path + ": '" + line.value + "' is not a rate";
   return rate;
 }
 

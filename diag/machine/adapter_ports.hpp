@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// AdapterPorts: the ports of an RDMA device, and whether a communication library would take the device.
+// AdapterPorts: the ports of an RDMA device, and whether a communication library would use the device.
 #pragma once
 
 #include <string>
@@ -24,17 +24,17 @@ enum class Usable { yes, no, unknown };
 struct AdapterPorts {
   std::string name;
   topology::Fact<std::string> guid;  ///< node_guid
-  std::string unread;                ///< not "": why the ports could not be listed
+  std::string unread;                ///< why the ports could not be listed; "" if they could
   std::vector<AdapterPort> ports;
   Usable usable = Usable::unknown;
-  std::string why;  ///< unless usable: the sentence
+  std::string why;  ///< the reason, unless usable
 
-  /// Of the fastest active port; 0 when none is known.
+  /// The rate of the fastest active port; 0 if unknown.
   [[nodiscard]] double best_rate() const;
 };
 
-/// In the order of `names`. A device counts when a port is active and has at least half the rate of the best one of
-/// the machine: libraries take active ports only, and slow ones beside fast ones are for storage or management.
+/// In the order of `names`. A device is usable if a port is active and has at least half the rate of the machine's best
+/// port: libraries use active ports only, and much slower ports are for storage or management.
 [[nodiscard]] std::vector<AdapterPorts> read_adapter_ports(const topology::MachineView& view,
                                                            const std::vector<std::string>& names);
 

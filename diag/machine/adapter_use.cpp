@@ -54,7 +54,7 @@ std::vector<AdapterUse> judge_adapters(const MachineView& view, const PciTree& t
   for (AdapterUse& use : uses) {
     if (!use.is_active) continue;
     for (const std::string& net : view.names("/sys/class/infiniband/" + use.name + "/device/net").value) {
-      // With only one adapter everything uses it.
+      // If only one adapter is active, all traffic uses it.
       if (net == route && active > 1) use.why_not = "the default route uses it (" + net + ")";
       if (view.presence("/sys/class/net/" + net + "/master") == topology::Outcome::found) {
         use.why_not = "its network device " + net + " belongs to a bond";

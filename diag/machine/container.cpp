@@ -11,14 +11,13 @@ using topology::Fact;
 using topology::MachineView;
 using topology::Outcome;
 
-/// What runtimes leave in the root of a container's files.
+/// Files that runtimes create in the root of a container.
 constexpr const char* left_files[] = {"/.dockerenv", "/run/.containerenv", "/.singularity.d"};
 /// Set by systemd-nspawn, podman and others; by Kubernetes for each pod; by Apptainer and its predecessor; by
 /// Charliecloud.
 constexpr const char* left_variables[] = {"container", "KUBERNETES_SERVICE_HOST", "APPTAINER_CONTAINER",
                                           "SINGULARITY_CONTAINER", "CH_RUNNING"};
-/// Parts of the names that runtimes give control groups, seen where the process is not given a namespace of its own for
-/// them.
+/// Parts of the names of control groups created by runtimes. A process sees them if it has no control group namespace.
 constexpr const char* group_names[] = {"/docker/", "/docker-",       "kubepods", "libpod-",
                                        "/crio-",   "cri-containerd", "/lxc"};
 
@@ -34,7 +33,7 @@ Fact<std::string> find_container(const MachineView& view) {
   };
   for (const char* path : left_files) {
     const auto node = view.node(path);
-    if (node.is_found()) return evidence(std::string(path) + " is there");
+    if (node.is_found()) return evidence(std::string(path) + " exists");
     if (node.is_unknown()) note_problem(node.reason);
   }
   const auto manager = view.line("/run/systemd/container");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Container: what shows that this process is in one. Nothing shows that it is in none.
+// Container: evidence that this process runs in a container. The absence of a container cannot be proven.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace gdrkit::diag {
 
-/// found: the first piece of evidence ("/.dockerenv is there"); absent: none of the known ones, which some runtimes
-/// do not leave; unreadable: none, and one that could not be looked at. An overlay at "/" is no evidence: machines
-/// without disks have one too.
+/// found: the first evidence ("/.dockerenv exists"). absent: none of the known evidence, which some runtimes do not
+/// create. unreadable: no evidence, but one source could not be read. An overlay at "/" is not evidence: diskless
+/// machines have one too.
 [[nodiscard]] topology::Fact<std::string> find_container(const topology::MachineView& view);
 
 }  // namespace gdrkit::diag

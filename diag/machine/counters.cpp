@@ -77,7 +77,7 @@ class Reader {
     if (speed.is_found() && width.is_found()) counters_.links[device.address] = {speed.value, width.value};
   }
 
-  /// The number that stands after `label` in the text, all decimal.
+  /// The number after `label` in the text, in decimal.
   void put(const std::string& path, const Fact<std::string>& text, const std::string& label, const CounterName& name,
            CounterKind kind) {
     if (text.is_absent()) return;

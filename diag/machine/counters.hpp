@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Counters: what adapters and PCIe links count, and the speed and width of links, at one look.
+// Counters: the counters of adapters and PCIe links, and the speed and width of links, at one point in time.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,11 @@ struct PcieLink {
 struct Counters {
   std::map<CounterName, Counter> counters;
   std::map<std::string, PcieLink> links;            ///< by PCI address, of GPUs and adapters
-  std::map<std::string, std::string> not_readable;  ///< path to reason; what is absent is not listed
+  std::map<std::string, std::string> not_readable;  ///< path to reason; absent files are not listed
 };
 
-/// Ports of adapters (port_counters.def); totals of AER of GPUs, adapters and the ports right above them; their links.
+/// Counters of adapter ports (port_counters.def); AER totals of GPUs, adapters and the ports directly above them; their
+/// links.
 [[nodiscard]] Counters read_counters(const Machine& machine);
 
 }  // namespace gdrkit::diag

@@ -22,7 +22,7 @@ constexpr int rdma_flush_options = 117;
 constexpr int rdma_writes_ordering = 118;
 constexpr int dma_buf = 124;
 
-/// A failed call of CUDA: which, and its word for it.
+/// Describes a failed CUDA call: function and error name.
 std::string failure(const char* function, int result) {
   return std::string(function) + ": " + platform::cuda_result_name(result) + " (" + std::to_string(result) + ")";
 }
@@ -41,7 +41,7 @@ void set_none(const std::string& reason, NvmlGpu* gpu) {
   set_unreadable(reason, &gpu->cuda_rdma_ordering);
 }
 
-/// Older drivers refuse the numbers of newer attributes, which leaves a fact unreadable and not false.
+/// Older drivers reject the numbers of newer attributes. The fact is then unreadable, not false.
 Fact<std::int64_t> attribute(const platform::CudaCalls& cuda, int device, int which) {
   Fact<std::int64_t> fact;
   if (cuda.device_get_attribute == nullptr) {
@@ -70,7 +70,7 @@ Fact<bool> truth(const platform::CudaCalls& cuda, int device, int which) {
   return fact;
 }
 
-void ask_device(const platform::CudaCalls& cuda, int ordinal, NvmlFacts* facts) {
+void query_device(const platform::CudaCalls& cuda, int ordinal, NvmlFacts* facts) {
   int device = 0;
   std::array<char, 32> text{};
   if (cuda.device_get(&device, ordinal) != 0) return;
@@ -112,7 +112,7 @@ void add_cuda_facts(const platform::CudaCalls& cuda, NvmlFacts* facts) {
   int count = 0;
   if (const int result = cuda.device_get_count(&count); result != 0)
     return give_up(failure("cuDeviceGetCount", result));
-  for (int ordinal = 0; ordinal < std::min<int>(count, most_nvml_gpus); ++ordinal) ask_device(cuda, ordinal, facts);
+  for (int ordinal = 0; ordinal < std::min<int>(count, most_nvml_gpus); ++ordinal) query_device(cuda, ordinal, facts);
 }
 
 }  // namespace gdrkit::diag

@@ -23,7 +23,7 @@ DataDirect find_gpu(const Machine& machine, PciDevice function) {
     const auto& mine = function.bridges;
     const auto& theirs = direct.gpu.bridges;
     const auto [left, right] = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end());
-    // A switch has its upstream port above those of its own that differ: root port, upstream port, then these.
+    // The paths below a switch share its upstream port: root port, upstream port, then the differing ports.
     if (left - mine.begin() >= 2 && left != mine.end() && right != theirs.end()) {
       direct.function_port = *left;
       direct.gpu_port = *right;

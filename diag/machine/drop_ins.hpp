@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DropIns: files of a configuration that is spread over folders, as systemd, modprobe and others read it.
+// DropIns: configuration files spread over folders, in the order used by systemd, modprobe and others.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace gdrkit::diag {
 
-/// Paths of the files "*.conf" in the order in which they are read: by name, whatever their folder. `folders`, the most
-/// important first: of several files with one name the first alone counts. A folder that is not there holds nothing;
-/// not found: one that could not be listed.
+/// Paths of the files "*.conf" in reading order: by name, regardless of their folder. `folders` has the most important
+/// first: of several files with one name only the first counts. A missing folder counts as empty. Not found: a folder
+/// could not be listed.
 [[nodiscard]] topology::Fact<std::vector<std::string>> drop_ins(const topology::MachineView& view,
                                                                 const std::vector<std::string>& folders);
 

@@ -17,10 +17,10 @@ using topology::pass;
 
 constexpr std::size_t section_limit = 4096;
 constexpr std::size_t name_limit = 256;
-constexpr std::size_t symbol_limit = 40000;     // libraries that this is for have a few hundred
-constexpr std::uint16_t version_mask = 0x7fff;  // of .gnu.version; the bit above hides a symbol that is not the default
+constexpr std::size_t symbol_limit = 40000;     // the libraries of interest have a few hundred
+constexpr std::uint16_t version_mask = 0x7fff;  // of .gnu.version; the bit above marks a non-default symbol
 
-/// A structure of the file at `at`; false when it does not lie within `bytes`.
+/// Reads a structure of the file at `at`; returns false if it is not within `bytes`.
 template <class T>
 bool take(const std::vector<std::uint8_t>& bytes, std::uint64_t at, T* value) {
   if (at > bytes.size() || bytes.size() - at < sizeof(T)) return false;
@@ -28,7 +28,7 @@ bool take(const std::vector<std::uint8_t>& bytes, std::uint64_t at, T* value) {
   return true;
 }
 
-/// The name at `at` up to its zero; "" when it does not lie within `bytes` or has no end near.
+/// The zero-terminated name at `at`; "" if it is not within `bytes` or not terminated within the limit.
 std::string text_at(const std::vector<std::uint8_t>& bytes, std::uint64_t at) {
   if (at >= bytes.size()) return "";
   const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at);
@@ -95,7 +95,7 @@ const ElfFile::Section* ElfFile::find(std::uint32_t type) const {
   return at == sections_.end() ? nullptr : &*at;
 }
 
-/// Names of versions by the number that .gnu.version uses.
+/// Names of versions, indexed by the numbers in .gnu.version.
 Fact<std::vector<std::string>> ElfFile::versions() const {
   using Names = std::vector<std::string>;
   const Section* section = find(SHT_GNU_verdef);
@@ -106,7 +106,7 @@ Fact<std::vector<std::string>> ElfFile::versions() const {
   const auto text = content_of(sections_[section->link]);
   if (!text.is_found()) return pass<Names>(text);
   Names names;
-  // Offsets are relative and grow; a list cannot be longer than the section has places for entries.
+  // Offsets are relative and increase. A list cannot have more entries than fit into the section.
   std::uint64_t at = 0;
   for (std::size_t left = content.value.size() / sizeof(Elf64_Verdef); left > 0; --left) {
     Elf64_Verdef definition;

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ElfFile: what a shared library exports and what a kernel module says of itself, read from the file without loading
-// it.
+// ElfFile: the exports of a shared library and the .modinfo of a kernel module, read from the file without loading it.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +11,23 @@
 
 namespace gdrkit::diag {
 
-/// A symbol that others can link to. version: "IBVERBS_1.12"; "" when the library has no versions.
+/// A symbol that others can link to. version: "IBVERBS_1.12"; "" if the library has no versions.
 struct Export {
   std::string name;
   std::string version;
 };
 
-/// 64-bit little-endian files. The file is not trusted: every offset and size in it is checked, what is read at once is
-/// bounded by MachineView::text_limit, and what makes no sense is malformed.
+/// Supports 64-bit little-endian files. The file is not trusted: every offset and size is checked, each read is bounded
+/// by MachineView::text_limit, and inconsistent data is malformed.
 class ElfFile {
  public:
   [[nodiscard]] static Fact<ElfFile> open(const MachineView& view, const std::string& path);
 
   [[nodiscard]] Fact<std::vector<Export>> exports() const;
-  /// The value of `key` in a module's section .modinfo; absent when there is none.
+  /// The value of `key` in a module's section .modinfo; absent if it has none.
   [[nodiscard]] Fact<std::string> modinfo(const std::string& key) const;
 
-  ElfFile() = default;  ///< of no file: for a Fact that has none
+  ElfFile() = default;  ///< required by Fact without a value
 
  private:
   struct Section {

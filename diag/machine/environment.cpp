@@ -13,7 +13,7 @@ using topology::MachineView;
 using topology::Outcome;
 
 constexpr const char* environ_path = "/proc/self/environ";
-/// Of the environment, and of one file: what has more was made to be slow, for each is compared with each.
+/// Limit for the environment and for each file. Every setting is compared with every other, so more would be too slow.
 constexpr std::size_t most_settings = 2048;
 
 std::string trimmed(const std::string& text) {
@@ -32,12 +32,12 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// A path of a variable may be relative to where the process is.
+/// A path in a variable may be relative to the working directory.
 std::string absolute(const std::string& path) {
   return !path.empty() && path.front() == '/' ? path : "/proc/self/cwd/" + path;
 }
 
-/// NCCL keeps all blanks: " NCCL_DEBUG = INFO" is a variable that nothing reads. The first line of a name counts.
+/// NCCL keeps all blanks: it ignores the variable in " NCCL_DEBUG = INFO". The first line of a name counts.
 std::vector<Setting> parse_nccl(const std::string& text, const std::string& path) {
   std::vector<Setting> settings;
   unsigned number = 0;
@@ -50,7 +50,7 @@ std::vector<Setting> parse_nccl(const std::string& text, const std::string& path
   return settings;
 }
 
-/// The value without a comment: `mark` after a blank starts one.
+/// The value without a comment; `mark` after a blank starts a comment.
 std::string without_comment(const std::string& value, char mark) {
   for (std::size_t at = 1; at < value.size(); ++at) {
     if (value[at] == mark && (value[at - 1] == ' ' || value[at - 1] == '\t')) return trimmed(value.substr(0, at));
@@ -61,12 +61,12 @@ std::string without_comment(const std::string& value, char mark) {
 struct KeyValueStyle {
   const char* prefix;      ///< put before every name
   const char* separators;  ///< between name and value
-  const char* comments;    ///< first characters of lines that are none
-  char inline_comment;     ///< '\0': there are none
+  const char* comments;    ///< first characters of comment lines
+  char inline_comment;     ///< '\0': not supported
   bool has_sections;
 };
 
-/// Name and value with blanks around both dropped. The last line of a name counts, so it comes first in the result.
+/// Name and value, without surrounding blanks. The last line of a name counts, so it comes first in the result.
 std::vector<Setting> parse_key_values(const std::string& text, const std::string& path, const KeyValueStyle& style) {
   std::vector<Setting> settings;
   std::string section;
@@ -114,7 +114,7 @@ Environment::Environment(const MachineView& view) {
 
 void Environment::read_variables(const MachineView& view) {
   const auto content = view.bytes(environ_path, MachineView::text_limit);
-  // A process without this file has no /proc: what its variables are is then not known to be nothing.
+  // A process without this file has no /proc, so its variables are unknown, not empty.
   variables_.outcome = content.is_absent() ? Outcome::unreadable : content.outcome;
   variables_.reason = content.reason;
   if (!content.is_found()) return;
@@ -129,7 +129,7 @@ void Environment::read_variables(const MachineView& view) {
     const auto end = std::min(text.find('\0', at), text.size());
     const std::string entry = text.substr(at, end - at);
     at = end + 1;
-    // As getenv() does: what has no '=' is no variable, and the first of a name counts.
+    // The same rules as getenv(): an entry without '=' is ignored, and the first entry of a name counts.
     const auto equals = entry.find('=');
     if (equals == std::string::npos || equals == 0) continue;
     if (settings_.size() == most_settings) {
@@ -155,7 +155,7 @@ std::string Environment::text_of(const MachineView& view, const std::string& pat
   return text.value;
 }
 
-/// As many of `more` as a file may have.
+/// Truncates `more` to the limit for a file.
 std::vector<Setting> Environment::bounded(std::vector<Setting> more, const std::string& path) {
   if (more.size() <= most_settings) return more;
   problems_.push_back(path + ": holds more than " + std::to_string(most_settings) + " settings");
@@ -178,14 +178,14 @@ void Environment::read_nccl(const MachineView& view) {
 }
 
 void Environment::read_ucx(const MachineView& view) {
-  // From the one that counts most. A fifth one, ../etc/ucx beside the library, cannot be known without the library.
+  // In decreasing precedence. UCX also reads ../etc/ucx relative to the library, which is unknown here.
   std::vector<std::string> folders = {"/proc/self/cwd"};
   if (const std::string own = variable("UCX_CONFIG_DIR"); !own.empty()) folders.push_back(absolute(own));
   if (const std::string home = variable("HOME"); !home.empty()) folders.push_back(home);
   folders.emplace_back("/etc/ucx");
   for (std::size_t index = 0; index < folders.size(); ++index) {
     const std::string path = folders[index] + "/ucx.conf";
-    // Where the process is may be one of the others.
+    // The working directory may be one of the others.
     const auto real = view.resolved(path);
     const bool is_again = std::any_of(folders.begin() + static_cast<std::ptrdiff_t>(index) + 1, folders.end(),
                                       [&](const std::string& other) {
@@ -199,7 +199,7 @@ void Environment::read_ucx(const MachineView& view) {
 }
 
 void Environment::read_nvshmem(const MachineView& view) {
-  // Alone among these libraries it lets its files win over variables; older releases (3.4.5 among them) read none.
+  // NVSHMEM is the only library whose files override variables. Older releases (3.4.5 among them) read no files.
   std::vector<std::string> paths;
   if (const std::string own = variable("NVSHMEM_CONF_FILE"); !own.empty()) paths.push_back(absolute(own));
   if (const std::string home = variable("HOME"); !home.empty()) paths.push_back(home + "/.nvshmem.conf");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FactJson: a Fact in the documents of a recording's folder /gdrkit: its value, or an object that tells how the look
-// failed.
+// FactJson: a Fact in the documents of a recording's folder /gdrkit: its value, or an object with the outcome and the
+// reason.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,8 +22,8 @@ using topology::Outcome;
 inline constexpr std::size_t longest_text = 4096;
 inline constexpr const char* outcome_names[] = {"found", "absent", "unreadable", "malformed"};
 
-/// The document, or a discarded value: of a text that is no JSON, nests deeper than `deepest`, or has more objects and
-/// lists than any machine. Counted before it is parsed, so that a forged text costs neither time nor memory.
+/// The document, or a discarded value if the text is not JSON, nests deeper than `deepest`, or has more objects and
+/// lists than any machine. The limits are checked before parsing, so a forged text costs neither time nor memory.
 inline Json parse_bounded(std::string_view text, int deepest) {
   constexpr std::size_t most_parts = 65536;
   std::size_t parts = 0;
@@ -53,7 +53,7 @@ Fact<T> ended(Outcome outcome, std::string reason) {
   return fact;
 }
 
-/// "/gdrkit/nvml.json: 'gpus' is no list"
+/// "/gdrkit/nvml.json: 'gpus' is not a list"
 inline std::string excuse(const char* recording, const std::string& name, const char* what) {
   return std::string(recording) + ": '" + name + "' " + what;
 }
@@ -67,7 +67,7 @@ Json json_of(const Fact<T>& fact) {
   return fact.is_found() ? Json(fact.value) : failure_json(fact.outcome, fact.reason);
 }
 
-/// An object that tells how a look failed. False when it is none.
+/// Parses an object with the outcome and reason of a failure. Returns false for other objects.
 inline bool take_failure(const Json& json, Outcome* outcome, std::string* reason) {
   const auto named = json.find("outcome");
   const auto why = json.find("reason");
@@ -86,7 +86,7 @@ inline bool take_value(const Json& json, bool* value) {
   return json.is_boolean();
 }
 
-/// Numbers are sizes, counts and enumerations: none is negative.
+/// Numbers are sizes, counts and enumerations, and never negative.
 inline bool take_value(const Json& json, std::int64_t* value) {
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return false;
   *value = json.get<std::int64_t>();
@@ -106,20 +106,20 @@ Fact<T> fact_of(const Json& object, const char* recording, const char* name) {
   Fact<T> fact;
   if (at->is_object() && take_failure(*at, &fact.outcome, &fact.reason)) return fact;
   if (!take_value(*at, &fact.value)) {
-    return ended<T>(Outcome::malformed, excuse(recording, name, "is not what it should be"));
+    return ended<T>(Outcome::malformed, excuse(recording, name, "is invalid"));
   }
   fact.outcome = Outcome::found;
   return fact;
 }
 
-/// The list `name`, of at most `most` objects; "" or why not.
+/// Reads the list `name` of at most `most` objects. Returns "" or the reason of a failure.
 inline std::string take_list(const Json& object, const char* recording, const char* name, std::size_t most,
                              const Json** list) {
   const auto at = object.find(name);
-  if (at == object.end() || !at->is_array()) return excuse(recording, name, "is no list");
+  if (at == object.end() || !at->is_array()) return excuse(recording, name, "is not a list");
   if (at->size() > most) return excuse(recording, name, "has too many entries");
   for (const Json& entry : *at) {
-    if (!entry.is_object()) return excuse(recording, name, "holds something that is no object");
+    if (!entry.is_object()) return excuse(recording, name, "contains an element that is not an object");
   }
   *list = &*at;
   return "";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GpuPath: the path of packets between two GPUs of a machine, and the IOMMU's part in it.
+// GpuPath: the path of packets between two GPUs of a machine, and the role of the IOMMU.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +22,18 @@ struct GpuPath {
   std::size_t first = 0;  ///< in Machine::gpus, first < second
   std::size_t second = 0;
   Route route = Route::processor;
-  bool may_be_nvlink = false;  ///< it is not known whether NVLink replaces this path
+  bool may_be_nvlink = false;  ///< unknown whether NVLink replaces this path
   std::set<std::string>
-      ports;                ///< those that may redirect: below the common bridge; without one, all up to the processor
-  Fact<std::string> iommu;  ///< type of the groups, that of the one that translates; absent: neither is in a group
+      ports;  ///< those that may redirect: below the common bridge; all up to the processor if there is none
+  Fact<std::string>
+      iommu;  ///< type of the groups; if they differ, the one that translates; absent: neither GPU is in a group
   [[nodiscard]] bool is_translated() const { return iommu.is_found() && iommu.value.rfind("DMA", 0) == 0; }
 };
 
-/// Every two of the first GPUs (PciTree::most_gpus).
+/// All pairs of the first GPUs (PciTree::most_gpus).
 [[nodiscard]] std::vector<GpuPath> read_gpu_paths(const Machine& machine);
 
-/// Type of the device's IOMMU group: identity, DMA, DMA-FQ; absent: the device is in no group.
+/// Type of the device's IOMMU group: identity, DMA, DMA-FQ. absent: the device is not in a group.
 [[nodiscard]] Fact<std::string> iommu_type(const MachineView& view, const PciDevice& device);
 
 }  // namespace gdrkit::diag

@@ -16,11 +16,11 @@ Fact<bool> needs_translation(const MachineView& view) {
   return {version.outcome, !version.is_found() || is_old, version.reason};
 }
 
-/// pci_enable_pasid in Linux requires request redirection and upstream forwarding of every port; those of a switch have
-/// both or neither.
+/// pci_enable_pasid in Linux requires request redirection and upstream forwarding on every port. The ports of a switch
+/// have both or neither.
 Fact<bool> has_pasid_path(const MachineView& view, const PciDevice& gpu) {
   constexpr std::uint32_t needed = acs_request_redirect | acs_upstream_forwarding;
-  if (gpu.bridges.empty()) return {Outcome::unreadable, false, "no port above it is known"};
+  if (gpu.bridges.empty()) return {Outcome::unreadable, false, "the ports above it are unknown"};
   for (const std::string& port : {gpu.bridges.front(), gpu.bridges.back()}) {
     const auto acs = read_acs(view, port);
     if (acs.is_unknown()) return {acs.outcome, false, port + ": " + acs.reason};

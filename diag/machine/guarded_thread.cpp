@@ -24,14 +24,14 @@ constexpr unsigned own_architecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
 constexpr unsigned own_architecture = AUDIT_ARCH_AARCH64;
 #else
-constexpr unsigned own_architecture = 0;  // no filter is known: nothing is run
+constexpr unsigned own_architecture = 0;  // filters are not supported here: nothing is run
 #endif
 
-// O_TMPFILE has O_DIRECTORY in it, which readers use.
+// O_TMPFILE includes O_DIRECTORY, which readers use.
 constexpr unsigned forbidden_flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
 constexpr unsigned x32_calls = 0x40000000;
 
-/// On x86-64 there is an older twin of many calls, which later architectures lack.
+/// x86-64 has an older variant of many calls, which later architectures lack.
 constexpr int refused_calls[] = {
     SYS_mknodat,
     SYS_unlinkat,
@@ -80,11 +80,11 @@ constexpr int refused_calls[] = {
     SYS_chroot,
     SYS_pivot_root,
 #if defined(SYS_io_uring_setup)
-    SYS_io_uring_setup,  // would open files beside the filter
+    SYS_io_uring_setup,  // would bypass the filter
 #endif
 };
 
-/// Younger than the headers that this may be built with; the same number on all architectures.
+/// Newer than the headers of some build machines; the same number on all architectures.
 constexpr int refused_young_calls[] = {
     428, 429,       // open_tree, move_mount
     452,            // fchmodat2
@@ -102,7 +102,7 @@ class Filter {
     add(BPF_RET | BPF_K, refusal(EACCES));
     for (const int call : refused_calls) refuse(call, EACCES);
     for (const int call : refused_young_calls) refuse(call, EACCES);
-    // Who makes a folder wants it to be there, and it usually is: NVML gives up on another answer.
+    // The usual error for a folder that exists. NVML fails on other errors.
     refuse(SYS_mkdirat, EEXIST);
     refuse_flags(SYS_openat, 2);
 #if defined(__x86_64__)
@@ -112,7 +112,7 @@ class Filter {
     add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   }
 
-  /// Sets it for the calling thread. 0 or errno.
+  /// Installs the filter for the calling thread. Returns 0 or an errno.
   [[nodiscard]] int set() {
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
     const sock_fprog program = {static_cast<unsigned short>(code_.size()), code_.data()};
@@ -130,7 +130,7 @@ class Filter {
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(call), 0, 1);
     add(BPF_RET | BPF_K, refusal(error));
   }
-  /// Little-endian: the argument's low word is first, and the flags are in it.
+  /// Little-endian: the low word of the argument comes first and contains the flags.
   void refuse_flags(int call, unsigned argument) {
     add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(call), 0, 4);
     add(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offsetof(seccomp_data, args) + argument * sizeof(__u64)));
@@ -146,7 +146,7 @@ class Filter {
 
 std::string run_guarded(const std::function<void()>& work) {
   if (own_architecture == 0)
-    return "this processor architecture has no filter that keeps vendor libraries from changing files";
+    return "the filter that prevents vendor libraries from changing files does not support this processor architecture";
   Filter filter;
   int error = 0;
   std::thread thread([&] {
@@ -155,7 +155,7 @@ std::string run_guarded(const std::function<void()>& work) {
   });
   thread.join();
   if (error == 0) return "";
-  return "cannot install the filter that keeps vendor libraries from changing files (seccomp: " +
+  return "cannot install the filter that prevents vendor libraries from changing files (seccomp: " +
          std::string(std::strerror(error)) + ")";
 }
 

@@ -13,11 +13,11 @@ Fact<std::string> ended(Outcome outcome, const std::string& value, const std::st
   return {outcome, value, reason};
 }
 
-/// Beginnings of the system's vendor or product that only virtual machines have.
+/// Prefixes of the system's vendor or product name that only virtual machines have.
 constexpr const char* virtual_names[] = {
     "QEMU",  "KVM",       "VMware", "VMW",       "innotek GmbH",    "VirtualBox",          "Xen",
     "Bochs", "Parallels", "BHYVE",  "OpenStack", "Virtual Machine", "Apple Virtualization"};
-/// Of clouds that give bare machines the same names.
+/// Of clouds whose bare-metal machines have the same names.
 constexpr const char* cloud_names[] = {"Amazon EC2", "Google", "Alibaba Cloud"};
 
 template <std::size_t count>
@@ -69,7 +69,7 @@ Fact<std::string> by_firmware(const MachineView& view) {
     return ended(is_metal ? Outcome::absent : Outcome::found, is_metal ? "" : names, names);
   }
   return ended(Outcome::unreadable, "",
-               names + ", as bare-metal machines of this cloud do too; root can read which it is");
+               names + ", as bare-metal machines of this cloud do too; root can read the firmware table that decides");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Hypervisor: what shows that this machine is a virtual one.
+// Hypervisor: evidence that this machine is a virtual machine.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace gdrkit::diag {
 
-/// found: the evidence ("/proc/cpuinfo has the flag hypervisor"); absent: bare metal, as far as the machine tells;
-/// otherwise it cannot be known. x86 says so in the flags of its processors; elsewhere firmware and device tree do, and
-/// the bare machines of clouds have the same vendor as their virtual ones.
+/// found: the evidence ("/proc/cpuinfo has the flag hypervisor"). absent: no evidence, so the machine counts as bare
+/// metal. Otherwise it is unknown. x86 shows it in the processor flags, other machines in firmware and device tree.
+/// Bare-metal machines of clouds have the same vendor name as their virtual ones.
 [[nodiscard]] topology::Fact<std::string> find_hypervisor(const topology::MachineView& view);
 
 }  // namespace gdrkit::diag

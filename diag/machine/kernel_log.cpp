@@ -30,7 +30,7 @@ std::string printable_line(std::string_view text) {
   return line;
 }
 
-/// The number before `stop`, which it takes off with it.
+/// Parses the number before `stop` and removes both from the text.
 template <class Number>
 bool take_number(std::string_view* text, char stop, Number* value) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *value);
@@ -64,7 +64,7 @@ bool parse_kmsg_record(std::string_view record, std::uint64_t* number, KernelMes
   const auto semicolon = record.find(';');
   if (semicolon == std::string_view::npos) return false;
   std::string_view text = record.substr(semicolon + 1);
-  text = text.substr(0, text.find('\n'));  // lines that follow are "KEY=value" of the device
+  text = text.substr(0, text.find('\n'));  // following lines are "KEY=value" of the device
   std::string head = std::string(record.substr(0, semicolon)) + ",";
   std::string_view rest = head;
   unsigned priority = 0;
@@ -82,7 +82,7 @@ Fact<KernelLog> read_kmsg(const std::function<ssize_t(char* buffer, std::size_t 
   std::size_t bytes = 0;
   bool is_first = true;
   std::vector<char> record(longest_record);
-  // Overwritten records end a read with EPIPE: the bound also ends a look at a log that is written faster than read.
+  // Overwritten records end a read with EPIPE. The bound also ends the loop if the log is written faster than read.
   for (std::size_t reads = 0; reads < most_kernel_records; ++reads) {
     const ssize_t length = read(record.data(), record.size());
     if (length < 0 && errno == EINTR) continue;
@@ -153,7 +153,7 @@ Fact<KernelLog> parse_kernel_log(std::string_view text) {
     if (!is_good || log.value.messages.size() == most_kernel_messages) {
       return refused(Outcome::malformed,
                      std::string(kernel_log_recording) + ": line " + std::to_string(line) +
-                         (is_good ? " is one line too many" : " is not 'SECONDS.MICROSECONDS MESSAGE'"));
+                         (is_good ? " exceeds the number of lines allowed" : " is not 'SECONDS.MICROSECONDS MESSAGE'"));
     }
     message.microseconds += seconds * 1'000'000;
     message.text = printable_line(rest.substr(fraction.size() + 1));

@@ -10,12 +10,12 @@ namespace gdrkit::diag {
 namespace {
 
 constexpr std::size_t largest_distance = 2;
-/// Shorter names differ in two characters from names that mean something else.
+/// Shorter names may differ by two characters and mean something else.
 constexpr std::size_t shortest_for_two = 6;
 
 struct Table {
   const char* prefix;
-  bool is_complete;  ///< what is not in it is unknown
+  bool is_complete;  ///< false: unlisted names may still be valid
   std::vector<std::string> names;
 };
 
@@ -42,7 +42,7 @@ const std::vector<Table>& tables() {
   return all;
 }
 
-/// Names that begin like a library's and are read by something else: plug-ins, PyTorch, tests, job scripts.
+/// Names with a library's prefix that something else reads: plug-ins, PyTorch, tests, job scripts.
 bool is_exempt(const std::string& name) {
   constexpr const char* starts[] = {"TORCH_NCCL_",
                                     "NCCL_OFI_",
@@ -101,7 +101,7 @@ bool is_exempt(const std::string& name) {
                      [&](const char* start) { return name.rfind(start, 0) == 0; });
 }
 
-/// Fields of transports; there are more than a table could have.
+/// Fields of transports, which are too many for a table.
 bool is_ucx_transport(const std::string& rest) {
   constexpr const char* starts[] = {
       "RC_",        "DC_",     "UD_",     "SRD_",   "GGA_",   "TCP_", "CUDA_", "GDR_",   "ROCM_", "ZE_",    "POSIX_",
@@ -125,7 +125,7 @@ bool has(const Table& table, const std::string& rest) {
   return std::find(table.names.begin(), table.names.end(), rest) != table.names.end();
 }
 
-/// The name with its prefix, of any table; "" when none has it.
+/// The name with its prefix, from any table; "" if none contains it.
 std::string exact(const std::string& name) {
   for (const Table& table : tables()) {
     if (name.rfind(table.prefix, 0) == 0 && has(table, name.substr(std::string(table.prefix).size()))) return name;
@@ -146,8 +146,8 @@ std::string nearest(const Table& table, const std::string& rest) {
   return found;
 }
 
-/// NCCL_ spelt with a letter missing or wrong. CCL_ and RCCL_ are prefixes of other libraries.
-std::string with_prefix_mended(const std::string& name) {
+/// NCCL_ with a missing or wrong letter. CCL_ and RCCL_ are prefixes of other libraries.
+std::string with_prefix_fixed(const std::string& name) {
   const auto underscore = name.find('_');
   if (underscore == std::string::npos) return {};
   for (const Table& table : tables()) {
@@ -189,7 +189,7 @@ NameVerdict judge_name(const std::string& name) {
     if (const std::string meant = nearest(table, rest); !meant.empty()) return {Knowledge::near_to, meant};
     return {table.is_complete ? Knowledge::unknown : Knowledge::known, ""};
   }
-  if (const std::string meant = with_prefix_mended(name); !meant.empty()) return {Knowledge::near_to, meant};
+  if (const std::string meant = with_prefix_fixed(name); !meant.empty()) return {Knowledge::near_to, meant};
   return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// KnownVariables: names that the libraries read, names that they read once, and what a misspelt one may have meant.
+// KnownVariables: names that the libraries read, names that they read in the past, and the probable meaning of a
+// misspelt one.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +11,10 @@
 namespace gdrkit::diag {
 
 enum class Knowledge {
-  known,    ///< a library reads it, or it belongs to something else that is well known
-  near_to,  ///< none reads it, and one reads a name that differs in one or two characters, in case, or in blanks
-  unknown,  ///< it begins like a library's, and no release that this program knows reads it
-  foreign,  ///< it is of no library here
+  known,    ///< a library reads it, or it belongs to other well-known software
+  near_to,  ///< no library reads it, but one reads a name that differs in one or two characters, in case, or in blanks
+  unknown,  ///< it has a library's prefix, but no known release reads it
+  foreign,  ///< it does not belong to a library
 };
 
 struct NameVerdict {
@@ -21,20 +22,19 @@ struct NameVerdict {
   std::string meant;  ///< of near_to
 };
 
-/// UCX makes its names of a transport and a field, so a name of it is known unless it is near to one of its general
-/// ones.
+/// UCX builds names from a transport and a field, so a UCX name is known unless it is similar to a general one.
 [[nodiscard]] NameVerdict judge_name(const std::string& name);
 
 /// A name that current releases ignore or discourage.
 struct RetiredVariable {
-  const char* name;   ///< with a final '*': the start of names
-  const char* value;  ///< retired only with this value; "": with any
+  const char* name;   ///< with a final '*': a prefix
+  const char* value;  ///< retired only with this value; "": with any value
   const char* fate;   ///< "was removed in NCCL 2.4"
   const char* successor;
 };
 [[nodiscard]] const std::vector<RetiredVariable>& retired_variables();
 
-/// Insertions, deletions and exchanges of one character that make `one` of `other`; `limit` + 1 when there are more.
+/// Insertions, deletions and exchanges of one character that turn `one` into `other`; `limit` + 1 if it takes more.
 [[nodiscard]] std::size_t edit_distance(const std::string& one, const std::string& other, std::size_t limit);
 
 }  // namespace gdrkit::diag

@@ -24,7 +24,7 @@ constexpr const char* usual_folders[] = {"/usr/local/lib",
                                          "/opt/amazon/efa/lib"};
 constexpr std::size_t folder_limit = 128;
 
-/// Absolute paths that stand alone on a line of ld.so.conf; the rest ("include ...", remarks) is for ldconfig.
+/// Absolute paths on separate lines of ld.so.conf. The rest (include directives, comments) is ignored.
 std::vector<std::string> folders_in(const Fact<std::string>& text) {
   std::vector<std::string> folders;
   for (std::size_t at = 0; at < text.value.size();) {
@@ -75,14 +75,14 @@ void Libraries::add_folder(const MachineView& view, const std::string& folder) {
 }
 
 Fact<std::vector<Library>> Libraries::named(const std::string& name) const {
-  Fact<std::vector<Library>> answer;
+  Fact<std::vector<Library>> result;
   for (const Library& library : all_) {
-    if (library.name == name) answer.value.push_back(library);
+    if (library.name == name) result.value.push_back(library);
   }
-  answer.outcome = !answer.value.empty() ? Outcome::found : unread_.empty() ? Outcome::absent : Outcome::unreadable;
-  if (answer.is_absent()) answer.reason = name + ".so not found in the usual folders";
-  if (answer.is_unknown()) answer.reason = unread_;
-  return answer;
+  result.outcome = !result.value.empty() ? Outcome::found : unread_.empty() ? Outcome::absent : Outcome::unreadable;
+  if (result.is_absent()) result.reason = name + ".so not found in the usual folders";
+  if (result.is_unknown()) result.reason = unread_;
+  return result;
 }
 
 }  // namespace gdrkit::diag

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// LinuxVersion: what /proc/version says.
+// LinuxVersion: the contents of /proc/version.
 #pragma once
 
 #include <cstdio>
@@ -28,12 +28,12 @@ struct LinuxVersion {
   }
   if (std::sscanf(version.value.text.c_str(), "%d.%d", &version.value.major, &version.value.minor) != 2) {
     version.outcome = Outcome::malformed;
-    version.reason = "/proc/version: names no version";
+    version.reason = "/proc/version: does not contain a version";
   }
   return version;
 }
 
-/// RDMA on dma-buf is in Linux since 5.12.
+/// Linux supports RDMA on dma-buf since 5.12.
 [[nodiscard]] inline bool has_dmabuf(const LinuxVersion& version) {
   return version.major > 5 || (version.major == 5 && version.minor >= 12);
 }

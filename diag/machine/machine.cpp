@@ -24,7 +24,7 @@ Fact<bool> is_virtual(const MachineView& view) {
   return {hypervisor.is_unknown() ? hypervisor.outcome : Outcome::found, hypervisor.is_found(), hypervisor.reason};
 }
 
-/// What the driver says of itself. Its flavour is a word in that text: of another text nothing follows.
+/// The driver's version text. Its flavour is a word in that text; an unexpected text proves nothing.
 Fact<std::string> driver_text(const MachineView& view) {
   const std::string path = "/proc/driver/nvidia/version";
   auto text = view.text(path);
@@ -46,7 +46,7 @@ PciDevice read_pci_device(const MachineView& view, const std::string& address) {
   if (const auto driver = view.resolved(device.folder + "/driver"); driver.is_found()) {
     device.driver = last_name(driver.value);
   }
-  // /sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0: what looks like an address above the device is a bridge.
+  // /sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0: each address above the device is a bridge.
   const auto real = view.resolved(device.folder);
   for (std::size_t at = 0; real.is_found() && at < real.value.size();) {
     const auto end = std::min(real.value.find('/', at + 1), real.value.size());

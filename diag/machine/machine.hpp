@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Machine: the facts that many checks need, gathered once: PCI devices with the bridges above them, adapters, guest or
-// not.
+// Machine: facts that many checks need, gathered once: PCI devices with the bridges above them, adapters, guest or not.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ struct PciDevice {
   std::vector<std::string> bridges;  ///< addresses, from the root port down to the port that the device is behind
   std::int64_t vendor = 0;
   std::int64_t device = 0;
-  std::string driver;  ///< "" when none is bound
+  std::string driver;  ///< "" if no driver is bound
 };
 
 /// An RDMA device with its PCI function.
@@ -52,7 +51,7 @@ struct Machine {
   Fact<bool> is_guest;       ///< of a hypervisor
   Fact<std::string> driver;  ///< text of /proc/driver/nvidia/version
   Probe probe;
-  std::optional<std::size_t> expected_gpus;               ///< how many the caller says that there should be
+  std::optional<std::size_t> expected_gpus;               ///< the expected number, given by the caller
   mutable std::shared_ptr<const TopologyFacts> topology;  ///< use topology_of(), which reads it at the first call
 };
 
@@ -62,7 +61,8 @@ struct Machine {
 /// `root` is "/" or a recording ("-": on standard input). Throws Failure(bad_recording) if it is neither.
 [[nodiscard]] MachineView open_view(const std::string& root);
 
-/// The first line of `text` that starts with `label` and a colon, without both and blanks; absent if there is none.
+/// The rest of the first line of `text` that starts with `label` and a colon, without blanks; absent if there is no
+/// such line.
 [[nodiscard]] Fact<std::string> labelled(const Fact<std::string>& text, const std::string& label);
 
 }  // namespace gdrkit::diag

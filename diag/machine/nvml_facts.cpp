@@ -8,7 +8,7 @@ namespace gdrkit::diag {
 namespace {
 
 using namespace machine::fact_json;
-using machine::fact_json::json_of;  // beside our own
+using machine::fact_json::json_of;  // in addition to the overloads in this file
 
 constexpr const char* schema = "gdrkit.nvml/1";
 constexpr int deepest = 8;  // document, gpus, GPU, links, link, fact

@@ -16,12 +16,12 @@ using platform::NvmlCalls;
 using topology::Fact;
 using topology::Outcome;
 
-constexpr unsigned most_links_without_a_count = 18;  // Hopper's and Blackwell's; older GPUs have fewer
+constexpr unsigned most_links_without_a_count = 18;  // of Hopper and Blackwell; older GPUs have fewer
 constexpr unsigned cpu_words = 64;                   // 4096 CPUs
-constexpr std::uint32_t hidden_domain = 0x0fffffff;  // NVML's for a switch that the machine does not show
+constexpr std::uint32_t hidden_domain = 0x0fffffff;  // NVML's domain for a switch that the machine does not show
 
-/// One call; what it was and how it ended.
-struct Answer {
+/// The function and result of one call.
+struct CallResult {
   const char* function;
   int result;
 
@@ -38,7 +38,7 @@ struct Answer {
     if (platform::nvml_result_name(result)[0] == 'a') fact.reason += " (" + std::to_string(result) + ")";
     return fact;
   }
-  /// Enumerations, counts and sizes: none is negative.
+  /// Enumerations, counts and sizes are never negative.
   template <class Number>
   [[nodiscard]] Fact<std::int64_t> number(Number value) const {
     if (result != platform::nvml_success || (value >= 0 && static_cast<std::uint64_t>(value) <= INT64_MAX)) {
@@ -46,37 +46,37 @@ struct Answer {
     }
     Fact<std::int64_t> fact;
     fact.outcome = Outcome::malformed;
-    fact.reason = std::string(function) + ": answered " + std::to_string(value);
+    fact.reason = std::string(function) + ": returned " + std::to_string(value);
     return fact;
   }
 };
 
 template <class... Parameters, class... Arguments>
-Answer ask(const char* name, int (*function)(Parameters...), Arguments... arguments) {
+CallResult call_nvml(const char* name, int (*function)(Parameters...), Arguments... arguments) {
   return {name, function != nullptr ? function(arguments...) : platform::nvml_function_not_found};
 }
-#define ASK(member, symbol, ...) ask(symbol, nvml.member __VA_OPT__(, ) __VA_ARGS__)
+#define CALL_NVML(member, symbol, ...) call_nvml(symbol, nvml.member __VA_OPT__(, ) __VA_ARGS__)
 
 template <std::size_t size>
-Fact<std::string> text_of(const Answer& answer, const std::array<char, size>& text) {
-  return answer.as(printable(text.data(), size));
+Fact<std::string> text_of(const CallResult& returned, const std::array<char, size>& text) {
+  return returned.as(printable(text.data(), size));
 }
 
-/// One value that is asked for by number; scope is the link, where the field has one.
+/// One value by its field number; scope is the link if the field has one.
 Fact<std::int64_t> field(const NvmlCalls& nvml, void* device, std::uint32_t id, unsigned scope) {
   platform::NvmlFieldValue value;
   value.field = id;
   value.scope = scope;
-  Answer answer = ASK(field_values, "nvmlDeviceGetFieldValues", device, 1, &value);
-  if (answer.result == platform::nvml_success) answer.result = value.result;
+  CallResult returned = CALL_NVML(field_values, "nvmlDeviceGetFieldValues", device, 1, &value);
+  if (returned.result == platform::nvml_success) returned.result = value.result;
   switch (value.value_type) {
-    case platform::nvml_value_uint: return answer.number(static_cast<std::uint32_t>(value.value));
-    case platform::nvml_value_sint: return answer.number(static_cast<std::int32_t>(value.value));
-    case platform::nvml_value_ushort: return answer.number(static_cast<std::uint16_t>(value.value));
-    case platform::nvml_value_sllong: return answer.number(static_cast<std::int64_t>(value.value));
+    case platform::nvml_value_uint: return returned.number(static_cast<std::uint32_t>(value.value));
+    case platform::nvml_value_sint: return returned.number(static_cast<std::int32_t>(value.value));
+    case platform::nvml_value_ushort: return returned.number(static_cast<std::uint16_t>(value.value));
+    case platform::nvml_value_sllong: return returned.number(static_cast<std::int64_t>(value.value));
     case platform::nvml_value_ulong:
-    case platform::nvml_value_ullong: return answer.number(value.value);
-    default: return answer.number(-1);  // a floating-point number where none is due
+    case platform::nvml_value_ullong: return returned.number(value.value);
+    default: return returned.number(-1);  // a floating-point number where none is due
   }
 }
 
@@ -85,9 +85,9 @@ std::string address_of(const platform::NvmlPciInfo& info) {
   return address.has_value() && address->domain < hidden_domain ? platform::to_string(*address) : "";
 }
 
-Fact<std::string> remote_kind(const Answer& answer, int kind) {
+Fact<std::string> remote_kind(const CallResult& returned, int kind) {
   constexpr const char* names[] = {"gpu", "cpu", "switch"};
-  return answer.as(std::string(kind >= 0 && kind < 3 ? names[kind] : "unknown"));
+  return returned.as(std::string(kind >= 0 && kind < 3 ? names[kind] : "unknown"));
 }
 
 NvmlLink ask_link(const NvmlCalls& nvml, void* device, unsigned index, Fact<bool> is_active) {
@@ -101,17 +101,17 @@ NvmlLink ask_link(const NvmlCalls& nvml, void* device, unsigned index, Fact<bool
     inactive(&link.speed_mbps);
   } else {
     platform::NvmlPciInfo info;
-    const Answer remote = ASK(link_remote_pci, "nvmlDeviceGetNvLinkRemotePciInfo_v2", device, index, &info);
+    const CallResult remote = CALL_NVML(link_remote_pci, "nvmlDeviceGetNvLinkRemotePciInfo_v2", device, index, &info);
     link.remote = remote.as(address_of(info));
     int kind = 0;
-    const Answer type = ASK(link_remote_type, "nvmlDeviceGetNvLinkRemoteDeviceType", device, index, &kind);
+    const CallResult type = CALL_NVML(link_remote_type, "nvmlDeviceGetNvLinkRemoteDeviceType", device, index, &kind);
     link.remote_kind = remote_kind(type, kind);
     link.speed_mbps = field(nvml, device, platform::nvml_field_link_speed, index);
     if (!link.speed_mbps.is_found()) link.speed_mbps = field(nvml, device, platform::nvml_field_link_speed_common, 0);
   }
   unsigned can_p2p = 0;
   link.can_p2p =
-      ASK(link_capability, "nvmlDeviceGetNvLinkCapability", device, index, platform::nvml_link_can_p2p, &can_p2p)
+      CALL_NVML(link_capability, "nvmlDeviceGetNvLinkCapability", device, index, platform::nvml_link_can_p2p, &can_p2p)
           .as(can_p2p != 0);
   return link;
 }
@@ -124,85 +124,87 @@ void ask_links(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
                          : most_links_without_a_count;
   for (unsigned index = 0; index < count; ++index) {
     int active = 0;
-    const Answer answer = ASK(link_state, "nvmlDeviceGetNvLinkState", device, index, &active);
-    Fact<bool> is_active = answer.as(active != 0);
+    const CallResult returned = CALL_NVML(link_state, "nvmlDeviceGetNvLinkState", device, index, &active);
+    Fact<bool> is_active = returned.as(active != 0);
     if (!is_active.is_found()) {
       if (const auto state = field(nvml, device, platform::nvml_field_link_state, index); state.is_found()) {
-        is_active = Answer{"", platform::nvml_success}.as(state.value != 0);
+        is_active = CallResult{"", platform::nvml_success}.as(state.value != 0);
       }
     }
-    // Nobody counted the links: the first that does not exist ends them.
+    // If NVML did not report the count, the first missing link ends the loop.
     if (!is_counted && !is_active.is_found()) {
-      if (index > 0 || is_active.is_absent() || answer.result == platform::nvml_invalid_argument) break;
+      if (index > 0 || is_active.is_absent() || returned.result == platform::nvml_invalid_argument) break;
       return;
     }
     gpu->links.push_back(ask_link(nvml, device, index, std::move(is_active)));
   }
-  if (!is_counted) gpu->nvlink_count = Answer{"", platform::nvml_success}.number(gpu->links.size());
+  if (!is_counted) gpu->nvlink_count = CallResult{"", platform::nvml_success}.number(gpu->links.size());
 }
 
 void ask_identity(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   platform::NvmlPciInfo info;
-  const Answer pci = ASK(pci_info, "nvmlDeviceGetPciInfo_v3", device, &info);
+  const CallResult pci = CALL_NVML(pci_info, "nvmlDeviceGetPciInfo_v3", device, &info);
   gpu->address = pci.as(address_of(info));
   if (gpu->address.is_found() && gpu->address.value.empty()) {
     gpu->address.outcome = Outcome::malformed;
     gpu->address.reason = "nvmlDeviceGetPciInfo_v3: returned no PCI address";
   }
   std::array<char, 96> text{};
-  gpu->name = text_of(ASK(name, "nvmlDeviceGetName", device, text.data(), unsigned{sizeof text}), text);
+  gpu->name = text_of(CALL_NVML(name, "nvmlDeviceGetName", device, text.data(), unsigned{sizeof text}), text);
   text = {};
-  gpu->uuid = text_of(ASK(uuid, "nvmlDeviceGetUUID", device, text.data(), unsigned{sizeof text}), text);
+  gpu->uuid = text_of(CALL_NVML(uuid, "nvmlDeviceGetUUID", device, text.data(), unsigned{sizeof text}), text);
   int value = 0;
-  gpu->brand = ASK(brand, "nvmlDeviceGetBrand", device, &value).number(value);
+  gpu->brand = CALL_NVML(brand, "nvmlDeviceGetBrand", device, &value).number(value);
   int major = 0;
   int minor = 0;
-  const Answer capability = ASK(compute_capability, "nvmlDeviceGetCudaComputeCapability", device, &major, &minor);
+  const CallResult capability =
+      CALL_NVML(compute_capability, "nvmlDeviceGetCudaComputeCapability", device, &major, &minor);
   gpu->compute_capability = capability.number(std::int64_t{major} * 10 + minor);
-  gpu->virtualization = ASK(virtualization, "nvmlDeviceGetVirtualizationMode", device, &value).number(value);
+  gpu->virtualization = CALL_NVML(virtualization, "nvmlDeviceGetVirtualizationMode", device, &value).number(value);
   std::array<unsigned long, cpu_words> cpus{};
-  gpu->cpus = ASK(cpu_affinity, "nvmlDeviceGetCpuAffinity", device, cpu_words, cpus.data())
+  gpu->cpus = CALL_NVML(cpu_affinity, "nvmlDeviceGetCpuAffinity", device, cpu_words, cpus.data())
                   .as(list_of_bits(cpus.data(), cpus.size()));
 }
 
 void ask_memory(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   platform::NvmlMemory memory;
-  gpu->memory_bytes = ASK(memory_info, "nvmlDeviceGetMemoryInfo", device, &memory).number(memory.total);
+  gpu->memory_bytes = CALL_NVML(memory_info, "nvmlDeviceGetMemoryInfo", device, &memory).number(memory.total);
   platform::NvmlMemory bar1;
-  const Answer window = ASK(bar1_info, "nvmlDeviceGetBAR1MemoryInfo", device, &bar1);
+  const CallResult window = CALL_NVML(bar1_info, "nvmlDeviceGetBAR1MemoryInfo", device, &bar1);
   gpu->bar1_total_bytes = window.number(bar1.total);
   gpu->bar1_used_bytes = window.number(bar1.used);
   gpu->bar1_free_bytes = window.number(bar1.free);
   int now = 0;
   int next = 0;
-  const Answer ecc = ASK(ecc_mode, "nvmlDeviceGetEccMode", device, &now, &next);
+  const CallResult ecc = CALL_NVML(ecc_mode, "nvmlDeviceGetEccMode", device, &now, &next);
   gpu->ecc_enabled = ecc.as(now != 0);
   gpu->ecc_enabled_next = ecc.as(next != 0);
   unsigned long long errors = 0;
-  gpu->ecc_uncorrected = ASK(ecc_errors, "nvmlDeviceGetTotalEccErrors", device, platform::nvml_uncorrected_errors,
-                             platform::nvml_volatile_counter, &errors)
+  gpu->ecc_uncorrected = CALL_NVML(ecc_errors, "nvmlDeviceGetTotalEccErrors", device, platform::nvml_uncorrected_errors,
+                                   platform::nvml_volatile_counter, &errors)
                              .number(errors);
   unsigned rows[4] = {};
-  const Answer remap = ASK(remapped_rows, "nvmlDeviceGetRemappedRows", device, &rows[0], &rows[1], &rows[2], &rows[3]);
+  const CallResult remap =
+      CALL_NVML(remapped_rows, "nvmlDeviceGetRemappedRows", device, &rows[0], &rows[1], &rows[2], &rows[3]);
   gpu->remap_pending = remap.as(rows[2] != 0);
   gpu->remap_failed = remap.as(rows[3] != 0);
 }
 
 void ask_modes(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   int value = 0;
-  const Answer persistence = ASK(persistence, "nvmlDeviceGetPersistenceMode", device, &value);
+  const CallResult persistence = CALL_NVML(persistence, "nvmlDeviceGetPersistenceMode", device, &value);
   gpu->persistence = persistence.as(value != 0);
-  gpu->compute_mode = ASK(compute_mode, "nvmlDeviceGetComputeMode", device, &value).number(value);
+  gpu->compute_mode = CALL_NVML(compute_mode, "nvmlDeviceGetComputeMode", device, &value).number(value);
   unsigned now = 0;
   unsigned next = 0;
-  const Answer mig = ASK(mig_mode, "nvmlDeviceGetMigMode", device, &now, &next);
+  const CallResult mig = CALL_NVML(mig_mode, "nvmlDeviceGetMigMode", device, &now, &next);
   gpu->mig = mig.as(now != 0);
   gpu->mig_next = mig.as(next != 0);
   unsigned link = 0;
-#define ASK_PCIE(member, symbol)                              \
-  {                                                           \
-    const Answer answer = ASK(member, symbol, device, &link); \
-    gpu->member = answer.number(link);                        \
+#define ASK_PCIE(member, symbol)                                          \
+  {                                                                       \
+    const CallResult returned = CALL_NVML(member, symbol, device, &link); \
+    gpu->member = returned.number(link);                                  \
   }
   ASK_PCIE(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration")
   ASK_PCIE(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration")
@@ -211,7 +213,7 @@ void ask_modes(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   ASK_PCIE(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth")
 #undef ASK_PCIE
   platform::NvmlFabricInfo fabric;
-  const Answer registration = ASK(fabric_info, "nvmlDeviceGetGpuFabricInfo", device, &fabric);
+  const CallResult registration = CALL_NVML(fabric_info, "nvmlDeviceGetGpuFabricInfo", device, &fabric);
   gpu->fabric_state = registration.number(fabric.state);
   gpu->fabric_status = registration.number(fabric.status);
   gpu->fabric_clique = registration.number(fabric.clique);
@@ -222,49 +224,51 @@ void ask_modes(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
 void ask_system(const NvmlCalls& nvml, NvmlFacts* facts) {
   std::array<char, 80> text{};
   facts->driver_version =
-      text_of(ASK(driver_version, "nvmlSystemGetDriverVersion", text.data(), unsigned{sizeof text}), text);
+      text_of(CALL_NVML(driver_version, "nvmlSystemGetDriverVersion", text.data(), unsigned{sizeof text}), text);
   text = {};
   facts->nvml_version =
-      text_of(ASK(nvml_version, "nvmlSystemGetNVMLVersion", text.data(), unsigned{sizeof text}), text);
+      text_of(CALL_NVML(nvml_version, "nvmlSystemGetNVMLVersion", text.data(), unsigned{sizeof text}), text);
   int version = 0;
-  const Answer cuda = ASK(cuda_version, "nvmlSystemGetCudaDriverVersion_v2", &version);
+  const CallResult cuda = CALL_NVML(cuda_version, "nvmlSystemGetCudaDriverVersion_v2", &version);
   facts->cuda_version = cuda.number(version);
   platform::NvmlCcSettings settings;
   settings.version = platform::nvml_cc_settings_version;
-  Answer answer = ASK(cc_settings, "nvmlSystemGetConfComputeSettings", &settings);
-  facts->cc_multi_gpu = answer.number(settings.multi_gpu);
-  if (answer.result != platform::nvml_success) {
-    platform::NvmlCcState state;  // what drivers before 550 have
-    answer = ASK(cc_state, "nvmlSystemGetConfComputeState", &state);
+  CallResult returned = CALL_NVML(cc_settings, "nvmlSystemGetConfComputeSettings", &settings);
+  facts->cc_multi_gpu = returned.number(settings.multi_gpu);
+  if (returned.result != platform::nvml_success) {
+    platform::NvmlCcState state;  // the variant of drivers before 550
+    returned = CALL_NVML(cc_state, "nvmlSystemGetConfComputeState", &state);
     settings.environment = state.environment;
     settings.feature = state.feature;
     settings.developer_tools = state.developer_tools;
   }
-  facts->cc_environment = answer.number(settings.environment);
-  facts->cc_enabled = answer.as(settings.feature != 0);
-  facts->cc_developer_mode = answer.as(settings.developer_tools != 0);
+  facts->cc_environment = returned.number(settings.environment);
+  facts->cc_enabled = returned.as(settings.feature != 0);
+  facts->cc_developer_mode = returned.as(settings.developer_tools != 0);
 }
 
-/// How the handle of a device was got, and the handle where it was.
+/// A device's handle, and the result of opening it.
 struct Opened {
-  Answer answer;
+  CallResult returned;
   void* device;
 };
 
 NvmlPair ask_pair(const NvmlCalls& nvml, const Opened& one, const Opened& other) {
   NvmlPair pair;
   for (const Opened& opened : {one, other}) {
-    if (opened.answer.result == platform::nvml_success) continue;
-#define GDRKIT_NVML_PAIR(type, name) pair.name = opened.answer.as(type{});
+    if (opened.returned.result == platform::nvml_success) continue;
+#define GDRKIT_NVML_PAIR(type, name) pair.name = opened.returned.as(type{});
 #include "diag/machine/nvml_facts.def"
     return pair;
   }
   int value = 0;
-  const Answer path = ASK(common_ancestor, "nvmlDeviceGetTopologyCommonAncestor", one.device, other.device, &value);
+  const CallResult path =
+      CALL_NVML(common_ancestor, "nvmlDeviceGetTopologyCommonAncestor", one.device, other.device, &value);
   pair.common_ancestor = path.number(value);
   const auto status = [&](int which) {
-    const Answer answer = ASK(p2p_status, "nvmlDeviceGetP2PStatus", one.device, other.device, which, &value);
-    return answer.number(value);
+    const CallResult returned =
+        CALL_NVML(p2p_status, "nvmlDeviceGetP2PStatus", one.device, other.device, which, &value);
+    return returned.number(value);
   };
   pair.p2p_read = status(platform::nvml_p2p_read);
   pair.p2p_write = status(platform::nvml_p2p_write);
@@ -275,13 +279,13 @@ NvmlPair ask_pair(const NvmlCalls& nvml, const Opened& one, const Opened& other)
 NvmlGpu ask_gpu(const NvmlCalls& nvml, unsigned index, const Opened& opened) {
   NvmlGpu gpu;
   gpu.index = index;
-  if (opened.answer.result == platform::nvml_success) {
+  if (opened.returned.result == platform::nvml_success) {
     ask_identity(nvml, opened.device, &gpu);
     ask_memory(nvml, opened.device, &gpu);
     ask_modes(nvml, opened.device, &gpu);
     ask_links(nvml, opened.device, &gpu);
   } else {
-#define GDRKIT_NVML_GPU(type, name) gpu.name = opened.answer.as(type{});
+#define GDRKIT_NVML_GPU(type, name) gpu.name = opened.returned.as(type{});
 #include "diag/machine/nvml_facts.def"
   }
   return gpu;
@@ -290,16 +294,17 @@ NvmlGpu ask_gpu(const NvmlCalls& nvml, unsigned index, const Opened& opened) {
 }  // namespace
 
 Fact<NvmlFacts> gather_nvml_facts(const NvmlCalls& nvml) {
-  if (const Answer init = ASK(init, "nvmlInit_v2"); init.result != platform::nvml_success) return init.as(NvmlFacts{});
+  if (const CallResult init = CALL_NVML(init, "nvmlInit_v2"); init.result != platform::nvml_success)
+    return init.as(NvmlFacts{});
   unsigned count = 0;
-  const Answer counted = ASK(device_count, "nvmlDeviceGetCount_v2", &count);
+  const CallResult counted = CALL_NVML(device_count, "nvmlDeviceGetCount_v2", &count);
   Fact<NvmlFacts> facts = counted.as(NvmlFacts{});
   if (facts.is_found()) {
     ask_system(nvml, &facts.value);
     std::vector<Opened> all;
     for (unsigned index = 0; index < std::min<unsigned>(count, most_nvml_gpus); ++index) {
       void* device = nullptr;
-      const Answer opened = ASK(device_by_index, "nvmlDeviceGetHandleByIndex_v2", index, &device);
+      const CallResult opened = CALL_NVML(device_by_index, "nvmlDeviceGetHandleByIndex_v2", index, &device);
       all.push_back({opened, device});
       facts.value.gpus.push_back(ask_gpu(nvml, index, all.back()));
     }
@@ -311,7 +316,7 @@ Fact<NvmlFacts> gather_nvml_facts(const NvmlCalls& nvml) {
       }
     }
   }
-  (void)ASK(shutdown, "nvmlShutdown");
+  (void)CALL_NVML(shutdown, "nvmlShutdown");
   return facts;
 }
 

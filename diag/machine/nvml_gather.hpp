@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How NvmlFacts are asked of a live machine, through function tables that tests replace.
+// Gathers NvmlFacts from a live machine, through function tables that tests replace.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace gdrkit::diag {
 
-/// Initialises NVML, asks everything, shuts it down. A call that fails leaves its facts without a value and with the
-/// function and NVML's word for it; found as soon as NVML could be initialised and its GPUs counted.
+/// Initializes NVML, runs all queries and shuts NVML down. A failed call leaves its fact without a value, with the
+/// function and NVML's error name. The result is found if NVML was initialized and its GPUs were counted.
 [[nodiscard]] topology::Fact<NvmlFacts> gather_nvml_facts(const platform::NvmlCalls& nvml);
 
-/// The facts cuda_* of the GPUs that CUDA shows. Initialises CUDA's driver API, and makes no context.
+/// Adds the facts cuda_* of the GPUs that CUDA shows. Initializes CUDA's driver API without creating a context.
 void add_cuda_facts(const platform::CudaCalls& cuda, NvmlFacts* facts);
-/// The same facts, unreadable for this reason.
+/// Sets the same facts to unreadable, with this reason.
 void set_no_cuda_facts(const std::string& reason, NvmlFacts* facts);
 
 }  // namespace gdrkit::diag

@@ -15,7 +15,7 @@ constexpr unsigned status_offset = 0x06;
 constexpr unsigned has_list = 0x10;
 constexpr unsigned list_offset = 0x34;
 constexpr unsigned most_capabilities = 48;
-constexpr unsigned most_extended = 960;  // four bytes each at least
+constexpr unsigned most_extended = 960;  // each has at least four bytes
 
 Fact<unsigned> ended(Outcome outcome, const std::string& path, const char* why) {
   Fact<unsigned> fact;
@@ -53,7 +53,7 @@ Fact<std::uint32_t> PciConfig::value(unsigned offset, unsigned bytes) const {
 Fact<unsigned> PciConfig::capability(unsigned id) const {
   const auto status = value(status_offset, 2);
   if (!status.is_found()) return ended(status.outcome, path_, status.reason.c_str());
-  if (status.value == 0xffff) return ended(Outcome::malformed, path_, "reads as all ones: the device does not answer");
+  if (status.value == 0xffff) return ended(Outcome::malformed, path_, "reads as all ones: the device does not respond");
   if ((status.value & has_list) == 0) return ended(Outcome::absent, path_, "has no capabilities");
   auto next = value(list_offset, 2);
   unsigned offset = next.value & 0xfc;
@@ -76,7 +76,7 @@ Fact<unsigned> PciConfig::extended_capability(unsigned id) const {
     const auto head = value(offset, 4);
     if (!head.is_found()) return ended(head.outcome, head.reason, "cannot follow the extended capabilities");
     if (head.value == 0xffffffff)
-      return ended(Outcome::malformed, path_, "reads as all ones: the device does not answer");
+      return ended(Outcome::malformed, path_, "reads as all ones: the device does not respond");
     if (head.value == 0) break;
     if ((head.value & 0xffff) == id) return at(offset);
     offset = head.value >> 20 & 0xffc;

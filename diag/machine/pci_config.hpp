@@ -18,8 +18,8 @@ class PciConfig {
  public:
   PciConfig(const topology::MachineView& view, const std::string& device_folder);
 
-  /// Offset of a capability. unreadable: the file ends before the list does; malformed: the list is damaged or runs in
-  /// a circle.
+  /// Offset of a capability. unreadable: the file ends before the list does; malformed: the list is damaged or
+  /// circular.
   [[nodiscard]] topology::Fact<unsigned> capability(unsigned id) const;
   [[nodiscard]] topology::Fact<unsigned> extended_capability(unsigned id) const;
   /// Little-endian value of 2 or 4 bytes.

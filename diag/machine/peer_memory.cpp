@@ -16,14 +16,14 @@ constexpr char nvidia_peermem[] = "/sys/module/nvidia_peermem/version";
 constexpr char nv_peer_mem[] = "/sys/module/nv_peer_mem/version";
 
 Fact<std::string> first_of(const MachineView& view, std::initializer_list<const char*> paths) {
-  Fact<std::string> answer;
-  answer.reason = "its files do not exist";
+  Fact<std::string> result;
+  result.reason = "its files do not exist";
   for (const char* path : paths) {
     const auto node = view.node(path);
     if (node.is_found()) return {Outcome::found, path, ""};
-    if (node.is_unknown()) answer = {node.outcome, "", node.reason};
+    if (node.is_unknown()) result = {node.outcome, "", node.reason};
   }
-  return answer;
+  return result;
 }
 
 bool exports_none(const NvmlGpu& gpu) { return gpu.cuda_dmabuf.is_found() && !gpu.cuda_dmabuf.value; }
@@ -45,17 +45,17 @@ Fact<std::string> dmabuf_possible(const Machine& machine) {
   if (machine.driver.value.find("Open Kernel Module") == std::string::npos) {
     return {Outcome::absent, "", "the driver is not the open flavour"};
   }
-  // Red Hat carries it back to older Linux: its number proves nothing.
+  // Red Hat backports it to older Linux, so the version proves nothing.
   if (!has_dmabuf(version.value)) {
     const bool is_red_hat = version.value.text.find(".el") != std::string::npos;
     return {is_red_hat ? Outcome::unreadable : Outcome::absent, "",
             "Linux " + version.value.text + (is_red_hat ? " of Red Hat may support it or not" : " is too old")};
   }
-  // What CUDA was asked at level probe, or recorded, is worth more than files; it can only speak against.
+  // CUDA's result, from level probe or a recording, is stronger evidence than files. It can only rule dma-buf out.
   const auto& gpus = machine.probe.nvml.value.gpus;
   if (!gpus.empty() && std::all_of(gpus.begin(), gpus.end(), exports_none)) {
     return {Outcome::absent, "",
-            "CUDA says that " + gpus_without_dmabuf(machine) + " exports none (DMA_BUF_SUPPORTED is 0)"};
+            "CUDA reports that " + gpus_without_dmabuf(machine) + " does not export dma-bufs (DMA_BUF_SUPPORTED is 0)"};
   }
   return {Outcome::found, "open driver, Linux " + version.value.text, ""};
 }

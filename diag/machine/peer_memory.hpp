@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PeerMemory: whether the libraries take a peer-memory module for loaded, and whether files speak against dma-buf.
+// PeerMemory: whether the libraries detect a peer-memory module, and whether files rule out dma-buf.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace gdrkit::diag {
 
-/// A library looks whether one of its files exists; nothing more. value: the file that made it believe.
+/// A library only checks whether one of its files exists. value: the file that was found.
 struct Belief {
   const char* library;
   Fact<std::string> file;  ///< absent: its files do not exist, so it detects no module
@@ -19,11 +19,12 @@ struct Belief {
 /// In the order NCCL, UCX, NVSHMEM.
 [[nodiscard]] std::vector<Belief> peer_memory_beliefs(const MachineView& view);
 
-/// found: what makes dma-buf possible for a GPU at least; absent: what rules it out for all: files, and CUDA's word
-/// where it was asked. That it works for an adapter, only registering one tells.
+/// found: the reason why dma-buf is possible for at least one GPU. absent: the reason that rules it out for all GPUs,
+/// from files or CUDA. Only a registration proves that it works for an adapter.
 [[nodiscard]] Fact<std::string> dmabuf_possible(const Machine& machine);
 
-/// Addresses of the GPUs of which CUDA said that they export none, "" for none; it may not have been asked of others.
+/// Addresses of the GPUs that do not export dma-bufs according to CUDA; "" if there are none. Others may not have been
+/// queried.
 [[nodiscard]] std::string gpus_without_dmabuf(const Machine& machine);
 
 }  // namespace gdrkit::diag

@@ -26,31 +26,32 @@ Fact<T> unreadable(const std::string& reason) {
   return fact;
 }
 
-/// NVIDIA's libraries start nvidia-modprobe, which loads modules and makes device nodes, where the driver or its nodes
-/// are missing. The look must not change the machine, so they are only loaded where nothing is missing. "": all there.
+/// If the driver or its nodes are missing, NVIDIA's libraries start nvidia-modprobe, which loads modules and creates
+/// device nodes. Level probe must not change the machine, so the libraries are only loaded if nothing is missing. "":
+/// nothing is missing.
 std::string what_is_missing(const MachineView& view, const char* node) {
   const bool is_loaded =
       view.node("/proc/driver/nvidia/version").is_found() || view.node("/sys/module/nvidia/version").is_found();
   if (!is_loaded) return "NVIDIA's kernel module is not loaded (/proc/driver/nvidia/version)";
   const auto found = view.node(node);
   if (!found.is_found()) return found.is_absent() ? std::string(node) + " is absent" : found.reason;
-  return found.value.kind == topology::NodeKind::character_device ? "" : std::string(node) + " is no device";
+  return found.value.kind == topology::NodeKind::character_device ? "" : std::string(node) + " is not a device";
 }
 
 Fact<NvmlFacts> ask_nvml(const MachineView& view) {
   if (const auto missing = what_is_missing(view, "/dev/nvidiactl"); !missing.empty()) {
-    return unreadable<NvmlFacts>("NVML was not asked: " + missing);
+    return unreadable<NvmlFacts>("NVML was not queried: " + missing);
   }
   const auto nvml = platform::nvml_calls();
   if (!nvml.has_value()) return unreadable<NvmlFacts>(nvml.error().text());
   Fact<NvmlFacts> facts = gather_nvml_facts(**nvml);
-  if (facts.is_found()) set_no_cuda_facts("CUDA was not asked: this needs --level cuda", &facts.value);
+  if (facts.is_found()) set_no_cuda_facts("CUDA was not queried: use --level cuda", &facts.value);
   return facts;
 }
 
 void ask_cuda(const MachineView& view, NvmlFacts* facts) {
   if (const auto missing = what_is_missing(view, "/dev/nvidia-uvm"); !missing.empty()) {
-    set_no_cuda_facts("CUDA was not asked: " + missing, facts);
+    set_no_cuda_facts("CUDA was not queried: " + missing, facts);
   } else if (const auto cuda = platform::cuda_calls(); cuda.has_value()) {
     add_cuda_facts(**cuda, facts);
   } else {
@@ -58,30 +59,31 @@ void ask_cuda(const MachineView& view, NvmlFacts* facts) {
   }
 }
 
-/// NVML loads libcuda too, and what that fails to do under the filter it does not try again: CUDA has to come first.
+/// NVML loads libcuda too. libcuda does not retry initialization that failed under the filter, so CUDA must be started
+/// first.
 void start_cuda(const MachineView& view) {
   if (!what_is_missing(view, "/dev/nvidiactl").empty() || !what_is_missing(view, "/dev/nvidia-uvm").empty()) return;
   if (const auto cuda = platform::cuda_calls(); cuda.has_value()) (void)(*cuda)->init(0);
 }
 
-/// Without a node no device can be opened, and libibverbs would only warn on stderr.
-Fact<VerbsFacts> ask_verbs(const MachineView& view) {
+/// Without a node no device can be opened, and libibverbs would print a warning on stderr.
+Fact<VerbsFacts> query_verbs(const MachineView& view) {
   Fact<VerbsFacts> none;
-  none.reason = "libibverbs was not asked: there is no /dev/infiniband/uverbs*";
+  none.reason = "libibverbs was not queried: /dev/infiniband/uverbs* does not exist";
   const auto nodes = view.names("/dev/infiniband");
-  if (nodes.is_unknown()) return unreadable<VerbsFacts>("libibverbs was not asked: " + nodes.reason);
+  if (nodes.is_unknown()) return unreadable<VerbsFacts>("libibverbs was not queried: " + nodes.reason);
   const auto is_uverbs = [](const std::string& name) { return name.rfind("uverbs", 0) == 0; };
   if (std::none_of(nodes.value.begin(), nodes.value.end(), is_uverbs)) return none;
   const auto verbs = platform::verbs_calls();
   return verbs.has_value() ? gather_verbs_facts(**verbs) : unreadable<VerbsFacts>(verbs.error().text());
 }
 
-void ask(const MachineView& view, Level level, Probe* probe) {
+void query(const MachineView& view, Level level, Probe* probe) {
   if (level == Level::cuda) start_cuda(view);
   const std::string refusal = run_guarded([&] { probe->nvml = ask_nvml(view); });
-  if (!refusal.empty()) probe->nvml = unreadable<NvmlFacts>("NVML was not asked: " + refusal);
-  const std::string other_refusal = run_guarded([&] { probe->verbs = ask_verbs(view); });
-  if (!other_refusal.empty()) probe->verbs = unreadable<VerbsFacts>("libibverbs was not asked: " + other_refusal);
+  if (!refusal.empty()) probe->nvml = unreadable<NvmlFacts>("NVML was not queried: " + refusal);
+  const std::string other_refusal = run_guarded([&] { probe->verbs = query_verbs(view); });
+  if (!other_refusal.empty()) probe->verbs = unreadable<VerbsFacts>("libibverbs was not queried: " + other_refusal);
   if (level == Level::cuda && probe->nvml.is_found()) ask_cuda(view, &probe->nvml.value);
 }
 
@@ -108,11 +110,11 @@ Probe gather_probe(const MachineView& view, Level level) {
     probe.kernel_log = read_kernel_log(view);
     probe.verbs = read_verbs_facts(view);
   } else if (level == Level::quick) {
-    probe.nvml = unreadable<NvmlFacts>("not asked without --level probe");
+    probe.nvml = unreadable<NvmlFacts>("not queried without --level probe");
     probe.kernel_log = unreadable<KernelLog>("not read without --level probe");
-    probe.verbs = unreadable<VerbsFacts>("not asked without --level probe");
+    probe.verbs = unreadable<VerbsFacts>("not queried without --level probe");
   } else {
-    ask(view, level, &probe);
+    query(view, level, &probe);
     probe.kernel_log = read_live_kernel_log();
   }
   return probe;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Probe: facts that need more than reading files: vendor libraries are asked, which open devices.
+// Probe: facts that require more than reading files: results of vendor libraries, which open devices.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@
 
 namespace gdrkit::diag {
 
-/// quick: reads files. probe: also opens devices and asks the vendor's libraries (diag/doctor/README.md lists which),
-/// in a thread that cannot change files. cuda: also starts CUDA, without a context, for what only it tells; NVIDIA's
-/// library then maps registers of the GPUs, writes a thread's name to procfs and makes ~/.nv, which it cannot do
-/// without (docs/design/0012).
+/// quick: reads files. probe: also opens devices and queries the vendors' libraries (diag/doctor/README.md lists them)
+/// in a thread that cannot change files. cuda: also starts CUDA, without a context, for facts that only CUDA reports.
+/// NVIDIA's library then unavoidably maps registers of the GPUs, writes a thread's name to procfs and creates ~/.nv
+/// (docs/design/0012).
 enum class Level { quick, probe, cuda };
 [[nodiscard]] const char* name_of(Level level);
 /// For the option --level.
 [[nodiscard]] const std::vector<std::string>& level_names();
 [[nodiscard]] Level level_named(const std::string& name);
 
-/// At level quick on a live machine every member is unreadable, its reason names the level. Of a recording the members
-/// are what its folder /gdrkit holds, at any level, and no library is loaded.
+/// At level quick on a live machine every member is unreadable, with the level as the reason. For a recording the
+/// members are the contents of its folder /gdrkit, at any level, and no library is loaded.
 struct Probe {
   topology::Fact<NvmlFacts> nvml;
   topology::Fact<KernelLog> kernel_log;
-  topology::Fact<VerbsFacts> verbs;  ///< absent: there is no /dev/infiniband/uverbs*
+  topology::Fact<VerbsFacts> verbs;  ///< absent: /dev/infiniband/uverbs* does not exist
 };
 
 [[nodiscard]] Probe gather_probe(const topology::MachineView& view, Level level);

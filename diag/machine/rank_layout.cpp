@@ -15,7 +15,7 @@ namespace {
 using topology::MachineView;
 using topology::PciTree;
 
-constexpr std::size_t cores_wanted = 2;  // one for the program, one for the library's progress thread
+constexpr std::size_t cores_recommended = 2;  // one for the program, one for the library's progress thread
 
 std::vector<int> common(const std::vector<int>& one, const std::vector<int>& other) {
   std::vector<int> both;
@@ -29,7 +29,7 @@ std::vector<int> online_cpus(const MachineView& view) {
   return line.is_found() && list.has_value() ? *list : std::vector<int>{};
 }
 
-/// CPUs near a GPU: what its device says, else those of its node, else all.
+/// CPUs near a GPU: those of its device, otherwise those of its node, otherwise all.
 std::vector<int> near_cpus(const MachineView& view, const topology::TreeDevice& gpu, std::vector<std::string>* notes) {
   if (gpu.cpus.is_found() && !gpu.cpus.value.empty()) return gpu.cpus.value;
   const auto node = gpu.function.numa_node;
@@ -52,7 +52,7 @@ bool is_only_near(const RankLayout& layout, const topology::NcclDistances& nccl,
   return best.adapter.has_value();
 }
 
-/// GPUs near the very same CPUs divide these among themselves.
+/// Divides the CPUs among the GPUs that are near the same CPUs.
 void divide(const MachineView& view, const std::vector<std::vector<int>>& near,
             const std::optional<std::vector<int>>& allowed, bool reserves, RankLayout* layout) {
   for (std::size_t rank = 0; rank < layout->ranks.size(); ++rank) {
@@ -62,7 +62,7 @@ void divide(const MachineView& view, const std::vector<std::vector<int>>& near,
     const auto sharers = static_cast<std::size_t>(std::count(near.begin(), near.end(), near[rank]));
     const auto usable = allowed ? common(near[rank], *allowed) : near[rank];
     if (usable.empty()) {
-      place.notes.push_back(near[rank].empty() ? "the list of CPUs is not known"
+      place.notes.push_back(near[rank].empty() ? "the list of CPUs is unknown"
                                                : "this process may not use any of the CPUs near the GPU (" +
                                                      platform::to_list_text(near[rank]) + ")");
       continue;
@@ -77,7 +77,7 @@ void divide(const MachineView& view, const std::vector<std::vector<int>>& near,
     } else if (reserves) {
       place.notes.push_back("its slice is one core, so no core is kept free");
     }
-    if (slice.size() < cores_wanted)
+    if (slice.size() < cores_recommended)
       place.notes.push_back("it has " + std::to_string(slice.size()) +
                             " core: progress threads share it with the program");
     place.cpus = cpus_of(slice);
@@ -94,7 +94,7 @@ std::vector<Core> cores_of(const MachineView& view, const std::vector<int>& cpus
     const auto line = view.line("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
     const auto siblings = platform::parse_number_list(line.value);
     Core core = line.is_found() && siblings.has_value() ? common(*siblings, cpus) : Core{};
-    // A list that leaves out the CPU itself, or names one of another core, cannot be.
+    // A list that omits the CPU itself, or contains one of another core, is invalid.
     const bool is_sound = std::find(core.begin(), core.end(), cpu) != core.end() &&
                           std::none_of(core.begin(), core.end(), [&](int other) { return taken.count(other) != 0; });
     if (!is_sound) core = {cpu};

@@ -6,8 +6,8 @@
 namespace gdrkit::diag {
 
 struct RecordedPath {
-  /// content: files whole; folders, links, device nodes as they are. name: only that it exists. setpci: files that
-  /// mention setpci, whole. variables: of an environment the variables of snapshot/variables.def.
+  /// content: whole files; folders, links and device nodes as they are. name: only the existence. setpci: whole files
+  /// that mention setpci. variables: of an environment only the variables of snapshot/variables.def.
   enum class Kind { content, name, setpci, variables };
   Kind kind;
   const char* pattern;  ///< snapshot/paths.def explains *, {a,b} and $NAME

@@ -19,8 +19,8 @@ void refuse(topology::NvLinks& links, const std::string& why) {
   if (links.why_not.empty()) links.why_not = why;
 }
 
-/// A link that is down, or that cannot carry copies between GPUs, is none. The far end has no address in a guest that
-/// does not see the switches; NCCL takes it for a switch as well.
+/// Ignores a link that is down, or that cannot carry copies between GPUs. In a guest that does not see the switches the
+/// far end has no address; NCCL treats it as a switch, too.
 void add_link(topology::NvLinks& links, topology::NvLinks::Gpu& to, const NvmlLink& link) {
   for (const Fact<bool>* fact : {&link.is_active, &link.can_p2p}) {
     if (fact->is_unknown()) refuse(links, fact->reason);
@@ -72,7 +72,7 @@ bool TopologyFacts::lacks_nvlink(Viewer viewer, std::size_t from, std::size_t to
   if (links.is_known || from == to || viewer == Viewer::nvshmem || viewer == Viewer::ucx) return false;
   const std::size_t gpus = tree.gpus.size();
   if (from < gpus && to < gpus) return true;
-  // NCCL may reach an adapter over NVLink and another GPU, or over C2C, where PCIe leads through a CPU.
+  // NCCL may reach an adapter over NVLink and another GPU, or over C2C, if the PCIe path leads through a CPU.
   return viewer == Viewer::nccl && (from < gpus || to < gpus) && nccl.at(from, to).value >= PathClass::phb;
 }
 

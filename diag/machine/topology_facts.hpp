@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TopologyFacts: where GPUs and adapters are, how far from each other as each library sees it, and which belong
-// together; of a machine, a recording or a file of NCCL.
+// TopologyFacts: positions of GPUs and adapters, their distances as each library sees them, and their matching; of a
+// machine, a recording or a file of NCCL.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,11 @@ namespace gdrkit::diag {
 /// Whose view of distances.
 enum class Viewer { smi, nccl, nvshmem, ucx };
 inline constexpr Viewer all_viewers[] = {Viewer::smi, Viewer::nccl, Viewer::nvshmem, Viewer::ucx};
-/// "smi": the word of --as and of the JSON.
+/// "smi": the word used by --as and JSON.
 [[nodiscard]] const char* name_of(Viewer viewer);
 
 struct TopologyFacts {
-  /// `links` may be unknown, and says why.
+  /// `links` may be unknown, with a reason.
   TopologyFacts(std::string source, topology::PciTree read_tree, topology::NvLinks read_links,
                 std::vector<AdapterPorts> read_ports);
 
@@ -41,18 +41,18 @@ struct TopologyFacts {
     return i < tree.gpus.size() ? tree.gpus[i] : tree.adapters[i - tree.gpus.size()];
   }
   [[nodiscard]] topology::Distance distance(Viewer viewer, std::size_t from, std::size_t to) const;
-  /// Whether NVLink could change this entry, and was not read.
+  /// Whether NVLink could change this entry and could not be read.
   [[nodiscard]] bool lacks_nvlink(Viewer viewer, std::size_t from, std::size_t to) const;
   [[nodiscard]] std::vector<Viewer> viewers() const;
 };
 
-/// NVLink as a look at the GPUs found it; not known, with the reason, unless every link could be read.
+/// The NVLinks found on the GPUs; unknown, with the reason, unless every link could be read.
 [[nodiscard]] topology::NvLinks links_of(const topology::Fact<NvmlFacts>& nvml);
 
 [[nodiscard]] TopologyFacts read_topology(const MachineView& view, const std::string& source,
                                           const topology::Fact<NvmlFacts>& nvml);
 
-/// Of a machine: read once, however many checks ask. Not for several threads at a time.
+/// Read once per machine and cached. Not thread-safe.
 [[nodiscard]] const TopologyFacts& topology_of(const Machine& machine);
 
 }  // namespace gdrkit::diag

@@ -17,7 +17,7 @@ topology::Fact<Variables> read_variables(const topology::MachineView& view) {
     const std::string entry = all.substr(at, end - at);
     at = end + 1;
     const auto equals = entry.find('=');
-    // Of a name that is there twice getenv() finds the first.
+    // If a name occurs twice, getenv() returns the first.
     if (equals != std::string::npos) variables.value.emplace(entry.substr(0, equals), entry.substr(equals + 1));
   }
   return variables;

@@ -15,7 +15,7 @@ using Variables = std::map<std::string, std::string>;
 /// From /proc/self/environ. Absent counts as unreadable: every process has an environment.
 [[nodiscard]] topology::Fact<Variables> read_variables(const topology::MachineView& view);
 
-/// The first variable that holds the local rank of the process; "" if none is set.
+/// The first variable that contains the local rank of the process; "" if none is set.
 [[nodiscard]] std::string local_rank_variable(const Variables& variables);
 
 }  // namespace gdrkit::diag

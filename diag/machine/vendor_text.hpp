@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// VendorText: what vendors' libraries put into buffers, as text that may be shown and kept.
+// VendorText: contents of buffers filled by vendor libraries, as text that is safe to print and record.
 #pragma once
 
 #include <climits>
@@ -13,7 +13,7 @@
 
 namespace gdrkit::diag {
 
-/// Up to the first zero byte or `size`; what is not printable ASCII becomes '?'.
+/// Up to the first zero byte or `size`; bytes that are not printable ASCII become '?'.
 [[nodiscard]] inline std::string printable(const char* buffer, std::size_t size) {
   std::string text;
   for (std::size_t at = 0; at < size && buffer[at] != '\0'; ++at) {

@@ -24,8 +24,7 @@ std::string failure(const char* function, int error) {
   return std::string(function) + ": " + (error == 0 ? "failed without an error code" : std::strerror(error));
 }
 
-/// No such dma-buf can exist, so its registration fails: how it does tells whether device and Linux know the call at
-/// all.
+/// Such a dma-buf cannot exist, so its registration fails. The error shows whether device and Linux support the call.
 Fact<bool> registration(const VerbsCalls& verbs, platform::VerbsDomain* domain) {
   errno = 0;
   platform::VerbsRegion* region = verbs.reg_dmabuf_mr(domain, 0, 0, 0, -1, 0);
@@ -41,8 +40,8 @@ Fact<bool> registration(const VerbsCalls& verbs, platform::VerbsDomain* domain) 
   return can.value || is_no ? can : ended<bool>(Outcome::unreadable, failure("ibv_reg_dmabuf_mr", error));
 }
 
-/// A release that fails leaves nothing to be done: the end of the process releases what is left.
-Fact<bool> ask_device(const VerbsCalls& verbs, platform::VerbsDeviceHandle* device) {
+/// Ignores a failed release: Linux releases everything at the end of the process.
+Fact<bool> query_device(const VerbsCalls& verbs, platform::VerbsDeviceHandle* device) {
   errno = 0;
   platform::VerbsContext* context = verbs.open_device(device);
   if (context == nullptr) return ended<bool>(Outcome::unreadable, failure("ibv_open_device", errno));
@@ -102,7 +101,7 @@ Fact<VerbsFacts> gather_verbs_facts(const VerbsCalls& verbs) {
     device.name = printable(name, longest_name);
     device.dmabuf =
         verbs.reg_dmabuf_mr != nullptr
-            ? ask_device(verbs, list[i])
+            ? query_device(verbs, list[i])
             : ended<bool>(Outcome::absent, "libibverbs has no ibv_reg_dmabuf_mr: it is older than rdma-core 34");
   }
   verbs.free_device_list(list);

@@ -13,7 +13,7 @@
 namespace gdrkit::diag::snapshot {
 namespace {
 
-/// Names of tables in the firmware, the same on every machine.
+/// Names of tables in the firmware, which are the same on every machine.
 constexpr std::string_view common_uuids[] = {"8be4df61-93ca-11d2-aa0d-00e098032b8c",
                                              "d719b2cb-3d3a-4596-a3bc-dad00e67656f"};
 
@@ -40,7 +40,7 @@ bool are_alike(std::string_view text, std::string_view word) {
          std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) { return lower(a) == lower(b); });
 }
 
-/// Few texts hold such a word and mean another: it is looked for in other cases too, and as a part of a longer name.
+/// Other texts rarely contain such a word, so it is also searched for in other cases and as part of a longer name.
 bool is_rare(std::string_view word) { return word.size() >= 5 || std::any_of(word.begin(), word.end(), is_digit); }
 
 constexpr std::size_t shortest_bare = 12;  // a hardware address without its colons
@@ -51,11 +51,11 @@ bool has_other_than(std::string_view text, std::string_view characters) {
 
 }  // namespace
 
-void Identifiers::learn(const std::string& word, const std::string& replacement) {
+void Identifiers::add(const std::string& word, const std::string& replacement) {
   if (!word.empty()) words_.emplace(word, replacement);
 }
 
-void Identifiers::learn_address(std::string_view address) {
+void Identifiers::add_address(std::string_view address) {
   const auto bare = [](const std::string& text) {
     std::string digits;
     for (const char c : text) {
@@ -101,7 +101,7 @@ Identifiers::Match Identifiers::match(std::string_view text, std::size_t at, Whe
 
 Identifiers::Match Identifiers::match_word(std::string_view text, std::size_t at) const {
   const auto goes_on = [](char a, char b) { return (is_digit(a) || is_letter(a)) && (is_digit(b) || is_letter(b)); };
-  // Of words that start alike the longest comes last.
+  // Of words with a common prefix the longest comes last.
   for (auto word = words_.rbegin(); word != words_.rend(); ++word) {
     const std::size_t length = word->first.size();
     const std::string_view here = text.substr(at, length);
@@ -153,13 +153,13 @@ Identifiers::Match Identifiers::match_groups(std::string_view text, std::size_t 
   if (width == 4 && count == 4) return {all.size(), hash_.like(all, "guid", true)};
   if (width == 4 && count == 8) return {all.size(), gid(all)};
   if (width == 2 && count >= 6 && count <= 20) {
-    // The first byte says whether the address is a single one's and whether it was given by hand.
+    // The first byte of an address shows whether it is unicast and whether it is locally administered.
     return {all.size(), std::string(all.substr(0, 2)) + hash_.like(all, "hardware", true).substr(2)};
   }
   return {};
 }
 
-/// b8-ce-f6-12-34-56, as boot loaders write a hardware address: 01- before it is the kind of network.
+/// b8-ce-f6-12-34-56, a hardware address in the notation of boot loaders: a preceding 01- is the type of network.
 Identifiers::Match Identifiers::match_dashes(std::string_view text, std::size_t at) const {
   constexpr std::size_t size = 17;
   if (is_hex(before(text, at)) || text.size() - at < size || is_word(at_or_zero(text, at + size))) return {};
@@ -184,7 +184,7 @@ Identifiers::Match Identifiers::match_bare(std::string_view text, std::size_t at
   return known == bare_.end() ? Match{} : Match{length, known->second};
 }
 
-/// password=..., and what stands before the @ of user:password@host.
+/// password=..., and the part before the @ of user:password@host.
 Identifiers::Match Identifiers::match_secret(std::string_view text, std::size_t at) const {
   const auto ends = [](char c) { return std::string_view(" \t\r\n,;&\"'").find(c) != std::string_view::npos; };
   for (const std::string_view key : {"password", "passwd", "passphrase", "token", "secret", "apikey", "api_key"}) {
@@ -201,7 +201,7 @@ Identifiers::Match Identifiers::match_secret(std::string_view text, std::size_t 
   return {4 + length, "://redacted@"};
 }
 
-/// What a subnet has in common, and what a port's GUID says elsewhere, stay alike.
+/// The subnet prefix and a port's GUID get the same replacement wherever they occur.
 std::string Identifiers::gid(std::string_view gid) const {
   constexpr std::size_t half = 19;
   const std::string_view prefix = gid.substr(0, half);
@@ -221,7 +221,7 @@ std::string Identifiers::gid(std::string_view gid) const {
   return first + ":" + (has_other_than(own, "0:") ? hash_.like(own, "guid", true) : std::string(own));
 }
 
-/// enx001122334455: an interface that is named by its hardware address.
+/// enx001122334455: an interface named after its hardware address.
 Identifiers::Match Identifiers::match_interface(std::string_view text, std::size_t at) const {
   constexpr std::size_t size = 15;
   if (is_word(before(text, at)) || text.substr(at, 3) != "enx" || run_of(text, at + 3, is_hex) != size - 3) return {};

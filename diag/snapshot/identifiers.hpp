@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Identifiers: what in a text says which machine, card, network or person it is from, found and replaced.
+// Identifiers: finds and replaces the parts of a text that identify a machine, card, network or person.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +13,29 @@
 
 namespace gdrkit::diag::snapshot {
 
-/// Finds UUIDs, GUIDs and GIDs, hardware addresses, people at hosts, folders below /home, and words that it was told
-/// of; in texts where they may stand, IP addresses and serial numbers too. Replaces each by one of the same form, so
-/// that what reads the text reads on.
+/// Finds UUIDs, GUIDs and GIDs, hardware addresses, user@host, folders below /home, and registered words; in prose also
+/// IP addresses and serial numbers. Replaces each by one of the same form, so that the text can still be parsed.
 class Identifiers {
  public:
   enum class Where {
-    anywhere,  ///< paths, and files where four numbers with dots are a version
+    anywhere,  ///< paths, and files where four numbers with dots may be a version
     prose,     ///< logs, settings and documents
   };
 
   explicit Identifiers(const SaltedHash& hash) : hash_(hash) {}
 
-  /// A word, or a path, that is replaced wherever it stands alone; a rare one also as part of a name with - or _.
-  void learn(const std::string& word, const std::string& replacement);
-  /// A hardware address or GUID with colons: it is replaced also where it stands without them.
-  void learn_address(std::string_view address);
+  /// Registers a word or path, which is replaced wherever it occurs as a whole; a rare one also as part of a name with
+  /// - or _.
+  void add(const std::string& word, const std::string& replacement);
+  /// Registers a hardware address or GUID with colons. It is also replaced if it occurs without them.
+  void add_address(std::string_view address);
   [[nodiscard]] std::string replaced(std::string_view text, Where where) const;
-  /// The name that stands for a host's or a person's.
+  /// The replacement for the name of a host or person.
   [[nodiscard]] std::string host(std::string_view name) const { return "host-" + hash_.word(name); }
   [[nodiscard]] std::string person(std::string_view name) const { return "user-" + hash_.word(name); }
 
  private:
-  /// What starts at `at`: its length, 0 for nothing, and what stands for it.
+  /// A match at `at`: its length (0: none) and its replacement.
   struct Match {
     std::size_t length = 0;
     std::string replacement{};

@@ -16,7 +16,7 @@ constexpr const char* variables[] = {
 #undef GDRKIT_VARIABLE
 };
 
-/// SLURM_JWT and NVIDIA_API_KEY begin as harmless ones do.
+/// SLURM_JWT and NVIDIA_API_KEY start like harmless names.
 constexpr std::string_view secrets[] = {"TOKEN", "SECRET",  "PASSW",  "PASSPHRASE", "CREDENTIAL", "COOKIE", "JWT",
                                         "AUTH",  "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE",    "CERT"};
 
@@ -65,7 +65,7 @@ std::vector<std::string> without_braces(const std::string& pattern) {
 }
 
 bool is_described(std::string_view name, std::string_view pattern) {
-  // The last * takes one character more whenever the rest does not fit.
+  // If the rest does not match, the last * takes one character more.
   std::size_t star = std::string_view::npos;
   std::size_t from = 0;
   std::size_t at = 0;
@@ -100,8 +100,8 @@ std::vector<std::string> recorded_variables() { return {std::begin(variables), s
 
 void print_recorded_paths() {
   std::printf(
-      "A recording holds these files, if they exist (content: the whole file; name: only that it exists; setpci: files "
-      "that mention setpci; $PCI: each GPU, adapter and bridge; $LIBRARIES: each library folder):\n");
+      "A recording contains these files, if they exist (content: the whole file; name: only that it exists; setpci: "
+      "files that mention setpci; $PCI: each GPU, adapter and bridge; $LIBRARIES: each library folder):\n");
   for (const RecordedPath& path : recorded_paths()) {
     std::printf("%-9s  %s\n           %s\n", name_of(path.kind), path.pattern, path.purpose);
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RecordedPaths: the lists of what a recording holds: paths.def with the paths of the checks, and variables.def.
+// RecordedPaths: the contents of a recording: paths.def with the paths of the checks, and variables.def.
 #pragma once
 
 #include <string>
@@ -19,13 +19,13 @@ using Kind = RecordedPath::Kind;
 [[nodiscard]] const std::vector<RecordedPath>& recorded_paths();
 /// "/a/{b,c}" as "/a/b" and "/a/c".
 [[nodiscard]] std::vector<std::string> without_braces(const std::string& pattern);
-/// Whether `name` is what `pattern` describes, in which each * stands for any characters.
+/// Whether `name` matches `pattern`, in which each * matches any characters.
 [[nodiscard]] bool is_described(std::string_view name, std::string_view pattern);
-/// Whether a variable is recorded: one of the list, and none that may hold a secret.
+/// Whether a variable is recorded: it is in the list and cannot contain a secret.
 [[nodiscard]] bool is_recorded_variable(std::string_view name);
-/// Their names.
+/// The names of the recorded variables.
 [[nodiscard]] std::vector<std::string> recorded_variables();
-/// What --list prints.
+/// Prints the list for --list.
 void print_recorded_paths();
 
 }  // namespace gdrkit::diag::snapshot

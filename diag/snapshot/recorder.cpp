@@ -21,14 +21,14 @@ namespace {
 using topology::NodeKind;
 using topology::Step;
 
-// Room for headers is left below what an archive that is read may have.
+// Leaves room for headers below the size limit for reading archives.
 constexpr std::size_t most_bytes = topology::ArchiveTree::size_limit / 2;
 constexpr std::size_t most_items = topology::ArchiveTree::node_limit / 2;
 constexpr std::size_t most_groups = 256;
 constexpr const char* environ_path = "/proc/self/environ";
 
-/// GPUs, network and other controllers, bridges, accelerators, all of NVIDIA's, whatever RDMA adapters are: the rest of
-/// a large machine, hundreds of parts of its processors, is in no check.
+/// GPUs, network and other controllers, bridges, accelerators and all NVIDIA devices, which include all RDMA adapters.
+/// No check needs the rest of a large machine: hundreds of parts of its processors.
 std::set<std::string> pci_folders(const MachineView& view) {
   const std::string folder = "/sys/bus/pci/devices/";
   const auto is_relevant = [&](const std::string& address) {
@@ -50,7 +50,7 @@ std::set<std::string> pci_folders(const MachineView& view) {
   return all;
 }
 
-/// "7:rdma:/a/b" in /proc/self/cgroup is /a/b, /a and the top, below each place where control groups are mounted.
+/// "7:rdma:/a/b" in /proc/self/cgroup means /a/b, /a and the root, below each mount point of control groups.
 std::set<std::string> group_folders(const MachineView& view) {
   std::set<std::string> all;
   const std::string text = view.text("/proc/self/cgroup").value;
@@ -76,7 +76,7 @@ class Recorder {
     read_variables();
     sets_["PCI"] = pci_folders(view);
     sets_["CGROUP"] = group_folders(view);
-    const auto libraries = Libraries(view).asked();
+    const auto libraries = Libraries(view).searched();
     sets_["LIBRARIES"] = {libraries.begin(), libraries.end()};
   }
 
@@ -99,10 +99,11 @@ class Recorder {
   [[nodiscard]] std::string own_path(const std::string& path) const;
 
   const MachineView& view_;
-  std::map<std::string, std::set<std::string>> sets_;  ///< what a pattern's $NAME stands for, if it is not a variable
+  std::map<std::string, std::set<std::string>> sets_;  ///< values of a pattern's $NAME that are not variables
   Recording recording_;
   std::vector<std::string> variables_;  ///< NAME=VALUE
-  std::string own_process_;             ///< /proc/1234: so that recordings do not differ by it, /proc/self is a folder
+  std::string
+      own_process_;  ///< /proc/1234: recorded as folder /proc/self, so that recordings do not differ by the number
   bool is_home_used_ = false;
   std::size_t bytes_ = 0;
 };
@@ -149,13 +150,14 @@ void Recorder::start(const std::string& pattern, Kind kind) {
   }
   std::string value = value_of(variables_, name);
   if (value.empty()) return;
-  if (value.front() != '/') value = "/proc/self/cwd/" + value;  // as the libraries take it
+  if (value.front() != '/')
+    value = "/proc/self/cwd/" + value;  // relative to the working directory, as the libraries do
   const std::size_t before = recording_.items.size();
   expand(value, rest, kind, false);
   if (name == "HOME" && recording_.items.size() != before) is_home_used_ = true;
 }
 
-/// One component after another; every name that a * meets is kept, for a check may list the folder.
+/// Expands one component after another. Every name matched by a * is kept, because a check may list the folder.
 void Recorder::expand(const std::string& base, std::string_view rest, Kind kind, bool is_listed) {
   while (!rest.empty() && rest.front() == '/') rest.remove_prefix(1);
   if (rest.empty()) {
@@ -190,7 +192,7 @@ std::string Recorder::own_path(const std::string& path) const {
   return "/proc/self" + path.substr(own_process_.size());
 }
 
-/// nullptr: the link /proc/self, which is not recorded.
+/// Returns nullptr for the link /proc/self, which is not recorded.
 Item* Recorder::keep(const Step& step) {
   if (view_.is_live() && step.path == "/proc/self" && step.entry.is_link) {
     own_process_ = "/proc/" + step.entry.target;
@@ -200,8 +202,10 @@ Item* Recorder::keep(const Step& step) {
   Item& item = place->second;
   if (!is_new) return &item;
   if (recording_.items.size() > most_items) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("more than %zu files and folders: this is not a machine", most_items));
+    throw cli::Failure(
+        cli::ExitCode::failed,
+        cli::format("cannot record more than %zu files and folders; check that --root is a recording of a machine",
+                    most_items));
   }
   item.node = step.entry.node;
   item.is_seen = step.is_seen;
@@ -225,7 +229,7 @@ void Recorder::take(const std::string& path, Kind kind, bool is_listed) {
   if (node.outcome == Outcome::unreadable && !last->is_link) last->is_refused = last->is_missed = true;
   if (!node.is_found() || node.value.kind != NodeKind::file || last->has_content) return;
   if (kind == Kind::name) {
-    last->is_refused = true;  // it is there, and what it says is not known to the recording
+    last->is_refused = true;  // it exists, but the recording does not contain its content
     return;
   }
   take_content(path, *last);
@@ -248,7 +252,7 @@ void Recorder::take_content(const std::string& path, Item& item) {
   item.content.assign(bytes.value.begin(), bytes.value.end());
   bytes_ += item.content.size();
   if (bytes_ > most_bytes) {
-    throw cli::Failure(cli::ExitCode::failed, cli::format("the files hold more than %zu bytes; the last one was %s",
+    throw cli::Failure(cli::ExitCode::failed, cli::format("cannot record more than %zu bytes; the last file was %s",
                                                           most_bytes, path.c_str()));
   }
 }
@@ -267,7 +271,7 @@ void add_probe(const Probe& probe, Recording* recording) {
   };
   add(nvml_recording, to_json_text(probe.nvml));
   add(verbs_recording, to_json_text(probe.verbs));
-  // A log that was not to be had stays away: the recording then says so of itself.
+  // Without a Linux log the recording contains no file, and is then reported as unreadable.
   if (probe.kernel_log.is_found()) add(kernel_log_recording, to_text(probe.kernel_log.value));
 }
 

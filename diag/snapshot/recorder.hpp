@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Recorder: takes from a machine, or from a recording of one, what recorded_paths() names.
+// Recorder: records the paths of recorded_paths() from a machine or from a recording of one.
 #pragma once
 
 #include "diag/machine/machine.hpp"
@@ -9,9 +9,9 @@
 
 namespace gdrkit::diag::snapshot {
 
-/// Throws Failure when it is more than an archive that can be read again may hold.
+/// Throws Failure if the recording exceeds the limits for reading archives.
 [[nodiscard]] Recording record(const MachineView& view);
-/// What level probe learnt of a live machine, where a recording of it is looked for.
+/// Adds the results of level probe on a live machine in the format of a recording.
 void add_probe(const Probe& probe, Recording* recording);
 
 }  // namespace gdrkit::diag::snapshot

@@ -22,7 +22,7 @@ char type_of(const Item& item) {
 
 void pad(std::string& archive) { archive.resize((archive.size() + block - 1) / block * block, '\0'); }
 
-/// A header as POSIX's ustar has it; names that do not fit are in an extended header before it.
+/// A header in POSIX's ustar format. Names that do not fit get an extended header before it.
 void add_header(std::string& archive, const std::string& name, char type, const Item& item, std::size_t size) {
   std::string header(block, '\0');
   const auto put = [&](std::size_t at, const std::string& text, std::size_t width) {
@@ -74,7 +74,7 @@ void add_member(std::string& archive, const std::string& path, const Item& item)
   pad(archive);
 }
 
-/// A path that cannot be a line of the list is left out: the checks read no such names.
+/// Skips a path that cannot be a line of the list; the checks read no such names.
 bool can_be_listed(const std::string& path, const Item& item) {
   const char* breaks = item.is_refused ? "\r\n" : " \t\r\n";
   return path.find_first_of(breaks) == std::string::npos && path.find_last_of(" \t") + 1 != path.size();
@@ -96,7 +96,7 @@ std::string Recording::to_archive() const {
   Item list;
   list.node.kind = NodeKind::file;
   list.node.mode = 0644;
-  list.content = "# what the archive itself cannot hold\n";
+  list.content = "# entries that the archive cannot contain\n";
   for (const auto& [path, item] : items) {
     if (!can_be_listed(path, item)) continue;
     if (item.is_refused) list.content += "unreadable " + path + "\n";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Recording: files, folders, links and nodes of a machine, as they go into an archive.
+// Recording: files, folders, links and nodes of a machine, to be written to an archive.
 #pragma once
 
 #include <map>
@@ -15,19 +15,19 @@ struct Item {
   topology::Node node;
   bool is_seen = true;  ///< false: Linux refused to look it up
   bool is_link = false;
-  bool is_refused = false;   ///< what is in it could not be read, or was not asked for
-  bool is_missed = false;    ///< what is in it was asked for and could not be read
+  bool is_refused = false;   ///< the content was not recorded: reading failed or was not required
+  bool is_missed = false;    ///< reading the content was required and failed
   bool has_content = false;  ///< of a file
-  std::string content;       ///< of a file; where a link leads
+  std::string content;       ///< of a file; the target of a link
 };
 
 struct Recording {
   std::map<std::string, Item> items;  ///< by path
 
-  /// Paths that should have been read and could not.
+  /// Paths that should have been read but could not be.
   [[nodiscard]] std::vector<std::string> missed() const;
-  /// A tar archive, the same bytes for the same items. Device nodes and refusals stand in gdrkit-recording, since whom
-  /// an archive is unpacked by may make no device nodes.
+  /// Returns a tar archive; equal items give equal bytes. Device nodes and refusals are listed in gdrkit-recording,
+  /// because ordinary users cannot create device nodes when they unpack the archive.
   [[nodiscard]] std::string to_archive() const;
 };
 

@@ -15,7 +15,7 @@ using Where = Identifiers::Where;
 
 constexpr const char* environ_path = "/proc/self/environ";
 constexpr std::string_view host_files[] = {"/proc/sys/kernel/hostname", "/etc/hostname"};
-/// A host or a user of such a name is renamed only where nothing else can be meant.
+/// A host or user of such a name is renamed only where the meaning is unambiguous.
 constexpr std::string_view common_words[] = {"root",  "localhost", "host",   "node",     "server",
                                              "gpu",   "linux",     "nvidia", "mellanox", "user",
                                              "admin", "ubuntu",    "slurm",  "gdrkit",   "infiniband"};
@@ -37,7 +37,7 @@ std::vector<std::string> variables_of(const std::string& environ) {
   return variables;
 }
 
-/// Four numbers with dots are a version in what modules and firmware say, and an address elsewhere.
+/// In files of modules and firmware four numbers with dots are a version, elsewhere an address.
 Where where_of(const std::string& path) {
   const bool is_prose = starts(path, "/etc/") || starts(path, "/gdrkit/") || path == "/proc/cmdline" ||
                         path == environ_path || ends(path, ".conf") || ends(path, ".xml") || starts(path, "/home/") ||
@@ -45,7 +45,8 @@ Where where_of(const std::string& path) {
   return is_prose && !ends(path, "os-release") ? Where::prose : Where::anywhere;
 }
 
-/// Launchers name hosts, people, folders and jobs; numbers and bindings are what the checks judge.
+/// Launchers' variables contain hosts, people, folders and jobs. Numbers and bindings are kept, because the checks
+/// judge them.
 bool is_of_launcher(std::string_view name) {
   for (const std::string_view start : {"SLURM_", "PMI_", "PMIX_", "OMPI_", "FLUX_", "PALS_"}) {
     if (starts(name, start)) return !starts(name, "OMPI_MCA_");
@@ -93,19 +94,19 @@ class Redaction {
       if (item == recording_.items.end()) continue;
       const std::string whole = first_word(item->second.content);
       const std::string label = whole.substr(0, whole.find('.'));
-      if (!is_common(label)) identifiers_.learn(label, identifiers_.host(label));
+      if (!is_common(label)) identifiers_.add(label, identifiers_.host(label));
       if (whole == label) continue;
-      identifiers_.learn(whole, identifiers_.host(whole));
-      // Of one word, as in node7.local, anything may be meant.
+      identifiers_.add(whole, identifiers_.host(whole));
+      // A domain of one word, as in node7.local, is too ambiguous to replace.
       const std::string domain = whole.substr(label.size() + 1);
-      if (domain.find('.') != std::string::npos) identifiers_.learn(domain, "domain-" + hash_.word(domain));
+      if (domain.find('.') != std::string::npos) identifiers_.add(domain, "domain-" + hash_.word(domain));
     }
   }
 
   void learn_addresses() {
     for (const auto& [path, item] : recording_.items) {
       const bool is_address = ends(path, "/address") || ends(path, "/node_guid") || ends(path, "/sys_image_guid");
-      if (is_address && starts(path, "/sys/")) identifiers_.learn_address(first_word(item.content));
+      if (is_address && starts(path, "/sys/")) identifiers_.add_address(first_word(item.content));
     }
   }
 
@@ -117,9 +118,9 @@ class Redaction {
       const std::string name = variable.substr(0, equals);
       const std::string value = variable.substr(equals + 1);
       const bool is_person = name == "USER" || name == "LOGNAME" || name == "SUDO_USER" || name == "SLURM_JOB_USER";
-      if (is_person && !is_common(value)) identifiers_.learn(value, identifiers_.person(value));
+      if (is_person && !is_common(value)) identifiers_.add(value, identifiers_.person(value));
       if (name == "HOME" && value.size() > 1 && value != "/root" && value.front() == '/') {
-        identifiers_.learn(value, "/home/" + identifiers_.person(value.substr(value.rfind('/') + 1)));
+        identifiers_.add(value, "/home/" + identifiers_.person(value.substr(value.rfind('/') + 1)));
       }
     }
   }
@@ -135,7 +136,7 @@ class Redaction {
                             "\x7f"
                             "ELF"))
       return without_homes(content);
-    if (has_zeros && starts(path, "/sys/")) return content;  // firmware's tables, which tell no host
+    if (has_zeros && starts(path, "/sys/")) return content;  // firmware tables, which do not identify a host
     if (ends(path, "/mountinfo")) return mounts(content, 4);
     if (path == "/proc/mounts" || ends(path, "/mounts")) return mounts(content, 1);
     if (path == "/proc/net/route" || path == "/proc/net/ipv6_route") return routes(content);
@@ -155,7 +156,7 @@ class Redaction {
     return result;
   }
 
-  /// Only what is mounted at places that every Linux has: the others name servers, people and projects.
+  /// Keeps only mounts at standard places. Others may name servers, people and projects.
   [[nodiscard]] std::string mounts(const std::string& content, std::size_t place) const {
     std::string result;
     std::istringstream lines(content);
@@ -174,7 +175,8 @@ class Redaction {
     return result;
   }
 
-  /// Networks and gateways, in hexadecimal digits without dots or colons; masks are as long and stay.
+  /// Replaces networks and gateways, in hexadecimal digits without dots or colons. Masks have the same form and are
+  /// kept.
   [[nodiscard]] std::string routes(const std::string& content) const {
     const auto is_digit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
     std::string result;
@@ -197,7 +199,8 @@ class Redaction {
     return result;
   }
 
-  /// Libraries that somebody built tell where: the name is blotted out, for every byte must stay in its place.
+  /// Libraries built by users contain the path of their build. It is overwritten in place, because every byte must keep
+  /// its offset.
   [[nodiscard]] static std::string without_homes(std::string bytes) {
     constexpr std::string_view home = "/home/";
     for (auto at = bytes.find(home); at != std::string::npos; at = bytes.find(home, at)) {
@@ -206,7 +209,7 @@ class Redaction {
     return bytes;
   }
 
-  /// The extended capability 3 is a serial number, mostly the card's hardware address.
+  /// The extended capability 3 is a serial number, usually the card's hardware address.
   [[nodiscard]] std::string configuration_space(std::string bytes) const {
     constexpr std::size_t extended = 0x100, capability = 0x0003, most = 960;
     const auto word = [&](std::size_t at) {

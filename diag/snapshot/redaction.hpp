@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Redaction: takes out of a recording what says whose machine it is, and leaves what the checks judge.
+// Redaction: removes the owner's identity from a recording and keeps everything that the checks judge.
 #pragma once
 
 #include "diag/machine/machine.hpp"
@@ -9,7 +9,7 @@
 
 namespace gdrkit::diag::snapshot {
 
-/// `view` is what was recorded: its variables tell who the user is.
+/// `view` is the recorded machine; its variables identify the user.
 void redact(const MachineView& view, const SaltedHash::Salt& salt, Recording* recording);
 
 }  // namespace gdrkit::diag::snapshot

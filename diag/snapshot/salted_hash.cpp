@@ -44,8 +44,7 @@ char lower(char character) { return static_cast<char>(std::tolower(static_cast<u
 SaltedHash::Salt SaltedHash::random_salt() {
   Salt salt{};
   if (::getrandom(salt.data(), sizeof(salt), 0) != static_cast<ssize_t>(sizeof(salt))) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       "cannot get random numbers from the operating system, so nothing can be redacted");
+    throw cli::Failure(cli::ExitCode::failed, "cannot redact: the operating system returned no random numbers");
   }
   return salt;
 }
@@ -92,7 +91,8 @@ std::string SaltedHash::like(std::string_view text, std::string_view kind, bool 
 }
 
 std::array<std::uint8_t, 4> SaltedHash::address(const std::array<std::uint8_t, 4>& address) const {
-  // Loopback, no address, masks and multicast say nothing of a host. Private and link-local ones stay such.
+  // Loopback, unspecified, mask and multicast addresses do not identify a host. Private and link-local ones stay in
+  // their class.
   if (address[0] == 0 || address[0] == 127 || address[0] >= 224) return address;
   const bool is_two_byte_class = (address[0] == 192 && address[1] == 168) || (address[0] == 169 && address[1] == 254) ||
                                  (address[0] == 172 && address[1] >= 16 && address[1] < 32);

@@ -19,20 +19,24 @@
 namespace gdrkit::diag::snapshot {
 namespace {
 
-/// Before anything is read, so that nobody waits for a refusal.
+/// Runs before anything is read, so that an error is reported at once.
 void check_target(const std::string& file, bool is_forced, const cli::DocumentOption& json) {
   if (json.is_in_file() && cli::are_one_file(json.path, file))
-    throw cli::Failure(cli::ExitCode::usage, "--json and the archive name the same file, " + file);
+    throw cli::Failure(cli::ExitCode::usage,
+                       "cannot write two files to one place: --json and the archive both name " + file);
   if (file == "-") {
     if (json.is_on_stdout())
-      throw cli::Failure(cli::ExitCode::usage, "the archive and --json both go to standard output; write --json=FILE");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "cannot write both the archive and --json to standard output; use --json=FILE");
     if (::isatty(STDOUT_FILENO) != 0)
-      throw cli::Failure(cli::ExitCode::usage, "standard output is a terminal; name a file, or redirect it: > FILE");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "cannot write an archive to a terminal; give a file name, or redirect the output: > FILE");
     return;
   }
   struct stat status {};
   if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && !is_forced)
-    throw cli::Failure(cli::ExitCode::usage, cli::format("%s exists; --force replaces it", file.c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("cannot write %s: the file exists; use --force to replace it", file.c_str()));
   cli::check_can_write(file);
 }
 
@@ -90,11 +94,10 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
       "to-show.tar\n  gdrkit snapshot --list";
   line.options = {
       {'\0', "force", "", &is_forced, "replace FILE if it exists", false},
-      {'\0', "list", "", &is_list, "print the paths that a recording holds, and record nothing", false},
-      {'\0', "redact", "", &is_redacted,
-       "replace names, addresses and serial numbers by hashes (diag/snapshot/README.md)", false},
+      {'\0', "list", "", &is_list, "print the paths in a recording without recording", false},
+      {'\0', "redact", "", &is_redacted, "replace names, addresses and serial numbers by hashes", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
-       "quick reads files; probe also asks NVML and libibverbs, and reads the Linux log; cuda also starts CUDA", false},
+       "quick (files), probe (+ NVML, libibverbs, Linux log) or cuda (+ CUDA)", false},
       {'\0', "root", "FOLDER|ARCHIVE|-", &root, "record a recording (- for stdin) instead of this machine", false},
       cli::json_option(&json, "diag/snapshot/README.md"),
   };
@@ -106,7 +109,7 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
     return cli::ExitCode::ok;
   }
   if (words.size() != 1)
-    throw cli::Failure(cli::ExitCode::usage, "name one FILE for the archive, or - for standard output");
+    throw cli::Failure(cli::ExitCode::usage, "give one FILE for the archive, or - for standard output");
   check_target(words[0], is_forced, json);
   const MachineView view = open_view(root);
   Recording recording = record(view);

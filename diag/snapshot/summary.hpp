@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Summary: what a recording holds and lacks, for people and as JSON.
+// Summary: what a recording contains and lacks, as text and as JSON.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ struct Summary {
   bool is_redacted = false;
   std::string file;       ///< of the archive; "-": standard output
   std::size_t bytes = 0;  ///< of the archive
-  std::size_t files = 0;  ///< whose content it holds
+  std::size_t files = 0;  ///< with recorded content
   std::vector<std::string> missed;
 
-  /// A recording that lacks files is written all the same: it still holds what could be read.
+  /// A recording with missing files is written nevertheless: it contains everything that could be read.
   [[nodiscard]] cli::ExitCode exit_code() const {
     return missed.empty() ? cli::ExitCode::ok : cli::ExitCode::unreadable;
   }

@@ -13,7 +13,7 @@ namespace {
 using topology::PciFunction;
 using topology::TreeDevice;
 
-/// "16 x 32 GT/s", with what it could be where it is less. A GPU that is idle shows a slow link.
+/// "16 x 32 GT/s", followed by the maximum if it is higher. An idle GPU shows a slow link.
 std::string link_text(const PciFunction& function) {
   const auto& now = function.current;
   const auto& most = function.most;
@@ -62,11 +62,11 @@ class Drafter {
     return add({kind, above(device), device.name, detail, link_text(device.function)});
   }
 
-  /// The switch, host bridge or node that a device hangs on. Of a switch the upstream port is drawn: every second
-  /// function of the way, from the device up, as NCCL takes it.
+  /// The switch, host bridge or node above a device. A switch is drawn as its upstream port: every second function of
+  /// the path, from the device up, as in NCCL.
   std::size_t above(const TreeDevice& device) {
     const auto& node = device.function.numa_node;
-    const std::string numa = !node.is_found() ? "NUMA node not known"
+    const std::string numa = !node.is_found() ? "NUMA node unknown"
                              : node.value < 0 ? "no NUMA node"
                                               : "NUMA node " + std::to_string(node.value);
     std::size_t at = add_once(numa, {BoxKind::numa, {}, numa, "", ""});
@@ -85,7 +85,7 @@ class Drafter {
 
   void add_nvlinks() {
     if (!facts_.links.is_known) {
-      drawing_.note = "NVLink is not known: " + facts_.links.why_not;
+      drawing_.note = "NVLink is unknown: " + facts_.links.why_not;
       return;
     }
     for (std::size_t a = 0; a < gpus_.size(); ++a) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Drawing: the tree as boxes below boxes: NUMA nodes, host bridges, switches, devices; what both pictures are made of.
+// Drawing: the tree as nested boxes: NUMA nodes, host bridges, switches, devices. Both pictures are drawn from it.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@ enum class BoxKind { numa, host_bridge, pci_switch, gpu, adapter, nvswitch };
 
 struct Box {
   BoxKind kind = BoxKind::numa;
-  std::optional<std::size_t> above;  ///< position in Drawing::boxes; stands before this one
+  std::optional<std::size_t> above;  ///< position in Drawing::boxes, less than this box's
   std::string title;                 ///< GPU0, mlx5_0, a PCI address
   std::string detail;                ///< second line: an address, a rate; "" if nothing
-  std::string link;                  ///< to what is above: "16 x 32 GT/s"; "" where it is not known or there is none
+  std::string link;                  ///< link to the box above: "16 x 32 GT/s"; "" if unknown or none
 };
 
 /// Direct NVLinks between two GPUs, by position in Drawing::boxes.
@@ -31,7 +31,7 @@ struct NvLinkLine {
 struct Drawing {
   std::vector<Box> boxes;
   std::vector<NvLinkLine> nvlinks;
-  std::string note;  ///< of NVLink: what is not drawn as a line, or why nothing is known
+  std::string note;  ///< NVLinks that are not drawn as lines, or why they are unknown
 };
 
 [[nodiscard]] Drawing draw(const TopologyFacts& facts);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NCCL's topology files, out and in.
+// NCCL's topology files, written and read.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -54,7 +54,7 @@ TopologyFacts read_nccl_file(const std::string& path) {
   for (const topology::TreeDevice& device : dump->tree.adapters) {
     AdapterPorts adapter;
     adapter.name = device.name;
-    adapter.usable = Usable::yes;  // NCCL lists those that it uses
+    adapter.usable = Usable::yes;  // NCCL lists only those that it uses
     ports.push_back(std::move(adapter));
   }
   TopologyFacts facts(path, std::move(dump->tree), std::move(dump->links), std::move(ports));

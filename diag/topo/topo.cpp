@@ -13,15 +13,15 @@ std::vector<Viewer> chosen(const TopologyFacts& facts, const std::string& word) 
     if (word == name_of(viewer)) return {viewer};
   }
   throw cli::Failure(cli::ExitCode::usage,
-                     "gdrkit topo: --as " + word + ": an NCCL topology file has NCCL's view only");
+                     "gdrkit topo: --as " + word + ": an NCCL topology file contains NCCL's view only; use --as nccl");
 }
 
-/// Nothing at all can be said without the list of PCI devices.
+/// Without the list of PCI devices nothing can be reported.
 cli::ExitCode code_of(const TopologyFacts& facts) {
   return facts.tree.pci_outcome == Outcome::found ? cli::ExitCode::ok : cli::ExitCode::unreadable;
 }
 
-struct Wanted {
+struct Requested {
   std::string as = "smi";
   cli::DocumentOption json;
   bool is_dot = false;
@@ -31,7 +31,7 @@ struct Wanted {
   [[nodiscard]] int outputs() const { return int{json.is_on_stdout()} + int{is_dot} + int{is_svg} + int{is_nccl_xml}; }
 };
 
-cli::ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
+cli::ExitCode print(const TopologyFacts& facts, const Requested& wanted) {
   const cli::ExitCode code = code_of(facts);
   const std::string& as = wanted.as;
   if (wanted.json.is_given) write_topology_json(wanted.json, facts, code);
@@ -49,15 +49,15 @@ cli::ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
 
 cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
   std::string root = "/";
-  Wanted wanted;
+  Requested wanted;
   std::string level = "quick";
   std::string nccl_file;
   cli::CommandLine line;
   line.name = "topo";
   line.uses_device = false;
   line.summary =
-      "Distances between GPUs and RDMA adapters, as nvidia-smi, NCCL, NVSHMEM and UCX each see them, and the best "
-      "adapter of each GPU. Changes nothing; reads only files unless --level probe or cuda is given.";
+      "Prints distances between GPUs and RDMA adapters, as nvidia-smi, NCCL, NVSHMEM and UCX each see them, and the "
+      "best adapter of each GPU. Changes nothing and reads only files, unless --level probe or cuda is given.";
   line.exit_codes =
       "0 ok, 2 wrong usage, 3 the list of PCI devices cannot be read, 4 --root is not a recording, or the file is not "
       "an NCCL topology";
@@ -66,21 +66,19 @@ cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
       "topo --nccl-xml > topology.xml";
   line.options = {
       {'\0', "as", "LIBRARY", cli::Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &wanted.as, ""},
-       "whose view: smi (nvidia-smi), nccl, nvshmem, ucx or all; for an NCCL topology file only nccl", false},
-      {'\0', "root", "PLACE", &root,
-       "read a recording of a machine (folder, archive, or - for stdin) instead of this one", false},
+       "view: smi, nccl, nvshmem, ucx or all", false},
+      {'\0', "root", "PLACE", &root, "read a recording (folder, archive, - for stdin) instead", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
-       "quick reads files; probe also asks NVML for NVLinks; cuda also starts CUDA", false},
+       "quick (files), probe (+ NVML for NVLinks) or cuda (+ CUDA)", false},
       {'\0', "dot", "", &wanted.is_dot, "print the tree for Graphviz", false},
       {'\0', "svg", "", &wanted.is_svg, "print the tree as a picture", false},
       {'\0', "nccl-xml", "", &wanted.is_nccl_xml, "print the topology in the format of NCCL_TOPO_FILE", false},
-      {'\0', "from-nccl-xml", "FILE", &nccl_file,
-       "show the topology of a file that NCCL wrote (NCCL_TOPO_DUMP_FILE) or a provider supplied: NCCL's view only",
-       false},
+      {'\0', "from-nccl-xml", "FILE", &nccl_file, "show the topology of this NCCL file (NCCL_TOPO_DUMP_FILE)", false},
       cli::json_option(&wanted.json, "diag/topo/README.md"),
   };
   if (const auto ended = cli::parse(line, front, argc, argv)) return *ended;
-  if (wanted.outputs() > 1) throw cli::Failure(cli::ExitCode::usage, "gdrkit topo: only one output at a time");
+  if (wanted.outputs() > 1)
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit topo: cannot print several outputs; choose one");
   if (!nccl_file.empty()) {
     if (root != "/" || level != "quick" || wanted.is_nccl_xml)
       throw cli::Failure(

@@ -41,7 +41,7 @@ cli::Json device_json(const TopologyFacts& facts, const TreeDevice& device) {
   json["cpus"] = device.cpus.is_found() ? cli::Json(platform::to_list_text(device.cpus.value)) : cli::Json();
   json["bridges"] = cli::Json::array();
   for (const std::size_t bridge : device.bridges) {
-    // A file of NCCL has places for ports that it does not name.
+    // A file of NCCL implies ports that it does not name.
     if (const std::string& name = facts.tree.bridges[bridge].name; !name.empty()) json["bridges"].push_back(name);
   }
   return json;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The tree as a picture that needs nothing else: a panel for each NUMA node, the devices of each in a row at its foot.
+// The tree as a self-contained picture: a panel for each NUMA node, with its devices in a row at the bottom.
 #include <algorithm>
 #include <cstdio>
 
@@ -19,7 +19,7 @@ constexpr int panel_margin = 22;
 constexpr int panel_head = 36;
 constexpr int page_margin = 20;
 
-// Colours follow what the reader's browser prefers.
+// The colours follow the browser's colour scheme.
 constexpr const char* styles =
     "  <style>\n"
     "    svg { --ink: #1c1c1c; --faint: #5c5c5c; --page: #ffffff; --panel: #f6f6f4; --line: #8a8a8a; --gpu: #d9efca;\n"
@@ -75,7 +75,8 @@ class Picture {
   }
 
  private:
-  /// Places all below `box`; leaves side by side at the foot, each other box above the middle of its own.
+  /// Places everything below `box`: leaves side by side at the bottom, every other box above the middle of its
+  /// children.
   int place(std::size_t box, int level, int left, int foot) {
     if (below_[box].empty()) {
       x_[box] = left + box_width / 2;
@@ -118,7 +119,7 @@ class Picture {
     const Box& own = drawing_.boxes[box];
     std::string text;
     if (own.above != numa) {
-      // Aside first, then down: the column above a device is free, that of its switch is not.
+      // Horizontal first, then vertical: the column above a device is free, unlike that of its switch.
       const int from = y_[*own.above] + box_height;
       text += cli::format("  <path d=\"M%d %d V%d H%d V%d\"/>\n", x_[*own.above], from, from + 16, x_[box], y_[box]);
       if (!own.link.empty()) {
@@ -141,7 +142,7 @@ class Picture {
     return text;
   }
 
-  /// Arcs below the row of devices; between panels straight lines at their side.
+  /// Arcs below the row of devices; straight lines at the side between panels.
   std::string nvlinks() {
     std::string text;
     for (const NvLinkLine& line : drawing_.nvlinks) {

@@ -25,7 +25,7 @@ std::string cpus_of(const TreeDevice& device) {
   return device.cpus.value.empty() ? "N/A" : platform::to_list_text(device.cpus.value);
 }
 
-/// As nvidia-smi, which names the node of a machine that has only one, whatever its firmware says of devices.
+/// As in nvidia-smi: on a machine with one node it prints that node, regardless of the devices' files.
 std::string numa_of(const topology::PciTree& tree, const TreeDevice& device) {
   const auto& node = device.function.numa_node;
   if (!node.is_found()) return node.is_absent() ? "N/A" : "?";
@@ -63,7 +63,7 @@ std::string padded(const std::string& cell, std::size_t width) {
   return cell + std::string(width - std::min(width, cell.size()) + column_gap, ' ');
 }
 
-/// The last column is text: what does not fit goes on below its beginning.
+/// The last column is text. It wraps below its start.
 void print_list(const Rows& rows) {
   const std::vector<std::size_t> widths = widths_of(rows);
   for (const auto& row : rows) {
@@ -121,7 +121,7 @@ void print_matrix(const TopologyFacts& facts, Viewer viewer) {
   }
   print_blocks(rows);
   if (has_star) {
-    print_wrapped("* over PCIe only; NVLink is not known: " + facts.links.why_not);
+    print_wrapped("* over PCIe only; NVLink is unknown: " + facts.links.why_not);
   }
   std::size_t printed = 0;
   for (const std::string& reason : reasons) {
@@ -168,7 +168,7 @@ void print_best(const TopologyFacts& facts) {
       continue;
     }
     const AdapterPorts& ports = facts.ports[*best.adapter];
-    const std::string open = ports.usable == Usable::unknown ? "; not known whether its ports can be used" : "";
+    const std::string open = ports.usable == Usable::unknown ? "; unknown whether its ports can be used" : "";
     rows.push_back({"  " + facts.tree.gpus[gpu].name, facts.tree.adapters[*best.adapter].name,
                     topology::name_of(best.nearness), best.why + open});
   }
@@ -180,7 +180,7 @@ void print_legend(const TopologyFacts& facts) {
   print_wrapped(
       "Legend: X itself; NV# number of NVLinks; PIX at most one switch; PXB several switches; PHB a host bridge (CPU); "
       "NODE two host bridges of one NUMA node; SYS between NUMA nodes" +
-      std::string(facts.is_from_nccl ? "." : "; ? not known."));
+      std::string(facts.is_from_nccl ? "." : "; ? unknown."));
   print_wrapped(
       "NCCL: NVL NVLink; NVB through another GPU; C2C NVLink-C2C; P2C C2C and PCIe; PXN NVLink to the adapter's GPU; "
       "LOC "

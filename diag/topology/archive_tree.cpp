@@ -42,14 +42,14 @@ std::string whole_name(const TarMember& member) {
   return (member.folder.empty() ? "" : std::string(member.folder) + "/") + std::string(member.name);
 }
 
-/// All of a file or of what a pipe brings.
+/// Reads a whole file or pipe.
 base::Result<std::string> read_archive(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return base::fail(errno, "cannot read the root %s: %s", path.c_str(), std::strerror(errno));
   const std::unique_ptr<const int, void (*)(const int*)> owned(&fd, [](const int* open) { ::close(*open); });
   struct stat status {};
   if (::fstat(fd, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode))) {
-    return base::fail(EINVAL, "the root %s is neither a folder nor a tar archive", path.c_str());
+    return base::fail(EINVAL, "cannot read the root %s: neither a folder nor a tar archive", path.c_str());
   }
   constexpr std::size_t piece = std::size_t{1} << 16;
   std::string bytes;
@@ -65,7 +65,7 @@ base::Result<std::string> read_archive(const std::string& path) {
     if (got < 0) return base::fail(errno, "cannot read the root %s: %s", path.c_str(), std::strerror(errno));
     if (got == 0) return bytes;
     if (bytes.size() > ArchiveTree::size_limit) {
-      return base::fail(EFBIG, "the root %s is larger than %zu bytes", path.c_str(), ArchiveTree::size_limit);
+      return base::fail(EFBIG, "cannot read the root %s: larger than %zu bytes", path.c_str(), ArchiveTree::size_limit);
     }
   }
 }
@@ -73,8 +73,10 @@ base::Result<std::string> read_archive(const std::string& path) {
 base::Status refuse_compressed(std::string_view bytes, const std::string& path) {
   for (const Compression& compression : compressions) {
     if (bytes.substr(0, compression.start.size()) != compression.start) continue;
-    return base::fail(EINVAL, "the root %s is compressed; give the uncompressed tar archive: %s -dc %s > recording.tar",
-                      path.c_str(), compression.name, path.c_str());
+    return base::fail(
+        EINVAL,
+        "cannot read the root %s: it is compressed; give the uncompressed tar archive: %s -dc %s > recording.tar",
+        path.c_str(), compression.name, path.c_str());
   }
   return {};
 }
@@ -103,19 +105,19 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
     if (more.has_value() && !*more) return std::shared_ptr<const FileTree>(tree);
     status = more.has_value() ? tree->add(member) : base::Status(base::pass(more));
   }
-  return base::fail(status.error().errno_value, "the root %s is not a tar archive of a machine: it %s", path.c_str(),
-                    status.error().text());
+  return base::fail(status.error().errno_value, "cannot read the root %s: not a tar archive of a machine: it %s",
+                    path.c_str(), status.error().text());
 }
 
 base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
   const auto parts = components(member.folder, member.name);
   if (parts.size() > depth_limit) {
-    return base::fail(EINVAL, "holds a member below %zu folders at byte %zu", parts.size(), member.offset);
+    return base::fail(EINVAL, "contains a member below  %zu folders at byte %zu", parts.size(), member.offset);
   }
   Member* at = &root_;
   for (const std::string_view part : parts) {
     if (part == ".." || part.find('\0') != std::string_view::npos) {
-      return base::fail(EINVAL, "holds a name that leads out of the archive at byte %zu: %.200s", member.offset,
+      return base::fail(EINVAL, "contains a name that leads out of the archive at byte %zu: %.200s", member.offset,
                         whole_name(member).c_str());
     }
     if (at->node.kind != NodeKind::folder) {
@@ -124,7 +126,7 @@ base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
     }
     std::unique_ptr<Member>& inside = at->inside[part];
     if (inside == nullptr) {
-      if (++node_count_ > node_limit) return base::fail(E2BIG, "holds more than %zu files and folders", node_limit);
+      if (++node_count_ > node_limit) return base::fail(E2BIG, "contains more than %zu files and folders", node_limit);
       inside = std::make_unique<Member>();
       inside->node.kind = NodeKind::folder;
       inside->node.mode = implied_folder_mode;
@@ -134,7 +136,7 @@ base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
   return at;
 }
 
-/// A later member takes the place of an earlier one of the same name, as it would where tar extracts them.
+/// A later member replaces an earlier one of the same name, as when tar extracts them.
 base::Status ArchiveTree::add(const TarMember& member) {
   const auto made = make(member);
   if (!made.has_value()) return base::pass(made);
@@ -150,8 +152,8 @@ base::Status ArchiveTree::add(const TarMember& member) {
   if (member.kind != TarMember::Kind::hard_link) return {};
   const Member* other = find(member.content);
   if (other == nullptr || other == at || other->node.kind == NodeKind::folder) {
-    return base::fail(EINVAL, "holds a hard link at byte %zu to '%.200s', which is not an earlier file", member.offset,
-                      std::string(member.content).c_str());
+    return base::fail(EINVAL, "contains a hard link at byte %zu to '%.200s', which is not an earlier file",
+                      member.offset, std::string(member.content).c_str());
   }
   at->node = other->node;
   at->content = other->content;
@@ -175,7 +177,7 @@ const ArchiveTree::Member* ArchiveTree::child(const Folder& folder, const std::s
   return found == inside.end() ? nullptr : found->second.get();
 }
 
-// The tree owns its members: a handle of a folder owns nothing.
+// The tree owns its members; a folder handle does not own anything.
 FileTree::Folder ArchiveTree::root() const { return {Folder(), &root_}; }
 
 int ArchiveTree::look(const Folder& folder, const std::string& name, Entry* entry) const {

@@ -12,16 +12,17 @@
 
 namespace gdrkit::diag::topology {
 
-/// Names and contents are views into the archive's bytes, which are held once.
+/// Names and contents are views into the archive's bytes, which are stored once.
 class ArchiveTree final : public FileTree {
  public:
   static constexpr std::size_t size_limit = std::size_t{1} << 25;
   static constexpr std::size_t node_limit = std::size_t{1} << 16;  ///< members and folders that their names imply
   static constexpr std::size_t depth_limit = 128;
 
-  /// Error: no file that can be read, compressed, no tar archive, damaged, cut off or over a limit: which, and where.
+  /// Error: the file cannot be read, or is compressed, not a tar archive, damaged, truncated or over a limit. The text
+  /// gives the cause and its position.
   [[nodiscard]] static base::Result<std::shared_ptr<const FileTree>> open(const std::string& path);
-  /// The same for bytes that are there. Complaints start with `path`.
+  /// The same for bytes in memory. Error messages start with `path`.
   [[nodiscard]] static base::Result<std::shared_ptr<const FileTree>> parse(std::string bytes, const std::string& path);
 
   [[nodiscard]] Folder root() const override;
@@ -37,7 +38,7 @@ class ArchiveTree final : public FileTree {
   struct Member {
     Node node;
     bool is_link = false;
-    std::string_view content;  ///< of a file; where a link leads
+    std::string_view content;  ///< of a file; the target of a link
     std::map<std::string_view, std::unique_ptr<Member>> inside;
   };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// pass() and found(): a Fact from another, or from a value; for those who make facts.
+// pass() and found(): construct a Fact from another Fact or from a value.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace gdrkit::diag::topology {
 
-/// How another look ended, for a fact of another type that depends on it; not for one that was found.
+/// Passes on the outcome of another Fact, for a fact of another type that depends on it. Not for Facts that were found.
 template <class T, class From>
 [[nodiscard]] Fact<T> pass(const Fact<From>& from) {
   Fact<T> fact;

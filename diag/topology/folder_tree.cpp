@@ -17,7 +17,7 @@
 namespace gdrkit::diag::topology {
 namespace {
 
-constexpr std::size_t first_read_bytes = 4096;  // as large as nearly every file in sysfs
+constexpr std::size_t first_read_bytes = 4096;  // as large as almost every file in sysfs
 
 using Descriptor = std::shared_ptr<const int>;
 
@@ -44,8 +44,7 @@ Node node_of(const struct stat& status) {
   return node;
 }
 
-/// Reads until `limit` bytes or the end, for files of sysfs and procfs have no size beforehand. 0 or errno.
-/// Opens a regular file and nothing else; a positive errno when it is none.
+/// Reads until `limit` bytes or the end, since files of sysfs and procfs report no size. Returns 0 or errno.
 int open_file(int folder, const std::string& name, Descriptor* file) {
   const int fd = ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return errno;
@@ -96,8 +95,7 @@ int FolderTree::look(const Folder& folder, const std::string& name, Entry* entry
 }
 
 int FolderTree::enter(const Folder& folder, const std::string& name, Folder* inside) const {
-  // Not what the name led to when it was looked at: what is opened is a folder itself, never a link that took its
-  // place.
+  // Opens the folder itself and never a link that replaced it after it was examined.
   const int fd = ::openat(descriptor_of(folder), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return errno;
   *inside = own(fd);
@@ -115,7 +113,7 @@ int FolderTree::scan(const Folder& folder, const std::string& name, std::uint64_
                      const std::function<bool(std::string_view piece)>& take) const {
   Descriptor file;
   if (const int error = open_file(descriptor_of(folder), name, &file); error != 0) return error;
-  if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return 0;  // behind the end of any file
+  if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return 0;  // past the end of any file
   if (offset > 0 && ::lseek(*file, static_cast<off_t>(offset), SEEK_SET) < 0) return errno;
   std::vector<char> piece(std::min(limit, std::size_t{1} << 16));
   for (std::size_t left = limit; left > 0;) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FolderTree: the files below a folder of this machine, reached through descriptors of folders, never by whole paths.
+// FolderTree: the files below a folder of this machine, accessed through folder descriptors and never by whole paths.
 #pragma once
 
 #include "base/result.hpp"
@@ -26,7 +26,7 @@ class FolderTree final : public FileTree {
  private:
   explicit FolderTree(Folder root) : root_(std::move(root)) {}
 
-  Folder root_;  ///< a descriptor that the last owner closes, as all folders here
+  Folder root_;  ///< a descriptor that the last owner closes, like all folders here
 };
 
 }  // namespace gdrkit::diag::topology

@@ -62,13 +62,13 @@ bool is_folder(const std::string& path) {
 
 }  // namespace
 
-/// Where a walk ended: the folders on the way stay open until it is done with.
+/// The end of a walk. Keeps the folders of the path open.
 struct MachineView::Place {
   std::vector<FileTree::Folder> folders;
   std::vector<std::string> names;
-  std::string last;  ///< the name in the last folder of what is not a folder; empty when the place is a folder
+  std::string last;  ///< the last name, if it is not a folder; empty if the place is a folder
   Node node;
-  bool is_refused = false;  ///< it is there, and reading it was refused when the machine was recorded
+  bool is_refused = false;  ///< it exists, and reading it was refused when the machine was recorded
 
   [[nodiscard]] FileTree::Folder folder(const FileTree& tree) const {
     return folders.empty() ? tree.root() : folders.back();
@@ -81,8 +81,8 @@ struct MachineView::Place {
   }
 };
 
-/// The folder of the last file looked at: many files of one folder are asked for in a row, and on the way to a PCI
-/// device lie a dozen folders.
+/// Caches the folder of the last file: many files of one folder are read in a row, and the path to a PCI device has a
+/// dozen folders.
 struct MachineView::Above {
   std::string path;
   Place place;
@@ -91,7 +91,7 @@ struct MachineView::Above {
 base::Result<MachineView> MachineView::open(const std::string& root) {
   if (root == "-" && ::isatty(STDIN_FILENO) != 0)
     return base::fail(EINVAL,
-                      "the root - is a recording on standard input, which is a terminal: send it a tar archive");
+                      "cannot read a recording from standard input (--root -): it is a terminal; send a tar archive");
   const std::string place = root == "-" ? "/dev/stdin" : root;
   auto tree = is_folder(place) ? FolderTree::open(place) : ArchiveTree::open(place);
   if (!tree.has_value()) return base::pass(tree);
@@ -128,7 +128,7 @@ Fact<MachineView::Place> MachineView::walk(std::string_view path) const {
   }
   Fact<Place> place = walk_on(above_->place, last, path, nullptr);
   if (place.is_found()) return place;
-  // On a machine that is at work the folder itself may have gone or come again.
+  // On a live machine the folder may have been removed or created again.
   above_->path.clear();
   return walk_on({}, path, path, nullptr);
 }
@@ -212,7 +212,7 @@ Fact<std::string> MachineView::text(std::string_view path) const {
   const auto content = read(path, text_limit, true);
   if (!content.is_found()) return pass<std::string>(content);
   if (std::find(content.value.begin(), content.value.end(), 0) != content.value.end()) {
-    return refuse<std::string>(Outcome::malformed, path, "holds zero bytes: it is not text");
+    return refuse<std::string>(Outcome::malformed, path, "contains zero bytes: it is not text");
   }
   return found(std::string(content.value.begin(), content.value.end()));
 }
@@ -234,7 +234,7 @@ Fact<std::int64_t> MachineView::number(std::string_view path) const {
   const char* end = words.value.data() + words.value.size();
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(begin, end, value, is_hex ? 16 : 10);
-  if (error != std::errc() || stop != end) return refuse<std::int64_t>(Outcome::malformed, path, "is no number");
+  if (error != std::errc() || stop != end) return refuse<std::int64_t>(Outcome::malformed, path, "is not a number");
   return found(value);
 }
 
@@ -242,7 +242,7 @@ Fact<std::vector<std::uint8_t>> MachineView::bytes(std::string_view path, std::s
   return read(path, std::min(limit, text_limit), false);
 }
 
-/// found once the file was read to its end, to `limit`, or to where `take` had enough.
+/// found if the file was read to its end or to `limit`, or if `take` returned false.
 Fact<bool> MachineView::scan(std::string_view path, std::uint64_t offset, std::size_t limit,
                              const std::function<bool(std::string_view piece)>& take) const {
   const Fact<Place> place = walk(path);
@@ -264,7 +264,7 @@ Fact<std::vector<std::uint8_t>> MachineView::bytes_at(std::string_view path, std
 }
 
 Fact<bool> MachineView::holds(std::string_view path, std::string_view words) const {
-  std::string window;  // the end of the pieces before, and the piece
+  std::string window;  // the end of the previous pieces, and this piece
   std::size_t total = 0;
   bool is_there = false;
   const auto ended = scan(path, 0, scan_limit + 1, [&](std::string_view piece) {
@@ -285,11 +285,11 @@ Fact<std::vector<std::string>> MachineView::names(std::string_view path) const {
   using Names = std::vector<std::string>;
   const Fact<Place> place = walk(path);
   if (!place.is_found()) return pass<Names>(place);
-  if (!place.value.last.empty()) return refuse<Names>(Outcome::malformed, path, "is no folder");
+  if (!place.value.last.empty()) return refuse<Names>(Outcome::malformed, path, "is not a folder");
   if (place.value.is_refused) return refuse_recorded<Names>(path);
   Names all;
   if (const int error = tree_->list(place.value.folder(*tree_), names_limit, &all); error != 0) {
-    if (error == EOVERFLOW) return refuse<Names>(Outcome::malformed, path, "holds too many names");
+    if (error == EOVERFLOW) return refuse<Names>(Outcome::malformed, path, "contains too many names");
     return refuse_errno<Names>(error, path, "list");
   }
   const auto& more = recorded_.names_in(place.value.path());

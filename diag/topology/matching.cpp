@@ -13,7 +13,7 @@ using Costs = std::vector<std::vector<std::optional<std::int64_t>>>;
 
 constexpr std::int64_t far_away = std::numeric_limits<std::int64_t>::max() / 4;
 
-// One unit of load is ten, a NUMA mismatch a hundred, a step of class a thousand. Bus distances (below 2^12 after the
+// A unit of load costs ten, a NUMA mismatch a hundred, a step of class a thousand. Bus distances (below 2^12 after the
 // cap) and order (below 2^20) must not outweigh a unit of load even when summed over all GPUs.
 constexpr std::int64_t order_bits = 20;
 constexpr std::int64_t bus_bits = 20;
@@ -37,7 +37,7 @@ class Assignment {
  private:
   struct Step {
     std::int64_t cost = far_away;
-    std::size_t from = 0;  ///< column, when a row of that column moves here
+    std::size_t from = 0;  ///< the column from which a row moves here
     std::optional<std::size_t> mover;
   };
 
@@ -46,7 +46,7 @@ class Assignment {
     for (std::size_t column = 0; column < columns_; ++column) {
       if (cost_[row][column].has_value()) steps[column].cost = *cost_[row][column];
     }
-    // There is no cycle of negative cost, so that as many rounds as there are columns in use are enough.
+    // There is no cycle of negative cost, so as many rounds as columns in use are enough.
     for (bool has_changed = true; has_changed;) {
       has_changed = false;
       for (std::size_t from = 0; from < columns_; ++from) {
@@ -116,7 +116,7 @@ std::int64_t cost_of(const TreeDevice& gpu, const TreeDevice& adapter, PathClass
          std::min(places_apart * places_apart, (std::int64_t{1} << order_bits) / 256);
 }
 
-/// FNV-1a, 64 bits: small, and the same everywhere.
+/// FNV-1a, 64 bits: short, and the same on all platforms.
 std::uint64_t hash_of(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;

@@ -7,13 +7,13 @@
 namespace gdrkit::diag::topology {
 namespace {
 
-/// Maximum Gbit/s of a link, without the coding of its generation.
+/// Maximum Gbit/s of a link, without its generation's encoding overhead.
 double carried(double speed_gts, double width) {
   const double coding = speed_gts < 8 ? 0.8 : speed_gts < 64 ? 128.0 / 130.0 : 242.0 / 256.0;
   return speed_gts * width * coding;
 }
 
-/// `port`: the other end of a link whose speed is the maximum that both ends support.
+/// `port`: the other end of a link, if the speed is the maximum that both ends support.
 void take_link(const PciFunction& function, const PciFunction* port, NarrowestLink* narrowest) {
   const Fact<double>& speed = port != nullptr ? function.most.speed_gts : function.current.speed_gts;
   const Fact<std::int64_t>& width = function.current.width;
@@ -38,7 +38,7 @@ NarrowestLink narrowest_link(const PciTree& tree, const TreeDevice& a, const Tre
   for (const TreeDevice* device : {&a, &b}) {
     const bool may_be_idle = device->kind == DeviceKind::gpu && !device->bridges.empty();
     take_link(device->function, may_be_idle ? &tree.bridges[device->bridges.back()] : nullptr, &narrowest);
-    // The last bridge is the port whose link is the device's own.
+    // The last bridge is the port of the device's own link.
     for (std::size_t i = shared; i + 1 < device->bridges.size(); ++i)
       take_link(tree.bridges[device->bridges[i]], nullptr, &narrowest);
   }

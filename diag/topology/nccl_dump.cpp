@@ -30,7 +30,7 @@ Fact<std::int64_t> number_of(const std::string* text, const char* what) {
   const auto [stop, error] = std::from_chars(text->data() + (is_hex ? 2 : 0), end, fact.value, is_hex ? 16 : 10);
   if (error != std::errc() || stop != end) {
     fact.value = 0;
-    fact.reason = "'" + *text + "' is no " + what;
+    fact.reason = "'" + *text + "' is not " + what;
     return fact;
   }
   return found(fact.value);
@@ -81,7 +81,7 @@ class Reader {
   }
 
  private:
-  /// The way down to a function: the switches above it, each with the port that leads on.
+  /// The path down to a function: the switches above it, each with the port that leads on.
   struct Way {
     std::string path;
     std::vector<std::size_t> bridges;
@@ -133,7 +133,7 @@ class Reader {
     function.numa_node = way.numa;
     function.most = {speed_of(pci.attribute("link_speed")), number_of(pci.attribute("link_width"), "link_width")};
     Way own = way;
-    PciFunction port;  // without a name: the file does not tell it
+    PciFunction port;  // nameless: the file does not contain the name
     port.most = function.most;
     own.bridges.push_back(add_bridge(port));
     own.path += "/" + function.name;

@@ -18,15 +18,15 @@ std::string hex(const Fact<std::int64_t>& number, int digits) {
   return text.data();
 }
 
-/// The slower of the function and of the port above it, as NCCL takes it. A width that is not known is 0 to NCCL, and
-/// 0 wins here; its graph then counts 16 lanes.
+/// The slower of the function and the port above it, as in NCCL. NCCL treats an unknown width as 0, the minimum here;
+/// its graph then counts 16 lanes.
 NcclFunction describe(const PciFunction& function, const PciFunction* port) {
-  NcclFunction told;
-  told.class_code = hex(function.class_code, 6);
-  told.vendor = hex(function.vendor, 4);
-  told.device = hex(function.device, 4);
-  told.subsystem_vendor = hex(function.subsystem_vendor, 4);
-  told.subsystem_device = hex(function.subsystem_device, 4);
+  NcclFunction described;
+  described.class_code = hex(function.class_code, 6);
+  described.vendor = hex(function.vendor, 4);
+  described.device = hex(function.device, 4);
+  described.subsystem_vendor = hex(function.subsystem_vendor, 4);
+  described.subsystem_device = hex(function.subsystem_device, 4);
   const Fact<double>* speed = &function.most.speed_gts;
   std::int64_t width = function.most.width.is_found() ? function.most.width.value : 0;
   if (port != nullptr) {
@@ -37,10 +37,10 @@ NcclFunction describe(const PciFunction& function, const PciFunction* port) {
   if (speed->is_found()) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.1f GT/s PCIe", speed->value);
-    told.link_speed = text.data();
+    described.link_speed = text.data();
   }
-  told.link_width = static_cast<unsigned>(width);
-  return told;
+  described.link_width = static_cast<unsigned>(width);
+  return described;
 }
 
 class Builder {
@@ -57,7 +57,7 @@ class Builder {
       whole.device = 0;
       whole.function = 0;
       const std::string id = platform::to_string(whole);
-      // Below one bus only: a forged tree may use an address twice.
+      // Only below one bus: a forged tree may use an address twice.
       const std::string key = adapter.real_path.value.substr(0, adapter.real_path.value.rfind('/') + 1) + id;
       auto known = adapters_.find(key);
       if (known == adapters_.end() || !adapter.real_path.is_found()) {
@@ -87,7 +87,7 @@ class Builder {
     return graph_.nodes.size() - 1;
   }
 
-  /// The node of the bridge at `position` of the device's path, with all above it.
+  /// The node of the bridge at `position` of the device's path, with everything above it.
   std::size_t add_switch(const TreeDevice& device, std::size_t position) {
     const std::size_t bridge = device.bridges[position];
     if (const auto known = switches_.find(bridge); known != switches_.end()) return known->second;
@@ -102,8 +102,8 @@ class Builder {
     return graph_.nodes.size() - 1;
   }
 
-  /// The CPU node by the NUMA node of the topmost function that NCCL visits. A bridge has the node of what is below
-  /// it, so that one may speak for the other where a recording lacks a bridge's file.
+  /// The CPU node by the NUMA node of the topmost function that NCCL visits. A bridge has the node of the devices below
+  /// it, so either can replace the other if a recording lacks a file.
   std::size_t add_cpu(const PciFunction& top, const PciFunction& device) {
     const Fact<std::int64_t>& numa = top.numa_node.is_absent() ? device.numa_node : top.numa_node;
     const std::string id = numa.is_found() ? std::to_string(numa.value) : "unknown above " + top.name;
@@ -140,7 +140,7 @@ int broadcom_generation(const NcclNode& node, unsigned long level) {
   return 0;
 }
 
-/// The nodes above a device, nearest first; the last is its CPU unless its place is not known.
+/// The nodes above a device, nearest first. The last one is its CPU, unless its place is unknown.
 std::vector<std::size_t> above(const NcclGraph& graph, std::size_t node) {
   std::vector<std::size_t> path;
   for (auto next = graph.nodes[node].above; next.has_value(); next = graph.nodes[*next].above) path.push_back(*next);
@@ -182,7 +182,7 @@ bool has_c2c(const NcclGraph& graph, std::size_t gpu) {
   return found != graph.links.gpus.end() && found->second.c2c_count > 0;
 }
 
-/// NVL, or NVB over one GPU that both have links to; unknown where there is neither.
+/// NVL, or NVB through one GPU that both have links to; unknown if there is neither.
 Distance nvlink_distance(const NcclGraph& graph, std::size_t a, std::size_t b) {
   const platform::PciAddress from = address_of(graph.nodes[graph.gpus[a]]);
   const platform::PciAddress to = address_of(graph.nodes[graph.gpus[b]]);
@@ -203,7 +203,7 @@ Distance nvlink_distance(const NcclGraph& graph, std::size_t a, std::size_t b) {
 NcclGraph make_nccl_graph(const PciTree& tree, const NvLinks& links) { return Builder(tree, links).build(); }
 
 void flatten_broadcom_switches(NcclGraph& graph) {
-  // From above to below: the upper switch takes what its sub-switches hold, and is not itself merged again.
+  // From top to bottom: the upper switch takes the children of its sub-switches, and is not merged again.
   std::vector<bool> is_done(graph.nodes.size(), false);
   for (std::size_t top = 0; top < graph.nodes.size(); ++top) {
     const int generation = broadcom_generation(graph.nodes[top], 0);
@@ -242,7 +242,7 @@ NcclDistances::NcclDistances(NcclGraph graph)
   add_pxn();
 }
 
-/// P2C: the adapters that are nearest a GPU with C2C, where that means below the same CPU.
+/// P2C: the adapters nearest to a GPU with C2C, if that means below the same CPU.
 void NcclDistances::add_c2c(const NcclGraph& graph) {
   for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
     if (!has_c2c(graph, gpu)) continue;

@@ -14,7 +14,7 @@ namespace gdrkit::diag::topology {
 
 enum class NcclKind { cpu, pci, gpu, nic };
 
-/// What NCCL keeps of a PCI function, in the text that sysfs and its XML have; "" where it is not known.
+/// The properties of a PCI function that NCCL keeps, as text of sysfs and its XML; "" if unknown.
 struct NcclFunction {
   std::string class_code;
   std::string vendor;
@@ -27,32 +27,32 @@ struct NcclFunction {
 
 struct NcclNode {
   NcclKind kind = NcclKind::cpu;
-  std::string id;                    ///< PCI address; of a CPU node the number of the NUMA node
-  std::optional<std::size_t> above;  ///< none of a CPU node, and of a device whose place is not known
+  std::string id;                    ///< PCI address; for a CPU node the number of the NUMA node
+  std::optional<std::size_t> above;  ///< empty for a CPU node, and for a device with an unknown place
   NcclFunction function;
-  std::string name;    ///< GPU0, mlx5_0; "" of the others
-  std::string reason;  ///< not "": the NUMA node or the place could not be read, so distances across it are unknown
+  std::string name;    ///< GPU0, mlx5_0; "" for others
+  std::string reason;  ///< why the NUMA node or place could not be read (distances across it are unknown); "" otherwise
 };
 
 struct NcclGraph {
-  std::vector<NcclNode> nodes;        ///< what is above stands before what is below
+  std::vector<NcclNode> nodes;        ///< parents precede children
   std::vector<std::size_t> gpus;      ///< in PCI order
-  std::vector<std::size_t> adapters;  ///< in PCI order; several may be one node, see below
+  std::vector<std::size_t> adapters;  ///< in PCI order; several may share one node, see below
   std::vector<std::string> adapter_names;
   NvLinks links;
 };
 
-/// As NCCL builds it from sysfs (src/graph/xml.cc): the parent of a function is two components up its path, which is
-/// the upstream port of the switch it is behind; root ports and downstream ports vanish, and so do host bridges, for
-/// the top of each path hangs on its NUMA node. Ports and virtual functions of one adapter are one node (net_ib: device
-/// and function digits become 0, NCCL_IB_MERGE_VFS=1).
+/// Built from sysfs like NCCL (src/graph/xml.cc). The parent of a function is two components up its path, which is the
+/// upstream port of the switch above it. Root ports, downstream ports and host bridges disappear, since the top of each
+/// path is attached to its NUMA node. Ports and virtual functions of one adapter are one node (net_ib: device and
+/// function digits become 0, NCCL_IB_MERGE_VFS=1).
 [[nodiscard]] NcclGraph make_nccl_graph(const PciTree& tree, const NvLinks& links);
 
-/// Two levels of a Broadcom switch are one switch to NCCL (ncclTopoFlattenBcmSwitches): PXB to nvidia-smi, PIX here.
+/// NCCL treats two levels of a Broadcom switch as one (ncclTopoFlattenBcmSwitches): PXB for nvidia-smi, PIX here.
 void flatten_broadcom_switches(NcclGraph& graph);
 
-/// Classes of all pairs: GPUs first, then adapters. PXN is told where the rule on classes gives it; NCCL also asks for
-/// more bandwidth or for a pair beyond PXN, and that the peer GPU can reach the adapter directly.
+/// Classes of all pairs: GPUs first, then adapters. PXN is reported if the rule on classes applies. NCCL also requires
+/// more bandwidth or a pair beyond PXN, and that the peer GPU can reach the adapter directly.
 class NcclDistances {
  public:
   explicit NcclDistances(NcclGraph graph);

@@ -11,7 +11,7 @@
 namespace gdrkit::diag::topology {
 namespace {
 
-/// What NCCL 2.28 makes of the address that NVML gives at the other end of an NVLink that is not visible from here.
+/// NCCL 2.28's text for the address that NVML reports for the other end of an NVLink to a hidden switch.
 constexpr const char* hidden_switch = "fffffff:ff:ff.0";
 
 /// The value of the first line "key : value" of /proc/cpuinfo.
@@ -29,14 +29,14 @@ std::string value_of(const std::string& text, const std::string& key) {
   return "";
 }
 
-/// NCCL reads bytes, other readers UTF-8: what is not ASCII is in no name that either knows.
+/// NCCL reads bytes, other readers UTF-8. No valid name contains characters other than ASCII.
 std::string attribute_text(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
   return xml_escaped(text);
 }
 
-/// NCCL puts the extended family above the four bits of the base family, where Linux adds both: 25 is 0xf and 0xa.
+/// NCCL puts the extended family above the four bits of the base family, while Linux adds both: 25 is 0xf and 0xa.
 std::string nccl_family(const std::string& linux_family) {
   const int family = std::atoi(linux_family.c_str());
   if (family <= 0 || family > 0xf + 0xff) return "";
@@ -89,14 +89,14 @@ class Writer {
     const NcclNode& node = graph_.nodes[at];
     begin(depth, "pci");
     attribute("busid", node.id);
-    // NCCL and the reader here tell a GPU by its class where it has no element gpu.
+    // Without an element gpu, NCCL and the parser here identify a GPU by its class.
     const bool has_class = node.kind != NcclKind::gpu || node.function.class_code.rfind("0x03", 0) == 0;
     attribute("class", has_class ? node.function.class_code : "0x03");
     attribute("vendor", node.function.vendor);
     attribute("device", node.function.device);
     attribute("subsystem_vendor", node.function.subsystem_vendor);
     attribute("subsystem_device", node.function.subsystem_device);
-    // Both must be there: NCCL gives up on an element without a link.
+    // Both are required: NCCL fails on an element without a link.
     out_ += " link_speed=\"" + attribute_text(node.function.link_speed) + "\" link_width=\"" +
             std::to_string(node.function.link_width) + "\"";
     const std::string inner = node.kind == NcclKind::gpu   ? gpu_text(node, depth + 1)
@@ -111,7 +111,8 @@ class Writer {
     close(depth, "pci");
   }
 
-  /// Only where its number and generation are known, which NCCL asks of an element gpu; else NCCL makes it.
+  /// Only with a known number and generation, which NCCL requires of an element gpu. Otherwise NCCL creates the
+  /// element.
   std::string gpu_text(const NcclNode& node, unsigned depth) const {
     const auto address = platform::parse_pci_address(node.id);
     const auto own = address.has_value() ? facts_.gpus.find(*address) : facts_.gpus.end();
@@ -125,7 +126,7 @@ class Writer {
       };
       for (const auto& [other, count] : links->second.to_gpus) add(platform::to_string(other), count, "0x030200");
       if (links->second.to_switches > 0) add(hidden_switch, links->second.to_switches, "0x068000");
-      // Without its bandwidth the element would count as a link without any; NCCL asks the driver itself then.
+      // Without its bandwidth the element would count as a link without any. NCCL then queries the driver itself.
       if (links->second.c2c_count > 0 && links->second.c2c_mb_per_s > 0) {
         inner += indent + "  <c2c bw=\"" + std::to_string(links->second.c2c_mb_per_s) + "\" count=\"" +
                  std::to_string(links->second.c2c_count) + "\"/>\n";
@@ -136,7 +137,7 @@ class Writer {
     return inner.empty() ? head + "/>\n" : head + ">\n" + inner + indent + "</gpu>\n";
   }
 
-  /// Number, GUID and whether GPUDirect works are NCCL's to find when it loads the file.
+  /// NCCL determines number, GUID and GPUDirect support when it loads the file.
   std::string nic_text(std::size_t node, unsigned depth) const {
     const std::string indent(2 * depth, ' ');
     std::string text = indent + "<nic>\n";
@@ -181,7 +182,7 @@ NcclXmlFacts read_nccl_facts(const MachineView& view, const NcclGraph& graph) {
 base::Result<std::string> write_nccl_xml(const NcclGraph& graph, const NcclXmlFacts& facts) {
   for (const NcclNode& node : graph.nodes) {
     if (node.reason.empty()) continue;
-    return base::fail(EINVAL, "no topology for NCCL, since it would be wrong: %s", node.reason.c_str());
+    return base::fail(EINVAL, "cannot write a topology for NCCL, since it would be wrong: %s", node.reason.c_str());
   }
   return Writer(graph, facts).write();
 }

@@ -13,11 +13,11 @@
 
 namespace gdrkit::diag::topology {
 
-/// The only version that NCCL knows (NCCL_TOPO_XML_VERSION).
+/// The only version that NCCL accepts (NCCL_TOPO_XML_VERSION).
 inline constexpr int nccl_xml_version = 1;
 
-/// What the elements cpu, gpu and net say beside the tree; "" and 0 where it is not known, and then left out: NCCL
-/// fills in what it finds missing when it loads the file.
+/// Properties of the elements cpu, gpu and net that are not in the tree; "" and 0 if unknown. Unknown ones are omitted,
+/// and NCCL adds what it detects when it loads the file.
 struct NcclXmlFacts {
   std::string arch;    ///< x86_64, arm64
   std::string vendor;  ///< GenuineIntel
@@ -31,17 +31,17 @@ struct NcclXmlFacts {
 /// arch to affinity, from /proc/cpuinfo and the cpumap files.
 [[nodiscard]] NcclXmlFacts read_nccl_facts(const MachineView& view, const NcclGraph& graph);
 
-/// EINVAL when a device's place or NUMA node is not known: half a file would mislead NCCL.
+/// EINVAL if a device's place or NUMA node is unknown: an incomplete file would mislead NCCL.
 [[nodiscard]] base::Result<std::string> write_nccl_xml(const NcclGraph& graph, const NcclXmlFacts& facts);
 
-/// A file of NCCL as a tree that has the same distances to NCCL. The other libraries' cannot be told from it: ports and
-/// host bridges are not in the file. Bridges without a name stand for those.
+/// A file of NCCL as a tree with the same distances for NCCL. It does not contain ports and host bridges, so the other
+/// libraries' distances cannot be derived. Nameless bridges replace them.
 struct NcclDump {
   PciTree tree;
   NvLinks links;
   std::map<std::string, unsigned> speeds_mbit_per_s;
 };
-/// EINVAL with a text if it is not such a file, or describes several hosts.
+/// EINVAL with a text if the file is invalid or describes several hosts.
 [[nodiscard]] base::Result<NcclDump> parse_nccl_xml(std::string_view text);
 
 }  // namespace gdrkit::diag::topology

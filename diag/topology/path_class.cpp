@@ -8,7 +8,7 @@
 namespace gdrkit::diag::topology {
 namespace {
 
-/// The sentence on what is missing of a device's place; nothing when it is known.
+/// The sentence on the unknown part of a device's place; empty if the place is known.
 std::optional<Distance> unplaced(const TreeDevice& a, const TreeDevice& b) {
   for (const TreeDevice* device : {&a, &b}) {
     if (!device->real_path.is_found()) return Distance{PathClass::unknown, 0, device->real_path.reason};
@@ -43,7 +43,7 @@ bool is_one_slot(const TreeDevice& a, const TreeDevice& b) {
   return a.bridges == b.bridges && x.domain == y.domain && x.bus == y.bus && x.device == y.device;
 }
 
-/// Where the two paths part: the number of whole components that are equal.
+/// Where the two paths diverge: the number of equal whole components.
 std::string common_path(const std::string& a, const std::string& b) {
   const auto [end_a, end_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   const auto length = static_cast<std::size_t>(end_a - a.begin());
@@ -67,7 +67,7 @@ unsigned NvLinks::between(const platform::PciAddress& a, const platform::PciAddr
   if (from == gpus.end() || to == gpus.end() || a == b) return 0;
   const auto direct = from->second.to_gpus.find(b);
   const auto back = to->second.to_gpus.find(a);
-  // Both ends must see the link: one that only one of them counts is not in use.
+  // Both ends must report the link: a link that only one end reports is not in use.
   if (direct != from->second.to_gpus.end() && back != to->second.to_gpus.end()) {
     return std::min(direct->second, back->second);
   }
@@ -87,7 +87,7 @@ Distance smi_distance(const PciTree& tree, const NvLinks& links, const TreeDevic
   const std::size_t shared = shared_bridges(a, b);
   if (shared == 0) return {PathClass::phb, 0, "host bridge " + a.root};
   const std::string bridge = "bridge " + tree.bridges[a.bridges[shared - 1]].name;
-  // One port of the switch between each device and the common bridge is what a single switch looks like.
+  // With a single switch there is one port of it between each device and the common bridge.
   const bool is_single = a.bridges.size() - shared <= 1 && b.bridges.size() - shared <= 1;
   return {is_single ? PathClass::pix : PathClass::pxb, 0, bridge};
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PathClass: how far two devices are from each other, as nvidia-smi, NVSHMEM and UCX each put it; NCCL's view is
-// nccl_graph.
+// PathClass: how far two devices are from each other, according to nvidia-smi, NVSHMEM and UCX. nccl_graph has NCCL's
+// view.
 #pragma once
 
 #include <map>
@@ -11,15 +11,15 @@
 
 namespace gdrkit::diag::topology {
 
-/// The words of all four, nearest first where an order makes sense.
+/// The terms of all four, nearest first where an order is meaningful.
 enum class PathClass {
-  unknown,    ///< a fact that it hangs on could not be read
+  unknown,    ///< a fact that it depends on could not be read
   same,       ///< X: the device itself
-  local,      ///< NCCL's LOC: two devices that NCCL takes for one adapter
+  local,      ///< NCCL's LOC: two devices that NCCL treats as one adapter
   nvlink,     ///< NVL (NCCL), NV# (nvidia-smi)
   nvlink_by,  ///< NCCL's NVB: over NVLink through another GPU
   chip,       ///< NCCL's C2C
-  near,       ///< UCX: below a common bridge, or nothing known against it
+  near,       ///< UCX: below a common bridge, or no evidence of a longer path
   pix,
   pxb,
   chip_host,   ///< NCCL's P2C: adapter, CPU, C2C, GPU
@@ -30,43 +30,44 @@ enum class PathClass {
   apart,  ///< NCCL's DIS: no path
 };
 
-/// "PIX", "NVL"; UCX's in lower case. NV# is the caller's, who has the count.
+/// "PIX", "NVL"; UCX's in lower case. The caller formats NV#, because it has the count.
 [[nodiscard]] const char* name_of(PathClass value);
 
 struct Distance {
   PathClass value = PathClass::unknown;
-  unsigned nvlinks = 0;  ///< of PathClass::nvlink: how many
-  std::string why;       ///< the bridge or node that decides; of unknown: what could not be read
+  unsigned nvlinks = 0;  ///< for PathClass::nvlink: their number
+  std::string why;       ///< the deciding bridge or node; for unknown: the fact that could not be read
 };
 
-/// NVLink and C2C as the driver's library tells them; plain data, so that a recording can hold it.
+/// NVLink and C2C as reported by the driver's library. Plain data that a recording can store.
 struct NvLinks {
   struct Gpu {
     std::map<platform::PciAddress, unsigned> to_gpus;  ///< active links to each
-    unsigned to_switches = 0;  ///< active links to NVSwitches, or to what is not visible from here
+    unsigned to_switches = 0;  ///< active links to NVSwitches, or to devices that are not visible here
     unsigned c2c_count = 0;
     unsigned c2c_mb_per_s = 0;  ///< of one C2C link
   };
   bool is_known = false;
-  std::string why_not;  ///< unless known
+  std::string why_not;  ///< the reason, unless known
   std::map<platform::PciAddress, Gpu> gpus;
 
-  /// Links between two GPUs: direct ones, else the fewer of the two's links to switches.
+  /// Links between two GPUs: direct ones, otherwise the minimum of the two's links to switches.
   [[nodiscard]] unsigned between(const platform::PciAddress& a, const platform::PciAddress& b) const;
 };
 
-/// What `nvidia-smi topo -m` prints. Its source is closed; the rule is inferred from its legend and from recorded
-/// output. Known to differ: some machines' tables show SYS for pairs in one NUMA node below different host bridges.
+/// The class that `nvidia-smi topo -m` prints. Its source is closed; the rule is inferred from its legend and from
+/// recorded output. Known difference: some machines' tables show SYS for pairs in one NUMA node below different host
+/// bridges.
 [[nodiscard]] Distance smi_distance(const PciTree& tree, const NvLinks& links, const TreeDevice& a,
                                     const TreeDevice& b);
 
-/// NVSHMEM counts the components that both paths share (get_pci_distance in its host transport code). It is the
-/// first device's depth that decides between PIX and PXB, so the order matters: an adapter behind a switch of its own
-/// is still PIX, two functions of one adapter are PXB, and a platform prefix makes all look nearer than they are.
+/// NVSHMEM counts the components that both paths share (get_pci_distance in its host transport code). The first
+/// device's depth decides between PIX and PXB, so the order matters. An adapter behind its own switch is still PIX, two
+/// functions of one adapter are PXB, and a platform prefix makes all devices appear nearer.
 [[nodiscard]] Distance nvshmem_distance(const TreeDevice& from, const TreeDevice& to);
 
-/// UCX looks at the longest common path (ucs/sys/topo): a host bridge directly below /sys/devices is "phb",
-/// /sys/devices itself "node" or "sys", anything else "near" - a common platform prefix too.
+/// UCX uses the longest common path (ucs/sys/topo): a host bridge directly below /sys/devices is "phb", /sys/devices
+/// itself "node" or "sys", anything else "near", including a common platform prefix.
 [[nodiscard]] Distance ucx_distance(const TreeDevice& a, const TreeDevice& b);
 
 }  // namespace gdrkit::diag::topology

@@ -35,7 +35,7 @@ Fact<double> read_speed(const MachineView& view, const std::string& path) {
   return speed;
 }
 
-/// 0 and 255 are how sysfs says that there is no link to speak of, as in guests.
+/// sysfs reports 0 or 255 if there is no meaningful link, as in guests.
 Fact<std::int64_t> read_width(const MachineView& view, const std::string& path) {
   Fact<std::int64_t> width = view.number(path);
   if (!width.is_found() || (width.value >= 1 && width.value <= 32)) return width;
@@ -59,7 +59,7 @@ Fact<std::vector<int>> read_cpus(const MachineView& view, const std::string& pat
   return cpus;
 }
 
-/// `folder` is where the function's files are, by whatever path.
+/// `folder` contains the function's files, by any path.
 PciFunction read_function(const MachineView& view, const std::string& name, const std::string& folder) {
   PciFunction function;
   function.name = name;

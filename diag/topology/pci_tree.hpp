@@ -19,7 +19,7 @@ struct PciLink {
   Fact<std::int64_t> width;
 };
 
-/// A bridge or an endpoint, with the numbers that sysfs keeps in files of their own.
+/// A bridge or an endpoint, with the numbers from its sysfs files.
 struct PciFunction {
   platform::PciAddress address;
   std::string name;  ///< as sysfs spells it
@@ -28,9 +28,9 @@ struct PciFunction {
   Fact<std::int64_t> subsystem_vendor;
   Fact<std::int64_t> subsystem_device;
   Fact<std::int64_t> class_code;  ///< 24 bits
-  Fact<std::int64_t> numa_node;   ///< -1: the firmware names none
+  Fact<std::int64_t> numa_node;   ///< -1: the firmware reports none
   PciLink current;
-  PciLink most;  ///< what the function could do
+  PciLink most;  ///< the function's maximum
 };
 
 enum class DeviceKind { gpu, adapter, nvswitch };
@@ -40,13 +40,13 @@ struct TreeDevice {
   std::string name;  ///< GPU0.. in PCI order; mlx5_0; NVSwitch0..
   PciFunction function;
   Fact<std::string> real_path;       ///< /sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0
-  std::string root;                  ///< pci0000:00, the host bridge; "" when real_path is not known
+  std::string root;                  ///< pci0000:00, the host bridge; "" if real_path is unknown
   std::vector<std::size_t> bridges;  ///< in PciTree::bridges, from the root port down
   Fact<std::vector<int>> cpus;       ///< local_cpulist
 };
 
 struct PciTree {
-  static constexpr std::size_t most_gpus = 128;  ///< as of each kind but adapters; a forged machine ends here
+  static constexpr std::size_t most_gpus = 128;  ///< limit for each kind except adapters, which bounds forged machines
   static constexpr std::size_t most_adapters = 256;
 
   Outcome pci_outcome = Outcome::absent;  ///< of the list of PCI devices
@@ -58,16 +58,17 @@ struct PciTree {
   std::vector<TreeDevice> gpus;      ///< by PCI address
   std::vector<TreeDevice> adapters;  ///< by PCI address
   std::vector<TreeDevice> nvswitches;
-  std::optional<int> only_node;       ///< the machine has only this NUMA node: devices without a node are on it
-  std::vector<std::string> unplaced;  ///< RDMA devices that are no PCI function (soft ones): they have no distance
-  std::vector<std::string> unread;    ///< sentences on devices of which not even the kind could be read
-  std::size_t left_out = 0;           ///< devices past the limits above
+  std::optional<int> only_node;  ///< the machine has only this NUMA node: devices without a node are on it
+  std::vector<std::string>
+      unplaced;  ///< RDMA devices that are not PCI functions (software devices): they have no distance
+  std::vector<std::string> unread;  ///< sentences on devices whose kind could not be read
+  std::size_t left_out = 0;         ///< number of devices beyond the limits above
 };
 
-/// Outcomes and facts say what could not be read; there is always a tree.
+/// Always returns a tree. Its outcomes and facts report what could not be read.
 [[nodiscard]] PciTree read_pci_tree(const MachineView& view);
 
-/// Where a device hangs, by the path that sysfs resolves to. Domains of five digits and platform prefixes are legal:
+/// The place of a device, from the path that sysfs resolves to. Domains of five digits and platform prefixes are legal:
 /// the last component that starts with "pci" is the host bridge.
 struct PciPlace {
   std::string root;

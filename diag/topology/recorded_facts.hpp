@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RecordedFacts: the list `gdrkit-recording` of what a copied tree cannot hold.
+// RecordedFacts: the list `gdrkit-recording` of facts that a copied tree cannot contain.
 #pragma once
 
 #include <map>
@@ -13,10 +13,10 @@
 
 namespace gdrkit::diag::topology {
 
-/// One fact a line; paths are those after links are resolved:
+/// One fact per line; paths are those after links are resolved:
 ///   character_device PATH MAJOR MINOR MODE(octal) USER GROUP
-///   unreadable PATH, which may have blanks in it
-/// Where the tree holds a file or folder at an unreadable path, it was seen, and reading it was refused.
+///   unreadable PATH, which may contain blanks
+/// If the tree contains a file or folder at an unreadable path, it existed, and reading it was refused.
 class RecordedFacts {
  public:
   static constexpr const char* file_name = "gdrkit-recording";
@@ -26,9 +26,9 @@ class RecordedFacts {
   [[nodiscard]] static base::Result<RecordedFacts> parse(std::string_view list);
 
   [[nodiscard]] bool is_unreadable(std::string_view path) const { return unreadable_.find(path) != unreadable_.end(); }
-  /// nullptr: no device is recorded there.
+  /// nullptr if no device is recorded there.
   [[nodiscard]] const Node* device(std::string_view path) const;
-  /// Names in a folder ("/" or without a slash at its end) that only the list has.
+  /// Names in a folder ("/" or without a trailing slash) that only the list contains.
   [[nodiscard]] const std::set<std::string>& names_in(std::string_view folder) const;
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The layout is that of POSIX.1-2017, "ustar Interchange Format" and "pax Interchange Format", and of GNU tar's manual.
+// The layout is defined by POSIX.1-2017, "ustar Interchange Format" and "pax Interchange Format", and by GNU tar's
+// manual.
 #include "diag/topology/tar_reader.hpp"
 
 #include <algorithm>
@@ -28,7 +29,8 @@ std::string_view text(std::string_view header, const Field& field) {
   return all.substr(0, std::min(all.find('\0'), all.size()));
 }
 
-/// Octal digits with blanks around, or GNU's big-endian binary, whose first bit is set. False: neither.
+/// Octal digits with surrounding blanks, or GNU's big-endian binary with the first bit set. Returns false for other
+/// text.
 bool number(std::string_view header, const Field& field, std::size_t* value) {
   std::string_view digits = raw(header, field);
   std::size_t result = 0;
@@ -52,7 +54,7 @@ bool number(std::string_view header, const Field& field, std::size_t* value) {
   return error == std::errc() && stop == digits.data() + digits.size();
 }
 
-/// The sum of all bytes with the sum itself as blanks; some old programs summed signed characters.
+/// The sum of all bytes, with the checksum field as blanks. Some old programs summed signed characters.
 bool has_right_checksum(std::string_view header) {
   long as_unsigned = 0;
   long as_signed = 0;
@@ -61,9 +63,9 @@ bool has_right_checksum(std::string_view header) {
     as_unsigned += is_own ? ' ' : static_cast<unsigned char>(header[i]);
     as_signed += is_own ? ' ' : static_cast<signed char>(header[i]);
   }
-  std::size_t told = 0;
-  return number(header, checksum_field, &told) &&
-         (static_cast<long>(told) == as_unsigned || static_cast<long>(told) == as_signed);
+  std::size_t stored = 0;
+  return number(header, checksum_field, &stored) &&
+         (static_cast<long>(stored) == as_unsigned || static_cast<long>(stored) == as_signed);
 }
 
 bool has_content(char type) {
@@ -90,7 +92,7 @@ base::Result<std::string_view> TarReader::content_of(std::string_view header, st
 
 base::Status TarReader::read_pax(std::string_view records, Extension* extension) const {
   const auto damaged = [&] { return base::fail(EINVAL, "has a damaged extended header at byte %zu", member_at_); };
-  while (!records.empty()) {  // "27 path=some/name\n": the number counts all of the record
+  while (!records.empty()) {  // "27 path=some/name\n": the number counts the whole record
     std::size_t length = 0;
     const auto [stop, error] = std::from_chars(records.data(), records.data() + records.size(), length);
     const auto start = static_cast<std::size_t>(stop - records.data());
@@ -117,7 +119,7 @@ base::Status TarReader::read_pax(std::string_view records, Extension* extension)
   return {};
 }
 
-/// true: the header was one of these, and the next one is that of the member.
+/// Returns true if the header was one of these. The next header is then that of the member.
 base::Result<bool> TarReader::extend(char type, std::string_view header, Extension* extension) {
   if (type != 'x' && type != 'g' && type != 'L' && type != 'K') return false;
   std::size_t size = 0;
@@ -141,7 +143,7 @@ base::Status TarReader::fill(std::string_view header, const Extension& extension
     return base::fail(EINVAL, "has a damaged number in the header at byte %zu", member_at_);
   }
   if (extension.has_size) size = extension.size;
-  // What stood here before ustar had no prefix, and GNU's own header has times in its place.
+  // Before ustar this field had other contents, and GNU's own header stores times here.
   const bool is_ustar = raw(header, magic_field).substr(0, 6) == std::string_view("ustar\0", 6);
   if (extension.name.empty()) {
     member->name = text(header, name_field);
@@ -169,7 +171,7 @@ base::Status TarReader::fill(std::string_view header, const Extension& extension
     case '4':
     case '6': break;
     default:
-      return base::fail(EINVAL, "holds a member of type 0x%02x at byte %zu, which recordings do not use",
+      return base::fail(EINVAL, "contains a member of type 0x%02x at byte %zu, which recordings do not use",
                         static_cast<unsigned char>(type), member_at_);
   }
   member->node.mode = mode & 07777;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TarReader: the members of a tar archive that lies in memory, one after another, without a copy.
+// TarReader: reads the members of a tar archive in memory one by one, without copying.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,23 @@ struct TarMember {
 
   Kind kind = Kind::node;
   Node node;
-  std::string_view folder;   ///< goes before the name with a slash between; often empty
+  std::string_view folder;   ///< precedes the name, separated by a slash; often empty
   std::string_view name;     ///< as the archive spells it: "./sys/class", "sys/class/"
-  std::string_view content;  ///< of a file; where a link leads
-  std::size_t offset = 0;    ///< of its header, for complaints
+  std::string_view content;  ///< of a file; the target of a link
+  std::size_t offset = 0;    ///< of its header, for error messages
 };
 
-/// Reads what POSIX calls ustar and pax, GNU's long names, and what came before both. Views are into the archive.
+/// Reads POSIX's ustar and pax, GNU's long names, and the format before both. Views point into the archive.
 class TarReader {
  public:
   explicit TarReader(std::string_view archive) : archive_(archive) {}
 
-  /// false: the archive ended as it should, with a block of zeros. Error: what is wrong, and at which byte.
+  /// Returns false at the regular end of the archive, a block of zeros. Error: the fault and the byte at which it
+  /// occurs.
   [[nodiscard]] base::Result<bool> next(TarMember* member);
 
  private:
-  /// What headers of their own say of the member that follows.
+  /// Extended attributes of the next member, from separate headers.
   struct Extension {
     std::string_view name;
     std::string_view link;

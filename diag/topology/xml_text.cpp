@@ -38,7 +38,7 @@ class Parser {
   [[nodiscard]] bool starts(std::string_view with) const { return text_.substr(at_, with.size()) == with; }
   void skip_blanks() { at_ = std::min(text_.find_first_not_of(blanks, at_), text_.size()); }
 
-  /// Blanks, comments and the declaration.
+  /// Skips blanks, comments and the declaration.
   base::Status skip_between() {
     for (skip_blanks(); at_ < text_.size(); skip_blanks()) {
       const bool is_comment = starts("<!--");
@@ -46,7 +46,7 @@ class Parser {
       if (!is_comment && !starts("<?")) return {};
       const std::string_view stop = is_comment ? "-->" : "?>";
       const auto end = text_.find(stop, at_ + (is_comment ? 4 : 2));
-      if (end == std::string_view::npos) return refuse("what begins here does not end");
+      if (end == std::string_view::npos) return refuse("an unterminated construct begins here");
       at_ = end + stop.size();
     }
     return {};
@@ -63,7 +63,7 @@ class Parser {
     if (quote != '"' && quote != '\'') return refuse("a value needs quotes");
     for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
       char c = text_[at_];
-      if (c == '<' || c == '\0') return refuse("a value holds a forbidden character");
+      if (c == '<' || c == '\0') return refuse("a value contains a forbidden character");
       if (c == '&') {
         const auto end = std::min(text_.find(';', at_), text_.size());
         const std::string_view name = text_.substr(at_ + 1, std::min<std::size_t>(end - at_ - 1, 8));
@@ -80,7 +80,7 @@ class Parser {
     return {};
   }
 
-  /// Up to and with "/>" or ">"; which one it was.
+  /// Parses up to and including "/>" or ">"; returns which one it was.
   base::Result<bool> take_attributes(XmlElement* element) {
     for (;;) {
       skip_blanks();

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// XmlElement: the small part of XML that NCCL writes: elements, attributes, comments. Bounded, for text of any origin.
+// XmlElement: the subset of XML that NCCL writes: elements, attributes, comments. Bounded, so that untrusted text is
+// safe.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +27,12 @@ struct XmlElement {
   [[nodiscard]] const std::string* attribute(std::string_view key) const;
 };
 
-/// The one element of the document. EINVAL, naming the line, for anything else: text between elements, document types
-/// (whose entities could grow without end), entities but the five of XML itself, more than the limits above.
+/// The root element of the document. EINVAL, with the line number, for anything else: text between elements, document
+/// types (whose entities could grow without bounds), entities other than the five of XML, and documents that exceed the
+/// limits above.
 [[nodiscard]] base::Result<XmlElement> parse_xml(std::string_view text);
 
-/// `text` as the value of an attribute.
+/// Escapes `text` for use as the value of an attribute.
 [[nodiscard]] std::string xml_escaped(std::string_view text);
 
 }  // namespace gdrkit::diag::topology

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The time stamp counter of x86, in which callers are told what a pin took. Elsewhere they are told 0, as by GDRCopy:
- * arm64's counter is GPL-only, and its pace is not that of a processor.
+ * The time stamp counter of x86, in which callers receive the duration of a pin. Elsewhere they receive 0, as with
+ * GDRCopy: arm64's counter is GPL-only, and does not run at the rate of a processor.
  */
 #ifndef GDRKIT_COMPAT_CYCLES_H
 #define GDRKIT_COMPAT_CYCLES_H

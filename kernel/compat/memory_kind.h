@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* What the CPU can do with a piece of GPU memory, as far as architecture and flavour can tell. */
+/* How the CPU can access a piece of GPU memory, if architecture and flavour can determine it. */
 #ifndef GDRKIT_COMPAT_MEMORY_KIND_H
 #define GDRKIT_COMPAT_MEMORY_KIND_H
 
@@ -12,7 +12,10 @@
 
 #include "flavour.h"
 
-/* Whether a page table entry can lead there. x86 answers a touch of more bits than the CPU has with an oops. */
+/*
+ * Whether a page table entry can refer to the address. On x86 an access with more bits than the CPU supports is an
+ * oops.
+ */
 static inline bool gdrkit_memory_is_addressable(u64 address)
 {
 #ifdef CONFIG_X86
@@ -25,8 +28,8 @@ static inline bool gdrkit_memory_is_addressable(u64 address)
 
 /*
  * `driver_says` is the cacheable flag of the driver's table. Coherent memory of POWER9 and of Grace is listed as RAM,
- * but asking the list is GPL-only: there the proprietary flavour knows POWER9's window below 2^47, and on arm64 the
- * driver's flag alone.
+ * but querying the list is GPL-only. There the proprietary flavour checks POWER9's window below 2^47, and on arm64 only
+ * the driver's flag.
  */
 static inline bool gdrkit_memory_is_coherent(phys_addr_t address, bool driver_says)
 {

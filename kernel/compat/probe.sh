@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Asks a Linux build tree which of the known answers to each question in questions.txt compiles, and writes the header
-# of macros. Where not exactly one answer does, it stops and shows what the compiler said: a probe never means "no" by
-# failing for another reason.
+# Finds out which of the known variants of each feature in questions.txt compiles against a Linux build tree, and writes
+# the header of macros. Unless exactly one variant compiles, it stops and shows the compiler's output: a probe that fails
+# for another reason never means "no".
 #   usage: probe.sh <headers folder> <scratch folder> <header to write>
 set -euo pipefail
 
@@ -15,7 +15,7 @@ stop() {
   exit 1
 }
 
-compile_all() { # compiles every probe, and goes on after those that fail
+compile_all() { # compiles every probe, and continues after failures
   local source objects=() compiler
   compiler=$("$here/compiler.sh" "$headers") || exit 1
   eval "compiler=($compiler)"
@@ -37,7 +37,7 @@ compiled() { [ -s "$scratch/$1.o" ]; }
 
 show_and_stop() {
   grep -E 'error|Error|No such|not found|fatal' "$scratch/log" | head -20 >&2 || true
-  stop "$1; all that was said is in $scratch/log"
+  stop "$1; see $scratch/log"
 }
 
 answer_all() {
@@ -50,16 +50,16 @@ answer_all() {
     done
     read -ra found_list <<<"$found"
     [ "${#found_list[@]}" -eq 1 ] ||
-      show_and_stop "compat: '$question' has ${#found_list[@]} answers that compile (${found:-none}), wanted exactly one of: $answers"
+      show_and_stop "compat: '$question' has ${#found_list[@]} answers that compile (${found:-none}), expected exactly one of: $answers"
     for pair in $answers; do
       if [ "${pair%%=*}" = "${found_list[0]}" ]; then echo "#define ${pair#*=} 1"; else echo "#define ${pair#*=} 0"; fi
     done
   done <"$here/questions.txt"
 }
 
-[ -e "$headers/Makefile" ] || stop "$headers holds no Makefile: give the headers folder of a Linux build (linux-headers-...)"
+[ -e "$headers/Makefile" ] || stop "$headers contains no Makefile: give the headers folder of a Linux build (linux-headers-...)"
 compile_all
-compiled canary || show_and_stop "compat: even the plainest module does not compile against $headers"
+compiled canary || show_and_stop "compat: even a minimal module does not compile against $headers"
 compiled canary_refused && stop "compat: a source that must not compile did; see $scratch/log"
 answers=$(answer_all)
 {

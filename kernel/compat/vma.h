@@ -11,8 +11,8 @@
 #include "compat_probed.h"
 
 /*
- * Adds flags to the VMA that a mmap operation was called for. Nobody else can see that VMA yet, so the plain
- * initialiser does: vm_flags_set() would take the VMA's lock, through a GPL-only function from Linux 6.15 on.
+ * Adds flags to the VMA of the current mmap operation. No other thread can access that VMA yet, so the plain
+ * initializer suffices: vm_flags_set() would take the VMA's lock, through a GPL-only function from Linux 6.15 on.
  */
 static inline void gdrkit_vma_add_flags(struct vm_area_struct *vma, vm_flags_t flags)
 {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DMA mappings of pinned pages for a peer device. Addresses are physical ones plus an offset: nothing here does DMA, but
-// a client that hands a physical address to its device is seen.
+// DMA mappings of pinned pages for a peer device. Addresses are physical ones plus an offset: nothing here does DMA,
+// but a client that passes a physical address to its device is detected.
 #include <linux/mm.h>
 #include <linux/pci.h>
 #include <linux/sched.h>
@@ -137,7 +137,7 @@ static int unmap_locked(struct pci_dev *peer, struct nvidia_p2p_page_table *tabl
 		return error;
 	mappings = fake_pins_mappings(table, &is_forced, &pages, &entries);
 	if (!mappings)
-		return 0; /* gone with its table */
+		return 0; /* removed with its table */
 	list_for_each_entry(mapping, mappings, entry) {
 		if (&mapping->client != client)
 			continue;

@@ -13,14 +13,14 @@
 #include "flavour.h"
 #include "nv-p2p.h"
 
-/* As the driver does: the open modules export to GPL-compatible ones only, the proprietary ones to all. */
+/* Like the driver: the open modules export to GPL-compatible ones only, the proprietary ones to all. */
 #ifdef GDRKIT_FLAVOUR_OPEN
 #define FAKE_P2P_EXPORT(symbol) EXPORT_SYMBOL_GPL(symbol)
 #else
 #define FAKE_P2P_EXPORT(symbol) EXPORT_SYMBOL(symbol)
 #endif
 
-/* Live for as long as it is allocated or pinned. */
+/* Live as long as it is allocated or pinned. */
 struct fake_memory {
 	struct kref references;
 	struct list_head entry; /* of all allocations; empty once freed */
@@ -35,7 +35,7 @@ struct fake_memory {
 struct fake_pin {
 	struct list_head entry; /* of the memory's pins */
 	struct list_head grave; /* of the live ones, then of the graves */
-	struct nvidia_p2p_page_table *table; /* what the client holds; NULL in a grave whose table was handed out again */
+	struct nvidia_p2p_page_table *table; /* the client's table; NULL in a grave whose table has been handed out again */
 	struct nvidia_p2p_page *pages;
 	struct nvidia_p2p_page **pointers;
 	struct fake_memory *memory;
@@ -56,12 +56,13 @@ struct fake_pin {
 };
 
 /*
- * Plays the lock of the resource manager: every call takes it, and callbacks run under it. So a client that holds a lock
- * over a call, and takes the same lock in its callback, hangs here as it would on the driver. Protects all lists.
+ * Emulates the lock of the resource manager: every call takes it, and callbacks run under it. A client that holds a
+ * lock during a call, and takes the same lock in its callback, therefore hangs here as with the driver. Protects all
+ * lists.
  */
 extern struct mutex fake_rm_lock;
 extern struct fake_p2p_report fake_counters;
-extern struct task_struct *fake_callback_task; /* who runs a callback, NULL: nobody */
+extern struct task_struct *fake_callback_task; /* the thread that runs a callback, or NULL */
 
 /* memory.c */
 int fake_memory_open_bar(void);
@@ -69,7 +70,7 @@ void fake_memory_close_bar(void);
 int fake_memory_allocate(const void *owner, u64 size, u32 layout, u64 *va);
 struct fake_memory *fake_memory_at(u64 va, u64 size);
 phys_addr_t fake_memory_physical(const struct fake_memory *memory, u64 va);
-/* By number: also of memory that is freed and still pinned. Bytes done, or a negative errno. */
+/* By number: also for memory that is freed and still pinned. Number of bytes, or a negative errno. */
 ssize_t fake_memory_read(char __user *to, size_t size, u64 va);
 ssize_t fake_memory_write(const char __user *from, size_t size, u64 va);
 void fake_memory_release(struct kref *references);
@@ -84,7 +85,7 @@ void fake_pins_drop_refused(void);
 
 /* tables.c; called with the lock held */
 int fake_table_fill(struct fake_pin *pin);
-void fake_table_destroy(struct fake_pin *pin); /* of a pin that never was live */
+void fake_table_destroy(struct fake_pin *pin); /* of a pin that was never live */
 void fake_table_bury(struct fake_pin *pin);
 struct fake_pin *fake_table_in_graves(const struct nvidia_p2p_page_table *table);
 void fake_table_check_graves(void);

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The control node /dev/fake_p2p: what a test may ask of the fake provider. read and write at offset = GPU address play
- * cudaMemcpy. Closing the file frees its allocations, as the end of a process does.
+ * The control node /dev/fake_p2p: requests of tests to the fake provider. read and write at offset = GPU address
+ * emulate cudaMemcpy. Closing the file frees its allocations, like the end of a process.
  */
 #ifndef GDRKIT_FAKE_P2P_IOCTL_H
 #define GDRKIT_FAKE_P2P_IOCTL_H
@@ -12,7 +12,7 @@
 
 #define FAKE_P2P_NODE "/dev/fake_p2p"
 #define FAKE_P2P_PAGE 65536ULL
-/* DMA address = physical address + this, so that a client that mixes them up is caught. */
+/* DMA address = physical address + this, so that a client that confuses them is detected. */
 #define FAKE_P2P_DMA_OFFSET 0x100000000000ULL
 
 enum fake_p2p_layout {
@@ -38,24 +38,27 @@ enum fake_p2p_knob {
 	FAKE_P2P_TABLE_VERSION = 0, /* default 0x00020000 */
 	FAKE_P2P_PAGE_SIZE, /* enum nvidia_p2p_page_size_type, default 1 (64 KiB) */
 	FAKE_P2P_TABLE_FLAGS, /* default 0 */
-	FAKE_P2P_REFUSE_PERSISTENT, /* errno (positive) that get_pages_persistent answers, 0: works */
+	FAKE_P2P_REFUSE_PERSISTENT, /* errno (positive) that get_pages_persistent returns, 0: works */
 	FAKE_P2P_REFUSE_FORCE_BAR1, /* non-zero: unknown flag, as before driver 570 */
 	FAKE_P2P_DAMAGE, /* enum fake_p2p_damage */
 	FAKE_P2P_MAPPING_VERSION, /* default 0x00020003 */
 	FAKE_P2P_MAPPING_DAMAGE, /* enum fake_p2p_damage; of DMA mappings */
-	/* Not as the driver, for tests of something else. Non-zero: a process may pin what another one allocated. */
+	/*
+	 * Differs from the driver, for tests of other properties. Non-zero: a process may pin memory that another one
+	 * allocated.
+	 */
 	FAKE_P2P_PIN_FOREIGN_MEMORY,
 	FAKE_P2P_KNOBS
 };
 
-/* What is wrong with the tables handed out from now on. */
+/* Defects of the tables handed out from now on. */
 enum fake_p2p_damage {
 	FAKE_P2P_SOUND = 0,
 	FAKE_P2P_NO_TABLE, /* success, and a NULL table */
 	FAKE_P2P_NO_PAGES, /* no array of pages */
 	FAKE_P2P_NO_ENTRIES, /* entries is 0 */
-	FAKE_P2P_ONE_SHORT, /* one entry less than the length needs */
-	FAKE_P2P_ONE_LONG, /* entries promises one more than there is */
+	FAKE_P2P_ONE_SHORT, /* one entry less than the length requires */
+	FAKE_P2P_ONE_LONG, /* entries is one more than the actual number */
 	FAKE_P2P_HOLE, /* the last page's pointer is NULL */
 	FAKE_P2P_MISALIGNED, /* the last page's address is not on a 64 KiB boundary */
 	FAKE_P2P_TOO_HIGH, /* the last page's address does not fit any CPU */
@@ -79,8 +82,8 @@ enum fake_p2p_call {
 };
 
 /*
- * The nth call from now (1: the next) answers -error. A failed put leaves the pin. A failed put_pages_persistent drops
- * its reference on the GPU all the same, as the driver does: the pin is then refused, and no second put may follow.
+ * The nth call from now (1: the next) returns -error. A failed put leaves the pin. A failed put_pages_persistent drops
+ * its reference on the GPU nevertheless, like the driver: the pin is then refused, and no second put is allowed.
  */
 struct fake_p2p_failure {
 	__u32 call;
@@ -88,23 +91,23 @@ struct fake_p2p_failure {
 	__u64 nth; /* 0: disarm */
 };
 
-/* Where a call can be made to wait, so that a test can do something else in the middle of it. */
+/* Steps at which a call can be made to wait, so that a test can act in the middle of it. */
 enum fake_p2p_step {
 	FAKE_P2P_GET_ENTER = 0, /* nothing done yet */
-	FAKE_P2P_GET_LEAVE, /* pinned, the caller does not know it yet */
+	FAKE_P2P_GET_LEAVE, /* pinned, but not yet returned to the caller */
 	FAKE_P2P_PUT_ENTER,
 	FAKE_P2P_PUT_LEAVE,
 	FAKE_P2P_DMA_MAP_ENTER,
 	FAKE_P2P_DMA_MAP_LEAVE,
 	FAKE_P2P_DMA_UNMAP_ENTER,
-	FAKE_P2P_CALLBACK_ENTER, /* holding the lock of the resource manager, as the driver does */
-	FAKE_P2P_CALLBACK_LEAVE, /* likewise: put_pages waits */
+	FAKE_P2P_CALLBACK_ENTER, /* holding the lock of the resource manager, like the driver */
+	FAKE_P2P_CALLBACK_LEAVE, /* the same: put_pages waits */
 	FAKE_P2P_STEPS
 };
 
 enum fake_p2p_pause_action {
-	FAKE_P2P_PAUSE_ARM = 0, /* the next call to come by waits (20 s at most) */
-	FAKE_P2P_PAUSE_AWAIT, /* wait until one does; ETIMEDOUT after timeout_ms */
+	FAKE_P2P_PAUSE_ARM = 0, /* the next call that reaches the step waits (20 s at most) */
+	FAKE_P2P_PAUSE_AWAIT, /* wait for such a call; ETIMEDOUT after timeout_ms */
 	FAKE_P2P_PAUSE_RESUME
 };
 
@@ -116,30 +119,30 @@ struct fake_p2p_pause {
 };
 
 struct fake_p2p_report {
-	/* Live things: all zero when nothing has leaked. */
+	/* Live objects: all zero if nothing has leaked. */
 	__u64 allocations;
 	__u64 pins;
 	__u64 persistent_pins; /* without the refused ones */
-	__u64 refused_pins; /* persistent, of which a put failed: nobody can put them any more */
+	__u64 refused_pins; /* persistent, of which a put failed: they cannot be put any more */
 	__u64 mappings;
-	__u64 used_pages; /* of 64 KiB; also those freed that a persistent pin still holds */
+	__u64 used_pages; /* of 64 KiB; also those of freed memory that a persistent pin still holds */
 	/* Counted since the module was loaded or FAKE_P2P_IOC_RESET. */
 	__u64 gets;
 	__u64 puts;
-	__u64 puts_after_callback; /* allowed: found nothing, answered 0 */
-	__u64 tables_reused; /* handed out where a revoked table had been */
+	__u64 puts_after_callback; /* allowed: found nothing, returned 0 */
+	__u64 tables_reused; /* handed out at the address of a revoked table */
 	__u64 callbacks;
 	__u64 freed_in_callback; /* free_page_table calls */
-	__u64 freed_after_callback; /* of a revoked pin's table, where the client did not know it yet in the callback */
+	__u64 freed_after_callback; /* of a revoked pin's table that the client had not received when the callback ran */
 	__u64 maps;
 	__u64 unmaps;
 	__u64 total_pages;
 	/* A client's mistakes: always zero for a sound one. Each one is also printed at error level. */
 	__u64 put_unknown; /* a table never handed out, or put before */
-	__u64 put_wrong; /* a table by another address or interface: the pin is released all the same */
-	__u64 put_elsewhere; /* by a process that did not pin: found nothing, answered 0, and the pin stays */
-	__u64 put_twice; /* a second put_pages_persistent after a refused one: drops a reference of somebody else's */
-	__u64 put_with_token; /* the driver frees the table of such a put even if a callback has freed it before */
+	__u64 put_wrong; /* a table with another address or interface: the pin is released nevertheless */
+	__u64 put_elsewhere; /* by a process that did not pin: found nothing, returned 0, and the pin stays */
+	__u64 put_twice; /* a second put_pages_persistent after a refused one: drops another user's reference */
+	__u64 put_with_token; /* the driver frees the table of such a put even if a callback has already freed it */
 	__u64 put_in_callback;
 	__u64 unmap_wrong;
 	__u64 written_after_free; /* a table changed after it was given back */
@@ -154,6 +157,6 @@ struct fake_p2p_report {
 #define FAKE_P2P_IOC_PAUSE _IOW('K', 6, struct fake_p2p_pause)
 #define FAKE_P2P_IOC_REPORT _IOR('K', 7, struct fake_p2p_report)
 #define FAKE_P2P_IOC_RESET _IO('K', 8) /* knobs, failures and pauses to defaults, counters to zero; live things stay */
-#define FAKE_P2P_IOC_RELOAD _IO('K', 9) /* refused pins go, as they do when the driver is unloaded */
+#define FAKE_P2P_IOC_RELOAD _IO('K', 9) /* releases refused pins, like unloading the driver */
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a test sets: knobs, calls that fail, and steps that wait.
+// Settings of tests: knobs, calls that fail, and steps that wait.
 #include <linux/jiffies.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -113,7 +113,7 @@ int fake_faults_pause(const struct fake_p2p_pause *pause)
 	}
 }
 
-/* Not killable: the driver's own waits are not, and a client must stand that. */
+/* Not killable: the driver's own waits are not, and a client must cope with that. */
 void fake_faults_pass(enum fake_p2p_step step)
 {
 	bool is_mine = false;

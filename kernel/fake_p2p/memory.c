@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The GPU's memory: 64 KiB pages of a PCI BAR of QEMU, handed out behind invented GPU addresses that are never reused.
+// The GPU's memory: 64 KiB pages of a PCI BAR of QEMU, mapped to invented GPU addresses that are never reused.
 #include <linux/bitmap.h>
 #include <linux/io.h>
 #include <linux/mm.h>
@@ -16,7 +16,7 @@
 #define IVSHMEM_BAR 2
 
 static struct pci_dev *device;
-static void __iomem *view; /* write-combining, as every other mapping of this BAR must then be */
+static void __iomem *view; /* write-combining, which every other mapping of this BAR must then use, too */
 static u32 total_pages;
 static unsigned long *used;
 static u64 next_va = 0x7f0000000000ULL;
@@ -80,7 +80,7 @@ static int take_contiguous(struct fake_memory *memory)
 	return 0;
 }
 
-/* Takes free pages in ascending order with a gap after every `run` pages, then reverses them if asked to. */
+/* Takes free pages in ascending order with a gap after every `run` pages, then reverses them on request. */
 static int take_scattered(struct fake_memory *memory, u32 run, bool is_reversed)
 {
 	unsigned long page = 0;
@@ -176,7 +176,7 @@ phys_addr_t fake_memory_physical(const struct fake_memory *memory, u64 va)
 	return physical_of_page(memory->pages[offset / FAKE_P2P_PAGE]) + offset % FAKE_P2P_PAGE;
 }
 
-/* The bytes from va on that lie in one page, at most `size`; NULL where nothing is. */
+/* The bytes from va on that are in one page, at most `size`; NULL if nothing is allocated there. */
 static void __iomem *piece_at(u64 va, size_t *size)
 {
 	struct fake_memory *memory = find_in(&all, va, 1);
@@ -217,7 +217,7 @@ static ssize_t transfer(char __user *to, const char __user *from, size_t size, u
 		if (!error)
 			done += now;
 	}
-	wmb(); /* what is written here is in the BAR before the caller looks at it through another mapping */
+	wmb(); /* the data is in the BAR before the caller reads it through another mapping */
 	kfree(bounce);
 	return done ? done : error;
 }
@@ -232,7 +232,7 @@ ssize_t fake_memory_write(const char __user *from, size_t size, u64 va)
 	return transfer(NULL, from, size, va);
 }
 
-/* Called with the lock held: the last pin, or the allocation itself, is gone. Only now may the pages be reused. */
+/* Called with the lock held: the last pin, or the allocation itself, has ended. Only now may the pages be reused. */
 void fake_memory_release(struct kref *references)
 {
 	struct fake_memory *memory = container_of(references, struct fake_memory, references);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins: nvidia_p2p_get_pages and put_pages, both interfaces, and the callback when memory is freed under a pin.
+// Pins: nvidia_p2p_get_pages and put_pages, both interfaces, and the callback for memory that is freed while pinned.
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -36,7 +36,7 @@ static int establish(struct fake_pin *pin)
 	if (!pin->memory)
 		return -EINVAL;
 	if (pin->memory->process != pin->process && !fake_faults_knob(FAKE_P2P_PIN_FOREIGN_MEMORY))
-		return -EINVAL; /* the driver knows what the calling process has allocated */
+		return -EINVAL; /* the driver only finds allocations of the calling process */
 	error = fake_table_fill(pin);
 	if (error)
 		return error;
@@ -68,7 +68,7 @@ static int get(const struct fake_pin *wanted, enum fake_p2p_call call, struct nv
 	if (!error)
 		*table = pin->table;
 	if (!error && fake_faults_knob(FAKE_P2P_DAMAGE) == FAKE_P2P_NO_TABLE) {
-		*table = NULL; /* nobody could put this pin, so it does not stay */
+		*table = NULL; /* the pin cannot be put, so it must not stay */
 		end(pin);
 	}
 	mutex_unlock(&fake_rm_lock);
@@ -122,7 +122,7 @@ static struct fake_pin *find_live(const struct nvidia_p2p_page_table *table)
 	return NULL;
 }
 
-/* What the driver does not look at, and a sound client gives nevertheless. */
+/* Arguments that the driver ignores, and that a correct client nevertheless passes. */
 static void compare(const struct fake_pin *pin, const struct fake_pin *wanted)
 {
 	if (pin->va == wanted->va && pin->is_persistent == wanted->is_persistent)
@@ -132,8 +132,8 @@ static void compare(const struct fake_pin *pin, const struct fake_pin *wanted)
 }
 
 /*
- * The driver's rule: the pins of the calling process are searched for one with this pointer, whatever its address, and
- * finding nothing is a success.
+ * The driver's rule: search the pins of the calling process for one with this pointer, ignoring the address. Finding
+ * nothing is a success.
  */
 static int put_revocable(const struct fake_pin *wanted, const struct nvidia_p2p_page_table *table)
 {
@@ -166,7 +166,7 @@ static int put_revocable(const struct fake_pin *wanted, const struct nvidia_p2p_
 	return error;
 }
 
-/* From any process. Whatever the answer, the driver drops its reference on the GPU. */
+/* From any process. The driver drops its reference on the GPU, regardless of the result. */
 static int put_persistent(const struct fake_pin *wanted, const struct nvidia_p2p_page_table *table)
 {
 	struct fake_pin *pin = find_live(table);
@@ -256,7 +256,7 @@ int nvidia_p2p_free_page_table(struct nvidia_p2p_page_table *page_table)
 }
 FAKE_P2P_EXPORT(nvidia_p2p_free_page_table);
 
-/* Called with the lock held: the memory is freed, so every pin that has a callback ends here. */
+/* Called with the lock held: the memory is freed, so every pin with a callback ends here. */
 void fake_pins_revoke(struct fake_memory *memory)
 {
 	struct fake_pin *pin, *next;
@@ -275,7 +275,7 @@ void fake_pins_revoke(struct fake_memory *memory)
 	}
 }
 
-/* Called with the lock held. NULL: not a table that is out. */
+/* Called with the lock held. NULL: not a table that is in use. */
 struct list_head *fake_pins_mappings(const struct nvidia_p2p_page_table *table, bool *is_forced,
 				     const struct nvidia_p2p_page **pages, u32 *entries)
 {
@@ -284,7 +284,7 @@ struct list_head *fake_pins_mappings(const struct nvidia_p2p_page_table *table, 
 	if (!pin)
 		return NULL;
 	*is_forced = pin->flags & NVIDIA_P2P_FLAGS_FORCE_BAR1_MAPPING;
-	*pages = pin->pages; /* what is true, whatever damage the client's table has */
+	*pages = pin->pages; /* the true value, regardless of the damage in the client's table */
 	*entries = pin->capacity - 1;
 	return &pin->mappings;
 }

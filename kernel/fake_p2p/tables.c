@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Page tables as clients hold them: filled, damaged where a test asks for it, kept as poison after their end, and handed
-// out again at the same address, as memory of Linux is.
+// Page tables of clients: filled, damaged on request of a test, kept as poison after their end, and handed out again at
+// the same address, as Linux does with memory.
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -11,7 +11,7 @@
 
 #define POISON 0xa5
 /*
- * Tables kept after their end, to see who still writes to them, and to know one whose put was under way. At least so
+ * Tables kept after their end, to detect later writes, and to recognize one whose put was in progress. At least this
  * many, and more as long as they are small: while a put waits for the lock, other threads may end a thousand.
  */
 #define GRAVES 32
@@ -29,7 +29,7 @@ void fake_table_destroy(struct fake_pin *pin)
 	kfree(pin);
 }
 
-/* Poisoned memory that has changed was written by a client that had given it back. */
+/* Poisoned memory that has changed was written by a client that had already released it. */
 static void check_grave(struct fake_pin *pin)
 {
 	if ((!pin->table || !memchr_inv(pin->table, POISON, sizeof(*pin->table))) &&
@@ -67,7 +67,7 @@ void fake_table_empty_graves(void)
 		drop_oldest_grave();
 }
 
-/* Takes over a pin that has ended. Its table stays readable as poison: pointers in it lead nowhere. */
+/* Takes over a pin that has ended. Its table stays readable as poison, with invalid pointers. */
 void fake_table_bury(struct fake_pin *pin)
 {
 	memset(pin->table, POISON, sizeof(*pin->table));
@@ -124,8 +124,8 @@ struct fake_pin *fake_table_in_graves(const struct nvidia_p2p_page_table *table)
 }
 
 /*
- * The driver frees a table when its callback has returned, and what Linux has got back last it hands out first: so a
- * new table lies where the youngest revoked one lay.
+ * The driver frees a table when its callback has returned, and Linux hands out the last freed memory first. A new table
+ * is therefore at the address of the youngest revoked one.
  */
 static struct nvidia_p2p_page_table *take_revoked_table(void)
 {
@@ -151,7 +151,7 @@ int fake_table_fill(struct fake_pin *pin)
 	unsigned int shift = gdrkit_p2p_page_shift(page_size) ?: 16;
 	u32 i, entries = DIV_ROUND_UP_ULL(pin->size, 1ULL << shift);
 
-	pin->capacity = entries + 1; /* so that a promise of one more leads to memory of ours */
+	pin->capacity = entries + 1; /* so that an entry too many refers to memory of ours */
 	pin->table = take_revoked_table() ?: kzalloc(sizeof(*table), GFP_KERNEL);
 	pin->pages = kvcalloc(pin->capacity, sizeof(*pin->pages), GFP_KERNEL);
 	pin->pointers = kvcalloc(pin->capacity, sizeof(*pin->pointers), GFP_KERNEL);

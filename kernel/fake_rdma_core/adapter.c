@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The adapter: the addresses it was given, until it is stopped. Nothing here does DMA; a test compares the addresses with
-// where the provider holds the memory.
+// The adapter: its addresses, until it is stopped. Nothing here does DMA; a test compares the addresses with those of
+// the provider's memory.
 #include <linux/slab.h>
 
 #include "fake_rdma_core.h"
@@ -11,7 +11,7 @@ static u64 page_size_of(const struct fake_registration *registration)
 	return registration->client->operations->get_page_size(registration->context);
 }
 
-/* What a core believes without looking. */
+/* Properties that a core assumes without checking. */
 void fake_adapter_check(const struct fake_registration *registration, int count)
 {
 	u64 page_size = page_size_of(registration), wanted, got = 0;
@@ -19,16 +19,16 @@ void fake_adapter_check(const struct fake_registration *registration, int count)
 	int i;
 
 	if (page_size < PAGE_SIZE || page_size & (page_size - 1)) {
-		fake_core_mistake("get_page_size is no power of two of at least a page");
+		fake_core_mistake("get_page_size is not a power of two of at least a page");
 		return;
 	}
 	if (!registration->sg.sgl || count <= 0 || count != registration->sg.nents) {
-		fake_core_mistake("dma_map succeeded without a table of as many entries as it says");
+		fake_core_mistake("dma_map succeeded without a table of the reported number of entries");
 		return;
 	}
 	for_each_sg(registration->sg.sgl, entry, count, i) {
 		if (!IS_ALIGNED(sg_dma_address(entry), PAGE_SIZE) || !IS_ALIGNED(sg_dma_len(entry), PAGE_SIZE))
-			fake_core_mistake("an entry of dma_map is not made of whole pages");
+			fake_core_mistake("an entry of dma_map does not consist of whole pages");
 		got += sg_dma_len(entry);
 	}
 	wanted = round_up(registration->address + registration->size, page_size) -
@@ -37,7 +37,7 @@ void fake_adapter_check(const struct fake_registration *registration, int count)
 		fake_core_mistake("dma_map covers more or less than the client's pages around the range");
 }
 
-/* The adapter sees whole pages of the CPU: what the client's larger pages hold beyond them is cut off. */
+/* The adapter accesses whole pages of the CPU: the rest of the client's larger pages is cut off. */
 int fake_adapter_start(struct fake_registration *registration)
 {
 	u64 page_size = page_size_of(registration);

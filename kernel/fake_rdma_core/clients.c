@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Clients: registering one, finding the one whose memory it is, and the callback by which it takes memory back.
+// Clients: registering one, finding the one that owns memory, and the callback by which it revokes memory.
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
@@ -8,7 +8,10 @@
 #include "fake_rdma_core.h"
 
 static LIST_HEAD(clients);
-/* By core context. Contexts are not reused soon, so that a late invalidation finds nothing instead of somebody else. */
+/*
+ * By core context. Contexts are not reused soon, so that a late invalidation finds nothing instead of another
+ * registration.
+ */
 static DEFINE_XARRAY_ALLOC1(invalidatable);
 static u32 next_context;
 
@@ -39,7 +42,7 @@ static bool does_unmap(const struct peer_memory_client *operations)
 	       extended->flags & PEER_MEM_INVALIDATE_UNMAPS;
 }
 
-/* Stops the adapter. Whoever unmaps then, the core does not use the addresses any more. */
+/* Stops the adapter. Regardless of who unmaps then, the core does not use the addresses any more. */
 static void invalidate_mapped(struct fake_registration *registration)
 {
 	fake_adapter_stop(registration);
@@ -122,7 +125,7 @@ void ib_unregister_peer_memory_client(void *handle)
 }
 EXPORT_SYMBOL(ib_unregister_peer_memory_client);
 
-/* NULL: no client wants the memory; `result` is what the last one answered. */
+/* NULL: no client owns the memory; `result` is the return value of the last one. */
 struct fake_client *fake_client_acquire(u64 address, u64 size, void **context, int *result)
 {
 	struct fake_client *client, *found = NULL;

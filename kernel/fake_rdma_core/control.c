@@ -43,7 +43,7 @@ void fake_core_mistake(const char *what)
 	fake_core_count(&fake_core_counters.mistakes, 1);
 }
 
-/* The node's own device is as good as any that is no PCI device. */
+/* The node's own device is a suitable example of a device other than PCI. */
 struct device *fake_core_adapter(void)
 {
 	return fake_core_knob(FAKE_CORE_NOT_PCI) ? control.this_device : &adapter->dev;
@@ -141,7 +141,7 @@ static int __init fake_rdma_core_init(void)
 
 	adapter = pci_get_device(PCI_ANY_ID, PCI_ANY_ID, NULL);
 	if (!adapter) {
-		pr_err("fake_rdma_core: no PCI device is here to play the adapter\n");
+		pr_err("fake_rdma_core: found no PCI device to emulate the adapter\n");
 		return -ENODEV;
 	}
 	error = misc_register(&control);
@@ -162,5 +162,5 @@ static void __exit fake_rdma_core_exit(void)
 
 module_init(fake_rdma_core_init);
 module_exit(fake_rdma_core_exit);
-MODULE_DESCRIPTION("plays the peer-memory side of an RDMA core");
+MODULE_DESCRIPTION("emulates the peer-memory side of an RDMA core");
 MODULE_LICENSE(GDRKIT_MODULE_LICENSE);

@@ -28,14 +28,14 @@ enum fake_state {
 	FAKE_STATE_ACQUIRED,
 	FAKE_STATE_PINNED,
 	FAKE_STATE_MAPPED,
-	FAKE_STATE_INVALIDATED, /* the client unmaps and puts; the core forgets */
-	FAKE_STATE_STOPPED, /* the core is to unmap and put */
-	FAKE_STATE_UNMAPPED, /* the core is to put */
+	FAKE_STATE_INVALIDATED, /* the client unmaps and puts; the core drops its state */
+	FAKE_STATE_STOPPED, /* the core must unmap and put */
+	FAKE_STATE_UNMAPPED, /* the core must put */
 	FAKE_STATE_PUT
 };
 
 struct fake_registration {
-	struct kref references; /* of the steps, and of an invalidation under way */
+	struct kref references; /* of the steps, and of an invalidation in progress */
 	struct fake_client *client;
 	const void *owner; /* the file */
 	struct mutex steps; /* one step at a time; an invalidation does not take it */
@@ -44,10 +44,10 @@ struct fake_registration {
 	u64 size;
 	void *context; /* the client's */
 	u32 core_context; /* 0: none */
-	bool is_locked; /* by get_pages, until activate: then nobody invalidates */
+	bool is_locked; /* by get_pages, until activate: no invalidation meanwhile */
 	/*
-	 * Protects all below, and like the mutex that it plays it is held over calls to the client. A semaphore, since it is
-	 * held from one request to a later one.
+	 * Protects everything below. Like the mutex that it emulates it is held during calls to the client. A
+	 * semaphore, because it is held from one request to a later one.
 	 */
 	struct semaphore mapping_lock;
 	enum fake_state state;

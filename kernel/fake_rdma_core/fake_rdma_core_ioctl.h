@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The control node /dev/fake_rdma_core: what a test may ask of the fake RDMA core. Closing the file deregisters all that
- * was registered through it, from whatever step it has reached, as the end of a process does.
+ * The control node /dev/fake_rdma_core: requests of tests to the fake RDMA core. Closing the file deregisters
+ * everything that was registered through it, from any step, like the end of a process.
  */
 #ifndef GDRKIT_FAKE_RDMA_CORE_IOCTL_H
 #define GDRKIT_FAKE_RDMA_CORE_IOCTL_H
@@ -13,21 +13,21 @@
 #define FAKE_CORE_NODE "/dev/fake_rdma_core"
 
 /*
- * The steps of one registration, in the order in which the core takes them. A step that the core would not take now is
- * refused with EINVAL; otherwise the request succeeds and `result` says what the client answered. After a failure the
- * core undoes what was done, and the registration is gone.
+ * The steps of one registration, in the core's order. A step that the core would not take now fails with EINVAL;
+ * otherwise the request succeeds and `result` is the client's return value. After a failure the core undoes the
+ * previous steps, and the registration ends.
  */
 enum fake_core_step_name {
-	FAKE_CORE_ACQUIRE = 0, /* finds a client; result 1, or 0: none wants the memory. out: id */
+	FAKE_CORE_ACQUIRE = 0, /* finds a client; result 1, or 0: no client owns the memory. out: id */
 	FAKE_CORE_GET_PAGES, /* takes the mapping lock, if the client can invalidate */
 	FAKE_CORE_DMA_MAP,
-	FAKE_CORE_ACTIVATE, /* gives the adapter its addresses, lets invalidations in (returns the mapping lock) */
+	FAKE_CORE_ACTIVATE, /* gives the adapter its addresses, allows invalidations (releases the mapping lock) */
 	FAKE_CORE_STOP, /* stops the adapter. Without INVALIDATE_UNMAPS also the next two, under the mapping lock */
-	FAKE_CORE_DMA_UNMAP, /* 0 also if an invalidation made it needless */
-	FAKE_CORE_PUT_PAGES, /* likewise */
+	FAKE_CORE_DMA_UNMAP, /* 0 also if an invalidation made it unnecessary */
+	FAKE_CORE_PUT_PAGES, /* the same */
 	FAKE_CORE_RELEASE,
 	FAKE_CORE_REGISTER, /* the first four at once */
-	FAKE_CORE_DEREGISTER, /* what is left of the next four */
+	FAKE_CORE_DEREGISTER, /* the remaining steps of the next four */
 	FAKE_CORE_STEPS
 };
 
@@ -40,7 +40,7 @@ struct fake_core_step {
 	__u32 pad;
 };
 
-/* What the adapter could reach now. */
+/* The ranges that the adapter can access now. */
 struct fake_core_range {
 	__u64 dma_address;
 	__u64 size;
@@ -55,8 +55,8 @@ struct fake_core_addresses {
 };
 
 enum fake_core_knob {
-	FAKE_CORE_REFUSE_CLIENTS = 0, /* non-zero: ib_register_peer_memory_client answers NULL */
-	FAKE_CORE_NOT_PCI, /* non-zero: the adapter is no PCI device */
+	FAKE_CORE_REFUSE_CLIENTS = 0, /* non-zero: ib_register_peer_memory_client returns NULL */
+	FAKE_CORE_NOT_PCI, /* non-zero: the adapter is not a PCI device */
 	FAKE_CORE_KNOBS
 };
 
@@ -69,7 +69,7 @@ struct fake_core_setting {
 enum fake_core_point {
 	FAKE_CORE_FAIL_MEMORY = 0, /* after acquire */
 	FAKE_CORE_FAIL_CONTEXT, /* in get_pages, before the client is called */
-	FAKE_CORE_FAIL_ADAPTER, /* in activate: all is mapped, and the adapter refuses */
+	FAKE_CORE_FAIL_ADAPTER, /* in activate: everything is mapped, and the adapter fails */
 	FAKE_CORE_POINTS
 };
 
@@ -78,10 +78,10 @@ struct fake_core_failure {
 	__u32 nth; /* 0: disarm */
 };
 
-/* Where an invalidation can be made to wait. */
+/* Moments at which an invalidation can be made to wait. */
 enum fake_core_moment {
 	FAKE_CORE_INVALIDATE_ENTER = 0, /* in the client's callback, before the mapping lock */
-	FAKE_CORE_INVALIDATE_LEAVE, /* the adapter has stopped, the client does not know it yet */
+	FAKE_CORE_INVALIDATE_LEAVE, /* the adapter has stopped, but the client has not been notified */
 	FAKE_CORE_MOMENTS
 };
 
@@ -95,14 +95,14 @@ struct fake_core_pause {
 };
 
 struct fake_core_report {
-	/* Live things: all zero when nothing has leaked. */
+	/* Live objects: all zero if nothing has leaked. */
 	__u64 registrations;
 	__u64 mapped;
 	__u64 active; /* adapters that have addresses */
 	/* Counted since FAKE_CORE_IOC_RESET. */
 	__u64 clients; /* registered now; not reset */
 	__u64 invalidations;
-	__u64 invalidations_late; /* the registration was not there any more */
+	__u64 invalidations_late; /* the registration had already ended */
 	__u64 stopped_by_invalidation;
 	__u64 acquires, gets, maps, unmaps, puts, releases; /* calls to a client */
 	/* A client's mistakes: always zero for a sound one. Each one is also printed at error level. */

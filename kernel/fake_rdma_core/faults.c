@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a test sets: knobs, failures, and moments at which an invalidation waits.
+// Settings of tests: knobs, failures, and moments at which an invalidation waits.
 #include <linux/jiffies.h>
 #include <linux/spinlock.h>
 

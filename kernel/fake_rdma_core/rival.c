@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A module called nvidia_peermem that holds the name and wants no memory.
+// A module called nvidia_peermem that holds the name and accepts no memory.
 #include <linux/module.h>
 
 #include "flavour.h"
@@ -66,5 +66,5 @@ static void __exit rival_exit(void)
 
 module_init(rival_init);
 module_exit(rival_exit);
-MODULE_DESCRIPTION("plays another peer-memory client, for tests of what is said about it");
+MODULE_DESCRIPTION("emulates another peer-memory client, for tests of messages about it");
 MODULE_LICENSE(GDRKIT_MODULE_LICENSE);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The steps of a registration, each with the locks that a core holds over it.
+// The steps of a registration, each with the locks that a core holds.
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/xarray.h>
@@ -132,7 +132,7 @@ static int get_pages(struct fake_registration *registration)
 		error = client_of(registration)->get_pages(registration->address, registration->size, 1, 0, NULL,
 							   registration->context, registration->core_context);
 		if (error > 0)
-			fake_core_mistake("get_pages answered more than 0");
+			fake_core_mistake("get_pages returned more than 0");
 	}
 	if (!error)
 		registration->state = FAKE_STATE_PINNED;
@@ -148,7 +148,7 @@ static int dma_map(struct fake_registration *registration)
 	fake_core_count(&fake_core_counters.maps, 1);
 	error = client_of(registration)->dma_map(&registration->sg, registration->context, fake_core_adapter(), 0, &count);
 	if (error) {
-		/* As a core does: still under the mapping lock. */
+		/* Like a core: still under the mapping lock. */
 		put(registration);
 		return error;
 	}
@@ -158,7 +158,7 @@ static int dma_map(struct fake_registration *registration)
 	return 0;
 }
 
-/* The lock is returned when the adapter can be told to stop. If it refused, it had no addresses. */
+/* The lock is released when the adapter can be stopped. If the adapter failed, it has no addresses. */
 static int activate(struct fake_registration *registration)
 {
 	int error;
@@ -173,7 +173,7 @@ static int activate(struct fake_registration *registration)
 	return error;
 }
 
-/* From here on the core handles no invalidation of this registration: the adapter has stopped anyway. */
+/* From here on the core ignores invalidations of this registration: the adapter has stopped anyway. */
 static int stop(struct fake_registration *registration)
 {
 	lock_mapping(registration);

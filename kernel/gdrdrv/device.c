@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The module: what is made when it is loaded, and ends when it is unloaded; and opening and closing its file.
+// The module: initialization, cleanup, and opening and closing its file.
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -43,7 +43,7 @@ static int open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The last user of the file is gone, whoever that was: no VMA, no ioctl and no mmap is left. */
+/* The last user of the file has closed it: no VMA, no ioctl and no mmap is left. */
 static int release(struct inode *inode, struct file *file)
 {
 	struct gdrdrv_session *session = file->private_data;
@@ -57,7 +57,7 @@ static int release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* No compat_ioctl: a handle times the page size does not fit what a 32-bit program can hand to mmap. */
+/* No compat_ioctl: a handle times the page size does not fit an offset of mmap in a 32-bit program. */
 static const struct file_operations operations = {
 	.owner = THIS_MODULE,
 	.open = open,
@@ -76,7 +76,7 @@ static int __init load(void)
 	result = gdrdrv_proc_create();
 	if (result)
 		return result;
-	/* Last, because programs may come as soon as there is a node. */
+	/* Last, because programs may open the node as soon as it exists. */
 	result = gdrdrv_node_create(&operations);
 	if (result)
 		goto remove_proc;
@@ -88,7 +88,7 @@ remove_proc:
 	return result;
 }
 
-/* Open files, VMAs and orphans hold the module, so nothing is pinned here. */
+/* Open files, VMAs and orphans hold a reference to the module, so nothing is pinned here. */
 static void __exit unload(void)
 {
 	gdrdrv_node_remove();

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The handles of one session: ranges of host pages that do not overlap, for a handle is also the page at which its
- * mapping begins in the session's address space for mmap. Given out in a circle, so that a stale handle names nothing
- * for as long as possible; a range comes free when nobody can still use it, VMAs included.
+ * The handles of one session: ranges of host pages that do not overlap, because a handle is also the page at which its
+ * mapping begins in the session's address space for mmap. Handles are allocated cyclically, so that a stale handle
+ * stays invalid as long as possible. A range becomes free when it has no users left, including VMAs.
  */
 #ifndef GDRDRV_HANDLE_TABLE_H
 #define GDRDRV_HANDLE_TABLE_H
@@ -22,13 +22,13 @@ struct gdrdrv_range {
 struct gdrdrv_handle_table {
 	struct mutex lock;
 	struct rb_root ranges; /* by `first`, and thereby by their ends */
-	u64 next;	       /* where the search for room begins */
+	u64 next;	       /* where the search for free space begins */
 	u64 limit;
 };
 
 void gdrdrv_handles_init(struct gdrdrv_handle_table *table, u64 limit);
 
-/* Gives `range` room for `pages` handles, not visible yet. 0 or -ENOMEM. */
+/* Reserves `pages` handles for `range`, not visible yet. 0 or -ENOMEM. */
 int gdrdrv_handles_reserve(struct gdrdrv_handle_table *table, struct gdrdrv_range *range, u64 pages);
 
 void gdrdrv_handles_release(struct gdrdrv_handle_table *table, struct gdrdrv_range *range);

@@ -16,7 +16,10 @@
 #include "trace_points.h"
 #include "vma.h"
 
-/* What one fault fills in. Smaller, and a first pass over the memory faults often; larger, and one fault takes long. */
+/*
+ * Size that one fault fills in. With a smaller one, the first access to the memory faults often; with a larger one, a
+ * fault takes long.
+ */
 #define FAULT_WINDOW_BYTES (2UL << 20)
 
 static u64 size_of(const struct vm_area_struct *vma)
@@ -35,7 +38,7 @@ static vm_fault_t insert_window(struct vm_area_struct *vma, const struct gdrdrv_
 	u64 end = min_t(u64, at + FAULT_WINDOW_BYTES, size_of(vma));
 	vm_fault_t result = insert_page(vma, pin, offset);
 
-	/* Only the page that was touched must be there. */
+	/* Only the accessed page must be present. */
 	for (; result == VM_FAULT_NOPAGE && at < end; at += PAGE_SIZE)
 		if (insert_page(vma, pin, at) != VM_FAULT_NOPAGE)
 			break;
@@ -56,7 +59,7 @@ static vm_fault_t handle_fault(struct vm_fault *vmf)
 	return result;
 }
 
-/* For the VMA that an mremap makes before it is refused. */
+/* For the VMA that an mremap creates before it is rejected. */
 static void handle_open(struct vm_area_struct *vma)
 {
 	struct gdrdrv_pin *pin = vma->vm_private_data;
@@ -87,8 +90,8 @@ static const struct vm_operations_struct operations = {
 };
 
 /*
- * All PTEs at once, so that no copy ever waits for a fault. Never the whole VMA in one call: for that x86 keeps a
- * record of its own in the VMA, which it loses count of when a zap comes from elsewhere. Our own record serves instead.
+ * All PTEs at once, so that no copy ever waits for a fault. Not the whole VMA in one call: for that x86 keeps a record
+ * in the VMA, which becomes wrong when a zap comes from elsewhere. We keep our own record instead.
  */
 static int fill(struct vm_area_struct *vma, const struct gdrdrv_pin *pin)
 {
@@ -110,7 +113,7 @@ static int check(const struct gdrdrv_pin *pin, const struct vm_area_struct *vma)
 {
 	if (pin->is_dead || pin->mappings || pin->offset || size_of(vma) > pin->bytes)
 		return -EINVAL;
-	/* A private mapping that may be written gets copies of its pages, of which BARs have none. */
+	/* A writable private mapping gets copies of its pages, which is impossible for BARs. */
 	if (!(vma->vm_flags & VM_SHARED) && vma->vm_flags & VM_MAYWRITE)
 		return -EINVAL;
 	return 0;
@@ -134,7 +137,7 @@ static int map(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 		gdrdrv_mapping_type_reserve(pin->table, pin->bytes, &pin->reserved_bytes);
 	gdrkit_vma_add_flags(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_page_prot = protection;
-	/* Why only these: see gdrdrv.h. */
+	/* For the reason see gdrdrv.h. */
 	if (pin->is_persistent)
 		result = fill(vma, pin);
 	if (result)
@@ -163,7 +166,7 @@ int gdrdrv_mapping_create(struct file *file, struct vm_area_struct *vma)
 	up_write(&pin->lock);
 	trace_gdrdrv_map(handle, size_of(vma), result ? GDRDRV_MAPPING_NONE : pin->mapping_type, result);
 	if (result) {
-		gdrdrv_debug("handle %llu cannot be mapped over %llu bytes (%d)", handle, size_of(vma), result);
+		gdrdrv_debug("cannot map handle %llu over %llu bytes (%d)", handle, size_of(vma), result);
 		gdrdrv_pin_put(pin);
 	}
 	/* Otherwise the VMA is a user of the pin until it is closed. */

@@ -15,7 +15,7 @@
 
 static bool must_be_device;
 
-/* Behind the PCI root of a BlueField-3, arm64 may touch BARs as device memory only. */
+/* Behind the PCI root of a BlueField-3, arm64 may access BARs as device memory only. */
 static bool find_bluefield_root(void)
 {
 #ifdef CONFIG_ARM64
@@ -78,9 +78,9 @@ int gdrdrv_mapping_type_apply(enum gdrdrv_mapping_type type, pgprot_t *protectio
 }
 
 /*
- * x86 gives a page that is mapped by itself the type that its list of ranges names, and uncached where the list is
- * silent, whatever the caller asks for. The list takes physical ranges, so each run is entered. Elsewhere, and where
- * an entry is refused because the range is listed with another type, the mapping works and is at worst slow.
+ * x86 gives a separately mapped page the type in its list of ranges, regardless of the requested type. If the list does
+ * not contain it, the page is uncached. The list contains physical ranges, so each run is added. On other
+ * architectures, and if an entry is rejected because the range has another type, the mapping works but may be slow.
  */
 void gdrdrv_mapping_type_reserve(const struct nvidia_p2p_page_table *table, u64 bytes, u64 *reserved_bytes)
 {

@@ -22,7 +22,7 @@ static struct miscdevice misc = {
 };
 static unsigned int own_major;
 
-/* 0: there is no node, or it is none of a character device. As the process that loads the module sees it. */
+/* 0: the node does not exist or is not a character device. As seen by the process that loads the module. */
 static dev_t number_of_node(void)
 {
 	struct inode *inode;
@@ -38,14 +38,14 @@ static dev_t number_of_node(void)
 	return number;
 }
 
-/* `stale`: the major number to have if it is free; MISC_MAJOR and 0 stand for none. */
+/* `stale`: the major number to register if it is free; MISC_MAJOR and 0 mean none. */
 static int register_major(unsigned int stale, const struct file_operations *operations)
 {
 	int result;
 
 	if (stale && stale != MISC_MAJOR && !register_chrdev(stale, NAME, operations)) {
 		own_major = stale;
-		pr_info("gdrdrv: " NODE " had been left by an earlier module, and works again\n");
+		pr_info("gdrdrv: " NODE " is the node of an earlier module, and works again\n");
 		return 0;
 	}
 	result = register_chrdev(0, NAME, operations);
@@ -55,7 +55,7 @@ static int register_major(unsigned int stale, const struct file_operations *oper
 	return 0;
 }
 
-/* A node that was there before keeps Linux from making a new one. */
+/* Linux does not create a new node if an old one exists. */
 static void complain_of_stale_node(void)
 {
 	dev_t number = number_of_node();
@@ -63,7 +63,7 @@ static void complain_of_stale_node(void)
 	if (!number || MAJOR(number) == own_major || number == MKDEV(MISC_MAJOR, misc.minor))
 		return;
 	pr_err("gdrdrv: " NODE " is stale: it has the number %u:%u, and this module has %u:0 and %u:%d. Remove it (rm " NODE
-	       ") and load the module again, or make it anew (mknod -m 666 " NODE " c %u 0)\n",
+	       ") and reload the module, or create it again (mknod -m 666 " NODE " c %u 0)\n",
 	       MAJOR(number), MINOR(number), own_major, MISC_MAJOR, misc.minor, own_major);
 }
 

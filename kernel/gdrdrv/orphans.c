@@ -18,7 +18,7 @@ static LIST_HEAD(orphans);
 static unsigned int orphan_count;
 static atomic_t lost_count = ATOMIC_INIT(0);
 
-/* A callback may be the last to hold the module, and then runs in it for a moment more: unloading waits for that. */
+/* A callback may hold the last reference to the module, and still runs in it for a moment: unloading waits for that. */
 static void finish(struct gdrdrv_pin *pin)
 {
 	gdrdrv_pin_forget(pin);
@@ -72,7 +72,7 @@ bool gdrdrv_orphans_end(struct gdrdrv_pin *pin)
 	return was_orphan;
 }
 
-/* Those taken are no orphans for the moment: a callback that comes now leaves them to the caller. */
+/* The taken ones are temporarily not orphans: a callback that comes now leaves them to the caller. */
 static void take_own(struct list_head *own)
 {
 	struct gdrdrv_pin *pin, *next;
@@ -101,7 +101,7 @@ void gdrdrv_orphans_retry(void)
 			enlist(pin);
 			continue;
 		}
-		gdrdrv_info("the NVIDIA driver took back a pin that had been left behind");
+		gdrdrv_info("the NVIDIA driver released a pin that had been left behind");
 		module_put(THIS_MODULE);
 	}
 }

@@ -16,7 +16,7 @@ struct gdrdrv_owner {
 	struct list_head entry;
 	struct kref references;
 	struct gdrkit_process process;
-	spinlock_t lock; /* of what follows */
+	spinlock_t lock; /* of the following */
 	u64 pins;
 	u64 bytes;
 };
@@ -44,7 +44,7 @@ static void free_owner(struct gdrdrv_owner *owner)
 
 struct gdrdrv_owner *gdrdrv_owner_get_current(void)
 {
-	/* Made before the lock is taken, and dropped again where the process is known. */
+	/* Allocated before the lock is taken, and freed again if the process is known. */
 	struct gdrdrv_owner *made = make_owner(), *owner;
 
 	if (!made)
@@ -95,7 +95,10 @@ int gdrdrv_owner_charge(struct gdrdrv_owner *owner, u64 bytes)
 	int result = 0;
 
 	spin_lock(&owner->lock);
-	/* Without a sum of two numbers of which users choose one. What is pinned may exceed a limit set later. */
+	/*
+	 * Without a sum of two numbers, because users choose one. The pinned bytes may exceed a limit that was set
+	 * later.
+	 */
 	if (limit && (bytes > limit || owner->bytes > limit - bytes)) {
 		result = -ENOMEM;
 	} else {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* The provider's list of pages behind a pin, believed only after a check. */
+/* The provider's list of pages of a pin, used only after validation. */
 #ifndef GDRDRV_PAGE_TABLE_H
 #define GDRDRV_PAGE_TABLE_H
 
@@ -16,8 +16,8 @@ struct gdrdrv_run {
 };
 
 /*
- * Whether `table` describes `bytes` of memory as this module understands it: 0, -EFAULT for a version that is not known,
- * -EINVAL for pages of another size than 64 KiB, -EIO for what no provider should say.
+ * Whether `table` describes `bytes` of memory in a supported format: 0, -EFAULT for an unknown version, -EINVAL for
+ * pages of a size other than 64 KiB, -EIO for impossible contents.
  */
 int gdrdrv_page_table_check(const struct nvidia_p2p_page_table *table, u64 bytes);
 

@@ -12,24 +12,24 @@
 
 static int dbg_enabled;
 module_param(dbg_enabled, int, 0644);
-MODULE_PARM_DESC(dbg_enabled, "say in the log what user programs do wrong; at load also: show nv_get_pages_refcount (0)");
+MODULE_PARM_DESC(dbg_enabled, "log errors of user programs; at load also: show nv_get_pages_refcount (0)");
 
 static int info_enabled;
 module_param(info_enabled, int, 0644);
-MODULE_PARM_DESC(info_enabled, "say in the log what is pinned and mapped (0)");
+MODULE_PARM_DESC(info_enabled, "log pins and mappings (0)");
 
 static int use_persistent_mapping = 1;
 module_param(use_persistent_mapping, int, 0444);
 MODULE_PARM_DESC(use_persistent_mapping,
-		 "pins outlive the memory's release where the NVIDIA driver can do that; 0: mappings are revoked then (1)");
+		 "pins outlive the release of the memory if the NVIDIA driver supports it; 0: mappings are then revoked (1)");
 
 static unsigned long long pinned_limit_bytes;
 module_param(pinned_limit_bytes, ullong, 0644);
-MODULE_PARM_DESC(pinned_limit_bytes, "bytes that one process may have pinned at once, 0 sets no limit (0)");
+MODULE_PARM_DESC(pinned_limit_bytes, "bytes that one process may pin at once, 0: no limit (0)");
 
 static unsigned long long handle_limit = MOST_HANDLES;
 module_param(handle_limit, ullong, 0444);
-MODULE_PARM_DESC(handle_limit, "handles are below this number, 16 to 2^32; for tests (4294967296)");
+MODULE_PARM_DESC(handle_limit, "upper limit of handles, 16 to 2^32; for tests (4294967296)");
 
 bool gdrdrv_params_debug(void)
 {
@@ -60,6 +60,6 @@ int gdrdrv_params_check(void)
 {
 	if (handle_limit >= 16 && handle_limit <= MOST_HANDLES)
 		return 0;
-	pr_err("gdrdrv: handle_limit is %llu, give 16 to %llu\n", handle_limit, MOST_HANDLES);
+	pr_err("gdrdrv: handle_limit is %llu, but must be from 16 to %llu\n", handle_limit, MOST_HANDLES);
 	return -EINVAL;
 }

@@ -3,12 +3,12 @@
 /*
  * One pinned range of GPU memory.
  *
- *   reserved -> live -> dead -> given back
+ *   reserved -> live -> dead -> released
  *
- * It dies by an unpin, by the end of its session or by the provider's callback; a callback leaves the handle valid.
- * Two counts: `users` are the handle, look-ups and VMAs, and the range of handles comes free with the last of them;
- * `references` keep the memory, one for all users together and one until the provider has let go. A pin that has neither
- * users nor been let go is an orphan.
+ * It dies by an unpin, by the end of its session or by the provider's callback; after a callback the handle stays
+ * valid. Two counts: `users` are the handle, look-ups and VMAs, and the range of handles is freed with the last of
+ * them. `references` keep the memory, one for all users together and one until the provider has released the pin. A pin
+ * without users that the provider still has is an orphan.
  */
 #ifndef GDRDRV_PIN_H
 #define GDRDRV_PIN_H
@@ -29,16 +29,16 @@ struct gdrdrv_pin {
 	struct gdrdrv_range range;
 	struct kref users;
 	struct kref references;
-	struct gdrdrv_session *session; /* alive while there are users */
+	struct gdrdrv_session *session; /* valid as long as there are users */
 	struct gdrdrv_owner *owner;
 
-	/* What does not change after the pin is live. */
+	/* Fields that do not change after the pin is live. */
 	u64 address; /* of the first GPU page */
 	u64 bytes;   /* whole GPU pages */
-	u64 offset;  /* of the address asked for in the first page */
+	u64 offset;  /* of the requested address in the first page */
 	bool is_persistent;
 	bool can_cache;
-	u64 cycles; /* that pinning took */
+	u64 cycles; /* duration of pinning */
 
 	struct rw_semaphore lock; /* of the following */
 	struct nvidia_p2p_page_table *table; /* NULL once the callback has taken it */
@@ -47,28 +47,28 @@ struct gdrdrv_pin {
 	bool is_revoked;		     /* by the callback */
 	u32 requested_type;
 	u32 mapping_type;
-	u32 mappings;	    /* VMAs: at most one, two for a moment while Linux tries an mremap */
-	u64 reserved_bytes; /* entered as write-combining */
+	u32 mappings;	    /* VMAs: at most one, temporarily two while Linux tries an mremap */
+	u64 reserved_bytes; /* registered as write-combining */
 
 	struct completion is_callback_done;
 
 	/* Under the orphans' lock. */
 	struct list_head orphan;
 	bool is_orphan;	     /* in the list: the callback ends it */
-	bool has_ended;	     /* the callback has done all but signal is_callback_done */
+	bool has_ended;	     /* the callback has done everything except signal is_callback_done */
 };
 
-/* A pin with one user and one reference for all users, or NULL without memory. It has no range of handles yet. */
+/* A pin with one user and one reference for all users, or NULL if out of memory. It has no range of handles yet. */
 struct gdrdrv_pin *gdrdrv_pin_make(struct gdrdrv_session *session);
 
-/* The live or revoked pin behind a handle, one user more; NULL for a handle that names none. */
+/* The live or revoked pin of a handle, with an additional user; NULL for an unknown handle. */
 struct gdrdrv_pin *gdrdrv_pin_look_up(struct gdrdrv_session *session, u64 handle);
 void gdrdrv_pin_get(struct gdrdrv_pin *pin);
 void gdrdrv_pin_put(struct gdrdrv_pin *pin);
 
 /* Drops a reference. */
 void gdrdrv_pin_release(struct gdrdrv_pin *pin);
-/* The provider has let go: its reference, and what the owner was charged. */
+/* The provider has released the pin: drops its reference and the owner's charge. */
 void gdrdrv_pin_forget(struct gdrdrv_pin *pin);
 
 #endif

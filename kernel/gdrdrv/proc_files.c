@@ -42,7 +42,7 @@ static int show_owners(struct seq_file *file, void *data)
 {
 	int result = gdrdrv_owner_show_all(file, data);
 
-	/* With those that wait for their callback because another process closed last. */
+	/* Includes those that wait for their callback because another process closed last. */
 	seq_printf(file, "refused by the NVIDIA driver: %u\n", gdrdrv_orphans_count());
 	return result;
 }

@@ -14,7 +14,7 @@
 
 static bool has_callbacks; /* once, since the module was loaded */
 
-/* Programs know the errno numbers of user space only. */
+/* Programs only support errno numbers of user space. */
 static int as_user_errno(int result)
 {
 	if (result == -ENOTSUPP)
@@ -32,13 +32,16 @@ int gdrdrv_provider_get(struct gdrdrv_pin *pin, bool force_pcie, void (*revoke)(
 
 		pin->is_persistent = true;
 		result = as_user_errno(nvidia_p2p_get_pages_persistent(pin->address, pin->bytes, table, flags));
-		/* Virtual GPUs have no persistent pins. The other kind knows no flags. */
+		/* Virtual GPUs have no persistent pins. The other kind has no flags. */
 		if (result != -EOPNOTSUPP || flags)
 			return result;
 	}
 	pin->is_persistent = false;
 	WRITE_ONCE(has_callbacks, true);
-	/* Tokens would name the same memory, and let a put free a table that a callback has freed. */
+	/*
+	 * No token: tokens would refer to the same memory, and make a put free a table that a callback has already
+	 * freed.
+	 */
 	gdrkit_p2p_lock();
 	result = as_user_errno(nvidia_p2p_get_pages(0, 0, pin->address, pin->bytes, table, revoke, pin));
 	gdrkit_p2p_unlock();
@@ -57,15 +60,15 @@ static struct nvidia_p2p_page_table *table_of(struct gdrdrv_pin *pin)
 }
 
 /*
- * With the lock held from before the table is read, so that it still names this pin, or none, when the provider looks
- * for it. A callback may take the table meanwhile: the provider then waits for it and answers 0.
+ * The lock is held from before the table is read, so that the pointer still identifies this pin, or none, when the
+ * provider searches for it. A callback may take the table meanwhile: the provider then waits for it and returns 0.
  */
 static int put_revocable(struct gdrdrv_pin *pin)
 {
 	struct nvidia_p2p_page_table *table;
 	int result = 0;
 
-	/* For another process the provider would find nothing and answer 0. */
+	/* For another process the provider would find nothing and return 0. */
 	if (!gdrdrv_owner_is_current(pin->owner))
 		return -EXDEV;
 	gdrkit_p2p_lock();
@@ -99,8 +102,9 @@ int gdrdrv_provider_give_back(struct gdrdrv_pin *pin)
 	int result = is_revoked(pin) ? 0 : put(pin);
 
 	/*
-	 * The provider's 0 says that the pin is gone, or that a callback has it: put_pages waits for one that had begun, so
-	 * this is seen here. From another process it could also mean that nothing was found; provider.c does not ask there.
+	 * The provider's 0 means that the pin is released, or that a callback has it. put_pages waits for a callback in
+	 * progress, so is_revoked is visible here. From another process it could also mean that nothing was found;
+	 * provider.c does not call it there.
 	 */
 	if (is_revoked(pin)) {
 		wait_for_completion(&pin->is_callback_done);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* The trace points, which the proprietary flavour must do without. */
+/* The trace points, which the proprietary flavour does not have. */
 #ifndef GDRDRV_TRACE_POINTS_H
 #define GDRDRV_TRACE_POINTS_H
 

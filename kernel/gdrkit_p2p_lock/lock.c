@@ -9,8 +9,8 @@
 #include "flavour.h"
 
 /*
- * One for all processes: the driver lets several processes share the object that holds their pins (MPS), and then a put
- * of one finds the pins of the others. The driver serialises both calls by a lock of its own, so little is lost.
+ * One lock for all processes: the driver lets several processes share the object with their pins (MPS), and then a put
+ * of one finds the pins of the others. The driver serializes both calls by its own lock, so the cost is small.
  */
 static DEFINE_MUTEX(order);
 

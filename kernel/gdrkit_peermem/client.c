@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the RDMA core calls: acquire, get_pages, put_pages, release (dma_map and dma_unmap are in mapping.c).
+// The functions that the RDMA core calls: acquire, get_pages, put_pages, release (dma_map and dma_unmap are in
+// mapping.c).
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include <linux/module.h>
@@ -14,7 +15,7 @@
 #include "pin.h"
 #include "registration.h"
 
-/* Rounds outward to whole pages. False: no range that a program can have. */
+/* Rounds outward to whole pages. False: the range is impossible for a program. */
 static bool set_range(struct peermem_registration *registration, u64 address, u64 size)
 {
 	u64 end, last;
@@ -29,7 +30,7 @@ static bool set_range(struct peermem_registration *registration, u64 address, u6
 	return registration->length >> PEERMEM_PAGE_SHIFT <= INT_MAX;
 }
 
-/* -EINVAL is the answer for memory that is not the GPU's, which is asked about all the time. */
+/* -EINVAL means memory that is not the GPU's, for which the core calls constantly. */
 static void explain(const struct peermem_registration *registration, int error)
 {
 	if (error == -EINVAL)
@@ -42,7 +43,7 @@ static void explain(const struct peermem_registration *registration, int error)
 }
 
 /*
- * Whether memory is the GPU's is known by pinning it, and the pin is kept for get_pages: to ask and to pin would cost
+ * Pinning shows whether memory is the GPU's, and the pin is kept for get_pages: testing and pinning separately would do
  * the same work twice.
  */
 static int acquire(unsigned long address, size_t size, void *unused_data, char *unused_name, void **context)
@@ -50,7 +51,10 @@ static int acquire(unsigned long address, size_t size, void *unused_data, char *
 	struct peermem_registration *registration;
 	int error;
 
-	/* Between the core's accepting the client and its handle being stored, a callback could not tell the core. */
+	/*
+	 * Between the core's acceptance of the client and the storing of its handle, a callback could not notify the
+	 * core.
+	 */
 	if (!peermem_is_registered() || !try_module_get(THIS_MODULE))
 		return 0;
 	peermem_retry_left_behind();
@@ -88,7 +92,7 @@ static int get_pages(unsigned long address, size_t size, int write, int force, s
 	if (registration->is_revoked)
 		error = -EFAULT; /* freed since acquire */
 	else if (registration->is_over)
-		error = -EINVAL; /* put already: one acquire, one get_pages */
+		error = -EINVAL; /* already put: one acquire, one get_pages */
 	mutex_unlock(&registration->lock);
 	return error;
 }
@@ -108,7 +112,7 @@ static unsigned long get_page_size(void *context)
 	return PEERMEM_PAGE_SIZE;
 }
 
-/* A callback that is still under way keeps the registration, and this module, until it has ended. */
+/* A callback that is still in progress keeps the registration, and this module, until it has ended. */
 static void release(void *context)
 {
 	struct peermem_registration *registration = context;

@@ -10,8 +10,8 @@ module_param_named(persistent, peermem_persistent, bool, 0444);
 MODULE_PARM_DESC(persistent, "Y: memory stays until it is deregistered, even if the program frees it. N: freeing it ends the registration");
 
 /*
- * Weak, so that the module can be loaded where the core lacks them, to say so. Data, since a call or a comparison in
- * code need not reach address 0 on every machine; volatile, since the compiler believes that a function has an address.
+ * Weak, so that the module can be loaded if the core lacks them, and report it. Data, because a call or a comparison in
+ * code cannot reach address 0 on every machine; volatile, because the compiler assumes that a function has an address.
  */
 extern typeof(ib_register_peer_memory_client) ib_register_peer_memory_client __weak;
 extern typeof(ib_unregister_peer_memory_client) ib_unregister_peer_memory_client __weak;

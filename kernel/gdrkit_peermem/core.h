@@ -10,9 +10,9 @@
 
 extern bool peermem_persistent; /* the module's parameter */
 
-/* The core that is loaded has a peer-memory interface. If not, the next two must not be called. */
+/* Whether the loaded core has a peer-memory interface. If not, the next two functions must not be called. */
 bool peermem_core_has_interface(void);
-/* False: the core refused. With a callback for memory that goes away, unless pins are persistent. */
+/* False: the core refused. Registers a callback for memory that is revoked, unless pins are persistent. */
 bool peermem_register(const struct peer_memory_client *client);
 void peermem_unregister(void);
 

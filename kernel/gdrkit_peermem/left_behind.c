@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Registrations that the core has released and whose pin the driver still has. Each is kept by the pin's reference, which
-// the callback drops, and is in this list so that its own process can give it back before that.
+// Registrations that the core has released and whose pin the driver still has. The pin's reference, which the callback
+// drops, keeps each. The list lets their own process release them before that.
 #include <linux/list.h>
 #include <linux/spinlock.h>
 
@@ -12,7 +12,7 @@
 static DEFINE_SPINLOCK(lock);
 static LIST_HEAD(all);
 
-/* Not if the callback has come meanwhile: it looks into the list once, after it has set is_revoked. */
+/* Not if the callback has come meanwhile: it checks the list once, after it has set is_revoked. */
 void peermem_leave_behind(struct peermem_registration *registration)
 {
 	spin_lock(&lock);
@@ -39,7 +39,7 @@ static void take_own(struct list_head *own)
 	spin_unlock(&lock);
 }
 
-/* With a reference. The callback may take entries out of any list, and frees them then. */
+/* With a reference. The callback may remove entries from any list, and then frees them. */
 static struct peermem_registration *pop(struct list_head *own)
 {
 	struct peermem_registration *registration;

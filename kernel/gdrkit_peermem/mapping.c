@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Addresses by which an adapter reaches pinned pages.
+// Addresses by which an adapter accesses pinned pages.
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include <linux/pci.h>
@@ -19,13 +19,13 @@ static int check_mapping(const struct peermem_registration *registration, const 
 		return -EIO;
 	}
 	if (!gdrkit_p2p_mapping_is_known(mapping)) {
-		pr_err_ratelimited("the driver's DMA mappings are of version 0x%x, which this module does not know: update gdrkit\n",
+		pr_err_ratelimited("the driver's DMA mappings have version 0x%x, which this module does not support: update gdrkit\n",
 				   mapping->version);
 		return -EINVAL;
 	}
 	if (mapping->page_size_type != NVIDIA_P2P_PAGE_SIZE_64KB || mapping->entries != registration->page_count ||
 	    !mapping->dma_addresses) {
-		pr_err_ratelimited("the driver mapped %u pages of size type %u where %u of 64 KiB were asked for\n",
+		pr_err_ratelimited("the driver mapped %u pages of size type %u where %u of 64 KiB were requested\n",
 				   mapping->entries, mapping->page_size_type, registration->page_count);
 		return -EINVAL;
 	}
@@ -68,8 +68,8 @@ static int begin(struct peermem_registration *registration, struct nvidia_p2p_pa
 }
 
 /*
- * Shows the addresses to the core, or fails. The mapping is read under the lock: a callback that comes now waits for the
- * lock, and one that came before has set is_revoked, after which nothing of the mapping may be read.
+ * Passes the addresses to the core, or fails. The mapping is read under the lock. A callback that comes now waits for
+ * the lock. One that came before has set is_revoked, after which the mapping must not be read.
  */
 static int end(struct peermem_registration *registration, struct nvidia_p2p_dma_mapping *mapping, struct sg_table *sg,
 	       int error)
@@ -79,7 +79,7 @@ static int end(struct peermem_registration *registration, struct nvidia_p2p_dma_
 	if (!error && registration->is_revoked)
 		error = -EFAULT;
 	if (!error) {
-		registration->mapping = mapping; /* to be undone, even if it is not sound */
+		registration->mapping = mapping; /* to be undone, even if it is invalid */
 		error = check_mapping(registration, mapping);
 	}
 	if (!error) {
@@ -93,8 +93,8 @@ static int end(struct peermem_registration *registration, struct nvidia_p2p_dma_
 }
 
 /*
- * Ends a mapping. With a callback about, the driver's dma_unmap_pages could meet a table that is being freed; there the
- * driver undoes the mapping itself, when it gets the table back. The adapter has stopped, so nothing uses it meanwhile.
+ * Ends a mapping. During a callback, the driver's dma_unmap_pages could access a table that is being freed. The driver
+ * then undoes the mapping itself, when the table is handed back. The adapter has stopped, so nothing uses it meanwhile.
  */
 static void unmap(struct peermem_registration *registration)
 {
@@ -115,7 +115,7 @@ static void unmap(struct peermem_registration *registration)
 		return;
 	error = nvidia_p2p_dma_unmap_pages(peer, table, mapping);
 	if (error)
-		pr_err_ratelimited("the driver kept a mapping for an adapter (errno %d); it goes with the pages\n", -error);
+		pr_err_ratelimited("the driver kept a mapping for an adapter (errno %d); it ends with the pages\n", -error);
 }
 
 int peermem_dma_map(struct sg_table *sg_head, void *context, struct device *device, int unused, int *count)
@@ -127,7 +127,7 @@ int peermem_dma_map(struct sg_table *sg_head, void *context, struct device *devi
 	int error;
 
 	if (!device || !dev_is_pci(device)) {
-		pr_err_ratelimited("an adapter that is no PCI device cannot reach GPU memory\n");
+		pr_err_ratelimited("an adapter that is not a PCI device cannot access GPU memory\n");
 		return -EINVAL;
 	}
 	error = sg_alloc_table(&sg, registration->page_count, GFP_KERNEL);

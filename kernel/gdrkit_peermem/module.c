@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Loading and unloading: finding the RDMA core's interface, and saying why it cannot be had.
+// Loading and unloading: finding the RDMA core's interface, and logging why it is unavailable.
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include <linux/kernel.h>
@@ -15,7 +15,7 @@
 #include "peer_mem.h"
 #include "pin.h"
 
-/* NVIDIA's clients use this name too, and libraries look for it; two clients for one memory would be one too many. */
+/* NVIDIA's clients use this name too, and libraries search for it. Two clients for the same memory would conflict. */
 #define CLIENT_NAME "nv_mem"
 #define PEERS_FOLDER "/sys/kernel/mm/memory_peers/"
 
@@ -41,7 +41,7 @@ static bool exists(const char *name)
 	return true;
 }
 
-/* NULL: nobody is known to hold the name. */
+/* NULL: no known module holds the name. */
 static const char *holder(void)
 {
 	if (exists("/sys/module/nvidia_peermem"))
@@ -49,7 +49,7 @@ static const char *holder(void)
 	if (exists("/sys/module/nv_peer_mem"))
 		return "nv_peer_mem";
 	if (exists(PEERS_FOLDER CLIENT_NAME))
-		return "a module that is not known here";
+		return "an unknown module";
 	return NULL;
 }
 
@@ -79,13 +79,13 @@ static int __init peermem_init(void)
 		       "register GPU memory through a dma-buf instead (ibv_reg_dmabuf_mr), which needs no module\n");
 		return -EOPNOTSUPP;
 	}
-	/* Asked before the core, which answers a name that is taken with a stack dump. */
+	/* Checked before calling the core, which prints a stack dump if the name is taken. */
 	if (holder())
 		return refuse_for(holder());
 	prepare_client();
 	if (!peermem_register(&client.client)) {
 		pr_err("the RDMA core refused the client; another one may hold the name " CLIENT_NAME " (see " PEERS_FOLDER
-		       "), which is to be unloaded first\n");
+		       "), which must be unloaded first\n");
 		return -EINVAL;
 	}
 	pr_info("registered as " CLIENT_NAME ", %s, " GDRKIT_FLAVOUR_NAME " flavour\n",
@@ -93,7 +93,7 @@ static int __init peermem_init(void)
 	return 0;
 }
 
-/* Only without registrations: each holds a reference to the module, also those that the core has released. */
+/* Only without registrations: each holds a reference to the module, including those that the core has released. */
 static void __exit peermem_exit(void)
 {
 	peermem_unregister();
@@ -102,6 +102,6 @@ static void __exit peermem_exit(void)
 
 module_init(peermem_init);
 module_exit(peermem_exit);
-MODULE_DESCRIPTION("lets RDMA adapters reach GPU memory by its address, through the peer-memory interface");
+MODULE_DESCRIPTION("lets RDMA adapters access GPU memory by its address, through the peer-memory interface");
 MODULE_LICENSE(GDRKIT_MODULE_LICENSE);
 MODULE_SOFTDEP("pre: ib_core");

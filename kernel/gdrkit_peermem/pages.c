@@ -20,8 +20,8 @@ static bool is_revoked(struct peermem_registration *registration)
 }
 
 /*
- * With the lock held from before the table is read, so that it still names this pin, or none, when the driver looks for
- * it. A callback that begins after that is let through by put_pages, which waits for its end and answers 0.
+ * The lock is held from before the table is read, so that the pointer still identifies this pin, or none, when the
+ * driver searches for it. put_pages lets a callback that begins after that run, waits for its end and returns 0.
  */
 static int put_revocable(struct peermem_registration *registration)
 {
@@ -44,7 +44,10 @@ static void complain(const struct peermem_registration *registration, int error)
 			   registration->start, -error);
 }
 
-/* The driver has no callbacks for these. It may have dropped a reference even where it fails, so there is no second try. */
+/*
+ * The driver has no callbacks for these. It may have dropped a reference even on failure, so there is no second
+ * attempt.
+ */
 void peermem_give_back_persistent(struct peermem_registration *registration)
 {
 	int error = nvidia_p2p_put_pages_persistent(registration->start, registration->table, 0);
@@ -54,7 +57,9 @@ void peermem_give_back_persistent(struct peermem_registration *registration)
 	peermem_put(registration);
 }
 
-/* The 0 of put_pages is believed here: this is the process that pinned, and a callback that had begun has set is_revoked. */
+/*
+ * The 0 of put_pages is reliable here: this is the process that pinned, and a callback in progress has set is_revoked.
+ */
 bool peermem_give_back(struct peermem_registration *registration)
 {
 	int error = put_revocable(registration);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Giving pages back to the driver. */
+/* Releasing pages to the driver. */
 #ifndef GDRKIT_PEERMEM_PAGES_H
 #define GDRKIT_PEERMEM_PAGES_H
 
@@ -8,9 +8,9 @@
 
 struct peermem_registration;
 
-/* By the process that pinned. False: the driver still has them. */
+/* In the process that pinned. False: the driver still has them. */
 bool peermem_give_back(struct peermem_registration *registration);
-/* After an error the driver still has them, and there is no second attempt. */
+/* After an error the driver still has them, and a second attempt is not allowed. */
 void peermem_give_back_persistent(struct peermem_registration *registration);
 
 #endif

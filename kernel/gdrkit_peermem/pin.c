@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pinning GPU memory, ending a pin, and the driver's callback that takes it away.
+// Pinning GPU memory, ending a pin, and the driver's callback that revokes it.
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include <linux/jiffies.h>
@@ -15,25 +15,28 @@
 #include "pin.h"
 #include "registration.h"
 
-/* See wait_for_mapping(). Long against what is waited for, short against what a user notices. */
+/* See wait_for_mapping(). Long compared with the awaited call, and short compared with what a user notices. */
 #define LONGEST_WAIT (HZ / 10)
 
-/* Refuses what does not describe exactly the pages asked for. Reads nothing but the version of an unknown table. */
+/*
+ * Rejects a table that does not describe exactly the requested pages. Reads nothing but the version of an unknown
+ * table.
+ */
 static int check_table(const struct peermem_registration *registration, const struct nvidia_p2p_page_table *table)
 {
 	unsigned int i;
 
 	if (!gdrkit_p2p_table_is_known(table)) {
-		pr_err_ratelimited("the driver's page tables are of version 0x%x, which this module does not know: update gdrkit\n",
+		pr_err_ratelimited("the driver's page tables have version 0x%x, which this module does not support: update gdrkit\n",
 				   table->version);
 		return -EINVAL;
 	}
 	if (table->page_size != NVIDIA_P2P_PAGE_SIZE_64KB) {
-		pr_err_ratelimited("the driver pinned in pages of size type %u, only 64 KiB is known\n", table->page_size);
+		pr_err_ratelimited("the driver pinned in pages of size type %u, only 64 KiB is supported\n", table->page_size);
 		return -EINVAL;
 	}
 	if (table->entries != registration->page_count || !table->pages) {
-		pr_err_ratelimited("the driver pinned %u pages where %u were asked for\n", table->entries,
+		pr_err_ratelimited("the driver pinned %u pages where %u were requested\n", table->entries,
 				   registration->page_count);
 		return -EINVAL;
 	}
@@ -48,15 +51,15 @@ static int check_table(const struct peermem_registration *registration, const st
 }
 
 /*
- * A thread that is inside the driver's dma_map_pages still uses the table, and the driver does not protect it there. So
- * give it time to leave. Not for ever: it may be waiting for the very locks under which the callback runs.
+ * A thread inside the driver's dma_map_pages still uses the table, and the driver does not protect it there. Therefore
+ * wait until it leaves, but not forever: it may be waiting for the very locks under which the callback runs.
  */
 static void wait_for_mapping(struct peermem_registration *registration)
 {
 	wait_event_timeout(registration->mapped, !READ_ONCE(registration->is_mapping), LONGEST_WAIT);
 }
 
-/* The driver's callback; the order of its steps is argued in registration.h. */
+/* The driver's callback; registration.h explains the order of its steps. */
 static void revoked(void *data)
 {
 	struct peermem_registration *registration = data;
@@ -73,7 +76,7 @@ static void revoked(void *data)
 	table = registration->table;
 	mutex_unlock(&registration->lock);
 
-	/* The core may come back in this very thread, to dma_unmap, put_pages and release. */
+	/* The core may call dma_unmap, put_pages and release in this very thread. */
 	if (is_shown)
 		peermem_tell_core(core_context);
 	else
@@ -82,7 +85,7 @@ static void revoked(void *data)
 		nvidia_p2p_free_dma_mapping(mapping);
 	if (table)
 		nvidia_p2p_free_page_table(table);
-	/* Whoever has taken it from the list sees is_revoked, and holds a reference of its own. */
+	/* A thread that has taken it from the list sees is_revoked, and holds its own reference. */
 	peermem_forget_left_behind(registration);
 	peermem_put(registration);
 }
@@ -109,8 +112,8 @@ int peermem_pin(struct peermem_registration *registration)
 	kref_get(&registration->references); /* for the callback, which may run before get_pages returns */
 	error = get_pages(registration, &table);
 	if (!error && !table) {
-		/* There is nothing that could be put, so this can only mean that nothing is pinned. */
-		pr_err_ratelimited("the driver claims to have pinned memory and returned no table\n");
+		/* Nothing can be put, so this can only mean that nothing is pinned. */
+		pr_err_ratelimited("the driver reported success for pinning memory and returned no table\n");
 		error = -EIO;
 	}
 	if (error) {
@@ -119,7 +122,7 @@ int peermem_pin(struct peermem_registration *registration)
 	}
 	mutex_lock(&registration->lock);
 	if (registration->is_revoked) {
-		error = -EFAULT; /* the table may be gone already; the callback drops the reference */
+		error = -EFAULT; /* the table may already be freed; the callback drops the reference */
 	} else {
 		registration->table = table;
 		error = check_table(registration, table);
@@ -131,9 +134,10 @@ int peermem_pin(struct peermem_registration *registration)
 }
 
 /*
- * Gives the pages back, unless the callback has taken them or is about to: then the driver does that by itself when the
- * callback returns. No lock is taken for it there, for this may be the callback's thread. What the driver keeps, or this
- * process cannot give back, the callback still takes; it needs the registration, and drops the pin's reference then.
+ * Releases the pages, unless the callback has taken them or is about to: then the driver releases them when the
+ * callback returns. No lock is taken for that, because this may be the callback's thread. Pages that the driver keeps,
+ * or that this process cannot release, stay until the callback; it needs the registration, and then drops the pin's
+ * reference.
  */
 void peermem_unpin(struct peermem_registration *registration)
 {

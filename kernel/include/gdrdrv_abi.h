@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The user interface of /dev/gdrdrv: the numbers, layouts and offsets that GDRCopy's library speaks, for both sides.
+ * The user interface of /dev/gdrdrv: numbers, layouts and offsets used by GDRCopy's library, for both sides.
  *
- * Most request numbers carry the size of a pointer where the size of the structure belongs, and all claim both
- * directions. Programs exist that send just these numbers, so they stay. Padding is what those programs leave in it and
- * is not looked at.
+ * Most request numbers contain the size of a pointer in place of the size of the structure, and all declare both
+ * directions. Existing programs send exactly these numbers, so they stay. Padding has the values that those programs
+ * leave in it and is ignored.
  */
 #ifndef GDRDRV_ABI_H
 #define GDRDRV_ABI_H
@@ -16,7 +16,7 @@
 #define GDRDRV_VERSION_MAJOR 2
 #define GDRDRV_VERSION_MINOR 6
 #define GDRDRV_VERSION (GDRDRV_VERSION_MAJOR << 16 | GDRDRV_VERSION_MINOR)
-/* The oldest library that this module serves. */
+/* The oldest library that this module supports. */
 #define GDRDRV_MINIMUM_API (2 << 16 | 0)
 
 #define GDRDRV_GPU_PAGE_SHIFT 16

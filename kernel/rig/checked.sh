@@ -1,21 +1,21 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# A Linux that checks what its modules do, built from Debian's source: KASAN, lockdep, kmemleak, fault injection. Small,
-# for it only has to run the machine of this rig: about ten minutes on two processors, once for each version of the source.
+# A Linux that checks its modules, built from Debian's source: KASAN, lockdep, kmemleak, fault injection. Small, because it
+# only has to run the machine of this rig: about ten minutes on two processors, once for each version of the source.
 
 lacks_tool() { # sets why_not for the first one that is missing
   local tool
   for tool in flex bison bc xz make gcc; do
     command -v "$tool" >/dev/null || {
-      why_not="a Linux with checks cannot be built: $tool is not here"
+      why_not="a Linux with checks cannot be built: $tool is missing"
       return 0
     }
   done
   return 1
 }
 
-# The build system of Linux drops without a word what it does not know, or what something else forbids.
+# The build system of Linux silently drops options that are unknown or excluded by others.
 check_options() { # folder of the build
   local line missing=""
   while read -r line; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Reads what a virtual machine said on its console and writes a JUnit file; prints failures and measured figures.
+"""Reads the console log of a virtual machine and writes a JUnit file; prints failures and measured figures.
 
 usage: console_to_junit.py <console log> <name of the machine> <JUnit file>
 Exit status 1: a test failed, none ran, Linux complained, or the machine ended before its tests did."""
@@ -11,7 +11,7 @@ import xml.etree.ElementTree as ElementTree
 
 VERDICT = re.compile(r"^(ok|FAIL|skip) ([\w.]+) (\d+) ms(?:: (.*))?$")
 NOTE = re.compile(r"^note ([\w.]+): (.*)$")
-# Beside what each test looks for: what came while no test ran, and what ended the machine.
+# In addition to each test's own checks: complaints between tests, and those that ended the machine.
 COMPLAINT = re.compile(r"\b(?:WARNING: CPU|BUG:|Oops|kernel BUG|general protection fault|Kernel panic|refcount_t:|"
                        r"blocked for more than|Bad page|UBSAN:|KASAN:|fake_p2p: LEAK)")
 TAIL = 15
@@ -40,7 +40,7 @@ class Console:
             self.complaints.append(line)
 
     def judge_machine(self):
-        """Failures that belong to no test, as (name, sentence)."""
+        """Failures outside tests, as (name, text)."""
         if not self.has_ended:
             last = next((name for _, name, _, _ in reversed(self.cases)), "none")
             yield "machine", f"the machine ended before its tests did; the last one to end was {last}"

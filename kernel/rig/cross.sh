@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 # Builds the kernel modules for arm64, both flavours, against Debian's headers for it; nothing is run.
 #   usage: kernel/rig/cross.sh <folder for the JUnit file>
-# Exit status: 0 built, or cannot be done here, which the result then says; 1 failed. GDRKIT_OFFLINE=1: nothing is
+# Exit status: 0 built, or impossible here, which the result then states; 1 failed. GDRKIT_OFFLINE=1: nothing is
 # downloaded.
 set -uo pipefail
 
@@ -28,7 +28,7 @@ cannot() {
   exit 0
 }
 
-# Lists of packages for arm64 in a folder of our own: this machine's package manager learns of no other architecture.
+# Lists of packages for arm64 in a separate folder: this machine's package manager is not configured for that architecture.
 know_arm64_packages() {
   local folder=$downloads/lists-arm64
   mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
@@ -45,7 +45,7 @@ fetch_headers() { # sets `linux_release`, `linux_headers`
   local folder packages
   linux_release=$(dependencies_of linux-headers-arm64:arm64 | sed -n 's/^linux-headers-\(.*\):arm64$/\1/p' | head -n 1)
   [ -n "$linux_release" ] || {
-    why_not="no Debian package linux-headers-arm64 is known here"
+    why_not="the package lists contain no linux-headers-arm64"
     return 1
   }
   folder=$downloads/linux-$linux_release
@@ -66,15 +66,15 @@ fetch_headers() { # sets `linux_release`, `linux_headers`
 }
 mkdir -p "$results"
 for tool in aarch64-linux-gnu-gcc-12 apt-get dpkg-deb make; do
-  command -v "$tool" >/dev/null || cannot "$tool is not here"
+  command -v "$tool" >/dev/null || cannot "$tool is missing"
 done
 know_arm64_packages || cannot "no lists of Debian's packages for arm64, and they cannot be fetched"
 fetch_headers || cannot "$why_not"
-if said=$(CROSS_COMPILE=aarch64-linux-gnu- "$kernel/build.sh" "$linux_headers" --out "$build" 2>&1); then
-  echo "$said"
-  write_result "" run "$said"
+if output=$(CROSS_COMPILE=aarch64-linux-gnu- "$kernel/build.sh" "$linux_headers" --out "$build" 2>&1); then
+  echo "$output"
+  write_result "" run "$output"
 else
-  echo "FAIL kernel.cross.arm64: $said"
-  write_result '<failure message="see the output"/>' fail "$said"
+  echo "FAIL kernel.cross.arm64: $output"
+  write_result '<failure message="see the output"/>' fail "$output"
   exit 1
 fi

@@ -16,7 +16,7 @@ test_groups() { # names of the folders with a list of modules: of those that tes
   done
 }
 
-# One static program for each group; a group with a build.sh of its own makes its program itself.
+# One static program for each group; a group with its own build.sh builds its program itself.
 build_programs_of_groups() { # folder
   local group folder=$1
   mkdir -p "$folder"
@@ -57,8 +57,8 @@ make_file_system() { # release, flavours, result
   (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$3"
 }
 
-# A machine that says one sentence and ends. On some hosts /dev/kvm can be opened, and machines under it hang.
-probe_accelerator() { # accelerator, image: true if the sentence came
+# A machine that prints one line and ends. On some hosts /dev/kvm can be opened, but machines under it hang.
+probe_accelerator() { # accelerator, image: true if the line was printed
   local folder=$scratch/probe
   rm -rf "$folder"
   mkdir -p "$folder/bin"
@@ -66,7 +66,7 @@ probe_accelerator() { # accelerator, image: true if the sentence came
   printf '#!/bin/busybox sh\necho the probe has booted\n/bin/busybox poweroff -f\n' >"$folder/init"
   chmod +x "$folder/init"
   (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$scratch/probe.cpio.gz"
-  # In a shell of its own, which is the one to say how QEMU died.
+  # In a subshell, which reports how QEMU ended.
   (run_qemu "$1" "$2" "$scratch/probe.cpio.gz" "$scratch/probe-$1.log" "${GDRKIT_KERNEL_PROBE_S:-20}") 2>/dev/null
   grep -q "the probe has booted" "$scratch/probe-$1.log"
 }
@@ -75,7 +75,7 @@ choose_accelerator() { # image: sets `accelerator`
   [ -z "$accelerator" ] || return 0
   accelerator=tcg
   if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
-    if probe_accelerator kvm "$1"; then accelerator=kvm; else echo "/dev/kvm is here, but a machine under it does not boot"; fi
+    if probe_accelerator kvm "$1"; then accelerator=kvm; else echo "/dev/kvm exists, but a machine under it does not boot"; fi
   fi
 }
 
@@ -85,8 +85,8 @@ run_machine() { # image, file system, console log, limit in seconds
   run_qemu "$accelerator" "$@"
 }
 
-# The BAR is 2 GiB of memory of which only touched pages exist, on either side. A virtual CPU may wait for a busy machine's
-# for longer than Linux takes for a lock-up by default (20 s, of stalls 21 s).
+# The BAR is 2 GiB of memory of which only accessed pages exist, on either side. On a busy host a virtual CPU may wait for
+# longer than Linux's default limit for a lock-up (20 s, for stalls 21 s).
 run_qemu() { # accelerator, image, file system, console log, limit in seconds
   local options=kvm patience="watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
   [ "$1" = kvm ] || options=$1,thread=multi

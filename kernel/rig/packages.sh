@@ -7,7 +7,7 @@ run_as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-know_packages() { # fills apt's lists where they are empty, as in a fresh container
+know_packages() { # fills apt's lists if they are empty, as in a fresh container
   apt-cache show busybox-static >/dev/null 2>&1 && return 0
   [ "${GDRKIT_OFFLINE:-0}" = 0 ] || return 1
   run_as_root apt-get update -qq >/dev/null 2>&1
@@ -33,13 +33,13 @@ unpack() { # folder packages...
   [ "${GDRKIT_OFFLINE:-0}" = 0 ] || return 1
   rm -rf "$folder"
   mkdir -p "$folder/.packages"
-  (cd "$folder/.packages" && apt-get download -qq "$@" >"$folder/.said" 2>&1) || {
-    cat "$folder/.said" >&2
+  (cd "$folder/.packages" && apt-get download -qq "$@" >"$folder/.output" 2>&1) || {
+    cat "$folder/.output" >&2
     return 1
   }
   for package in "$folder"/.packages/*.deb; do dpkg-deb -x "$package" "$folder" || return 1; done
   rm -rf "$folder/.packages"
-  # Headers name their other half by the path where it would be installed.
+  # Headers refer to their other half by the path of its installation.
   find "$folder/usr/src" -maxdepth 2 -name Makefile -type f -exec sed -i "s#^include /usr/src#include $folder/usr/src#" {} + 2>/dev/null
   printf '%s\n' "$mark" >"$folder/.unpacked"
 }
@@ -53,7 +53,7 @@ fetch_linux() { # name behind "linux-image-", what: image or headers
   local folder packages
   linux_release=$(release_behind "$1")
   [ -n "$linux_release" ] || {
-    why_not="no Debian package linux-image-$1 is known here"
+    why_not="the package lists contain no linux-image-$1"
     return 1
   }
   folder=$downloads/linux-$linux_release

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: MIT
 # Builds the kernel modules against Debian's Linux and tests them in a virtual machine.
 #   usage: kernel/rig/run.sh [--full] <folder for the JUnit files>
-# Exit status: 0 passed, or cannot be done here, which the results then say; 1 failed, or cannot be done although
+# Exit status: 0 passed, or impossible here, which the results then state; 1 failed, or impossible although
 # GDRKIT_REQUIRE names "kernel". GDRKIT_OFFLINE=1: nothing is downloaded. GDRKIT_KERNEL_LINUX: the Linux to boot, by the
-# name of Debian's package behind "linux-image-" (amd64), or "checked" for the one of checked.sh. GDRKIT_KERNEL_INSTALLED: a
-# folder that packages were unpacked into, modules included; only they are tested then.
+# name of Debian's package after "linux-image-" (amd64), or "checked" for the one of checked.sh. GDRKIT_KERNEL_INSTALLED: a
+# folder with unpacked packages, including modules; only they are tested then.
 set -uo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,7 +18,7 @@ scratch=$build/rig
 full=0
 checked=0 # 1 while the machine is the one of checked.sh
 results=""
-limit_s=600 # of one machine on a busy host; alone on two processors it needs less than a third
+limit_s=600 # of one machine on a busy host; an idle host with two processors needs less than a third
 why_not=""
 linux_release="" linux_headers="" linux_image="" busybox=""
 
@@ -29,14 +29,14 @@ source "$kernel/rig/machine.sh"
 # shellcheck source=kernel/rig/checked.sh
 source "$kernel/rig/checked.sh"
 
-# A failure outside the machine, which the results must not leave out.
+# A failure outside the machine, which the results must contain.
 failed_outside() { # what
   printf '<testsuite name="kernel"><testcase name="kernel.%s" status="fail"><failure message="see the output"/></testcase></testsuite>\n' \
     "$1" >"$results/kernel-$1.xml"
   echo "FAIL kernel.$1" >&2
 }
 
-# One result for all that was not done.
+# One result for everything that was not done.
 cannot() {
   local mark='<skipped message="SKIP_NO_MACHINE"/>' status=notrun failed=0 reason
   reason=$(printf '%s' "$*" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')
@@ -65,28 +65,28 @@ for argument in "$@"; do
     *) results=$argument ;;
   esac
 done
-[ -n "$results" ] || usage "a folder for the results is needed"
+[ -n "$results" ] || usage "a folder for the results is required"
 [ "$full" = 0 ] || limit_s=3000
 
 check_tools() {
   local tool
-  [ "$(uname -m)" = x86_64 ] || cannot "the virtual machine is an x86-64 one, and this is $(uname -m)"
+  [ "$(uname -m)" = x86_64 ] || cannot "the virtual machine requires x86-64, and this is $(uname -m)"
   for tool in qemu-system-x86_64 apt-get dpkg-deb cpio make gcc strip; do
-    command -v "$tool" >/dev/null || cannot "$tool is not here"
+    command -v "$tool" >/dev/null || cannot "$tool is missing"
   done
   know_packages || cannot "no lists of Debian packages, and they cannot be fetched"
 }
 
-# Of the build just made; each test is a script that is silent unless it fails.
+# Tests of this build; each is a script that prints nothing unless it fails.
 test_outside() {
-  local script name failed=0 cases="" said
+  local script name failed=0 cases="" output
   for script in "$kernel"/rig/outside/*_test.sh; do
     name=kernel.outside.$(basename "$script" _test.sh)
-    if said=$(RIG_HEADERS=$linux_headers RIG_RELEASE=$linux_release RIG_BUILD=$build/$linux_release bash "$script" 2>&1); then
+    if output=$(RIG_HEADERS=$linux_headers RIG_RELEASE=$linux_release RIG_BUILD=$build/$linux_release bash "$script" 2>&1); then
       cases+="<testcase name=\"$name\" status=\"run\"/>"
     else
       cases+="<testcase name=\"$name\" status=\"fail\"><failure message=\"see the output\"/></testcase>"
-      printf 'FAIL %s: %s\n' "$name" "$said"
+      printf 'FAIL %s: %s\n' "$name" "$output"
       failed=1
     fi
   done
@@ -100,8 +100,8 @@ test_in_machine() { # name behind "linux-image-"
   if [ -n "${GDRKIT_KERNEL_INSTALLED:-}" ]; then test_fetched open; else test_fetched "open proprietary"; fi
 }
 
-# Boots the Linux with checks, with the flavour that leaves them on: lockdep ends where a proprietary module is loaded.
-# Without the long tests, which would take very long there.
+# Boots the Linux with checks, with the flavour that leaves them on: lockdep ends when a proprietary module is loaded.
+# Without the long tests, which would take too long there.
 test_in_checked_machine() {
   local status full=0 limit_s=3000
   build_checked_linux || return 77
@@ -112,7 +112,7 @@ test_in_checked_machine() {
   return "$status"
 }
 
-# Builds for, and boots, what fetch_linux or build_checked_linux has named.
+# Builds for, and boots, the Linux of fetch_linux or build_checked_linux.
 test_fetched() { # flavours
   local began=$SECONDS status flavour=both
   [ "$1" = "open proprietary" ] || flavour=$1
@@ -159,7 +159,7 @@ case $? in
   77) cannot "$why_not" ;;
   *) failed=1 ;;
 esac
-# A selection is of tests in the machine.
+# A selection applies to tests in the machine.
 if [ -z "${GDRKIT_KERNEL_TESTS:-}${GDRKIT_KERNEL_INSTALLED:-}" ] && [ "${GDRKIT_KERNEL_LINUX:-}" != checked ] && [ ! -e "$results/kernel-build-$linux_release.xml" ]; then test_outside || failed=1; fi
 if [ "$full" = 1 ]; then
   for name in $(other_versions rt-amd64 6.12-amd64); do

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// apiperf: what pinning, mapping, asking, unmapping and unpinning cost, by size, through the drop-in library.
+// apiperf: the cost of pin, map, get_info, unmap and unpin, by size, through the drop-in library.
 #include "measure/apiperf/apiperf.hpp"
 
 #include <cinttypes>
@@ -24,7 +24,7 @@ cli::CommandLine command_line(ApiperfOptions* options) {
   line.summary = "Measures the cost of pin, map, get_info, unmap and unpin, by size, with one CPU thread.";
   line.example = "gdrkit apiperf --size 64M --iterations 1000 --json > apiperf.json";
   line.options = {
-      {'s', "size", "SIZE", &options->size_bytes, "largest size; every power of two from 64K on is measured"},
+      {'s', "size", "SIZE", &options->size_bytes, "largest size; all powers of two from 64K are measured"},
       {'n', "iterations", "N", &options->iterations, "calls of each kind per size"},
       {'w', "warm-up", "N", &options->warm_up, "calls before them that are not counted"},
       allocation_option(&options->allocation),
@@ -36,12 +36,13 @@ cli::CommandLine command_line(ApiperfOptions* options) {
 }
 
 void check(const ApiperfOptions& options) {
-  if (options.size_bytes == 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: -s, --size: 0 bytes cannot be pinned");
+  if (options.size_bytes == 0)
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: -s, --size: cannot pin 0 bytes; use a size of at least 1");
   check_count("-n, --iterations", options.iterations, 1, most_kept);
   check_count("-w, --warm-up", options.warm_up, 0, most_kept);
 }
 
-/// The drop-in library, opened for as long as it lives; closing unpins what a failure left.
+/// The drop-in library, open during the object's lifetime. Closing it unpins what a failure left pinned.
 class DropIn {
  public:
   DropIn() : context_(open_drop_in()) {}
@@ -143,7 +144,7 @@ class Apiperf {
     }
   }
 
-  /// --numa all: the largest size alone.
+  /// --numa all: only the largest size.
   void run_sweep(gdr_t context, const AlignedAllocation& memory, const Clock& clock) {
     const CallRequest request = request_for(memory, memory.rounded_bytes());
     std::vector<NumaQuantity> quantities;

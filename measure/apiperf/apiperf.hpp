@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Apiperf: what the front ends of the subcommand share.
+// Apiperf: types and functions that the front ends of the subcommand share.
 #pragma once
 
 #include <optional>
@@ -37,7 +37,7 @@ void print_gdrcopy_cost(const CallCost& cost);
 void print_cost_head();
 void print_cost_rows(const CallCost& cost);
 
-/// Where --json says.
+/// Writes to the destination of --json.
 void write_apiperf_json(const ApiperfOptions& options, const ApiperfReport& report);
 
 }  // namespace gdrkit::measure::apiperf

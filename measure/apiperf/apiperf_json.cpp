@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_rounds = 20;
 
-/// Calls of one kind, in the order in which they were made: rounds are equal parts of them.
+/// Calls of one kind, in the order of execution. Rounds are equal parts of them.
 Measured in_rounds(const std::vector<double>& us) {
   Measured measured;
   const std::size_t rounds = std::min(most_rounds, us.size());

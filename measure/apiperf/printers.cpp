@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The text of both front ends.
+// The text output of both front ends.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// bandwidth: what the buses between host and GPUs, and between GPUs, carry; nvbandwidth's tests and options.
+// bandwidth: bandwidth and latency of the buses between host and GPUs, and between GPUs; nvbandwidth's tests and
+// options.
 #include <cstdio>
 #include <limits>
 
@@ -13,13 +14,13 @@ namespace {
 constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::size_t default_buffer_bytes = 512 * mib;
 constexpr std::size_t emulated_buffer_bytes = mib;
-/// What the figures of the emulated device are; the rest of its first line says that they are nothing of hardware.
+/// Describes the figures of the emulated device. The rest of the first line warns that they do not describe hardware.
 constexpr const char* about_figures =
     ". The values are those of copies within this machine's memory, without a GPU or a bus.";
 constexpr std::size_t emulated_chase_steps = 20000;
 constexpr std::size_t most_buffer_bytes = mib << 20;
 constexpr int most_samples = 100'000;
-constexpr int most_loops = 10'000;  // that fit before the gate
+constexpr int most_loops = 10'000;  // that are enqueued before the gate opens
 
 cli::CommandLine command_line(BandwidthOptions* options) {
   cli::CommandLine line;
@@ -30,26 +31,25 @@ cli::CommandLine command_line(BandwidthOptions* options) {
   cli::Option prefixes{'p', "testcasePrefixes", "PREFIX", &options->prefixes,
                        "run the tests whose names begin with PREFIX"};
   tests.takes_several = prefixes.takes_several = true;
-  cli::Option buffer_size{
-      'b',
-      "bufferSize",
-      "SIZE",
-      &options->buffer_bytes,
-      "size of a copy: MiB as nvbandwidth counts, or with a unit (default: 512, on the emulated device 1)",
-      true,
-      false};
+  cli::Option buffer_size{'b',
+                          "bufferSize",
+                          "SIZE",
+                          &options->buffer_bytes,
+                          "bytes of a copy, in MiB or with a unit (default: 512; 1 emulated)",
+                          true,
+                          false};
   buffer_size.plain_unit = mib;
   line.options = {
       buffer_size,
       {'l', "list", "", &options->lists, "list the tests"},
       tests,
       prefixes,
-      {'v', "verbose", "", &options->is_verbose, "print the samples, and the minimum, maximum and mean of each matrix"},
+      {'v', "verbose", "", &options->is_verbose, "print samples, minimum, maximum and mean of each matrix"},
       {'s', "skipVerification", "", &options->skips_verification, "do not verify the copied data"},
       {'d', "disableAffinity", "", &options->numa.no_bind, "the same as --no-bind"},
       {'i', "testSamples", "N", &options->samples, "samples per value"},
       {'m', "useMean", "", &options->uses_mean, "print the mean of the samples instead of the median"},
-      {'j', "nvbandwidth-json", "", &options->prints_nvbandwidth_json, "print JSON in nvbandwidth's shape"},
+      {'j', "nvbandwidth-json", "", &options->prints_nvbandwidth_json, "print JSON in nvbandwidth's format"},
       cli::json_option(&options->json, "docs/result-schema.md"),
       {'\0', "quiet", "", &options->is_quiet, "print only the results"},
       {'\0', "loopCount", "N", &options->loops, "copies per sample"},
@@ -77,7 +77,7 @@ void check(const BandwidthOptions& options) {
   if (options.json.is_on_stdout() && options.prints_nvbandwidth_json) {
     throw cli::Failure(
         cli::ExitCode::usage,
-        "gdrkit bandwidth: --json and -j both go to standard output; give the first a file: --json=FILE");
+        "gdrkit bandwidth: cannot write both --json and -j to standard output; give the first a file: --json=FILE");
   }
 }
 
@@ -85,7 +85,7 @@ std::string device_text(const platform::DeviceIdentity& identity) {
   return cli::format("%s (%08x:%02x:%02x)", identity.name, identity.pci_domain, identity.pci_bus, identity.pci_device);
 }
 
-/// --numa all measures plain copies between host and GPU, by the tests asked for or by copy engine.
+/// --numa all measures plain copies between host and GPU: the given tests, or those by copy engine.
 std::vector<const TestCase*> sweepable(const std::vector<const TestCase*>& selected, const BandwidthOptions& options) {
   const bool is_chosen = !options.names.empty() || !options.prefixes.empty();
   std::vector<const TestCase*> tests;
@@ -115,7 +115,7 @@ NumaSweep sweep(const std::vector<const TestCase*>& tests, Gpus* gpus, const Run
   }
   platform::Placement placement = cli::placement_for(gpus->current(0));
   return sweep_nodes(&placement, quantities, [&] {
-    // New buffers on each pair: host memory comes from where the thread is bound when it is taken.
+    // New buffers for each pair, because host memory is allocated on the node that the thread is bound to.
     BufferPool pool(gpus);
     Pattern pattern(gpus, &pool);
     CellRun run(gpus, &pool, &pattern, run_options);
@@ -139,7 +139,7 @@ class Bandwidth {
     cli::print_note(choice, is_json_on_stdout());
     report_.is_emulated = choice.is_emulated;
     report_.note = choice.note;
-    // A sweep binds by itself.
+    // A sweep binds the thread itself.
     const bool is_sweep = nodes_.kind == cli::NumaChoice::Kind::all;
     Gpus gpus(choice, is_sweep ? cli::NumaChoice{cli::NumaChoice::Kind::keep, {}} : nodes_);
     describe(&gpus, is_sweep);

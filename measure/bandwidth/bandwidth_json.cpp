@@ -19,13 +19,13 @@ const char* status_name(Status status) {
   return "Error";
 }
 
-/// nvbandwidth gives figures as text of six digits.
+/// nvbandwidth prints figures as text with six digits.
 std::string cell_text(const measure::Point* point) {
   return point == nullptr ? std::string("N/A") : cli::format("%g", point->value);
 }
 
-/// Both directions of pairs follow one another in one matrix, as nvbandwidth has it; the last, their sum, gives the
-/// description and the figures.
+/// Both directions of pairs follow one another in one matrix, as in nvbandwidth. Description and figures are those of
+/// the last matrix, their sum.
 cli::Json nvbandwidth_test(const TestReport& report, bool is_verbose) {
   cli::Json json{{"name", report.test->name}, {"status", status_name(report.status)}};
   if (report.status == Status::error) json["error"] = report.reason;
@@ -49,7 +49,7 @@ cli::Json nvbandwidth_test(const TestReport& report, bool is_verbose) {
   return json;
 }
 
-/// "CUDA 13.0, NVIDIA driver 580.159.04" to 13000; 0 of anything else.
+/// "CUDA 13.0, NVIDIA driver 580.159.04" to 13000; 0 for any other text.
 int cuda_version(const std::string& text) {
   int major = 0;
   int minor = 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Report: what a run of the tests found.
+// Report: the results of a run of the tests.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace gdrkit::measure::bandwidth {
 
 struct BandwidthOptions {
   static constexpr std::size_t usual = SIZE_MAX;
-  std::size_t buffer_bytes = usual;  ///< usual: 512 MiB, on the emulated device 1 MiB
+  std::size_t buffer_bytes = usual;  ///< default: 512 MiB, on the emulated device 1 MiB
   int samples = 3;
   int loops = 16;
   bool uses_mean = false;
@@ -38,11 +38,11 @@ enum class Status { passed, waived, error };
 struct TestReport {
   const TestCase* test = nullptr;
   Status status = Status::passed;
-  std::string reason;  ///< of waived and error
-  std::string note;    ///< pairs that a matrix lacks
+  std::string reason;  ///< reason of waived and error
+  std::string note;    ///< pairs that are missing in a matrix
   int rows = 0;
   int columns = 0;
-  /// One; three for both directions of pairs: each, and their sum. x is the row, y the column.
+  /// One matrix; three for both directions of pairs: each direction, and their sum. x is the row, y the column.
   std::vector<measure::Series> matrices;
 };
 
@@ -59,9 +59,9 @@ struct Report {
   [[nodiscard]] bool has(Status status) const;
 };
 
-/// Runs one test on all GPUs. Failures are in the report.
+/// Runs one test on all GPUs. Failures are recorded in the report.
 [[nodiscard]] TestReport run_test(const TestCase& test, Gpus* gpus, CellRun* run, const BandwidthOptions& options);
-/// Of the cells' values, for tests of it without GPUs.
+/// Creates the matrices from the cells' values; public for tests without GPUs.
 [[nodiscard]] std::vector<measure::Series> make_matrices(const TestCase& test, const std::vector<CellValues>& cells,
                                                          const BandwidthOptions& options, std::size_t buffer_bytes);
 
@@ -77,7 +77,7 @@ void print_list();
 void print_head(const Report& report, const BandwidthOptions& options);
 void print_test_begin(const TestCase& test);
 void print_test_end(const TestReport& report, const BandwidthOptions& options);
-/// The document of docs/result-schema.md, and the one of nvbandwidth's shape.
+/// The document of docs/result-schema.md, and that of nvbandwidth's format.
 void write_bandwidth_json(const Report& report, const BandwidthOptions& options);
 void print_nvbandwidth_json(const Report& report, const BandwidthOptions& options);
 

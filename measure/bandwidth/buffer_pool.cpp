@@ -43,10 +43,11 @@ void BufferPool::release_all() {
 }
 
 void BufferPool::free_idle() {
-  // Used ones keep their numbers: only the idle ones at the end go from the list, the others give their memory back.
+  // Used buffers keep their numbers. Idle ones at the end of the list are removed, and the others release their memory.
   for (auto& buffer : buffers_) {
     if (buffer->is_used || buffer->size_bytes == 0) continue;
-    // The context that made it is the one to free it in; a failure here leaves memory to the end of the process.
+    // A buffer must be freed in the context that allocated it. After a failure here its memory stays allocated until
+    // the process ends.
     if (gpus_[buffer->gpu == host ? buffer->near : buffer->gpu].device->make_current().has_value()) {
       (void)buffer->allocation.free();
     }

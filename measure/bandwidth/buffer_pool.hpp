@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// BufferPool: the buffers of the copies, kept from test to test, as pinning half a GiB takes longer than copying it.
+// BufferPool: buffers of the copies, kept from test to test, because pinning half a GiB takes longer than copying it.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 namespace gdrkit::measure::bandwidth {
 
 struct Buffer {
-  int gpu = host;  ///< whose memory it is
-  int near = 0;    ///< of host memory: the GPU whose node it is on
+  int gpu = host;  ///< the GPU that owns the memory, or host
+  int near = 0;    ///< of host memory: the GPU on whose node it is
   std::size_t size_bytes = 0;
   platform::Allocation allocation;
-  std::uint64_t seed = 0;  ///< of the pattern that it holds whole; 0: it holds none
+  std::uint64_t seed = 0;  ///< of the pattern that fills it completely; 0: none
   bool is_used = false;
 
   [[nodiscard]] std::uint8_t* host_bytes() const { return reinterpret_cast<std::uint8_t*>(allocation.address()); }
@@ -31,11 +31,11 @@ class BufferPool {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  /// Memory of GPU `gpu`, or pinned host memory near GPU `near`. When memory lacks, idle buffers are given back first.
-  /// Valid until the next release_all() and take(). Throws Failure.
+  /// Memory of GPU `gpu`, or pinned host memory near GPU `near`. If memory is short, idle buffers are freed first.
+  /// Valid until the take() after the next release_all(). Throws Failure.
   [[nodiscard]] std::size_t take(int gpu, int near, std::size_t size_bytes);
   [[nodiscard]] Buffer& operator[](std::size_t number) { return *buffers_[number]; }
-  /// All are idle again; their contents stay.
+  /// Marks all buffers as idle; their contents are kept.
   void release_all();
 
  private:

@@ -12,7 +12,7 @@ namespace gdrkit::measure::bandwidth {
 namespace {
 
 constexpr unsigned threads_per_block = 512;
-/// 1024 threads with 64 bytes on their way each: more than any bus holds, and so few registers that all blocks run at
+/// 1024 threads with 64 bytes in flight each: more than any bus holds, and few enough registers that all blocks run at
 /// once on every GPU.
 constexpr unsigned blocks_per_multiprocessor = 2;
 
@@ -34,7 +34,7 @@ struct CellRun::Job {
   platform::Event end;
 };
 
-/// The cell's streams and events. They go last: what is in a stream must have ended, so the gate opens before.
+/// The cell's streams and events. Destroyed last: work in a stream must end first, so the gate opens before.
 class CellRun::Jobs {
  public:
   Jobs(Gpus* gpus, Gate* gate) : gpus_(*gpus), gate_(*gate) {}
@@ -42,9 +42,9 @@ class CellRun::Jobs {
     gate_.open();
     for (const Job& job : all) {
       platform::Device& device = *gpus_[job.plan.runner].device;
-      // Whatever fails, to the end: a copy that is not waited for goes on in buffers that the next cell fills or frees.
+      // Continues after failures: a copy that is still running would use buffers that the next cell fills or frees.
       (void)device.make_current();
-      if (job.stream.handle == 0) continue;  // the step that failed was its creation
+      if (job.stream.handle == 0) continue;  // its creation failed
       (void)device.synchronize(job.stream);
       (void)device.destroy_event(job.begin);
       (void)device.destroy_event(job.end);
@@ -59,12 +59,12 @@ class CellRun::Jobs {
 
   void add(const Job& job) {
     platform::Device& device = gpus_.current(job.plan.runner);
-    all.push_back(job);  // first, so that what is created before a step fails is destroyed
+    all.push_back(job);  // first, so that the destructor releases it if a step fails
     all.back().stream = demand(device.create_stream());
     all.back().begin = demand(device.create_event());
     all.back().end = demand(device.create_event());
   }
-  /// Of all jobs together, on the first one's GPU.
+  /// Records an end event for all jobs together, on the first one's GPU.
   void add_total_end() {
     total_end_ = demand(gpus_.current(all.front().plan.runner).create_event());
     has_total_end_ = true;
@@ -93,7 +93,7 @@ void CellRun::prepare(const TestCase& test, const CellPlan& cell, Jobs* jobs) {
     job.blocks = std::max(1u, static_cast<unsigned>(multiprocessors * plan.gpu_share * blocks_per_multiprocessor));
     jobs->add(job);
     if (!options_.is_verified) continue;
-    pattern_.fill(&pool_[job.source], job.source + 1);  // the pool's numbers make a seed for each buffer
+    pattern_.fill(&pool_[job.source], job.source + 1);  // the numbers of the pool are distinct seeds for the buffers
     pattern_.clear(&pool_[job.target]);
   }
 }
@@ -135,7 +135,7 @@ std::vector<double> CellRun::sample(const CellPlan& cell, Jobs* jobs) {
   }
   for (const Job& job : jobs->all) {
     platform::Device& device = gpus_.current(job.plan.runner);
-    // All begin when the first does.
+    // All jobs begin when the first one does.
     if (&job != &first) demand(device.wait(job.stream, first.begin));
     demand(device.record(job.begin, job.stream));
   }
@@ -203,7 +203,7 @@ CellValues CellRun::run_latency(const CellPlan& cell) {
   data.seed = 0;
   std::uint64_t start = data.allocation.address();
   if (plan.source == host) start = demand(gpus_.current(plan.runner).device_address(data.host_bytes()));
-  // Each line's first word is the address of the next line; the last one's, of the first.
+  // The first word of each line is the address of the next line; the last line points to the first.
   std::vector<std::uint64_t> words(latency_buffer_bytes / sizeof(std::uint64_t));
   for (std::size_t offset = 0; offset < latency_buffer_bytes; offset += latency_stride_bytes) {
     words[offset / sizeof(std::uint64_t)] = start + (offset + latency_stride_bytes) % latency_buffer_bytes;

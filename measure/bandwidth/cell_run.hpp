@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CellRun: measures one cell of a test's matrix, and checks what was copied.
+// CellRun: measures one cell of a test's matrix, and verifies the copied bytes.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ inline constexpr int warm_up_copies = 4;
 inline constexpr std::size_t latency_buffer_bytes = std::size_t{2} << 20;
 inline constexpr std::size_t latency_stride_bytes = 128;  ///< a line of the GPU's L2 cache
 
-/// A value for each sample, in the test's unit, of each quantity that the cell has: one, or with Count::each both
-/// directions and their sum.
+/// A value per sample, in the test's unit, for each quantity of the cell: one, or with Count::each both directions and
+/// their sum.
 struct CellValues {
   int row = 0;
   int column = 0;
@@ -40,7 +40,7 @@ class CellRun {
       : gpus_(*gpus), pool_(*pool), pattern_(*pattern), options_(options), gate_(gpus, options.gate_limit_ns) {}
 
   [[nodiscard]] const RunOptions& options() const noexcept { return options_; }
-  /// Throws Failure: a step failed, or a byte was not copied.
+  /// Throws Failure if a step failed or a byte was not copied.
   [[nodiscard]] CellValues run(const TestCase& test, const CellPlan& cell);
 
  private:

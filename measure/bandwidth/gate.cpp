@@ -13,7 +13,7 @@ namespace gdrkit::measure::bandwidth {
 namespace {
 
 constexpr std::size_t most_streams = 256;
-constexpr std::size_t first_end = 16;  // the flag has a cache line of its own
+constexpr std::size_t first_end = 16;  // the flag has its own cache line
 
 std::uint32_t load(std::uint32_t* word) { return std::atomic_ref(*word).load(std::memory_order_acquire); }
 void store(std::uint32_t* word, std::uint32_t value) { std::atomic_ref(*word).store(value, std::memory_order_release); }
@@ -25,8 +25,8 @@ Gate::Gate(Gpus* gpus, std::uint64_t limit_ns)
       memory_(demand(gpus->current(0).allocate(platform::AllocationKind::host,
                                                (first_end + most_streams) * sizeof(std::uint32_t)))),
       limit_ns_(limit_ns) {
-  // A driver that loads GPU code at its first launch waits for the device then: never behind a gate. So all of it is
-  // launched once, with nothing to do.
+  // A driver that loads GPU code at its first launch waits for the device, which would deadlock behind a gate.
+  // Therefore all code is launched once without work.
   store(words(), 1);
   for (int gpu = 0; gpu < gpus_.count(); ++gpu) {
     if (!gpus_[gpu].kernels.has_value()) continue;
@@ -46,7 +46,7 @@ void Gate::reset() {
 }
 
 void Gate::hold(int gpu, platform::Stream stream) {
-  if (held_ == most_streams) throw cli::Failure(cli::ExitCode::failed, "the gate holds no more streams");
+  if (held_ == most_streams) throw cli::Failure(cli::ExitCode::failed, "cannot hold another stream: the gate is full");
   std::uint32_t* end = words() + first_end + held_++;
   store(end, static_cast<std::uint32_t>(platform::KernelEnd::running));
   platform::Device& device = gpus_.current(gpu);
@@ -69,13 +69,13 @@ void Gate::wait(void* gate) {
   while (load(self->words()) == 0) {
     std::this_thread::yield();
     if (platform::now_ns() - begin < static_cast<std::int64_t>(self->limit_ns_)) continue;
-    // Which of the streams it was does not matter: one is enough to make all void.
+    // It does not matter which stream timed out: one makes all invalid.
     store(ends, static_cast<std::uint32_t>(platform::KernelEnd::expired));
     return;
   }
 }
 
-// Pairs with the GPU kernels' acquire of the flag; they order nothing else by it.
+// Pairs with the GPU kernels' acquire of the flag. No other data is ordered by it.
 void Gate::open() { store(words(), 1); }
 
 void Gate::check() const {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Gate: holds streams until all work is in them, so that what the CPU needs to enqueue is not measured.
+// Gate: blocks streams until all work is enqueued, so that the CPU's time to enqueue is not measured.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace gdrkit::measure::bandwidth {
 
-/// For any GPUs' streams. A GPU kernel waits in each; without GPU kernels a host function does. Opens at the latest
-/// when it is destroyed: a stream that is held for ever could not be destroyed.
+/// For streams of any GPUs. A GPU kernel waits in each; without GPU kernels a host function does. The destructor opens
+/// the gate at the latest, because a blocked stream cannot be destroyed.
 class Gate {
  public:
   explicit Gate(Gpus* gpus, std::uint64_t limit_ns = usual_limit_ns);
@@ -19,22 +19,22 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  /// What `stream` of GPU `gpu` is given from now on waits.
+  /// Work that is enqueued on `stream` of GPU `gpu` from now on waits for the gate.
   void hold(int gpu, platform::Stream stream);
   void open();
-  /// After the streams were synchronised: throws Failure when one waited so long that it went on by itself.
+  /// Call it after synchronizing the streams. Throws Failure if a stream's wait timed out before the gate opened.
   void check() const;
-  /// Closes it again, with no stream held; the streams must be idle.
+  /// Closes the gate again, without streams. The streams must be idle.
   void reset();
 
-  static constexpr std::uint64_t usual_limit_ns = 20'000'000'000;  ///< what the CPU may need to enqueue
+  static constexpr std::uint64_t usual_limit_ns = 20'000'000'000;  ///< maximum time for the CPU to enqueue
 
  private:
   [[nodiscard]] std::uint32_t* words() const { return reinterpret_cast<std::uint32_t*>(memory_.address()); }
   static void wait(void* gate);
 
   Gpus& gpus_;
-  platform::Allocation memory_;  // host memory: the flag, then a KernelEnd for each held stream
+  platform::Allocation memory_;  // host memory: the flag, then a KernelEnd for each blocked stream
   std::uint64_t limit_ns_;
   std::size_t held_ = 0;
 };

@@ -50,7 +50,7 @@ void Gpus::enable_peers() {
       if (other == runner) continue;
       platform::Device& peer = *gpus_[static_cast<std::size_t>(other)].device;
       const auto can = current(runner).can_access_peer(peer);
-      // A pair that the driver refuses after all is one without peer access.
+      // A pair for which the driver then refuses peer access counts as one without.
       if (can.has_value() && *can)
         reaches_[index(runner, other)] = current(runner).enable_peer_access(peer).has_value();
     }

@@ -20,11 +20,11 @@ namespace gdrkit::measure::bandwidth {
 struct Gpu {
   std::unique_ptr<platform::Device> device;
   std::optional<platform::GpuKernels> kernels;
-  std::string why_no_kernels;  ///< "" when there are
+  std::string why_no_kernels;  ///< why there are no GPU kernels; "" if there are
   platform::Placement placement;
 };
 
-/// Throws Failure with the step and the error message unless `result` holds.
+/// Throws Failure with the step and the error message if `result` is an error.
 void demand(const base::Status& result);
 template <class T>
 T demand(base::Result<T> result) {
@@ -34,9 +34,9 @@ T demand(base::Result<T> result) {
 
 class Gpus {
  public:
-  /// Opens all and enables peer access wherever there is any. Throws Failure(cannot_run).
+  /// Opens all GPUs and enables peer access where it is supported. Throws Failure(cannot_run).
   Gpus(const cli::DeviceChoice& choice, const cli::NumaChoice& nodes);
-  /// Given ones, for tests.
+  /// Uses the given devices, for tests.
   Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const cli::NumaChoice& nodes);
 
   [[nodiscard]] int count() const { return static_cast<int>(gpus_.size()); }
@@ -45,12 +45,12 @@ class Gpus {
   /// Makes a GPU's context current on this thread.
   platform::Device& current(int number);
   [[nodiscard]] platform::GpuKernels& kernels(int number);
-  /// "GPU 0 -> GPU 1" for each pair without peer access; "" when all have it.
+  /// "GPU 0 -> GPU 1" for each pair without peer access; "" if all have it.
   [[nodiscard]] std::string unreachable_pairs() const;
-  /// Why GPU kernels cannot be used on some GPU; "" when they can on all.
+  /// Why some GPU cannot run GPU kernels; "" if all can.
   [[nodiscard]] std::string why_no_kernels() const;
 
-  /// Binds this thread, and host memory from now on, near a GPU as the options say.
+  /// Binds this thread, and host memory from now on, near a GPU according to the options.
   const platform::Placed& settle_near(int number);
 
  private:

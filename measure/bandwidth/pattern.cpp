@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint8_t cleared_byte = 0x5A;
 
-/// Steele, Lea and Flood's finaliser (splitmix64): neighbouring inputs give unrelated words.
+/// The finalizer of Steele, Lea and Flood (splitmix64): neighbouring inputs give unrelated words.
 std::uint64_t mix(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pattern: what buffers are filled with, so that a byte at another place, of another buffer or of before is seen.
+// Pattern: the contents of buffers, chosen such that a byte from another offset, buffer or copy is detected.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ class Pattern {
  public:
   explicit Pattern(Gpus* gpus, BufferPool* pool);
 
-  /// The whole buffer; nothing to do when it holds that pattern already. `seed` is not 0.
+  /// Fills the whole buffer, unless it already contains that pattern. `seed` must not be 0.
   void fill(Buffer* buffer, std::uint64_t seed);
-  /// Bytes that no pattern has.
+  /// Fills with bytes that no pattern contains.
   void clear(Buffer* buffer);
-  /// Offset of the first page of `size_bytes` that does not hold the pattern.
+  /// Offset of the first page of `size_bytes` that does not contain the pattern.
   [[nodiscard]] std::optional<std::size_t> first_wrong(const Buffer& buffer, std::uint64_t seed,
                                                        std::size_t size_bytes);
 
@@ -28,7 +28,7 @@ class Pattern {
   static constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 
  private:
-  /// `chunk` becomes the pattern from `offset` on, a multiple of page_bytes.
+  /// Writes the pattern from `offset` on, a multiple of page_bytes, to `chunk`.
   void write(std::uint8_t* chunk, std::size_t size_bytes, std::uint64_t seed, std::size_t offset) const;
 
   std::size_t take_staging(int gpu);
@@ -36,7 +36,7 @@ class Pattern {
   Gpus& gpus_;
   BufferPool& pool_;
   std::vector<std::uint8_t> noise_;     // of chunk_bytes
-  std::vector<std::uint8_t> expected_;  // likewise
+  std::vector<std::uint8_t> expected_;  // the same size
 };
 
 }  // namespace gdrkit::measure::bandwidth

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The definitions are nvbandwidth's (v0.8): what runs beside what, with how many bytes, and what counts.
+// The definitions are nvbandwidth's (v0.8): which copies run at the same time, their sizes, and which of them count.
 #include <utility>
 
 #include "measure/bandwidth/plan.hpp"
@@ -16,8 +16,8 @@ JobPlan with_host(int device, Flow flow, double size_share, double gpu_share) {
 
 Flow other_way(Flow flow) { return flow == Flow::forth ? Flow::back : Flow::forth; }
 
-/// Both ways between a GPU and the host. Copy engines: what interferes is twice as large, so that it lasts longer than
-/// what counts. GPU kernels: half of the buffer and of the GPU each way.
+/// Both directions between a GPU and the host. Copy engines: the interfering copy is twice as large, so that it lasts
+/// longer than the counted one. GPU kernels: half of the buffer and of the GPU for each direction.
 void add_both_ways(const TestCase& test, int device, bool is_measured, std::vector<JobPlan>* jobs) {
   const bool is_kernel = test.mover == Mover::gpu_kernel;
   const double interfering = is_kernel ? 0.5 : 2;
@@ -62,7 +62,7 @@ CellPlan pair_cell(const TestCase& test, int row, int column) {
   return {row, column, {between(column, row, test.flow), between(row, column, test.flow)}, Count::each};
 }
 
-/// "all to one" and "one to all" say who runs the copies; read or write, where the bytes go.
+/// "all to one" and "one to all" state which GPUs run the copies; read or write state the direction of the data.
 CellPlan gathering_cell(const TestCase& test, int one, int devices) {
   CellPlan cell{0, one, {}, Count::total};
   const bool is_run_by_one = test.family == Family::one_to_all;
@@ -72,7 +72,7 @@ CellPlan gathering_cell(const TestCase& test, int one, int devices) {
     const int partner = is_run_by_one ? other : one;
     cell.jobs.push_back(test.flow == Flow::write ? between(runner, partner, Flow::write)
                                                  : between(partner, runner, Flow::read));
-    // GPU kernels of one GPU share it, as they would else run one after the other.
+    // GPU kernels of one GPU share its multiprocessors, because otherwise they would run one after another.
     if (is_run_by_one) cell.jobs.back().gpu_share = 1.0 / (devices - 1);
   }
   return cell;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Plan: which copies each cell of a test's matrix consists of, and which of their bytes count.
+// Plan: the copies of each cell of a test's matrix, and which of their bytes count.
 #pragma once
 
 #include <utility>
@@ -12,32 +12,32 @@ namespace gdrkit::measure::bandwidth {
 
 inline constexpr int host = -1;
 
-/// One copy that runs beside the others of its cell.
+/// One copy that runs at the same time as the others of its cell.
 struct JobPlan {
   int source = host;      ///< number of the GPU, or host
-  int target = host;      ///< likewise
+  int target = host;      ///< the same for the target
   int runner = 0;         ///< the GPU that copies
   double size_share = 1;  ///< of the buffer size
   double gpu_share = 1;   ///< of the GPU's multiprocessors, for GPU kernels
 };
 
-/// What a cell's value is. first: the first copy's rate. each: the rates of both, and their sum. total: all bytes over
-/// the time from the first start to the last end.
+/// How a cell's value is computed. first: the first copy's rate. each: the rates of both, and their sum. total: all
+/// bytes over the time from the first start to the last end.
 enum class Count { first, each, total };
 
 struct CellPlan {
   int row = 0;
   int column = 0;
-  std::vector<JobPlan> jobs;  ///< of a latency: one, whose runner loads from its source
+  std::vector<JobPlan> jobs;  ///< for a latency: one job, whose runner loads from its source
   Count count = Count::first;
 };
 
-/// Of `devices` GPUs numbered from 0. Cells of which `reaches(runner, other)` denies a part are left out, or for totals
-/// lack that part.
+/// For `devices` GPUs numbered from 0. Cells that need an access for which `reaches(runner, other)` is false are left
+/// out; totals omit that part.
 template <class Reaches>
 [[nodiscard]] std::vector<CellPlan> plan_cells(const TestCase& test, int devices, Reaches&& reaches);
 
-/// As if all GPUs reached each other.
+/// The plan for GPUs that all reach each other.
 [[nodiscard]] std::vector<CellPlan> plan_all_cells(const TestCase& test, int devices);
 
 template <class Reaches>

@@ -66,11 +66,11 @@ std::string TestCase::title() const {
 std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
                                           const std::vector<std::string>& prefixes) {
   if (!names.empty() && !prefixes.empty()) {
-    throw cli::Failure(cli::ExitCode::usage, "--testcase and --testcasePrefixes exclude each other");
+    throw cli::Failure(cli::ExitCode::usage, "--testcase and --testcasePrefixes are mutually exclusive");
   }
   std::vector<const TestCase*> selected;
   for (const std::string& name : names) {
-    // Named twice, by name and index perhaps, it would be two results of one name, which no document may hold.
+    // A test given twice, by name and by index, would yield two results of one name, which is invalid in a document.
     const TestCase* const test = find_test(name);
     if (std::find(selected.begin(), selected.end(), test) == selected.end()) selected.push_back(test);
   }

@@ -8,10 +8,10 @@
 
 namespace gdrkit::measure::bandwidth {
 
-/// Which places a test copies between.
+/// The places between which a test copies.
 enum class Family { host, pair, all_host, all_to_one, one_to_all, host_latency, pair_latency, local };
 enum class Mover { copy_engine, gpu_kernel };
-/// forth: to the GPU, back: to the host. read: who runs the copy is its target, write: its source.
+/// forth: to the GPU, back: to the host. read: the runner of the copy is its target, write: its source.
 enum class Flow { forth, back, read, write };
 
 struct TestCase {
@@ -28,14 +28,15 @@ struct TestCase {
            family == Family::pair_latency;
   }
   [[nodiscard]] const char* unit() const { return is_latency() ? "ns" : "GB/s"; }
-  /// What the matrix shows, in nvbandwidth's words; the arrow points where the bytes go.
+  /// The title of the matrix in nvbandwidth's terms. The arrow points in the direction of the data.
   [[nodiscard]] std::string title() const;
 };
 
 [[nodiscard]] const std::vector<TestCase>& test_cases();
 
-/// All without names and prefixes. Names may be indices. In the order of the names, or of the list for prefixes.
-/// Each once. Throws Failure(usage) for a name that there is not, a prefix that none has, or both kinds at once.
+/// Returns all tests if names and prefixes are empty. Names may be indices. The order is that of the names, or of the
+/// list for prefixes, without duplicates. Throws Failure(usage) for an unknown name, a prefix without a match, or both
+/// kinds at once.
 [[nodiscard]] std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
                                                         const std::vector<std::string>& prefixes);
 

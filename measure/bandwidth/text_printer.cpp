@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The text, in the shape of nvbandwidth's.
+// The text output, in nvbandwidth's format.
 #include <cstdio>
 
 #include "cli/interface/wrapped_text.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Store and load loops, one function for each kind and size class; shares nothing with the library's copy kernels.
+// Store and load loops, one function for each kind and size class. They share no code with the library's copy kernels.
 #include "measure/baseline/raw_loops.hpp"
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct Words {
   }
   static void load(char* target, const char* source, std::size_t, std::size_t iterations) noexcept {
     for (; iterations != 0; --iterations) {
-      _mm_lfence();  // ordinary loads need no more: only streaming loads can meet a stale buffer
+      _mm_lfence();  // sufficient for ordinary loads: only streaming loads can read a stale buffer
       const Word word = *reinterpret_cast<const volatile Word*>(source);
       std::memcpy(target, &word, sizeof word);
       _mm_lfence();
@@ -62,9 +62,9 @@ struct Words {
   }
 };
 
-// The loops of one kind over its put() and get() of `width` bytes. A size given at compile time is unrolled whole;
-// otherwise groups of 512 bytes are. A macro, because only a function's own text can carry the target it is compiled
-// for.
+// The loops of one kind, based on its put() and get() of `width` bytes. A size known at compile time is unrolled
+// completely, otherwise groups of 512 bytes are. A macro, because the target attribute applies only to code inside the
+// function.
 #define GDRKIT_RAW_LOOPS(isa)                                                                   \
   template <std::size_t fixed_bytes>                                                            \
   [[gnu::target(isa)]] static void store(char* target, const char* source, std::size_t bytes,   \

@@ -12,15 +12,16 @@ enum class RawKind { avx512, avx2, sse41 };
 
 [[nodiscard]] const char* raw_kind_name(RawKind kind) noexcept;
 [[nodiscard]] bool raw_runs_here(RawKind kind) noexcept;
-/// The widest kind that runs here in *kind; false, *kind untouched, if none does.
+/// Stores the widest kind that this CPU supports in *kind. Returns false and leaves *kind unchanged if there is none.
 [[nodiscard]] bool widest_raw_kind(RawKind* kind) noexcept;
 
-/// Copies `size` bytes `iterations` times, each time complete: a store loop ends with SFENCE, a load loop begins with
-/// MFENCE (1 to 8 bytes: LFENCE, as one ordinary load meets no streaming-load buffer) and ends with LFENCE, the same
-/// promise the library's copies make. The loop over iterations is inside and
-/// specialised for the size, so a measurement over many iterations pays no call for each. `size` is a power of two from
-/// 1 on; `device` is aligned to min(size, 64), `host` may have any alignment. Returns false and copies nothing where
-/// that or the kind does not hold.
+/// Copies `size` bytes `iterations` times, completing each time. A store loop ends with SFENCE. A load loop begins with
+/// MFENCE (1 to 8 bytes: LFENCE, because one ordinary load does not read a streaming-load buffer) and ends with LFENCE.
+/// The library's copies give the same guarantee.
+///
+/// The loop over iterations is inside and specialized for the size, so many iterations cost only one call. `size` is a
+/// power of two from 1 on; `device` is aligned to min(size, 64), `host` may have any alignment. Returns false and
+/// copies nothing if a condition is violated or the CPU does not support the kind.
 [[nodiscard]] bool raw_store(RawKind kind, void* device, const void* host, std::size_t size,
                              std::size_t iterations = 1) noexcept;
 [[nodiscard]] bool raw_load(RawKind kind, void* host, const void* device, std::size_t size,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// bench: measures all sections, shows and keeps the result, compares it with an earlier one.
+// bench: measures all sections, prints and stores the result, and compares it with an earlier one.
 #include <cstdio>
 #include <optional>
 
@@ -21,7 +21,7 @@ void print(std::FILE* out, const std::string& text) {
   }
 }
 
-/// The files first: a table that cannot be printed must not cost the figures.
+/// Writes the files first: the figures must not be lost if the table cannot be printed.
 void write_out(const BenchOptions& options, const Result& result) {
   if (options.common.json.is_in_file()) cli::write_document(options.common.json, to_json_text(result));
   if (options.csv.is_in_file()) cli::write_document(options.csv, to_csv_text(result));
@@ -30,7 +30,7 @@ void write_out(const BenchOptions& options, const Result& result) {
                                                    : summary_text(result));
 }
 
-/// --compare OLD --with NEW: nothing is measured.
+/// --compare OLD --with NEW: compares without measuring.
 cli::ExitCode compare_files(const BenchOptions& options) {
   CompareRun run(options);
   const Result current = narrowed(read_result_file(options.with_path), options);
@@ -58,7 +58,7 @@ cli::ExitCode run_bench(cli::Front front, int argc, char** argv) {
   cli::ExitCode code = result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
   if (comparison) {
     const CompareReport report = comparison->compare_with(result, &session);
-    // Text would break a document on standard output.
+    // Text would corrupt a document on standard output.
     print(options.is_document_on_stdout() ? stderr : stdout, cli::printable(report_text(report)));
     if (code == cli::ExitCode::ok) code = report.exit_code();
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Collector: where cells put their points, by series.
+// Collector: collects the points of cells, by series.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace gdrkit::measure::bench {
 
 class Collector {
  public:
-  /// Adds a point to the series that has `like`'s id, which begins with all of `like` but its points. Of a point that
-  /// is there already both looks become one.
+  /// Adds a point to the series with `like`'s id, which is created as `like` without its points. A second measurement
+  /// of a point is merged with the first.
   void add(const Series& like, Point point);
-  /// A sentence for the reader of the result. Said once, however often it is given.
+  /// Adds a sentence for the reader of the result, unless it was added before.
   void note(const std::string& sentence);
 
   [[nodiscard]] const std::vector<Series>& series() const noexcept { return series_; }

@@ -24,7 +24,7 @@ bool is_of_section(const Series& series, const std::vector<std::string>& section
 
 bool is_of_sizes(double x, const std::vector<std::size_t>& sizes) {
   return std::any_of(sizes.begin(), sizes.end(), [&](std::size_t size) {
-    // Pins are of whole pages.
+    // Pins consist of whole pages.
     const std::size_t whole_pages = (size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
     return x == static_cast<double>(size) || x == static_cast<double>(whole_pages);
   });
@@ -78,7 +78,7 @@ void CompareRun::check(const Result& head) const {
   const std::vector<std::string> differences = machine_differences(old_, head);
   if (differences.empty() || options_.is_forced) return;
   throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + options_.compare_path + " is of another machine: " +
-                                               joined(differences) + "; --force compares them anyway");
+                                               joined(differences) + "; use --force to compare them anyway");
 }
 
 CompareReport CompareRun::compare_with(const Result& current, Session* session) {
@@ -90,9 +90,9 @@ CompareReport CompareRun::compare_with(const Result& current, Session* session) 
   if (report.comparison.points.empty() && report.comparison.unjudged.empty()) {
     throw cli::Failure(cli::ExitCode::usage,
                        "gdrkit bench: " + options_.compare_path +
-                           " has no point in common with what was measured, so nothing was compared");
+                           " has no point in common with the measurement, so nothing was compared");
   }
-  // A quick run measures fewer sizes, and --sizes rounds or leaves out some: those are not gone.
+  // A quick run measures fewer sizes, and --sizes rounds or omits some. Those points are not missing.
   if (session != nullptr && (options_.is_quick || !options_.sizes.empty())) report.comparison.vanished.clear();
   if (session == nullptr) {
     for (const ComparedPoint& point : report.comparison.points) {

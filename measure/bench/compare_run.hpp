@@ -15,15 +15,14 @@ namespace gdrkit::measure::bench {
 struct CompareReport {
   std::string old_name;
   Comparison comparison;
-  std::vector<std::string> settings;     ///< differences that may explain
+  std::vector<std::string> settings;     ///< differences that may explain changes
   std::vector<RetriedPoint> slower;      ///< regressions
-  std::vector<RetriedPoint> cleared;     ///< stood out, and did not come again
-  std::vector<RetriedPoint> unresolved;  ///< stood out, and could not be measured again
+  std::vector<RetriedPoint> cleared;     ///< suspicious once, but not when measured again
+  std::vector<RetriedPoint> unresolved;  ///< suspicious, but could not be measured again
 
-  std::vector<std::string> undecided;  ///< what matters and cannot be judged, a clause each
+  std::vector<std::string> undecided;  ///< important points that cannot be judged, as clauses
 
-  /// failed: something is slower. usage (2): nothing is known to be, and that means nothing, as what matters cannot be
-  /// judged.
+  /// failed: something is slower. usage (2): nothing is known to be slower, but important points cannot be judged.
   [[nodiscard]] cli::ExitCode exit_code() const {
     if (!slower.empty()) return cli::ExitCode::failed;
     return undecided.empty() ? cli::ExitCode::ok : cli::ExitCode::usage;
@@ -32,15 +31,15 @@ struct CompareReport {
 
 class CompareRun {
  public:
-  /// Reads the old file. Throws Failure(usage) with what is wrong with it.
+  /// Reads the old file. Throws Failure(usage) with its fault.
   explicit CompareRun(const BenchOptions& options);
 
-  /// Where the old result was measured; -1: on no fixed CPU.
+  /// The CPU of the old measurement; -1: not bound.
   [[nodiscard]] int cpu() const { return old_.place ? old_.place->cpu : -1; }
-  /// Throws Failure(usage) where results with this head cannot be compared with the old one: before measuring.
+  /// Call it before measuring. Throws Failure(usage) if results with this head cannot be compared with the old one.
   void check(const Result& head) const;
-  /// The report points into `current` and into this. `session`: to measure again what stands out; nullptr: both results
-  /// are of files, and stand as they are. Throws Failure(usage) when they have nothing in common.
+  /// The report points into `current` and into this object. `session` measures suspicious points again; nullptr: both
+  /// results are files and remain unchanged. Throws Failure(usage) if they have nothing in common.
   [[nodiscard]] CompareReport compare_with(const Result& current, Session* session);
 
  private:
@@ -48,9 +47,9 @@ class CompareRun {
   Result old_;
 };
 
-/// The result of `path`. Throws Failure(usage).
+/// Reads the result in `path`. Throws Failure(usage).
 [[nodiscard]] Result read_result_file(const std::string& path);
-/// The sections and sizes that were asked for.
+/// The requested sections and sizes.
 [[nodiscard]] Result narrowed(Result result, const BenchOptions& options);
 [[nodiscard]] std::string report_text(const CompareReport& report);
 

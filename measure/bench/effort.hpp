@@ -12,19 +12,20 @@ namespace gdrkit::measure::bench {
 
 struct Effort {
   int rounds = 51;
-  /// Well below a scheduler's time slice: on a shared machine most batches then run undisturbed, and the median is
-  /// theirs. Batches of 2 ms on a CPU shared by two were disturbed as often as not (two modes, five times apart).
+  /// Well below a scheduler's time slice: on a shared machine most batches then run undisturbed, and the median is one
+  /// of them. About half of the batches of 2 ms were disturbed on a CPU shared by two processes (two modes, five times
+  /// apart).
   double batch_ns = 0.25e6;
   double budget_ns = 1e9;           ///< for all contenders of one size
-  std::size_t most_singles = 2000;  ///< operations timed one by one
+  std::size_t most_singles = 2000;  ///< maximum of operations timed one by one
   double singles_ns = 60e6;         ///< for one contender
   bool is_quick = false;
 
-  /// Fewer singly timed operations than this say nothing of a 99th percentile.
+  /// With fewer singly timed operations a 99th percentile is meaningless.
   static constexpr std::size_t fewest_singles = 100;
 
-  /// What process number `number` of `processes` gets of it: its share of the rounds, and of single operations all or
-  /// none, as percentiles of several processes cannot be put together.
+  /// The part of process `number` of `processes`: its share of the rounds, and either all or none of the single
+  /// operations, because percentiles of several processes cannot be combined.
   [[nodiscard]] Effort share_of(int number, int processes) const {
     Effort share = *this;
     share.rounds = rounds * (number + 1) / processes - rounds * number / processes;
@@ -33,7 +34,7 @@ struct Effort {
     return share;
   }
 
-  /// Of a trial: more rounds, and no single operations.
+  /// For a retrial: more rounds, and no single operations.
   [[nodiscard]] Effort of_trial() const {
     constexpr int factor = 2;
     Effort trial = *this;

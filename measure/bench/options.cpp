@@ -91,11 +91,11 @@ void take(const Texts& texts, BenchOptions* options) {
   if (!texts.cpu.empty() && !to_number(texts.cpu, &options->cpu)) refuse("--cpu: '" + texts.cpu + "' is not a number");
   options->place = cli::choose_one_place(options->numa);
   if (!options->with_path.empty() && options->compare_path.empty()) {
-    refuse("--with NEW.json also needs --compare OLD.json");
+    refuse("--with NEW.json requires --compare OLD.json");
   }
-  if (options->is_forced && options->compare_path.empty()) refuse("--force needs --compare OLD.json");
+  if (options->is_forced && options->compare_path.empty()) refuse("--force requires --compare OLD.json");
   if (!options->with_path.empty() && (options->common.json.is_given || options->csv.is_given)) {
-    refuse("--with compares two files and measures nothing; leave out --json and --csv");
+    refuse("--with compares two files without measuring; omit --json and --csv");
   }
   refuse_lost_files(*options);
 }
@@ -104,8 +104,9 @@ cli::CommandLine command_line(BenchOptions* options, Texts* texts) {
   cli::CommandLine line;
   line.name = "bench";
   line.summary =
-      "Times copies to and from device memory through the mapping, of every size, next to raw loops and the driver's "
-      "copies, and the cost of open, pin and map: with one thread, with several, and while the GPU or its bus is busy.";
+      "Measures copies to and from device memory through the mapping, of every size, next to raw loops and the "
+      "driver's copies, and the cost of open, pin and map: with one thread, with several, and while the GPU or its bus "
+      "is busy.";
   line.example =
       "gdrkit bench                                  # everything, about a minute\n"
       "  gdrkit bench --quick                          # fewer sizes and rounds, a few seconds\n"
@@ -115,17 +116,15 @@ cli::CommandLine command_line(BenchOptions* options, Texts* texts) {
       "  gdrkit bench --compare old.json --with new.json";
   line.options = {
       {'\0', "quick", "", &options->is_quick, "fewer sizes and rounds", false},
-      {'\0', "sections", "LIST", &texts->sections, "only these sections, with commas: " + section_names(), false},
+      {'\0', "sections", "LIST", &texts->sections, "only these sections, separated by commas: " + section_names(),
+       false},
       {'\0', "only", "LIST", &texts->sections, "the same as --sections", false},
       {'\0', "sizes", "LIST", &texts->sizes, "only these sizes, with commas, for example 8,4096,64K,1M", false},
       {'\0', "rounds", "N", &texts->rounds, "interleaved rounds for each size", false},
-      {'\0', "csv", "[FILE]", &options->csv,
-       "write every value as comma-separated values to FILE, or to standard output instead of the text", false},
+      {'\0', "csv", "[FILE]", &options->csv, "write all values as CSV to FILE, or to standard output", false},
       {'\0', "compare", "OLD.json", &options->compare_path,
-       "compare with an earlier result; exit code 1: something is slower, 2: no verdict, as small or large copies "
-       "cannot be judged",
-       false},
-      {'\0', "with", "NEW.json", &options->with_path, "compare this result with OLD.json instead of measuring", false},
+       "compare with an earlier result (exit code 1: slower, 2: unclear)", false},
+      {'\0', "with", "NEW.json", &options->with_path, "compare this result with OLD.json without measuring", false},
       {'\0', "force", "", &options->is_forced, "compare results of different machines or backends", false},
   };
   const auto add_hidden = [&](const char* name, const char* value, std::string* target, const char* help) {
@@ -133,8 +132,8 @@ cli::CommandLine command_line(BenchOptions* options, Texts* texts) {
     line.options.back().is_hidden = true;
   };
   add_hidden("part", "NUMBER/PROCESSES", &texts->part, "this process's part of a run");
-  add_hidden("trial-of", "LABELS", &texts->trial_of, "measure these cells again, with semicolons");
-  add_hidden("cpu", "CPU", &texts->cpu, "measure on this CPU, if it can be had");
+  add_hidden("trial-of", "LABELS", &texts->trial_of, "measure these cells again, separated by semicolons");
+  add_hidden("cpu", "CPU", &texts->cpu, "measure on this CPU, if possible");
   cli::add_common_options(&line, &options->common);
   cli::add_place_options(&line, &options->numa);
   return line;
@@ -145,7 +144,7 @@ cli::CommandLine command_line(BenchOptions* options, Texts* texts) {
 Effort BenchOptions::effort() const {
   Effort effort = is_quick ? quick_effort() : Effort();
   if (rounds > 0) {
-    // More rounds get more time.
+    // The time grows with the number of rounds.
     effort.budget_ns *= std::max(1.0, static_cast<double>(rounds) / effort.rounds);
     effort.rounds = rounds;
   }

@@ -22,7 +22,7 @@ namespace {
 constexpr int exit_not_started = 127;
 
 [[noreturn]] void become(const char* program, char* const* words, int output, pid_t parent) {
-  // The parent may have ended before this line: then nobody reads the result.
+  // If the parent has ended before this line, nobody reads the result.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::getppid() == parent && ::dup2(output, STDOUT_FILENO) >= 0) {
     ::execv(program, words);
   }
@@ -60,7 +60,7 @@ measure::Result result_of_process(const std::string& program, const std::vector<
   pointers.push_back(nullptr);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw cli::Failure(cli::ExitCode::failed, std::strerror(errno));
-  std::fflush(nullptr);  // or the child would print it too
+  std::fflush(nullptr);  // otherwise the child would print it too
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) become(program.c_str(), pointers.data(), ends[1], parent);
@@ -72,7 +72,7 @@ measure::Result result_of_process(const std::string& program, const std::vector<
     throw cli::Failure(cli::ExitCode::failed, "cannot start a process: " + cli::fork_error_text(fork_error));
   const std::string ended = end_of(child);
   try {
-    // A result that is not ok has an exit code of its own, and says so itself.
+    // A result that is not ok has its own exit code, and contains the reason.
     return measure::result_from_json(text, "its result");
   } catch (const measure::BadResult& bad) {
     throw cli::Failure(cli::ExitCode::failed, ended + (text.empty() ? "" : std::string("; ") + bad.what()));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Section and Cell: the benchmark's parts. A cell is what is measured in one go, and can be measured again by itself.
+// Section and Cell: the benchmark's parts. A cell is measured as a unit, and can be measured again separately.
 #pragma once
 
 #include <functional>
@@ -15,23 +15,23 @@ namespace gdrkit::measure::bench {
 
 class Session;
 
-/// What a cell needs is not to be had here (memory, BAR1 space, a second GPU): it is left out with this sentence.
+/// A resource of a cell is unavailable (memory, BAR1 space, a second GPU): the cell is left out with this sentence.
 class CannotMeasure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 struct Cell {
-  std::string label;  ///< "copies to_device 4 KiB": for people, and unique
-  /// Makes its own buffers each time, measures, and adds points. Throws CannotMeasure, or Failure when what was
-  /// measured did not do what it should.
+  std::string label;  ///< "copies to_device 4 KiB": human-readable and unique
+  /// Allocates its own buffers each time, measures, and adds points. Throws CannotMeasure, or Failure if the measured
+  /// operation failed.
   std::function<void(const Effort& effort, Collector* collector)> measure;
 };
 
 struct Section {
   std::string name;
   std::string summary;
-  /// What there is to measure under these options. May add notes. Throws CannotMeasure.
+  /// The cells under these options. May add notes. Throws CannotMeasure.
   std::function<std::vector<Cell>(Session* session)> cells;
 };
 

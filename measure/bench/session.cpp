@@ -19,7 +19,7 @@ namespace {
 constexpr double noise_looks_ms = 100;
 constexpr double quick_noise_looks_ms = 30;
 
-/// What the figures of the emulated device are; the start of that line warns that they are not those of hardware.
+/// Describes the figures of the emulated device. The start of the line warns that they do not describe hardware.
 constexpr const char* about_figures =
     ". The values are those of ordinary memory with this CPU; they compare builds of gdrkit on this machine.";
 
@@ -31,7 +31,7 @@ cli::DeviceChoice choose(const BenchOptions& options) {
   return choice;
 }
 
-/// The CPUs this process may use: the one it stays on, then others of its node, then the rest.
+/// The CPUs that this process may use: the one it is bound to, then others of its node, then the rest.
 std::vector<int> cpus_in_order(const platform::Placement& placement, const platform::Place& place) {
   std::vector<int> cpus = placement.usable_cpus();
   const std::vector<int> near = placement.usable_cpus(place.cpu_node);
@@ -44,12 +44,12 @@ std::vector<int> cpus_in_order(const platform::Placement& placement, const platf
   return cpus;
 }
 
-/// On the CPU that the options ask for: an old result's, as CPUs are not all equally far from the GPU.
+/// On the CPU that the options request: that of an old result, because CPUs are not all equally far from the GPU.
 platform::Placed placed_for(const BenchOptions& options, platform::Placement* placement) {
   platform::Placed placed = cli::place(options.place, placement);
   const bool is_elsewhere = options.cpu >= 0 && placed.is_thread_bound && placed.place.cpu != options.cpu;
   if (is_elsewhere && !placement->move_to(options.cpu, &placed)) {
-    placed.notes.push_back(cli::format("CPU %d, where the old result was measured, cannot be used now", options.cpu));
+    placed.notes.push_back(cli::format("cannot use CPU %d, on which the old result was measured", options.cpu));
   }
   return placed;
 }
@@ -72,7 +72,7 @@ Session::Session(const BenchOptions& options)
   for (const std::string& sentence : placed_.notes) note("place: " + sentence);
   noise_ = observe_machine_noise(clock_, options.is_quick ? quick_noise_looks_ms : noise_looks_ms);
   has_raw_ = measure::widest_raw_kind(&raw_kind_);
-  if (!has_raw_) note("this CPU cannot run any of the raw loops, so the copies have no baseline");
+  if (!has_raw_) note("this CPU does not support any of the raw loops, so the copies have no baseline");
 }
 
 std::vector<std::size_t> Session::sizes_or(std::vector<std::size_t> sizes) const {
@@ -189,9 +189,9 @@ std::vector<measure::Again> Session::measure_again(const std::vector<const measu
     note("could not be measured again: " + labels + ": " + one_line(failure.what()));
   }
   std::vector<measure::Again> all;
-  for (const measure::ComparedPoint* const asked : points) {
-    const double x = asked->new_look.point->x;
-    const Series* const series = find_series(result, asked->series->id);
+  for (const measure::ComparedPoint* const retried : points) {
+    const double x = retried->new_look.point->x;
+    const Series* const series = find_series(result, retried->series->id);
     const Point* const point = series == nullptr ? nullptr : find_point(*series, x);
     const Series* const control_series = series == nullptr ? nullptr : find_series(result, series->control);
     const Point* const control = control_series == nullptr ? nullptr : find_point(*control_series, x);

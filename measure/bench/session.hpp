@@ -21,19 +21,19 @@ namespace gdrkit::measure::bench {
 
 class Session {
  public:
-  /// Opens the device and prints the note on an emulated one. Throws Failure. `options` must outlive it.
+  /// Opens the device and prints the note on an emulated one. Throws Failure. `options` must outlive the session.
   explicit Session(const BenchOptions& options);
 
-  /// Measures all chosen sections, the rounds shared with other processes. What cannot be measured is left out with a
-  /// note; what fails makes the result not ok. Throws Failure(failed) when nothing at all could be measured.
+  /// Measures all chosen sections, and shares the rounds with other processes. Cells that cannot be measured are left
+  /// out with a note; failures make the result not ok. Throws Failure(failed) if no cell at all could be measured.
   void measure_all();
-  /// Measures again, in one other process, the cells that these points came from; no point if no cell gave one, or it
-  /// failed now.
+  /// Measures the cells of these points again in another process. Returns no point if the cell is unknown or failed
+  /// now.
   [[nodiscard]] std::vector<measure::Again> measure_again(const std::vector<const measure::ComparedPoint*>& points);
 
   void end_progress() { progress_.end(); }
 
-  /// Before measuring: the head alone.
+  /// Before measuring: only the head.
   [[nodiscard]] Result result() const;
 
   // For the sections:
@@ -44,11 +44,11 @@ class Session {
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
   [[nodiscard]] bool has_raw() const noexcept { return has_raw_; }
   [[nodiscard]] measure::RawKind raw_kind() const noexcept { return raw_kind_; }
-  /// CPUs this process could use before it chose one, that one first.
+  /// CPUs that this process could use before it was bound; the chosen one is first.
   [[nodiscard]] const std::vector<int>& cpus() const noexcept { return cpus_; }
   void note(const std::string& sentence) { collected_.note(sentence); }
   void set_mapping_type(const std::string& name) { mapping_type_ = name; }
-  /// --sizes where given, else `sizes`.
+  /// The sizes of --sizes if given, otherwise `sizes`.
   [[nodiscard]] std::vector<std::size_t> sizes_or(std::vector<std::size_t> sizes) const;
 
  private:
@@ -60,7 +60,7 @@ class Session {
   void measure_section(const Section& section);
   void measure_in_other_processes();
   [[nodiscard]] Effort effort() const;
-  /// The label of the cell that a point came from; "": of none.
+  /// The label of the cell of a point; "": none.
   [[nodiscard]] std::string label_of(const std::string& series_id, double x) const;
   void measure_cell(std::size_t number);
 

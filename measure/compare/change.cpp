@@ -10,25 +10,25 @@
 namespace gdrkit::measure {
 namespace {
 
-/// What two runs of one build differ by beyond the noise within each (where the buffers lie, what else runs), as a
-/// standard deviation for one side. docs/design/0008 has the runs these come from.
+/// The difference between two runs of one build beyond the noise within each (addresses of buffers, other load), as a
+/// standard deviation for one side. docs/design/0008 describes the runs behind these values.
 constexpr double floor_same_operation = 0.008;
 constexpr double floor_uncontrolled = 0.1;
-/// The same in time: how a copy's instructions overlap with its neighbours'. Through BAR1 the bus sets the pace; in
-/// ordinary memory the core does, and differs with what else the memory has to do.
+/// The same in time: how a copy's instructions overlap with its neighbours'. Through BAR1 the bus determines the pace.
+/// In ordinary memory the core does, and depends on other memory accesses.
 constexpr double step_ns = 1.5;
 constexpr double step_emulated_ns = 4;
-/// Its growth with the square of the share of time that others took: nothing at 10 %, and threefold at 80 %.
+/// Its growth with the square of the share of time that others took: negligible at 10 %, threefold at 80 %.
 constexpr double step_growth = 4;
 /// In ordinary memory raw loops of some lines have two modes that last a run (64 bytes: 122 and 182 ns). Below this
-/// time a control that got faster is believed only as far as a whole machine may have.
+/// time a faster control is only trusted as far as a whole machine may vary.
 constexpr double largest_small_ns = 500;
 constexpr double largest_drift = 0.1;
-/// The median of normal values is less certain than their mean: the root of pi / 2.
+/// The median of normal values is less certain than their mean, by the root of pi / 2.
 constexpr double price_of_median = 1.2533;
 /// Makes the median deviation a standard deviation for a normal distribution.
 constexpr double deviation_of_median = 1.4826;
-/// Of a single value, where nothing else is known.
+/// For a single value without further knowledge.
 constexpr double unknown_noise = 0.3;
 constexpr double certain = 1e7;  // freedom of what is known
 
@@ -37,7 +37,7 @@ struct Side {
   Doubt doubt;
 };
 
-/// What there is to know of both sides before they are compared in one way.
+/// Knowledge about both sides before they are compared in one way.
 struct Manner {
   bool is_controlled = false;
   double floor = 0;
@@ -150,7 +150,7 @@ Change pooled(const std::vector<Change>& changes) {
   }
   const auto count = static_cast<double>(changes.size());
   all.log_ratio = median(ratios);
-  // The median deviation: one unlucky look among several neither moves their median nor makes them doubtful.
+  // The median deviation: one outlier among several measurements neither moves the median nor increases the doubt.
   for (double& ratio : ratios) ratio = std::abs(ratio - all.log_ratio);
   const double seen = deviation_of_median * median(std::move(ratios));
   const double expected_squares = (own_squares + floor_squares + step_squares) / count;

@@ -26,8 +26,8 @@ const Point* control_of(const Result& result, const Series& series, const Point&
   return control == nullptr ? nullptr : find_point(*control, point.x, point.y);
 }
 
-/// A control that takes a third or the threefold does the same by other means, which the machine disturbs otherwise
-/// (small copies by ordinary stores beside streaming stores, in ordinary memory).
+/// A control that takes a third or three times the time works by other means, which the machine disturbs differently.
+/// An example are small copies in ordinary memory by ordinary stores instead of streaming stores.
 constexpr double largest_distance = 3;
 
 Kinship kinship_of(const Result& result, const Series& series, const ComparedPoint& point) {
@@ -63,7 +63,7 @@ void match_series(const Result& old_result, const Result& new_result, const Seri
     compared.series = &new_series;
     compared.old_look = {&old_point, nullptr};
     compared.new_look = {new_point, nullptr};
-    // Whether a baseline moved is a question about itself.
+    // Whether a baseline changed is judged without a control.
     if (is_own) {
       compared.old_look.control = control_of(old_result, old_series, old_point);
       compared.new_look.control = control_of(new_result, new_series, *new_point);

@@ -18,9 +18,9 @@ struct ComparedPoint {
   Look new_look;
   Kinship kinship = Kinship::same_time;
   Change change;
-  double limit = 0;            ///< the log_ratio that chance alone reaches in no comparison of so many points
+  double limit = 0;            ///< the log_ratio that chance alone does not exceed in a comparison of so many points
   bool is_hidden = false;      ///< noise hides even the largest change that it may excuse
-  bool is_suspicious = false;  ///< worth another look, if there can be one
+  bool is_suspicious = false;  ///< should be measured again, if possible
 
   [[nodiscard]] bool is_slower() const { return change.log_ratio > limit && change.log_ratio > smallest_change; }
   [[nodiscard]] bool is_faster() const { return -change.log_ratio > limit && -change.log_ratio > smallest_change; }
@@ -30,36 +30,37 @@ struct ComparedPoint {
 /// A point of both results that cannot be judged.
 struct UnjudgedPoint {
   std::string name;
-  std::string why;    ///< a clause
+  std::string why;    ///< the reason, as a clause
   std::string group;  ///< decisive_group()
   bool is_damaged = false;
 };
 
 /// Points into both results, which must outlive it.
 struct Comparison {
-  std::vector<ComparedPoint> points;     ///< the library's own work
-  std::vector<ComparedPoint> baselines;  ///< what it is measured beside
-  std::vector<UnjudgedPoint> unjudged;   ///< of the library's own work: the damaged, which are in no list above, and
-                                         ///< those of `points` whose change noise hides
-  std::vector<std::string> vanished;     ///< names of points that only the old result has
+  std::vector<ComparedPoint> points;     ///< of the library itself
+  std::vector<ComparedPoint> baselines;  ///< of the baselines
+  std::vector<UnjudgedPoint> unjudged;   ///< of the library itself: damaged points, which are in no list above, and
+                                         ///< those of `points` whose change is hidden by noise
+  std::vector<std::string> vanished;     ///< names of points that only the old result contains
   Circumstances circumstances;
   Family family;  ///< of `points`
 
-  /// A clause for each group of points that matters and cannot be judged: with any of them, nothing found means
+  /// A clause for each group of important points that cannot be judged. If there are any, the absence of findings means
   /// nothing.
   [[nodiscard]] std::vector<std::string> undecided() const;
 };
 
 [[nodiscard]] Comparison compare(const Result& old_result, const Result& new_result);
-/// Whether a series is one that the library's work is compared with: a raw loop, a copy by the driver, another library.
+/// Whether a series is a baseline for the library: a raw loop, a copy by the driver, another library.
 [[nodiscard]] bool is_baseline(const Series& series);
 
-/// Why these can never be compared: an error message, or "" if they can. `name`: of the old result's file.
+/// Why these results can never be compared: an error message, or "" if they can. `name`: of the old result's file.
 [[nodiscard]] std::string why_no_comparison(const Result& old_result, const Result& new_result,
                                             const std::string& name);
-/// What makes a comparison one of machines rather than of builds, a clause each: CPU, GPU, backend.
+/// Differences that make the comparison one of machines rather than of builds, as clauses: CPU, GPU, backend.
 [[nodiscard]] std::vector<std::string> machine_differences(const Result& old_result, const Result& new_result);
-/// What may explain a change and is no reason to refuse, a clause each: driver, copy kernels, mapping type.
+/// Differences that may explain a change but do not prevent a comparison, as clauses: driver, copy kernels, mapping
+/// type.
 [[nodiscard]] std::vector<std::string> setting_differences(const Result& old_result, const Result& new_result);
 
 }  // namespace gdrkit::measure

@@ -9,9 +9,9 @@
 namespace gdrkit::measure {
 namespace {
 
-/// Fewer changes on one side tell nothing of its spread.
+/// With fewer changes on one side its spread cannot be estimated.
 constexpr std::size_t enough_on_a_side = 8;
-/// A machine that needs more than this is not fit to be measured on; a regression must not widen its own limit.
+/// A machine that exceeds this is unsuitable for measurements; a regression must not widen its own limit.
 constexpr double largest_excess = 3;
 /// The median of the absolute value of a standard normal variable.
 constexpr double median_of_half_normal = 0.6745;

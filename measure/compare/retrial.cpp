@@ -17,7 +17,7 @@ double Retrial::threshold() const { return std::max(limit(), smallest_change); }
 bool Retrial::is_over() const {
   if (changes_.size() >= most_trials || is_confirmed()) return true;
   if (changes_.size() < fewest_to_clear) return false;
-  // Of two trials both must be low: their median lies between a lucky one and a true one.
+  // Both of two trials must be low: their median lies between an outlier and a true value.
   double highest = change().log_ratio;
   if (changes_.size() < fewest_to_confirm) {
     for (const Change& trial : changes_) highest = std::max(highest, trial.log_ratio);
@@ -47,9 +47,9 @@ std::vector<RetriedPoint> retry_suspects(const Comparison& comparison, const Mea
     open.push_back(number);
   }
   while (!open.empty()) {
-    std::vector<const ComparedPoint*> asked;
-    for (const std::size_t number : open) asked.push_back(&suspects[number].point);
-    const std::vector<Again> again = measure_again(asked);
+    std::vector<const ComparedPoint*> requested;
+    for (const std::size_t number : open) requested.push_back(&suspects[number].point);
+    const std::vector<Again> again = measure_again(requested);
     std::vector<std::size_t> still_open;
     for (std::size_t turn = 0; turn < open.size(); ++turn) {
       if (turn >= again.size() || again[turn].point == nullptr) continue;

@@ -11,9 +11,9 @@
 namespace gdrkit::measure {
 namespace {
 
-constexpr double biweight_reach = 9;  ///< values so many deviations out count for nothing
+constexpr double biweight_reach = 9;  ///< values that many deviations away are ignored
 constexpr double biweight_efficiency = 0.7;
-/// Variances of points of one kind differ by a factor of ten and more: the usual one is worth no more than this.
+/// Variances of points of one kind differ by a factor of ten and more, so the usual one has a small weight.
 constexpr double freedom_of_usual = 2;
 constexpr std::size_t enough_points = 5;
 
@@ -32,7 +32,7 @@ double biweight_deviation(const std::vector<double>& values) {
   distances.reserve(values.size());
   for (const double value : values) distances.push_back(std::abs(value - middle));
   const double reach = biweight_reach * median(std::move(distances));
-  // More than half of the values are one and the same: all of the others count.
+  // More than half of the values are equal: all others count.
   if (reach == 0) return standard_deviation(values);
   double squares = 0;
   double weights = 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Spread: how far the rounds of a point lie apart, and how well that is known.
+// Spread: the spread of a point's rounds, and the uncertainty of that estimate.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@ struct Spread {
   double freedom = 0;    ///< degrees of freedom behind `deviation`; 0: unknown
 };
 
-/// Fewer values than this have no robust deviation to rely on: one wild value must then count as noise.
+/// With fewer values there is no reliable robust deviation: an outlier must then count as noise.
 inline constexpr std::size_t enough_for_robust = 10;
 
-/// From `enough_for_robust` values on the root of the biweight midvariance (Lax 1985): up to half of the values may be
-/// wild, and it costs 30 % of the values, where the median absolute deviation costs 63 %. Below: the standard
+/// With `enough_for_robust` values or more: the root of the biweight midvariance (Lax 1985). Up to half of the values
+/// may be outliers, and it costs 30 % of the values; the median absolute deviation costs 63 %. With fewer: the standard
 /// deviation.
 [[nodiscard]] Spread spread_of(const std::vector<double>& values);
 
-/// What a point of this kind usually has: the typical deviation of `all`. Freedom 0 when there are too few to tell.
+/// The typical deviation of `all`, for points of this kind. Freedom 0 if there are too few.
 [[nodiscard]] Spread usual_spread(const std::vector<Spread>& all);
 
-/// `own` beside what is usual (Smyth's moderated variance, 2004): three rounds that agree by luck get the usual spread,
-/// fifty rounds their own.
+/// Combines `own` with the usual one (Smyth's moderated variance, 2004): three rounds that agree by chance get the
+/// usual spread, fifty rounds their own.
 [[nodiscard]] Spread moderated(const Spread& own, const Spread& usual);
 
 }  // namespace gdrkit::measure

@@ -41,7 +41,7 @@ double beta_share(double a, double b, double x) {
   if (x >= 1) return 1;
   const double front =
       std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
-  // The fraction converges fast below the distribution's middle; above it, the other side's is taken.
+  // The fraction converges fast below the middle of the distribution. Above it, the complement is computed.
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
   return 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
@@ -49,7 +49,7 @@ double beta_share(double a, double b, double x) {
 }  // namespace
 
 double student_tail(double t, double freedom) {
-  // The normal distribution, where the fraction would take hundreds of terms to say the same.
+  // Uses the normal distribution where the fraction would take hundreds of terms for the same result.
   if (freedom > enough_for_normal) return 0.5 * std::erfc(t / std::sqrt(2.0));
   return 0.5 * beta_share(freedom / 2, 0.5, freedom / (freedom + t * t));
 }

@@ -25,7 +25,7 @@ std::uint32_t word_at(const std::uint8_t* bytes, std::size_t offset, std::size_t
   return word;
 }
 
-/// Different in every byte of every test, so that what an earlier size left behind cannot pass for this one's.
+/// Different in every byte of every test, so that data of an earlier size are detected.
 void fill_with_pattern(const HostBuffer& buffer, std::size_t seed) {
   std::uint32_t state = static_cast<std::uint32_t>(seed * 2654435761u + 1);
   for (std::size_t index = 0; index < buffer.size_bytes(); ++index) {

@@ -11,20 +11,20 @@
 
 namespace gdrkit::measure::copybw {
 
-/// A 4-byte word that was not what had been written.
+/// A 4-byte word that differs from the written one.
 struct WrongWord {
   std::size_t index = 0;
   std::uint32_t content = 0;
   std::uint32_t expected = 0;
 };
-inline constexpr std::size_t most_wrong_words = 10;  ///< kept of one test
+inline constexpr std::size_t most_wrong_words = 10;  ///< stored per test
 
 struct BandwidthResult {
   std::size_t size_bytes = 0;
   std::size_t offset_bytes = 0;
   double write_mib_per_s = 0;
   double read_mib_per_s = 0;
-  std::vector<WrongWord> wrong_in_device;  ///< after writing, as the device's own copy shows it
+  std::vector<WrongWord> wrong_in_device;  ///< after writing, according to the device's own copy
   std::vector<WrongWord> wrong_in_host;    ///< after reading back through the mapping
   [[nodiscard]] bool is_verified() const { return wrong_in_device.empty() && wrong_in_host.empty(); }
 };
@@ -36,7 +36,7 @@ struct BandwidthRequest {
   std::size_t read_iterations = 0;   ///< not 0
 };
 
-/// Told of each step as it happens: a test of large buffers takes seconds.
+/// Called for each step: a test of large buffers takes seconds.
 class BandwidthListener {
  public:
   virtual ~BandwidthListener() = default;
@@ -47,7 +47,7 @@ class BandwidthListener {
   virtual void after_size(const BandwidthResult& result) = 0;
 };
 
-/// For each size: writes, reads back, and compares both with what was written. Throws Failure.
+/// For each size: writes, reads back, and compares both with the written data. Throws Failure.
 [[nodiscard]] std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const MappedBuffer& buffer,
                                                              std::uint64_t device_address,
                                                              const BandwidthRequest& request,

@@ -25,9 +25,9 @@ cli::CommandLine command_line(CopybwOptions* options) {
   line.example = "gdrkit copybw --size 1M --json";
   line.options = {
       {'s', "size", "SIZE", &options->size_bytes, "size of the buffer"},
-      {'c', "copy-size", "SIZE", &options->copy_size_bytes,
-       "size of a copy; with --sweep the upper bound (default: the whole buffer)", true, false},
-      {'o', "offset", "SIZE", &options->offset_bytes, "offset in the buffer at which copies start, a multiple of 4"},
+      {'c', "copy-size", "SIZE", &options->copy_size_bytes, "size of a copy, or largest with --sweep (default: buffer)",
+       true, false},
+      {'o', "offset", "SIZE", &options->offset_bytes, "offset of copies in the buffer, a multiple of 4"},
       {'l', "sweep", "", &options->is_sweep, "measure all powers of two below the size"},
       {'w', "write-iterations", "N", &options->write_iterations, "copies to the device per size"},
       {'r', "read-iterations", "N", &options->read_iterations, "copies from the device per size"},
@@ -39,7 +39,7 @@ cli::CommandLine command_line(CopybwOptions* options) {
   return line;
 }
 
-/// GDRCopy's lines.
+/// The printer of GDRCopy's lines.
 class GdrcopyPrinter final : public BandwidthListener {
  public:
   explicit GdrcopyPrinter(const CopybwOptions& options) : options_(options) {}
@@ -156,7 +156,7 @@ cli::NumaChoice nodes_for(cli::Front front, const CopybwOptions& options) {
   if (front == cli::Front::gdrcopy) return {cli::NumaChoice::Kind::keep, {}};
   const cli::NumaChoice choice = cli::choose_nodes(options.numa);
   if (choice.kind == cli::NumaChoice::Kind::all && options.is_sweep) {
-    throw cli::Failure(cli::ExitCode::usage, "--numa all measures one size (--copy-size); leave out --sweep");
+    throw cli::Failure(cli::ExitCode::usage, "--numa all measures one size (--copy-size); omit --sweep");
   }
   return choice;
 }
@@ -205,7 +205,7 @@ cli::ExitCode run(cli::Front front, const CopybwOptions& options) {
   if (options.common.json.is_given) write_copybw_json(options, report);
   const bool is_verified = std::all_of(report.results.begin(), report.results.end(),
                                        [](const auto& result) { return result.is_verified(); });
-  // Scripts around GDRCopy's tool expect 0 whatever the comparison found; it is printed.
+  // Scripts around GDRCopy's tool expect 0 regardless of the comparison, whose result is printed.
   return is_verified || front == cli::Front::gdrcopy ? cli::ExitCode::ok : cli::ExitCode::failed;
 }
 
@@ -218,7 +218,7 @@ std::vector<std::size_t> copy_sizes(const CopybwOptions& options) {
   if (options.offset_bytes > options.size_bytes || copy_size > options.size_bytes - options.offset_bytes) {
     throw cli::Failure(cli::ExitCode::usage, "ERROR: offset + copy size run past the end of the buffer");
   }
-  if (copy_size == 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: 0 bytes cannot be copied");
+  if (copy_size == 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: cannot copy 0 bytes; use a larger size");
   check_count("-w, --write-iterations", options.write_iterations, 1, most_iterations);
   check_count("-r, --read-iterations", options.read_iterations, 1, most_iterations);
   if (!options.is_sweep) return {copy_size};

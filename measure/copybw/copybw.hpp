@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copybw: what the front ends of the subcommand share.
+// Copybw: types and functions that the front ends of the subcommand share.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct CopybwOptions {
   cli::CommonOptions common;
   cli::NumaOptions numa;
   std::size_t size_bytes = 128 * 1024;
-  std::size_t copy_size_bytes = 0;  ///< 0: all of the buffer
+  std::size_t copy_size_bytes = 0;  ///< 0: the whole buffer
   std::size_t offset_bytes = 0;
   bool is_sweep = false;
   int write_iterations = 10000;
@@ -39,10 +39,10 @@ struct CopybwReport {
   std::optional<NumaSweep> sweep;  ///< instead of results, with --numa all
 };
 
-/// The copy sizes that the options ask for. Throws Failure(usage) for options that contradict each other.
+/// The copy sizes of the options. Throws Failure(usage) for options that conflict.
 [[nodiscard]] std::vector<std::size_t> copy_sizes(const CopybwOptions& options);
 
-/// Where --json says.
+/// Writes to the destination of --json.
 void write_copybw_json(const CopybwOptions& options, const CopybwReport& report);
 
 }  // namespace gdrkit::measure::copybw

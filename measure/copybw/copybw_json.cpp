@@ -8,7 +8,7 @@
 namespace gdrkit::measure::copybw {
 namespace {
 
-/// One value a size: there are no rounds, so the noise is not known.
+/// One value per size: there are no rounds, so the noise is unknown.
 std::vector<measure::Series> series_of(const CopybwOptions& options, const CopybwReport& report) {
   if (report.sweep) return report.sweep->series;
   std::vector<measure::Series> all;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// copylat: latency of copies through the drop-in library's mapping, beside the driver's copies and raw loops.
+// copylat: latency of copies through the drop-in library's mapping, compared with the driver's copies and raw loops.
 #include "measure/copylat/copylat.hpp"
 
 #include <algorithm>
@@ -28,16 +28,14 @@ cli::CommandLine command_line(CopylatOptions* options) {
       {'r', "read-iterations", "N", &options->read_iterations, "copies from the device per size"},
       allocation_option(&options->allocation),
       mapping_type_option(&options->mapping_type),
-      {'C', "cold-cache", "", &options->is_cold, "flush the CPU's caches before each copy (cached mappings only)"},
-      {'\0', "raw", "", &options->with_raw, "compare with raw loops on the same mapping instead of printing the tables",
-       false},
+      {'C', "cold-cache", "", &options->is_cold, "flush CPU caches before each copy (cached mappings only)"},
+      {'\0', "raw", "", &options->with_raw, "compare with raw loops instead of printing the tables", false},
       {'\0', "raw-kind", "KIND", cli::Choice{{"widest", "avx512", "avx2", "sse41"}, &options->raw_kind, ""},
        "instructions of the raw loops", false},
       {'\0', "rounds", "N", &options->raw_rounds, "interleaved rounds of --raw", false},
-      {'\0', "batch-us", "US", &options->raw_batch_us, "microseconds that one batch of --raw takes", false},
-      {'\0', "pin-cost", "", &options->with_pin_cost,
-       "measure pin, map, unmap and unpin instead of printing the tables", false},
-      {'\0', "pin-size", "SIZE", &options->pin_size_bytes, "size that --pin-cost pins", false},
+      {'\0', "batch-us", "US", &options->raw_batch_us, "microseconds of one batch of --raw", false},
+      {'\0', "pin-cost", "", &options->with_pin_cost, "measure pin, map, unmap and unpin instead of copies", false},
+      {'\0', "pin-size", "SIZE", &options->pin_size_bytes, "size of the buffer for --pin-cost", false},
       {'\0', "pin-repeats", "N", &options->pin_repeats, "repeats of --pin-cost", false},
   };
   cli::add_common_options(&line, &options->common);
@@ -46,18 +44,19 @@ cli::CommandLine command_line(CopylatOptions* options) {
 }
 
 void check(const CopylatOptions& options) {
-  if (options.size_bytes == 0) throw cli::Failure(cli::ExitCode::usage, "ERROR: -s, --size: 0 bytes cannot be copied");
+  if (options.size_bytes == 0)
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: -s, --size: cannot copy 0 bytes; use a larger size");
   const CopylatOptions unchanged;
   if (!options.with_raw && (options.raw_kind != unchanged.raw_kind || options.raw_rounds != unchanged.raw_rounds ||
                             options.raw_batch_us != unchanged.raw_batch_us)) {
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: --raw-kind, --rounds and --batch-us need --raw");
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: --raw-kind, --rounds and --batch-us require --raw");
   }
   if (!options.with_pin_cost &&
       (options.pin_size_bytes != unchanged.pin_size_bytes || options.pin_repeats != unchanged.pin_repeats)) {
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: --pin-size and --pin-repeats need --pin-cost");
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: --pin-size and --pin-repeats require --pin-cost");
   }
   if (options.pin_size_bytes == 0)
-    throw cli::Failure(cli::ExitCode::usage, "ERROR: --pin-size: 0 bytes cannot be pinned");
+    throw cli::Failure(cli::ExitCode::usage, "ERROR: --pin-size: cannot pin 0 bytes; use a size of at least 1");
   check_count("-w, --write-iterations", options.write_iterations, 1, most_iterations);
   check_count("-r, --read-iterations", options.read_iterations, 1, most_iterations);
   check_count("--rounds", options.raw_rounds, 1, most_rounds);
@@ -65,7 +64,7 @@ void check(const CopylatOptions& options) {
   check_count("--pin-repeats", options.pin_repeats, 1, most_kept);
 }
 
-/// Raises the count as the buckets need it, and prints so as GDRCopy does.
+/// Raises the count to fill the buckets equally, and prints a warning like GDRCopy.
 int iterations_for(const char* what, int wanted) {
   const int raised = whole_buckets(wanted);
   if (raised != wanted) {
@@ -79,13 +78,14 @@ measure::RawKind find_raw_kind(const std::string& name) {
   measure::RawKind kind{};
   if (name == "widest") {
     if (!measure::widest_raw_kind(&kind))
-      throw cli::Failure(cli::ExitCode::cannot_run, "this CPU runs no raw loop: they need SSE4.1, AVX2 or AVX-512");
+      throw cli::Failure(cli::ExitCode::cannot_run,
+                         "this CPU does not support any raw loop: they require SSE4.1, AVX2 or AVX-512");
     return kind;
   }
   for (const auto candidate : {measure::RawKind::avx512, measure::RawKind::avx2, measure::RawKind::sse41}) {
     if (name == measure::raw_kind_name(candidate) && measure::raw_runs_here(candidate)) return candidate;
   }
-  throw cli::Failure(cli::ExitCode::cannot_run, "this CPU cannot run the raw loop '" + name + "'");
+  throw cli::Failure(cli::ExitCode::cannot_run, "this CPU does not support the raw loop '" + name + "'");
 }
 
 constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
@@ -95,18 +95,18 @@ cli::NumaChoice nodes_for(cli::Front front, const CopylatOptions& options) {
   const cli::NumaChoice choice = cli::choose_nodes(options.numa);
   if (choice.kind != cli::NumaChoice::Kind::all) return choice;
   if (options.with_raw || options.with_pin_cost || options.with_driver_copies) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       "--numa all measures only copies through the mapping; leave out --raw, --pin-cost and "
-                       "--with-cumemcpy");
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        "--numa all measures only copies through the mapping; omit --raw, --pin-cost and --with-cumemcpy");
   }
   if (options.size_bytes < sweep_sizes[0]) {
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("--numa all needs a --size of at least %zu bytes", sweep_sizes[0]));
+                       cli::format("--numa all requires a --size of at least %zu bytes", sweep_sizes[0]));
   }
   return choice;
 }
 
-/// The run, from the options on: opens, measures, tells the printer, closes.
+/// A run with validated options: opens, measures, calls the printer, closes.
 class Copylat {
  public:
   Copylat(cli::Front front, const CopylatOptions& options) : front_(front), options_(options) {
@@ -124,7 +124,7 @@ class Copylat {
     if (!options_.with_pin_cost || options_.with_raw) run_on_buffer();
     if (options_.with_pin_cost) run_pin_cost();
     if (options_.common.json.is_given) write_copylat_json(options_, report_);
-    // The emulated device's rows are noise of a shared machine: printed, but no reason to fail.
+    // The emulated device's rows are noise of a shared machine. They are printed, but do not make the run fail.
     return report_.raw_rows_over_limit() == 0 || report_.is_emulated ? cli::ExitCode::ok : cli::ExitCode::failed;
   }
 

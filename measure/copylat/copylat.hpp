@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copylat: what the front ends of the subcommand share.
+// Copylat: types and functions that the front ends of the subcommand share.
 #pragma once
 
 #include <optional>
@@ -46,7 +46,7 @@ struct LatencyTable {
 
 struct CopylatReport : ToolReport {
   std::string mapping_type;
-  int cpu = -1;  ///< the benchmark stayed on
+  int cpu = -1;  ///< the CPU of the benchmark
   std::string place_line;
   std::vector<LatencyTable> tables;
   std::string raw_kind;
@@ -57,10 +57,10 @@ struct CopylatReport : ToolReport {
   [[nodiscard]] std::size_t raw_rows_over_limit() const;
 };
 
-/// Tables, raw rows and costs as series of the result schema; of a sweep, the sweep's.
+/// Tables, raw rows and costs as series of the result schema; for a sweep, the sweep's series.
 [[nodiscard]] std::vector<measure::Series> copylat_series(const CopylatReport& report);
 
-/// Where --json says.
+/// Writes to the destination of --json.
 void write_copylat_json(const CopylatOptions& options, const CopylatReport& report);
 
 }  // namespace gdrkit::measure::copylat

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What copylat measured as series of the result schema, beside its own fields of the JSON.
+// copylat's results as series of the result schema, in addition to its own fields of the JSON.
 #include <algorithm>
 #include <utility>
 
@@ -25,7 +25,7 @@ std::string way_of(Direction direction) {
   return direction == Direction::to_device ? ", to the device" : ", from the device";
 }
 
-/// A row keeps no rounds, so its noise is not known.
+/// A row contains no rounds, so its noise is unknown.
 measure::Series series_of_table(const LatencyTable& table) {
   const std::string direction = direction_name(table.direction);
   const std::string method = table.is_driver ? "memcpy_pageable" : "mapping";

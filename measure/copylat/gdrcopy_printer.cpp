@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GDRCopy's lines of copylat, as scripts parse them.
+// GDRCopy's lines of copylat, for scripts that parse them.
 #include <cinttypes>
 #include <cstdio>
 

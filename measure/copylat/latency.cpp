@@ -25,20 +25,20 @@ constexpr double ns_per_us = 1000;
 void flush_from_caches([[maybe_unused]] const std::uint8_t* bytes, [[maybe_unused]] std::size_t size_bytes) {
 #if defined(__x86_64__)
   for (std::size_t offset = 0; offset < size_bytes; offset += line_bytes) _mm_clflush(bytes + offset);
-  // The flushes are over before the timed copy begins.
+  // The flushes complete before the timed copy begins.
   _mm_mfence();
 #endif
 }
 
-/// Calls `copy(number)` `iterations` times (a multiple of the buckets). With `before_each` every call is timed alone
-/// and what `before_each` takes is not counted.
+/// Calls `copy(number)` `iterations` times (a multiple of the buckets). With `before_each` every call is timed
+/// separately, and the time of `before_each` does not count.
 template <class Copy>
 LatencyRow measure_latency(std::size_t size_bytes, int iterations, Copy&& copy,
                            const std::function<void()>& before_each) {
   const int buckets = std::min(iterations, most_buckets);
   const auto each = static_cast<std::size_t>(iterations / buckets);
   std::vector<double> means_us;
-  copy(0);  // page faults and cold code are nobody's latency
+  copy(0);  // excludes page faults and cold code from the measurement
   std::size_t done = 0;
   for (int bucket = 0; bucket < buckets; ++bucket) {
     double ns = 0;

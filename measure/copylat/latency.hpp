@@ -12,7 +12,7 @@
 
 namespace gdrkit::measure::copylat {
 
-/// Of the means of up to most_buckets equal parts of the iterations, as GDRCopy counts.
+/// Statistics of the means of up to most_buckets equal parts of the iterations, as in GDRCopy.
 struct LatencyRow {
   std::size_t size_bytes = 0;
   double median_us = 0;
@@ -20,7 +20,7 @@ struct LatencyRow {
 };
 inline constexpr int most_buckets = 100;
 
-/// `iterations` raised so that the buckets are equal.
+/// `iterations` raised such that the buckets are equal.
 [[nodiscard]] int whole_buckets(int iterations);
 
 /// One direction through the mapping. `is_cold` flushes both sides from the CPU's caches before each copy.

@@ -58,7 +58,7 @@ PinCost measure_pin_cost(platform::Device* device, platform::AllocationKind kind
   cost.content = content;
   cost.size_bytes = memory.rounded_bytes();
   try {
-    PinCost first;  // pays for what is set up once in a process
+    PinCost first;  // includes the initialization once per process
     repeat_once(context, memory, mapping_type, &first);
     for (int repeat = 0; repeat < repeats; ++repeat) repeat_once(context, memory, mapping_type, &cost);
   } catch (...) {

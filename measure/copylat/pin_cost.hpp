@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PinCost: what pinning, mapping and undoing both take.
+// PinCost: the time of pin and map, and of undoing both.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@
 
 namespace gdrkit::measure::copylat {
 
-/// What the memory holds decides how a backend can verify its mapping: varied bytes by comparing them, zeros otherwise.
+/// The contents of the memory. They determine how a backend can verify its mapping: varied bytes by comparing them,
+/// zeros otherwise.
 enum class PinContent { varied, zeros };
 [[nodiscard]] constexpr const char* pin_content_name(PinContent content) {
   return content == PinContent::varied ? "varied" : "zeros";
 }
 
-/// Microseconds, a value a repeat; verification of the mapping is part of what is timed, as callers get it.
+/// Microseconds, one value per repeat. They include the verification of the mapping, like in programs.
 struct PinCost {
   PinContent content = PinContent::varied;
   std::size_t size_bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CopylatPrinter: the text of copylat as it is measured; GDRCopy's lines, our own, or none beside JSON.
+// CopylatPrinter: the text output of copylat during the measurement: GDRCopy's lines, our own, or none with JSON.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class CopylatPrinter {
   virtual void raw_row(const RawRow&) {}
   virtual void raw_ends(const CopylatReport&) {}
   virtual void pin_cost(const PinCost&) {}
-  virtual void step(const char*) {}  ///< "unmapping buffer" and so on
+  virtual void step(const char*) {}  ///< "unmapping buffer" etc.
 };
 
 /// `options` must outlive the printer.

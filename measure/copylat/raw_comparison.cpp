@@ -17,7 +17,7 @@ constexpr double ratio_limit = 1.05;
 constexpr double difference_limit_ns = 10;
 constexpr std::size_t most_iterations = 200000;
 
-/// One size in one direction: the two ways to copy, a batch at a time.
+/// One size in one direction: the two copy methods, one batch at a time.
 class Contest {
  public:
   Contest(const MappedBuffer& buffer, HostBuffer* host, measure::RawKind kind, Direction direction,
@@ -64,7 +64,7 @@ class Contest {
                [&](std::size_t) { has_copied = measure::raw_load(kind_, host_, mapping_, size_bytes_, iterations); }) /
            static_cast<double>(iterations);
     }
-    GDRKIT_TOOL_ASSERT(has_copied, "the raw loop refused this size");
+    GDRKIT_TOOL_ASSERT(has_copied, "the raw loop does not support this size");
     return ns;
   }
 
@@ -81,13 +81,14 @@ class Contest {
   Rotation rotation_;
 };
 
-/// Iterations that take about `batch_ns`, from the faster of a few single copies.
+/// Number of iterations that take about `batch_ns`, from the faster of a few single copies.
 std::size_t calibrate(Contest* contest, double batch_ns) {
   double once_ns = contest->run_library(1);
   for (int repeat = 0; repeat < 3; ++repeat) once_ns = std::min(once_ns, contest->run_library(1));
   const auto fitting = static_cast<std::size_t>(batch_ns / std::max(once_ns, 1.0));
   const std::size_t first = std::clamp<std::size_t>(fitting, 1, most_iterations);
-  // A single copy's time is mostly the clock's for the smallest sizes: the second look uses a whole batch.
+  // For the smallest sizes the time of a single copy is mostly that of the clock, so the second estimate uses a whole
+  // batch.
   const double each_ns = contest->run_library(first);
   return std::clamp<std::size_t>(static_cast<std::size_t>(batch_ns / std::max(each_ns, 1.0)), 1, most_iterations);
 }
@@ -96,7 +97,7 @@ std::uint8_t pattern_byte(std::size_t position, std::uint8_t salt) {
   return static_cast<std::uint8_t>(position * 131 + (position >> 8) * 29 + salt);
 }
 
-/// Proof that both ways copy what they are timed for. Not timed.
+/// Verifies that both methods copy correctly. Not timed.
 void check_content(platform::Device* device, std::uint64_t address, HostBuffer* host, Contest* contest,
                    Direction direction, std::size_t size_bytes) {
   const std::size_t span = std::max(size_bytes, rotation_bytes);

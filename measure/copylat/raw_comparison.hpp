@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RawComparison: the library's copies beside raw loops on the same mapping, in interleaved rounds.
+// RawComparison: the library's copies compared with raw loops on the same mapping, in interleaved rounds.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@
 
 namespace gdrkit::measure::copylat {
 
-/// Each round: one batch of the library's copies and one of the raw loop, in turns first.
+/// Each round: one batch of the library's copies and one of the raw loop, alternating in order.
 struct RawRow {
   Direction direction = Direction::to_device;
   std::size_t size_bytes = 0;
   std::size_t iterations = 0;      ///< in a batch
-  std::vector<double> library_ns;  ///< for one copy, a value a round
+  std::vector<double> library_ns;  ///< of one copy, one value per round
   std::vector<double> raw_ns;
   double library_median_ns = 0;
   double raw_median_ns = 0;
 
   [[nodiscard]] double ratio() const { return library_median_ns / raw_median_ns; }
   [[nodiscard]] double difference_ns() const { return library_median_ns - raw_median_ns; }
-  /// What the library promises: 5 % or 10 ns above the raw loop, whichever is more.
+  /// The library's documented limit: 5 % or 10 ns above the raw loop, whichever is more.
   [[nodiscard]] double limit_ns() const;
   [[nodiscard]] bool is_within_limit() const { return library_median_ns <= limit_ns(); }
 };
@@ -37,11 +37,11 @@ struct RawRequest {
   measure::RawKind kind = measure::RawKind::sse41;
   std::size_t largest_bytes = 0;
   int rounds = 0;
-  double batch_ns = 0;  ///< a batch is calibrated to take about this long, and at least one copy
+  double batch_ns = 0;  ///< target time of a batch, which has at least one copy
 };
 
-/// Both directions, powers of two up to largest_bytes. `after_row` is told of each as it is done. Every copy's content
-/// is compared with what it should be, outside the timed part. Throws Failure.
+/// Both directions, powers of two up to largest_bytes. Calls `after_row` after each row. Every copy's content is
+/// verified outside the timed part. Throws Failure.
 [[nodiscard]] std::vector<RawRow> compare_with_raw(platform::Device* device, const MappedBuffer& buffer,
                                                    std::uint64_t device_address, const RawRequest& request,
                                                    const std::function<void(const RawRow&)>& after_row);

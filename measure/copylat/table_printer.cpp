@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Our own text of copylat.
+// Our own text output of copylat.
 #include <cstdio>
 
 #include "cli/interface/wrapped_text.hpp"
@@ -57,7 +57,7 @@ class TablePrinter final : public CopylatPrinter {
   void raw_ends(const CopylatReport& report) override {
     const std::size_t over = report.raw_rows_over_limit();
     std::printf("%zu of %zu sizes within the limit%s\n", report.raw.size() - over, report.raw.size(),
-                report.is_emulated ? " (emulated device: says nothing about hardware)" : "");
+                report.is_emulated ? " (emulated device: does not describe hardware)" : "");
   }
 
   void pin_cost(const PinCost& cost) override {

@@ -72,7 +72,7 @@ Clock::Clock(Counter accepted) {
   const double cost_ns = pair_cost_ns();
   if (cost_ns * system_call_ratio < overhead_ns_) {
     overhead_ns_ = cost_ns;
-    why_ = "CPUID does not promise a constant rate, but reading CLOCK_MONOTONIC is slow here";
+    why_ = "CPUID does not guarantee a constant rate, but reading CLOCK_MONOTONIC is slow here";
     return;
   }
   is_tsc_ = false;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Clock: what single operations are timed with, and what reading it costs.
+// Clock: the clock for single operations, and the cost of reading it.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,27 @@
 
 namespace gdrkit::measure {
 
-/// A batch of many operations is timed with CLOCK_MONOTONIC (stopwatch.hpp), whose two reads vanish in it. One copy of
-/// 100 ns needs less: the processor's time-stamp counter, where it runs at a constant rate, read so that neither
-/// earlier nor later instructions cross the reading. Elsewhere CLOCK_MONOTONIC serves here too.
+/// A batch of many operations is timed with CLOCK_MONOTONIC (stopwatch.hpp), whose two reads are then negligible. A
+/// single copy of 100 ns requires a cheaper clock: the processor's time-stamp counter if it runs at a constant rate,
+/// read such that neither earlier nor later instructions cross the read. Otherwise CLOCK_MONOTONIC is used.
 class Clock {
  public:
-  /// Which time-stamp counter may serve. `any`: also one whose rate CPUID does not promise to be constant, where
-  /// reading CLOCK_MONOTONIC costs several times as much, as where Linux keeps its time by an HPET. For programs that
-  /// are compared with one that reads the counter without asking.
+  /// Which time-stamp counters are accepted. `any`: also one whose rate CPUID does not guarantee to be constant, if
+  /// reading CLOCK_MONOTONIC costs several times as much, for example if Linux keeps its time by an HPET. Use it in
+  /// programs that are compared with one that reads the counter unconditionally.
   enum class Counter { constant, any };
 
-  /// Chooses and calibrates (about 20 ms). Not cheap: one for a run.
+  /// Chooses and calibrates (about 20 ms). Expensive: create one per run.
   explicit Clock(Counter accepted = Counter::constant);
 
-  /// Ticks, after everything before it has finished (loads returned, stores retired; a store fence is the caller's).
+  /// Ticks, read after all earlier work has finished (loads returned, stores retired; the caller adds a store fence).
   [[nodiscard]] std::uint64_t now() const noexcept { return is_tsc_ ? read_tsc() : read_monotonic(); }
   [[nodiscard]] double ns(std::uint64_t ticks) const noexcept { return static_cast<double>(ticks) * ns_per_tick_; }
 
   [[nodiscard]] const char* name() const noexcept { return is_tsc_ ? "tsc" : "clock_monotonic"; }
-  [[nodiscard]] const char* why() const noexcept { return why_; }  ///< a sentence
+  [[nodiscard]] const char* why() const noexcept { return why_; }  ///< the reason of the choice, a sentence
   [[nodiscard]] double ns_per_tick() const noexcept { return ns_per_tick_; }
-  /// Median of two reads with an empty operation between them. It is in every singly timed value; nothing is
+  /// Median of two reads with an empty operation between them. It is contained in every singly timed value, and not
   /// subtracted.
   [[nodiscard]] double overhead_ns() const noexcept { return overhead_ns_; }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Direction of a copy, and the addresses that a series of copies goes to.
+// Direction of a copy, and the addresses of a series of copies.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@ enum class Direction { to_device, from_device };
 }
 
 inline constexpr std::size_t line_bytes = 64;
-/// A CPU core keeps a few lines that streaming loads have fetched (measured: repeated loads of one line then take a
-/// tenth of the true time). Copies of more lines than this cannot be served from there.
+/// A CPU core keeps a few lines fetched by streaming loads (measured: repeated loads of one line then take a tenth of
+/// the true time). Copies of more lines than this cannot be served from there.
 inline constexpr std::size_t largest_rotated_bytes = 16 * line_bytes;
-/// The addresses of small copies from the device go round in this many bytes; any pinned buffer has them.
+/// The addresses of small copies from the device rotate through this many bytes, which any pinned buffer has.
 inline constexpr std::size_t rotation_bytes = 65536;
 
 /// Offset of copy number `number`. Copies to the device stay at 0; small ones from it take the next line each time.

@@ -14,13 +14,13 @@
 namespace gdrkit::measure {
 
 HostBuffer::HostBuffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
-  // The pages are touched below, where Linux can no longer refuse: it would kill a process.
+  // The pages are touched below. Linux cannot fail then, and would kill a process.
   if (const std::size_t available = platform::available_host_bytes(); size_bytes > available) {
     throw cli::Failure(cli::ExitCode::failed, "cannot allocate " + cli::size_text(size_bytes) +
                                                   " of host memory for the copies: " + cli::rough_size_text(available) +
                                                   " are available; choose a smaller size");
   }
-  // From the system and not from the heap, whose pages an earlier memory policy may have put elsewhere.
+  // Not from the heap, whose pages an earlier memory policy may have placed elsewhere.
   void* mapped =
       ::mmap(nullptr, size_bytes == 0 ? 1 : size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) throw std::bad_alloc();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HostBuffer: the host's side of a copy, in ordinary (pageable) memory.
+// HostBuffer: the host's buffer of a copy, in ordinary (pageable) memory.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,11 @@
 
 namespace gdrkit::measure {
 
-/// Page aligned, and touched by the thread that makes it: its pages lie where that thread's memory policy puts them.
+/// Page aligned, and touched by the thread that creates it: that thread's memory policy determines the place of its
+/// pages.
 class HostBuffer {
  public:
-  /// Throws Failure when the machine has not that much memory left, and std::bad_alloc.
+  /// Throws Failure if the machine has too little memory left, and std::bad_alloc.
   explicit HostBuffer(std::size_t size_bytes);
   ~HostBuffer();
   HostBuffer(const HostBuffer&) = delete;

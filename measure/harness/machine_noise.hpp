@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MachineNoise: the share of a CPU's time that other work takes, seen by a loop that only reads the clock.
+// MachineNoise: the share of a CPU's time that other work takes, measured by a loop that only reads the clock.
 #pragma once
 
 #include "measure/harness/clock.hpp"
@@ -14,7 +14,7 @@ struct MachineNoise {
   int gaps = 0;
 
   static constexpr double gap_us = 1;  ///< an undisturbed clock read takes some 10 ns; an interrupt over 1 us
-  /// On a machine that loses more than this, percentiles above p99 come from other work, not from the copy.
+  /// On a machine that loses more than this, percentiles above p99 are those of other work, not of the copy.
   static constexpr double quiet_share = 0.001;
   [[nodiscard]] bool is_quiet() const noexcept { return lost_share <= quiet_share; }
 };

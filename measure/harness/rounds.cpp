@@ -12,11 +12,11 @@ namespace {
 
 constexpr int fewest_rounds = 3;
 constexpr int calibration_looks = 3;
-/// An operation this long meets next to nothing of what its predecessor left in the caches.
+/// The state of the caches hardly affects an operation that is this long.
 constexpr double longest_settled_ns = 20e6;
 
-/// Operations that take about `batch_ns`. A single operation's time is mostly the clock's for the shortest ones, so the
-/// second look uses as many as the first one suggests.
+/// Number of operations that take about `batch_ns`. For the shortest ones the time of a single operation is mostly that
+/// of the clock, so the second estimate uses as many as the first one suggests.
 std::size_t calibrate(const Contender& contender, const RoundsRequest& request, double* each_ns) {
   const auto fitting = [&](double ns) {
     const double count = request.batch_ns / std::max(ns, 1.0);
@@ -31,14 +31,14 @@ std::size_t calibrate(const Contender& contender, const RoundsRequest& request, 
   return fitting(*each_ns);
 }
 
-/// One batch, after one operation that is not counted: the contender before left its own state in the caches, and it is
-/// always the same one.
+/// One batch after one operation that does not count: the previous contender, which is always the same one, has left
+/// its state in the caches.
 double run_settled_batch(const Contender& contender, std::size_t count, double each_ns) {
   if (each_ns < longest_settled_ns) (void)contender.run_batch(1);
   return contender.run_batch(count);
 }
 
-/// Times `count` single operations, numbered on from `first`.
+/// Times `count` single operations, numbered from `first`.
 void time_singles(const Contender& contender, std::size_t first, std::size_t count, const Clock& clock,
                   std::vector<double>* single_ns) {
   for (std::size_t number = first; number < first + count; ++number) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Rounds: several ways to do one thing, measured in turns, so that what disturbs the machine disturbs all of them.
+// Rounds: several methods measured in turns, so that disturbances of the machine affect all of them.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace gdrkit::measure {
 
-/// One of the ways that are compared. Both functions may throw; measure_rounds() passes that on.
+/// One of the compared methods. Both functions may throw; measure_rounds() passes exceptions on.
 struct Contender {
   std::string name;
-  /// Does the thing `count` times, back to back, and returns the nanoseconds one took. Takes the time itself, because
-  /// some times are taken elsewhere (by the GPU). batch_of() makes one of a plain function.
+  /// Runs the operation `count` times, back to back, and returns the nanoseconds per operation. It measures the time
+  /// itself, because some times are measured elsewhere (by the GPU). batch_of() creates it from a plain function.
   std::function<double(std::size_t count)> run_batch;
-  /// Does the thing once; `number` counts on from call to call. Empty: no percentiles of single operations.
+  /// Runs the operation once; `number` increments from call to call. Empty: no percentiles of single operations.
   std::function<void(std::size_t number)> run_once;
 };
 
@@ -27,22 +27,22 @@ struct Contender {
 
 struct RoundsRequest {
   int rounds = 21;
-  double batch_ns = 2e6;                   ///< a batch is calibrated to about this, and holds at least one operation
-  std::size_t single_operations = 0;       ///< timed one by one, for each contender in all; spread over the rounds
-  std::size_t most_operations = 1u << 20;  ///< in a batch
-  double budget_ns = 0;  ///< fewer rounds (never under 3) when all of them would take longer; 0: no limit
+  double batch_ns = 2e6;                   ///< target time of a batch, which has at least one operation
+  std::size_t single_operations = 0;       ///< timed one by one, in total per contender; distributed over the rounds
+  std::size_t most_operations = 1u << 20;  ///< maximum of a batch
+  double budget_ns = 0;  ///< reduces the rounds (to 3 at least) if all of them would take longer; 0: no limit
 };
 
 struct Measured {
   std::string name;
   std::size_t operations_per_round = 0;
   std::vector<double> round_ns;   ///< nanoseconds for one operation: the mean of each round's batch
-  std::vector<double> single_ns;  ///< of single operations, the clock's overhead included; not sorted
+  std::vector<double> single_ns;  ///< of single operations, including the clock's overhead; not sorted
 };
 
-/// Warms up, calibrates each contender, then runs the rounds; the order of the contenders turns by one each round, and
-/// each batch follows one operation of its own contender that is not counted.
-/// Singly timed operations have their place after each round's batches. Results in the order of `contenders`.
+/// Warms up, calibrates each contender, then runs the rounds. The order of the contenders rotates by one each round,
+/// and each batch follows one operation of its own contender that does not count. Singly timed operations follow each
+/// round's batches. Returns the results in the order of `contenders`.
 [[nodiscard]] std::vector<Measured> measure_rounds(const std::vector<Contender>& contenders,
                                                    const RoundsRequest& request, const Clock& clock);
 

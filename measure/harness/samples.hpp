@@ -10,7 +10,7 @@
 
 namespace gdrkit::measure {
 
-/// Middle value; the mean of the two middle ones of an even count. 0 of nothing.
+/// Middle value; for an even count the mean of the two middle ones. 0 if empty.
 [[nodiscard]] inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
@@ -18,17 +18,17 @@ namespace gdrkit::measure {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-/// Smallest value that at least `percent` of all are not above (nearest rank). 0 of nothing.
+/// Smallest value such that at least `percent` of all values are not larger (nearest rank). 0 if empty.
 [[nodiscard]] inline double percentile(std::vector<double> values, double percent) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
-  // 99.9 is no binary number: without the tiny step back, 99.9 % of 1000 would be rank 1000.
+  // 99.9 is not exact in binary: without subtracting this, 99.9 % of 1000 would be rank 1000.
   constexpr double rounding = 1e-9;
   const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(values.size()) - rounding));
   return values[std::min(values.size(), std::max<std::size_t>(rank, 1)) - 1];
 }
 
-/// Whether of `count` values some lie beyond the percentile that leaves out `beyond_permille` of a thousand. With fewer
+/// Whether `count` values are enough for a percentile that leaves out `beyond_permille` of a thousand. With fewer
 /// values it is just their maximum.
 [[nodiscard]] constexpr bool tells_percentile(std::size_t count, std::size_t beyond_permille) {
   return count * beyond_permille >= 1000;
@@ -40,9 +40,9 @@ inline constexpr std::size_t beyond_p999 = 1;
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }
 
-/// Relative standard error of the median, from the median absolute deviation: one wild round does not move it. 1.4826
-/// makes the deviation a standard deviation for a normal distribution, 1.2533 (the root of pi/2) is the price of the
-/// median over the mean. 0 of fewer than two values.
+/// Relative standard error of the median, from the median absolute deviation, which one outlier does not move. 1.4826
+/// makes the deviation a standard deviation for a normal distribution; 1.2533 (the root of pi/2) is the cost of the
+/// median compared with the mean. 0 for fewer than two values.
 [[nodiscard]] inline double noise_of_median(const std::vector<double>& values) {
   const double middle = median(values);
   if (values.size() < 2 || middle == 0) return 0;

@@ -21,7 +21,7 @@
 namespace gdrkit::measure::pplat {
 namespace {
 
-// Places in the mapped buffer and in the host's memory: each flag in a line of its own, data on a page of its own.
+// Offsets in the mapped buffer and in the host's memory: each flag in its own line, data on its own page.
 constexpr std::size_t ping_at = 0;
 constexpr std::size_t pong_at = 256;
 constexpr std::size_t end_at = 512;
@@ -31,7 +31,7 @@ void check(const base::Status& status) {
   if (!status) throw cli::Failure(cli::ExitCode::failed, status.error().text());
 }
 
-/// Drains the write-combining buffers: the flag is on its way when the CPU begins to wait for the answer.
+/// Drains the write-combining buffers: the flag is in flight when the CPU begins to wait for the reply.
 void send_stores() {
 #if defined(__x86_64__)
   _mm_sfence();
@@ -47,7 +47,7 @@ void finish_load() {
 #endif
 }
 
-/// In host memory, which both sides access: with data, release pairs with the GPU's ld.acquire.sys, acquire with its
+/// In host memory, which both sides access. With data, release pairs with the GPU's ld.acquire.sys, acquire with its
 /// st.release.sys. Both are plain moves on x86-64.
 void store_host(volatile std::uint32_t* word, std::uint32_t value) {
   std::atomic_ref(*const_cast<std::uint32_t*>(word)).store(value, std::memory_order_release);
@@ -64,7 +64,7 @@ bool MatchRequest::uses_mapping() const {
   return !is_gpu_flag_in_host || is_cpu_flag_on_device || (data_bytes != 0 && !is_data_in_host);
 }
 
-/// The CPU's accesses by the library's calls.
+/// The CPU's accesses by calls of the library.
 struct PingPongMatch::MappingSide {
   const Words& words;
 
@@ -208,7 +208,7 @@ void PingPongMatch::launch(std::size_t rounds) {
     store_host(words_.pong, 0);
   }
   store_host(words_.end, static_cast<std::uint32_t>(platform::KernelEnd::running));
-  if (words_.is_ping_mapped) (void)*words_.ping;  // a read through the bus pushes the stores before it
+  if (words_.is_ping_mapped) (void)*words_.ping;  // a read through the bus pushes earlier stores
   check(device_->fill(parameters_.state, 0, sizeof(platform::PingPongState)));
   parameters_.first = next_;
   parameters_.rounds = static_cast<std::uint32_t>(rounds);
@@ -221,19 +221,19 @@ void PingPongMatch::give_up(std::uint32_t value) {
   const bool is_there = finished.has_value() && !*finished;
   const auto end = static_cast<platform::KernelEnd>(load_host(words_.end));
   const std::string what = !finished.has_value() ? std::string("the GPU reports: ") + finished.error().text()
-                           : end == platform::KernelEnd::expired ? "its GPU kernel waited as long and gave up"
+                           : end == platform::KernelEnd::expired ? "its GPU kernel reached its own limit and ended"
                            : is_there                            ? "its GPU kernel has not ended"
                                                                  : "its GPU kernel has ended";
   stop();
-  throw NoAnswer(cli::format("the GPU did not answer round %u within %.3g s: %s", value - parameters_.first + 1,
-                             static_cast<double>(request_.limit_ns) / 1e9, what.c_str()),
-                 is_there);
+  throw NoReply(cli::format("the GPU did not reply in round %u within %.3g s: %s", value - parameters_.first + 1,
+                            static_cast<double>(request_.limit_ns) / 1e9, what.c_str()),
+                is_there);
 }
 
 template <class Side>
 void PingPongMatch::wait_for_pong(Side side, std::uint32_t value) {
-  // The emulated device's other side may need this very core. A GPU answers within a few thousand polls of a word that
-  // the CPU caches, so the clock is not read in a round that goes well; polls through the bus take 1 us each.
+  // The emulated device's other side may need this very core. A GPU replies within a few thousand polls of a cached
+  // word, so the clock is not read in a successful round; polls through the bus take 1 us each.
   const bool shares_cpu = device_->is_emulated();
   const int polls_per_clock = shares_cpu ? 64 : 16384;
   std::int64_t begin = 0;
@@ -263,7 +263,7 @@ double PingPongMatch::play_cpu_first(Side side, const Trips& trips, const Clock&
     return next_++;
   };
   for (std::size_t trip = 0; trip < trips.warm_up; ++trip) one_trip(side, next_value());
-  // Preparing the next data is no part of a round trip, so that with data each batch is one.
+  // A round trip does not include the preparation of the next data, so with data each batch has one round trip.
   const std::size_t most = content_.empty() ? most_batch_trips : 1;
   std::vector<double> batches_ns;
   for (std::size_t done = 0; done < trips.in_batches;) {
@@ -309,8 +309,8 @@ double PingPongMatch::end(std::size_t rounds) {
   const std::size_t wrong = state.mismatches + wrong_words_;
   if (wrong != 0) {
     throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("%zu of %zu words were not what the other side had written before its flag", wrong,
-                                   rounds * content_.size()));
+                       cli::format("%zu of %zu words differ from those that the other side wrote before its flag",
+                                   wrong, rounds * content_.size()));
   }
   return static_cast<double>(state.elapsed_ns) / static_cast<double>(rounds);
 }
@@ -320,7 +320,8 @@ double PingPongMatch::play(Way way, std::size_t warm_up, std::size_t count, cons
   measure::RawKind kind{};
   const bool needs_raw_loops = way == Way::raw && words_.data_bytes != 0 && words_.is_data_mapped;
   if (needs_raw_loops && !measure::widest_raw_kind(&kind)) {
-    throw cli::Failure(cli::ExitCode::cannot_run, "this CPU runs no raw loop to compare copies of data with");
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       "this CPU does not support any raw loop for comparing copies of data");
   }
   const Trips trips{warm_up, count, singles_ns == nullptr || request_.is_gpu_first ? 0 : count};
   const std::size_t rounds = trips.warm_up + trips.in_batches + trips.single;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// pplat: how long a CPU thread and a GPU kernel take to answer each other through a mapping of device memory.
+// pplat: the round-trip time between a CPU thread and a GPU kernel through a mapping of device memory.
 #include "measure/pplat/pplat.hpp"
 
 #include <algorithm>
@@ -22,9 +22,9 @@ namespace gdrkit::measure::pplat {
 namespace {
 
 constexpr int iterations_unit = 100;    // GDRCopy measures in hundreds
-constexpr double own_budget_ns = 10e9;  // of our front end: GDRCopy's tool makes all iterations
+constexpr double own_budget_ns = 10e9;  // of our front end: GDRCopy's tool always completes all iterations
 constexpr std::size_t most_data = std::size_t{1} << 30;
-constexpr std::uint64_t without_timeout_s = 3600;  // -u 0: the longest wait, so that no GPU kernel runs for ever
+constexpr std::uint64_t without_timeout_s = 3600;  // -u 0: the longest wait, which bounds the run time of a GPU kernel
 constexpr int most_round_trips = 100'000'000;
 constexpr int most_timeout_s = 86400;
 constexpr int most_blocks = 65535;
@@ -40,22 +40,21 @@ cli::CommandLine command_line(PplatOptions* options) {
   const char* complaint = "Unrecognized memory location '{}'. Valid options: gpumem, hostmem.";
   line.options = {
       {'t', "iterations", "N", &options->iterations, "round trips to measure"},
-      {'u', "timeout", "SECONDS", &options->timeout_s, "limit of each wait; 0: an hour"},
+      {'u', "timeout", "SECONDS", &options->timeout_s, "limit of each wait (0: an hour)"},
       allocation_option(&options->allocation),
-      {'s', "data-size", "SIZE", &options->data_bytes, "data written before each flag; 0: only the flag"},
-      {'B', "blocks", "N", &options->blocks, "blocks of the GPU kernel, when there is data"},
-      {'T', "threads", "N", &options->threads, "threads per block, when there is data"},
+      {'s', "data-size", "SIZE", &options->data_bytes, "data written before each flag (0: only the flag)"},
+      {'B', "blocks", "N", &options->blocks, "blocks of the GPU kernel if there is data"},
+      {'T', "threads", "N", &options->threads, "threads per block if there is data"},
       {'m', "mode", "MODE",
        cli::Choice{{"0", "1"}, &options->mode, "Invalid benchmark mode '{}'. Valid options: 0, 1."},
-       "0: the CPU writes the data, the GPU reads it; 1: the other way round"},
+       "0: the CPU writes the data, the GPU reads it; 1: reverse"},
       {'G', "gpu-flag", "PLACE", cli::Choice{places, &options->gpu_flag, complaint},
-       "where the flag that the GPU polls is: gpumem or hostmem"},
+       "place of the flag that the GPU polls: gpumem or hostmem"},
       {'C', "cpu-flag", "PLACE", cli::Choice{places, &options->cpu_flag, complaint},
-       "where the flag that the CPU polls is: gpumem or hostmem"},
-      {'D', "data", "PLACE", cli::Choice{places, &options->data, complaint}, "where the data is: gpumem or hostmem"},
+       "place of the flag that the CPU polls: gpumem or hostmem"},
+      {'D', "data", "PLACE", cli::Choice{places, &options->data, complaint}, "place of the data: gpumem or hostmem"},
       mapping_type_option(&options->mapping_type),
-      {'\0', "raw", "", &options->with_raw,
-       "compare with raw stores through the mapping in the same run; fails on a GPU above 1.05 times theirs", false},
+      {'\0', "raw", "", &options->with_raw, "compare with raw stores; fail above 1.05 times on a GPU", false},
   };
   cli::add_common_options(&line, &options->common);
   cli::add_numa_options(&line, &options->numa);
@@ -92,8 +91,7 @@ cli::NumaChoice nodes_for(cli::Front front, const PplatOptions& options) {
   if (front == cli::Front::gdrcopy) return {cli::NumaChoice::Kind::keep, {}};
   const cli::NumaChoice choice = cli::choose_nodes(options.numa);
   if (choice.kind == cli::NumaChoice::Kind::all && options.with_raw) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       "--numa all measures only round trips through the mapping; leave out --raw");
+    throw cli::Failure(cli::ExitCode::usage, "--numa all measures only round trips through the mapping; omit --raw");
   }
   return choice;
 }
@@ -112,8 +110,9 @@ class Pplat {
   Pplat(cli::Front front, const PplatOptions& options)
       : front_(front), options_(options), request_(request_of(options)), nodes_(nodes_for(front, options)) {
     if (options.with_raw && !request_.uses_mapping()) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "--raw: with both flags and the data in host memory, no access goes through the mapping");
+      throw cli::Failure(
+          cli::ExitCode::usage,
+          "--raw: with both flags and the data in host memory, no access uses the mapping; use gpumem for one of them");
     }
   }
 
@@ -230,7 +229,7 @@ class Pplat {
 
   void print_gdrcopy_result() const {
     const Measured& mapping = report_.ways.front();
-    // The GPU's clock gives one figure for all rounds of a launch.
+    // The GPU's clock returns one figure for all rounds of a launch.
     const double middle = median_ns(mapping) / 1000;
     const double least = measure::minimum(mapping.round_ns) / 1000;
     std::printf("Round-trip latency per iteration is (min) %g, (median) %g us\n", least, middle);
@@ -249,7 +248,7 @@ class Pplat {
 
 }  // namespace
 
-void print_gdrcopy_timeout(const NoAnswer& failure) {
+void print_gdrcopy_timeout(const NoReply& failure) {
   constexpr int success = 0;
   std::fflush(stdout);
   std::fprintf(stderr, "ERROR: TIMEOUT!!!\ncuStreamQuery(0) returned %s\n",
@@ -268,7 +267,7 @@ cli::ExitCode run_pplat(cli::Front front, int argc, char** argv) {
   if (front == cli::Front::gdrcopy) options.iterations = raise_iterations(options.iterations);
   try {
     return Pplat(front, options).run();
-  } catch (const NoAnswer& failure) {
+  } catch (const NoReply& failure) {
     if (front == cli::Front::gdrcopy) print_gdrcopy_timeout(failure);
     throw;
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pplat: what the front ends of the subcommand share.
+// Pplat: types and functions that the front ends of the subcommand share.
 #pragma once
 
 #include <optional>
@@ -36,11 +36,11 @@ struct PplatOptions {
   bool with_raw = false;
 };
 
-/// Round trips by each way, from interleaved rounds. round_ns holds medians of rounds, or what the GPU measured.
+/// Round trips by each method, from interleaved rounds. round_ns contains medians of rounds, or the GPU's measurements.
 struct PplatReport : ToolReport {
   std::string mapping_type;
   std::vector<Measured> ways;
-  bool is_cut_short = false;  ///< the time was up before all iterations
+  bool is_cut_short = false;  ///< the time limit was reached before all iterations
   std::optional<NumaSweep> sweep;
 
   /// Largest ratio of medians, mapping to raw, that passes on a GPU.
@@ -49,15 +49,15 @@ struct PplatReport : ToolReport {
   [[nodiscard]] bool is_within_limit() const { return ratio_to_raw() <= raw_limit; }
 };
 
-/// Median of the rounds: no clock is read inside their batches.
+/// Median of the rounds. The clock is not read inside their batches.
 [[nodiscard]] double median_ns(const Measured& measured);
 
-/// What is on each side, as text.
+/// The role of each side, as text.
 [[nodiscard]] std::string describe_match(const PplatOptions& options, const MatchRequest& request);
-/// GDRCopy's lines for a GPU that does not answer, on stderr; it aborts then, we end with 1.
-void print_gdrcopy_timeout(const NoAnswer& failure);
+/// Prints GDRCopy's lines for a GPU that does not reply to stderr. GDRCopy aborts then; gdrkit returns 1.
+void print_gdrcopy_timeout(const NoReply& failure);
 void print_pplat_table(const PplatOptions& options, const PplatReport& report);
-/// Where --json says.
+/// Writes to the destination of --json.
 void write_pplat_json(const PplatOptions& options, const PplatReport& report);
 
 }  // namespace gdrkit::measure::pplat

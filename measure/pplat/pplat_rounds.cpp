@@ -19,7 +19,7 @@ PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std
   }
   const std::int64_t begin = platform::now_ns();
   for (std::size_t round = 0; round < rounds; ++round) {
-    // What does not divide evenly is played in the first rounds.
+    // The remainder is played in the first rounds.
     const std::size_t count = iterations / rounds + (round < iterations % rounds ? 1 : 0);
     for (std::size_t turn = 0; turn < ways.size(); ++turn) {
       const std::size_t way = (turn + round) % ways.size();

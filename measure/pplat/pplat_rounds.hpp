@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Rounds of a ping-pong match, by all ways in turns.
+// Rounds of a ping-pong match, with all methods in turns.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ inline constexpr std::size_t fewest_match_rounds = 3;
 inline constexpr std::size_t match_warm_up = 20;  ///< of each round, not counted: the GPU kernel may not run yet
 
 struct PlayedRounds {
-  std::vector<Measured> ways;  ///< in the order asked for; round_ns holds what PingPongMatch::play returned
+  std::vector<Measured> ways;  ///< in the requested order; round_ns contains the results of PingPongMatch::play
   bool is_cut_short = false;   ///< the budget was used up before all iterations
 };
 
-/// `iterations` of each way, spread over the rounds; the order of the ways turns by one each round. With a budget no
-/// round begins after it, but for the fewest. `with_singles`: as many
-/// round trips again are timed one by one. Throws what the match throws.
+/// `iterations` of each method, distributed over the rounds; the order of the methods rotates by one each round. With a
+/// budget no round begins after it, except for the minimum. `with_singles`: the same number of round trips again is
+/// timed one by one. Throws the match's exceptions.
 [[nodiscard]] PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std::size_t iterations,
                                        double budget_ns, bool with_singles, const Clock& clock);
 

@@ -73,9 +73,9 @@ void print_pplat_table(const PplatOptions& options, const PplatReport& report) {
   }
   if (report.ways.size() > 1) {
     const char* verdict = report.is_within_limit() ? "within the limit" : "OVER THE LIMIT";
-    const std::string line = cli::format("ratio of medians, mapping to raw: %.4f, %s of %.2f%s", report.ratio_to_raw(),
-                                         verdict, PplatReport::raw_limit,
-                                         report.is_emulated ? " (emulated device: says nothing about hardware)" : "");
+    const std::string line =
+        cli::format("ratio of medians, mapping to raw: %.4f, %s of %.2f%s", report.ratio_to_raw(), verdict,
+                    PplatReport::raw_limit, report.is_emulated ? " (emulated device: does not describe hardware)" : "");
     std::printf("%s\n", cli::fitted(line, 2).c_str());
   }
   if (!options.common.quiet && !is_gpus) {

@@ -46,14 +46,14 @@ Table table_for(const std::string& caption) {
   return {caption, {"", "at", "A", "B", "B is worse by", "noise alone", "relative to its control"}, {}};
 }
 
-/// The points that stand out, in sentences and tables.
+/// The conspicuous points, in sentences and tables.
 class Verdict {
  public:
   Verdict(const measure::Comparison& comparison, bool is_same_machine)
       : comparison_(comparison), is_same_machine_(is_same_machine) {}
 
   [[nodiscard]] Section section() const {
-    Section section{"What stands out beyond the noise", {}};
+    Section section{"Significant changes", {}};
     const std::size_t count = comparison_.points.size();
     const Table slower = table_of(comparison_.points, &ComparedPoint::is_slower);
     const Table faster = table_of(comparison_.points, &ComparedPoint::is_faster);
@@ -120,7 +120,7 @@ Table table_of(const std::vector<const ComparedPoint*>& points, const std::strin
   return table;
 }
 
-/// The ratios of one series, over the band that noise alone does not leave.
+/// The ratios of one series, over the band of noise.
 Figure ratio_figure(const measure::Series& series, const std::string& label, std::size_t style,
                     const std::vector<const ComparedPoint*>& points) {
   Figure figure;
@@ -148,7 +148,7 @@ Figure ratio_figure(const measure::Series& series, const std::string& label, std
   return figure;
 }
 
-/// One scale for all, wide enough for a change of a tenth to look like little.
+/// One scale for all, wide enough for a change of a tenth to look small.
 void share_scale(FigureRow* row) {
   Range shared{0.8, 1.25};
   for (const Figure& figure : row->figures) {
@@ -184,8 +184,8 @@ void add_ratios(const Picture& picture, const PointsOf& points_of, Section* sect
 
 Section ratios(const measure::Result& newer, const PointsOf& points_of) {
   Section section{"Every ratio",
-                  {Paragraph{"The grey band shows how far noise alone moves one of so many points; only what leaves "
-                             "it stands out. A point with a control is judged by its ratio to the control."}}};
+                  {Paragraph{"The grey band shows how far noise alone moves one of so many points; only points outside "
+                             "it are significant. A point with a control is judged by its ratio to the control."}}};
   const Source source = source_of(newer);
   for (const Picture& picture : source.pictures) add_ratios(picture, points_of, &section);
   if (section.blocks.size() == 1) section.blocks.clear();
@@ -228,7 +228,7 @@ Chapter comparison_chapter(const measure::Result& older, const measure::Result& 
   Chapter chapter;
   chapter.heading = "B against A";
   chapter.summary = "A: gdrkit " + older.version + " on " + older.date + ". B: gdrkit " + newer.version + " on " +
-                    newer.date + ". A ratio above 1 means that B is worse, whether it takes longer or moves less.";
+                    newer.date + ". A ratio above 1 means that B is worse: it takes longer or transfers less.";
   const std::string refusal = measure::why_no_comparison(older, newer, "A");
   if (!refusal.empty()) {
     chapter.warnings.push_back(refusal);
@@ -239,7 +239,7 @@ Chapter comparison_chapter(const measure::Result& older, const measure::Result& 
     chapter.warnings.push_back("These are different machines (" + joined(machines) +
                                "): ratios compare machines, not builds.");
   const std::vector<std::string> settings = measure::setting_differences(older, newer);
-  if (!settings.empty()) chapter.warnings.push_back("What may explain a change: " + joined(settings) + ".");
+  if (!settings.empty()) chapter.warnings.push_back("Possible explanations of a change: " + joined(settings) + ".");
   const measure::Comparison comparison = measure::compare(older, newer);
   PointsOf points_of;
   for (const auto* points : {&comparison.points, &comparison.baselines}) {

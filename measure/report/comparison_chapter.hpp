@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Two results side by side as a chapter: what differs, what stands out beyond the noise, and every ratio.
+// A chapter that compares two results: their differences, changes beyond the noise, and all ratios.
 #pragma once
 
 #include "measure/report/page.hpp"

@@ -10,11 +10,11 @@
 namespace gdrkit::measure::report {
 namespace {
 
-/// The logarithm of one / other at an x, and whether it is beyond the noise.
+/// The logarithm of one / other at an x, and whether it exceeds the noise.
 struct Difference {
   double x;
   double logarithm;  ///< above 0: `one` is better
-  int winner;        ///< 1: `one`, -1: `other`, 0: the noise is larger than the difference
+  int winner;        ///< 1: `one`, -1: `other`, 0: the noise exceeds the difference
 };
 
 bool is_usable(const measure::Point& point) {
@@ -43,7 +43,7 @@ double zero_between(const Difference& a, const Difference& b) {
   return std::exp(std::log(a.x) + share * (std::log(b.x) - std::log(a.x)));
 }
 
-/// The middle one of all changes of sign from `first` to `last`, which differ in it: there is an odd number of them.
+/// The middle one of all changes of sign from `first` to `last`, which have different signs: their number is odd.
 double meeting_point(const std::vector<Difference>& all, std::size_t first, std::size_t last) {
   std::vector<double> zeros;
   for (std::size_t at = first; at < last; ++at) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";
 
-/// A character of UTF-8 at the front of a text; 0 bytes: it is none.
+/// A UTF-8 character at the start of a text; 0 bytes: invalid.
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 0;
@@ -35,7 +35,7 @@ Character first_character(std::string_view text) {
   return {code, bytes};
 }
 
-/// Control characters, marks that turn the direction of what follows, and codes that are no characters.
+/// Control characters, marks that change the direction of following text, and noncharacters.
 bool is_hidden(std::uint32_t code) {
   if (code < 0x20) return code != '\t' && code != '\n';
   return (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) ||

@@ -45,7 +45,7 @@ std::string printed(const char* pattern, double value) {
   return text.data();
 }
 
-/// To three significant digits, so that 999.7 ns climbs to the next unit before it is written.
+/// Three significant digits, so that 999.7 ns changes to the next unit before it is printed.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double parsed = std::strtod(printed("%.2e", value).c_str(), nullptr);
@@ -59,7 +59,7 @@ const Step& step_of(double value, const Step (&steps)[Count]) {
   return steps[at];
 }
 
-/// Whole bytes stay exact, in the largest unit that leaves them whole; anything else gets three significant digits.
+/// Whole bytes stay exact, in the largest unit in which they are whole; other values get three significant digits.
 std::string size_text(double bytes) {
   constexpr double longest_exact = 1e7;
   const Step* exact = nullptr;

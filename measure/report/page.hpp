@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Page: the contents of a report, as plain data. Texts are as in the documents; html/ and chart/ escape them.
+// Page: the contents of a report as plain data. Texts are as in the documents; html/ and chart/ escape them.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct Axis {
   std::string label;
   Quantity quantity = Quantity::plain;
   bool is_log = false;
-  bool is_whole = false;  ///< a count: ticks at whole numbers only
+  bool is_whole = false;  ///< a count: ticks at integers only
 };
 
 /// One point of a curve with its uncertainty, in the units of the axes.
@@ -48,16 +48,16 @@ struct Range {
   double high = 0;
 };
 
-/// Lines over x. Marks that a logarithmic axis has no place for are left out by the chart's renderer.
+/// Lines over x. The chart's renderer omits marks that a logarithmic axis cannot show.
 struct LineChart {
-  std::string title;        ///< for those who cannot see it, as is `description`
-  std::string description;  ///< what it shows, in a sentence
+  std::string title;        ///< alternative text, like `description`
+  std::string description;  ///< contents of the chart, a sentence
   Axis x;
   Axis y;
   std::vector<Curve> curves;
-  std::optional<double> reference;  ///< a line across at this y
+  std::optional<double> reference;  ///< a horizontal line at this y
   std::vector<Mark> band;           ///< shaded from low to high, behind the curves
-  std::optional<Range> y_range;     ///< shared by charts that stand side by side
+  std::optional<Range> y_range;     ///< common to charts that are side by side
 };
 
 /// A chart, and all of its figures in a table that can be unfolded.
@@ -115,7 +115,7 @@ struct Tiles {
   std::vector<Tile> tiles;
 };
 
-/// Names and what is known of them.
+/// Names and their values.
 struct Facts {
   std::vector<std::pair<std::string, std::string>> facts;
 };

@@ -19,7 +19,7 @@ bool is_alike(const measure::Series& one, const measure::Series& other) {
          (unit.quantity != Quantity::plain || one.unit == other.unit) && one.is_lower_better == other.is_lower_better;
 }
 
-/// A group with more curves than can be told apart becomes a picture a direction, then pieces in order.
+/// A group with more curves than a chart supports is split by direction, then into parts in order.
 std::vector<Picture> split(const Picture& crowd) {
   if (crowd.series.size() <= style_count) return {crowd};
   std::vector<std::string> directions;
@@ -60,7 +60,7 @@ std::string without_direction(const measure::Series& series) {
   return title.substr(0, title[at - 1] == ',' ? at - 1 : at) + title.substr(end);
 }
 
-/// Titles without the direction, if the heading names it and no title becomes empty; else the whole titles.
+/// Titles without the direction, if the heading contains it and no title becomes empty; otherwise the whole titles.
 std::vector<std::string> shortest_titles(const Picture& picture) {
   std::vector<std::string> titles;
   std::vector<std::string> shorter;
@@ -159,7 +159,7 @@ bool are_conditions_shared(const Picture& picture) {
                      [&](const measure::Series* series) { return series->conditions == picture.first().conditions; });
 }
 
-std::string untold_conditions(const measure::Series& series, std::string label) {
+std::string conditions_outside_label(const measure::Series& series, std::string label) {
   const auto lower = [](std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
     return text;
@@ -182,7 +182,7 @@ std::vector<std::string> labels_of(const Picture& picture) {
   std::vector<std::string> labels = shortest_titles(picture);
   for (const std::string& label : labels) ++uses[label];
   for (std::size_t at = 0; at < labels.size(); ++at) {
-    // Ids are unique, which titles need not be.
+    // Ids are unique; titles may not be.
     if (uses[labels[at]] > 1) labels[at] += " (" + picture.series[at]->id + ")";
   }
   return labels;

@@ -12,7 +12,7 @@
 namespace gdrkit::measure::report {
 namespace {
 
-/// Two standard errors: 95 of 100 repetitions of the run would lie inside, were the noise normal.
+/// Two standard errors: 95 of 100 repetitions of the run would be inside if the noise were normal.
 constexpr double errors_shown = 2;
 
 Curve curve_of(const measure::Series& series, const std::string& label, std::size_t style) {
@@ -20,7 +20,7 @@ Curve curve_of(const measure::Series& series, const std::string& label, std::siz
   const double factor = unit_of(series.unit).factor;
   for (const measure::Point& point : series.points) {
     const double value = point.value * factor;
-    // By a factor rather than a difference: noise of 60 % and more would reach below zero.
+    // A factor instead of a difference: noise of 60 % and more would reach below zero.
     const double factor_of_error = 1 + std::abs(point.noise) * errors_shown;
     const Range ends{value / factor_of_error, value * factor_of_error};
     curve.marks.push_back({point.x, value, std::min(ends.low, ends.high), std::max(ends.low, ends.high)});
@@ -29,8 +29,8 @@ Curve curve_of(const measure::Series& series, const std::string& label, std::siz
   return curve;
 }
 
-/// Logarithmic where values are far apart; sizes always are.
-bool wants_log(const Range& range, Quantity quantity) {
+/// Logarithmic if values are far apart; always for sizes.
+bool should_be_logarithmic(const Range& range, Quantity quantity) {
   constexpr double far_apart = 12;
   if (range.low <= 0) return false;
   return quantity == Quantity::size || range.high / far_apart >= range.low;
@@ -55,10 +55,11 @@ void choose_axes(const Picture& picture, LineChart* chart) {
   chart->y.quantity = picture.quantity();
   const std::optional<Range> x = x_range_of(*chart);
   chart->x.is_whole = chart->x.quantity == Quantity::plain && has_whole_x(chart->curves);
-  chart->x.is_log = x && (wants_log(*x, chart->x.quantity) || (chart->x.quantity == Quantity::size && x->high > 0));
+  chart->x.is_log =
+      x && (should_be_logarithmic(*x, chart->x.quantity) || (chart->x.quantity == Quantity::size && x->high > 0));
   const std::optional<Range> y = y_range_of(*chart);
-  // One zero among times must not flatten all others: it is named below the chart instead.
-  chart->y.is_log = y && (wants_log(*y, chart->y.quantity) ||
+  // A zero among times would flatten all others: it is listed below the chart instead.
+  chart->y.is_log = y && (should_be_logarithmic(*y, chart->y.quantity) ||
                           (chart->y.quantity == Quantity::time && y->low <= 0 && has_any_positive(chart->curves)));
   const char* of_better = picture.first().is_lower_better ? "lower is better" : "higher is better";
   const std::string unit = chart->y.quantity == Quantity::time        ? "time"
@@ -71,7 +72,7 @@ std::string caption_of(const Picture& picture, const LineChart& chart, const std
   std::string text;
   for (std::size_t at = 0; at < picture.series.size(); ++at) {
     const std::string conditions =
-        are_conditions_shared(picture) ? "" : untold_conditions(*picture.series[at], labels[at]);
+        are_conditions_shared(picture) ? "" : conditions_outside_label(*picture.series[at], labels[at]);
     if (!conditions.empty()) text += (text.empty() ? "" : "; ") + labels[at] + ": " + conditions;
     if (picture.series[at]->points.empty()) text += (text.empty() ? "" : "; ") + labels[at] + " has no points";
   }
@@ -123,7 +124,7 @@ Table table_by_series(const Picture& picture) {
   for (const std::vector<std::string>& row : by_x.rows) table.head.push_back(row.front());
   for (std::size_t at = 0; at < picture.series.size(); ++at) {
     const std::string conditions =
-        are_conditions_shared(picture) ? "" : untold_conditions(*picture.series[at], labels[at]);
+        are_conditions_shared(picture) ? "" : conditions_outside_label(*picture.series[at], labels[at]);
     std::vector<std::string> row{labels[at] + (conditions.empty() ? "" : " (" + conditions + ")")};
     for (const std::vector<std::string>& cells : by_x.rows) row.push_back(cells[at + 1].empty() ? "-" : cells[at + 1]);
     table.rows.push_back(std::move(row));
@@ -142,7 +143,7 @@ Table list_of(const Picture& picture) {
     if (series.points.empty()) table.rows.push_back({name + ": no points", "", "", "", "", "", "", ""});
     for (const measure::Point& point : series.points) {
       std::vector<std::string> row{name, written(point.x, picture.x_quantity()), value_text(series, point.value),
-                                   point.rounds.size() > 1 ? written_noise(point.noise) : "not known",
+                                   point.rounds.size() > 1 ? written_noise(point.noise) : "unknown",
                                    value_text(series, point.minimum)};
       for (double measure::Single::*field : {&measure::Single::p50, &measure::Single::p99, &measure::Single::p999}) {
         row.push_back(point.single ? value_text(series, (*point.single).*field) : "");

@@ -32,7 +32,7 @@ std::vector<measure::Result> read_all(const std::vector<std::string>& paths) {
 }
 
 void print(const std::string& html) {
-  // A disk that is full or a pipe that closed; the program's end would call it ok.
+  // A full disk or a closed pipe, which would otherwise go unnoticed.
   if (std::fwrite(html.data(), 1, html.size(), stdout) != html.size() || std::fflush(stdout) != 0) {
     throw cli::Failure(cli::ExitCode::failed, "gdrkit report: cannot write the page to stdout");
   }
@@ -43,26 +43,25 @@ void print(const std::string& html) {
 void check(const ReportOptions& options, bool is_terminal) {
   if (options.inputs.empty()) {
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit report: name at least one result, such as 'gdrkit bench --json' writes\n"
+                       "gdrkit report: no result given; use files written by 'gdrkit bench --json', for example\n"
                        "Try: gdrkit report --help");
   }
   for (const std::string& input : options.inputs) {
     if (options.json.is_in_file() && cli::are_one_file(input, options.json.path)) {
       throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit report: " + input + " is an input, which --json would replace; name another file");
+                         "gdrkit report: " + input + " is an input, which --json would replace; give another file");
     }
   }
   if (options.output.empty()) {
     if (!is_terminal || options.json.is_on_stdout()) return;
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit report: standard output is a terminal, and the page is HTML; name a file with -o, or "
-                       "redirect stdout");
+                       "gdrkit report: cannot write HTML to a terminal; give a file with -o, or redirect stdout");
   }
   for (const std::string& input : options.inputs) {
     std::error_code error;
     if (std::filesystem::equivalent(input, options.output, error)) {
       throw cli::Failure(cli::ExitCode::usage, "gdrkit report: " + options.output +
-                                                   " is an input, which the page would replace; name another file");
+                                                   " is an input, which the page would replace; give another file");
     }
   }
 }
@@ -72,17 +71,14 @@ cli::ExitCode run_report(cli::Front front, int argc, char** argv) {
   cli::CommandLine line;
   line.name = "report";
   line.uses_device = false;
-  line.summary =
-      "Makes one HTML page of one or several results; compares two of them, of which the first is the older one.";
+  line.summary = "Writes one HTML page of one or several results; compares two of them, the older one first.";
   line.example =
       "gdrkit report bench.json -o bench.html\n"
       "  gdrkit report --title \"Before and after\" old.json new.json -o change.html\n"
       "  gdrkit bench --json | gdrkit report - >bench.html";
-  line.operands = {&options.inputs, "RESULT...",
-                   "results that the tools wrote with --json (schema version 2); - is standard input"};
+  line.operands = {&options.inputs, "RESULT...", "results written by --json (schema 2); - for stdin"};
   line.options = {
-      {'o', "output", "FILE", &options.output,
-       "write the page to FILE, whole or not at all (default: standard output)"},
+      {'o', "output", "FILE", &options.output, "write the page to FILE (default: standard output)"},
       {'t', "title", "TEXT", &options.title, "heading of the page"},
       cli::json_option(&options.json, "measure/report/README.md"),
   };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// report: results as a page for people.
+// report: results as a human-readable page.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct ReportOptions {
   cli::DocumentOption json;
 };
 
-/// Throws Failure(usage) when there is no input, when the page would replace an input, or would fill a terminal.
+/// Throws Failure(usage) if there is no input, or if the page would replace an input or fill a terminal.
 void check(const ReportOptions& options, bool is_terminal);
 
 }  // namespace gdrkit::measure::report

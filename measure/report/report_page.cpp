@@ -36,7 +36,7 @@ std::vector<std::string> warnings_of(const measure::Result& result) {
   if (!result.is_ok) warnings.emplace_back("The tool reported that this run failed.");
   if (result.noise && !result.noise->is_quiet()) {
     warnings.emplace_back(
-        "The machine was not quiet: p99 and above come from other work on the machine, not from the operation.");
+        "The machine was not quiet: p99 and above are those of other work on the machine, not of the operation.");
   }
   if (result.place && !result.place->advice.empty()) warnings.push_back(result.place->advice);
   return warnings;
@@ -65,7 +65,7 @@ Page page_of(const std::vector<measure::Result>& results, const std::string& tit
   page.title = !title.empty() ? title
                : is_one       ? "gdrkit " + results.front().tool
                               : "gdrkit: " + counted(results.size(), "result") + " side by side";
-  // The order of the arguments says which is the older one; for more than two nothing says which pairs matter.
+  // The order of the arguments identifies the older one. For more than two it is unclear which pairs matter.
   if (results.size() == 2) page.chapters.push_back(comparison_chapter(results[0], results[1]));
   if (results.size() > 2) page.summary = "Results are compared only when there are exactly two.";
   for (std::size_t at = 0; at < results.size(); ++at) {

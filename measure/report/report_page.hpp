@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Results as a Page: a chapter a document, and one that compares them if there are two.
+// Results as a Page: a chapter per document, and one that compares them if there are two.
 #pragma once
 
 #include <string>

@@ -8,12 +8,12 @@
 namespace gdrkit::measure::report {
 
 void add_pictures(Source* source, Chapter* chapter, const std::string& heading, const std::string& introduction,
-                  const std::function<bool(const Picture&)>& wants) {
+                  const std::function<bool(const Picture&)>& should_take) {
   Section section{heading, {}};
   if (!introduction.empty()) section.blocks.emplace_back(Paragraph{introduction});
   const std::size_t before = section.blocks.size();
   for (Picture& picture : source->pictures) {
-    if (picture.is_shown || picture.is_matrix() || !wants(picture)) continue;
+    if (picture.is_shown || picture.is_matrix() || !should_take(picture)) continue;
     picture.is_shown = true;
     section.blocks.push_back(block_of(picture, heading_of(picture)));
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a section of a report is: a function that adds itself to the chapter if the document has something for it.
+// A section of a report: a function that adds itself to the chapter if the document has data for it.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,14 @@ namespace gdrkit::measure::report {
 #include "measure/report/report_sections.def"
 #undef GDRKIT_REPORT_SECTION
 
-/// Shows every picture that `wants` it and that no earlier section showed, as charts or lists, under the heading.
+/// Shows every picture that `should_take` accepts and that no earlier section showed, as charts or lists, under the
+/// heading.
 void add_pictures(Source* source, Chapter* chapter, const std::string& heading, const std::string& introduction,
-                  const std::function<bool(const Picture&)>& wants);
+                  const std::function<bool(const Picture&)>& should_take);
 
 /// Copies over sizes, with neither the GPU nor the bus kept busy.
 [[nodiscard]] bool is_plain_copy(const Picture& picture);
-/// Any of its series ran beside a GPU or a bus that was kept busy.
+/// Whether any of its series ran with a busy GPU or bus.
 [[nodiscard]] bool is_busy(const Picture& picture);
 
 }  // namespace gdrkit::measure::report

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Result: what one run measured, in one schema for all tools; docs/result-schema.md explains each field.
+// Result: the measurements of one run, in one schema for all tools; docs/result-schema.md explains each field.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace gdrkit::measure {
 
-/// Of operations that were timed one by one, in the series' unit, the clock's overhead included.
+/// Statistics of operations that were timed one by one, in the series' unit, including the clock's overhead.
 struct Single {
   std::size_t count = 0;
   double minimum = 0;
@@ -32,23 +32,24 @@ struct Point {
   double noise = 0;         ///< relative standard error of `value`
   double minimum = 0;       ///< of `rounds`
   std::size_t operations_per_round = 0;
-  std::vector<double> rounds;  ///< a value a round, in the series' unit
+  std::vector<double> rounds;  ///< one value per round, in the series' unit
   std::optional<Single> single;
 };
 
 struct Series {
-  std::string id;     ///< unique in a document and the same in every run of the same options: comparisons match by it
+  std::string id;     ///< unique in a document and the same in every run with the same options: comparisons match by it
   std::string group;  ///< series of one group belong into one picture
-  std::string title;  ///< for people
+  std::string title;  ///< human-readable
   std::string operation;                          ///< "copy", "pin", "map", "ping_pong", ...
   std::string direction;                          ///< "to_device", "from_device", "device_to_device" or ""
   std::string method;                             ///< "mapping", "raw", "memcpy_pageable", ...
-  std::map<std::string, std::string> conditions;  ///< what differs from a plain run: "threads": "4", "gpu": "busy"
+  std::map<std::string, std::string> conditions;  ///< differences from a plain run: "threads": "4", "gpu": "busy"
   std::string x_name;                             ///< "size_bytes", "threads", "source_gpu"
   std::string y_name;                             ///< "" unless the points have y
   std::string unit;                               ///< "ns", "us", "GB/s", "MiB/s"
   bool is_lower_better = true;
-  std::string control;  ///< id of the series measured in the same rounds that machine noise moves alike; "" if none
+  std::string
+      control;  ///< id of the series measured in the same rounds, which machine noise affects equally; "" if none
   std::vector<Point> points;
 };
 
@@ -63,7 +64,7 @@ struct Result : cli::DocumentHead {
   std::optional<ClockDescription> clock;
   std::optional<MachineNoise> noise;
   std::map<std::string, std::string> settings;  ///< copy kernels, mapping type, allocation, options that matter
-  std::vector<std::string> notes;               ///< sentences for the reader: what was left out and why
+  std::vector<std::string> notes;               ///< sentences for the reader: omissions and their reasons
   std::vector<Series> series;
   bool is_ok = true;
 };
@@ -71,7 +72,7 @@ struct Result : cli::DocumentHead {
 [[nodiscard]] ClockDescription describe(const Clock& clock);
 /// A point of a series in `unit_ns` nanoseconds ("us": 1000).
 [[nodiscard]] Point make_point(double x, const Measured& measured, double unit_ns);
-/// A point from one value a round.
+/// A point from one value per round.
 [[nodiscard]] Point make_point(double x, std::vector<double> rounds, std::size_t operations_per_round);
 /// Two measurements of one point as one: the rounds of both, and the single operations of the first.
 [[nodiscard]] Point merged(const Point& first, const Point& second);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The JSON of results as values, for tools that add fields of their own. Slow to compile: for *_json.cpp files alone.
+// The JSON of results as values, for tools that add their own fields. Slow to compile: include it only in *_json.cpp
+// files.
 #pragma once
 
 #include "cli/interface/json_document.hpp"
@@ -10,7 +11,7 @@ namespace gdrkit::measure {
 
 using cli::Json;
 
-/// Everything but `ok`, which to_json_text() adds last.
+/// Everything except `ok`, which to_json_text() adds last.
 [[nodiscard]] Json head_json(const Result& result);
 [[nodiscard]] Json series_json(const std::vector<Series>& series);
 

@@ -10,7 +10,7 @@
 
 namespace gdrkit::measure {
 
-/// What is wrong with a file, and where in it: an error message.
+/// The fault of a file and its position: an error message.
 class BadResult : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -18,9 +18,9 @@ class BadResult : public std::runtime_error {
 
 /// One JSON document, indented, ending in a newline.
 [[nodiscard]] std::string to_json_text(const Result& result);
-/// Checks every field it reads. `name`: of the text in the error message. Throws BadResult.
+/// Validates every field that it reads. `name`: of the text in the error message. Throws BadResult.
 [[nodiscard]] Result result_from_json(const std::string& text, const std::string& name);
-/// Of a file of at most 256 MiB. Throws BadResult, also when it cannot be read.
+/// Reads a file of at most 256 MiB. Throws BadResult, also if it cannot be read.
 [[nodiscard]] Result read_result(const std::string& path);
 
 }  // namespace gdrkit::measure

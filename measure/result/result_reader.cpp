@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t largest_file_bytes = std::size_t{256} << 20;
 
-/// Also bounds what has no size of its own: a device, a pipe.
+/// Also limits files without a size: a device, a pipe.
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw BadResult("cannot open " + path + ": " + std::generic_category().message(errno));
@@ -66,7 +66,7 @@ class Node {
     return static_cast<int>(value);
   }
   [[nodiscard]] std::size_t count() const {
-    constexpr double largest = 9e15;  // a double still counts by ones here
+    constexpr double largest = 9e15;  // a double still represents every integer here
     const double value = number();
     if (value != std::floor(value) || value < 0 || value > largest) complain("should be a count");
     return static_cast<std::size_t>(value);
@@ -184,7 +184,9 @@ Result result_from_json(const std::string& text, const std::string& name) {
   }
   read_head(root, &result);
   if (!root.has("series")) {
-    throw BadResult(name + " is an output of '" + result.tool +
+    throw BadResult(name +
+                    "' that contains no series: use output of the tools that measure, such as 'gdrkit bench --json'" +
+                    result.tool +
                     "' that holds no series: the tools that measure, such as "
                     "'gdrkit bench --json', write them");
   }

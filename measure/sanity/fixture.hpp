@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Fixture: the steps that sanity tests share; each ends the test when it does not succeed.
+// Fixture: steps that sanity tests share; each ends the test if it fails.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace gdrkit::measure::sanity {
 
-/// 256 KiB and a little: more than one GPU page, and not a whole number of them.
+/// Slightly more than 256 KiB: more than one GPU page, and not a whole number of them.
 inline constexpr std::size_t usual_bytes = 256 * 1024 + 16;
 inline constexpr std::size_t two_pages = 2 * GPU_PAGE_SIZE;
 inline constexpr std::size_t four_pages = 4 * GPU_PAGE_SIZE;
@@ -24,7 +24,7 @@ inline constexpr std::size_t four_pages = 4 * GPU_PAGE_SIZE;
 [[nodiscard]] std::unique_ptr<platform::Device> open_device(const Environment& environment);
 
 using Bytes = std::vector<std::uint8_t>;
-/// Bytes without a short period; another seed shares next to nothing with it.
+/// Bytes without a short period. Patterns of different seeds have almost nothing in common.
 [[nodiscard]] Bytes pattern(std::size_t size_bytes, unsigned seed);
 
 void write_device(platform::Device* device, std::uint64_t address, const Bytes& bytes);
@@ -33,7 +33,7 @@ void make_current(platform::Device* device);
 /// Index of the first byte that differs, or the size.
 [[nodiscard]] std::size_t first_difference(const std::uint8_t* left, const std::uint8_t* right, std::size_t size_bytes);
 
-/// gdr_open that succeeds, closed with the object unless close() was called.
+/// A successful gdr_open, closed by the destructor unless close() was called.
 class Context {
  public:
   Context();
@@ -42,7 +42,7 @@ class Context {
   Context& operator=(const Context&) = delete;
   operator gdr_t() const noexcept { return context_; }  // NOLINT: stands for the handle in every call
   void close();
-  /// Forgets the handle without closing it.
+  /// Drops the handle without closing it.
   void abandon() noexcept { context_ = nullptr; }
 
  private:
@@ -58,12 +58,12 @@ class Context {
 
 [[nodiscard]] bool is_persistent(gdr_t context);
 
-/// Whether a one-byte load (or store) there raises SIGSEGV or SIGBUS. Not for two threads at once. To be asked before
-/// anything is allocated: what was unmapped may be given out again.
+/// Whether a one-byte load (or store) there raises SIGSEGV or SIGBUS. Not thread-safe. Call it before allocating
+/// anything, because an unmapped address may be reused.
 [[nodiscard]] bool load_faults(const volatile std::uint8_t* address);
 [[nodiscard]] bool store_faults(volatile std::uint8_t* address);
 
-/// What the CPU's stores to a write-combining mapping still hold back has left it afterwards.
+/// On return, all CPU stores to write-combining mappings have left the CPU's buffers.
 void flush_write_combining() noexcept;
 
 }  // namespace gdrkit::measure::sanity

@@ -34,7 +34,7 @@ namespace {
 
 }  // namespace
 
-void Talk::meet() {
+void Talk::synchronize() {
   send('m');
   (void)receive<char>();
 }
@@ -53,7 +53,7 @@ void Talk::end_as_the_other_did() const {
   int status = 0;
   const bool has_status = helper_ > 0 && ::waitpid(helper_, &status, 0) == helper_;
   if (has_status && WIFEXITED(status) && WEXITSTATUS(status) == exit_waived) ::_exit(exit_waived);
-  fail(cli::format("the other process of this test is gone (wait status %d)", status));
+  fail(cli::format("the other process of this test has ended (wait status %d)", status));
 }
 
 HelperProcess::HelperProcess(const std::function<void(Talk*)>& body) {
@@ -75,7 +75,7 @@ void HelperProcess::wait() {
   int status = 0;
   SANITY_CHECK(::waitpid(child_, &status, 0) == child_, "waitpid: %s", std::strerror(errno));
   child_ = -1;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == exit_waived) ::_exit(exit_waived);  // its reason was told
+  if (WIFEXITED(status) && WEXITSTATUS(status) == exit_waived) ::_exit(exit_waived);  // its reason was already reported
   SANITY_CHECK(!WIFSIGNALED(status), "the helper process was ended by signal %d", WTERMSIG(status));
   SANITY_CHECK(WEXITSTATUS(status) == exit_passed, "the helper process ended with %d", WEXITSTATUS(status));
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HelperProcess: a second process of a test, and the talk between the two.
+// HelperProcess: a second process of a test, and the communication between the two.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace gdrkit::measure::sanity {
 
-/// One end of a socket pair. Both calls end the test when the other side is gone; if that was the helper, with its
+/// One end of a socket pair. Both calls end the test if the other side has ended; if that was the helper, with its
 /// verdict.
 class Talk {
  public:
@@ -29,8 +29,8 @@ class Talk {
     receive_bytes(&value, sizeof(value));
     return value;
   }
-  /// The two meet: neither goes on before both have called it.
-  void meet();
+  /// Barrier: neither side continues before both have called it.
+  void synchronize();
 
  private:
   void send_bytes(const void* bytes, std::size_t size_bytes);
@@ -41,8 +41,8 @@ class Talk {
   pid_t helper_;  // -1 in the helper itself
 };
 
-/// Forks; the child runs `body` and exits with 0 if it returns. Its checks end it like a test's and so make wait() end
-/// the test. It belongs to the test's process group.
+/// Forks; the child runs `body` and exits with 0 if it returns. Failed checks end the child like a test, so that wait()
+/// ends the test. The child belongs to the test's process group.
 class HelperProcess {
  public:
   explicit HelperProcess(const std::function<void(Talk*)>& body);
@@ -50,9 +50,9 @@ class HelperProcess {
   HelperProcess& operator=(const HelperProcess&) = delete;
 
   [[nodiscard]] Talk& talk() noexcept { return talk_; }
-  /// The child ended well: fails the test otherwise, waives it if the child did.
+  /// Waits for the child. Fails the test if the child failed, and waives it if the child did.
   void wait();
-  /// Ends it without warning, and waits for that.
+  /// Kills the child and waits for its end.
   void kill();
 
  private:

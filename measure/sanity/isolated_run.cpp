@@ -26,7 +26,7 @@ constexpr useconds_t look_interval_us = 1000;
 
 [[noreturn]] void run_child(const std::function<void()>& body, int reason_pipe) {
   ::setpgid(0, 0);
-  // A test must not outlive a tool that was interrupted.
+  // A test must not outlive an interrupted tool.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   set_reason_descriptor(reason_pipe);
   try {
@@ -41,7 +41,7 @@ constexpr useconds_t look_interval_us = 1000;
   ::_exit(exit_passed);
 }
 
-/// The child's wait status, or -1 when the time was up and it was killed.
+/// The child's wait status, or -1 if it was killed at the time limit.
 int wait_for(pid_t child, double limit_seconds, double* seconds) {
   const std::int64_t begin = platform::now_ns();
   for (;;) {
@@ -52,7 +52,7 @@ int wait_for(pid_t child, double limit_seconds, double* seconds) {
     if (ended < 0 && errno != EINTR) return -1;
     if (*seconds > limit_seconds) {
       ::kill(-child, SIGKILL);
-      ::kill(child, SIGKILL);  // in case it had not got its group yet
+      ::kill(child, SIGKILL);  // in case it has not created its group yet
       ::waitpid(child, &status, 0);
       return -1;
     }
@@ -63,7 +63,7 @@ int wait_for(pid_t child, double limit_seconds, double* seconds) {
 std::string read_reason(int descriptor) {
   std::string reason;
   std::array<char, 1024> part{};
-  // Not blocking: a descendant that left the group may still hold the other end.
+  // Non-blocking: a descendant that left the group may still have the other end open.
   ::fcntl(descriptor, F_SETFL, O_NONBLOCK);
   for (;;) {
     const ssize_t count = ::read(descriptor, part.data(), part.size());
@@ -92,7 +92,7 @@ const char* verdict_name(Verdict verdict) {
 Outcome run_isolated(const std::function<void()>& body, double limit_seconds) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {Verdict::failed, std::strerror(errno), 0};
-  std::fflush(nullptr);  // or the child would print it too
+  std::fflush(nullptr);  // otherwise the child would print it too
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
@@ -105,7 +105,7 @@ Outcome run_isolated(const std::function<void()>& body, double limit_seconds) {
     ::close(ends[0]);
     return outcome;
   }
-  ::setpgid(child, child);  // here too: whichever comes first
+  ::setpgid(child, child);  // both processes call it, because either may run first
   const int status = wait_for(child, limit_seconds, &outcome.seconds);
   ::kill(-child, SIGKILL);
   outcome.verdict = verdict_of(status);

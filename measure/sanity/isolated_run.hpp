@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// IsolatedRun: one test in a process of its own, so that a crash, a hang or a leak of it is its own.
+// IsolatedRun: runs one test in a separate process, so that its crash, hang or leak does not affect others.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ enum class Verdict { passed, failed, waived };
 
 struct Outcome {
   Verdict verdict = Verdict::failed;
-  std::string reason;  ///< why failed or waived, "" when passed
+  std::string reason;  ///< why it failed or was waived; "" if it passed
   double seconds = 0;
 };
 
-/// Forks; the child, in a process group of its own, runs `body` and passes if it returns. Exit code 2 waives, any
-/// other, a signal, or more than `limit_seconds` fails. What is left of the group afterwards is killed.
+/// Forks; the child, in its own process group, runs `body` and passes if it returns. Exit code 2 waives; any other
+/// code, a signal, or exceeding `limit_seconds` fails. Remaining processes of the group are killed afterwards.
 /// Failure(cannot_run) thrown by `body` waives, any other exception fails.
 [[nodiscard]] Outcome run_isolated(const std::function<void()>& body, double limit_seconds);
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Turns tests.def into the list that runs, and adds what is made for each copy kernel of the library.
+// Turns tests.def into the list of tests, and adds the tests for each copy kernel of the library.
 #include <algorithm>
 
 #include "gdrkit/gdrkit.h"
@@ -25,7 +25,7 @@ void add_for_each_copy_kernel(const char* prefix, TestFunction function, std::ve
 
 bool runs_before(const SanityTest& left, const SanityTest& right) {
   if (left.list != right.list) return left.list < right.list;
-  // GDRCopy's lists run by name; ours as they are written, by theme.
+  // GDRCopy's lists run by name; ours in the order of the file, by topic.
   return left.list != List::own && left.name < right.name;
 }
 

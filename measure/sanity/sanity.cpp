@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// sanity: runs the tests, each in a process of its own. This process itself initialises nothing of CUDA, so that every
-// test starts from nothing.
+// sanity: runs the tests, each in a separate process. This process itself initializes nothing of CUDA, so that every
+// test starts without it.
 #include "measure/sanity/sanity.hpp"
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ cli::CommandLine command_line(SanityOptions* options) {
   line.example = "gdrkit sanity --json";
   line.gdrcopy_invalid_option = "Invalid option";
   line.options = {
-      {'v', "verbose", "", &options->is_verbose, "print each test when it starts, and the reason of each failure"},
+      {'v', "verbose", "", &options->is_verbose, "print each test when it starts, and each failure's reason"},
       {'s', "no-summary", "", &options->without_summary, "print no summary"},
       {'l', "list", "", &options->is_list, "list the tests and exit"},
       {'t', "test", "NAME", &options->names, "run this test; can be repeated"},
@@ -50,24 +50,24 @@ void print_list(const std::vector<SanityTest>& tests) {
   }
 }
 
-/// What this process may not find out itself, because it must stay free of CUDA.
+/// Facts that a helper process determines, because this process must not initialize CUDA.
 struct Findings {
   cli::DeviceChoice choice;
   platform::Machine machine;
   std::string backend;
 };
 
-/// Plain text over a pipe of a helper: fields that end with a NUL each.
+/// Plain text over a pipe of a helper: NUL-terminated fields.
 Findings find_out(const SanityOptions& options) {
   constexpr std::size_t capacity = 8192;
-  struct Told {
+  struct FoundFacts {
     int is_emulated;
-    int code;  ///< of a Failure; 0 when there was none
+    int code;  ///< of a Failure; 0 if there was none
     char text[capacity];
   };
   HelperProcess helper([&](Talk* talk) {
     ::alarm(static_cast<unsigned>(options.limit_seconds));  // a driver that hangs must not hang the tool
-    Told told{};
+    FoundFacts found_facts{};
     std::string text;
     try {
       const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
@@ -75,26 +75,26 @@ Findings find_out(const SanityOptions& options) {
       const platform::Machine machine = platform::describe_machine(device.get());
       const gdr_t context = open_drop_in();
       (void)gdr_close(context);
-      told.is_emulated = choice.is_emulated ? 1 : 0;
+      found_facts.is_emulated = choice.is_emulated ? 1 : 0;
       for (const std::string& field : {choice.note, machine.gpu_name, machine.gpu_pci_address, machine.driver_version,
                                        cli::backend_names().backend}) {
         text += field + '\0';
       }
     } catch (const cli::Failure& failure) {
-      told.code = static_cast<int>(failure.code());
+      found_facts.code = static_cast<int>(failure.code());
       text = failure.what();
     }
     text.resize(std::min(text.size(), capacity - 1));
-    std::memcpy(told.text, text.data(), text.size());
-    talk->send(told);
+    std::memcpy(found_facts.text, text.data(), text.size());
+    talk->send(found_facts);
   });
-  const auto told = helper.talk().receive<Told>();
+  const auto found_facts = helper.talk().receive<FoundFacts>();
   helper.wait();
-  if (told.code != 0) throw cli::Failure(static_cast<cli::ExitCode>(told.code), told.text);
+  if (found_facts.code != 0) throw cli::Failure(static_cast<cli::ExitCode>(found_facts.code), found_facts.text);
   Findings findings;
-  findings.choice.is_emulated = told.is_emulated != 0;
+  findings.choice.is_emulated = found_facts.is_emulated != 0;
   findings.machine = platform::describe_machine(nullptr);
-  const char* field = told.text;
+  const char* field = found_facts.text;
   for (std::string* target : {&findings.choice.note, &findings.machine.gpu_name, &findings.machine.gpu_pci_address,
                               &findings.machine.driver_version, &findings.backend}) {
     *target = field;
@@ -103,7 +103,7 @@ Findings find_out(const SanityOptions& options) {
   return findings;
 }
 
-/// The named tests in their order, or all that run by default. Throws Failure for a name that no test has.
+/// The named tests in their order, or all default tests. Throws Failure for an unknown name.
 std::vector<SanityTest> select(const std::vector<SanityTest>& all, const SanityOptions& options) {
   for (const std::string& name : options.names) {
     if (std::none_of(all.begin(), all.end(), [&](const SanityTest& test) { return test.name == name; })) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Sanity: what the front ends of the subcommand share.
+// Sanity: types and functions that the front ends of the subcommand share.
 #pragma once
 
 #include <string>
@@ -37,7 +37,7 @@ struct SanityReport {
   [[nodiscard]] std::size_t count(Verdict verdict) const;
 };
 
-/// Where --json says.
+/// Writes to the destination of --json.
 void write_sanity_json(const SanityOptions& options, const SanityReport& report);
 
 }  // namespace gdrkit::measure::sanity

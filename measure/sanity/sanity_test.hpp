@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// SanityTest: one line of tests.def, or one that the library's own lists give.
+// SanityTest: one line of tests.def, or a test generated from the library's lists.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace gdrkit::measure::sanity {
 
-/// What a test is told. It runs alone in a fresh process in which nothing of CUDA or the libraries was initialised.
+/// The input of a test. It runs alone in a fresh process in which neither CUDA nor the libraries are initialized.
 struct Environment {
   bool is_emulated = false;
   int ordinal = 0;  ///< of the device
   platform::AllocationKind kind = platform::AllocationKind::cuda_malloc;
-  std::string argument;  ///< name of a copy kernel, for the tests that are made for each
+  std::string argument;  ///< name of a copy kernel, for the tests that exist for each
 };
 
 using TestFunction = void (*)(const Environment&);
 
-/// original: of GDRCopy's list, under its name. own: what that list lacks; run by default too. extended: only
-/// with -e or by name.
+/// original: in GDRCopy's list, under its name. own: missing in that list; also run by default. extended: only with -e
+/// or by name.
 enum class List { original, own, extended };
 
 struct SanityTest {
@@ -32,7 +32,8 @@ struct SanityTest {
   std::string argument;
 };
 
-/// All tests in the order they run: original by name, own as listed, extended by name. A program may bring its own.
+/// All tests in the order of execution: original by name, own as listed, extended by name. A program may define its
+/// own.
 [[nodiscard]] std::vector<SanityTest> all_tests();
 
 }  // namespace gdrkit::measure::sanity

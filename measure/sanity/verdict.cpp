@@ -11,9 +11,9 @@ namespace {
 
 int reason_descriptor = -1;
 
-void tell(const std::string& reason) noexcept {
+void write_reason(const std::string& reason) noexcept {
   if (reason_descriptor < 0) return;
-  // Short enough to be written whole; a reason that is lost leaves the verdict standing.
+  // Short enough to be written atomically. Losing the reason does not change the verdict.
   [[maybe_unused]] const ssize_t written = ::write(reason_descriptor, reason.data(), reason.size());
 }
 
@@ -22,13 +22,13 @@ void tell(const std::string& reason) noexcept {
 void set_reason_descriptor(int descriptor) noexcept { reason_descriptor = descriptor; }
 
 void waive(const std::string& reason) noexcept {
-  tell(reason);
+  write_reason(reason);
   ::_exit(exit_waived);
 }
 
 void fail(const std::string& reason) noexcept {
   std::fprintf(stderr, "%s\n", reason.c_str());
-  tell(reason);
+  write_reason(reason);
   ::_exit(exit_failed);
 }
 

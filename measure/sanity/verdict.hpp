@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How a sanity test ends: by returning it passes; these two end its process with another verdict and a reason.
+// How a sanity test ends: it passes by returning. These two functions end its process with another verdict and a
+// reason.
 #pragma once
 
 #include <string>
@@ -9,22 +10,22 @@
 
 namespace gdrkit::measure::sanity {
 
-/// Exit codes of a test's process, as GDRCopy's are.
+/// Exit codes of a test's process, the same as GDRCopy's.
 inline constexpr int exit_passed = 0;
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_waived = 2;
 
-/// Called once in a test's process: where reasons are written to. Forked children of the test inherit it.
+/// Called once in a test's process: sets the destination of reasons. Forked children of the test inherit it.
 void set_reason_descriptor(int descriptor) noexcept;
 
-/// Any thread, any child of the test: tells the reason and ends the process at once (no destructor runs: the state that
-/// failed is not to be trusted with a teardown).
+/// Callable from any thread and any child of the test. Reports the reason and ends the process immediately, without
+/// destructors: the failed state must not be used for a teardown.
 [[noreturn]] void waive(const std::string& reason) noexcept;
 [[noreturn]] void fail(const std::string& reason) noexcept;
 
 }  // namespace gdrkit::measure::sanity
 
-/// SANITY_CHECK(expression, printf format and values that say what was found)
+/// SANITY_CHECK(expression, printf format and values that describe the result)
 #define SANITY_CHECK(expression, ...)                                                                         \
   do {                                                                                                        \
     if (!(expression))                                                                                        \

@@ -9,7 +9,7 @@ namespace gdrkit::measure {
 cli::Option allocation_option(std::string* target) {
   return {'a', "allocation", "CALL",
           cli::Choice{{allocation_mem_alloc, allocation_mem_create}, target, "Unrecognized fn argument"},
-          "how the buffer is allocated: cuMemAlloc or cuMemCreate"};
+          "how to allocate the buffer: cuMemAlloc or cuMemCreate"};
 }
 
 cli::Option mapping_type_option(std::string* target) {
@@ -17,7 +17,7 @@ cli::Option mapping_type_option(std::string* target) {
           cli::Choice{{"default", "wc", "cache", "device"},
                       target,
                       "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
-          "how the CPU maps the buffer: default, wc (write-combining), cache or device"};
+          "mapping type: default, wc (write-combining), cache, device"};
 }
 
 }  // namespace gdrkit::measure

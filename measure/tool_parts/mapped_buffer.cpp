@@ -27,7 +27,7 @@ std::string call_failed(const char* call, int error) { return std::string(call) 
   throw cli::Failure(code, text + "; choose a smaller size");
 }
 
-/// Of a GPU: "; BAR1 of 0000:3b:00.0 has 128 GiB". "" where that is not known.
+/// For a GPU: "; BAR1 of 0000:3b:00.0 has 128 GiB". "" if unknown.
 std::string bar1_text(const platform::Device& device) {
   const auto address = platform::parse_pci_address(device.identity().pci_bus_id);
   const auto gpus = platform::list_nvidia_gpus("/sys");
@@ -40,7 +40,7 @@ std::string bar1_text(const platform::Device& device) {
   return "";
 }
 
-/// A pin or map for which there is no room is no defect of the program: an error message, no assertion.
+/// Lack of space for a pin or map is not a defect of the program: an error message, not an assertion.
 void check_room(const AlignedAllocation& memory, const char* verb, const char* call, int result) {
   if (result != ENOMEM && result != ENOSPC) return;
   throw cli::Failure(
@@ -70,11 +70,11 @@ AlignedAllocation::AlignedAllocation(platform::Device* device, platform::Allocat
   if (size_bytes > SIZE_MAX / 4)
     refuse_size(device, size_bytes, "the size exceeds the address space", cli::ExitCode::usage);
   rounded_bytes_ = (size_bytes + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
-  // Memory of the virtual-memory calls starts on a GPU page by itself.
+  // Memory of the virtual-memory calls always starts on a GPU page.
   const bool is_vmm = kind == platform::AllocationKind::vmm || kind == platform::AllocationKind::vmm_exportable;
   auto allocation = device->allocate(kind, is_vmm ? rounded_bytes_ : rounded_bytes_ + GPU_PAGE_OFFSET);
   if (!allocation.has_value()) {
-    // A kind that this device or driver does not have is not a failure of what is tested.
+    // A kind that this device or driver does not support is not a failure of the test.
     if (allocation.error().errno_value == EOPNOTSUPP)
       throw cli::Failure(cli::ExitCode::cannot_run, allocation.error().text());
     if (allocation.error().errno_value == ENOMEM) refuse_size(device, rounded_bytes_, allocation.error().text());
@@ -85,9 +85,9 @@ AlignedAllocation::AlignedAllocation(platform::Device* device, platform::Allocat
   }
   allocation_ = std::move(*allocation);
   address_ = (allocation_.address() + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
-  // As GDRCopy's tools do for cuMemAlloc memory, in case a copy is timed. Memory of the virtual-memory calls does not
-  // know the attribute (CUDA 13.0 answers NOT_SUPPORTED) and pools need not; the copies that are compared wait for
-  // their end by themselves.
+  // Done like in GDRCopy's tools for cuMemAlloc memory, in case a copy is timed. Memory of the virtual-memory calls
+  // does not support the attribute (CUDA 13.0 returns NOT_SUPPORTED), and pools may not. The compared copies always
+  // wait for completion.
   if (kind == platform::AllocationKind::cuda_malloc) {
     const auto synchronous = device->set_sync_memops(allocation_.address());
     GDRKIT_TOOL_ASSERT(synchronous.has_value(), synchronous.error().text());
@@ -118,10 +118,10 @@ MappedBuffer::MappedBuffer(const AlignedAllocation& memory, gdr_map_flags_t mapp
     const int map_result = gdr_map_v2(context_, handle_, &mapping_, mapped_bytes_, mapping_type);
     check_room(memory, "map", "gdr_map_v2", map_result);
     const bool is_of_no_such_type = map_result == EOPNOTSUPP && mapping_type != GDR_MAP_FLAG_DEFAULT;
-    GDRKIT_TOOL_ASSERT(map_result == 0, call_failed("gdr_map_v2", map_result) +
-                                            (is_of_no_such_type ? "\nthe backend has no mapping of this type; "
-                                                                  "leave out -M to use the type it has"
-                                                                : ""));
+    GDRKIT_TOOL_ASSERT(
+        map_result == 0,
+        call_failed("gdr_map_v2", map_result) +
+            (is_of_no_such_type ? "\nthe backend has no mapping of this type; omit -M to use its type" : ""));
     const int info_result = gdr_get_info(context_, handle_, &info_);
     GDRKIT_TOOL_ASSERT(info_result == 0, call_failed("gdr_get_info", info_result));
     page_offset_ = memory.address() - info_.va;

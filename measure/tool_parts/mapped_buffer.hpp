@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MappedBuffer: device memory, pinned and mapped through the drop-in library as its callers do it.
+// MappedBuffer: device memory, pinned and mapped through the drop-in library like in its callers.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,11 @@ namespace gdrkit::measure {
 inline constexpr const char* allocation_mem_alloc = "cuMemAlloc";
 inline constexpr const char* allocation_mem_create = "cuMemCreate";
 
-/// Device memory that starts on a GPU page, and holds at least the size rounded up to GPU pages.
+/// Device memory that starts on a GPU page, and has at least the size rounded up to GPU pages.
 class AlignedAllocation {
  public:
-  /// Throws Failure: cannot_run for a kind that the device lacks; for a size that does not fit, what there is. `device`
-  /// must outlive it.
+  /// Throws Failure: cannot_run for a kind that the device does not support; for a size that does not fit, the
+  /// available size. `device` must outlive it.
   AlignedAllocation(platform::Device* device, platform::AllocationKind kind, std::size_t size_bytes);
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
@@ -41,13 +41,13 @@ class AlignedAllocation {
 /// Of "default", "wc", "cache" and "device".
 [[nodiscard]] gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word);
 
-/// Throws Failure: GDRCopy's words, then every backend's reason.
+/// Throws Failure: GDRCopy's message, then every backend's reason.
 [[nodiscard]] gdr_t open_drop_in();
 
 /// "Cannot allocate memory (12)"
 [[nodiscard]] std::string errno_text(int error);
 
-/// One pinned and mapped buffer. Steps are apart because the tools print between them.
+/// One pinned and mapped buffer. The steps are separate because the tools print between them.
 class MappedBuffer {
  public:
   /// Opens, pins and maps all of `memory`, which must outlive it. Throws Failure.

@@ -30,7 +30,7 @@ Series series_of(const NumaQuantity& quantity) {
   return series;
 }
 
-/// Every pair with what was measured there, a vector of rounds for each quantity.
+/// Every pair with its values, a vector of rounds for each quantity.
 using Values = std::map<Pair, std::vector<std::vector<double>>>;
 
 void visit(const Pair& pair, platform::Placement* placement, std::map<Pair, std::string>* refused, Values* values,

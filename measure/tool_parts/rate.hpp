@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Rate: GB/s next to the time of a copy, where the copy is large enough for a rate to say something.
+// Rate: GB/s next to the time of a copy that is large enough for a meaningful rate.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace gdrkit::measure {
 
-/// A page: below it the time of a copy is mostly that of one access to the bus.
+/// A page: below it the time of a copy is mostly that of one bus access.
 inline constexpr std::size_t smallest_rated_bytes = 4096;
 
 /// "12.3" GB/s (10^9 bytes a second); "" for smaller copies.

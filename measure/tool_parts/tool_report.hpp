@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ToolReport: what every tool on one mapped buffer reports of its run, besides what it measured.
+// ToolReport: the conditions that every tool on one mapped buffer reports with its results.
 #pragma once
 
 #include <memory>
@@ -25,10 +25,10 @@ struct ToolReport {
   std::optional<MachineNoise> noise;
 };
 
-/// Opens the device that the options name and describes it. Prints the note on an emulated one. Throws Failure.
+/// Opens the device of the options and describes it. Prints the note on an emulated one. Throws Failure.
 [[nodiscard]] std::unique_ptr<platform::Device> open_for_report(const cli::CommonOptions& options, ToolReport* report);
 
-/// The head of a result of `tool`, of today.
+/// The head of a result of `tool`, with today's date.
 [[nodiscard]] Result result_of(const char* tool, const ToolReport& report);
 
 }  // namespace gdrkit::measure

@@ -21,12 +21,12 @@ double time_of(const Times& times, const std::string& engine, std::size_t size) 
   return time == found->second.end() ? std::numeric_limits<double>::infinity() : time->second;
 }
 
-/// Of those that are about as fast as the fastest, the one that takes the least from the program.
+/// Of the engines that are about as fast as the fastest, the one that uses the fewest resources of the program.
 std::string fastest(const Times& times, std::size_t size) {
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [engine, unused] : times) best = std::min(best, time_of(times, engine, size));
-  // Most copies by other engines need questions to CUDA; of these engines the copy engine alone takes no multiprocessor
-  // and no core.
+  // Most copies by other engines require CUDA calls. Of these engines, only the copy engine uses no multiprocessor and
+  // no core.
   if (time_of(times, "cpu", size) <= best * 1.05) return "cpu";
   for (const char* engine : {"copy_engine", "mover"}) {
     if (time_of(times, engine, size) <= best * 1.03) return engine;
@@ -39,7 +39,7 @@ std::string fastest(const Times& times, std::size_t size) {
 std::string profile_text(const std::vector<EngineTimes>& all) {
   std::string text = "gdrkit engines 1\n";
   for (EngineTimes times : all) {
-    times.cold.erase("mover");  // a launch each time
+    times.cold.erase("mover");  // requires a launch each time
     std::set<std::size_t> sizes;
     for (const auto& [engine, by_size] : times.warm) {
       for (const auto& [size, time] : by_size) sizes.insert(size);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// tune: times of every engine through the own API, and the profile made of them.
+// tune: measures every engine through the gdrkit API, and writes the profile computed from the times.
 #include "measure/tune/tune.hpp"
 
 #include <sys/stat.h>
@@ -28,29 +28,28 @@ constexpr std::size_t sizes[] = {1 * kib,   2 * kib,   3 * kib,    4 * kib,    6
                                  512 * kib, 768 * kib, 1024 * kib, 2048 * kib, 4096 * kib, 8192 * kib, 16384 * kib};
 constexpr std::size_t memory_bytes = 16384 * kib;
 constexpr double slowest_us = 2500;  // an engine that takes longer is not measured with larger sizes
-constexpr int passes = 2;            // over everything; the smaller time counts: other work comes in bursts
-constexpr int turns = 3;             // of each engine at a size, in a pass
+constexpr int passes = 2;  // over all measurements; the smaller time counts, because other work comes in bursts
+constexpr int turns = 3;   // of each engine at a size, per pass
 
-/// Copies that are timed in a turn: as many as the time allows.
+/// Number of timed copies per turn: as many as the time allows.
 struct Pace {
-  std::int64_t pause_ns;  ///< before each
+  std::int64_t pause_ns;  ///< before each copy
   std::int64_t turn_ns;
   std::size_t fewest, most;
 };
 constexpr Pace back_to_back = {0, 800'000, 1, 40};
-constexpr Pace apart = {1'000'000, 0, 2, 2};       // the mover and the lanes' helpers have gone by then
-constexpr Pace apart_once = {1'000'000, 0, 1, 1};  // for the mover, which has to be launched: never a choice
+constexpr Pace apart = {1'000'000, 0, 2, 2};       // the mover and the lanes' helpers have ended by then
+constexpr Pace apart_once = {1'000'000, 0, 1, 1};  // for the mover, which must be launched: never a choice
 
 cli::CommandLine command_line(TuneOptions* options) {
   cli::CommandLine line;
   line.name = "tune";
   line.summary =
-      "Measures the engines that copy between host and device memory, in some seconds, and keeps the fastest ones by "
+      "Measures the engines that copy between host and device memory in some seconds, and stores the fastest ones by "
       "size for mappings with engine \"automatic\".";
   line.example = "gdrkit tune --json tune.json";
-  line.options = {{'o', "output", "FILE", &options->output,
-                   "where the profile goes (default: the user's cache folder, where the library reads it)", false,
-                   false}};
+  line.options = {{'o', "output", "FILE", &options->output, "file of the profile (default: in the user's cache folder)",
+                   false, false}};
   cli::add_common_options(&line, &options->common);
   return line;
 }
@@ -74,7 +73,8 @@ class Tune {
     const AlignedAllocation memory(device_.get(), platform::AllocationKind::cuda_malloc, memory_bytes);
     auto pinned = device_->allocate(platform::AllocationKind::host, memory_bytes);
     if (!pinned)
-      throw cli::Failure(cli::ExitCode::cannot_run, std::string("no pinned host memory: ") + pinned.error().text());
+      throw cli::Failure(cli::ExitCode::cannot_run,
+                         std::string("cannot allocate pinned host memory: ") + pinned.error().text());
     const std::vector<std::byte> ordinary(memory_bytes, std::byte{1});
     hosts_[0] = {"pinned", reinterpret_cast<std::byte*>(pinned->address())};
     hosts_[1] = {"ordinary", const_cast<std::byte*>(ordinary.data())};
@@ -111,21 +111,20 @@ class Tune {
 
   [[nodiscard]] std::string own_path(const Context& context) const {
     if (report_.is_emulated) {
-      throw cli::Failure(
-          cli::ExitCode::cannot_run,
-          "cannot keep a profile of the emulated device: only GPUs have profiles; use --output FILE to write "
-          "this one to a file");
+      throw cli::Failure(cli::ExitCode::cannot_run,
+                         "cannot store a profile of the emulated device: only GPUs have profiles; use --output FILE to "
+                         "write it to a file");
     }
     char path[4096];
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);
     if (result < 0) {
-      throw cli::Failure(cli::ExitCode::cannot_run,
-                         std::string(gdrkit_last_error_detail()) + " (--output FILE names a place for the profile)");
+      throw cli::Failure(cli::ExitCode::cannot_run, std::string(gdrkit_last_error_detail()) +
+                                                        "; use --output FILE to write the profile elsewhere");
     }
     const std::string whole = path;
     const std::string folder = whole.substr(0, whole.rfind('/'));
     for (std::size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
-      ::mkdir(folder.substr(0, end).c_str(), 0700);  // where that fails, writing the file says so
+      ::mkdir(folder.substr(0, end).c_str(), 0700);  // if it fails, writing the file reports the error
       if (end == std::string::npos) return whole;
     }
   }
@@ -162,14 +161,14 @@ class Tune {
     }
   }
 
-  /// The engines in turns, so that what slows the machine for longer slows all of them alike.
+  /// Measures the engines in turns, so that longer disturbances of the machine affect all of them.
   void measure_sizes(std::vector<Way>& ways, bool is_read, std::byte* host, bool is_cold,
                      std::map<std::string, std::map<std::size_t, double>>* times) {
     for (const std::size_t size : sizes) {
       std::map<std::string, std::vector<double>> medians;
       for (int turn = 0; turn < turns; ++turn) {
         for (std::size_t number = 0; number < ways.size(); ++number) {
-          // There and back: an engine's threads, or its GPU kernel, are busy for a while after its last copy.
+          // Alternates the order: an engine's threads, or its GPU kernel, are busy for a while after its last copy.
           Way& way = ways[turn % 2 == 0 ? number : ways.size() - 1 - number];
           if (way.has_failed) continue;
           const std::map<std::size_t, double>& known = (*times)[way.engine];
@@ -205,7 +204,7 @@ class Tune {
   }
 
   static double median_of_turn(Way& way, bool is_read, std::span<std::byte> host, bool is_cold) {
-    // As a program that wrote what it sends: how fast the GPU reads depends on it (docs/design/0019).
+    // Written like a program's data: the GPU's read speed depends on it (docs/design/0019).
     std::memset(host.data(), 1, host.size());
     const Pace& pace = !is_cold ? back_to_back : way.engine == "mover" ? apart_once : apart;
     return turn_us(pace, [&] {
@@ -219,11 +218,11 @@ class Tune {
 
   template <class Once>
   static double turn_us(const Pace& pace, Once once) {
-    once();  // the host memory is as the engine's last copy left it, and the engine warm where there is no pause
+    once();  // the engine's last copy has touched the host memory, and the engine is warm unless there is a pause
     std::vector<double> times;
     const std::int64_t begin = platform::now_ns();
     while (times.size() < pace.fewest || (times.size() < pace.most && platform::now_ns() - begin < pace.turn_ns)) {
-      // Not asleep: what a core takes to wake up is no engine's time.
+      // Spins: the wake-up time of a core must not count as an engine's time.
       for (const std::int64_t pause = platform::now_ns(); platform::now_ns() - pause < pace.pause_ns;) {
       }
       times.push_back(platform::time_batch(1, [&](std::size_t) { once(); }) / 1000);

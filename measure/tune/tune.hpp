@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Tune: measures the copy library's engines on this machine and writes the profile that "automatic" follows.
+// Tune: measures the copy library's engines on this machine and writes the profile for "automatic".
 #pragma once
 
 #include <string>
@@ -21,14 +21,14 @@ struct TuneReport {
   bool is_emulated = false;
   platform::Machine machine;
   std::string backend;
-  std::vector<EngineTimes> times;  ///< with "automatic" where the profile was put into use
-  std::vector<std::string> notes;  ///< engines that cannot run here, and why
+  std::vector<EngineTimes> times;  ///< with "automatic" if the profile was installed
+  std::vector<std::string> notes;  ///< engines that cannot run here, with reasons
   std::string profile;
   std::string path;
   double seconds = 0;
 };
 
-/// Where --json says.
+/// Writes to the destination of --json.
 void write_tune_json(const TuneOptions& options, const TuneReport& report);
 
 }  // namespace gdrkit::measure::tune

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Device: the application's part (allocate, copy, synchronise) for tools, benchmarks and tests, on a GPU or emulated.
+// Device: the application's part (allocate, copy, synchronize) for tools, benchmarks and tests, on a GPU or emulated.
 #pragma once
 
 #include <cerrno>
@@ -22,8 +22,8 @@ using driver::CudaCalls;
 
 enum class AllocationKind : std::uint8_t {
   cuda_malloc = 0,     ///< cuMemAlloc
-  vmm = 1,             ///< cuMemCreate + cuMemMap, gpuDirectRDMACapable, no handle to export
-  vmm_exportable = 2,  ///< as vmm, exportable as a POSIX file descriptor
+  vmm = 1,             ///< cuMemCreate + cuMemMap, gpuDirectRDMACapable, without an exportable handle
+  vmm_exportable = 2,  ///< like vmm, exportable as a POSIX file descriptor
   pool = 3,            ///< cuMemAllocAsync, the device's default pool
   managed = 4,         ///< cuMemAllocManaged
   host = 5,            ///< cuMemAllocHost
@@ -31,15 +31,15 @@ enum class AllocationKind : std::uint8_t {
 inline constexpr AllocationKind allocation_kinds[] = {AllocationKind::cuda_malloc,    AllocationKind::vmm,
                                                       AllocationKind::vmm_exportable, AllocationKind::pool,
                                                       AllocationKind::managed,        AllocationKind::host};
-[[nodiscard]] const char* allocation_kind_name(AllocationKind kind) noexcept;  ///< "cuda_malloc" and so on
-/// What backends are asked to serve; managed and host memory are not.
+[[nodiscard]] const char* allocation_kind_name(AllocationKind kind) noexcept;  ///< "cuda_malloc" etc.
+/// Kinds that backends support; managed and host memory are not among them.
 [[nodiscard]] constexpr bool is_device_kind(AllocationKind kind) noexcept {
   return kind != AllocationKind::managed && kind != AllocationKind::host;
 }
 
 class Device;
 
-/// Memory that is freed with it. Must not outlive its Device.
+/// Memory that the destructor frees. Must not outlive its Device.
 class Allocation {
  public:
   Allocation() noexcept = default;
@@ -51,12 +51,11 @@ class Allocation {
   ~Allocation();
 
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
-  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }  ///< as asked for
-  /// What the device gave: at least size_bytes(), more for kinds with a granularity. The exact-range rule measures by
-  /// it.
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }  ///< as requested
+  /// The device's actual size: at least size_bytes(), more for kinds with a granularity. It is the limit for ranges.
   [[nodiscard]] std::size_t extent_bytes() const noexcept { return extent_bytes_; }
   [[nodiscard]] AllocationKind kind() const noexcept { return kind_; }
-  /// Frees now; empty afterwards, also after an error. Nothing to do for an empty one.
+  /// Frees now; empty afterwards, also after an error. Does nothing if empty.
   base::Status free() noexcept;
 
  private:
@@ -68,7 +67,7 @@ class Allocation {
 };
 
 struct DeviceIdentity {
-  int ordinal = 0;  ///< CUDA's, so CUDA_VISIBLE_DEVICES renumbers it
+  int ordinal = 0;  ///< CUDA's number; CUDA_VISIBLE_DEVICES changes it
   char name[256] = "";
   char pci_bus_id[24] = "";  ///< "0000:3b:00.0", lower case
   unsigned pci_domain = 0;
@@ -104,14 +103,14 @@ struct LaunchShape {
   unsigned threads = 1;  ///< in a block
 };
 
-/// Of a GPU kernel whose blocks all run at once, so that they may wait for each other.
+/// Shape of a GPU kernel whose blocks all run at once, so that they may wait for each other.
 struct CooperativeShape {
   unsigned grid[3] = {1, 1, 1};   ///< blocks
   unsigned block[3] = {1, 1, 1};  ///< threads
   unsigned shared_bytes = 0;
 };
 
-/// Where GPU code finds a variable.
+/// The location of a variable in GPU code.
 struct Symbol {
   std::uint64_t address = 0;
   std::size_t size_bytes = 0;
@@ -127,7 +126,7 @@ enum class DeviceAttribute : int {
   compute_capability_minor = 76,
 };
 
-/// Thread safe as the driver is: any thread may call anything, if the device is current there.
+/// As thread-safe as the driver: any thread may call any function if the device is current on it.
 class Device {
  public:
   virtual ~Device() = default;
@@ -136,23 +135,23 @@ class Device {
   [[nodiscard]] virtual bool is_emulated() const noexcept = 0;
   /// Makes the device's primary context current on the calling thread (opening did so on the opening thread).
   virtual base::Status make_current() noexcept = 0;
-  /// The same, and answers what was current, for leave(); see DeviceScope.
+  /// The same, and returns the previous context for leave(); see DeviceScope.
   [[nodiscard]] virtual base::Result<std::uint64_t> enter() noexcept { return std::uint64_t{0}; }
-  /// Makes current again what enter() answered on this thread.
+  /// Restores the context that enter() returned on this thread.
   virtual void leave(std::uint64_t /*before*/) noexcept {}
 
-  /// EOPNOTSUPP where device or driver lacks the kind, ENOMEM.
+  /// EOPNOTSUPP if device or driver does not support the kind, ENOMEM.
   [[nodiscard]] virtual base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept = 0;
-  /// EOPNOTSUPP where the driver cannot tell. The emulated device has this machine's memory.
+  /// EOPNOTSUPP if the driver cannot report it. For the emulated device it is this machine's memory.
   [[nodiscard]] virtual base::Result<DeviceMemory> memory() noexcept = 0;
   /// cuPointerSetAttribute(SYNC_MEMOPS): synchronous copies of this memory wait for their end.
   virtual base::Status set_sync_memops(std::uint64_t address) noexcept = 0;
 
-  /// When these three return, the bytes are where they belong: the default stream was waited for.
+  /// On return of these three the copy is complete: they wait for the default stream.
   virtual base::Status copy_to_device(std::uint64_t target, const void* source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status fill(std::uint64_t target, std::uint8_t value, std::size_t size_bytes) noexcept = 0;
-  /// Exactly one cuMemcpyHtoD or cuMemcpyDtoH, to be timed. From pageable memory without SYNC_MEMOPS the first may
+  /// Exactly one cuMemcpyHtoD or cuMemcpyDtoH, for measurements. From pageable memory without SYNC_MEMOPS the first may
   /// return before the bytes have arrived.
   virtual base::Status driver_copy_to_device(std::uint64_t target, const void* source,
                                              std::size_t size_bytes) noexcept = 0;
@@ -164,65 +163,66 @@ class Device {
                                             Stream stream) noexcept = 0;
   virtual base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
                                           Stream stream) noexcept = 0;
-  /// Between any two places the device reaches: its own memory, a peer's after enable_peer_access, mapped host memory.
+  /// Between any two addresses that the device can access: its own memory, a peer's after enable_peer_access, mapped
+  /// host memory.
   virtual base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                             Stream stream) noexcept = 0;
-  /// cuMemcpyPeerAsync from this device's memory to `peer`'s; the driver finds a way also without peer access.
+  /// cuMemcpyPeerAsync from this device's memory to `peer`'s; it also works without peer access.
   virtual base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source,
                                           std::size_t size_bytes, Stream stream) noexcept = 0;
-  /// Stores a word of 4 or 8 bytes, aligned to its size, anywhere that the device reaches: after the stream's earlier
-  /// work, which is visible to the system before the word is (cuStreamWriteValue's fence). ENOSYS where the driver
-  /// cannot.
+  /// Stores a word of 4 or 8 bytes, aligned to its size, at any address that the device can access. The store follows
+  /// the stream's earlier work, which is visible to the system before the word is (cuStreamWriteValue's fence). ENOSYS
+  /// if the driver does not support it.
   virtual base::Status store_word_async(std::uint64_t /*target*/, std::uint64_t /*value*/, std::size_t /*size_bytes*/,
                                         Stream /*stream*/) noexcept {
-    return base::fail_literal(ENOSYS, "this device has no stores in a stream");
+    return base::fail_literal(ENOSYS, "this device does not support stores in a stream");
   }
   virtual base::Status synchronize(Stream stream) noexcept = 0;
   [[nodiscard]] virtual base::Result<bool> is_finished(Stream stream) noexcept = 0;  ///< does not wait
-  /// Whether what the stream is given goes into a graph, to be done when that is launched.
+  /// Whether the stream is captured: its work goes into a graph and runs when that is launched.
   [[nodiscard]] virtual base::Result<bool> is_capturing(Stream /*stream*/) noexcept { return false; }
-  virtual base::Status synchronize_all() noexcept = 0;  ///< everything the context has been given
+  virtual base::Status synchronize_all() noexcept = 0;  ///< all work of the context
 
   [[nodiscard]] virtual base::Result<Event> create_event() noexcept = 0;  ///< with timing
   virtual base::Status destroy_event(Event event) noexcept = 0;
   virtual base::Status record(Event event, Stream stream) noexcept = 0;
   virtual base::Status synchronize(Event event) noexcept = 0;
-  /// What `stream` is given from now on starts after what `event` has recorded, of any device.
+  /// Work that is enqueued on `stream` from now on starts after the work recorded by `event`, of any device.
   virtual base::Status wait(Stream stream, Event event) noexcept = 0;
-  /// Both recorded and reached.
+  /// Both events must be recorded and complete.
   [[nodiscard]] virtual base::Result<double> elapsed_ms(Event begin, Event end) noexcept = 0;
 
-  /// `image`: whole, valid GPU code (a fat binary, a cubin, or PTX text ending in a zero byte). The driver takes its
-  /// size from the image itself. ENOEXEC when it holds nothing for this GPU. EOPNOTSUPP on the emulated device.
+  /// `image`: complete, valid GPU code (a fat binary, a cubin, or PTX text ending in a zero byte). The driver takes its
+  /// size from the image itself. ENOEXEC if it contains no code for this GPU. EOPNOTSUPP on the emulated device.
   [[nodiscard]] virtual base::Result<Module> load_module(const void* image) noexcept = 0;
   virtual base::Status unload_module(Module module) noexcept = 0;
   [[nodiscard]] virtual base::Result<Function> get_function(Module module, const char* name) noexcept = 0;
   /// The CUmodule of a CUlibrary for this GPU.
   [[nodiscard]] virtual base::Result<Module> module_of_library(void* /*library*/) noexcept {
-    return base::fail_literal(EOPNOTSUPP, "the emulated device has no libraries of GPU code");
+    return base::fail_literal(EOPNOTSUPP, "the emulated device does not support libraries of GPU code");
   }
   [[nodiscard]] virtual base::Result<Symbol> get_symbol(Module /*module*/, const char* name) noexcept {
     return base::fail(EOPNOTSUPP, "the emulated device has no GPU code with a symbol %s", name);
   }
-  /// Loads it now; else the driver may do so at the first launch, and wait there for GPU kernels that run, which may in
-  /// turn wait for this one. ENOSYS: the driver always loads at once, or only then.
+  /// Loads the function now. Otherwise the driver may load it at the first launch and wait there for running GPU
+  /// kernels, which may in turn wait for this one. ENOSYS: the driver has no choice of the time.
   virtual base::Status load_function(Function /*function*/) noexcept { return {}; }
-  /// `parameters`: a pointer to each parameter, read before this returns.
+  /// `parameters`: a pointer to each parameter; the call copies them.
   virtual base::Status launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept = 0;
   virtual base::Status launch_cooperative(Function /*function*/, const CooperativeShape& /*shape*/, Stream /*stream*/,
                                           void** /*parameters*/) noexcept {
-    return base::fail_literal(EOPNOTSUPP, "the emulated device runs no GPU code");
+    return base::fail_literal(EOPNOTSUPP, "the emulated device does not run GPU code");
   }
-  /// How many blocks of such a GPU kernel run at once.
+  /// The maximum number of blocks of such a GPU kernel that run at once.
   [[nodiscard]] virtual base::Result<int> cooperative_blocks(Function /*function*/, unsigned /*threads*/,
                                                              std::size_t /*shared_bytes*/) noexcept {
-    return base::fail_literal(EOPNOTSUPP, "the emulated device runs no GPU code");
+    return base::fail_literal(EOPNOTSUPP, "the emulated device does not run GPU code");
   }
-  /// Calls `function(argument)` on a thread of the device's in the stream's order (on the emulated device the stand-in
-  /// for GPU kernels: it runs beside the caller). It must not call into CUDA.
+  /// Calls `function(argument)` on a thread of the device in the stream's order. On the emulated device it replaces GPU
+  /// kernels and runs concurrently with the caller. It must not call CUDA.
   virtual base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept = 0;
 
-  /// The address at which GPU kernels reach memory of kind host, or registered host memory.
+  /// The address by which GPU kernels access memory of kind host, or registered host memory.
   [[nodiscard]] virtual base::Result<std::uint64_t> device_address(const void* host) noexcept = 0;
   /// Pins ordinary host memory for copies, and maps it for GPU kernels, until unregister_host.
   virtual base::Status register_host(void* host, std::size_t size_bytes) noexcept = 0;
@@ -230,7 +230,7 @@ class Device {
 
   [[nodiscard]] virtual base::Result<int> attribute(DeviceAttribute attribute) noexcept = 0;
   [[nodiscard]] virtual base::Result<bool> can_access_peer(Device& peer) noexcept = 0;
-  /// Lets this device's GPU kernels and copies address `peer`'s memory. Enabled already is no error.
+  /// Lets this device's GPU kernels and copies access `peer`'s memory. Succeeds if it is already enabled.
   virtual base::Status enable_peer_access(Device& peer) noexcept = 0;
 
  protected:
@@ -240,21 +240,21 @@ class Device {
   DeviceIdentity identity_;
 };
 
-/// "CUDA_ERROR_INVALID_VALUE" and the like; a number's text for codes that are not known.
+/// "CUDA_ERROR_INVALID_VALUE" etc.; for unknown codes the number as text.
 [[nodiscard]] const char* cuda_result_name(int result) noexcept;
 
-/// How many GPUs CUDA shows this process. The detail names the reason when there is no driver.
+/// The number of GPUs that CUDA shows to this process. The error text contains the reason if there is no driver.
 [[nodiscard]] base::Result<int> cuda_device_count() noexcept;
-/// "0000:3B:00.0" of a GPU on which nothing is opened.
+/// "0000:3B:00.0" of a GPU, without opening it.
 [[nodiscard]] base::Result<std::string> cuda_pci_bus_id(int ordinal) noexcept;
-/// Initialises CUDA, retains the primary context and makes it current here. ENODEV when there is no such device.
+/// Initializes CUDA, retains the primary context and makes it current here. ENODEV if the device does not exist.
 [[nodiscard]] base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal) noexcept;
-/// As many as GDRKIT_EMULATED_DEVICES says (1 to 16; 1 when it is not set); EINVAL when it says something else.
+/// The number in GDRKIT_EMULATED_DEVICES (1 to 16; 1 if not set); EINVAL for other values.
 [[nodiscard]] base::Result<int> emulated_device_count() noexcept;
-/// ENODEV for an ordinal there is not.
+/// ENODEV if the ordinal is out of range.
 [[nodiscard]] base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept;
 
-/// The same on given driver functions, for tests that play the driver; `calls` must outlive the device.
+/// The same with the given driver functions, for tests that emulate the driver; `calls` must outlive the device.
 [[nodiscard]] base::Result<int> cuda_device_count(const CudaCalls& calls) noexcept;
 [[nodiscard]] base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal, const CudaCalls& calls) noexcept;
 

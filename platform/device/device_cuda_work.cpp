@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What CudaDevice gives a GPU to do: GPU kernels, events, copies between devices. Drivers may lack any function of it.
+// GPU work of CudaDevice: GPU kernels, events, copies between devices. Drivers may lack any of these functions.
 #include "platform/device/device_cuda.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
 base::Status lacking(const char* call) noexcept {
-  return base::fail(ENOSYS, "this CUDA driver has no %s: it is too old for this", call);
+  return base::fail(ENOSYS, "this CUDA driver is too old: it does not have %s", call);
 }
 
-/// `call` with these arguments, if the driver has it.
+/// Calls `call` with these arguments if the driver has it.
 template <class... Parameters, class... Arguments>
 base::Status call_if_there(const char* name, int (*call)(Parameters...), Arguments... arguments) noexcept {
   return call == nullptr ? lacking(name) : check(call(arguments...), name);
@@ -62,8 +62,8 @@ base::Result<bool> CudaDevice::is_finished(Stream stream) noexcept {
 
 base::Result<bool> CudaDevice::is_capturing(Stream stream) noexcept {
   int status = 0;
-  auto asked = call_if_there("cuStreamIsCapturing", calls_.stream_is_capturing, as_pointer(stream.handle), &status);
-  if (!asked) return base::pass(asked);
+  auto called = call_if_there("cuStreamIsCapturing", calls_.stream_is_capturing, as_pointer(stream.handle), &status);
+  if (!called) return base::pass(called);
   return status != 0;
 }
 
@@ -101,18 +101,19 @@ base::Result<double> CudaDevice::elapsed_ms(Event begin, Event end) noexcept {
 
 namespace {
 
-/// While it lives, this thread may load GPU code although a stream of the process is captured, by this thread or in
-/// CU_STREAM_CAPTURE_MODE_GLOBAL: that is no work of the stream, but the driver cannot know, and would end the capture.
-class BesideCaptures {
+/// During its lifetime this thread may load GPU code although a stream of the process is captured, by this thread or in
+/// CU_STREAM_CAPTURE_MODE_GLOBAL. Loading is not work of the stream, but the driver cannot detect that and would end
+/// the capture.
+class RelaxedCaptureScope {
  public:
-  explicit BesideCaptures(const CudaCalls& calls) noexcept : calls_(calls) {
+  explicit RelaxedCaptureScope(const CudaCalls& calls) noexcept : calls_(calls) {
     is_exchanged_ = calls_.exchange_stream_capture_mode(&mode_) == 0;
   }
-  ~BesideCaptures() {
+  ~RelaxedCaptureScope() {
     if (is_exchanged_) (void)calls_.exchange_stream_capture_mode(&mode_);
   }
-  BesideCaptures(const BesideCaptures&) = delete;
-  BesideCaptures& operator=(const BesideCaptures&) = delete;
+  RelaxedCaptureScope(const RelaxedCaptureScope&) = delete;
+  RelaxedCaptureScope& operator=(const RelaxedCaptureScope&) = delete;
 
  private:
   const CudaCalls& calls_;
@@ -123,8 +124,8 @@ class BesideCaptures {
 }  // namespace
 
 base::Result<Module> CudaDevice::load_module(const void* image) noexcept {
-  if (image == nullptr) return base::fail(EINVAL, "there is no image of GPU code to load");
-  const BesideCaptures beside_captures(calls_);
+  if (image == nullptr) return base::fail(EINVAL, "cannot load GPU code: the image is empty");
+  const RelaxedCaptureScope beside_captures(calls_);
   void* module = nullptr;
   auto loaded = call_if_there("cuModuleLoadData", calls_.module_load_data, &module, image);
   if (!loaded) return base::pass(loaded);
@@ -144,7 +145,7 @@ base::Result<Function> CudaDevice::get_function(Module module, const char* name)
 }
 
 base::Status CudaDevice::load_function(Function function) noexcept {
-  const BesideCaptures beside_captures(calls_);
+  const RelaxedCaptureScope beside_captures(calls_);
   return call_if_there("cuFuncLoad", calls_.func_load, as_pointer(function.handle));
 }
 
@@ -178,9 +179,9 @@ base::Status CudaDevice::launch_cooperative(Function function, const Cooperative
 base::Result<int> CudaDevice::cooperative_blocks(Function function, unsigned threads,
                                                  std::size_t shared_bytes) noexcept {
   int on_each = 0;
-  auto asked = call_if_there("cuOccupancyMaxActiveBlocksPerMultiprocessor", calls_.occupancy, &on_each,
-                             as_pointer(function.handle), static_cast<int>(threads), shared_bytes);
-  if (!asked) return base::pass(asked);
+  auto called = call_if_there("cuOccupancyMaxActiveBlocksPerMultiprocessor", calls_.occupancy, &on_each,
+                              as_pointer(function.handle), static_cast<int>(threads), shared_bytes);
+  if (!called) return base::pass(called);
   auto multiprocessors = attribute(DeviceAttribute::multiprocessor_count);
   if (!multiprocessors) return multiprocessors;
   return on_each * *multiprocessors;
@@ -226,9 +227,9 @@ base::Result<int> CudaDevice::attribute(DeviceAttribute attribute) noexcept {
 base::Result<bool> CudaDevice::can_access_peer(Device& peer) noexcept {
   if (peer.is_emulated()) return false;
   int can = 0;
-  auto asked = call_if_there("cuDeviceCanAccessPeer", calls_.device_can_access_peer, &can, device_,
-                             static_cast<CudaDevice&>(peer).device_);
-  if (!asked) return base::pass(asked);
+  auto called = call_if_there("cuDeviceCanAccessPeer", calls_.device_can_access_peer, &can, device_,
+                              static_cast<CudaDevice&>(peer).device_);
+  if (!called) return base::pass(called);
   return can != 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Device on emulated memory. What a stream is given while a GPU kernel's stand-in occupies it waits in its order.
+// Device on emulated memory. While a host thread that replaces a GPU kernel occupies a stream, later work of the stream
+// waits in order.
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,10 +29,10 @@
 namespace gdrkit::platform {
 namespace {
 
-/// As cuMemGetAllocationGranularity answers on current GPUs.
+/// The value of cuMemGetAllocationGranularity on current GPUs.
 constexpr std::size_t vmm_granularity = std::size_t{2} << 20;
 
-/// Events are waited for by streams of other devices too, so they are not a device's own.
+/// Streams of other devices wait for events too, so events do not belong to one device.
 std::mutex events_mutex;
 std::map<std::uint64_t, std::shared_ptr<EmulatedEvent>> events;
 std::uint64_t last_event = 0;
@@ -57,7 +58,8 @@ class EmulatedDevice final : public Device {
 
   base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept override {
     const bool is_vmm = kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable;
-    const bool can_round = size_bytes <= SIZE_MAX - vmm_granularity;  // else too large in any case: never wrap to 0
+    const bool can_round =
+        size_bytes <= SIZE_MAX - vmm_granularity;  // otherwise too large in any case: must not wrap to 0
     const std::size_t extent =
         is_vmm && can_round ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
     if (kind == AllocationKind::vmm_exportable) return allocate_exportable(size_bytes, extent);
@@ -160,18 +162,18 @@ class EmulatedDevice final : public Device {
       case DeviceAttribute::multiprocessor_count:
         return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
       case DeviceAttribute::copy_engine_count: return 2;
-      default: return 0;  // it has no such thing
+      default: return 0;  // not supported
     }
   }
   base::Result<bool> can_access_peer(Device& peer) noexcept override { return peer.is_emulated() && &peer != this; }
   base::Status enable_peer_access(Device& peer) noexcept override {
     if (peer.is_emulated() && &peer != this) return {};
-    return base::fail(EINVAL, "an emulated device has no peer but another emulated one");
+    return base::fail(EINVAL, "an emulated device can only have emulated peers");
   }
 
  protected:
   base::Status free(std::uint64_t address, std::size_t, AllocationKind) noexcept override {
-    // Held over both: another thread may be given the same address in between.
+    // Held over both: otherwise another thread may get the same address in between.
     const std::lock_guard lock(exportable_mutex_);
     auto freed = driver::emulated_free(address);
     if (const auto file = exportable_.find(address); freed && file != exportable_.end()) {
@@ -182,7 +184,8 @@ class EmulatedDevice final : public Device {
   }
 
  private:
-  /// Its memory file stays open, as a handle of the driver's can be had for as long as the memory lives.
+  /// Its memory file stays open, because a handle of the driver can be obtained during the whole lifetime of the
+  /// memory.
   base::Result<Allocation> allocate_exportable(std::size_t size_bytes, std::size_t extent) noexcept {
     const std::lock_guard lock(exportable_mutex_);
     int fd = -1;
@@ -193,7 +196,7 @@ class EmulatedDevice final : public Device {
     } catch (const std::bad_alloc&) {
       ::close(fd);
       (void)driver::emulated_free(*address);
-      return base::fail_literal(ENOMEM, "out of memory while exportable memory was allocated");
+      return base::fail_literal(ENOMEM, "out of memory while allocating exportable memory");
     }
     return Allocation(this, *address, size_bytes, extent, AllocationKind::vmm_exportable);
   }
@@ -203,7 +206,7 @@ class EmulatedDevice final : public Device {
     return kind == AllocationKind::host ? driver::EmulatedKind::host : driver::EmulatedKind::device;
   }
 
-  /// The range must lie in one live allocation: a device copy past it fails, it does not crash the process.
+  /// The range must be within one live allocation: a device copy past its end fails without crashing the process.
   static base::Status check(std::uint64_t address, std::size_t size_bytes) noexcept {
     if (size_bytes == 0) return {};
     auto allocation = driver::emulated_find(address);
@@ -223,7 +226,7 @@ class EmulatedDevice final : public Device {
     const std::lock_guard lock(streams_mutex_);
     const auto found = streams_.find(stream.handle);
     if (found != streams_.end()) return found->second;
-    return base::fail(EINVAL, "there is no emulated stream %" PRIu64, stream.handle);
+    return base::fail(EINVAL, "unknown emulated stream %" PRIu64, stream.handle);
   }
 
   base::Status submit(Stream stream, std::function<void()> work) noexcept {
@@ -258,7 +261,7 @@ class EmulatedDevice final : public Device {
     const std::lock_guard lock(events_mutex);
     const auto found = events.find(event.handle);
     if (found != events.end()) return found->second;
-    return base::fail(EINVAL, "there is no emulated event %" PRIu64, event.handle);
+    return base::fail(EINVAL, "unknown emulated event %" PRIu64, event.handle);
   }
 
   /// A copy is seen by accesses through the second mapping that follow it in another thread's program once that thread
@@ -363,7 +366,7 @@ base::Status EmulatedDevice::wait(Stream stream, Event event) noexcept {
   const auto waiting = find(stream);
   if (!waiting) return base::pass(waiting);
   return guarded([&] {
-    (*waiting)->submit_beside([event = *found, number = (*found)->last_record()] { event->wait_for(number); });
+    (*waiting)->submit_to_thread([event = *found, number = (*found)->last_record()] { event->wait_for(number); });
   });
 }
 
@@ -381,7 +384,7 @@ base::Result<double> EmulatedDevice::elapsed_ms(Event begin, Event end) noexcept
 base::Status EmulatedDevice::launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept {
   const auto found = find(stream);
   if (!found) return base::pass(found);
-  return guarded([&] { (*found)->submit_beside([=] { function(argument); }); });
+  return guarded([&] { (*found)->submit_to_thread([=] { function(argument); }); });
 }
 
 }  // namespace
@@ -394,8 +397,9 @@ base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept
   const auto count = emulated_device_count();
   if (!count) return base::pass(count);
   if (ordinal < 0 || ordinal >= *count) {
-    return base::fail(ENODEV, "there is no emulated device %d; there %s %d, from number 0 on (GDRKIT_EMULATED_DEVICES)",
-                      ordinal, *count == 1 ? "is" : "are", *count);
+    return base::fail(ENODEV,
+                      "emulated device %d is out of range: the number of devices is %d (GDRKIT_EMULATED_DEVICES)",
+                      ordinal, *count);
   }
   try {
     return std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(ordinal));

@@ -12,10 +12,11 @@
 
 namespace gdrkit::platform {
 
-/// Of whole pages of one allocation. The caller closes the descriptor. EOPNOTSUPP where driver or device exports none.
+/// Exports whole pages of one allocation. The caller closes the descriptor. EOPNOTSUPP if driver or device does not
+/// support it.
 [[nodiscard]] base::Result<int> export_dmabuf(const Device& device, std::uint64_t address,
                                               std::size_t size_bytes) noexcept;
-/// The same by given driver functions, for tests that play the driver.
+/// The same with the given driver functions, for tests that emulate the driver.
 [[nodiscard]] base::Result<int> export_dmabuf(const CudaCalls& calls, std::uint64_t address,
                                               std::size_t size_bytes) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// EmulatedStream: the emulated device's order of work, and EmulatedEvent, a mark in it.
+// EmulatedStream: the order of work of the emulated device, and EmulatedEvent, a mark in it.
 #pragma once
 
 #include <atomic>
@@ -16,12 +16,13 @@
 
 namespace gdrkit::platform {
 
-/// What is recorded and what of it was reached. Shared: streams wait for it after its owner destroyed it.
+/// The records of an event and which of them were reached. Shared, because streams wait for it after its owner
+/// destroyed it.
 class EmulatedEvent {
  public:
   /// The number of a new record, to be reached later.
   std::uint64_t begin_record() noexcept;
-  void reach(std::uint64_t record) noexcept;  ///< takes the time
+  void reach(std::uint64_t record) noexcept;  ///< stores the time
   void wait_for(std::uint64_t record);
   [[nodiscard]] std::uint64_t last_record() const noexcept { return recorded_.load(std::memory_order_acquire); }
   /// CLOCK_MONOTONIC at which the last record was reached; -1 before that.
@@ -35,25 +36,26 @@ class EmulatedEvent {
   std::int64_t reached_ns_ = -1;
 };
 
-/// Runs what it is given one after the other. Short work is done by the caller when nothing is before it, as that costs
-/// no switch of threads; all else by a thread that starts with the first such work and ends with the stream.
+/// Runs its work in order. If nothing is queued, the caller runs short work itself, which avoids a thread switch. Other
+/// work runs on a thread that starts with the first such work and ends with the stream.
 class EmulatedStream {
  public:
-  /// Its thread may run on `cpus`, wherever the thread that starts it is bound to then.
+  /// Its thread may run on `cpus`, independent of the CPUs of the thread that starts it.
   explicit EmulatedStream(const base::CpuSet& cpus) : cpus_(cpus) {}
   EmulatedStream(const EmulatedStream&) = delete;
   EmulatedStream& operator=(const EmulatedStream&) = delete;
-  /// Waits for all work. In a forked child, which has no copy of the thread, leaves it.
+  /// Waits for all work. In a forked child, which has no copy of the thread, it abandons the state.
   ~EmulatedStream();
 
   /// Throws std::bad_alloc, std::system_error (no more threads).
-  void submit(std::function<void()> work);         ///< may be done when this returns
-  void submit_beside(std::function<void()> work);  ///< always on the stream's thread, beside the caller
+  void submit(std::function<void()> work);            ///< may be complete on return
+  void submit_to_thread(std::function<void()> work);  ///< always on the stream's thread, concurrently with the caller
   void synchronize();
   [[nodiscard]] bool is_finished();
 
  private:
-  /// Apart from the stream, so that a forked child can leave it whole: its locks may be held by threads it lacks.
+  /// Separate from the stream, so that a forked child can abandon it as a whole: threads that the child lacks may hold
+  /// its locks.
   struct State {
     std::mutex mutex;
     std::condition_variable changed;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NumberList: "0-3,8,10-11", as sysfs lists CPUs and nodes.
+// NumberList: "0-3,8,10-11", the format in which sysfs lists CPUs and nodes.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@
 
 namespace gdrkit::platform {
 
-/// Largest number that is believed; more would be a damaged file, and a list of them would fill the memory.
+/// Largest accepted number. A larger one means a damaged file, and its list would fill the memory.
 inline constexpr int largest_listed_number = 65535;
 
-/// The numbers, ascending, each once. "" and "\n" are an empty list. EINVAL, naming what was read, for anything else.
+/// The numbers, ascending, without duplicates. "" and "
+/// " are an empty list. EINVAL with the input for anything else.
 [[nodiscard]] base::Result<std::vector<int>> parse_number_list(std::string_view text);
-/// Of a file. ENOENT and other errors of reading name the path.
+/// Of a file. The text of ENOENT and other read errors contains the path.
 [[nodiscard]] base::Result<std::vector<int>> read_number_list(const std::string& path);
 /// "0-3,8": the shortest list of `numbers`, which must be ascending.
 [[nodiscard]] std::string to_list_text(const std::vector<int>& numbers);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NvidiaDriver: which NVIDIA driver is loaded, as its kernel module tells it.
+// NvidiaDriver: the loaded NVIDIA driver, as reported by its kernel module.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct NvidiaDriver {
   bool is_open_flavour = false;  ///< the kernel module built from published source
 };
 
-/// Text of /proc/driver/nvidia/version. EINVAL when its first line names no version.
+/// Text of /proc/driver/nvidia/version. EINVAL if its first line contains no version.
 [[nodiscard]] base::Result<NvidiaDriver> parse_nvidia_driver(std::string_view text);
 
 /// Under `proc_root` ("/proc"). ENOENT: no NVIDIA kernel module is loaded (or the container hides it).

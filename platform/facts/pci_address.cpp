@@ -10,7 +10,8 @@
 namespace gdrkit::platform {
 namespace {
 
-/// All of `text` as a hexadecimal number of at most `limit`; false otherwise (empty, a sign, "0x", rest).
+/// Parses all of `text` as a hexadecimal number of at most `limit`; returns false otherwise (empty, a sign, "0x",
+/// trailing text).
 bool parse_hex(std::string_view text, std::uint32_t limit, std::uint32_t* value) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, *value, 16);

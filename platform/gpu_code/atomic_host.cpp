@@ -11,14 +11,14 @@ namespace {
 
 base::Status check(const AtomicParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (parameters.size_bytes != 4 && parameters.size_bytes != 8) {
-    return base::fail(EINVAL, "atomic: a word has 4 or 8 bytes, not %u", parameters.size_bytes);
+    return base::fail(EINVAL, "atomic: invalid word size %u: use 4 or 8 bytes", parameters.size_bytes);
   }
   if (parameters.target == 0 || parameters.target % parameters.size_bytes != 0) {
-    return base::fail(EINVAL, "atomic: 0x%llx is no naturally aligned word",
+    return base::fail(EINVAL, "atomic: 0x%llx is not naturally aligned",
                       static_cast<unsigned long long>(parameters.target));
   }
-  if (parameters.update > AtomicUpdate::bit_xor) return base::fail(EINVAL, "atomic: there is no such update");
-  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "atomic: one thread updates the word");
+  if (parameters.update > AtomicUpdate::bit_xor) return base::fail(EINVAL, "atomic: unknown operation");
+  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "atomic: requires exactly one thread");
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 base::Status check(const BurnParameters& parameters, LaunchShape, unsigned) noexcept {
   if (parameters.scratch % 16 == 0 && parameters.scratch_bytes % 16 == 0 && parameters.scratch_bytes != 0) return {};
-  return base::fail(EINVAL, "burn: scratch memory must be multiples of 16, and not nothing");
+  return base::fail(EINVAL, "burn: the scratch memory must be a nonzero multiple of 16 bytes");
 }
 
 void play(const BurnParameters& parameters, LaunchShape) noexcept {

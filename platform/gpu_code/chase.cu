@@ -15,7 +15,7 @@ extern "C" __global__ void gdrkit_chase(const ChaseParameters parameters) {
     asm volatile("ld.relaxed.sys.global.u64 %0, [%0];" : "+l"(at)::"memory");
   }
   auto* state = reinterpret_cast<ChaseState*>(parameters.state);
-  state->last = at;  // depends on every load: when it is stored, they are done
+  state->last = at;  // depends on every load: once it is stored, they are complete
   __threadfence();
   state->elapsed_ns = clock_ns() - begin;
 }

@@ -7,13 +7,13 @@
 
 namespace gdrkit::platform {
 
-/// What chase found.
+/// The result of chase.
 struct ChaseState {
   std::uint64_t last;        ///< address reached
   std::uint64_t elapsed_ns;  ///< by the GPU's clock
 };
 
-/// Follows pointers, one load after the other: each word at an address is the next address. One thread does it.
+/// Follows pointers, one load after the other: each word at an address is the next address. Uses one thread.
 struct ChaseParameters {
   std::uint64_t start;
   std::uint64_t steps;

@@ -16,12 +16,12 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   constexpr unsigned most_threads_of_a_block = 512;
   const auto n_pes = static_cast<unsigned>(parameters.team.n_pes);
   if (parameters.operation > CollectiveOperation::reducescatter || parameters.route > CollectiveRoute::parts) {
-    return base::fail(EINVAL, "collective: there is no such operation or route");
+    return base::fail(EINVAL, "collective: unknown operation or route");
   }
   if (parameters.team.n_pes < 1 || parameters.team.pe < 0 || parameters.team.pe >= parameters.team.n_pes ||
       parameters.root >= n_pes) {
-    return base::fail(EINVAL, "collective: PE %d or root %u of a team of %d", parameters.team.pe, parameters.root,
-                      parameters.team.n_pes);
+    return base::fail(EINVAL, "collective: PE %d or root %u is out of range: the team has %d PEs", parameters.team.pe,
+                      parameters.root, parameters.team.n_pes);
   }
   if (shape.threads > most_threads_of_a_block || shape.blocks > static_cast<unsigned>(parameters.team.lanes)) {
     return base::fail(EINVAL, "collective: %u blocks of %u threads; at most %d of %u", shape.blocks, shape.threads,
@@ -35,12 +35,14 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   }
   const bool has_parts = is_broadcast && n_pes > 2 && parameters.piece_bytes != 0 && parameters.piece_bytes % 16 == 0;
   if (parameters.route == CollectiveRoute::parts && !has_parts) {
-    return base::fail(EINVAL, "collective: only a broadcast to several goes in parts, of a multiple of 16 bytes");
+    return base::fail(
+        EINVAL,
+        "collective: the route `parts` requires a broadcast to several PEs, in parts of a multiple of 16 bytes");
   }
   return {};
 }
 
-/// One lane after the other: a lane waits for the same lane of other PEs, and for others no longer than they have
+/// One lane after the other: a lane waits only for the same lane of other PEs, and for other lanes only until they have
 /// begun.
 void play(const CollectiveParameters& parameters, LaunchShape shape) noexcept {
   for (unsigned lane = 0; lane < shape.blocks; ++lane) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the GPU kernel `collective` does, written once for GPU threads and for the host thread that plays them.
+// The work of the GPU kernel `collective`, written once for GPU threads and for the host thread that emulates them.
 #pragma once
 
 #include <gdrkit/shmem_collectives.cuh>

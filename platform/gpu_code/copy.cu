@@ -6,7 +6,7 @@
 
 namespace gdrkit::platform {
 
-/// Four loads of 16 bytes are on their way before the first store: one at a time does not fill a bus.
+/// Four loads of 16 bytes are in flight before the first store: one at a time does not saturate a bus.
 extern "C" __global__ void gdrkit_copy(const CopyParameters parameters) {
   constexpr unsigned unrolled = 4;
   auto* target = reinterpret_cast<uint4*>(parameters.target);
@@ -25,7 +25,7 @@ extern "C" __global__ void gdrkit_copy(const CopyParameters parameters) {
     }
     for (; at < words; at += stride) __stcs(target + at, __ldcv(source + at));
     const std::uint64_t whole = words * sizeof(uint4);
-    if (whole + place < parameters.size_bytes) {  // the last 15 bytes at most, one a thread
+    if (whole + place < parameters.size_bytes) {  // the last 15 bytes at most, one per thread
       const auto* bytes = reinterpret_cast<const volatile unsigned char*>(parameters.source);
       reinterpret_cast<unsigned char*>(parameters.target)[whole + place] = bytes[whole + place];
     }

@@ -19,7 +19,7 @@ void play(const CopyParameters& parameters, LaunchShape) noexcept {
   for (std::uint32_t loop = 0; loop < parameters.loops; ++loop) {
     std::memcpy(reinterpret_cast<void*>(parameters.target), reinterpret_cast<const void*>(parameters.source),
                 parameters.size_bytes);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // each loop's copy is made: nothing may leave one out
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // prevents the compiler from omitting a loop's copy
   }
 }
 

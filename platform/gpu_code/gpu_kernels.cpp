@@ -9,8 +9,8 @@
 namespace gdrkit::platform {
 namespace {
 
-constexpr unsigned most_played_blocks = 1024;  // on the emulated device, where one thread plays all blocks
-constexpr unsigned most_threads = 1024;        // in a block, of every GPU that there is
+constexpr unsigned most_played_blocks = 1024;  // on the emulated device, where one thread emulates all blocks
+constexpr unsigned most_threads = 1024;        // in a block, on every existing GPU
 
 /// "NVIDIA H200 (compute capability 9.0)"
 struct GpuText {
@@ -26,7 +26,7 @@ struct GpuText {
   char text[320];
 };
 
-/// The head of a fat binary: magic, version, the head's own size, and the bytes that follow it.
+/// The head of a fat binary: magic, version, size of the head, and number of the bytes after it.
 struct FatBinaryHead {
   static constexpr std::uint32_t expected_magic = 0xba55ed50;
   std::uint32_t magic;
@@ -41,12 +41,12 @@ bool is_ptx(GpuImage image) noexcept {
          std::strstr(text, ".version") != nullptr;
 }
 
-/// cuModuleLoadData takes no size, so what is cut off must be found before it reads past the end.
+/// cuModuleLoadData takes no size, so a truncated image must be detected before the driver reads past its end.
 base::Status check_image(GpuImage image) noexcept {
   if (is_ptx(image)) return {};
   FatBinaryHead head{};
   if (image.size_bytes < sizeof head) {
-    return base::fail(ENOEXEC, "the image of GPU kernels holds %zu bytes, less than a fat binary's head",
+    return base::fail(ENOEXEC, "the image of GPU kernels has %zu bytes, less than a fat binary's head",
                       image.size_bytes);
   }
   std::memcpy(&head, image.bytes, sizeof head);
@@ -55,7 +55,7 @@ base::Status check_image(GpuImage image) noexcept {
                       head.magic);
   }
   if (head.body_bytes > image.size_bytes - std::min<std::size_t>(head.head_bytes, image.size_bytes)) {
-    return base::fail(ENOEXEC, "the image of GPU kernels is cut off: %zu bytes of the %llu that its head promises",
+    return base::fail(ENOEXEC, "the image of GPU kernels is truncated: %zu bytes of the %llu in its head",
                       image.size_bytes, static_cast<unsigned long long>(head.head_bytes + head.body_bytes));
   }
   return {};
@@ -99,8 +99,8 @@ base::Status GpuKernels::prepare(GpuKernel kernel, const GpuImages& images) noex
   if (device_->is_emulated() || loaded.is_there.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(mutex_);
   if (loaded.is_there.load(std::memory_order_relaxed)) return {};
-  // A fat binary may lack this GPU, or be too new for the driver; PTX of an old version is neither.
-  base::Status done = base::fail_literal(ENOEXEC, "there is no image");
+  // A fat binary may lack this GPU, or be too new for the driver. PTX of an old version has neither problem.
+  base::Status done = base::fail_literal(ENOEXEC, "this build contains no image");
   if (images.fat_binary.size_bytes != 0) done = load_image(kernel, images.fat_binary, &loaded);
   if (!done) done = load_image(kernel, images.ptx, &loaded);
   if (!done) return done;
@@ -115,7 +115,7 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
     const base::Error& error = module.error();
     const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
     return base::fail_vendor(error.errno_value, error.vendor_code,
-                             "the GPU kernel '%s' cannot be loaded on %s: %s; this gdrkit holds %s%sPTX for compute "
+                             "cannot load the GPU kernel '%s' on %s: %s; this gdrkit contains %s%sPTX for compute "
                              "capability 7.0 and newer, which the driver's libnvidia-ptxjitcompiler compiles",
                              gpu_kernel_name(kernel), GpuText(*device_).text, error.text(),
                              embedded_gpu_architectures(), has_machine_code ? ", and " : "");
@@ -136,8 +136,8 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
 
 base::Status GpuKernels::check_shape(GpuKernel kernel, LaunchShape shape) noexcept {
   if (shape.blocks != 0 && shape.threads != 0 && shape.threads <= most_threads) return {};
-  return base::fail(EINVAL, "%s: %u blocks of %u threads; a block has 1 to %u", gpu_kernel_name(kernel), shape.blocks,
-                    shape.threads, most_threads);
+  return base::fail(EINVAL, "%s: invalid shape of %u blocks of %u threads; a block has 1 to %u",
+                    gpu_kernel_name(kernel), shape.blocks, shape.threads, most_threads);
 }
 
 #define GDRKIT_GPU_KERNEL(name, Parameters)                      \

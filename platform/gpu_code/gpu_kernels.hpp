@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GpuKernels: the GPU kernels on one device; on the emulated one host threads do their work.
+// GpuKernels: the GPU kernels on one device; on the emulated one, host threads do their work.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace gdrkit::platform {
 
-// Whoever launches one includes its <name>_params.hpp.
+// Include <name>_params.hpp to launch one.
 #define GDRKIT_GPU_KERNEL(name, Parameters) struct Parameters;
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL
@@ -30,12 +30,12 @@ inline constexpr int gpu_kernel_count = 0
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL
     ;
-[[nodiscard]] const char* gpu_kernel_name(GpuKernel kernel) noexcept;  ///< "ping_pong" and so on
+[[nodiscard]] const char* gpu_kernel_name(GpuKernel kernel) noexcept;  ///< "ping_pong" etc.
 
 class GpuKernels {
  public:
-  /// Loads those that are named, and each other one at its first launch: a program loads what it uses. `device` must
-  /// outlive it and be current. ENOEXEC as prepare().
+  /// Loads the named GPU kernels now, and each other one at its first launch: a program loads only those that it uses.
+  /// `device` must outlive it and be current. ENOEXEC like prepare().
   template <GpuKernel... at_once>
   [[nodiscard]] static base::Result<GpuKernels> load(Device& device) noexcept {
     GpuKernels kernels(device);
@@ -45,41 +45,42 @@ class GpuKernels {
     return kernels;
   }
 
-  /// While no other thread uses `other`.
+  /// No other thread may use `other` during the move.
   GpuKernels(GpuKernels&& other) noexcept;
   GpuKernels& operator=(GpuKernels&&) = delete;
   ~GpuKernels();
 
-  /// Loads the machine code that this build holds of it for the GPU, else its PTX; once, and from any thread, also
-  /// while a stream is captured. ENOEXEC when the driver takes neither, with an error message that names the GPU: tools
-  /// then exit 77. To be called early for what others wait for: the driver may wait for all GPU kernels that run, one
-  /// of which may wait for this one in turn.
+  /// Loads the machine code of this build for the GPU, or its PTX; once, from any thread, also while a stream is
+  /// captured. ENOEXEC if the driver accepts neither, with an error message that names the GPU: tools then exit with
+  /// 77. Call it early for GPU kernels for which others wait: at a launch the driver may wait for all running GPU
+  /// kernels, one of which may in turn wait for this one.
   template <GpuKernel kernel>
   base::Status prepare() noexcept;
-  /// The same with other images. ENOEXEC also for one that is cut off, or neither a fat binary nor PTX.
+  /// The same with other images. ENOEXEC also for one that is truncated, or neither a fat binary nor PTX.
   base::Status prepare(GpuKernel kernel, const GpuImages& images) noexcept;
 
-  /// Each returns when the GPU kernel is in the stream. EINVAL for parameters that it does not take. Memory must stay
-  /// until the stream was synchronised. Thread-safe.
+  /// Returns when the GPU kernel is enqueued. EINVAL for invalid parameters. Memory must stay valid until the stream
+  /// was synchronized. Thread-safe.
 #define GDRKIT_GPU_KERNEL(name, Parameters) \
   base::Status launch(const Parameters& parameters, LaunchShape shape, Stream stream) noexcept;
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL
 
-  /// Blocks of `threads` that run at once for sure, one on each multiprocessor: as many as ping_pong takes.
+  /// Number of blocks of `threads` threads that certainly run at once, one on each multiprocessor: the maximum for
+  /// ping_pong.
   [[nodiscard]] unsigned resident_blocks() const noexcept { return resident_blocks_; }
 
  private:
   explicit GpuKernels(Device& device) noexcept;
-  /// EINVAL for what the GPU kernel does not take.
+  /// EINVAL for invalid parameters or shapes.
   template <class Parameters>
   using Check = base::Status(const Parameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept;
-  /// The same results, bounds and ends as the GPU's part.
+  /// The same results, limits and ends as the GPU's part.
   template <class Parameters>
   using Play = void(const Parameters& parameters, LaunchShape shape) noexcept;
   struct Loaded {
     std::atomic<bool> is_there = false;
-    Module module;  // handle 0: nothing to unload
+    Module module;  // handle 0: not loaded
     Function function;
   };
   template <GpuKernel kernel, class Parameters>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What device_access.cuh is to a GPU kernel, for the host thread that does its work on the emulated device.
+// The counterpart of device_access.cuh for the host thread that emulates a GPU kernel.
 #pragma once
 
 #include <sched.h>
@@ -24,7 +24,7 @@ inline void tell_end(std::uint64_t address, KernelEnd end) noexcept {
   store_release(address, static_cast<std::uint32_t>(end));
 }
 
-/// As on the GPU, but it yields the CPU between polls: the thread that it waits for may need this very core.
+/// As on the GPU, but it yields the CPU between polls: the thread for which it waits may need this very core.
 template <class Load, class Condition>
 KernelEnd wait_for(Load load, std::uint64_t address, std::uint64_t limit_ns, Condition is_there) noexcept {
   constexpr int polls_per_yield = 64;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How each <name>_host.cpp launches its GPU kernel: after the check of the parameters, on the GPU, or by a host thread
-// on the emulated device.
+// How each <name>_host.cpp launches its GPU kernel: after validating the parameters, on the GPU, or by a host thread on
+// the emulated device.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace gdrkit::platform {
 
-/// What a host function needs to play a GPU kernel; deleted by it.
+/// Arguments of the host function that emulates a GPU kernel, which deletes them.
 template <class Parameters>
 struct HostPart {
   Parameters parameters;
@@ -37,7 +37,7 @@ base::Status GpuKernels::launch_any(const Parameters& parameters, LaunchShape sh
     return device_->launch(loaded_[static_cast<std::size_t>(kernel)].function, shape, stream, pointers);
   }
   auto* part = new (std::nothrow) HostPart<Parameters>{parameters, shape, play};
-  if (part == nullptr) return base::fail(ENOMEM, "no memory for the parameters of %s", gpu_kernel_name(kernel));
+  if (part == nullptr) return base::fail(ENOMEM, "out of memory for the parameters of %s", gpu_kernel_name(kernel));
   auto launched = device_->launch_host_function(stream, &HostPart<Parameters>::run, part);
   if (!launched) delete part;
   return launched;

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-// The assembler takes the file as it is, into a section of its own, which the linker leaves out where nothing refers to
-// it. 16: the alignment of a fat binary's header is 8. The byte behind it ends a text.
+// The assembler includes the unchanged file into a separate section, which the linker drops if nothing refers to it.
+// 16: the alignment of a fat binary's header is 8. The byte after it terminates a text.
 #define GDRKIT_EMBED(symbol, file)                        \
   asm(".section .rodata." symbol                          \
       ",\"a\",@progbits\n"                                \

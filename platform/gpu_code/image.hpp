@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The GPU code in this program, an image for each GPU kernel: a fat binary where nvcc was there at build time, and PTX
-// in every build. A program holds the images that something in it refers to.
+// The GPU code in this program, an image for each GPU kernel: a fat binary if nvcc was available at build time, and PTX
+// in every build. A program contains the images to which its code refers.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@ namespace gdrkit::platform {
 /// A fat binary, or PTX as text that ends with a NUL.
 struct GpuImage {
   const void* bytes = nullptr;
-  std::size_t size_bytes = 0;  ///< the NUL included; 0: there is none
+  std::size_t size_bytes = 0;  ///< including the NUL; 0: none
 };
 
 /// Of one GPU kernel.
 struct GpuImages {
-  GpuImage fat_binary;  ///< machine code for embedded_gpu_architectures(); none in a build without nvcc
-  GpuImage ptx;         ///< which the driver compiles for its GPU: compute capability 7.0 and newer
+  GpuImage fat_binary;  ///< machine code for embedded_gpu_architectures(); empty in a build without nvcc
+  GpuImage ptx;         ///< compiled by the driver for its GPU: compute capability 7.0 and newer
 };
 
 #define GDRKIT_GPU_KERNEL(name, Parameters) [[nodiscard]] GpuImages images_of_##name() noexcept;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// litmus: two PEs write and read a few words at the same time, again and again, and count what gdrkit's memory model
-// (docs/shmem-memory-model.md) forbids.
+// litmus: two PEs repeatedly write and read a few words at the same time, and count violations of gdrkit's memory model
+// (docs/shmem-memory-model.md).
 #include "platform/gpu_code/litmus_params.hpp"
 #include "platform/gpu_code/litmus_work.cuh"
 

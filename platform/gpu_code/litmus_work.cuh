@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// LitmusWork: one group of the GPU kernel `litmus`, written once for GPU threads and for the host thread that plays
+// LitmusWork: one group of the GPU kernel `litmus`, written once for GPU threads and for the host thread that emulates
 // them.
 //
-// The writer never waits for the reader: words count rounds, so the rule is that whoever sees a flag of round r sees
-// data of round r or later. Only store_buffering meets in a barrier before each round.
+// The writer never waits for the reader. Words count rounds, so the rule is: a reader that sees a flag of round r sees
+// data of round r or later. Only store_buffering synchronizes by a barrier before each round.
 #pragma once
 
 #include <gdrkit/shmem_device.cuh>
@@ -35,13 +35,13 @@ class LitmusWork {
   }
 
  private:
-  // Words of an instance, each on a line of its own.
+  // Words of an instance, each on a separate line.
   static constexpr unsigned data_at = 0;     // data_words of them
   static constexpr unsigned flag_at = 16;    // the flag, written last
-  static constexpr unsigned ready_at = 32;   // the reader has begun
+  static constexpr unsigned ready_at = 32;   // the reader has started
   static constexpr unsigned seen_at = 48;    // the last flag that the reader saw; with no_order only
-  static constexpr unsigned answer_at = 64;  // of store_buffering: whether the other one saw an old word
-  static constexpr unsigned local_at = 80;   // what get brought; of store_buffering the own answer
+  static constexpr unsigned result_at = 64;  // for store_buffering: whether the other PE saw an old word
+  static constexpr unsigned local_at = 80;   // target of the get; for store_buffering the own result
   static constexpr unsigned data_words = 8;
   static constexpr unsigned looks_per_clock = 1024;
 
@@ -55,7 +55,7 @@ class LitmusWork {
   // The writer.
 
   GDRKIT_SHMEM_FUNCTION void write_all() {
-    // Only the thread that writes the flag, where a group has many: the others come to the first group barrier.
+    // In a large group, only the thread that writes the flag waits: the others wait at the first group barrier.
     if (group_.rank() == 0 && !wait_for(words_ + ready_at, 1)) ++found_.expired;
     if (!group_.all(found_.expired == 0)) return;
     GDRKIT_SHMEM_ROLLED
@@ -72,7 +72,7 @@ class LitmusWork {
         fill_source(round);
         shmem::put_signal(state_, target(), source(), parameters_.size_bytes, words_ + flag_at, round,
                           GDRKIT_SHMEM_SIGNAL_SET, reader(), group_);
-        group_.sync();  // the source is written again
+        group_.sync();  // the source is overwritten next
       } else {
         write_data(round);
         group_.sync();
@@ -103,7 +103,7 @@ class LitmusWork {
     for (std::uint64_t at = group_.rank(); at < bulk_words(); at += group_.size()) source()[at] = round;
     group_.sync();
   }
-  /// The call whose promise the shape tests.
+  /// The call whose guarantee the shape tests.
   GDRKIT_SHMEM_FUNCTION void order() {
     if (parameters_.shape == LitmusShape::third_word) {
       shmem::quiet(state_);
@@ -122,7 +122,7 @@ class LitmusWork {
     }
   }
 
-  // The reader. Each thread looks for itself.
+  // The reader. Each thread checks separately.
 
   GDRKIT_SHMEM_FUNCTION void read_all() {
     if (group_.rank() == 0) shmem::p<std::uint64_t>(state_, words_ + ready_at, 1, writer());
@@ -159,9 +159,9 @@ class LitmusWork {
         flag = shmem::atomic_fetch_add<std::uint64_t>(state_, words_ + flag_at, 0, reader());
         shmem::detail::fence_system();
         break;
-      // get promises data that is no older than the call, whatever was loaded before: no acquire helps it.
+      // A get returns data that is not older than the call, regardless of earlier loads: no acquire is needed.
       case LitmusShape::fresh_get: flag = shmem::g(state_, words_ + flag_at, reader()); break;
-      // As the library's waits do.
+      // Like the library's waits.
       default: flag = shmem::detail::load_polled(words_ + flag_at); shmem::detail::end_polls();
     }
     return flag;
@@ -196,41 +196,41 @@ class LitmusWork {
     return is_so;
   }
 
-  // Both write, and both read: not both may read what was before.
+  // Both write and both read: it is forbidden that both read the old value.
 
   GDRKIT_SHMEM_FUNCTION void store_buffering() {
     if (state_.pe != writer() && state_.pe != reader()) return;
     const int other = state_.pe == writer() ? reader() : writer();
     GDRKIT_SHMEM_ROLLED
     for (std::uint64_t round = 1; round <= parameters_.rounds; ++round) {
-      if (!meet()) return;
+      if (!synchronize()) return;
       if (has(LitmusMistake::no_order)) {
-        for_each_instance([&](std::uint64_t* words) { answer(words, round, other); });
-        if (!meet()) return;
+        for_each_instance([&](std::uint64_t* words) { publish_result(words, round, other); });
+        if (!synchronize()) return;
       }
       for_each_instance([&](std::uint64_t* words) {
         shmem::p(state_, words + data_at, round, other);
         if (has(LitmusMistake::none)) shmem::quiet(state_);
-        if (!has(LitmusMistake::no_order)) answer(words, round, other);
+        if (!has(LitmusMistake::no_order)) publish_result(words, round, other);
       });
-      if (!meet()) return;
+      if (!synchronize()) return;
       for_each_instance([&](std::uint64_t* words) {
-        const volatile std::uint64_t* const answers = words;
-        const bool saw_old = answers[local_at] == round;
+        const volatile std::uint64_t* const results = words;
+        const bool saw_old = results[local_at] == round;
         ++found_.looks;
         found_.raced += saw_old ? 1 : 0;
-        found_.broken += saw_old && answers[answer_at] == round ? 1 : 0;
+        found_.broken += saw_old && results[result_at] == round ? 1 : 0;
       });
     }
   }
-  /// Reads the own word, and tells both whether it was old.
-  GDRKIT_SHMEM_FUNCTION void answer(std::uint64_t* words, std::uint64_t round, int other) {
+  /// Reads the own word, and reports to both PEs whether it was old.
+  GDRKIT_SHMEM_FUNCTION void publish_result(std::uint64_t* words, std::uint64_t round, int other) {
     const std::uint64_t seen = shmem::g(state_, words + data_at, state_.pe);
     const std::uint64_t old_round = seen < round ? round : 0;
     shmem::p(state_, words + local_at, old_round, state_.pe);
-    shmem::p(state_, words + answer_at, old_round, other);
+    shmem::p(state_, words + result_at, old_round, other);
   }
-  GDRKIT_SHMEM_FUNCTION bool meet() {
+  GDRKIT_SHMEM_FUNCTION bool synchronize() {
     const bool came = group_.all(shmem::barrier_all(state_, group_));
     if (!came) ++found_.expired;
     return came;

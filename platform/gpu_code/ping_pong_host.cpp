@@ -9,11 +9,11 @@ namespace {
 
 base::Status check(const PingPongParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
   if (parameters.data_bytes % 4 != 0 || (parameters.data == 0 && parameters.data_bytes != 0)) {
-    return base::fail(EINVAL, "ping_pong: %llu bytes of data are no whole 32-bit words, or lie nowhere",
+    return base::fail(EINVAL, "ping_pong: invalid data of %llu bytes: give an address and a multiple of 4 bytes",
                       static_cast<unsigned long long>(parameters.data_bytes));
   }
   if (shape.blocks > resident_blocks) {
-    return base::fail(EINVAL, "ping_pong: %u blocks, but only %u run at once for sure; the others would never be heard",
+    return base::fail(EINVAL, "ping_pong: %u blocks, but only %u certainly run at once; the others would never reply",
                       shape.blocks, resident_blocks);
   }
   const std::uint64_t last = std::uint64_t{parameters.first} + parameters.rounds;
@@ -26,20 +26,20 @@ static KernelEnd play_rounds(const PingPongParameters& parameters, PingPongState
   const std::uint64_t words = parameters.data_bytes / sizeof(std::uint32_t);
   for (std::uint32_t round = 0; round < parameters.rounds; ++round) {
     const std::uint32_t value = parameters.first + round;
-    const auto answer = [&] {
+    const auto reply = [&] {
       if (words != 0 && shape.blocks > 1) state->arrivals += shape.blocks;
       store_release(parameters.pong, value);
     };
     if (parameters.is_gpu_first != 0) {
       for (std::uint64_t at = 0; at < words; ++at) data[at] = value;
-      answer();
+      reply();
     }
     const KernelEnd end =
         wait_for(load_acquire, parameters.ping, parameters.limit_ns, [=](std::uint32_t word) { return word == value; });
     if (end != KernelEnd::running) return end;
     if (parameters.is_gpu_first == 0) {
       for (std::uint64_t at = 0; at < words; ++at) state->mismatches += data[at] != value ? 1 : 0;
-      answer();
+      reply();
     }
   }
   return KernelEnd::finished;

@@ -13,18 +13,18 @@ namespace {
 
 base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (parameters.operation > last_shmem_operation || parameters.scope > ShmemScope::block) {
-    return base::fail(EINVAL, "shmem: there is no such operation or scope");
+    return base::fail(EINVAL, "shmem: unknown operation or scope");
   }
   const bool is_alone = parameters.operation >= ShmemOperation::ping_pong;
   if (is_alone && (shape.blocks != 1 || parameters.has_every_group != 0)) {
-    return base::fail(EINVAL, "shmem: %u blocks where one group is needed", shape.blocks);
+    return base::fail(EINVAL, "shmem: %u blocks, but this operation requires one group", shape.blocks);
   }
   constexpr unsigned most_threads_of_a_block = 512;
   if (shape.threads > most_threads_of_a_block) {
     return base::fail(EINVAL, "shmem: blocks of %u threads; at most %u", shape.threads, most_threads_of_a_block);
   }
   if (parameters.operation >= ShmemOperation::broadcast && parameters.scope != ShmemScope::block) {
-    return base::fail(EINVAL, "shmem: collectives are of blocks");
+    return base::fail(EINVAL, "shmem: collectives require blocks");
   }
   if (parameters.scope == ShmemScope::warp && shape.threads % 32 != 0) {
     return base::fail(EINVAL, "shmem: a warp has 32 threads, the block %u", shape.threads);
@@ -37,12 +37,12 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   const bool steps_on = parameters.step_bytes != 0;
   if (steps_on ? parameters.step_bytes % 8 != 0 || parameters.path_bytes % parameters.step_bytes != 0
                : parameters.path_bytes != 0) {
-    return base::fail(EINVAL, "shmem: steps of %llu bytes do not end at %llu",
+    return base::fail(EINVAL, "shmem: steps of %llu bytes do not divide %llu",
                       static_cast<unsigned long long>(parameters.step_bytes),
                       static_cast<unsigned long long>(parameters.path_bytes));
   }
   if (parameters.peer >= static_cast<std::uint32_t>(parameters.state.n_pes)) {
-    return base::fail(EINVAL, "shmem: there is no PE %u", parameters.peer);
+    return base::fail(EINVAL, "shmem: PE %u is out of range", parameters.peer);
   }
   return {};
 }

@@ -22,7 +22,7 @@ enum class ShmemOperation : std::uint32_t {
   ping_pong,
   barrier,
   sync,
-  broadcast,  ///< from here on of all PEs, by blocks
+  broadcast,  ///< this and the following over all PEs, by blocks
   fcollect,
   alltoall,
   reduce,  ///< sums of floats
@@ -31,38 +31,38 @@ enum class ShmemOperation : std::uint32_t {
 inline constexpr auto last_shmem_operation = ShmemOperation::reducescatter;
 enum class ShmemScope : std::uint32_t { thread, warp, block };
 
-/// Zeroed before the launch. Times are of the GPU's clock, over all groups.
+/// Zeroed before the launch. Times are those of the GPU's clock, over all groups.
 struct ShmemResult {
-  std::uint64_t begin_inverted_ns;  ///< ~ of the earliest begin, so that all groups need only the maximum
+  std::uint64_t begin_inverted_ns;  ///< ~ of the earliest start, so that all groups need only the maximum
   std::uint64_t end_ns;             ///< the latest
-  std::uint64_t wrong;              ///< words of data, the most of any group; ~0: a wait exceeded its limit
+  std::uint64_t wrong;              ///< words of data, the maximum over all groups; ~0: a wait exceeded its limit
 
   [[nodiscard]] std::uint64_t elapsed_ns() const noexcept { return end_ns - ~begin_inverted_ns; }
 };
 
-/// `rounds` times the operation with PE `peer`. Each group has bytes of its own, one after the other; ping_pong and all
-/// that come after it have one group.
+/// Runs the operation with PE `peer` `rounds` times. Each group has separate bytes, one after the other. ping_pong and
+/// all operations after it have one group.
 struct ShmemParameters {
   gdrkit_shmem_device_state state;
-  std::uint64_t target;  ///< a multiple of 8, but for put and get; in the own heap: of gets the own copy, else the
-                         ///< other PE's
-  std::uint64_t source;  ///< likewise
-  std::uint64_t
-      size_bytes;        ///< of each group; of ping_pong and of many groups a multiple of 8; of collectives a part's
-  std::uint64_t signal;  ///< of signals: a word; of ping_pong it holds `rounds_before` on both PEs
-  std::uint64_t result;  ///< ShmemResult
+  std::uint64_t target;      ///< a multiple of 8, except for put and get; in this PE's heap: for gets its own copy,
+                             ///< otherwise the other PE's
+  std::uint64_t source;      ///< the same
+  std::uint64_t size_bytes;  ///< of each group; for ping_pong and many groups a multiple of 8; for collectives a part's
+  std::uint64_t signal;      ///< for signals: a word; for ping_pong it is `rounds_before` on both PEs
+  std::uint64_t result;      ///< ShmemResult
   std::uint64_t rounds_before;
   ShmemOperation operation;
   ShmemScope scope;
   std::uint32_t rounds;
   std::uint32_t peer;
-  std::uint32_t completes_each;   ///< of what does not wait itself: quiet after each round, else after the last
+  std::uint32_t completes_each;   ///< for operations that do not wait: quiet after each round, otherwise after the last
   std::uint32_t has_every_group;  ///< 0: the first group of each block works; 1: all groups
-  std::uint32_t checks_data;      ///< of ping_pong: writes each round's data and compares what came
-  std::uint32_t untimed_rounds;   ///< before the others: PEs meet in them, and instructions are fetched
-  std::uint64_t step_bytes;       ///< of put, get, their values and put_signal: from a round's place in the other PE's
-                                  ///< memory to the next one's; a multiple of 8
-  std::uint64_t path_bytes;       ///< after so many the first place again: a multiple of step_bytes; both 0: one place
+  std::uint32_t checks_data;      ///< for ping_pong: writes each round's data and checks the received data
+  std::uint32_t untimed_rounds;   ///< before the timed ones: PEs synchronize in them, and instructions are fetched
+  std::uint64_t step_bytes;  ///< for put, get, their values and put_signal: distance of the rounds' places in the other
+                             ///< PE's memory; a multiple of 8
+  std::uint64_t
+      path_bytes;  ///< after this many bytes the first place again: a multiple of step_bytes; both 0: one place
 };
 
 }  // namespace gdrkit::platform

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ShmemWork: what one group of the GPU kernel `shmem` does, written once for all libraries (GdrkitShmem, and NVSHMEM's
-// device side for comparison), for GPU threads and for the host thread that plays them.
+// ShmemWork: the work of one group of the GPU kernel `shmem`. It is written once for all libraries (GdrkitShmem, and
+// NVSHMEM's device side for comparison), for GPU threads and for the host thread that emulates them.
 #pragma once
 
 #include <gdrkit/shmem_device.cuh>
@@ -12,7 +12,7 @@
 
 namespace gdrkit::platform {
 
-/// A round's data: every 8-byte word of it holds this.
+/// The value of every 8-byte word in a round's data.
 GDRKIT_SHMEM_FUNCTION std::uint64_t shmem_pattern(std::uint64_t round, int pe) {
   return round * 0x0101010101010101U + static_cast<std::uint64_t>(pe);
 }
@@ -22,13 +22,13 @@ template <class Group>
 inline constexpr bool shmem_group_has_collectives = std::is_same_v<Group, shmem::BlockGroup>;
 #else
 template <class Group>
-inline constexpr bool shmem_group_has_collectives = true;  // one thread plays all scopes
+inline constexpr bool shmem_group_has_collectives = true;  // one thread emulates all scopes
 #endif
 
 template <class Library, class Group>
 class ShmemWork {
  public:
-  /// `number`: of the group, which has the bytes behind those of the groups before it.
+  /// `number`: of the group, whose bytes follow those of the groups before it.
   GDRKIT_SHMEM_FUNCTION ShmemWork(const ShmemParameters& parameters, Group group, unsigned number)
       : parameters_(parameters),
         state_(parameters.state),
@@ -38,8 +38,8 @@ class ShmemWork {
         signal_(reinterpret_cast<std::uint64_t*>(parameters.signal)),
         peer_(static_cast<int>(parameters.peer)) {}
 
-  /// `rounds` rounds after the `before` that this launch has had. How many words were wrong; ~0: a wait exceeded its
-  /// limit.
+  /// Runs `rounds` rounds after the `before` that this launch has already run. Returns the number of wrong words; ~0: a
+  /// wait exceeded its limit.
   GDRKIT_SHMEM_FUNCTION std::uint64_t run(std::uint64_t before, std::uint32_t rounds) {
     rounds_ = rounds;
     before_ = parameters_.rounds_before + before;
@@ -65,7 +65,7 @@ class ShmemWork {
       case ShmemOperation::sync: return repeat_wait([&] { return Library::sync_all(state_, group_); });
       default: break;
     }
-    // Only where the GPU kernel takes them: each scope would have all of their instructions.
+    // Only if the GPU kernel supports them: otherwise each scope would contain all of their instructions.
     if constexpr (shmem_group_has_collectives<Group>) return run_collective();
     return 0;
   }
@@ -89,8 +89,8 @@ class ShmemWork {
     }
   }
 
-  /// Operations that return before they are complete. Completed after so many rounds: a condition that does not change
-  /// would make two loops of this one, each with all instructions of the operation.
+  /// Operations that return before they are complete. Completes after a number of rounds: an invariant condition would
+  /// make the compiler duplicate the loop, with all instructions of the operation.
   template <class Once>
   GDRKIT_SHMEM_FUNCTION std::uint64_t repeat(Once once) {
     const std::uint32_t rounds_each = parameters_.completes_each != 0 ? 1 : rounds_;
@@ -130,8 +130,8 @@ class ShmemWork {
     return 0;
   }
 
-  // Of these three each address or operand depends on the answer before, else the GPU would ask several at a time. The
-  // words that are read stay below 2^63.
+  // For these three, each address or operand depends on the previous result. Otherwise the GPU would issue several at a
+  // time. The words that are read stay below 2^63.
   GDRKIT_SHMEM_FUNCTION std::uint64_t get_value() {
     std::uint64_t seen = 0;
     GDRKIT_SHMEM_ROLLED
@@ -163,8 +163,8 @@ class ShmemWork {
     return 0;
   }
 
-  /// The lower PE leads. With checks_data, whoever sees a round's signal must see all of the round's data. A round has
-  /// two halves, in one of which this PE sends, so that the instructions of either stand here once.
+  /// The lower PE leads. With checks_data, a PE that sees a round's signal must see all of the round's data. A round
+  /// has two halves, in one of which this PE sends, so that the instructions of either occur once.
   GDRKIT_SHMEM_FUNCTION std::uint64_t ping_pong() {
     std::uint64_t wrong = 0;
     const std::uint64_t sends_in = state_.pe < peer_ ? 0 : 1;
@@ -180,7 +180,7 @@ class ShmemWork {
       if (!group_.all(group_.rank() != 0 || Library::wait(state_, signal_, round))) return expired;
       if (parameters_.checks_data == 0) continue;
       wrong += check(round);
-      group_.sync();  // all have looked before the answer lets the other PE write again
+      group_.sync();  // all threads have checked before the reply lets the other PE write again
     }
     return wrong;
   }
@@ -210,14 +210,14 @@ class ShmemWork {
     return wrong;
   }
 
-  /// What is at `first` of the other PE's memory in the first round, in this one.
+  /// The address of this round in the other PE's memory, if that of the first round is `first`.
   GDRKIT_SHMEM_FUNCTION std::uint64_t* there(std::uint64_t* first) const { return first + gone_bytes_ / sizeof *first; }
   GDRKIT_SHMEM_FUNCTION void step_on() {
     gone_bytes_ += parameters_.step_bytes;
     if (gone_bytes_ == parameters_.path_bytes) gone_bytes_ = 0;
   }
 
-  /// One thread's quiet after the group's barrier is that of all.
+  /// After the group's barrier, one thread's quiet completes the operations of all threads.
   GDRKIT_SHMEM_FUNCTION void complete() {
     group_.sync();
     if (group_.rank() == 0) Library::quiet(state_);

@@ -9,9 +9,9 @@
 
 namespace gdrkit::platform {
 
-/// By one thread.
+/// Uses one thread.
 struct StreamSignal {
-  std::uint64_t address = 0;  ///< of a 64-bit word, as this GPU reaches it; 0: none, for whoever launches
+  std::uint64_t address = 0;  ///< of a 64-bit word, as accessed by this GPU; 0: none, for the launcher's use
   std::uint64_t value = 0;
   std::uint32_t operation = GDRKIT_SHMEM_SIGNAL_SET;  ///< gdrkit_shmem_signal
   std::uint32_t unused = 0;

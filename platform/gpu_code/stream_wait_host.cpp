@@ -9,13 +9,13 @@ namespace gdrkit::platform {
 namespace {
 
 base::Status check(const StreamWaitParameters& parameters, LaunchShape shape, unsigned) noexcept {
-  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "stream_wait: one thread waits");
+  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "stream_wait: requires exactly one thread");
   const int size = parameters.word < 0 ? -parameters.word : parameters.word;
   if ((size != 2 && size != 4 && size != 8) || parameters.comparison > GDRKIT_SHMEM_GE) {
-    return base::fail(EINVAL, "stream_wait: there is no such word or comparison");
+    return base::fail(EINVAL, "stream_wait: unknown word type or comparison");
   }
   if (parameters.address != 0 && parameters.address % static_cast<unsigned>(size) == 0) return {};
-  return base::fail(EINVAL, "stream_wait: 0x%llx is no naturally aligned word of %d bytes",
+  return base::fail(EINVAL, "stream_wait: 0x%llx is not a naturally aligned word of %d bytes",
                     static_cast<unsigned long long>(parameters.address), size);
 }
 

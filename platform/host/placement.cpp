@@ -35,9 +35,9 @@ Placement::Placement(const std::string& sysfs_root, const std::string& gpu_pci_a
   if (nodes.has_value()) {
     nodes_ = std::move(*nodes);
   } else {
-    why_no_nodes_ = nodes.error().errno_value == ENOENT ? "this system tells of no NUMA nodes" : nodes.error().text();
+    why_no_nodes_ = nodes.error().errno_value == ENOENT ? "this system reports no NUMA nodes" : nodes.error().text();
   }
-  (void)calls_.allowed_cpus(&allowed_);  // none are known then: the thread stays where it is
+  (void)calls_.allowed_cpus(&allowed_);  // on failure none are known: the thread is not bound
   const auto address = parse_pci_address(gpu_pci_address.c_str());
   has_gpu_address_ = !gpu_pci_address.empty() && address.has_value();
   if (has_gpu_address_) gpu_node_ = pci_numa_node(sysfs_root, *address);
@@ -82,7 +82,7 @@ void Placement::bind_cpu(int node, Placed* placed) {
                                               all + ")");
     return;
   }
-  // First to all of them: the scheduler moves the thread to one that is idle; there it stays.
+  // First binds to all of them: the scheduler moves the thread to an idle one. Then it is bound to that.
   if (const int error = calls_.bind_thread(cpus); error < 0) {
     placed->notes.push_back("the thread could not be bound to node " + std::to_string(node) + " (" + error_text(error) +
                             ")");
@@ -100,11 +100,11 @@ void Placement::bind_memory(int node, Placed* placed) {
   }
   const auto with_memory =
       std::count_if(nodes_.begin(), nodes_.end(), [](const auto& one) { return one.memory_bytes; });
-  // With one node's memory there is nothing to choose, and containers that forbid the call need not be told so.
+  // With one node's memory the call has no effect. Skipping it avoids a note in containers that forbid it.
   const int error = with_memory == 1 ? 0 : calls_.bind_memory(node);
   if (error < 0) {
-    placed->notes.push_back("the system did not allow to bind memory (set_mempolicy: " + error_text(error) +
-                            "), it comes from where it is first touched");
+    placed->notes.push_back("the system does not allow binding memory (set_mempolicy: " + error_text(error) +
+                            "): it is allocated where it is first touched");
     return;
   }
   placed->place.memory_node = node;
@@ -116,7 +116,7 @@ std::string Placement::advise(const Place& place, const std::string& remedy) con
   const auto* gpu_node = find_node(nodes_, gpu_node_);
   if (gpu_node == nullptr) return {};
   const std::string end = ", but the GPU is on node " + std::to_string(gpu_node_) + ": " + remedy;
-  // Where the GPU's node has no CPUs (or no memory), none can be nearer.
+  // If the GPU's node has no CPUs (or no memory), no other can be nearer.
   if (place.cpu_node >= 0 && place.cpu_node != gpu_node_ && !gpu_node->cpus.empty()) {
     return "this runs on " + node_text(place.cpu_node) + end;
   }
@@ -132,7 +132,7 @@ Placed Placement::automatic() {
   if (is_gpu_node_known) {
     bind_cpu(gpu_node_, &placed);
   } else if (has_gpu_address_ && nodes_.size() > 1) {
-    placed.notes.emplace_back("the machine does not say which node the GPU is on ('--numa all' shows the nearest)");
+    placed.notes.emplace_back("the machine does not report the GPU's node ('--numa all' shows the nearest)");
   }
   if (!placed.is_thread_bound) stay(&placed);
   bind_memory(placed.place.cpu_node, &placed);
@@ -166,8 +166,8 @@ void Placement::release() {
 Placed Placement::keep() const {
   Placed placed = present();
   const std::string node = std::to_string(gpu_node_);
-  placed.place.advice = advise(
-      placed.place, "leave out --no-bind, or start it with numactl --cpunodebind=" + node + " --membind=" + node);
+  placed.place.advice =
+      advise(placed.place, "omit --no-bind, or start it with numactl --cpunodebind=" + node + " --membind=" + node);
   return placed;
 }
 

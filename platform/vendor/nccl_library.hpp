@@ -18,7 +18,7 @@ struct NcclComm;  ///< one rank of a communicator; opaque
 inline constexpr int nccl_success = 0;
 inline constexpr int nccl_in_progress = 7;
 
-/// ncclDataType_t. The two 8-bit floats are there from 2.24 on, bfloat16 where NCCL was built with it.
+/// ncclDataType_t. The two 8-bit floats exist since 2.24, bfloat16 if NCCL was built with it.
 enum class NcclType : int {
   int8 = 0,
   uint8 = 1,
@@ -36,7 +36,7 @@ enum class NcclType : int {
 /// ncclRedOp_t.
 enum class NcclReduction : int { sum = 0, product = 1, maximum = 2, minimum = 3, average = 4 };
 
-/// The oldest NCCL that is loaded: 2.18, as ncclGetVersion counts.
+/// The oldest supported NCCL: 2.18, as reported by ncclGetVersion.
 inline constexpr int oldest_nccl_version = 21800;
 inline constexpr int nccl_version_of_float8 = 22400;
 /// NCCL_WIN_COLL_SYMMETRIC, a flag of window_register.
@@ -50,9 +50,9 @@ struct NcclCalls {
 #undef GDRKIT_NCCL_CALL
 };
 
-/// The functions of the file at `path`, which stays loaded; nullptr: libnccl.so.2, where the dynamic linker looks.
-/// ENOENT: there is no library, ENOSYS: it lacks a function, which is named, or is older than 2.18. A failure is not
-/// remembered; once it is loaded, later calls return the same library whatever their path.
+/// The functions of the file at `path`, which stays loaded; nullptr: libnccl.so.2, as found by the dynamic linker.
+/// ENOENT: the library is missing. ENOSYS: it lacks a function, which the text names, or is older than 2.18. A failed
+/// call may be repeated. Once it is loaded, later calls return the same library regardless of their path.
 [[nodiscard]] base::Result<const NcclCalls*> nccl_calls(const char* path) noexcept;
 
 }  // namespace gdrkit::platform

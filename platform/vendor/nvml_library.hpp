@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NVML: the part of libnvidia-ml.so.1 that is asked for facts, loaded at run time. Layouts and numbers follow NVIDIA's
-// public NVML API reference (64-bit Linux); NVML keeps them: what changes gets a new name or a version field.
+// NVML: the part of libnvidia-ml.so.1 that reports facts, loaded at run time. Layouts and numbers follow NVIDIA's
+// public NVML API reference (64-bit Linux). NVML keeps them: changed structures get a new name or a version field.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct NvmlFieldValue {
   std::int64_t latency_us = 0;
   std::int32_t value_type = 0;  ///< of nvml_value_*
   std::int32_t result = 0;
-  std::uint64_t value = 0;  ///< a union: narrower types stand in the low bytes
+  std::uint64_t value = 0;  ///< a union: narrower types use the low bytes
 };
 struct NvmlFabricInfo {
   std::uint8_t cluster[16] = {};
@@ -54,7 +54,7 @@ struct NvmlCcSettings {
 static_assert(sizeof(NvmlPciInfo) == 68 && sizeof(NvmlMemory) == 24 && sizeof(NvmlFieldValue) == 40);
 static_assert(sizeof(NvmlFabricInfo) == 28 && sizeof(NvmlCcState) == 12 && sizeof(NvmlCcSettings) == 20);
 
-/// What a structure with a version field must carry in it: its size, and its number in the top byte.
+/// The value of a structure's version field: its size, and its number in the top byte.
 inline constexpr std::uint32_t nvml_cc_settings_version = sizeof(NvmlCcSettings) | 1u << 24;
 
 inline constexpr int nvml_success = 0;
@@ -85,18 +85,18 @@ inline constexpr int nvml_value_sllong = 4;
 inline constexpr int nvml_value_sint = 5;
 inline constexpr int nvml_value_ushort = 6;
 
-/// One pointer for each function of nvml_calls.def. All return an nvmlReturn_t; devices are words.
+/// One pointer for each function of nvml_calls.def. All return an nvmlReturn_t; device handles are integers.
 struct NvmlCalls {
 #define GDRKIT_NVML_CALL(member, symbol, ...) int (*member)(__VA_ARGS__) = nullptr;
 #include "platform/vendor/nvml_calls.def"
 #undef GDRKIT_NVML_CALL
 };
 
-/// The functions of libnvidia-ml.so.1, which stays loaded. Loading opens no device. ENOENT: there is no library,
-/// ENOSYS: it lacks a function that all drivers since 2013 have; the sentence names it. A failure is not remembered.
+/// The functions of libnvidia-ml.so.1, which stays loaded. Loading opens no device. ENOENT: the library is missing.
+/// ENOSYS: it lacks a function that all drivers since 2013 have, which the text names. A failed call may be repeated.
 [[nodiscard]] base::Result<const NvmlCalls*> nvml_calls() noexcept;
 
-/// "NVML_ERROR_GPU_IS_LOST"; "an unknown result" for a number that has no name here.
+/// "NVML_ERROR_GPU_IS_LOST"; "an unknown result" for an unknown number.
 [[nodiscard]] const char* nvml_result_name(int result) noexcept;
 
 }  // namespace gdrkit::platform

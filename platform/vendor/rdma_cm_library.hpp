@@ -11,15 +11,15 @@
 
 namespace gdrkit::platform {
 
-/// One pointer for each function of rdma_cm_calls.def. What fails returns -1 or nullptr with errno.
+/// One pointer for each function of rdma_cm_calls.def. On failure they return -1 or nullptr and set errno.
 struct CmCalls {
 #define GDRKIT_CM_CALL(member, symbol, version, result, ...) result (*member)(__VA_ARGS__) = nullptr;
 #include "platform/vendor/rdma_cm_calls.def"
 #undef GDRKIT_CM_CALL
 };
 
-/// The functions of librdmacm.so.1, which stays loaded. ENOENT: there is no library, ENOSYS: it lacks a function that
-/// rdma-core has since version 23; the text names it. A failure is not remembered.
+/// The functions of librdmacm.so.1, which stays loaded. ENOENT: the library is missing. ENOSYS: it lacks a function
+/// that rdma-core has since version 23, which the text names. A failed call may be repeated.
 [[nodiscard]] base::Result<const CmCalls*> cm_calls() noexcept;
 
 }  // namespace gdrkit::platform

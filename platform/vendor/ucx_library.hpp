@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// UCX: the part of libucp.so.0 (its UCP level, 1.13 and newer) that carries data between machines, loaded at run time.
-// The declarations are ours, so that a build needs no UCX; UCX keeps these layouts, as each structure begins with a
-// mask of the fields that the caller knows. tests/platform/vendor compares them with ucp/api/ucp.h where that is
-// installed.
+// UCX: the part of libucp.so.0 (its UCP level, 1.13 and newer) that transfers data between machines, loaded at run
+// time. It has its own declarations, so that a build does not need UCX. UCX keeps these layouts, because each structure
+// begins with a mask of the fields that the caller sets. tests/platform/vendor compares them with ucp/api/ucp.h if that
+// is installed.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ struct UcxWorkerHandle;
 struct UcxAddress;
 struct UcxEndpoint;
 struct UcxMemory;  ///< registered memory
-struct UcxKey;     ///< names registered memory of another process
+struct UcxKey;     ///< refers to registered memory of another process
 
-/// UCX's enumeration is one byte wide: the rest of a returned register is not defined.
+/// UCX's enumeration is one byte wide: the rest of a returned register is undefined.
 using UcxStatus = std::int8_t;
 inline constexpr UcxStatus ucx_ok = 0;
 inline constexpr UcxStatus ucx_in_progress = 1;
@@ -63,7 +63,7 @@ struct UcxContextAttributes {
   std::uint64_t field_mask = 0;
   std::size_t request_size = 0;
   int thread_mode = 0;
-  std::uint64_t memory_types = 0;  ///< bit ucx_memory_cuda: GPU addresses are understood
+  std::uint64_t memory_types = 0;  ///< bit ucx_memory_cuda: GPU addresses are supported
   char name[32] = {};
 };
 
@@ -122,7 +122,7 @@ struct UcxRequestParams {
   void* reply_buffer = nullptr;
   int memory_type = 0;
   void* receive_info = nullptr;
-  UcxMemory* memory = nullptr;  ///< since 1.14 or so; read only where the mask says so
+  UcxMemory* memory = nullptr;  ///< since about 1.14; read only if the mask contains its bit
 };
 
 struct UcxMessageDetails {
@@ -162,8 +162,8 @@ static_assert(sizeof(UcxParams) == 80 && sizeof(UcxContextAttributes) == 64 && s
 static_assert(sizeof(UcxEndpointParams) == 104 && sizeof(UcxRequestParams) == 72 && sizeof(UcxMessageHandler) == 32);
 static_assert(sizeof(UcxMemoryParams) == 40 && sizeof(UcxMessageDetails) == 16);
 
-/// One pointer for each function of ucx_calls.def. Those that answer a pointer answer nullptr for done, a small
-/// negative number for an error, or a request.
+/// One pointer for each function of ucx_calls.def. Functions that return a pointer return nullptr for completion, a
+/// small negative number for an error, or a request.
 struct UcxCalls {
 #define GDRKIT_UCX_CALL(member, symbol, result, ...) result (*member)(__VA_ARGS__) = nullptr;
 #define GDRKIT_UCX_OPTIONAL_CALL GDRKIT_UCX_CALL
@@ -172,29 +172,30 @@ struct UcxCalls {
 #undef GDRKIT_UCX_OPTIONAL_CALL
 };
 
-/// What such a pointer says.
-[[nodiscard]] inline bool ucx_is_request(const void* answer) noexcept {
+/// Interprets such a pointer.
+[[nodiscard]] inline bool ucx_is_request(const void* result) noexcept {
   constexpr std::uintptr_t last_error = 100;
-  return reinterpret_cast<std::uintptr_t>(answer) - 1 < static_cast<std::uintptr_t>(-last_error) - 1;
+  return reinterpret_cast<std::uintptr_t>(result) - 1 < static_cast<std::uintptr_t>(-last_error) - 1;
 }
-[[nodiscard]] inline UcxStatus ucx_status_of(const void* answer) noexcept {
-  return ucx_is_request(answer) ? ucx_in_progress : static_cast<UcxStatus>(reinterpret_cast<std::intptr_t>(answer));
+[[nodiscard]] inline UcxStatus ucx_status_of(const void* result) noexcept {
+  return ucx_is_request(result) ? ucx_in_progress : static_cast<UcxStatus>(reinterpret_cast<std::intptr_t>(result));
 }
 
-/// The functions of libucp.so.0, or of the file that `path` or $GDRKIT_UCX_LIBRARY names; it stays loaded, and one
-/// process uses one. ENOENT: there is no such library, ENOSYS: it lacks a function of UCX 1.13. A failure is not
-/// remembered.
+/// The functions of libucp.so.0, or of the file in `path` or $GDRKIT_UCX_LIBRARY. It stays loaded, and a process uses
+/// only one. ENOENT: the library is missing. ENOSYS: it lacks a function of UCX 1.13. A failed call may be repeated.
 [[nodiscard]] base::Result<const UcxCalls*> ucx_calls() noexcept;
 
-/// Makes UCX hook CUDA's functions that allocate and free, as ucp_init does later, and returns UCX's answer: ucx_ok,
-/// also from a UCX without CUDA support or without the function to ask, or ucx_unsupported. Without the hooks UCX
-/// caches no registration of GPU memory: with gdr_copy it pins and unpins for every message. UCX overwrites the first
-/// bytes of libcuda's functions. Where its hooks, which this call loads, are further than 2 GiB away, that takes more
-/// bytes, and UCX can move few kinds of instructions. cuInit reserves more address space than that between libcuda and
-/// what is loaded after: call this before cuInit.
+/// Makes UCX hook CUDA's functions that allocate and free, as ucp_init does later, and returns UCX's status: ucx_ok,
+/// also for a UCX without CUDA support or without the function, or ucx_unsupported.
+///
+/// Without the hooks UCX does not cache registrations of GPU memory: with gdr_copy it pins and unpins for every
+/// message. UCX overwrites the first bytes of libcuda's functions. If its hooks, which this call loads, are more than 2
+/// GiB away, that takes more bytes, and UCX can move only a few kinds of instructions. cuInit reserves more address
+/// space than that between libcuda and libraries that are loaded later: call this before cuInit.
 [[nodiscard]] UcxStatus ucx_hook_cuda(const UcxCalls& calls) noexcept;
 
-/// The same where UCX can be loaded, for a process that will use it. No failure: who uses it meets that again.
+/// The same if UCX can be loaded, for a process that will use it. Errors are ignored here and reported at the first
+/// use.
 void prepare_ucx_before_cuda() noexcept;
 
 /// "UCX 1.13.1".

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Verbs objects: the structures of libibverbs' ABI (symbol version IBVERBS_1.1) that carry data. The declarations are
-// ours, so that a build needs no rdma-core; of objects that libibverbs allocates, each ends behind the last member used
-// here. tests/platform/vendor compares them with infiniband/verbs.h where that is installed.
+// Verbs objects: the structures of libibverbs' ABI (symbol version IBVERBS_1.1) for data transfers. They have their own
+// declarations, so that a build does not need rdma-core. Objects that libibverbs allocates end after the last used
+// member. tests/platform/vendor compares them with infiniband/verbs.h if that is installed.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct alignas(8) VerbsGid {
 inline constexpr std::uint8_t verbs_link_infiniband = 1;
 inline constexpr std::uint8_t verbs_link_ethernet = 2;
 inline constexpr int verbs_port_active = 4;
-/// ibv_port_attr as the exported ibv_query_port knows it, which fills up to `flags`; newer verbs.h append members.
+/// ibv_port_attr for the exported ibv_query_port, which fills up to `flags`; newer verbs.h append members.
 struct VerbsPort {
   int state = 0;
   int max_mtu = 0;
@@ -86,7 +86,7 @@ inline constexpr int verbs_access_local_write = 1 << 0;
 inline constexpr int verbs_access_remote_write = 1 << 1;
 inline constexpr int verbs_access_remote_read = 1 << 2;
 inline constexpr int verbs_access_remote_atomic = 1 << 3;
-/// Only by reg_mr_iova2: ibv_reg_mr of old libraries knows no optional flags.
+/// Only for reg_mr_iova2: ibv_reg_mr of old libraries rejects optional flags.
 inline constexpr int verbs_access_relaxed_ordering = 1 << 20;
 
 /// ibv_cq
@@ -272,7 +272,7 @@ struct VerbsCompletion {
   std::uint8_t path_bits = 0;
 };
 
-/// ibv_context: the provider's functions of the data path, which verbs.h calls in place.
+/// ibv_context: the provider's functions of the data path, which verbs.h calls inline.
 struct VerbsContext {
   void* device = nullptr;
   void* before_poll[11] = {};

@@ -41,7 +41,7 @@ class CommandLineTest : public testing::Test {
     Option hidden{'\0', "secret", "", &values_.own, "for tests", false};
     hidden.is_hidden = true;
     line.options.push_back(hidden);
-    line.refused = {{'q', "zero", "there are no zeros; use -n"},
+    line.refused = {{'q', "zero", "zeros do not exist; use -n"},
                     {'\0', "long-only", "it is long; leave it out", "0"},
                     {'y', "", "it is short; leave it out"}};
     std::vector<std::string> copies(words.begin(), words.end());
@@ -51,7 +51,7 @@ class CommandLineTest : public testing::Test {
     argv.push_back(nullptr);
     return parse(line, front, static_cast<int>(copies.size()), argv.data());
   }
-  /// What parsing `words` prints to stderr; it must end with `code`.
+  /// The error message of parsing `words`, which must end with exit code `code`.
   std::string error_of(Front front, const std::vector<std::string>& words, ExitCode code) {
     testing::internal::CaptureStderr();
     EXPECT_EQ(parse_as(front, words), code);
@@ -86,13 +86,13 @@ TEST_P(BothFronts, HelpEndsWithZero) {
 
 INSTANTIATE_TEST_SUITE_P(Fronts, BothFronts, testing::Values(Front::gdrkit, Front::gdrcopy));
 
-TEST_F(CommandLineTest, GdrcopyReadsNumbersAsStrtolWithBase0Does) {
+TEST_F(CommandLineTest, GdrcopyParsesNumbersLikeStrtolWithBase0) {
   EXPECT_EQ(parse_as(Front::gdrcopy, {"-n", " -12", "-s", "010"}), std::nullopt);
   EXPECT_EQ(values_.number, -12);
   EXPECT_EQ(values_.size, 8u);
 }
 
-TEST_F(CommandLineTest, GdrcopyRefusesWhatStrtolWouldIgnore) {
+TEST_F(CommandLineTest, GdrcopyRejectsInputThatStrtolIgnores) {
   for (const char* text : {"1M", "64K", "12abc", "1 ", "", "many", "0x", "1.5"}) {
     const std::string error = error_of(Front::gdrcopy, {"-s", text}, ExitCode::failed);
     EXPECT_NE(error.find(std::string("ERROR: -s ") + text + ": "), std::string::npos) << error;
@@ -103,7 +103,7 @@ TEST_F(CommandLineTest, GdrcopyRefusesWhatStrtolWouldIgnore) {
   EXPECT_EQ(values_.number, 7);
 }
 
-TEST_F(CommandLineTest, GdrcopyRefusesNumbersThatDoNotFit) {
+TEST_F(CommandLineTest, GdrcopyRejectsNumbersOutOfRange) {
   for (const char* text : {"2147483648", "-2147483649", "99999999999999999999", "-99999999999999999999"}) {
     EXPECT_NE(error_of(Front::gdrcopy, {"-n", text}, ExitCode::failed).find("out of range"), std::string::npos) << text;
   }
@@ -118,7 +118,7 @@ TEST_F(CommandLineTest, GdrcopyEndsUnknownOptionsWithOne) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("ERROR: invalid option"), std::string::npos);
 }
 
-TEST_F(CommandLineTest, GdrcopyComplainsOfAWordWithTheWordInIt) {
+TEST_F(CommandLineTest, GdrcopyErrorsContainTheWord) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(parse_as(Front::gdrcopy, {"-w", "third"}), ExitCode::failed);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "what is 'third'?\n");
@@ -209,7 +209,7 @@ TEST_F(CommandLineTest, WithOperandsTheFileOfADocumentIsAttached) {
   EXPECT_EQ(values_.operands, (std::vector<std::string>{"one", "--json"}));
 }
 
-TEST_F(CommandLineTest, DocumentsThatCannotBeWrittenAreRefusedBeforeAnythingRuns) {
+TEST_F(CommandLineTest, DocumentsThatCannotBeWrittenAreRejectedBeforeAnythingRuns) {
   const auto refusal = [&](const std::vector<std::string>& words) {
     try {
       (void)parse_as(Front::gdrkit, words);
@@ -228,7 +228,7 @@ TEST_F(CommandLineTest, DocumentsThatCannotBeWrittenAreRefusedBeforeAnythingRuns
   EXPECT_EQ(refusal({"--json", "/dev/null", "--csv", "/dev/null"}), "");
 }
 
-TEST_F(CommandLineTest, TheTableIsThrownForWhoeverAsks) {
+TEST_F(CommandLineTest, TheTableIsThrownOnRequest) {
   try {
     (void)parse_as(Front::table, {"--flag"});
     FAIL() << "nothing was thrown";
@@ -250,7 +250,7 @@ TEST_P(BothFronts, VersionIsOneLine) {
 
 class WrongForGdrkit : public CommandLineTest, public testing::WithParamInterface<std::vector<const char*>> {};
 
-TEST_P(WrongForGdrkit, EndsWithUsageAndASentence) {
+TEST_P(WrongForGdrkit, RejectsWrongUsageWithAMessage) {
   testing::internal::CaptureStderr();
   const auto words = GetParam();
   std::optional<ExitCode> ended;
@@ -270,12 +270,12 @@ INSTANTIATE_TEST_SUITE_P(Lines, WrongForGdrkit,
                                          std::vector<const char*>{"--word", "third"},
                                          std::vector<const char*>{"extra"}));
 
-TEST_F(CommandLineTest, RefusesOptionsOfTheOriginalByNameWithTheReason) {
+TEST_F(CommandLineTest, RejectsOptionsOfTheOriginalWithTheReason) {
   has_operands_ = true;
   const auto refusal = [&](const std::vector<std::string>& words) {
     return error_of(Front::gdrkit, words, ExitCode::usage);
   };
-  const std::string zero = "gdrkit tool: -q, --zero is not supported: there are no zeros; use -n\n";
+  const std::string zero = "gdrkit tool: -q, --zero is not supported: zeros do not exist; use -n\n";
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"-q"}, {"--zero"}, {"--zero=7"}, {"-q", "7", "word"}, {"word", "-f", "-q"}}) {
     EXPECT_EQ(refusal(words).substr(0, zero.size()), zero) << words.front();

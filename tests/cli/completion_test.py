@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit completion: the shells accept the scripts, and bash completes with its one."""
+"""gdrkit completion: the shells accept the scripts, and bash completes words."""
 import os
 import re
 import shutil
@@ -12,7 +12,7 @@ import unittest
 
 from program import Test, run, subcommands
 
-# Completes the words of $1 and on as bash would: the last one is being typed.
+# Completes the words from $1 on like bash; the last one is incomplete.
 DRIVER = r"""
 source "$SCRIPT"
 COMP_WORDS=("$@")

@@ -24,7 +24,7 @@ void expect_cannot_run(const GpuFacts& facts, const std::string& message) {
   }
 }
 
-TEST(DeviceChoice, IsTheGpuWhereCudaShowsOne) {
+TEST(DeviceChoice, IsTheGpuIfCudaShowsOne) {
   GpuFacts facts;
   facts.cuda_devices = 2;
   const DeviceChoice choice = choose_device(facts);
@@ -49,7 +49,7 @@ TEST(DeviceChoice, IsAnErrorWithoutAGpuUnlessEmulationIsRequested) {
   expect_cannot_run(absent(), "cannot use a GPU: no GPU was found (no driver library)");
 }
 
-TEST(DeviceChoice, IsAnErrorWhereCudaCannotUseTheGpu) {
+TEST(DeviceChoice, IsAnErrorIfCudaCannotUseTheGpu) {
   GpuFacts facts = absent();
   facts.device_node = "/dev/nvidia0";
   facts.cuda_failure = "cuInit: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH";

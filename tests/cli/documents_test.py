@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""--json [FILE] and --csv [FILE]: where the document goes, what stays on standard output, and what a failure leaves."""
+"""--json [FILE] and --csv [FILE]: the document's destination, standard output, and the files after a failure."""
 import csv
 import io
 import json
@@ -45,7 +45,7 @@ class Folder:
             return json.load(file)
 
     def only(self, *names):
-        """These files are in the folder and no others, such as a temporary one."""
+        """The folder contains only these files, and no temporary ones."""
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
 
 
@@ -77,7 +77,7 @@ class JsonFile(Test):
             ended = run("gdrkit", tool, "--json=" + path, *arguments)
             self.assertNotEqual(ended.out, "")
             document = self.load(tool + ".json")
-            # The word behind a bare --json is an operand, or belongs to no option.
+            # The word after a bare --json is an operand, or does not belong to an option.
             alone = run("gdrkit", tool, "--json", *arguments)
             self.assertEqual(json.loads(alone.out)["schema"], document["schema"])
         self.only("doctor.json", "env.json")
@@ -111,14 +111,14 @@ class JsonFile(Test):
         self.assertEqual(self.load("a.json")["tool"], "info")
         self.only("a.json")
 
-    def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(self):
+    def test_an_unwritable_file_is_rejected_before_measuring(self):
         for path in (self.path("no/such/folder.json"), self.folder):
             for tool in ("copylat", "bench", "sanity", "info"):
                 ended = run("gdrkit", tool, "--json=" + path)
                 self.assertEqual((ended.code, ended.out), (2, ""), (tool, ended.err))
                 self.assertIn("cannot write " + path, ended.err)
 
-    def test_an_empty_name_is_refused(self):
+    def test_an_empty_name_is_rejected(self):
         ended = run("gdrkit", "info", "--json=")
         self.assertEqual(ended.code, 2)
         self.assertIn("--json", ended.err)
@@ -126,10 +126,10 @@ class JsonFile(Test):
 
 class FullDisk(Test):
     setUp, path, load, only = Folder.setUp, Folder.path, Folder.load, Folder.only
-    LIMIT = 64  # bytes that a file may have; every document is longer
+    LIMIT = 64  # maximum bytes of a file; every document is longer
 
     def run_limited(self, *arguments, stdout=subprocess.PIPE):
-        """As on a disk with no room: a write fails in the middle. The limit's signal is not ignored, as in a shell."""
+        """Simulates a full disk: a write fails in the middle. The limit's signal is not ignored, as in a shell."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (self.LIMIT, self.LIMIT))
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
@@ -140,7 +140,7 @@ class FullDisk(Test):
     def test_nothing_is_left_behind_and_the_old_file_stays(self):
         with open(self.path("old.json"), "w", encoding="utf-8") as file:
             file.write("old")
-        # The limit holds for the emulated device's memory too, so these are the tools that allocate none.
+        # The limit also applies to the emulated device's memory, so these are the tools that allocate none.
         for command in (("info",), ("topo",), ("env", "nccl"), ("doctor", "--only", "system")):
             for name in ("new.json", "old.json"):
                 ended = self.run_limited(*command, "--json=" + self.path(name))
@@ -150,7 +150,7 @@ class FullDisk(Test):
         with open(self.path("old.json"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "old")
 
-    def test_so_it_is_with_the_page_and_the_document_of_a_report(self):
+    def test_the_same_for_the_page_and_the_document_of_a_report(self):
         run("gdrkit", "bench", *RUNS["bench"][0], "--json", self.path("a.json"))
         for options in (("-o", self.path("a.html")), ("--json=" + self.path("page.json"),)):
             ended = self.run_limited("report", self.path("a.json"), *options)

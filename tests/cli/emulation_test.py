@@ -20,11 +20,11 @@ ARGUMENTS = {
 # Each part of shmem opens the device separately.
 PARTS = {"shmem": (("info",), ("check", "-t", "identity"), ("check", "-n", "2", "-t", "identity"),
                    ("bench", "--quick", "--quiet", "-t", "p"))}
-# These open no device: they read files, print text, or start a program that decides for itself.
+# These open no device: they read files, print text, or start a program that opens one itself.
 WITHOUT_DEVICE = {"report", "doctor", "topo", "bind", "snapshot", "env", "run", "completion"}
 # Emulation alone is not enough: NCCL or an RDMA device is missing.
 NEED_MORE = {"nccl", "perftest"}
-SAID = "; set GDRKIT_BACKEND=emulated, or pass --emulated to gdrkit, to run on the emulated device"
+REASON = "; set GDRKIT_BACKEND=emulated, or pass --emulated to gdrkit, to run on the emulated device"
 
 
 def tools():
@@ -45,10 +45,10 @@ class WithoutAGpu(Test):
                 self.assertEqual(ended.code, 77, ended.out + ended.err)
                 if words[0] == "info":
                     self.assertIn("pass --emulated", " ".join(ended.out.split()))
-                elif words[0] != "perftest" or SAID in ended.err:  # a missing libibverbs or device is reported first
+                elif words[0] != "perftest" or REASON in ended.err:  # a missing libibverbs or device is reported first
                     self.assertEqual(ended.out, "")
                     self.assertRegex(ended.err, r"cannot use a GPU: no GPU was found \(")
-                    self.assertEqual(ended.err.count(SAID), 1)
+                    self.assertEqual(ended.err.count(REASON), 1)
 
     def test_every_name_of_gdrcopy_fails_with_1_and_names_the_remedy(self):
         names = [name for name in sorted(os.listdir(BIN)) if name.startswith("gdrcopy_")]
@@ -57,7 +57,7 @@ class WithoutAGpu(Test):
             ended = run(name, environment={})
             self.assertEqual((ended.code, ended.out), (1, ""), name)
             self.assertIn("cannot use a GPU: no GPU was found (", ended.err)
-            self.assertIn(SAID, ended.err)
+            self.assertIn(REASON, ended.err)
             self.assertNotEqual(run(name, "--emulated", environment={}).code, 0, "only gdrkit itself has the option")
 
     def test_every_other_name_fails_with_77(self):

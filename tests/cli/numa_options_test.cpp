@@ -17,7 +17,7 @@ using Kind = NumaChoice::Kind;
 const std::string two_nodes = GDRKIT_TREE "/two_nodes";
 const std::string four_nodes = GDRKIT_TREE "/four_nodes";
 
-/// The sentence of the Failure(usage) that the options meet; "" when they are taken.
+/// The message of the Failure(usage) for these options; "" if they are accepted.
 std::string complaint(const std::string& numa, const std::string& tree, bool no_bind = false) {
   try {
     (void)choose_nodes({numa, no_bind}, tree);
@@ -43,7 +43,7 @@ TEST(NumaOptions, AreReadAsNodesOfThisMachine) {
   EXPECT_EQ(pair.pair.memory_node, 4);
 }
 
-TEST(NumaOptions, NameTheNodesThereAreWhenGivenOthers) {
+TEST(NumaOptions, ListTheExistingNodesIfGivenOthers) {
   EXPECT_TRUE(says(complaint("2", two_nodes), "NUMA node 2 has no CPUs or does not exist; nodes with CPUs: 0-1"));
   EXPECT_TRUE(says(complaint("4", four_nodes), "nodes with CPUs: 0-2")) << "node 4 is of memory alone";
   EXPECT_TRUE(
@@ -51,7 +51,7 @@ TEST(NumaOptions, NameTheNodesThereAreWhenGivenOthers) {
   EXPECT_TRUE(says(complaint("0:3", four_nodes), "nodes with memory: 0-1,4"));
 }
 
-TEST(NumaOptions, RefuseWhatIsNoNode) {
+TEST(NumaOptions, RejectInvalidNodes) {
   for (const char* text : {"", "x", "0:", ":0", "0:1:0", "-1", "1.5", "0 ", "99999999999"}) {
     EXPECT_TRUE(says(complaint(text, two_nodes), "CPU_NODE[:MEMORY_NODE]")) << "'" << text << "'";
   }
@@ -60,7 +60,7 @@ TEST(NumaOptions, RefuseWhatIsNoNode) {
   EXPECT_TRUE(says(complaint("all", GDRKIT_TREE "/sys"), "cannot read the NUMA nodes"));
 }
 
-/// Two nodes; remembers where it is, and forbids memory of one node on demand.
+/// Two nodes. Records its place, and forbids memory of one node on demand.
 class Machine final : public platform::PlacementCalls {
  public:
   int cpu = 0;
@@ -76,14 +76,14 @@ class Machine final : public platform::PlacementCalls {
   }
 };
 
-TEST(NumaOptions, FailWhenNodesThatWereAskedForCannotBeHad) {
+TEST(NumaOptions, FailIfTheGivenNodesAreUnavailable) {
   Machine machine;
   machine.forbidden_memory = 1;
   platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
   EXPECT_EQ(place({Kind::pair, {1, 0}}, &placement).place.cpu, 6);
   try {
     (void)place({Kind::pair, {0, 1}}, &placement);
-    FAIL() << "it went on with other memory than was asked for";
+    FAIL() << "it continued with memory of another node";
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.code(), ExitCode::cannot_run);
     EXPECT_TRUE(says(failure.what(), "--numa 0:1 is not possible here")) << failure.what();
@@ -119,7 +119,7 @@ TEST(NumaSweep, VisitsEveryPairInEveryRoundAndKeepsTheirValuesApart) {
   EXPECT_TRUE(sweep.left_out.empty());
 }
 
-TEST(NumaSweep, LeavesOutPairsThatCannotBeHadAndSaysWhich) {
+TEST(NumaSweep, LeavesOutAndReportsUnavailablePairs) {
   Machine machine;
   machine.forbidden_memory = 1;
   platform::Placement placement(two_nodes, "0000:3b:00.0", machine);
@@ -136,7 +136,7 @@ TEST(NumaSweep, LeavesOutPairsThatCannotBeHadAndSaysWhich) {
   EXPECT_TRUE(says(text, "the GPU is on node 0")) << text;
 }
 
-TEST(NumaSweep, CannotRunWhereNoPairCanBeHad) {
+TEST(NumaSweep, CannotRunIfNoPairIsAvailable) {
   class Nothing final : public platform::PlacementCalls {
    public:
     int allowed_cpus(std::vector<int>* cpus) noexcept override { return *cpus = {0}, 0; }

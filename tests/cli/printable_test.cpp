@@ -20,7 +20,7 @@ TEST(Printable, LeavesTextInAnyLanguage) {
     EXPECT_EQ(printable(text), text);
 }
 
-TEST(Printable, TakesAwayWhatATerminalObeys) {
+TEST(Printable, RemovesTerminalControls) {
   EXPECT_EQ(printable("\x1b[2J\x07\x7f\r"), "?[2J???");
   EXPECT_EQ(printable("\xc2\x9b"
                       "31m"),
@@ -31,7 +31,7 @@ TEST(Printable, TakesAwayWhatATerminalObeys) {
       << "what turns the direction of a line";
 }
 
-TEST(Printable, BytesThatAreNoUtf8BecomeQuestionMarks) {
+TEST(Printable, BytesThatAreNotUtf8BecomeQuestionMarks) {
   EXPECT_EQ(printable("\x9b"
                       "31m"),
             "?31m");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Runs the built program under all its names on the emulated device and compares its output with what was promised."""
+"""Runs the built program under all its names on the emulated device and compares its output with the documented format."""
 import json
 import os
 import re
@@ -38,7 +38,7 @@ class Program(Test):
             for option in common.get(name, ("--device", "--backend", "--copy-kernel", "--json", "--quiet")):
                 self.assertIn(option, ended.out, name)
 
-    def test_wrong_usage_is_2_and_says_why(self):
+    def test_wrong_usage_is_2_with_the_reason(self):
         for arguments in ((), ("nothing",), ("copybw", "--nothing"), ("copylat", "--size", "many"),
                           ("copylat", "--copy-kernel", "nothing"), ("copybw", "-o", "2"), ("copylat", "-s", "0"),
                           ("copylat", "--pin-cost", "--pin-size", "0"), ("copylat", "--rounds", "5"),
@@ -48,7 +48,7 @@ class Program(Test):
             self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))
             self.assertNotEqual(ended.err, "")
 
-    def test_help_that_does_not_arrive_is_a_failure(self):
+    def test_help_that_cannot_be_written_is_a_failure(self):
         for words in (["--help"], ["--version"], ["bench", "--help"], ["completion", "bash"]):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 process = subprocess.run([os.path.join(BIN, "gdrkit"), *words], stdout=full, stderr=subprocess.PIPE,
@@ -56,23 +56,23 @@ class Program(Test):
             self.assertEqual(process.returncode, 1, words)
             self.assertIn(b"could not be written", process.stderr)
 
-    def test_output_that_does_not_arrive_is_named_whatever_the_tool_found(self):
+    def test_unwritable_output_is_reported_regardless_of_the_result(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             process = subprocess.run([os.path.join(BIN, "gdrkit"), "info"], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
-        self.assertIn(process.returncode, (1, 77))  # 77: nothing but the emulated backend can run here
+        self.assertIn(process.returncode, (1, 77))  # 77: only the emulated backend can run here
         self.assertIn(b"could not be written", process.stderr)
 
     def test_names_without_the_prefix_have_the_gdrcopy_front_too(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("sanity", "copybw", "copylat", "pplat", "apiperf"):
-                # Beside the program, as the libraries are found by its place.
+                # Next to the program, because the libraries are found relative to it.
                 link = os.path.join(folder, name)
                 os.symlink(os.path.join(BIN, "gdrkit"), link)
                 ended = run(link, "--quiet")
                 self.assertEqual(ended.code, 1, (name, ended.out, ended.err))
                 self.assertRegex(ended.err, "[Ii]nvalid option")
 
-    def test_a_device_that_is_not_there_cannot_run(self):
+    def test_a_missing_device_cannot_run(self):
         self.assertEqual(run("gdrkit", "copybw", "-d", "5").code, 77)
         self.assertEqual(run("gdrcopy_copybw", "-d", "5").code, 1)
 
@@ -179,7 +179,7 @@ class Copybw(Test):
         self.assertEqual((ended.code, ended.err), (0, ""))
         self.assertRegex(ended.out, r"^Usage: .*gdrcopy_copybw")
 
-    def test_mapping_type_that_cannot_be_had_fails_by_assertion(self):
+    def test_an_unavailable_mapping_type_fails_by_assertion(self):
         ended = run("gdrcopy_copybw", "-M", "cache")
         self.assertEqual(ended.code, 1)
         self.assertRegex(ended.err, r'(?m)^gdr_map_v2: .*\(95\)$')
@@ -228,7 +228,7 @@ class Copylat(Test):
         driver = table("cuMemcpy_H2D", 100, self.SIZES, 2) + table("cuMemcpy_D2H", 30, self.SIZES, 2)
         self.assert_lines(ended.lines, self.HEAD + driver + self.MAPPING + self.tables(100, 30) + TAIL)
 
-    def test_rows_are_aligned_as_printf_does(self):
+    def test_rows_are_aligned_like_printf(self):
         ended = run("gdrcopy_copylat", "-s", "1", "-w", "100", "-r", "100")
         rows = [line for line in ended.lines if re.match(r"gdr_copy_(to|from)_mapping \t", line)]
         self.assertEqual(len(rows), 2)
@@ -444,7 +444,7 @@ class Json(Test):
 
 
 class DeviceChoice(Test):
-    def test_the_emulated_device_is_said_in_the_first_line(self):
+    def test_the_emulated_device_is_reported_in_the_first_line(self):
         for command in (("gdrkit", "copybw"), ("gdrcopy_copybw",)):
             ended = run(*command, "-s", "64", "-w", "1", "-r", "1")
             self.assertRegex(ended.lines[0], "^" + NOTE + "$")
@@ -459,8 +459,8 @@ class DeviceChoice(Test):
         for name in ("gdrcopy_copybw", "gdrcopy_copylat", "gdrcopy_sanity"):
             self.assertEqual(run(name, environment={"GDRKIT_BACKEND": "rm"}).code, 1)
 
-    def test_names_in_the_environment_that_nobody_knows_are_wrong_usage_with_the_known_ones(self):
-        for variables, text in (({"GDRKIT_BACKEND": "emulted"}, "'emulted'.*; there are: .*emulated"),
+    def test_unknown_names_in_the_environment_are_wrong_usage_with_the_list(self):
+        for variables, text in (({"GDRKIT_BACKEND": "emulted"}, "'emulted'.*; use one of .*emulated"),
                                 ({"GDRKIT_COPY_KERNEL": "quick"}, "'quick'; this build has .*scalar")):
             for arguments in (("copybw",), ("bench", "--only", "costs"), ("sanity", "-t", "basic_cumemalloc")):
                 ended = run("gdrkit", *arguments, environment={"GDRKIT_BACKEND": "emulated", **variables})

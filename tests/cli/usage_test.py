@@ -13,7 +13,7 @@ from program import BIN, Test, run, subcommands
 
 WIDTH = 110
 GDRCOPY = sorted(os.path.basename(path) for path in glob.glob(os.path.join(BIN, "gdrcopy_*")))
-# Words that docs and texts of ours do not use; "alone" and the like are right now and then, these never are.
+# Words that our docs and texts never use. "alone" and similar words are sometimes right.
 PRIVATE_WORDS = r"\b(predecessor|yardstick|plant(ed)?|sentences?|faces?|is no|are no|nobody|becomes a program)\b"
 
 
@@ -48,7 +48,7 @@ class Help(Test):
 
     def test_defaults_are_shown_in_the_grammar_of_sizes(self):
         self.assertRegex(run("gdrkit", "copylat", "--help").out, r"-s, --size SIZE +largest copy \(default: 16M\)")
-        # What stands before --help does not change them.
+        # Options before --help do not change them.
         self.assertIn("(default: 16M)", run("gdrkit", "copylat", "--size", "4", "--help").out)
 
     def test_the_optional_file_of_json_is_shown_as_it_is_written(self):
@@ -157,12 +157,12 @@ class Sizes(Test):
                     self.assertTrue(codes[0] != 2 or (tool, option) in REQUIRED, (tool, option, "is refused for another reason"))
         self.assertGreater(found, 50)
 
-    def test_what_stands_for_the_default_inside_is_an_error_outside(self):
+    def test_internal_default_values_are_rejected_on_the_command_line(self):
         ended = run("gdrkit", "osu", "latency", "-i", "0")
         self.assertEqual((ended.code, ended.out), (2, ""))
         self.assertIn("--iterations: '0' is out of range; leave the option out to use the default", ended.err)
 
-    def test_under_gdrcopys_names_what_follows_a_number_is_an_error(self):
+    def test_under_gdrcopys_names_text_after_a_number_is_an_error(self):
         for name, option in (("gdrcopy_copylat", "-s"), ("gdrcopy_copybw", "-s"), ("gdrcopy_copybw", "-c"),
                              ("gdrcopy_copylat", "-w"), ("gdrcopy_pplat", "-t"), ("gdrcopy_apiperf", "-s")):
             for text in ("1M", "64K", "10x", ""):

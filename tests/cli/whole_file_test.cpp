@@ -63,7 +63,7 @@ TEST_F(WholeFile, ASymbolicLinkStaysOne) {
   EXPECT_EQ(content_of(path_), "new");
 }
 
-/// Files end at this size, as on a disk that is full. The signal that Linux then sends keeps its default, which kills.
+/// Limits the size of files, like a full disk. The signal that Linux then sends keeps its default action, which kills.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {
@@ -80,7 +80,7 @@ class FullDisk {
   rlimit old_{};
 };
 
-TEST_F(WholeFile, AWriteThatEndsEarlyLeavesTheOldFileAndNothingElse) {
+TEST_F(WholeFile, AnIncompleteWriteLeavesOnlyTheOldFile) {
   write_whole_file(path_, "old");
   {
     const FullDisk disk(100);
@@ -96,14 +96,14 @@ TEST_F(WholeFile, AWriteThatEndsEarlyLeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(files(), 1);
 }
 
-TEST_F(WholeFile, DevicesAreWrittenDirectlyAndTheirRefusalIsTold) {
+TEST_F(WholeFile, DevicesAreWrittenDirectlyAndTheirErrorsAreReported) {
   write_whole_file("/dev/null", "text");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   EXPECT_THROW(write_whole_file("/dev/full", "text"), Failure);
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
-TEST_F(WholeFile, WhatCannotBeWrittenIsFoundBeforehand) {
+TEST_F(WholeFile, UnwritableFilesAreDetectedBeforehand) {
   const auto refused = [](const std::string& path) {
     try {
       check_can_write(path);
@@ -119,7 +119,7 @@ TEST_F(WholeFile, WhatCannotBeWrittenIsFoundBeforehand) {
   EXPECT_FALSE(refused("/dev/null"));
 }
 
-TEST_F(WholeFile, TwoNamesOfOneFileAreFoundOut) {
+TEST_F(WholeFile, TwoNamesOfOneFileAreDetected) {
   const std::string other = (folder_ / "other.json").string();
   const std::string detour = (folder_ / "." / "out.json").string();
   EXPECT_TRUE(are_one_file(path_, detour)) << "neither is there yet";
@@ -129,7 +129,7 @@ TEST_F(WholeFile, TwoNamesOfOneFileAreFoundOut) {
   EXPECT_FALSE(are_one_file(path_, other));
   fs::create_symlink(path_, other);
   EXPECT_TRUE(are_one_file(path_, other));
-  EXPECT_FALSE(are_one_file("/dev/null", "/dev/null")) << "nothing is lost there";
+  EXPECT_FALSE(are_one_file("/dev/null", "/dev/null")) << "no data is lost";
 }
 
 }  // namespace

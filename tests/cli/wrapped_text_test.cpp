@@ -49,7 +49,7 @@ TEST(WrappedText, AWordThatIsTooLongStaysWhole) {
   EXPECT_EQ(lines_of(wrapped("", "", "a " + word + " b")), (std::vector<std::string>{"a", word, "b"}));
 }
 
-TEST(WrappedText, OnlyTheLinesThatAreTooLongAreBroken) {
+TEST(WrappedText, OnlyLinesThatAreTooLongAreBroken) {
   EXPECT_EQ(fitted("short", 7), "short");
   EXPECT_EQ(fitted("", 7), "");
   EXPECT_EQ(fitted("a  b\n  c\n", 7), "a  b\n  c\n") << "blanks and line ends stay";
@@ -63,10 +63,10 @@ TEST(WrappedText, CountsHaveTheirPlural) {
   EXPECT_EQ(counted(2, "check"), "2 checks");
 }
 
-TEST(ShellWord, WhatAShellExpandsIsQuotedAndTheRestIsNot) {
+TEST(ShellWord, OnlyWordsThatAShellExpandsAreQuoted) {
   for (const char* plain : {"mlx5_0:1,mlx5_1:1", "rc,cuda,sm,self", "NAME=value", "/usr/lib/x.so", "a@b"})
     EXPECT_EQ(shell_word(plain), plain);
-  EXPECT_EQ(shell_word("=mlx5_0:1"), "'=mlx5_0:1'") << "zsh takes it for the path of a command";
+  EXPECT_EQ(shell_word("=mlx5_0:1"), "'=mlx5_0:1'") << "zsh replaces it by the path of a command";
   EXPECT_EQ(shell_word("NCCL_IB_HCA==mlx5_0"), "'NCCL_IB_HCA==mlx5_0'");
   EXPECT_EQ(shell_word("^mlx5_0"), "'^mlx5_0'");
   EXPECT_EQ(shell_word(""), "''");

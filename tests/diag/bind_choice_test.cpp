@@ -40,19 +40,19 @@ TEST(LocalRankOf, EveryLauncherIsUnderstood) {
   }
 }
 
-TEST(LocalRankOf, TheInnerLauncherCountsAndTheOtherIsTold) {
+TEST(LocalRankOf, TheInnerLauncherCountsAndTheOtherIsReported) {
   const auto rank =
       find_local_rank(of({{"SLURM_LOCALID", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "5"}, {"LOCAL_RANK", "5"}}));
   EXPECT_EQ(rank.value, 5u);
   EXPECT_EQ(rank.others, (std::vector<std::string>{"SLURM_LOCALID=0"}));
 }
 
-TEST(LocalRankOf, NoneAndNonsenseAreRefused) {
+TEST(LocalRankOf, NoRankAndAnInvalidRankAreRejected) {
   EXPECT_NE(refusal([] { (void)find_local_rank(of({})); }).find("OMPI_COMM_WORLD_LOCAL_RANK"), std::string::npos);
   for (const char* text : {"-1", "1x", "one", "99999999999999999999999"}) {
     EXPECT_NE(refusal([&] {
                 (void)find_local_rank(of({{"LOCAL_RANK", text}}));
-              }).find("no rank"),
+              }).find("is not a rank"),
               std::string::npos)
         << text;
   }
@@ -80,12 +80,12 @@ TEST(VisibleDevicesOf, NumbersAndUuidsGivePositions) {
   EXPECT_EQ(visible("GPU-aa22", different, false).gpus, (Positions{1}));
 }
 
-TEST(VisibleDevicesOf, AListEndsBeforeTheFirstThatIsNone) {
+TEST(VisibleDevicesOf, AListEndsBeforeTheFirstInvalidEntry) {
   EXPECT_EQ(visible("1,-1,0", equal, false).gpus, (Positions{1}));
   EXPECT_EQ(visible("1,3", equal, false).gpus, (Positions{1}));
 }
 
-TEST(VisibleDevicesOf, WhatCannotBeKnownIsRefusedWithTheReason) {
+TEST(VisibleDevicesOf, AmbiguousValuesAreRejectedWithTheReason) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "hides all"},     {"-1", "hides all"},      {"7", "hides all"}, {"0,0", "twice"},
       {"GPU-aa", "several"}, {"GPU-cc", "no GPU has"}, {"MIG-1234", "MIG"}};
@@ -94,28 +94,28 @@ TEST(VisibleDevicesOf, WhatCannotBeKnownIsRefusedWithTheReason) {
     EXPECT_NE(found.find(part), std::string::npos) << text << ": " << found;
   }
   EXPECT_NE(refusal([] { (void)visible("0", different, false); }).find("PCI_BUS_ID"), std::string::npos);
-  EXPECT_NE(refusal([] { (void)visible("GPU-a", {{"", "1", {}}}, false); }).find("not known here"), std::string::npos);
+  EXPECT_NE(refusal([] { (void)visible("GPU-a", {{"", "1", {}}}, false); }).find("are unknown"), std::string::npos);
 }
 
 TEST(VisibleDevicesOf, NumbersCountWithinTheGpusThatCanBeOpened) {
   EXPECT_EQ(parse_visible_devices("0", equal, {2}, false).gpus, (Positions{2}));
   EXPECT_EQ(parse_visible_devices("1,0", equal, {0, 2}, false).gpus, (Positions{2, 0}));
-  EXPECT_EQ(parse_visible_devices("0,2", equal, {0, 2}, false).gpus, (Positions{0}));  // there is no third
-  EXPECT_EQ(parse_visible_devices("0", different, {1}, false).gpus, (Positions{1}));   // one GPU has an order
+  EXPECT_EQ(parse_visible_devices("0,2", equal, {0, 2}, false).gpus, (Positions{0}));  // there is no third GPU
+  EXPECT_EQ(parse_visible_devices("0", different, {1}, false).gpus, (Positions{1}));  // a single GPU is always in order
   EXPECT_NE(refusal([] {
               (void)parse_visible_devices("GPU-aa11", equal, {1, 2}, false);
             }).find("cannot open"),
             std::string::npos);
 }
 
-TEST(VisibleDevicesOf, AMigInstanceIsOfTheGpuInItsNameOrOfTheOnlyOne) {
+TEST(VisibleDevicesOf, AMigInstanceBelongsToTheGpuInItsNameOrToTheOnlyGpu) {
   EXPECT_EQ(visible("MIG-GPU-bb33/1/0", equal, false).gpus, (Positions{2}));
   EXPECT_EQ(parse_visible_devices("MIG-12ab,MIG-34cd", equal, {1}, false).gpus, (Positions{1}));
   EXPECT_TRUE(parse_visible_devices("MIG-12ab", equal, {1}, false).is_one_by_uuid);
   EXPECT_NE(refusal([] { (void)visible("MIG-GPU-cc/1/0", equal, false); }).find("no GPU has"), std::string::npos);
 }
 
-TEST(UsableGpusOf, AreThoseWhoseNodesCanBeOpened) {
+TEST(UsableGpusOf, ContainGpusWhoseNodesCanBeOpened) {
   const std::vector<NamedGpu> gpus = {{"", "1", 3}, {"", "1", 1}, {"", "1", {}}, {"", "1", 0}};
   const auto usable = [&](bool is_live, std::vector<std::string> nodes) {
     return find_usable_gpus(gpus, is_live, [nodes](const std::string& path) {
@@ -158,13 +158,13 @@ TEST(GpuChoiceOf, AConstrainedJobCountsWithinTheGpusThatItCanOpen) {
             5u);
   EXPECT_EQ((Job{{{"LOCAL_RANK", "1"}, {"CUDA_VISIBLE_DEVICES", "0,1"}}, {4, 6}, true}).gpu(), 6u);
   EXPECT_EQ((Job{{{"LOCAL_RANK", "1"}}, {4, 6}, true}).gpu(), 6u);
-  EXPECT_NE((Job{{{"LOCAL_RANK", "2"}}, {4, 6}, true}).refused().find("there are 2 GPUs"), std::string::npos);
+  EXPECT_NE((Job{{{"LOCAL_RANK", "2"}}, {4, 6}, true}).refused().find("only 2 GPUs"), std::string::npos);
   // Variables of another node do not matter if access to the device nodes was tested.
   EXPECT_EQ((Job{{{"SLURM_LOCALID", "0"}, {"SLURM_JOB_GPUS", "0"}, {"CUDA_VISIBLE_DEVICES", "0"}}, {5}, true}).gpu(),
             5u);
 }
 
-TEST(GpuChoiceOf, ATaskOfSlurmWithAGpuOfItsOwnTakesIt) {
+TEST(GpuChoiceOf, ASlurmTaskWithItsOwnGpuUsesIt) {
   const std::map<std::string, std::string> third = {
       {"SLURM_LOCALID", "2"}, {"SLURM_STEP_GPUS", "4,5,6,7"}, {"CUDA_VISIBLE_DEVICES", "2"}};
   EXPECT_EQ((Job{third, {4, 5, 6, 7}, true}).gpu(), 6u);  // --gpu-bind in the step's control group
@@ -176,7 +176,7 @@ TEST(GpuChoiceOf, ATaskOfSlurmWithAGpuOfItsOwnTakesIt) {
   EXPECT_EQ((Job{global, {0, 1, 2, 3, 4, 5, 6, 7}, true}).gpu(), 6u);  // without control groups
   auto of_mpirun = own_group;
   of_mpirun["OMPI_COMM_WORLD_LOCAL_RANK"] = "2";
-  EXPECT_NE((Job{of_mpirun, {6}, true}).refused().find("there is 1 GPU"), std::string::npos);
+  EXPECT_NE((Job{of_mpirun, {6}, true}).refused().find("only 1 GPU"), std::string::npos);
 }
 
 TEST(GpuChoiceOf, WithoutATrialSlurmsNumbersDecide) {
@@ -193,10 +193,10 @@ TEST(GpuChoiceOf, WithoutATrialSlurmsNumbersDecide) {
   EXPECT_NE(job("0", "5", "3").refused().find("name different GPUs"), std::string::npos);
   EXPECT_NE(job("0", "9", "0").refused().find("this machine has 8 GPUs"), std::string::npos);
   EXPECT_NE(job("0", "gpu5", "0").refused().find("not a list of numbers"), std::string::npos);
-  EXPECT_NE(job("3", "5", "0").refused().find("there is 1 GPU in CUDA_VISIBLE_DEVICES"), std::string::npos);
+  EXPECT_NE(job("3", "5", "0").refused().find("only 1 GPU in CUDA_VISIBLE_DEVICES"), std::string::npos);
 }
 
-TEST(GpuChoiceOf, WhatContradictsSlurmOnAMachineWithoutConstraintsIsRefused) {
+TEST(GpuChoiceOf, ContradictionsToSlurmAreRejectedWithoutConstraints) {
   Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "5"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
   job.is_proven = true;
   EXPECT_NE(job.refused().find("SLURM_STEP_GPUS=5 and CUDA_VISIBLE_DEVICES=0 name different GPUs"), std::string::npos);
@@ -204,7 +204,7 @@ TEST(GpuChoiceOf, WhatContradictsSlurmOnAMachineWithoutConstraintsIsRefused) {
   EXPECT_EQ(job.gpu(), 5u);
 }
 
-TEST(GpuChoiceOf, DeviceFilesInAnotherOrderThanPciLeaveSlurmsNumbersOpen) {
+TEST(GpuChoiceOf, SlurmsNumbersAreAmbiguousIfDeviceFilesAreNotInPciOrder) {
   Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "1"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
   job.gpus[1].minor = 2;
   EXPECT_NE(job.refused().find("is /dev/nvidia2"), std::string::npos);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit bind: places on written machines, refusals, and a real start on this machine's own processors."""
+"""gdrkit bind: places on written machines, errors, and a real start on this machine's processors."""
 import json
 import os
 import stat
@@ -40,7 +40,7 @@ def as_list(cpus):
 
 
 class BindOrUnbound(Test):
-    def test_a_program_starts_unbound_where_there_is_no_gpu_if_that_was_asked_for(self):
+    def test_or_unbound_starts_the_program_without_a_gpu(self):
         with tempfile.TemporaryDirectory() as folder:
             refused = bind(folder, "--gpu", "0", "--", "echo", "started")
             self.assertEqual((refused.returncode, refused.stdout), (77, ""))
@@ -49,14 +49,14 @@ class BindOrUnbound(Test):
             self.assertEqual(ended.stderr, refused.stderr.rstrip("\n") + "; the program starts unbound\n")
             self.assertEqual(bind(folder, "--gpu", "0", "--or-unbound", "--dry-run", "--", "echo").returncode, 77)
 
-    def test_the_launcher_of_gdrkit_is_asked_first(self):
+    def test_gdrkits_launcher_takes_precedence(self):
         with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
             found = place(bind(folder, "--dry-run", GDRKIT_SHMEM_LOCAL_INDEX="3", OMPI_COMM_WORLD_LOCAL_RANK="5"))
             self.assertIn("GDRKIT_SHMEM_LOCAL_INDEX=3", found["gpu"])
 
 
 class BindPlaces(Test):
-    def test_eight_ranks_have_fourteen_cores_each_with_their_siblings_and_the_adapter_beside(self):
+    def test_eight_ranks_have_fourteen_cores_each_with_siblings_and_the_near_adapter(self):
         with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
             for rank in range(8):
                 ended = bind(folder, "--dry-run", OMPI_COMM_WORLD_LOCAL_RANK=str(rank))
@@ -114,7 +114,7 @@ class BindPlaces(Test):
         self.assertIn("PIX", found["adapter"])
         self.assertNotIn("set", found)
 
-    def test_only_the_gpus_that_a_container_was_given_are_counted(self):
+    def test_only_the_gpus_of_the_container_are_counted(self):
         tree = m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)
         address = gpu_folders(tree)[5].rsplit("/", 1)[1]
         tree[f"/proc/driver/nvidia/gpus/{address}/information"] = "Model: NVIDIA H100\nGPU UUID: \t GPU-5\n"
@@ -178,7 +178,7 @@ class BindChoice(Test):
     def test_a_rank_beyond_the_gpus_is_refused_unless_it_may_wrap(self):
         for variables, part in (({"LOCAL_RANK": "8"}, "there are 8 GPUs"),
                                 ({"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "0"}, "there is 1 GPU in CUDA_VISIBLE_DEVICES"),
-                                ({}, "no local rank"), ({"LOCAL_RANK": "x"}, "is no rank"),
+                                ({}, "cannot find the local rank"), ({"LOCAL_RANK": "x"}, "is no rank"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": ""}, "hides all GPUs"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": "MIG-1"}, "--gpu N")):
             ended = bind(self.folder, "--dry-run", **variables)
@@ -188,14 +188,14 @@ class BindChoice(Test):
 
     def test_wrong_usage(self):
         for arguments, part in ((("--gpu", "8", "--dry-run"), "this machine has GPUs 0 to 7"), (("--gpu", "-1", "--dry-run"), "GPUs 0 to 7"),
-                                (("--gpu", "0", "echo"), "'echo' before --"), (("--gpu", "0"), "no program"),
-                                (("--gpu", "0", "--"), "no program"), (("--unknown", "--", "echo"), "--unknown")):
+                                (("--gpu", "0", "echo"), "'echo' before --"), (("--gpu", "0"), "the program is missing"),
+                                (("--gpu", "0", "--"), "the program is missing"), (("--unknown", "--", "echo"), "--unknown")):
             ended = bind(self.folder, *arguments)
             self.assertEqual((ended.returncode, ended.stdout), (2, ""), arguments)
             self.assertIn(part, ended.stderr)
         self.assertEqual(bind("/nothing/there", "--gpu", "0", "--dry-run").returncode, 4)
 
-    def test_launchers_that_disagree_are_told(self):
+    def test_launchers_that_disagree_are_reported(self):
         ended = bind(self.folder, "--dry-run", SLURM_LOCALID="0", OMPI_COMM_WORLD_LOCAL_RANK="2")
         self.assertEqual(place(ended)["gpu"].split()[0], "GPU2")
         self.assertIn("using OMPI_COMM_WORLD_LOCAL_RANK=2, not SLURM_LOCALID=0", ended.stderr)
@@ -208,7 +208,7 @@ class BindChoice(Test):
 
 
 class BindStart(Test):
-    """A GPU near this machine's own processors, from a recording."""
+    """A GPU near this machine's processors, from a recording."""
 
     def machine(self, cpus, node="0"):
         return m.changed(m.server(), {m.GPU + "/local_cpulist": as_list(cpus) + "\n", m.GPU + "/numa_node": node + "\n"})
@@ -245,7 +245,7 @@ class BindStart(Test):
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
         self.assertIn(f"any of the CPUs near the GPU ({beyond})", ended.stderr)
 
-    def test_memory_that_cannot_be_bound_is_told_and_the_program_starts(self):
+    def test_unbindable_memory_is_reported_and_the_program_starts(self):
         with Lent(self.machine(own_cpus(), node="63")) as folder:
             ended = bind(folder, "--gpu", "0", "--", "echo", "started")
         self.assertEqual((ended.returncode, ended.stdout), (0, "started\n"))
@@ -256,14 +256,14 @@ class BindStart(Test):
     def test_json_of_a_program_that_starts_needs_a_file(self):
         ended = self.start("echo", "started", options=("--json",))
         self.assertEqual((ended.returncode, ended.stdout), (2, ""))
-        self.assertIn("standard output is the program's", ended.stderr)
+        self.assertIn("cannot write JSON to standard output", ended.stderr)
         with tempfile.TemporaryDirectory() as other:
             ended = self.start("echo", "started", options=(f"--json={other}/place.json",))
             self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "started\n", ""))
             with open(other + "/place.json", encoding="utf-8") as file:
                 self.assertEqual(json.load(file)["program"], ["echo", "started"])
 
-    def test_print_tells_the_place_on_stderr(self):
+    def test_print_writes_the_place_to_stderr(self):
         ended = self.start("echo", "a b", options=("--print",))
         self.assertEqual(ended.stdout, "a b\n")
         self.assertIn("gpu      GPU0 0000:03:00.0, by --gpu", ended.stderr)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit doctor fix: the script is a shell's, holds the remedies, and nothing that a machine's files held runs in it."""
+"""gdrkit doctor fix: the script is valid shell, contains the remedies, and executes no content of a machine's files."""
 import json
 import os
 import random
@@ -16,7 +16,7 @@ from doctor_test import BASES, CASES, INFORMS
 from named import NAMED
 from program import Test, run
 
-import nvml  # tests/fixtures/machines, which doctor_runs makes known
+import nvml  # tests/fixtures/machines, added to the path by doctor_runs
 
 SHELLS = sorted({os.path.realpath(shutil.which(shell)) for shell in ("sh", "dash", "bash") if shutil.which(shell)})
 HEREDOC = re.compile(r"(?ms)<<'END_OF_FILE'$.*?^END_OF_FILE$")
@@ -35,7 +35,7 @@ def script_of(tree, *arguments):
 
 
 def code_of(script):
-    """What a shell would run: without comments and the contents of files."""
+    """The commands that a shell would run, without comments and the contents of files."""
     return [line for line in HEREDOC.sub("<<", script).splitlines() if line and not line.startswith("#")]
 
 
@@ -47,7 +47,7 @@ def with_interface(tree, name, adapter=None, path=None):
 
 
 class Ran:
-    """The script run by a shell that finds nothing but stand-ins which note how they were called; /etc is a folder of ours."""
+    """Runs the script in a shell that finds only fake commands, which record their arguments; /etc is a test folder."""
 
     def __init__(self, script, user="0", host="h1"):
         with tempfile.TemporaryDirectory() as place:
@@ -127,7 +127,7 @@ class DoctorFix(Test):
         self.assertEqual(ran.calls[-1].split()[:3], ["gdrkit", "[doctor]", "[--only]"])
         self.assertTrue(all(path.split("/")[-1].find("gdrkit-") >= 0 for path in ran.files), ran.files.keys())
 
-    def test_a_file_that_two_checks_want_is_written_once(self):
+    def test_a_file_that_two_checks_share_is_written_once(self):
         script = script_of(m.changed(m.server(), {"/sys/module/nv_peer_mem/version": "1.3\n", "/etc/modules-load.d": None}))
         self.assertEqual(script.count("cat > /etc/modules-load.d/gdrkit-peermem.conf"), 1)
         self.assertIn("# /etc/modules-load.d/gdrkit-peermem.conf is written above", script)
@@ -139,7 +139,7 @@ class DoctorFix(Test):
             self.assertIn(complaint, ran.err)
         self.assertEqual(Ran(script).code, 0)
 
-    def test_what_no_command_mends_is_told_in_comments(self):
+    def test_faults_without_a_command_are_comments(self):
         script = script_of(m.changed(m.server(), {m.GPU + "/current_link_width": "8\n", m.GPU + "/iommu_group/type": "DMA-FQ\n"}))
         self.assertEqual(len(code_of(script)), 2, script)
         self.assertIn("# ==== By hand", script)
@@ -155,7 +155,7 @@ class DoctorFix(Test):
         unnamed = script_of(m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"}), "nic.state")
         self.assertNotIn("ip link", "\n".join(code_of(unnamed)))
         self.assertIn("#   ip link set INTERFACE up", unnamed)
-        # IP over InfiniBand is no Ethernet, and of two interfaces dev_port tells which.
+        # IP over InfiniBand is not Ethernet, and dev_port selects one of two interfaces.
         infiniband = m.changed(with_interface(m.server(), "ib1"), {m.NIC + "/net/ib1/type": "32\n"})
         self.assertNotIn("ip link", "\n".join(code_of(script_of(infiniband, "nic.state"))))
         two = m.changed(with_interface(with_interface(m.server(), "ens1"), "ens0"), {m.NIC + "/net/ens0/dev_port": "0\n",
@@ -177,7 +177,7 @@ class DoctorFix(Test):
             self.assertNotEqual(ended.err, "")
         self.assertEqual(run("gdrkit", "doctor", "fix", "--root", "/nothing/there").code, 4)
 
-    def test_shellcheck_has_no_complaint(self):
+    def test_shellcheck_passes(self):
         if shutil.which("shellcheck") is None:
             self.skipTest("no shellcheck")
         changes = {}
@@ -189,12 +189,12 @@ class DoctorFix(Test):
 
 
 def nvml_of(**facts):
-    """What NVML says of the healthy server, its GPU's own facts but these."""
+    """NVML's facts of the healthy server, with these facts of its GPU replaced."""
     return {nvml.PATH: nvml.of(m.server(), first=facts)}
 
 
 def faulty(check):
-    """Machines on which this check complains; where their ports are Ethernet their interfaces are known."""
+    """Machines on which this check reports a fault. The interfaces of Ethernet ports are known."""
     for changes, state, _, *base in CASES[check]:
         if state not in ("warn", "fail"):
             continue
@@ -216,7 +216,7 @@ class DoctorFixGrace(Test):
 
 
 class DoctorFixSteps(Test):
-    """Every check: the script carries its remedy out, or says who does what if its advice has no steps."""
+    """Every check: the script applies its remedy, or says who must do what if its advice has no steps."""
 
     @classmethod
     def setUpClass(cls):
@@ -227,7 +227,7 @@ class DoctorFixSteps(Test):
         self.assertEqual(listed, set(CASES))
         self.assertEqual(INFORMS - self.manual, set(), "what only informs gets into no script")
 
-    def test_what_is_carried_out_is_a_shells_and_verified(self):
+    def test_applied_remedies_are_valid_shell_and_verified(self):
         for check in sorted(set(CASES) - self.manual):
             is_live = False
             for tree in faulty(check):
@@ -241,12 +241,12 @@ class DoctorFixSteps(Test):
                     self.assertRegex(script, rf"(?m)^# {re.escape(check)}: .")
                     self.assertRegex(script, rf"gdrkit doctor (--level (probe|cuda) )?--only {re.escape(check)}\b")
                     is_live = is_live or "\nstep " + check in script or "add to the Linux command line" in script
-                    if check != "roce.qos":  # it writes to /sys, which is the machine's own where root tests
+                    if check != "roce.qos":  # it writes to /sys, which is the real one if root runs the tests
                         ran = Ran(script)
                         self.assertEqual((ran.code, ran.err, ran.left_behind), (0, "", []), script)
-            self.assertTrue(is_live, f"{check}: no case of it is mended by a command")
+            self.assertTrue(is_live, f"{check}: no case of it is fixed by a command")
 
-    def test_what_is_left_to_people_says_to_whom(self):
+    def test_manual_remedies_name_who_is_responsible(self):
         for check in sorted(self.manual - INFORMS):
             for tree in faulty(check):
                 with self.subTest(check):
@@ -255,7 +255,7 @@ class DoctorFixSteps(Test):
                     self.assertEqual(len(code_of(script)), 2, script)
                     self.assertRegex(script, r"(?m)^#   to do, by the (administrator|owner of the job): \S+ \S+")
 
-    def test_a_remedy_by_hand_names_its_device_and_no_other(self):
+    def test_a_manual_remedy_names_only_its_device(self):
         ecc = script_of(m.changed(m.server(), nvml_of(ecc_uncorrected=1)), "gpu.ecc")
         self.assertRegex(ecc, r"--gpu-reset\s+(#\s+)?-i\s+(#\s+)?" + m.GPU.rsplit("/", 1)[1])
         for tree in faulty("acs.vm_ats"):
@@ -313,7 +313,7 @@ class DoctorFixHostile(Test):
             "> HOSTILE", "{HOSTILE,b}", "~HOSTILE", "*HOSTILE", "HOSTILE #", "!HOSTILE", "0000:02:00.0;touch HOSTILE", "H" * 200]
 
     def hostile(self, chance):
-        """A machine of faults in which all names and contents that can be are hostile."""
+        """A machine with faults and hostile names and contents wherever possible."""
         evil = lambda: chance.choice(self.EVIL)
         tree = m.changed(m.server(), {
             "/sys/class/infiniband/mlx5_1": None, "/proc/sys/kernel/hostname": evil() + "\n", m.GPU_PORT + "/config": m.config(acs=0x1d),
@@ -343,8 +343,8 @@ class DoctorFixHostile(Test):
             self.assertEqual((ran.left_behind, ran.err), ([], ""), script)
             self.assertNotIn("HOSTILE", "\n".join(ran.calls))
 
-    def test_the_property_sees_an_injection(self):
-        """The test above would notice: the same script with a name put in raw leaves a file behind."""
+    def test_the_check_detects_an_injection(self):
+        """Proves that the test above detects injections: the same script with an unquoted name creates a file."""
         ran = Ran("set -eu\nstep() { :; }\nstep $(cat > HOSTILE </dev/null)\n")
         self.assertEqual(ran.left_behind, ["HOSTILE"])
 

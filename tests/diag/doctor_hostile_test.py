@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Recordings made to do harm: what reads them ends soon, with findings or an error, and reads nothing outside."""
+"""Malicious recordings: every reader ends soon, with findings or an error, and reads nothing outside."""
 import os
 import random
 import subprocess
@@ -42,7 +42,7 @@ class DoctorHostile(Test):
                 self.assertIn(ended.returncode, allowed, shown)
                 self.assertLess(time.monotonic() - start, PATIENCE, shown)
                 self.assertNotIn(b"\x1b", ended.stdout + ended.stderr, shown)
-                outputs.append((ended.stdout + ended.stderr).decode())  # whatever a machine holds, what is told is UTF-8
+                outputs.append((ended.stdout + ended.stderr).decode())  # the output is UTF-8 regardless of the machine's files
         return outputs
 
     def test_each_hostile_machine_gets_an_end_and_a_verdict(self):
@@ -78,7 +78,7 @@ class DoctorHostile(Test):
         for check in ("lim.memlock", "acs.override", "drv.flavour", "bar1.size", "numa.nic"):
             self.assertEqual(worst(found[check]), "unknown", (check, found[check]))
 
-    def test_pipes_are_told_and_never_opened(self):
+    def test_pipes_are_reported_and_never_opened(self):
         _, found = examine(HOSTILE["pipes"]())
         for check in ("acs.override", "lim.memlock", "numa.nic", "nic.state"):
             self.assertIn("is not a regular file", " ".join(text for _, _, text in found[check]), check)
@@ -96,7 +96,7 @@ class DoctorHostile(Test):
             with Written(escaping(outside)) as folder:
                 for output in self.run_all(folder):
                     self.assertNotIn(CANARY, output)
-                inside = folder + outside  # the same links, now to a file that the recording has: they are followed
+                inside = folder + outside  # the same links to a file in the recording are followed
                 os.makedirs(os.path.dirname(inside))
                 with open(inside, "w", encoding="ascii") as file:
                     file.write(CANARY + "\n")
@@ -108,7 +108,7 @@ class DoctorHostile(Test):
         with Written(m.changed(tree, dict.fromkeys(places))) as folder:
             try:
                 for place in places:
-                    os.mknod(folder + place, 0o020666, os.makedev(1, 5))  # /dev/zero: gives zeros without end
+                    os.mknod(folder + place, 0o020666, os.makedev(1, 5))  # /dev/zero: an endless file
             except PermissionError:
                 self.skipTest("only root makes nodes of devices")
             outputs = self.run_all(folder)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit doctor on every machine of the plan: what it must say of each."""
+"""gdrkit doctor on every machine of the plan: the required findings for each."""
 import functools
 import json
 import os
@@ -72,7 +72,7 @@ EXPECTED = {
     "empty": (3, {"drv.loaded": "unknown"}, {}),
 }
 
-# The DGX with one thing wrong: the checks that then speak otherwise than they do of the healthy one.
+# The DGX with one fault: the checks whose state then differs from that on the healthy one.
 SINGLE = {
     "dgx-h100-acs": {"acs.redirect", "acs.persist"},
     "dmabuf-only": {"peer.any", "peer.conflict", "peer.params", "peer.symbols", "peer.autoload"},
@@ -111,7 +111,7 @@ class DoctorPlan(Test):
     def test_every_machine_has_its_expectation(self):
         self.assertEqual(set(NAMED), set(EXPECTED))
 
-    def test_each_machine_gets_what_must_be_said_of_it(self):
+    def test_each_machine_gets_its_required_findings(self):
         for name, (code, states, subjects) in EXPECTED.items():
             with self.subTest(name):
                 ended, found = examined(name)
@@ -125,7 +125,7 @@ class DoctorPlan(Test):
             self.assertEqual((name, code, {c: f for c, f in found.items() if worst(f) in ("unknown", "warn", "fail")}),
                              (name, 0, {}))
 
-    def test_without_root_strict_is_3_and_nothing_is_called_fine(self):
+    def test_without_root_strict_is_3_and_unknown_facts_are_never_ok(self):
         code, found = examined("dgx-h100-nonroot", "--strict")
         self.assertEqual(code, 3)
         self.assertEqual({state for state, _, _ in found["acs.redirect"]}, {"unknown"})
@@ -137,7 +137,7 @@ class DoctorPlan(Test):
                 _, found = examined(name)
                 self.assertEqual({check for check in found if found[check] != healthy[check]}, checks)
 
-    def test_what_is_not_of_mellanox_is_not_asked_for_it(self):
+    def test_other_vendors_are_not_checked_for_mellanox_features(self):
         with self.subTest("aws-p5-efa"):
             _, found = examined("aws-p5-efa")
             for check, findings in found.items():
@@ -145,12 +145,12 @@ class DoctorPlan(Test):
                     if state in ("warn", "fail"):
                         self.assertNotRegex(f"{subject} {text}", "mlx5|OFED|opensm", check)
 
-    def test_every_variable_of_the_zoo_is_told(self):
+    def test_every_variable_of_the_zoo_is_reported(self):
         _, found = examined("env-zoo")
         told = [f"{subject} {text}" for check, findings in found.items() if check.startswith("env.")
                 for state, subject, text in findings if state in ("warn", "fail", "info")]
         for name, value in ZOO.items():
-            if name != "NVSHMEM_IB_ENABLE_IBGDA":  # right by itself: wrong is the handler that it is given
+            if name != "NVSHMEM_IB_ENABLE_IBGDA":  # valid as such: the handler that is set with it is wrong
                 self.assertTrue(any(re.search(rf"\b{name}\b", line) for line in told), f"{name}={value}")
         for check, findings in found.items():
             if not check.startswith("env."):
@@ -160,14 +160,14 @@ class DoctorPlan(Test):
         _, found = examined("dmabuf-only")
         self.assertEqual([f for c in ("peer.any", "peer.autoload", "peer.conflict") for f in found[c] if f[0] in ("warn", "fail")], [])
 
-    def test_no_port_is_said_to_be_unable_to_redirect_that_can(self):
+    def test_ports_that_can_redirect_are_never_reported_as_unable(self):
         """The doctor ignores ports that are on no path."""
         for name in (*NAMED, *HOSTILE):
             for _, subject, text in examined(name)[1]["acs.persist"]:
                 self.assertNotRegex(f"{subject} {text}", "no port can", name)
 
-    def test_every_check_says_of_every_machine_what_was_reviewed(self):
-        """A new check, a new machine, a changed verdict: GDRKIT_UPDATE_GOLDEN=1 writes the table anew; review its difference."""
+    def test_every_check_matches_the_reviewed_table_on_every_machine(self):
+        """After a new check, a new machine or a changed verdict, set GDRKIT_UPDATE_GOLDEN=1 to rewrite the table, and review the difference."""
         lines = verdicts()
         if os.environ.get("GDRKIT_UPDATE_GOLDEN") == "1":
             with open(GOLDEN, "w", encoding="ascii") as file:

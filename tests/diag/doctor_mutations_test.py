@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The DGX with one fact turned at a time: the check that the fact belongs to says otherwise, and those that hang on it."""
+"""The DGX with one fact changed at a time: the fact's check changes its state, and so do dependent checks."""
 import functools
 import unittest
 
@@ -32,7 +32,7 @@ def probed(**first):
     return nvml.of(DGX, first=first)
 
 
-# (path, content) -> {check: worst state}: all checks that say otherwise than of the healthy machine. The first is the fact's own.
+# (path, content) -> {check: worst state}: all checks whose state differs from the healthy machine's. The first is the fact's own.
 MUTATIONS = [
     # driver
     (DRIVER + "version", PROPRIETARY.format("580.159.04"), {"drv.flavour": "warn", **CLOSED}),
@@ -41,7 +41,7 @@ MUTATIONS = [
     (DRIVER + "params", params("2"), {"drv.params": "fail"}),
     (DRIVER + "params", ABSENT, {"drv.params": "skip", "drv.remap": "skip"}),
     (MODULES + "nvidia/version", "580.95.05\n", {"drv.match": "warn"}),
-    # level probe: the first GPU otherwise than the seven others
+    # level probe: the first GPU differs from the seven others
     (nvml.PATH, probed(links=17), {"nvl.state": "fail"}),
     (nvml.PATH, probed(links=[nvml.inactive(i) for i in range(18)]), {"nvl.state": "fail"}),
     (nvml.PATH, probed(mig=True), {"gpu.mig": "warn", "nvl.state": "ok"}),
@@ -126,7 +126,7 @@ MUTATIONS = [
 
 
 def _states(findings):
-    """Without the evidence, which names the value also where that changes no verdict."""
+    """Without the evidence, which contains the value even if the verdict is unchanged."""
     return sorted((state, subject) for state, subject, _ in findings)
 
 
@@ -142,7 +142,7 @@ def mutated(number):
 
 
 class DoctorMutations(Test):
-    def test_one_fact_changes_its_check_those_that_hang_on_it_and_no_other(self):
+    def test_one_fact_changes_only_its_check_and_dependent_ones(self):
         for number, (path, content, expected) in enumerate(MUTATIONS):
             with self.subTest(f"{path}: {content!r:.60}"):
                 code, found = mutated(number)
@@ -150,7 +150,7 @@ class DoctorMutations(Test):
                                  expected)
                 self.assertEqual(code, 1 if "fail" in expected.values() else 0)
 
-    def test_a_device_that_is_at_fault_is_the_one_named(self):
+    def test_the_finding_names_the_faulty_device(self):
         for number, (path, _, expected) in enumerate(MUTATIONS):
             at_fault = [check for check, state in expected.items() if state in ("warn", "fail")]
             if not at_fault or not path.startswith((GPU, NIC, PORT)):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit doctor --prom: what it prints is Prometheus' text format to the letter, and true."""
+"""gdrkit doctor --prom: its output is valid and correct Prometheus text format."""
 import json
 import re
 import unittest
@@ -16,12 +16,12 @@ SAMPLE = re.compile(rf"({NAME})(?:\{{({LABEL}(?:,{LABEL})*)\}})? (-?(?:\d+(?:\.\
 
 
 def uncounted():
-    """The server whose adapters count nothing."""
+    """The server with adapters without counters."""
     return m.changed(m.server(), {f"/sys/class/infiniband/mlx5_{i}/ports/1/{kind}counters": None for i in range(2) for kind in ("", "hw_")})
 
 
 def parse(text):
-    """{metric: (type, {labels: value})}. Fails on what node_exporter refuses or what is bad manners."""
+    """{metric: (type, {labels: value})}. Fails on text that node_exporter rejects or that violates conventions."""
     metrics, current, helped = {}, None, set()
     assert text.endswith("\n"), "the last line has no end"
     text.encode("ascii")
@@ -63,7 +63,7 @@ def with_counters(tree):
 
 
 class DoctorProm(Test):
-    def test_the_parser_refuses_what_node_exporter_refuses(self):
+    def test_the_parser_rejects_the_same_input_as_node_exporter(self):
         good = '# HELP a b\n# TYPE a gauge\na{x="1"} 2\n'
         parse(good)
         for bad in (good[:-1], good + 'a{x="1"} 3\n', good + "b 1\n", good + 'a{x="\n"} 1\n', good + 'a{x="2",x="3"} 1\n', "a 1\n",
@@ -92,7 +92,7 @@ class DoctorProm(Test):
         self.assertEqual(metrics["gdrkit_pcie_link_speed_gigatransfers_per_second"][1][(("address", "0000:03:00.0"),)], 32)
         self.assertEqual(metrics["gdrkit_counters_not_readable"][1], {(): 0})
 
-    def test_a_counter_that_is_no_number_is_left_out_and_counted(self):
+    def test_an_invalid_counter_is_left_out_and_counted(self):
         port = "/sys/class/infiniband/mlx5_0/ports/1/counters/"
         metrics, _ = metrics_of(m.changed(uncounted(), {port + "symbol_error": "many\n", port + "link_downed": m.UNREADABLE,
                                                        m.NIC + "/aer_dev_fatal": "nothing\n"}))
@@ -114,8 +114,8 @@ class DoctorProm(Test):
         names = {dict(labels)["adapter"] for labels in metrics["gdrkit_adapter_counter_total"][1]}
         self.assertEqual(names, {'a\\"b', "a\\\\b", "a\\nb", "a??", "a}b 1\\n# TYPE x gauge"})  # the two a?? are one series
 
-    def test_a_failure_is_a_metric_and_no_exit_code(self):
-        """A timer that moves the file into place when the doctor ends with 0 must not stop at the first failure."""
+    def test_a_failure_is_a_metric_and_not_an_exit_code(self):
+        """A timer that moves the file into place if the doctor returns 0 must not stop at the first failure."""
         with Lent(m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)})) as folder:
             self.assertEqual(run("gdrkit", "doctor", "--prom", "--root", folder).code, 0)
         self.assertEqual(run("gdrkit", "doctor", "--prom", "--root", "/nothing/there").code, 4)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Runs the doctor on machines of tests/fixtures/machines, written for the length of a with."""
+"""Runs the doctor on machines of tests/fixtures/machines, which exist during a with block."""
 import atexit
 import json
 import os
@@ -14,13 +14,13 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(TOP, "tests", "fixtures", "machines"))
 import machines as m  # pylint: disable=wrong-import-position
 
-# A machine is a thousand small files: in memory where there is some, since disks take seconds for that.
+# A machine is a thousand small files: use memory if available, since disks take seconds for them.
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 RANK = ["skip", "ok", "info", "unknown", "warn", "fail"]
 
 
 class Written:
-    """A machine in a folder of its own for the length of a with."""
+    """A machine in a separate folder during a with block."""
 
     def __init__(self, tree):
         self.tree = tree
@@ -35,8 +35,7 @@ class Written:
 
 
 class Lent:
-    """A machine in a folder for the length of a with, for users that change nothing in it. Machines are much alike: the next
-    one is made of the folder of the last, by what differs."""
+    """A machine in a folder during a with block, for users that change nothing in it. Machines are similar: the next one is made from the last folder by writing only the differences."""
     idle = []  # (machine, folder)
 
     def __init__(self, tree):

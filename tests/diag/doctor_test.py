@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit doctor on written machines: each check where it is content, where it is not, and where it cannot know."""
+"""gdrkit doctor on written machines: each check where it is ok, where it reports a fault, and where it is unknown."""
 import importlib
 import json
 import os
@@ -18,12 +18,12 @@ import nvml  # pylint: disable=wrong-import-position
 import servers  # pylint: disable=wrong-import-position
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Nothing is wrong with any of these; what does not apply to the first one is well on another.
+# None of these has a fault; a check that does not apply to the first one is ok on another.
 HEALTHY = {make.__name__: make() for make in (m.server, m.roce_server, m.container, m.guest_host, servers.two_switches)}
-# Those that a case may name; of the other ones not all facts were recorded.
+# Those that a case may name; of the others not all facts were recorded.
 BASES = {**HEALTHY, **{make.__name__: make() for make in (gb300_datadirect, guests.flat_guest)}, "one_switch": servers.one_switch(acs=0x0001),
          "two_roots": servers.two_roots(acs=0x0001, kind="identity")}
-# What these say follows from ports, links, NUMA nodes and the CPU, which other checks judge: they may change with any of those.
+# These depend on ports, links, NUMA nodes and the CPU, which other checks judge, and may change with any of those.
 DERIVED = {"topo.pair", "topo.balance", "topo.vm_flat", "pcie.path_min", "iommu.smmu"}
 
 
@@ -39,12 +39,12 @@ def _cases():
 
 
 CASES = _cases()
-# Checks that only inform: in no case they find a fault.
+# Checks that only inform and never report a fault.
 INFORMS = {check for check, cases in CASES.items() if not {state for _, state, *_ in cases} & {"warn", "fail"}}
 
 
 class DoctorCases(Test):
-    def test_no_check_complains_about_a_healthy_machine(self):
+    def test_no_check_reports_a_fault_on_a_healthy_machine(self):
         for name, tree in HEALTHY.items():
             code, found = examine(tree, "--strict")
             self.assertEqual({check: findings for check, findings in found.items()
@@ -66,7 +66,7 @@ class DoctorCases(Test):
                     states = {worst(findings) for findings in found.values()}
                     self.assertEqual(code == 1, "fail" in states)
 
-    def test_each_check_has_a_case_where_it_is_content_one_where_it_complains_and_one_where_it_cannot_know(self):
+    def test_each_check_has_cases_for_ok_fault_and_unknown(self):
         healthy = [examine(tree)[1] for tree in BASES.values()]
         for check, cases in CASES.items():
             states = {state for _, state, *_ in cases}
@@ -76,7 +76,7 @@ class DoctorCases(Test):
 
 
 class DoctorMachines(Test):
-    def test_no_gpu_ends_soon_and_says_what_it_looked_for(self):
+    def test_no_gpu_ends_soon_and_prints_the_search_criteria(self):
         with Lent(m.without_gpu()) as folder:
             start = time.monotonic()
             ended = run("gdrkit", "doctor", "--root", folder, "--verbose")
@@ -84,9 +84,9 @@ class DoctorMachines(Test):
         self.assertEqual(ended.code, 0, ended.out)
         self.assertIn("vendor 0x10de and class 0x03", " ".join(ended.out.split()))
         self.assertIn("0 NVIDIA GPUs", ended.out)
-        self.assertLess(seconds, 30)  # one second is the promise; the machine that tests may be busy
+        self.assertLess(seconds, 30)  # documented as one second; the test machine may be busy
 
-    def test_locked_memory_does_not_matter_where_nothing_does_rdma(self):
+    def test_locked_memory_does_not_matter_without_rdma(self):
         small = {"/proc/self/limits": m.limits(lock="65536")}
         code, found = examine(m.changed(m.without_gpu(), small))
         self.assertEqual((code, worst(found["lim.memlock"])), (0, "skip"))
@@ -95,7 +95,7 @@ class DoctorMachines(Test):
         unread = m.changed(m.without_gpu(), {"/sys/bus/pci/devices": m.UNREADABLE, **small})
         self.assertEqual(worst(examine(unread)[1]["lim.memlock"]), "fail", "there may be a GPU")
 
-    def test_an_empty_machine_leaves_required_facts_open(self):
+    def test_an_empty_machine_has_unknown_required_facts(self):
         code, found = examine({"/etc/hostname": "x\n"})
         self.assertEqual(code, 3)
         self.assertLessEqual({worst(f) for f in found.values()}, {"skip", "unknown", "ok"})
@@ -115,7 +115,7 @@ class DoctorMachines(Test):
             self.assertIn("only 64 bytes", found[check][0][2])
         self.assertEqual(examine(m.as_user(), "--strict")[0], 3)
 
-    def test_redirection_names_the_ports_between_and_no_others(self):
+    def test_redirection_names_only_the_ports_between(self):
         tree = m.changed(m.server(), {path + "/config": m.config(acs=0x1d) for path in
                                       (m.ROOT, m.SWITCH, m.GPU_PORT, m.NIC_PORT, m.NIC2_PORT)})
         code, found = examine(tree)
@@ -156,18 +156,18 @@ class DoctorProgram(Test):
         self.assertEqual({check["id"] for check in document["checks"]} | set(document["not_run"]), set(CASES))
         self.assertEqual(sum(document["summary"].values()), sum(len(c["findings"]) for c in document["checks"]))
 
-    def test_level_quick_leaves_out_what_opens_devices_and_says_so(self):
+    def test_level_quick_skips_and_reports_checks_that_open_devices(self):
         probed = {line.split()[0] for line in run("gdrkit", "doctor", "list").lines if line.split()[2] == "probe"}
         self.assertIn("gpu.mig", probed)
         self.assertEqual(set(json.loads(run("gdrkit", "doctor", "--json").out)["not_run"]), probed)
-        self.assertIn(f"{len(probed)} checks not run, because they open devices: add --level probe", run("gdrkit", "doctor").lines[-2:])
+        self.assertIn(f"{len(probed)} checks not run, because they open devices; add --level probe", run("gdrkit", "doctor").lines[-2:])
         document = json.loads(run("gdrkit", "doctor", "--level", "probe", "--json").out)
         self.assertEqual((document["level"], document["not_run"]), ("probe", []))
         self.assertEqual({check["id"] for check in document["checks"]}, set(CASES))
         _, found = examine(m.server())
         self.assertLessEqual(probed, set(found), "a recording holds what level probe found")
 
-    def test_a_check_that_opens_devices_is_refused_where_only_files_may_be_read(self):
+    def test_a_check_that_opens_devices_is_rejected_at_level_quick(self):
         for word in ("gpu.mig", "nvlink", "nvl*", "gpu.ecc,bar1.size"):
             ended = run("gdrkit", "doctor", "--only", word)
             self.assertEqual((ended.code, ended.out), (2, ""), word)
@@ -261,7 +261,7 @@ class DoctorOpens(Test):
                  for folder, _, names in os.walk(os.path.join(TOP, "diag", part)) for name in names if name.endswith((".cpp", ".hpp"))]
         files += [os.path.join(TOP, "diag", "topology", noun + ".cpp") for noun in
                   ("machine_view", "folder_tree", "archive_tree", "tar_reader", "recorded_facts")]
-        # It names the flags of opening in order to refuse them.
+        # It contains the open flags in order to reject them.
         files = [path for path in files if not path.endswith("guarded_thread.cpp")]
         self.assertGreater(len(files), 10)
         for path in files:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What gdrkit doctor prints for people: head, counts, order, folding, columns, --short, colour, and the lines at the end."""
+"""The human-readable output of gdrkit doctor: head, counts, order, folding, columns, --short, colour, and the lines at the end."""
 import os
 import pty
 import re
@@ -25,7 +25,7 @@ def on_one_line(text):
 
 
 def on_terminal(folder, environment):
-    """What the doctor prints when its output is a terminal."""
+    """The output of the doctor on a terminal."""
     ours, theirs = pty.openpty()
     variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CLICOLOR_FORCE", "TERM")}
     # Linux may discard buffered output when the last process closes a terminal, so the test keeps it open until it has read the mark.
@@ -55,13 +55,13 @@ class DoctorText(Test):
         text = on_one_line(text_of({"/etc/hostname": "\x1b[2Jx\n"}).out)
         self.assertRegex(text, r"on \?\[2Jx \(unknown distribution, Linux unknown\).* 0 NVIDIA GPUs; 0 RDMA adapters; 0 PCI devices")
 
-    def test_what_is_the_same_for_several_objects_is_one_line_and_faults_are_not_folded(self):
+    def test_equal_findings_share_a_line_and_faults_are_not_folded(self):
         ended = text_of(m.changed(m.server(), FAULTS), "--verbose")
         widths = [line for line in ended.lines if "pcie.width" in line]
         self.assertEqual(widths, ["ok   pcie.width       0000:03:00.0 and 2 more: x16 of x16"])
         self.assertEqual(sum(line.startswith("FAIL acs.redirect") for line in ended.lines), 2)
 
-    def test_what_could_not_be_read_of_several_objects_for_one_reason_is_one_line(self):
+    def test_unreadable_objects_with_one_reason_share_a_line(self):
         lines = [line for line in text_of(m.as_user()).lines if line.startswith("???? pcie.mps")]
         self.assertEqual(len(lines), 1)
         self.assertRegex(on_one_line(text_of(m.as_user()).out), r"pcie\.mps 0000:03:00\.0 and 2 more: \S+ only 64 bytes could be read")
@@ -83,7 +83,7 @@ class DoctorText(Test):
         self.assertFalse([line for line in ended.lines if re.match("ok  |info|skip", line)])
         self.assertRegex(ended.lines[0], "^2 failures, 1 warning, ")
 
-    def test_counts_come_before_the_findings_and_what_to_do_comes_last(self):
+    def test_counts_precede_the_findings_and_next_steps_come_last(self):
         good = text_of(m.server())
         self.assertRegex(good.out, r"^[^\n]*\n(.*\n){1,2}0 failures, 0 warnings, 0 unknown, \d+ info, \d+ ok, \d+ do not apply\n\n")
         self.assertEqual(good.lines[-1], "nothing to do")
@@ -92,7 +92,7 @@ class DoctorText(Test):
         self.assertIn("gdrkit doctor fix", bad.lines[-1])
         self.assertRegex(text_of(m.as_user()).out, r"\n\d+ checks could not read all facts")
 
-    def test_findings_are_in_groups_the_most_important_first_and_the_rest_is_asked_for(self):
+    def test_findings_are_in_groups_by_importance_and_the_rest_needs_verbose(self):
         tree = m.changed(m.server(), {**FAULTS, "/proc/driver/gdrdrv/params": m.gdrdrv_params(persistent="no"),
                                       "/proc/self/limits": m.UNREADABLE})
         marks = {}
@@ -112,7 +112,7 @@ class DoctorText(Test):
             for line in lines:
                 self.assertTrue(len(line) <= 110 or " " not in line.strip(), (name, line))
 
-    def test_colour_comes_on_a_terminal_alone_and_as_the_variables_want(self):
+    def test_colour_needs_a_terminal_and_follows_the_variables(self):
         escape = "\x1b["
         tree = m.changed(m.server(), FAULTS)
         self.assertNotIn(escape, text_of(tree, "--short").out)
@@ -127,7 +127,7 @@ class DoctorText(Test):
                 self.assertEqual(escape in text, has_colour, environment)
                 self.assertEqual(re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r\n", "\n"), plain)
 
-    def test_formats_exclude_each_other(self):
+    def test_formats_are_mutually_exclusive(self):
         for arguments in (("--short", "--json"), ("--prom", "--json"), ("--short", "--verbose"), ("fix", "--short"), ("fix", "--prom")):
             ended = run("gdrkit", "doctor", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)

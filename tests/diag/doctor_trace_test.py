@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What the commands that read a machine open, by strace: nothing for writing, on every recording and on this machine."""
+"""The files opened by commands that read a machine, traced by strace: none for writing, on every recording and on this machine."""
 import functools
 import os
 import re
@@ -20,14 +20,14 @@ CHANGING = ("unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,truncate,ft
             "fchown,fchownat,mknod,mknodat,link,linkat,symlink,symlinkat,rmdir,setxattr,fsetxattr,mount,umount2,init_module,"
             "finit_module,delete_module,reboot,sethostname,pwrite64,pwritev")
 WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|O_TMPFILE|creat\(")
-# What level probe lets NVIDIA's libraries open for writing on a live machine: the list of diag/doctor/README.md.
+# The files that NVIDIA's libraries open for writing on a live machine at level probe: the list of diag/doctor/README.md.
 PROBED = re.compile(r'"/dev/(nvidiactl|nvidia\d+|nvidia-uvm|nvidia-modeset|nvidia-caps/[^"/]+|infiniband/uverbs\d+)"')
 CALL = re.compile(r"^\d+ +(\w+)\(")
-# What else reads a machine: arguments, and the exit codes that are no error of the command.
+# Other commands that read a machine: arguments, and the exit codes that are not errors.
 OTHERS = [(("doctor", "fix"), (0,)), (("doctor", "--prom"), (0,)), (("doctor", "--watch", "0.1", "--count", "1"), (0, 1, 77)),
           (("topo", "--as", "all"), (0, 3)), (("topo", "--json"), (0, 3)), (("topo", "--dot"), (0, 3)),
           (("bind", "--gpu", "0", "--dry-run"), (0, 1, 77)), (("env", "nccl"), (0, 3)), (("env", "ucx", "--json"), (0, 3))]
-# The largest machines: files that may be read, and memory.
+# Limits for the largest machines: number of files, and memory.
 MOST_FILES, MOST_KIB = 12000, 64 * 1024
 
 
@@ -39,7 +39,7 @@ class Trace:
         options = ["--seccomp-bpf"] if calls else []
         ended = subprocess.run(["strace", "-f", *options, "-o", path, *(["-e", "trace=" + calls] if calls else []),
                                 os.path.join(BIN, "gdrkit"), *arguments], capture_output=True, text=True, timeout=60, check=False, errors="replace",
-                               env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # leaks need ptrace themselves
+                               env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # the leak check itself needs ptrace
         self.code, self.err = ended.returncode, ended.stderr
         with open(path, encoding="utf-8", errors="replace") as file:
             self.lines = [line for line in file.read().splitlines() if CALL.match(line)]
@@ -57,7 +57,7 @@ class Trace:
 
 @functools.cache
 def why_no_trace():
-    """"" where strace works."""
+    """"" if strace works."""
     if shutil.which("strace") is None:
         return "no strace"
     with tempfile.TemporaryDirectory() as folder:
@@ -65,7 +65,7 @@ def why_no_trace():
 
 
 class DoctorTrace(Test):
-    def setUp(self):  # not of the class, whose tests would count as "Ran 0 tests", a failure
+    def setUp(self):  # not setUpClass, whose skip would count as "Ran 0 tests", a failure
         if why := why_no_trace():
             self.skipTest(why)
 
@@ -73,7 +73,7 @@ class DoctorTrace(Test):
         self.assertGreater(len(trace.named(OPENING)), 10, shown)
         bad = [line for line in trace.opened_for_writing() if not any(f'"{path}"' in line for path in may_write)]
         self.assertEqual(bad + trace.named(CHANGING), [], shown)
-        # A sanitizer may start the program anew; no other program is started.
+        # A sanitizer may restart the program; no other program is started.
         self.assertEqual([line for line in trace.named("execve") if "gdrkit" not in line], [], shown)
 
     def test_the_doctor_opens_nothing_for_writing_on_any_machine(self):
@@ -98,7 +98,7 @@ class DoctorTrace(Test):
             for arguments in [("doctor",), *(arguments for arguments, _ in OTHERS)]:
                 self.assert_changes_nothing(Trace(arguments, folder), arguments)
 
-    def test_level_probe_opens_listed_devices_alone_for_writing(self):
+    def test_level_probe_opens_only_listed_devices_for_writing(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = Trace(["doctor", "--level", "probe"], folder)
         self.assertIn(trace.code, (0, 1, 3), trace.err)
@@ -122,8 +122,8 @@ class DoctorTrace(Test):
             self.assertEqual(len(written), 1, written)
             self.assertTrue(written[0].startswith(("node.tar", place)), written)
 
-    def test_a_recording_is_read_below_its_root_alone(self):
-        """Once the root is open, all goes by open folders and single names."""
+    def test_a_recording_is_read_only_below_its_root(self):
+        """Once the root is open, only open folders and single names are used."""
         with tempfile.TemporaryDirectory() as folder, Lent(NAMED["dgx-h100-ok"]()) as root:
             opens = Trace(["doctor", "--root", root], folder).named(OPENING)
         first = [number for number, line in enumerate(opens) if f'"{root}"' in line][0]
@@ -141,7 +141,7 @@ class DoctorTrace(Test):
 
 
 class DoctorLimits(Test):
-    """The largest machines in little memory, and with a count of files that stands in for time."""
+    """The largest machines need little memory and few files; the number of files replaces a time limit."""
 
     def test_the_largest_machines_need_little_memory(self):
         for name in ("dgx-h100-ok", "large"):
@@ -162,7 +162,7 @@ class DoctorLimits(Test):
 
 
 def _peak_kib(tree):
-    """Of a process that does nothing but start the program, so that no other child counts."""
+    """In a process that only starts the program, so that no other child counts."""
     script = ("import os, resource, sys\n"
               "child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, '/dev/null', 1, 0)])\n"
               "code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])\n"

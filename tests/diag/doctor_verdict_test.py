@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The doctor's verdicts: what NCCL, UCX, NVSHMEM and gdrkit will do on machines whose answer is known."""
+"""The doctor's verdicts: the behaviour of NCCL, UCX, NVSHMEM and gdrkit on machines with known results."""
 import json
 import unittest
 
@@ -26,7 +26,7 @@ def best(verdicts, library):
 
 
 def uses(verdicts):
-    """Of each library the answers for its GPUs' best pairs, gdrkit's included."""
+    """For each library the results of its GPUs' best pairs, including gdrkit's."""
     answers = {library: [pair["use"] for pair in best(verdicts, library)] for library in LIBRARIES if library in verdicts}
     return {**answers, "gdrkit": [gpu["use"] for gpu in verdicts["gdrkit"]["map"]]}
 
@@ -48,7 +48,7 @@ class DoctorVerdict(Test):
         self.assertEqual(verdicts["gdrkit"]["map"][0]["via"], "gdrdrv")
         self.assertEqual((best(verdicts, "nccl")[0]["path"], best(verdicts, "ucx")[0]["path"]), ("PIX", "near"))
 
-    def test_with_neither_module_nor_dmabuf_there_is_none_and_the_check_is_named(self):
+    def test_without_module_and_dmabuf_access_fails_and_the_check_is_named(self):
         changes = {**NO_PEERMEM, "/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
         for library in LIBRARIES:
             use, via, blocked_by, reason = answers_of(changes, library)
@@ -56,20 +56,20 @@ class DoctorVerdict(Test):
             self.assertIn("peer.any", blocked_by)
             self.assertIn("not the open flavour", reason)
 
-    def test_libraries_that_look_at_other_files_differ(self):
+    def test_libraries_that_search_other_files_differ(self):
         proprietary = {"/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
         changes = {**NO_PEERMEM, **proprietary, "/sys/kernel/mm/memory_peers/nv_mem_nc/version": "1.0\n"}
         self.assertEqual([answers_of(changes, library)[0] for library in LIBRARIES], ["yes", "no", "no"])
         changes = {**NO_PEERMEM, **proprietary, "/sys/kernel/mm/memory_peers/nvidia-peermem/version": "1.0\n"}
         self.assertEqual([answers_of(changes, library)[0] for library in LIBRARIES], ["no", "no", "yes"])
 
-    def test_what_is_believed_is_not_what_is_true(self):
+    def test_detection_may_differ_from_reality(self):
         changes = {"/sys/module/nv_peer_mem/version": "1.3\n", "/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
         pair = best(verdicts_of(m.changed(m.server(), changes)), "nccl")[0]
         self.assertEqual((pair["use"], "peer.conflict" in pair["blocked_by"]), ("no", True))
         self.assertIn("peer memory yes (/sys/module/nvidia_peermem/version)", pair["believes"])
 
-    def test_a_missing_fact_is_named_and_leaves_the_verdict_open(self):
+    def test_a_missing_fact_is_named_and_makes_the_verdict_unknown(self):
         use, _, _, reason = answers_of({**NO_PEERMEM, "/gdrkit": None}, "nccl")
         self.assertEqual(use, "unknown")
         self.assertIn("DMA_BUF_SUPPORTED", reason)
@@ -77,7 +77,7 @@ class DoctorVerdict(Test):
         self.assertEqual(use, "unknown")
         self.assertIn("/proc/self/environ", reason)
 
-    def test_a_gpu_without_dmabuf_speaks_for_itself_alone(self):
+    def test_a_gpu_without_dmabuf_does_not_affect_others(self):
         tree = m.changed(servers.two_switches(), NO_PEERMEM)
         mixed = m.changed(tree, {nvml.PATH: nvml.of(tree, first={"cuda_dmabuf": False})})
         none = m.changed(tree, {nvml.PATH: nvml.of(tree, every={"cuda_dmabuf": False})})
@@ -85,12 +85,12 @@ class DoctorVerdict(Test):
             pairs = best(verdicts_of(mixed), library)
             self.assertEqual([(pair["use"], pair["via"]) for pair in pairs], [("no", ""), ("yes", "dma-buf")], pairs)
             self.assertEqual({pair["use"] for pair in best(verdicts_of(none), library)}, {"no"})
-        for machine, state, words in ((mixed, "warn", "but not for 0000:"), (none, "fail", "exports none"), (tree, "ok", "dma-buf is possible")):
+        for machine, state, words in ((mixed, "warn", "but not for 0000:"), (none, "fail", "does not export dma-bufs"), (tree, "ok", "dma-buf is possible")):
             findings = examine(machine)[1]["peer.any"]
             self.assertEqual({found for found, _, _ in findings}, {state}, findings)
             self.assertIn(words, findings[0][2])
 
-    def test_what_libibverbs_answered_decides_over_the_driver_of_the_adapter(self):
+    def test_libibverbs_result_overrides_the_adapters_driver(self):
         cannot = {**NO_PEERMEM, verbs.PATH: verbs.document(mlx5_0=False, mlx5_1=False)}
         for library in LIBRARIES:
             use, _, _, reason = answers_of(cannot, library)
@@ -104,7 +104,7 @@ class DoctorVerdict(Test):
         self.assertEqual(answers_of(old, "nccl")[0], "no")
         self.assertEqual(answers_of({verbs.PATH: verbs.document(mlx5_0=False, mlx5_1=False)}, "nccl")[:2], ("yes", "peer memory"))
 
-    def test_a_gpu_that_belongs_to_a_guest_is_no_ones_here(self):
+    def test_a_gpu_of_a_guest_is_unusable_on_the_host(self):
         drivers = "/sys/bus/pci/drivers/vfio-pci"
         verdicts = verdicts_of(m.changed(m.server(), {m.GPU + "/driver": m.link(m.GPU + "/driver", drivers), drivers + "/uevent": ""}))
         self.assertEqual(uses(verdicts), {"nccl": ["no"], "ucx": ["no"], "nvshmem": ["no"], "gdrkit": ["no"]})
@@ -121,7 +121,7 @@ class DoctorVerdict(Test):
         chosen = best(verdicts_of(m.changed(m.server(), {"/proc/self/environ": "NCCL_IB_HCA==mlx5_1\0"})), "nccl")[0]
         self.assertEqual((chosen["hca"], chosen["use"]), ("mlx5_1", "yes"))
 
-    def test_settings_of_one_library_are_no_cause_for_another(self):
+    def test_settings_of_one_library_do_not_affect_another(self):
         verdicts = verdicts_of(m.changed(m.server(), {"/proc/self/environ": "NCCL_IB_DISABLE=1\0UCX_TLS=tcp\0UCX_IB_GPU_DIRECT_RDMA=n\0"}))
         self.assertEqual(best(verdicts, "nccl")[0]["blocked_by"], ["env.ib_disable"])
         self.assertEqual(best(verdicts, "ucx")[0]["blocked_by"], ["env.ucx"])
@@ -129,7 +129,7 @@ class DoctorVerdict(Test):
             found = answers_of({"/proc/self/environ": f"NVSHMEM_HCA_PREFIX={prefix}\0"}, "nvshmem")
             self.assertEqual((found[0], "NVSHMEM_HCA_PREFIX" in found[3]), (use, use == "no"), found)
 
-    def test_what_nvml_says_of_the_gpu_counts(self):
+    def test_nvmls_facts_of_the_gpu_count(self):
         for name, answer, words in (("fm-down", "no", "nvl.fabric"), ("cc-on", "unknown", "confidential")):
             verdicts = verdicts_of(NAMED[name]())
             self.assertEqual({use for answers in uses(verdicts).values() for use in answers}, {answer}, name)
@@ -140,7 +140,7 @@ class DoctorVerdict(Test):
         zeroed = best(verdicts_of(NAMED["gb300-zeroed"]()), "nccl")[0]
         self.assertEqual(zeroed["slowed_by"], ["acs.datadirect"])
 
-    def test_failures_rule_out_the_pairs_that_they_are_about(self):
+    def test_failures_rule_out_only_the_pairs_that_they_concern(self):
         ports = "/sys/class/infiniband/mlx5_0/ports/1/"
         verdicts = verdicts_of(m.changed(m.server(), {ports + "state": "1: DOWN\n", ports + "phys_state": "3: Disabled\n"}))
         pairs = {pair["hca"]: pair for pair in verdicts["nccl"]["gdr"]}
@@ -151,7 +151,7 @@ class DoctorVerdict(Test):
         self.assertEqual(best(memlock, "ucx")[0]["blocked_by"], ["lim.memlock"])
         self.assertEqual(memlock["gdrkit"]["map"][0]["use"], "yes")
 
-    def test_what_only_slows_down_is_told_beside_the_yes(self):
+    def test_slowing_findings_are_reported_with_the_yes(self):
         verdicts = verdicts_of(m.changed(m.server(), {m.NIC_PORT + "/config": m.config(acs=0x1d)}))
         self.assertEqual({pair["hca"]: (pair["use"], pair["slowed_by"]) for pair in verdicts["nccl"]["gdr"]},
                          {"mlx5_0": ("yes", ["acs.redirect"]), "mlx5_1": ("yes", [])})
@@ -165,7 +165,7 @@ class DoctorVerdict(Test):
         self.assertEqual(mapping({**without, "/proc/driver/nvidia/version": m.PROPRIETARY.format("470.57.02")}), ("no", ""))
         self.assertEqual(mapping({"/dev/nvidiactl": None}), ("no", ""))
         self.assertEqual(mapping({"/dev/nvidia0": None}), ("no", ""))
-        self.assertEqual(mapping({"/dev": None}), ("unknown", ""))  # a copy of files alone
+        self.assertEqual(mapping({"/dev": None}), ("unknown", ""))  # a copy of files only
         self.assertEqual(mapping({**without, "/proc/driver/nvidia/version": m.UNREADABLE}), ("unknown", ""))
 
     def test_machines_of_the_plan(self):
@@ -222,7 +222,7 @@ class DoctorVerdict(Test):
                                    (nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_write": 5}), "no", "not supported"),
                                    (nvml.of(tree, every=nvml.without_nvlink(), first={"mig": True}), "no", "MIG mode"),
                                    (nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_read": nvml.failed()}), "unknown", "GPU_IS_LOST"),
-                                   (nvml.no_answer(), "unknown", "NO_PERMISSION"), (None, "unknown", "not known whether the driver")):
+                                   (nvml.no_answer(), "unknown", "NO_PERMISSION"), (None, "unknown", "unknown whether the driver")):
             peer = verdicts_of(m.changed(tree, {nvml.PATH: changes}))["peers"][0]
             self.assertEqual((peer["use"], part in peer["reason"], peer["via"]), (use, True, ""), peer)
         self.assertIn("unless NVLink connects them", peer["route"])
@@ -233,10 +233,10 @@ class DoctorVerdict(Test):
         self.assertEqual(uses(verdicts), {"nccl": ["no"], "ucx": ["no"], "nvshmem": ["no"], "gdrkit": ["no"]})
         self.assertEqual(verdicts["gdrkit"]["map"][0]["blocked_by"], ["iommu.smmu"])
 
-    def test_ports_that_are_not_on_the_way_to_an_adapter_do_not_slow_it(self):
+    def test_ports_that_are_not_on_the_path_to_an_adapter_do_not_slow_it(self):
         self.assertEqual({tuple(pair["slowed_by"]) for pair in verdicts_of(NAMED["one-switch-far-nic"]())["nvshmem"]["gdr"]}, {()})
 
-    def test_text_names_pairs_of_gpus_and_folds_those_that_are_alike(self):
+    def test_text_names_pairs_of_gpus_and_folds_equal_ones(self):
         for name, line in (("dgx-h100-ok", r"peers direct access on 28 of 28 GPU pairs, by NVLink GPU0 \S+ with GPU1 \(NV18\) and 27 more: "
                             r"NVLink, at most 478\.1 GB/s gdrkit"),
                            ("one-switch-acs", r"peers direct access on 1 of 1 GPU pair, by PCIe GPU0 \S+ with GPU1 \(PIX\): PCIe bridge, redirected to "

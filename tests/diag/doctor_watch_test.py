@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit doctor --watch on a folder whose files are changed between two looks."""
+"""gdrkit doctor --watch on a folder whose files are changed between two polls."""
 import json
 import os
 import shutil
@@ -20,7 +20,7 @@ COUNTERS = {PORT + "counters/symbol_error": "7\n", PORT + "counters/port_xmit_da
 
 
 class Watched:
-    """The doctor watching `tree`; change() writes files, and look() gives the first look that tells of something."""
+    """The doctor watching `tree`; change() writes files, and look() returns the first poll that reports something."""
 
     def __init__(self, tree, *arguments, is_json=True):
         self.written = Written(tree)
@@ -44,10 +44,10 @@ class Watched:
     def change(self, changes):
         for path, text in changes.items():
             if text is None:
-                os.rename(self.folder + path, self.folder + "/gone")  # at once, as a device goes
+                os.rename(self.folder + path, self.folder + "/gone")  # atomically, like a device that disappears
                 shutil.rmtree(self.folder + "/gone")
                 continue
-            # A look sees the old or the new content, never half of it.
+            # A poll sees the old or the new content, never a mixture.
             with open(self.folder + path + ".new", "w", encoding="ascii") as file:
                 file.write(text)
             os.rename(self.folder + path + ".new", self.folder + path)
@@ -67,7 +67,7 @@ class Watched:
 
 
 class DoctorWatch(Test):
-    def test_an_error_that_grows_is_told_with_its_rate_and_ends_with_1(self):
+    def test_a_growing_error_is_reported_with_its_rate_and_ends_with_1(self):
         with Watched(m.changed(m.server(), COUNTERS)) as watched:
             self.assertEqual((watched.start["event"], "mlx5_0" in watched.start["devices"]), ("start", True))
             watched.change({PORT + "counters/symbol_error": "10\n"})
@@ -84,7 +84,7 @@ class DoctorWatch(Test):
         self.assertEqual([(e["device"], e["counter"], e["by"]) for e in end["errors"]],
                          [("0000:04:00.0", "aer_correctable", 2), ("mlx5_0", "symbol_error", 3)])
 
-    def test_traffic_and_stress_are_told_and_no_error(self):
+    def test_traffic_and_stress_are_reported_but_are_not_errors(self):
         with Watched(m.changed(m.server(), COUNTERS)) as watched:
             watched.change({PORT + "counters/port_xmit_data": "2000\n"})
             self.assertEqual([(g["counter"], g["kind"]) for g in watched.look()["grown"]], [("port_xmit_data", "traffic")])
@@ -101,7 +101,7 @@ class DoctorWatch(Test):
             watched.change({PORT + "counters/symbol_error": "1\n"})
             self.assertEqual(watched.look()["grown"][0]["by"], 1)
 
-    def test_links_that_change_are_told_and_idle_gpus_are_no_worse(self):
+    def test_changed_links_are_reported_and_idle_gpus_are_not_worse(self):
         with Watched(m.server()) as watched:
             for path, file, value, address, is_worse in ((m.GPU, "current_link_speed", "2.5 GT/s PCIe\n", "0000:03:00.0", False),
                                                          (m.NIC, "current_link_speed", "16.0 GT/s PCIe\n", "0000:04:00.0", True),
@@ -118,7 +118,7 @@ class DoctorWatch(Test):
             line, code = watched.end()
         self.assertEqual((code, json.loads(line)["vanished"]), (1, ["mlx5_0"]))
 
-    def test_text_says_the_same(self):
+    def test_text_has_the_same_content(self):
         with Watched(m.changed(m.server(), COUNTERS), is_json=False) as watched:
             self.assertRegex(watched.start, r"^watching \d+ counters and 3 links, every 0\.05 s; Ctrl-C ends\n")
             watched.change({PORT + "counters/symbol_error": "8\n"})
@@ -142,7 +142,7 @@ class DoctorWatch(Test):
         self.assertEqual((ended.code, ended.out), (77, ""))
         self.assertIn("/sys/class/infiniband", ended.err)
 
-    def test_an_archive_and_what_makes_no_sense_is_refused(self):
+    def test_an_archive_and_invalid_values_are_rejected(self):
         with Written(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             archive = os.path.join(other, "machine.tar")
             with tarfile.open(archive, "w") as file:

@@ -54,7 +54,7 @@ TEST(ElfFile, AgreesWithTheDynamicLinkerAboutThisProgramsCLibrary) {
   EXPECT_GT(all.value.size(), 1000u);
   std::size_t versioned = 0;
   for (const Export& exported : all.value) {
-    // Each version is a symbol of its own too, which no program can ask for.
+    // Each version is also a symbol, which no program can link to.
     if (exported.version.rfind("GLIBC_2", 0) != 0 || exported.name == exported.version) continue;
     ++versioned;
     if (versioned % 10 != 0) continue;
@@ -64,7 +64,7 @@ TEST(ElfFile, AgreesWithTheDynamicLinkerAboutThisProgramsCLibrary) {
   EXPECT_GT(versioned, 1000u);
 }
 
-TEST(ElfFile, ReadsWhatAModuleSaysOfItself) {
+TEST(ElfFile, ReadsTheModinfoOfAModule) {
   ElfBytes elf;
   elf.add(".modinfo", SHT_PROGBITS, std::string("version=2.5\0description=built for opensource NVIDIA driver\0x", 60));
   const MachineView machine = machine_with(elf.bytes());
@@ -78,7 +78,7 @@ TEST(ElfFile, ReadsWhatAModuleSaysOfItself) {
   EXPECT_EQ(ElfFile::open(library, "/lib").value.modinfo("version").outcome, Outcome::malformed);
 }
 
-TEST(ElfFile, RefusesWhatIsNoElfFileOrIsCutOff) {
+TEST(ElfFile, RejectsOtherAndTruncatedFiles) {
   const std::string whole = verbs();
   for (std::size_t size = 0; size < whole.size(); size += 7) {
     const MachineView machine = machine_with(whole.substr(0, size));

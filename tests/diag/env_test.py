@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit env on written machines: what is proposed, why, and in which words."""
+"""gdrkit env on written machines: the proposals, their reasons, and the formats."""
 import json
 import os
 import shutil
@@ -55,13 +55,13 @@ class EnvRules(Test):
         self.assertEqual(commands(ended), [])
         self.assertIn("# nothing needs to be set for nccl on this machine", ended.lines)
 
-    def test_slow_adapters_that_no_gpu_is_near_are_left_out(self):
+    def test_slow_adapters_without_a_near_gpu_are_left_out(self):
         found = document(dgx(), "nccl")
         self.assertEqual([(one["name"], one["value"]) for one in found["set"]], [("NCCL_IB_HCA", "=" + COMPUTE)])
         self.assertIn("mlx5_8: no GPU is near it", found["set"][0]["reason"])
         self.assertFalse(found["set"][0]["is_set"])
 
-    def test_what_is_set_so_already_is_told(self):
+    def test_settings_with_the_proposed_value_are_marked(self):
         found = document(dgx(**{"/proc/self/environ": m.environ(NCCL_IB_HCA="=" + COMPUTE)}), "nccl")
         self.assertTrue(found["set"][0]["is_set"])
 
@@ -90,14 +90,14 @@ class EnvRules(Test):
             self.assertEqual(settings(tree, "nccl"), expected)
         self.assertIn("leave NCCL_IB_GID_INDEX unset", "".join(document(m.changed(m.server(), ports), "nccl")["notes"]))
 
-    def test_far_adapters_are_a_note_and_never_a_setting(self):
+    def test_far_adapters_yield_a_note_and_never_a_setting(self):
         found = document(NAMED["hgx-node-sys"](), "nccl")
         self.assertEqual(found["set"], [])
         self.assertIn("measure both", found["notes"][0])
         self.assertIn("NCCL_TOPO_FILE", document(NAMED["vm-azure-8x"](), "nccl")["notes"][0])
         self.assertEqual(document(NAMED["gh200"](), "nccl")["notes"], [])
 
-    def test_wishes(self):
+    def test_user_options(self):
         self.assertEqual(settings(m.server(), "nccl", "--fabric", "rail"), {"NCCL_CROSS_NIC": "0"})
         self.assertEqual(settings(m.server(), "nccl", "--fabric", "ecmp"), {"NCCL_IB_QPS_PER_CONNECTION": "4", "NCCL_IB_SPLIT_DATA_ON_QPS": "0"})
         self.assertEqual(settings(m.server(), "ucx", "--assert"), {"UCX_IB_GPU_DIRECT_RDMA": "y"})
@@ -127,23 +127,23 @@ class EnvRules(Test):
         self.assertEqual(found, {"MV2_USE_CUDA": "1", "MV2_GPUDIRECT_GDRCOPY_LIB": "/usr/lib/x86_64-linux-gnu/libgdrapi.so.2.6",
                                  "MV2_PROCESS_TO_RAIL_MAPPING": ":".join(f"mlx5_{i}" for i in range(8))})
 
-    def test_without_a_gpu_nothing_is_proposed_and_the_reason_is_told(self):
+    def test_without_a_gpu_nothing_is_proposed_and_the_reason_is_printed(self):
         for library in LIBRARIES:
             ended = env(m.without_gpu(), library)
             self.assertEqual(commands(ended), [])
             self.assertIn("# note: this machine has no NVIDIA GPU, so nothing is proposed", ended.lines)
 
-    def test_what_cannot_be_read_is_told(self):
+    def test_unreadable_facts_are_reported(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports/1/state": m.UNREADABLE})
-        self.assertIn("whether mlx5_0 can be used is not known", "".join(document(tree, "nccl")["notes"]))
+        self.assertIn("whether mlx5_0 can be used is unknown", "".join(document(tree, "nccl")["notes"]))
         found = document(dgx(**{"/sys/class/infiniband/mlx5_8/ports/1/rate": "fast\n"}), "nccl")
         self.assertEqual(found["set"], [])
-        self.assertIn("whether mlx5_8 can be used is not known", "".join(found["notes"]))
+        self.assertIn("whether mlx5_8 can be used is unknown", "".join(found["notes"]))
         tree = m.changed(m.server(), {"/sys/class/infiniband": m.UNREADABLE})
-        self.assertIn("the list of RDMA adapters is not known", "".join(document(tree, "nccl")["notes"]))
+        self.assertIn("the list of RDMA adapters is unknown", "".join(document(tree, "nccl")["notes"]))
 
 
-    def test_several_libraries_are_served_by_one_call(self):
+    def test_one_call_supports_several_libraries(self):
         both = document(dgx(), "nccl", "ucx")
         self.assertEqual((both["library"], both["libraries"]), ("nccl,ucx", ["nccl", "ucx"]))
         self.assertEqual([one["name"] for one in both["set"]], ["NCCL_IB_HCA"])
@@ -164,7 +164,7 @@ class EnvPresent(Test):
                          {("env.gdr_level", "fail"), ("env.unknown", "warn")})
         self.assertEqual(document(m.server(), "nccl")["present"], [])
 
-    def test_reasons_name_checks_that_there_are(self):
+    def test_reasons_name_existing_checks(self):
         known = {line.split()[0] for line in run("gdrkit", "doctor", "list").lines}
         for name in ("dgx-h100-ok", "aws-p5-efa", "roce-bad"):
             for library in LIBRARIES:
@@ -172,7 +172,7 @@ class EnvPresent(Test):
                     self.assertLessEqual(set(one["because"]), known, one)
                     self.assertNotEqual(one["reason"], "")
 
-    def test_what_is_proposed_is_right_to_the_doctor(self):
+    def test_the_doctor_accepts_the_proposal(self):
         proposed = settings(dgx(), "nccl")
         _, found = examine(dgx(**{"/proc/self/environ": m.environ(**proposed)}), "--only", "environment")
         self.assertEqual({worst(findings) for findings in found.values()}, {"ok"}, found)
@@ -184,7 +184,7 @@ class EnvPresent(Test):
 
 
 class EnvFormats(Test):
-    def test_exports_do_in_a_shell_what_they_say(self):
+    def test_exports_work_in_a_shell(self):
         ended = env(dgx(), "nccl")
         for shell in SHELLS:
             shown = subprocess.run([shell, "-c", ended.out + '\nprintf %s "$NCCL_IB_HCA"'], capture_output=True, text=True, check=True)
@@ -214,7 +214,7 @@ class EnvFormats(Test):
         self.assertEqual(commands(ended), [f"mpirun -x NCCL_IB_HCA='={COMPUTE}' --map-by ppr:8:node --bind-to none gdrkit bind -- PROGRAM"])
         self.assertIn("#   rank 4=+n0 slot=56-69,168-181", ended.lines)
 
-    def test_containers_get_what_rdma_needs_only_where_there_is_an_adapter(self):
+    def test_containers_get_rdma_options_only_with_an_adapter(self):
         self.assertIn(f"        - {{name: NCCL_IB_HCA, value: \"={COMPUTE}\"}}", env(dgx(), "nccl", "--format", "k8s").lines)
         self.assertIn("IPC_LOCK", env(dgx(), "nccl", "--format", "k8s").out)
         self.assertIn("--device=/dev/infiniband", env(dgx(), "nccl", "--format", "docker").out)
@@ -235,7 +235,7 @@ class EnvFormats(Test):
                     self.assertNotIn("touch", out)
                     self.assertNotIn("mlx5_0", out)
 
-    def test_every_machine_gets_an_answer_for_every_library(self):
+    def test_every_machine_gets_a_proposal_for_every_library(self):
         for name, make in NAMED.items():
             with Lent(make()) as folder:
                 ended = run("gdrkit", "env", *LIBRARIES, "--root", folder, "--json")
@@ -248,11 +248,11 @@ class EnvFormats(Test):
                 for line in [line for line in ended.lines if line.lstrip().startswith("#")]:
                     self.assertTrue(len(line) <= 110 or " " not in line.strip("# "), line)
 
-    def test_this_machine_has_an_answer(self):
+    def test_this_machine_gets_a_proposal(self):
         self.assertEqual(run("gdrkit", "env", "nccl", "--json").code, 0)
 
     def test_wrong_usage(self):
-        for arguments, part in (((), "name a library"), (("mpich",), "is not one of"), (("nccl", "mpich"), "is not one of"),
+        for arguments, part in (((), "no library given"), (("mpich",), "is not one of"), (("nccl", "mpich"), "is not one of"),
                                 (("nccl", "--format", "ucx.conf"), "ucx.conf is a file of UCX"), (("ucx", "--format", "nccl.conf"), "file of NCCL"),
                                 (("nccl", "--format", "xml"), "xml"), (("nccl", "--fabric", "mesh"), "mesh")):
             ended = run("gdrkit", "env", *arguments)

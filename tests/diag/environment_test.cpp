@@ -14,7 +14,7 @@ namespace {
 using topology::MachineView;
 using topology::Outcome;
 
-/// A recording in a folder of its own.
+/// A recording in a separate folder.
 class EnvironmentTest : public ::testing::Test {
  protected:
   EnvironmentTest() {
@@ -47,7 +47,7 @@ std::vector<std::string> values(const std::vector<Setting>& settings) {
   return found;
 }
 
-TEST_F(EnvironmentTest, TakesVariablesApartAsGetenvDoes) {
+TEST_F(EnvironmentTest, ParsesVariablesLikeGetenv) {
   put_variables("NCCL_DEBUG=INFO;noequals;=empty;NCCL_DEBUG=WARN;UCX_TLS=a=b;");
   const Environment environment = read();
   EXPECT_TRUE(environment.variables().is_found());
@@ -85,7 +85,7 @@ TEST_F(EnvironmentTest, NcclTakesVariableThenOwnFileThenSystemFileAndKeepsBlanks
   EXPECT_EQ(environment.find(" NCCL_DEBUG ")->value, " INFO");
 }
 
-TEST_F(EnvironmentTest, NcclsOwnFileIsTheOneThatAVariableNames) {
+TEST_F(EnvironmentTest, AVariableSelectsNcclsOwnFile) {
   put_variables("HOME=/root;NCCL_CONF_FILE=/data/job.conf;");
   put("/root/.nccl.conf", "NCCL_ALGO=Tree\n");
   put("/data/job.conf", "NCCL_ALGO=Ring\n");
@@ -105,7 +105,7 @@ TEST_F(EnvironmentTest, UcxTakesTheLastLineOfTheNearestFile) {
   EXPECT_EQ(environment.find("UCX_MAX_RNDV_RAILS")->section, "Grace");
 }
 
-TEST_F(EnvironmentTest, OneFileThatIsFoundTwiceIsReadOnce) {
+TEST_F(EnvironmentTest, AFileThatIsFoundTwiceIsReadOnce) {
   put_variables("HOME=/root;UCX_CONFIG_DIR=/root;");
   put("/root/ucx.conf", "UCX_TLS=sm\n");
   EXPECT_EQ(read().of("UCX_TLS").size(), 1u);
@@ -117,7 +117,7 @@ TEST_F(EnvironmentTest, NvshmemsFilesWinOverVariables) {
   EXPECT_EQ(values(read().of("NVSHMEM_DEBUG")), (std::vector<std::string>{"WARN", "INFO"}));
 }
 
-TEST_F(EnvironmentTest, OpenMpisFilesLeaveThePrefixOut) {
+TEST_F(EnvironmentTest, OpenMpisFilesOmitThePrefix) {
   put_variables("HOME=/home/one;OMPI_MCA_btl=tcp,self;");
   put("/home/one/.openmpi/mca-params.conf", "btl = self\npml=ucx\n");
   put("/etc/openmpi/openmpi-mca-params.conf", "pml=ob1\n");
@@ -127,7 +127,7 @@ TEST_F(EnvironmentTest, OpenMpisFilesLeaveThePrefixOut) {
   EXPECT_EQ(values(environment.of(CommLibrary::openmpi)), (std::vector<std::string>{"tcp,self", "ucx"}));
 }
 
-TEST_F(EnvironmentTest, AFileThatCannotBeReadIsAProblemAndNotNothing) {
+TEST_F(EnvironmentTest, AnUnreadableFileIsReported) {
   put_variables("A=1;");
   put("/etc/nccl.conf", std::string("NCCL_DEBUG=\0INFO", 16));
   put("/etc/ucx/ucx.conf", std::string(MachineView::text_limit + 1, '#'));

@@ -73,13 +73,13 @@ TEST_F(GuardedThread, RefusesEveryWayToChangeAFile) {
   EXPECT_EQ(content, "as it was");
 }
 
-TEST_F(GuardedThread, LetsReadAndOpenDevicesForBoth) {
+TEST_F(GuardedThread, AllowsReadingAndOpeningDevicesForBoth) {
   EXPECT_EQ(inside([&] { return ::open(path("file").c_str(), O_RDONLY); }), 0);
   EXPECT_EQ(inside([] { return ::open("/dev/null", O_RDWR); }), 0);
   EXPECT_EQ(inside([] { return ::open("/proc/self/fd", O_RDONLY | O_DIRECTORY); }), 0);
 }
 
-TEST_F(GuardedThread, BindsThreadsThatTheWorkStartsAndNotTheCaller) {
+TEST_F(GuardedThread, FiltersThreadsStartedByTheWorkButNotTheCaller) {
   int error = 0;
   EXPECT_EQ(run_guarded([&] { std::thread([&] { error = ::unlink(path("file").c_str()) < 0 ? errno : 0; }).join(); }),
             "");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The guide in docs/guide, docs/tools.md and the README: the checks, subcommands, options and pages that they name are there."""
+"""The guide in docs/guide, docs/tools.md and the README: the checks, subcommands, options and pages that they name exist."""
 import glob
 import os
 import re

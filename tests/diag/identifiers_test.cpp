@@ -46,7 +46,7 @@ TEST(SaltedHash, AddressesKeepTheirSubnets) {
     EXPECT_EQ(hash.address(common), common);
 }
 
-TEST_F(IdentifiersTest, LeavesWhatIsNone) {
+TEST_F(IdentifiersTest, KeepsOtherText) {
   for (const char* text : {"0000:3b:00.0", "NVRM version: 580.159.04", "5.8-1.1.2.1", "12:34:56", "2.5.1.4.7",
                            "00:00:00:00:00:00", "0000:0000:0000:0000", "127.0.0.1", "::1", "serial8250: ttyS0",
                            "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c", "pci=config_acs=xx110x1@0000:01:00.0",
@@ -54,7 +54,7 @@ TEST_F(IdentifiersTest, LeavesWhatIsNone) {
     EXPECT_EQ(prose(text), text);
 }
 
-TEST_F(IdentifiersTest, ReplacesEachByOneOfItsForm) {
+TEST_F(IdentifiersTest, ReplacesEachByTheSameForm) {
   const std::pair<const char*, const char*> cases[] = {
       {"b83f:d203:0012:4c6e", "xxxx:xxxx:xxxx:xxxx"},
       {"b8:3f:d2:12:4c:6e", "xx:xx:xx:xx:xx:xx"},
@@ -78,17 +78,17 @@ TEST_F(IdentifiersTest, ReplacesEachByOneOfItsForm) {
   EXPECT_EQ(identifiers_.replaced("10.31.7.42", Where::anywhere), "10.31.7.42");
 }
 
-TEST_F(IdentifiersTest, LearntWordsStandAlone) {
-  identifiers_.learn("frost", "H");
-  identifiers_.learn("frost17", "G");
+TEST_F(IdentifiersTest, RegisteredWordsAreReplacedAsAWhole) {
+  identifiers_.add("frost", "H");
+  identifiers_.add("frost17", "G");
   EXPECT_EQ(prose("frost frost17, frosty defrost frost-1 /frost/"), "H G, frosty defrost H-1 /H/");
-  EXPECT_EQ(prose("FROST17 Frost17-ib0 mgmt_frost17 xfrost17"), "G G-ib0 mgmt_G xfrost17") << "names that hold it";
-  identifiers_.learn("dgx", "D");
+  EXPECT_EQ(prose("FROST17 Frost17-ib0 mgmt_frost17 xfrost17"), "G G-ib0 mgmt_G xfrost17") << "names that contain it";
+  identifiers_.add("dgx", "D");
   EXPECT_EQ(prose("dgx DGX dgx-h100"), "D DGX dgx-h100") << "a short word may mean a product";
 }
 
 TEST_F(IdentifiersTest, AddressesAreFoundWithoutTheirColons) {
-  identifiers_.learn_address("b8:3f:d2:12:4c:6e");
+  identifiers_.add_address("b8:3f:d2:12:4c:6e");
   std::string colons = prose("b8:3f:d2:12:4c:6e");
   EXPECT_EQ(prose("BOOTIF=01-B8-3F-D2-12-4C-6E").size(), std::string("BOOTIF=01-B8-3F-D2-12-4C-6E").size());
   EXPECT_EQ(prose("b8-3f-d2-12-4c-6e").substr(3, 2), colons.substr(3, 2)) << "equal stays equal";
@@ -98,7 +98,7 @@ TEST_F(IdentifiersTest, AddressesAreFoundWithoutTheirColons) {
   EXPECT_EQ(prose("BOOTIF=01-b8-3f-d2-12-4c-6e").find("3f-d2"), std::string::npos);
 }
 
-TEST_F(IdentifiersTest, PasswordsAreBlottedOut) {
+TEST_F(IdentifiersTest, PasswordsAreOverwritten) {
   EXPECT_EQ(prose("username=x,password=hunter2,vers=3"), "username=x,password=redacted,vers=3");
   EXPECT_EQ(prose("https://alice:hunter2@proxy:80/"), "https://redacted@proxy:80/");
   EXPECT_EQ(prose("tcp://10.0.0.x:99 mytoken=1"), "tcp://10.0.0.x:99 mytoken=1");

@@ -15,7 +15,7 @@ namespace {
 
 using topology::Outcome;
 
-/// Plays /dev/kmsg: one record a read; "!NUMBER" fails with that errno, the end is EAGAIN.
+/// Emulates /dev/kmsg: one record per read; "!NUMBER" fails with that errno, and the end is EAGAIN.
 topology::Fact<KernelLog> play(const std::vector<std::string>& records) {
   std::size_t next = 0;
   return read_kmsg([&](char* buffer, std::size_t size) -> ssize_t {
@@ -30,7 +30,7 @@ topology::Fact<KernelLog> play(const std::vector<std::string>& records) {
   });
 }
 
-TEST(KernelLog, KeepsWhatIsOfUseWithItsTime) {
+TEST(KernelLog, KeepsRelevantMessagesWithTheirTime) {
   const auto log =
       play({"6,0,5,-;Linux version 6.8\n", "3,1,1500000,-,caller=T1;NVRM: Xid (PCI:0000:3b:00): 79\n SUBSYSTEM=pci\n",
             "6,2,1600000,-;eth0: link up\n", "4,3,2000000,c;DMAR: \x1b[31mfault;x"});
@@ -42,7 +42,7 @@ TEST(KernelLog, KeepsWhatIsOfUseWithItsTime) {
   EXPECT_EQ(log.value.messages[1].text, "DMAR: ?[31mfault;x");
 }
 
-TEST(KernelLog, SaysThatTheOldestAreLost) {
+TEST(KernelLog, ReportsThatTheOldestAreLost) {
   EXPECT_FALSE(play({"6,7,5,-;Linux\n"}).value.is_whole) << "the first record is not number 0";
   EXPECT_FALSE(play({"6,0,5,-;Linux\n", "!" + std::to_string(EPIPE), "6,9,5,-;x\n"}).value.is_whole)
       << "overwritten meanwhile";
@@ -50,7 +50,7 @@ TEST(KernelLog, SaysThatTheOldestAreLost) {
   EXPECT_TRUE(play({}).is_found());
 }
 
-TEST(KernelLog, RefusesWhatItCannotReadOrUnderstand) {
+TEST(KernelLog, RejectsUnreadableAndInvalidInput) {
   EXPECT_EQ(play({"6,0,5,-;Linux\n", "!" + std::to_string(EIO)}).outcome, Outcome::unreadable);
   for (const char* record :
        {"x", ";", "6;x", "6,0;x", "a,0,5,-;x", "6,0,-5,-;x", "6,0,99999999999999999999,-;x", "6,-1,0,-;x"}) {
@@ -88,7 +88,7 @@ TEST(KernelLog, ReadsADeviceRecordByRecord) {
   EXPECT_EQ(log.value.messages[1].text, "NVRM: two");
 }
 
-TEST(KernelLog, ComesBackFromARecordingAsItWas) {
+TEST(KernelLog, SurvivesRecordingUnchanged) {
   KernelLog log;
   log.is_whole = false;
   log.messages = {{0, "NVRM: first"}, {1'234'567'000'001, "DMAR: a fault, with words 1.5 "}, {9, "nvidia "}};

@@ -17,7 +17,7 @@ TEST(KnownVariables, CountsEditsUpToALimit) {
   EXPECT_EQ(edit_distance("ABCDEF", "UVWXYZ", 2), 3u);
 }
 
-TEST(KnownVariables, KnowsNamesOfEachLibraryAndOfTheirNeighbours) {
+TEST(KnownVariables, AcceptsNamesOfEachLibraryAndRelatedOnes) {
   for (const char* name : {"NCCL_IB_HCA", "NCCL_NET_GDR_LEVEL", "NCCL_IB_GDR_LEVEL", "NVSHMEM_HCA_PREFIX", "UCX_TLS",
                            "UCX_IB_GPU_DIRECT_RDMA", "UCX_RC_MLX5_TX_NEW_FIELD", "UCX_SOMETHING_NEW_OF_UCX",
                            "TORCH_NCCL_X", "NCCL_OFI_ANYTHING", "NCCL_ASYNC_ERROR_HANDLING", "NCCL_ROOT_DIR"}) {
@@ -29,7 +29,7 @@ TEST(KnownVariables, KnowsNamesOfEachLibraryAndOfTheirNeighbours) {
   }
 }
 
-TEST(KnownVariables, SaysWhatAMisspeltNameMayHaveMeant) {
+TEST(KnownVariables, SuggestsANameForAMisspeltOne) {
   const std::pair<const char*, const char*> cases[] = {{"NCCL_IB_HAC", "NCCL_IB_HCA"},
                                                        {"NCCL_NET_GDR_LEVL", "NCCL_NET_GDR_LEVEL"},
                                                        {"CCL_NET_GDR_LEVEL", "NCCL_NET_GDR_LEVEL"},
@@ -45,7 +45,7 @@ TEST(KnownVariables, SaysWhatAMisspeltNameMayHaveMeant) {
   EXPECT_EQ(judge_name("NCCL_SOMETHING_OF_TOMORROW").knowledge, Knowledge::unknown);
 }
 
-TEST(KnownVariables, NoKnownNameIsTakenForAMisspeltOne) {
+TEST(KnownVariables, KnownNamesAreNeverReportedAsMisspelt) {
   for (const char* name : {
 #define GDRKIT_VARIABLE(name) "NCCL_" #name,
 #include "diag/machine/variables_nccl.def"

@@ -79,7 +79,7 @@ class RandomFacts {
   std::mt19937 chance_;
 };
 
-TEST(NvmlFacts, ComeBackExactlyAsTheyWereWritten) {
+TEST(NvmlFacts, SurviveAWriteAndAReadExactly) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     const auto facts = RandomFacts(seed).document();
     const std::string text = to_json_text(facts);
@@ -115,14 +115,14 @@ TEST(NvmlFacts, AFieldThatIsNotRecordedIsUnreadableAndOneOfTheWrongKindMalformed
   EXPECT_EQ(facts.value.cc_multi_gpu.outcome, Outcome::malformed);
 }
 
-// Parsed as it stands, a list of a million objects took minutes.
+// Parsing a list of a million objects would take minutes.
 TEST(NvmlFacts, ADocumentOfMoreThanAnyMachineIsMalformedWithoutBeingParsed) {
   std::string text = R"({"schema":"gdrkit.nvml/1","gpus":[{})";
   for (int i = 0; i < 1'000'000; ++i) text += ",{}";
   EXPECT_EQ(parse_nvml_facts(text + "]}").outcome, Outcome::malformed);
   const std::string deep(1'000'000, '[');
   EXPECT_EQ(parse_nvml_facts(R"({"schema":"gdrkit.nvml/1","gpus":)" + deep).outcome, Outcome::malformed);
-  // Brackets in texts are no parts.
+  // Brackets in strings do not count.
   std::string named = R"({"schema":"gdrkit.nvml/1","driver_version":"\"[[[[[[[[[[[[[[[[","gpus":[],"pairs":[]})";
   EXPECT_NE(parse_nvml_facts(named).outcome, Outcome::malformed);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NVML asked through the loader, with tests/fakes/fake_nvml in its place: loaded before, it is found by its name.
+// Loads tests/fakes/fake_nvml in place of NVML: it is loaded before, and the loader finds it by its name.
 #include "diag/machine/nvml_gather.hpp"
 
 #include <dlfcn.h>
@@ -53,7 +53,7 @@ void expect_absent(const Fact<T>& fact, const std::string& reason) {
   EXPECT_EQ(fact.reason, reason);
 }
 
-TEST_F(NvmlGather, KeepsWhatNvmlSays) {
+TEST_F(NvmlGather, KeepsNvmlsValues) {
   const auto facts = gather_nvml_facts(*nvml_);
   ASSERT_TRUE(facts.is_found()) << facts.reason;
   EXPECT_EQ(facts.value.driver_version.value, "580.159.04");
@@ -115,13 +115,13 @@ TEST_F(NvmlGather, KeepsLinksAndPairs) {
   EXPECT_EQ(pair.p2p_nvlink.value, 0);
 }
 
-/// Every function, with every kind of failure: its facts have no value and say why; all others are as before.
+/// Every function with every kind of failure: its facts have no value and a reason; all others are unchanged.
 TEST_F(NvmlGather, OneFailingFunctionTakesItsFactsAlone) {
   const auto healthy = gather_nvml_facts(*nvml_);
   const std::set<std::string> without_facts = {"nvmlShutdown", "nvmlDeviceGetNvLinkState",
                                                "nvmlSystemGetConfComputeState"};
   const auto check = [&](const std::string& function, int result) {
-    SCOPED_TRACE(function + " answers " + std::to_string(result));
+    SCOPED_TRACE(function + " returns " + std::to_string(result));
     const auto facts = gather_nvml_facts(*nvml_);
     if (function == "nvmlInit_v2" || function == "nvmlDeviceGetCount_v2") {
       EXPECT_FALSE(facts.is_found());
@@ -157,14 +157,14 @@ TEST_F(NvmlGather, AnOlderDriverLacksTheFactsOfItsMissingFunctions) {
   older.field_values = nullptr;
   const auto facts = gather_nvml_facts(older);
   ASSERT_TRUE(facts.is_found()) << facts.reason;
-  EXPECT_TRUE(facts.value.cc_enabled.value) << "an older function tells it";
+  EXPECT_TRUE(facts.value.cc_enabled.value) << "an older function reports it";
   EXPECT_EQ(facts.value.cc_multi_gpu.outcome, Outcome::unreadable);
   EXPECT_EQ(facts.value.gpus[0].fabric_state.reason, "nvmlDeviceGetGpuFabricInfo: NVML_ERROR_FUNCTION_NOT_FOUND");
-  EXPECT_EQ(facts.value.gpus[0].nvlink_count.value, 18) << "links are tried where nothing counts them";
+  EXPECT_EQ(facts.value.gpus[0].nvlink_count.value, 18) << "links are queried if NVML does not report their number";
   EXPECT_EQ(facts.value.gpus[0].links[3].speed_mbps.outcome, Outcome::unreadable);
 }
 
-TEST_F(NvmlGather, WithoutNvlinkThereIsNoLinkAndAFailureIsNoZero) {
+TEST_F(NvmlGather, WithoutNvlinkNoLinkIsReportedAndAFailureIsNotZero) {
   fail_("nvmlDeviceGetFieldValues", platform::nvml_not_supported);
   fail_("nvmlDeviceGetNvLinkState", platform::nvml_not_supported);
   auto facts = gather_nvml_facts(*nvml_);
@@ -182,7 +182,7 @@ TEST_F(NvmlGather, NonsenseIsMalformedOrMadePrintable) {
   const auto facts = gather_nvml_facts(*nvml_);
   talk_nonsense_(false);
   ASSERT_TRUE(facts.is_found());
-  // Counts that no machine has are cut off; there is no third device, so the others could not be opened.
+  // Counts that no machine has are truncated. There is no third device, so the others could not be opened.
   ASSERT_EQ(facts.value.gpus.size(), most_nvml_gpus);
   const NvmlGpu& gpu = facts.value.gpus[0];
   EXPECT_EQ(gpu.address.outcome, Outcome::malformed);
@@ -199,7 +199,7 @@ int attribute_result = 0;
 int init_result = 0;
 int contexts = 0;
 
-/// libcuda as far as it is asked: one device, which is the second of NVML's.
+/// The required part of libcuda: one device, which is NVML's second.
 platform::CudaCalls fake_cuda() {
   platform::CudaCalls cuda;
   cuda.init = [](unsigned) { return init_result; };
@@ -218,7 +218,7 @@ platform::CudaCalls fake_cuda() {
   return cuda;
 }
 
-TEST_F(NvmlGather, CudaTellsOfTheGpusThatItShowsAndMakesNoContext) {
+TEST_F(NvmlGather, CudaReportsItsGpusWithoutCreatingAContext) {
   auto facts = gather_nvml_facts(*nvml_);
   add_cuda_facts(fake_cuda(), &facts.value);
   EXPECT_EQ(facts.value.cuda_library_version.value, 13010);

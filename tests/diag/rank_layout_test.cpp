@@ -97,7 +97,7 @@ TEST_F(RankLayoutTest, FewerCoresThanPartsAreShared) {
   EXPECT_TRUE(slice_of(all, 0, 0).empty());
 }
 
-TEST_F(RankLayoutTest, AMachineWithNothingHasNoRanks) {
+TEST_F(RankLayoutTest, AnEmptyMachineHasNoRanks) {
   put("/etc/hostname", "x\n");
   auto view = topology::MachineView::open(root_);
   ASSERT_TRUE(view.has_value());

@@ -18,7 +18,7 @@ TEST(RecordedPaths, BracesAreAlternatives) {
   EXPECT_EQ(without_braces("/{a"), (std::vector<std::string>{"/{a"}));
 }
 
-TEST(RecordedPaths, AStarIsAnyPartOfAName) {
+TEST(RecordedPaths, AStarMatchesAnyPartOfAName) {
   EXPECT_TRUE(is_described("cpu12", "cpu*"));
   EXPECT_TRUE(is_described("cpu", "cpu*"));
   EXPECT_TRUE(is_described("aXbXXc", "a*b*c"));
@@ -28,7 +28,7 @@ TEST(RecordedPaths, AStarIsAnyPartOfAName) {
   EXPECT_FALSE(is_described("a", ""));
 }
 
-TEST(RecordedPaths, SecretsAreNoRecordedVariables) {
+TEST(RecordedPaths, SecretsAreNotRecorded) {
   for (const char* name : {"NCCL_DEBUG", "UCX_TLS", "SLURM_LOCALID", "RANK", "UCX_IB_PKEY"})
     EXPECT_TRUE(is_recorded_variable(name)) << name;
   for (const char* name : {"SLURM_JWT", "NVIDIA_API_KEY", "CUDA_TOKEN", "PMI_PASSWD", "OMPI_AUTH", "HOME", "PATH",
@@ -56,7 +56,8 @@ TEST(Recording, IsReadBackWhole) {
   device->node.group = 44;
   Item* missed = add("/two\nlines", topology::NodeKind::file, "");
   missed->is_refused = missed->is_missed = true;
-  EXPECT_EQ(recording.missed(), std::vector<std::string>{"/two\nlines"}) << "what was not asked for is not missed";
+  EXPECT_EQ(recording.missed(), std::vector<std::string>{"/two\nlines"})
+      << "content that was not requested is not missed";
   const auto tree = topology::ArchiveTree::parse(recording.to_archive(), "x.tar");
   ASSERT_TRUE(tree.has_value()) << tree.error().text();
   const auto view = topology::MachineView::over(*tree, false);
@@ -69,7 +70,7 @@ TEST(Recording, IsReadBackWhole) {
   EXPECT_EQ(view->node("/pipe").value.kind, topology::NodeKind::other);
   EXPECT_EQ(view->node("/nvidia0").value.major, 195u);
   EXPECT_EQ(view->node("/nvidia0").value.group, 44u);
-  EXPECT_EQ(view->presence("/two\nlines"), topology::Outcome::absent) << "of it nothing can be told";
+  EXPECT_EQ(view->presence("/two\nlines"), topology::Outcome::absent) << "nothing can be reported about it";
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Recordings as archives: read as folders are, and made by gdrkit snapshot."""
+"""Recordings as archives: read like folders, and written by gdrkit snapshot."""
 import glob
 import io
 import json
@@ -35,12 +35,12 @@ def findings(root, *arguments):
     return ended.code, {check["id"]: check["findings"] for check in document["checks"]}
 
 
-# Python before 3.11.4 has no filters, later ones ask for one.
+# Python before 3.11.4 has no filters, later ones require one.
 EXTRACTION = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 
 
 class SnapshotArchives(Test):
-    def test_an_archive_is_examined_as_its_folder_is(self):
+    def test_an_archive_is_examined_like_its_folder(self):
         for tree in (m.server(), m.as_user(), m.virtual_machine(), m.without_gpu()):
             with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
                 expected = findings(folder)
@@ -58,7 +58,7 @@ class SnapshotArchives(Test):
                 packed(folder, other + "/x.tar", kind)
                 self.assertEqual(findings(other + "/x.tar"), expected, kind)
 
-    def test_a_damaged_archive_is_4_and_says_where(self):
+    def test_a_damaged_archive_is_4_with_the_position(self):
         with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             path = other + "/x.tar"
             packed(folder, path, "ustar")
@@ -69,7 +69,7 @@ class SnapshotArchives(Test):
                 end = max(member.offset_data + (member.size + 511) // 512 * 512 for member in tar.getmembers())
             cases = [(whole[:end], f"truncated at byte {end}"), (whole[:100], "truncated at byte 0"), (b"", "truncated at byte 0"),
                      (whole[:second] + b"?" + whole[second + 1:], f"checksum in the header at byte {second}"),
-                     (b"\x1f\x8b" + whole, f"gzip -dc {path}"), (b"some words\n" * 100, "is not a tar archive")]
+                     (b"\x1f\x8b" + whole, f"gzip -dc {path}"), (b"some words\n" * 100, "not a tar archive")]
             for content, words in cases:
                 with open(path, "wb") as file:
                     file.write(content)
@@ -114,17 +114,17 @@ class SnapshotArchives(Test):
         self.assertEqual((code, out), (4, ""))
         self.assertIn("truncated at byte 0", err)
 
-    def test_a_terminal_is_no_recording(self):
+    def test_a_terminal_is_rejected_as_a_recording(self):
         ours, theirs = pty.openpty()
         ended = subprocess.run([os.path.join(BIN, "gdrkit"), "doctor", "--root", "-"], stdin=theirs, capture_output=True, timeout=60, check=False)
         os.close(ours)
         os.close(theirs)
         self.assertEqual(ended.returncode, 4)
-        self.assertIn(b"which is a terminal", ended.stderr)
+        self.assertIn(b"it is a terminal", ended.stderr)
 
 
 def snapshot(*arguments, environment=None, codes=(0, 3)):
-    """An archive in bytes, and what was printed about it. Exit code 3: some files of this machine could not be read."""
+    """An archive in bytes, and the printed messages. Exit code 3: some files of this machine could not be read."""
     variables = {"PATH": os.environ["PATH"]} if environment is None else environment
     ended = subprocess.run([os.path.join(BIN, "gdrkit"), "snapshot", *arguments, "-"], env=variables, capture_output=True,
                            timeout=240, check=False)
@@ -170,11 +170,11 @@ class SnapshotRoundTrip(Test):
 
 
 class SnapshotList(Test):
-    """What the checks look at, by a trace, is what a snapshot looks at."""
+    """The checks and a snapshot access the same files, according to a trace."""
 
     @staticmethod
     def looked_at(folder, *arguments):
-        """Paths below the folder: all that were looked at, and the files that were opened."""
+        """Paths below the folder: all that were accessed, and the files that were opened."""
         with tempfile.TemporaryDirectory() as other:
             trace = os.path.join(other, "trace")
             ended = subprocess.run(["strace", "-f", "--seccomp-bpf", "-y", "-s", "4096", "-o", trace, "-e", "trace=newfstatat,openat",
@@ -194,7 +194,7 @@ class SnapshotList(Test):
                         opened.add(path)
         return seen, opened
 
-    def test_the_list_names_all_that_the_checks_look_at(self):
+    def test_the_list_names_all_files_that_the_checks_access(self):
         if shutil.which("strace") is None:
             self.skipTest("no strace")
         commands = [("doctor",), ("topo",)] + [
@@ -228,7 +228,7 @@ class SnapshotList(Test):
 
 
 class SnapshotContent(Test):
-    def test_level_probe_adds_what_the_vendors_libraries_answered_or_why_they_were_not_asked(self):
+    def test_level_probe_adds_results_of_vendor_libraries_or_the_reason(self):
         self.assertIn("/gdrkit/nvml.json", members(snapshot("--level", "cuda")[0]))
         files = members(snapshot("--level", "probe")[0])
         for name in ("nvml", "verbs"):
@@ -268,7 +268,7 @@ class SnapshotContent(Test):
             self.assertNotRegex(path, r"^/proc/(\d+|self/fd)(/|$)")
             self.assertNotIn(path, ("/dev/stdin", "/dev/stdout", "/dev/fd"))
 
-    def test_what_could_not_be_read_is_told(self):
+    def test_unreadable_files_are_reported(self):
         guid = "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/0"
         with Lent(m.changed(m.server(), {guid: m.UNREADABLE, "/etc/modules-load.d/large.conf": "x" * (1 << 22) + "\n"})) as folder:
             archive, told = snapshot("--root", folder, codes=(3,))
@@ -308,7 +308,7 @@ class SnapshotJson(Test):
             self.assertEqual((document["exit_code"], again.err), (ended.code, ended.err))
             self.assertEqual(size, str(len(snapshot("--root", folder)[0])))
 
-    def test_what_could_not_be_read_is_named(self):
+    def test_unreadable_files_are_named(self):
         tree = m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})
         with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
             document, _ = self.json_of("snapshot", "--root", folder, other + "/x.tar", code=3)
@@ -319,7 +319,7 @@ class SnapshotJson(Test):
         with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             ended = run("gdrkit", "snapshot", "--root", folder, "-", "--json")
             self.assertEqual((ended.code, ended.out), (2, ""))
-            self.assertIn("both go to standard output", ended.err)
+            self.assertIn("cannot write both the archive and --json to standard output", ended.err)
             ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar", f"--json={other}/../{os.path.basename(other)}/x.tar")
             self.assertEqual((ended.code, os.listdir(other)), (2, []))
             ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar", f"--json={other}/x.json")
@@ -382,7 +382,7 @@ class SnapshotFile(Test):
             finally:
                 subprocess.run(["umount", other], check=True)
 
-    def test_an_output_that_did_not_arrive_is_a_failure(self):
+    def test_an_output_that_cannot_be_written_is_a_failure(self):
         with Lent(m.server()) as folder, open("/dev/full", "wb") as full:
             ended = subprocess.run([os.path.join(BIN, "gdrkit"), "snapshot", "--root", folder, "-"], stdout=full,
                                    stderr=subprocess.PIPE, text=True, timeout=240, check=False)
@@ -425,7 +425,7 @@ class SnapshotRedaction(Test):
             "/home/wanda/.nccl.conf": "NCCL_DEBUG=INFO\n", "/proc/self/environ": "".join(f"{n}={v}\0" for n, v in environ.items()),
             "/gdrkit/nvml.json": json.dumps(nvml) + "\n", "/gdrkit/kernel_log": log})
 
-    def test_the_originals_are_nowhere_and_the_checks_say_the_same(self):
+    def test_the_originals_are_removed_and_the_findings_are_unchanged(self):
         with Lent(self.tree()) as folder, tempfile.TemporaryDirectory() as other:
             plain, _ = snapshot("--root", folder)
             archive, _ = snapshot("--root", folder, "--redact")
@@ -472,7 +472,7 @@ class SnapshotRedaction(Test):
         self.assertTrue(any(path.startswith(environ["HOME"] + "/") for path in files))
         self.assertEqual(files["/proc/mounts"], "tmpfs /dev/shm tmpfs rw 0 0")
 
-    def test_other_spellings_and_files_with_zeros_are_no_way_out(self):
+    def test_other_spellings_and_files_with_zeros_are_redacted(self):
         s = self.SECRETS
         bare = s["mac"].replace(":", "")
         library = b"\x7fELF\0/home/wanda/src/x.c\0end"
@@ -522,7 +522,7 @@ class DoctorDiff(Test):
         self.assertIn("2.3", found[("gdr.version", "gdrdrv")]["b"][0]["text"])
         self.assertIn("pcie.width 0000:04:00.0", text.lines)
 
-    def test_what_a_live_machine_was_not_asked_is_no_difference(self):
+    def test_facts_not_read_on_a_live_machine_are_not_differences(self):
         with Lent(m.server()) as one:
             document = json.loads(run("gdrkit", "doctor", "diff", "/", one, "--json").out)
             text = run("gdrkit", "doctor", "diff", one, "/")

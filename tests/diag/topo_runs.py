@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Runs gdrkit topo on the machines of tests/fixtures/machines; NVLink as a recording holds it."""
+"""Runs gdrkit topo on the machines of tests/fixtures/machines; NVLink as in a recording."""
 import json
 
 from doctor_runs import Lent, m
@@ -35,7 +35,7 @@ def best(document):
 
 
 def with_nvlinks(tree, switch_links=0, direct=None, c2c=0):
-    """`tree` with what NVML says: active links of each GPU to switches, or direct ones: {(a, b): count} by GPU number."""
+    """`tree` with NVML's facts: active links of each GPU to switches, or direct ones: {(a, b): count} by GPU number."""
     document = look(tree)
     addresses = [d["pci_address"] for d in document["devices"] if d["kind"] == "gpu"]
     gpus = []

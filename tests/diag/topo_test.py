@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit topo on written machines: the matrices, the best adapters, what is not known, how it ends."""
+"""gdrkit topo on written machines: the matrices, the best adapters, unknown facts, exit codes."""
 import json
 import re
 import tarfile
@@ -33,7 +33,7 @@ def matrix_of(lines, title):
 
 
 def _unasked(name):
-    """The machine as one of whose GPUs NVML was not asked."""
+    """The machine without NVML's facts."""
     return m.changed(tree_of(name), {nvml.PATH: None})
 
 
@@ -60,7 +60,7 @@ class TopoMachines(Test):
         tree = with_nvlinks(tree_of("hgx-node-sys"), direct={(0, 1): 4})
         self.assertEqual(cell(look(tree), "smi", "GPU0", "GPU1"), "NV4")
 
-    def test_nvlink_that_was_not_looked_at_is_not_told_as_its_absence(self):
+    def test_nvlink_that_was_not_queried_is_unknown_not_absent(self):
         with Lent(_unasked("hgx-node-sys")) as folder:
             lines = run("gdrkit", "topo", "--root", folder, "--as", "all").lines
         self.assertEqual(matrix_of(lines, "Distances as nvidia-smi")["GPU0", "GPU1"], "SYS*")
@@ -114,7 +114,7 @@ class TopoColumns(Test):
         block = out[out.index("Distances as nvidia-smi"):].split("\n\n")[0]
         self.assertRegex(block, r"GPU0 .*NIC0 .*CPU Affinity +NUMA Affinity\n")
 
-    def test_a_long_reason_goes_on_below_its_beginning(self):
+    def test_a_long_reason_wraps_below_its_start(self):
         state = "/sys/class/infiniband/mlx5_0/ports/1/state"
         with Lent(m.changed(m.server(), {state: m.UNREADABLE})) as folder:
             lines = run("gdrkit", "topo", "--root", folder).lines
@@ -138,14 +138,14 @@ class TopoUnknown(Test):
         self.assertEqual(matrix_of(ended.lines, "Distances as nvidia-smi")["GPU0", "NIC0"], "?")
         self.assertIn("? unknown: " + place, ended.out)
 
-    def test_ports_that_cannot_be_read_are_told(self):
+    def test_ports_that_cannot_be_read_are_reported(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports": m.UNREADABLE})
         adapter = [d for d in look(tree)["devices"] if d["name"] == "mlx5_0"][0]
         self.assertEqual(adapter["usable"], "unknown")
         with Lent(tree) as folder:
-            self.assertIn("not known whether its ports can be used", run("gdrkit", "topo", "--root", folder).out)
+            self.assertIn("unknown whether its ports can be used", run("gdrkit", "topo", "--root", folder).out)
 
-    def test_no_gpu_says_what_was_looked_for(self):
+    def test_no_gpu_prints_the_search_criteria(self):
         with Lent(m.without_gpu()) as folder:
             start = time.monotonic()
             ended = run("gdrkit", "topo", "--root", folder)
@@ -153,7 +153,7 @@ class TopoUnknown(Test):
         self.assertEqual(ended.code, 0)
         self.assertIn("vendor 0x10de and class 0x03", ended.out)
         self.assertIn("No RDMA adapter: /sys/class/infiniband", ended.out)
-        self.assertLess(seconds, 30)  # one second is the promise; the machine that tests may be busy
+        self.assertLess(seconds, 30)  # documented as one second; the test machine may be busy
 
     def test_no_list_of_devices_is_3(self):
         document = look({"/etc/hostname": "x\n"})
@@ -171,7 +171,7 @@ class TopoUnknown(Test):
 
 class TopoNcclFile(Test):
     def out_and_in(self, tree, other):
-        """The document of a machine, and that of what it writes for NCCL."""
+        """The document of a machine, and the document of the file that it writes for NCCL."""
         with Lent(tree) as folder:
             ended = run("gdrkit", "topo", "--root", folder, "--nccl-xml")
         self.assertEqual(ended.code, 0, ended.err)
@@ -180,7 +180,7 @@ class TopoNcclFile(Test):
             file.write(ended.out)
         return look(tree), json.loads(run("gdrkit", "topo", "--from-nccl-xml", path, "--json").out), ended.out
 
-    def test_what_is_written_for_nccl_means_the_same_to_it(self):
+    def test_the_file_for_nccl_has_the_same_meaning_for_it(self):
         for name in ("dgx-h100-ok", "hgx-a100-cascade", "hgx-node-sys", "epyc-nps4", "vm-azure-8x", "aws-p5-efa"):
             with self.subTest(name), tempfile.TemporaryDirectory() as other:
                 machine, file, _ = self.out_and_in(tree_of(name), other)
@@ -188,7 +188,7 @@ class TopoNcclFile(Test):
                 self.assertEqual([d["name"] for d in file["devices"]], [d["name"] for d in machine["devices"]])
                 self.assertEqual([b["gpu"] for b in file["best_adapters"]], [b["gpu"] for b in machine["best_adapters"]])
 
-    def test_the_file_has_what_nccl_asks_for(self):
+    def test_the_file_has_the_attributes_that_nccl_requires(self):
         with tempfile.TemporaryDirectory() as other:
             _, _, text = self.out_and_in(tree_of("dgx-h100-ok"), other)
         system = xml.etree.ElementTree.fromstring(text)
@@ -200,14 +200,14 @@ class TopoNcclFile(Test):
         self.assertEqual(gpu.find("gpu/nvlink").attrib["count"], "18")
         self.assertEqual(system.find(".//net[@name='mlx5_3']").attrib["speed"], "400000")
 
-    def test_a_machine_that_is_not_known_makes_no_file(self):
+    def test_an_unknown_machine_yields_no_file(self):
         place = [path for path in tree_of("hgx-node-sys") if path.endswith("0000:31:00.0/numa_node")][0]
         with Lent(m.changed(tree_of("hgx-node-sys"), {place: "?\n"})) as folder:
             ended = run("gdrkit", "topo", "--root", folder, "--nccl-xml")
         self.assertEqual((ended.code, ended.out), (3, ""))
         self.assertIn("0000:31:00.0/numa_node", ended.err)
 
-    def test_what_is_no_file_of_nccl_is_4_with_its_line(self):
+    def test_an_invalid_file_is_4_with_its_line(self):
         with tempfile.TemporaryDirectory() as other:
             for text, word in (("<!DOCTYPE s [<!ENTITY a 'b'>]>\n<s/>", "line 1"), ("<system version='1'>\n<cpu>\n", "line"),
                                ("<html/>", "system"), ("<system version='2'/>", "version 1"), ("", "line 1"), ("<a>" * 9999, "deep"),
@@ -225,7 +225,7 @@ class TopoPictures(Test):
     SVG = "{http://www.w3.org/2000/svg}"
 
     def texts(self, name, change=None):
-        """The words of a picture, which must be XML."""
+        """The texts of a picture, which must be valid XML."""
         with Lent(m.changed(tree_of(name), change or {})) as folder:
             ended = run("gdrkit", "topo", "--root", folder, "--svg")
         self.assertEqual(ended.code, 0, ended.err)
@@ -290,11 +290,11 @@ class TopoPictures(Test):
 
 
 class TopoProgram(Test):
-    def test_this_machine_is_told(self):
+    def test_this_machine_is_printed(self):
         for arguments in ((), ("--json",), ("--level", "probe")):
             self.assertIn(run("gdrkit", "topo", *arguments).code, (0, 3), arguments)
 
-    def test_a_recording_in_an_archive_says_the_same(self):
+    def test_a_recording_in_an_archive_has_the_same_output(self):
         with Lent(tree_of("hgx-node-sys")) as folder, tempfile.TemporaryDirectory() as other:
             with tarfile.open(other + "/machine.tar", "w") as archive:
                 archive.add(folder, arcname=".")

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// libibverbs asked through the loader, with tests/fakes/fake_verbs in its place: loaded before, it is found by its
-// name.
+// Loads tests/fakes/fake_verbs in place of libibverbs: it is loaded before, and the loader finds it by its name.
 #include "diag/machine/verbs_facts.hpp"
 
 #include <dlfcn.h>
@@ -42,7 +41,7 @@ class VerbsGather : public testing::Test {
     EXPECT_EQ(violations_(), 0);
   }
 
-  /// The facts with one function failing, which comes back from the recorded document unchanged.
+  /// The facts with one failing function; checks that they survive recording unchanged.
   Fact<VerbsFacts> with_failing(const char* name, int error) {
     fail_(nullptr, 0);
     if (name != nullptr) fail_(name, error);
@@ -60,7 +59,7 @@ class VerbsGather : public testing::Test {
   FakeVerbsTalkNonsense* talk_nonsense_ = nullptr;
 };
 
-TEST_F(VerbsGather, AsksEveryDevice) {
+TEST_F(VerbsGather, QueriesEveryDevice) {
   const auto facts = with_failing(nullptr, 0);
   ASSERT_TRUE(facts.is_found()) << facts.reason;
   EXPECT_TRUE(facts.value.dmabuf_call.is_found() && facts.value.dmabuf_call.value);
@@ -73,7 +72,7 @@ TEST_F(VerbsGather, AsksEveryDevice) {
   EXPECT_EQ(facts.value.device_named("mlx5_2"), nullptr);
 }
 
-TEST_F(VerbsGather, TellsNoFromUnknownByTheErrorOfTheRegistration) {
+TEST_F(VerbsGather, DistinguishesNoFromUnknownByTheErrorOfTheRegistration) {
   for (const int error : {EOPNOTSUPP, EPROTONOSUPPORT}) {
     const auto facts = with_failing("ibv_reg_dmabuf_mr", error);
     ASSERT_EQ(facts.value.devices.size(), 2u);
@@ -88,7 +87,7 @@ TEST_F(VerbsGather, TellsNoFromUnknownByTheErrorOfTheRegistration) {
   }
 }
 
-TEST_F(VerbsGather, LeavesNothingOpenWhicheverFunctionFails) {
+TEST_F(VerbsGather, ClosesEverythingIfAnyFunctionFails) {
   auto facts = with_failing("ibv_get_device_list", ENOSYS);
   EXPECT_EQ(facts.outcome, Outcome::unreadable);
   EXPECT_EQ(facts.reason, "ibv_get_device_list: Function not implemented");
@@ -104,14 +103,14 @@ TEST_F(VerbsGather, LeavesNothingOpenWhicheverFunctionFails) {
   for (const char* name : {"ibv_dealloc_pd", "ibv_close_device"}) {
     facts = with_failing(name, EBUSY);
     ASSERT_EQ(facts.value.devices.size(), 2u);
-    EXPECT_TRUE(facts.value.devices[1].dmabuf.value) << "a release that fails takes no answer back";
+    EXPECT_TRUE(facts.value.devices[1].dmabuf.value) << "a failed release does not discard results";
   }
   fail_("ibv_reg_dmabuf_mr", 0);
   fail_("ibv_dereg_mr", EBUSY);
   EXPECT_FALSE(gather_verbs_facts(*verbs_).value.devices[0].dmabuf.is_found());
 }
 
-TEST_F(VerbsGather, OpensNothingWhereTheCallIsMissing) {
+TEST_F(VerbsGather, OpensNothingIfTheCallIsMissing) {
   platform::VerbsCalls older = *verbs_;
   older.reg_dmabuf_mr = nullptr;
   fail_("ibv_open_device", EACCES);
@@ -123,7 +122,7 @@ TEST_F(VerbsGather, OpensNothingWhereTheCallIsMissing) {
   EXPECT_NE(facts.value.devices[0].dmabuf.reason.find("rdma-core 34"), std::string::npos);
 }
 
-TEST_F(VerbsGather, BelievesNoNonsense) {
+TEST_F(VerbsGather, RejectsImplausibleResults) {
   talk_nonsense_(true);
   const auto facts = with_failing(nullptr, 0);
   talk_nonsense_(false);
@@ -138,7 +137,7 @@ TEST_F(VerbsGather, WorksUnderGuard) {
   EXPECT_EQ(facts.value.devices.size(), 2u);
 }
 
-TEST(VerbsFacts, OfARecordingAreBoundedAndNeverGuessed) {
+TEST(VerbsFacts, AreBoundedAndNeverGuessedForARecording) {
   const std::string start = R"({"schema":"gdrkit.verbs/1",)";
   std::string many = start + R"("dmabuf_call":true,"devices":[{"name":"a","dmabuf":true})";
   for (std::size_t i = 0; i < most_verbs_devices; ++i) many += R"(,{"name":"a","dmabuf":true})";

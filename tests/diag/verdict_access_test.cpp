@@ -13,18 +13,18 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-constexpr std::array answers = {Answer::no, Answer::unknown, Answer::yes};
+constexpr std::array answers = {Judgment::no, Judgment::unknown, Judgment::yes};
 
 AccessFacts all_yes() {
   AccessFacts facts;
   for (Known* fact : {&facts.gpu, &facts.adapter, &facts.path, &facts.belief, &facts.peer_memory, &facts.dmabuf_system,
                       &facts.dmabuf_gpu, &facts.dmabuf_verbs, &facts.dmabuf_allowed})
-    fact->answer = Answer::yes;
+    fact->judgment = Judgment::yes;
   facts.path.why = "PIX";
   return facts;
 }
 
-// The whole table: 3^6 rows against the rule in other words.
+// The whole table of 3^6 rows, compared with a second formulation of the rule.
 TEST(VerdictAccess, HoldsForEveryRowOfTheTable) {
   unsigned rows = 0;
   for (int row = 0; row < 729; ++row) {
@@ -37,13 +37,14 @@ TEST(VerdictAccess, HoldsForEveryRowOfTheTable) {
     facts.peer_memory = {digit(81), "module"};
     facts.dmabuf_gpu = {digit(243), "dmabuf"};
     const Access access = judge(facts);
-    const std::set<Answer> needed = {facts.gpu.answer, facts.adapter.answer, facts.path.answer};
-    const bool by_dmabuf = facts.dmabuf_gpu.answer == Answer::yes;
-    const bool by_module = facts.belief.answer == Answer::yes && facts.peer_memory.answer == Answer::yes;
-    const bool no_module = facts.belief.answer == Answer::no || facts.peer_memory.answer == Answer::no;
-    const bool is_impossible = needed.count(Answer::no) > 0 || (facts.dmabuf_gpu.answer == Answer::no && no_module);
-    const bool is_sure = needed == std::set{Answer::yes} && (by_dmabuf || by_module);
-    EXPECT_EQ(access.use, is_impossible ? Answer::no : is_sure ? Answer::yes : Answer::unknown) << "row " << row;
+    const std::set<Judgment> needed = {facts.gpu.judgment, facts.adapter.judgment, facts.path.judgment};
+    const bool by_dmabuf = facts.dmabuf_gpu.judgment == Judgment::yes;
+    const bool by_module = facts.belief.judgment == Judgment::yes && facts.peer_memory.judgment == Judgment::yes;
+    const bool no_module = facts.belief.judgment == Judgment::no || facts.peer_memory.judgment == Judgment::no;
+    const bool is_impossible =
+        needed.count(Judgment::no) > 0 || (facts.dmabuf_gpu.judgment == Judgment::no && no_module);
+    const bool is_sure = needed == std::set{Judgment::yes} && (by_dmabuf || by_module);
+    EXPECT_EQ(access.use, is_impossible ? Judgment::no : is_sure ? Judgment::yes : Judgment::unknown) << "row " << row;
     EXPECT_EQ(access.via, !is_sure || is_impossible ? "" : by_dmabuf ? "dma-buf" : "peer memory") << "row " << row;
     EXPECT_FALSE(access.reason.empty());
     ++rows;
@@ -51,56 +52,56 @@ TEST(VerdictAccess, HoldsForEveryRowOfTheTable) {
   EXPECT_EQ(rows, 729u);
 }
 
-TEST(VerdictAccess, EachOfDmabufsFactsCanRuleItOutOrLeaveItOpen) {
+TEST(VerdictAccess, EachDmabufFactCanRuleItOutOrMakeItUnknown) {
   for (Known AccessFacts::*fact : {&AccessFacts::dmabuf_system, &AccessFacts::dmabuf_gpu, &AccessFacts::dmabuf_verbs,
                                    &AccessFacts::dmabuf_allowed}) {
     AccessFacts facts = all_yes();
-    facts.belief = {Answer::no, "none"};
-    facts.*fact = {Answer::no, "this one"};
-    EXPECT_EQ(judge(facts).use, Answer::no);
+    facts.belief = {Judgment::no, "none"};
+    facts.*fact = {Judgment::no, "this one"};
+    EXPECT_EQ(judge(facts).use, Judgment::no);
     EXPECT_NE(judge(facts).reason.find("this one"), std::string::npos);
-    facts.*fact = {Answer::unknown, "this one"};
-    EXPECT_EQ(judge(facts).use, Answer::unknown);
+    facts.*fact = {Judgment::unknown, "this one"};
+    EXPECT_EQ(judge(facts).use, Judgment::unknown);
     EXPECT_EQ(judge(facts).reason, "dma-buf: this one");
-    facts.belief = {Answer::yes, "file"};
+    facts.belief = {Judgment::yes, "file"};
     EXPECT_EQ(judge(facts).via, "peer memory");
   }
 }
 
-TEST(VerdictAccess, TellsWhatIsBelievedAlsoWhereItIsNotTrue) {
+TEST(VerdictAccess, ReportsTheDetectionEvenIfItIsWrong) {
   AccessFacts facts = all_yes();
-  facts.belief = {Answer::yes, "/sys/module/nvidia_peermem/version"};
-  facts.peer_memory = {Answer::no, "peer.conflict fails"};
-  facts.dmabuf_system = {Answer::no, "Linux 5.4 is too old"};
+  facts.belief = {Judgment::yes, "/sys/module/nvidia_peermem/version"};
+  facts.peer_memory = {Judgment::no, "peer.conflict fails"};
+  facts.dmabuf_system = {Judgment::no, "Linux 5.4 is too old"};
   const Access access = judge(facts);
-  EXPECT_EQ(access.use, Answer::no);
+  EXPECT_EQ(access.use, Judgment::no);
   EXPECT_NE(access.believes.find("peer memory yes (/sys/module/nvidia_peermem/version)"), std::string::npos);
   EXPECT_NE(access.reason.find("peer.conflict fails"), std::string::npos);
 }
 
-TEST(VerdictMapping, TakesGdrdrvThenRmAndNeedsTheGpu) {
-  for (const Answer gpu : answers) {
-    for (const Answer gdrdrv : answers) {
-      for (const Answer rm : answers) {
+TEST(VerdictMapping, PrefersGdrdrvToRmAndRequiresTheGpu) {
+  for (const Judgment gpu : answers) {
+    for (const Judgment gdrdrv : answers) {
+      for (const Judgment rm : answers) {
         const Access access = judge_mapping({{gpu, "gpu"}, {gdrdrv, "gdrdrv"}, {rm, "rm"}});
         EXPECT_EQ(access.use, std::min(gpu, std::max(gdrdrv, rm)));
-        const bool is_used = access.use == Answer::yes;
-        EXPECT_EQ(access.via, !is_used ? "" : gdrdrv == Answer::yes ? "gdrdrv" : "rm");
+        const bool is_used = access.use == Judgment::yes;
+        EXPECT_EQ(access.via, !is_used ? "" : gdrdrv == Judgment::yes ? "gdrdrv" : "rm");
         EXPECT_FALSE(access.reason.empty());
       }
     }
   }
 }
 
-// A version promises nothing: dmabuf alone never makes a yes.
+// A version proves nothing: dmabuf never yields a yes.
 TEST(VerdictMapping, DmabufIsUnknownAtBest) {
-  const Known no = {Answer::no, "not here"};
-  const Known untried = {Answer::unknown, "gdrkit info tries it"};
-  const Access access = judge_mapping({{Answer::yes, "gpu"}, no, no, untried});
-  EXPECT_EQ(access.use, Answer::unknown);
+  const Known no = {Judgment::no, "not here"};
+  const Known untried = {Judgment::unknown, "gdrkit info tries it"};
+  const Access access = judge_mapping({{Judgment::yes, "gpu"}, no, no, untried});
+  EXPECT_EQ(access.use, Judgment::unknown);
   EXPECT_EQ(access.via, "");
   EXPECT_NE(access.reason.find("dmabuf: gdrkit info tries it"), std::string::npos) << access.reason;
-  EXPECT_EQ(judge_mapping({{Answer::yes, "gpu"}, no, {Answer::yes, "rm"}, untried}).via, "rm");
+  EXPECT_EQ(judge_mapping({{Judgment::yes, "gpu"}, no, {Judgment::yes, "rm"}, untried}).via, "rm");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ class ApiperfLines(Test):
         ended = run("gdrcopy_apiperf", "-s", "1", *FEW)
         self.assert_lines(ended.lines, head(65536, 65536) + [r"closing gdrdrv"])
 
-    def test_what_is_wrong_is_said_with_1(self):
+    def test_errors_are_reported_with_1(self):
         for arguments, text in ((("-s", "0"), "0 bytes cannot be pinned"), (("-n", "0"), "iterations"), (("-n", "-1"), "iterations"),
                                 (("-w", "-1"), "warm-up"), (("-a", "odd"), "Unrecognized fn argument"),
                                 (("-s", "-1"), "cannot be negative"),
@@ -105,7 +105,7 @@ class ApiperfOwnFace(Test):
             self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))
             self.assertTrue(ended.err)
 
-    def test_a_mapping_type_that_cannot_be_had_is_1_and_says_which_call(self):
+    def test_an_unavailable_mapping_type_is_1_and_names_the_call(self):
         ended = run("gdrkit", "apiperf", "--mapping-type", "cache")
         self.assertEqual(ended.code, 1)
         self.assertRegex(ended.err, r"(?m)^map of 65536 bytes: .*\(95\)$")
@@ -113,7 +113,7 @@ class ApiperfOwnFace(Test):
         ended = run("gdrcopy_apiperf", "-M", "cache")
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at call_cost\.cpp:\d+$')
 
-    def test_a_device_that_is_not_there_is_77(self):
+    def test_a_missing_device_is_77(self):
         self.assertEqual(run("gdrkit", "apiperf", "-d", "5").code, 77)
 
     def test_output_that_cannot_be_written_is_a_failure(self):

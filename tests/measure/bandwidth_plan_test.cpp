@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// As nvbandwidth 0.8 lists them.
+/// The list of nvbandwidth 0.8.
 const Names nvbandwidth_names = {"host_to_device_memcpy_ce",
                                  "device_to_host_memcpy_ce",
                                  "host_to_device_bidirectional_memcpy_ce",
@@ -81,7 +81,7 @@ TEST(BandwidthTests, AreChosenByNameIndexAndPrefix) {
   EXPECT_EQ(select_tests({"0", "host_to_device_memcpy_ce", "0"}, {}).size(), 1u);
 }
 
-TEST(BandwidthTests, ThatDoNotExistAreRefusedWithTheWayToTheList) {
+TEST(BandwidthTests, ThatDoNotExistAreRejectedWithAReferenceToTheList) {
   const std::pair<Names, Names> wrong[] = {
       {{"35"}, {}}, {{"-1"}, {}}, {{"nothing"}, {}}, {{""}, {}}, {{"host_to_device"}, {}}, {{}, {"nothing"}}};
   for (const auto& [names, prefixes] : wrong) {
@@ -151,7 +151,7 @@ TEST(BandwidthPlan, HasEveryCopyRunByItsSourceOrItsTarget) {
           EXPECT_EQ(job.runner, wanted) << test.name;
           if (job.runner == 0) share += job.gpu_share;
         }
-        // GPU kernels that ask for more than there is would run one after the other.
+        // GPU kernels that request more than available would run one after the other.
         EXPECT_LE(test.mover == Mover::gpu_kernel ? share : 0, 1 + 1e-9) << test.name;
       }
     }

@@ -105,7 +105,7 @@ TEST_F(BandwidthRun, WrongDataIsAnErrorThatNamesCopyAndOffset) {
   EXPECT_EQ(report.status, Status::error);
   EXPECT_TRUE(says(report.reason, "from GPU 0 to the host is wrong at offset 1044480 of 1048576")) << report.reason;
   EXPECT_EQ(run("host_to_device_bidirectional_memcpy_ce", 1).status, Status::error)
-      << "what runs beside the measured copy is checked too";
+      << "the copies that run at the same time are checked, too";
   options_.is_verified = false;
   EXPECT_EQ(run("device_to_host_memcpy_ce", 1).status, Status::passed);
 }
@@ -125,10 +125,10 @@ TEST_P(BandwidthFault, EndsTheTestWithTheStepAndHangsNowhere) {
   EXPECT_GE(faults_.failures, 1);
   EXPECT_TRUE(says(report.reason, "on purpose")) << report.reason;
   EXPECT_TRUE(report.matrices.empty());
-  EXPECT_EQ(faults_.streams, 0) << "what is still in them would go on in the buffers of what comes after";
+  EXPECT_EQ(faults_.streams, 0) << "their remaining work would run in the buffers of later tests";
   faults_.failing = "";
   EXPECT_EQ(run_test(*select_tests({name}, {}).front(), gpus.get(), &run, user_options_).status, Status::passed)
-      << "what comes after it must not suffer";
+      << "later tests must not be affected";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"copy_to_host", 0}, std::pair{"allocate", 2}),
     [](const auto& one) { return std::string(one.param.first) + "_after_" + std::to_string(one.param.second); });
 
-/// Seconds that a cell's value stands for.
+/// The seconds that a cell's value represents.
 double seconds(const measure::Point& point, double buffers, int loops) {
   return buffers * static_cast<double>(buffer_bytes) * loops / point.value / 1e9;
 }
@@ -156,7 +156,7 @@ TEST_F(BandwidthRun, ATotalLastsUntilTheLastCopyHasEnded) {
   }
 }
 
-TEST_F(BandwidthRun, WhatTheCpuNeedsToEnqueueIsNotMeasured) {
+TEST_F(BandwidthRun, TheTimeToEnqueueIsNotMeasured) {
   faults_.is_slow_to_take = true;
   const TestReport report = run("host_to_device_memcpy_ce", 1);
   ASSERT_EQ(report.status, Status::passed) << report.reason;
@@ -164,7 +164,7 @@ TEST_F(BandwidthRun, WhatTheCpuNeedsToEnqueueIsNotMeasured) {
       << "the copies were measured while they were being enqueued";
 }
 
-TEST_F(BandwidthRun, GivesIdleBuffersBackWhenMemoryLacks) {
+TEST_F(BandwidthRun, FreesIdleBuffersIfMemoryIsShort) {
   const auto gpus = open(1);
   BufferPool pool(gpus.get());
   const std::size_t first = pool.take(0, 0, 4096);
@@ -176,7 +176,7 @@ TEST_F(BandwidthRun, GivesIdleBuffersBackWhenMemoryLacks) {
   EXPECT_EQ(pool[first].size_bytes, 8192u);
 }
 
-TEST_F(BandwidthRun, AGateThatWentByItselfMakesTheFiguresVoid) {
+TEST_F(BandwidthRun, AGateThatTimedOutInvalidatesTheFigures) {
   for (const bool has_gpu_code : {true, false}) {
     faults_.has_gpu_code = has_gpu_code;
     faults_.is_slow = false;
@@ -205,7 +205,7 @@ TEST_F(BandwidthRun, TestsOfPairsAreWaivedOnOneGpu) {
   for (const char* name : {"device_to_device_memcpy_read_ce", "all_to_one_write_sm", "device_to_device_latency_sm"}) {
     const TestReport report = run(name, 1);
     EXPECT_EQ(report.status, Status::waived);
-    EXPECT_EQ(report.reason, "it needs two GPUs, and there is 1");
+    EXPECT_EQ(report.reason, "it requires two GPUs, and this machine shows 1");
   }
 }
 
@@ -229,12 +229,12 @@ TEST_F(BandwidthRun, PairsWithoutPeerAccessAreHolesOfTheMatrix) {
   EXPECT_TRUE(says(testing::internal::GetCapturedStdout(), "N/A"));
 }
 
-TEST_F(BandwidthRun, PeerAccessThatTheDriverRefusesAfterAllIsNone) {
+TEST_F(BandwidthRun, RefusedPeerAccessCountsAsNone) {
   faults_.failing = "enable_peer_access";
   EXPECT_EQ(run("device_to_device_memcpy_write_ce", 2).status, Status::waived);
 }
 
-TEST_F(BandwidthRun, MeanAndMedianAreToldApart) {
+TEST_F(BandwidthRun, MeanAndMedianAreDistinguished) {
   const TestCase& test = test_cases().front();
   const std::vector<CellValues> cells = {{0, 0, {{1, 2, 9}}}};
   EXPECT_DOUBLE_EQ(make_matrices(test, cells, user_options_, 1).front().points.front().value, 2);

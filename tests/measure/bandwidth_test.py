@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""`gdrkit bandwidth` on emulated devices: text and JSON as nvbandwidth's users read them, options, exit codes."""
+"""`gdrkit bandwidth` on emulated devices: text and JSON for users of nvbandwidth, options, exit codes."""
 import json
 import os
 import re
@@ -51,7 +51,7 @@ class Bandwidth(Test):
     def test_pairs_are_waived_on_one_device_with_the_reason(self):
         ended = bandwidth("-p", "device_to_device", "host_device")
         self.assertEqual(ended.code, 0, ended.err)
-        self.assertEqual(ended.out.count("Waived: it needs two GPUs, and there is 1"), 9)
+        self.assertEqual(ended.out.count("Waived: it requires two GPUs, and this machine shows 1"), 9)
         self.assertEqual(ended.out.count("SUM "), 1)
         self.assertEqual(bandwidth("-p", "all_to_one").code, 77, "nothing at all could run")
 
@@ -125,7 +125,7 @@ class Bandwidth(Test):
             ended = run("gdrkit", "report", path, "--output", page)
             self.assertEqual(ended.code, 0, ended.err)
 
-    @unittest.skipUnless(os.path.exists("/sys/devices/system/node/online"), "this system tells of no NUMA nodes")
+    @unittest.skipUnless(os.path.exists("/sys/devices/system/node/online"), "this system reports no NUMA nodes")
     def test_numa_all_is_a_matrix_of_nodes(self):
         document, _ = self.json_of("bandwidth", "--numa", "all")
         self.assertEqual([series["id"] for series in document["series"]],

@@ -71,7 +71,7 @@ TEST(BenchOptions, RoundsGetTheirTime) {
   }
 }
 
-TEST(BenchOptions, WhatBelongsTogetherIsAskedForTogether) {
+TEST(BenchOptions, DependentOptionsRequireEachOther) {
   EXPECT_NE(complaint({"--with", "new.json"}).find("--compare"), std::string::npos);
   EXPECT_NE(complaint({"--force"}).find("--compare"), std::string::npos);
   EXPECT_NE(complaint({"--compare", "a", "--with", "b", "--csv", "c"}).find("measures nothing"), std::string::npos);
@@ -108,7 +108,7 @@ TEST(BenchOptions, AnotherProcessOfTheRunHasTheSameOptions) {
   EXPECT_EQ(again({}).sections, parsed({}).sections);
 }
 
-TEST(Effort, SinglesAreLeftOutWhereTheyWouldSayNothing) {
+TEST(Effort, SinglesAreLeftOutIfThereAreTooFew) {
   const Effort effort;
   EXPECT_EQ(effort.request(100).single_operations, effort.most_singles);
   EXPECT_EQ(effort.request(effort.singles_ns / 50).single_operations, 0u);

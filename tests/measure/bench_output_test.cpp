@@ -40,7 +40,7 @@ TEST(Summary, DigitsAreThoseThatMatter) {
   EXPECT_EQ(digits(28030.4), "28030");
 }
 
-TEST(Summary, SaysWhereTheMappingStopsBeingFastest) {
+TEST(Summary, ReportsWhereTheMappingStopsBeingFastest) {
   Result result;
   for (const char* method : {"mapping", "memcpy_pinned"}) {
     Series series;
@@ -67,7 +67,7 @@ std::size_t longest_line(const std::string& text) {
   return longest;
 }
 
-/// Those of a recent CPU and a large GPU, and longer.
+/// The names of a recent CPU and a large GPU, and longer ones.
 void give_long_names(platform::Machine* machine) {
   machine->gpu_name = "NVIDIA GH200 480GB Grace Hopper Superchip Engineering Sample MIG 3g.48gb";
   machine->gpu_pci_address = "00000009:01:00.0";
@@ -131,7 +131,7 @@ TEST(Effort, ProcessesShareTheRounds) {
   EXPECT_EQ(effort.share_of(1, 3).most_singles, 0u);
 }
 
-TEST(Pattern, EveryByteIsLookedAtUpTo16MiB) {
+TEST(Pattern, EveryByteIsCheckedUpTo16MiB) {
   std::vector<std::uint8_t> bytes(5000);
   const Stretch stretch{100, bytes.size()};
   write_pattern(bytes.data(), stretch, 1);
@@ -155,7 +155,7 @@ TEST(CopyTeam, EveryMemberRunsItsBatchAndRatesAddUp) {
     });
   }
   for (int turn = 0; turn < 50; ++turn) {
-    // 1/100 + 2/200 copies a nanosecond, of three members.
+    // 1/100 + 2/200 copies per nanosecond, of three members.
     EXPECT_DOUBLE_EQ(team.run(batches, 7), 150);
   }
   EXPECT_EQ(counts, (std::vector<std::size_t>{350, 350, 350}));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Runs `gdrkit bench` on the emulated device: what it measures, writes, leaves out and refuses."""
+"""Runs `gdrkit bench` on the emulated device: its measurements, outputs, omissions and errors."""
 import csv
 import json
 import os
@@ -85,14 +85,14 @@ class Bench(Test):
                 self.assertEqual(mapping["control"], raw["id"])
         self.assertTrue(any("host thread stands in" in note for note in document["notes"]))
 
-    def test_one_gpu_is_said_and_no_failure(self):
+    def test_one_gpu_is_reported_and_not_a_failure(self):
         document, _ = self.json_of(*TINY, "--only", "gpus,costs")
         self.assertTrue(any("fewer than two GPUs" in note for note in document["notes"]), document["notes"])
         ended = run("gdrkit", *TINY, "--only", "gpus")
         self.assertEqual(ended.code, 77)
         self.assertIn("fewer than two GPUs", ended.err)
 
-    def test_files_hold_what_the_run_found_and_the_table_says_what_it_is(self):
+    def test_files_contain_the_results_and_the_table_describes_them(self):
         with tempfile.TemporaryDirectory() as folder:
             paths = [os.path.join(folder, name) for name in ("out.json", "out.csv")]
             ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", paths[0], "--csv", paths[1])
@@ -152,7 +152,7 @@ class Bench(Test):
         for series in document["series"]:
             self.assertEqual([point["x"] for point in series["points"]], [4096], series["id"])
 
-    def test_output_that_does_not_arrive_is_a_failure(self):
+    def test_unwritable_output_is_a_failure(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             for arguments in ((), ("--json",)):
                 process = subprocess.run([os.path.join(BIN, "gdrkit"), *TINY, "--only", "costs", *arguments],
@@ -178,7 +178,7 @@ class Bench(Test):
                 self.assertEqual(file.read(), "old")
             self.assertEqual(os.listdir(folder), ["out.json"])
 
-    def test_sizes_that_are_no_power_of_two_have_no_raw_loop(self):
+    def test_sizes_other_than_powers_of_two_have_no_raw_loop(self):
         document, _ = self.json_of("bench", "--quick", "--sizes", "1000", "--rounds", "3", "--only", "copies")
         self.assertNotIn("raw", {series["method"] for series in document["series"]})
         self.assertTrue(any("powers of two" in note for note in document["notes"]), document["notes"])
@@ -234,7 +234,7 @@ class BenchCompare(Test):
                     point["rounds"] = [value * factor for value in point["rounds"]]
                     point["value"] *= factor
 
-    def test_the_same_file_is_no_regression(self):
+    def test_the_same_file_is_not_a_regression(self):
         self.write(self.steady())
         ended = self.compare_files()
         self.assertEqual(ended.code, 0, ended.err)
@@ -265,14 +265,14 @@ class BenchCompare(Test):
             self.assertNotIn("nothing is slower beyond the noise", ended.out)
             self.slow_down(document, "copies/from_device/mapping", 4096, 1.5)
             self.write(document)
-            self.assertEqual(self.compare_files().code, 1, "what is known to be slower outweighs what is not known")
+            self.assertEqual(self.compare_files().code, 1, "a known regression takes precedence over unknown points")
             for series in document["series"]:
                 for each in series["points"]:
                     each["rounds"] = rounds
             self.write(document)
             self.assertEqual(self.compare_files().code, 2)
 
-    def test_a_tenfold_slowdown_on_a_busy_machine_is_no_chance(self):
+    def test_a_tenfold_slowdown_on_a_busy_machine_is_found(self):
         document = self.steady()
         document["machine_noise"]["lost_share"] = 0.8
         for series in document["series"]:
@@ -286,7 +286,7 @@ class BenchCompare(Test):
         self.assertEqual(ended.code, 1, ended.out)
         self.assertRegex(ended.out, "(?m)^SLOWER +copies/to_device/mapping at 8 ")
 
-    def test_a_slower_baseline_is_named_and_no_regression(self):
+    def test_a_slower_baseline_is_named_and_not_a_regression(self):
         document = self.steady()
         self.slow_down(document, "copies/to_device/memcpy_pinned", 8, 3)
         self.write(document)
@@ -294,7 +294,7 @@ class BenchCompare(Test):
         self.assertEqual(ended.code, 0, ended.out)
         self.assertRegex(ended.out, "baselines that changed .*copies/to_device/memcpy_pinned at 8")
 
-    def test_points_that_are_gone_are_listed_unless_they_were_left_out(self):
+    def test_missing_points_are_listed_unless_they_were_left_out(self):
         document = self.steady()
         for series in document["series"]:
             series["points"] = series["points"][:1]
@@ -305,12 +305,12 @@ class BenchCompare(Test):
                     self.path("old.json"))
         self.assertNotIn("only in the old", ended.out)
 
-    def test_nothing_in_common_is_2_and_no_pass(self):
+    def test_nothing_in_common_is_2_and_not_a_pass(self):
         self.record()
         ended = run("gdrkit", *TINY[:2], "--sizes", "64", "--rounds", "3", "--only", "copies", "--compare", self.path("old.json"))
         self.assertEqual(ended.code, 2, ended.out)
         self.assertIn("no point in common", ended.err)
-        self.assertNotIn("copies:", ended.err, "known before anything is measured")
+        self.assertNotIn("copies:", ended.err, "detected before anything is measured")
 
     def test_text_of_a_result_does_not_reach_the_terminal_as_commands(self):
         document = self.steady()
@@ -322,7 +322,7 @@ class BenchCompare(Test):
             self.assertNotRegex(ended.out + ended.err, "[\x00-\x08\x0b-\x1f\x7f-\x9f]")
             self.assertIn("?[2J" if ended.code == 2 else "?2J", ended.out + ended.err)
 
-    def test_another_machine_is_refused_before_measuring_unless_forced(self):
+    def test_another_machine_is_rejected_before_measuring_unless_forced(self):
         document = self.record()
         document["machine"]["gpu_name"] = "another GPU"
         self.write(document, "old.json")
@@ -334,7 +334,7 @@ class BenchCompare(Test):
         self.assertIn(ended.code, (0, 1, 2), ended.err)
         self.assertIn("4 points", ended.out)
 
-    def test_files_that_are_no_results_of_bench_are_2_and_say_what_they_are(self):
+    def test_other_files_are_2_and_described(self):
         document = self.record()
         damaged = {"cut.json": json.dumps(document)[:5000], "empty.json": "", "list.json": "[]",
                    "older.json": json.dumps({**document, "schema_version": 1}),
@@ -354,7 +354,7 @@ class BenchCompare(Test):
             self.assertNotIn("--force", ended.err)
             self.assertNotIn("copies:", ended.err)
 
-    def test_json_stays_a_document_beside_a_comparison(self):
+    def test_json_stays_a_document_with_a_comparison(self):
         self.record()
         ended = run("gdrkit", *self.ONLY, "--json", "--compare", self.path("old.json"))
         self.assertIn(ended.code, (0, 1, 2))
@@ -391,7 +391,7 @@ class BenchCompare(Test):
             self.assertEqual(run("gdrkit", *self.ONLY, "--part", wrong).code, 2)
 
     def test_a_slowdown_is_found(self):
-        """So large that no machine's noise hides it; scripts/prove_compare.sh measures what small ones take."""
+        """A slowdown that is too large for any machine's noise; scripts/prove_compare.sh measures small ones."""
         arguments = ("bench", "--quick", "--sizes", "4096,65536", "--only", "copies")
         self.record(*arguments)
         slow = {"GDRKIT_BACKEND": "emulated", "LD_PRELOAD": SLOW_COPIES, "SLOW_COPIES": "65536:200:to_device"}

@@ -28,7 +28,7 @@ TEST_P(ClockOf, RunsAtTheRateOfTheMonotonicClock) {
   EXPECT_LT(elapsed, 1.02 * static_cast<double>(after_end - before));
 }
 
-TEST_P(ClockOf, SaysWhatItReadsAndWhatThatCosts) {
+TEST_P(ClockOf, ReportsTheCounterAndItsCost) {
   const Clock clock(GetParam());
   EXPECT_NE(std::string(clock.why()), "");
   EXPECT_GT(clock.ns_per_tick(), 0);
@@ -39,8 +39,8 @@ TEST_P(ClockOf, SaysWhatItReadsAndWhatThatCosts) {
 INSTANTIATE_TEST_SUITE_P(Clock, ClockOf, ::testing::Values(Clock::Counter::constant, Clock::Counter::any),
                          [](const auto& info) { return info.param == Clock::Counter::any ? "any" : "constant"; });
 
-/// Who accepts any counter never reads a dearer clock than who insists on a constant rate.
-TEST(Clock, AnyCounterIsTakenOnlyWhereItIsMuchCheaper) {
+/// A clock that accepts any counter never costs more than one that requires a constant rate.
+TEST(Clock, AnyCounterIsUsedOnlyIfItIsMuchCheaper) {
   const Clock constant;
   const Clock any(Clock::Counter::any);
   if (std::string(any.name()) == constant.name()) {

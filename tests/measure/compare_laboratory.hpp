@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Laboratory: machines that make up measurements, to count false alarms and found slowdowns. What is random comes from
-// the seed alone.
+// Laboratory: machines that generate measurements, to count false alarms and found slowdowns. Everything random depends
+// only on the seed.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ struct Slowdown {
   }
 };
 
-/// Where a point is measured again: one cell alone, in a process of its own.
+/// A point that is measured again: a single cell in a separate process.
 struct Cell {
   std::string series;
   double x = 0;
@@ -41,21 +41,21 @@ class Laboratory {
   double normal(double deviation) { return std::normal_distribution<double>(0, deviation)(random_); }
   bool happens(double share) { return std::uniform_real_distribution<double>(0, 1)(random_) < share; }
   std::size_t below(std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_); }
-  /// Student's t with 3 degrees of freedom: one value in a hundred lies beyond 4.5 times `scale`.
+  /// Student's t with 3 degrees of freedom: one value in a hundred exceeds 4.5 times `scale`.
   double heavy(double scale) { return scale * std::student_t_distribution<double>(3)(random_); }
 
  private:
   std::mt19937_64 random_{20261121};
 };
 
-/// Points with a slowdown that nobody injected raise an alarm; the injected one is found or not.
+/// Counts alarms for points without an injected slowdown, and whether the injected one is found.
 struct Tally {
-  int alarms = 0;  ///< comparisons that call something slower that is not
-  int found = 0;   ///< comparisons that name the injected slowdown
+  int alarms = 0;  ///< comparisons that report a false regression
+  int found = 0;   ///< comparisons that report the injected slowdown
   int trials = 0;  ///< points measured again
 };
 
-/// What `gdrkit bench --compare` does with a new run.
+/// The steps of `gdrkit bench --compare` for a new run.
 inline void compare_once(Laboratory& laboratory, const Result& base, const Slowdown& slowdown, Tally* tally) {
   const Result current = laboratory.measure(slowdown, std::nullopt);
   const Comparison comparison = compare(base, current);

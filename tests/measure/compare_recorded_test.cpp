@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The comparison of recorded rounds: "gdrkit bench" measured recorded_bench.json on an H200.
+// Comparison of recorded rounds: "gdrkit bench" measured recorded_bench.json on an H200.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,8 +32,9 @@ Result part_of(Result result, std::size_t begin, std::size_t end) {
   return result;
 }
 
-/// Runs that draw their rounds, in blocks of neighbours and together with the control's, from the recorded ones. What
-/// two runs differ by beyond that is not in one recording: fresh buffers for each third of the rounds, heavy-tailed.
+/// Runs that draw their rounds, in blocks of neighbours and together with the control's, from the recorded ones. One
+/// recording does not contain the further difference between two runs: fresh buffers for each third of the rounds,
+/// heavy-tailed.
 struct RecordedMachine : Laboratory {
   static constexpr std::size_t block = 5;
   double placement_scale = 0.0035;
@@ -84,8 +85,8 @@ struct RecordedMachine : Laboratory {
   }
 };
 
-TEST(CompareRecorded, HalvesOfOneRunAreNoRegression) {
-  // The second half of a run is as good as the first: no model of noise, only what was measured.
+TEST(CompareRecorded, HalvesOfOneRunAreNotARegression) {
+  // The second half of a run is equivalent to the first: no model of noise, only measurements.
   const Result one = part_of(recorded(), 0, 500);
   const Result other = part_of(recorded(), 500, 1000);
   for (const Comparison& comparison : {compare(one, other), compare(other, one)}) {

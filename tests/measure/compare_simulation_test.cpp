@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How often the comparison raises a false alarm and how often it finds a slowdown, on made-up machines.
+// Rates of false alarms and of found slowdowns of the comparison, on simulated machines.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -108,9 +108,9 @@ Rates run_many(MadeUpMachine machine, int wanted, double share) {
 
 TEST(CompareSimulation, RepeatedRunsOfOneBuildRaiseNoAlarm) {
   const Rates rates = run_many({}, 200, 0);
-  // 0.5 is what the limits are made for.
+  // The limits are designed for 0.5.
   EXPECT_LE(rates.alarms, 1);
-  // Looking again must stay rare, or a comparison takes as long as several runs.
+  // Retrials must stay rare, otherwise a comparison takes as long as several runs.
   EXPECT_LT(rates.trials, 6);
 }
 
@@ -120,7 +120,7 @@ TEST(CompareSimulation, TenPercentAtOneSizeAreFoundAndNothingElse) {
   EXPECT_LE(rates.alarms, 1);
 }
 
-TEST(CompareSimulation, AMachineThatSlowsDownAltogetherIsNoRegression) {
+TEST(CompareSimulation, AMachineThatSlowsDownAltogetherIsNotARegression) {
   MadeUpMachine machine;
   machine.machine_noise = 0.3;
   EXPECT_LE(run_many(machine, 100, 0).alarms, 1);
@@ -158,7 +158,7 @@ TEST(CompareSimulation, HeavyDisturbanceCostsPowerNotTruth) {
 
 TEST(CompareSimulation, RunsThatDifferMoreThanEverBeforeWidenTheLimits) {
   MadeUpMachine machine;
-  machine.placement_scale = 0.012;  // beyond three times what the floor knows
+  machine.placement_scale = 0.012;  // beyond three times the assumed floor
   EXPECT_LE(run_many(machine, 100, 0).alarms, 4);
   EXPECT_GE(run_many(machine, 60, 0.5).found, 95);
 }
@@ -178,7 +178,7 @@ TEST(CompareSimulation, ASlowdownOfHalfOfAllPointsDoesNotHideItself) {
   EXPECT_GE(slower, 12);
 }
 
-TEST(CompareSimulation, WhatSlowsSomeProcessesOfABuildIsNoRegression) {
+TEST(CompareSimulation, EffectsOnSomeProcessesOfABuildAreNotARegression) {
   MadeUpMachine machine;
   machine.slow_share = 0.15;
   EXPECT_LE(run_many(machine, 100, 0).alarms, 2);
@@ -202,7 +202,7 @@ TEST(CompareSimulation, TenfoldIsFoundAtEightBytesOnABusyMachine) {
   EXPECT_GE(run_many(smallest, 60, 9).found, 95);
 }
 
-TEST(CompareSimulation, NanosecondsAreNobodysConcern) {
+TEST(CompareSimulation, NanosecondsAreIgnored) {
   MadeUpMachine machine;
   machine.is_emulated = true;
   machine.sizes = 1;

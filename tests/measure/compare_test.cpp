@@ -41,14 +41,14 @@ TEST(Spread, IsTheStandardDeviationAndWildValuesHardlyCount) {
   EXPECT_EQ(spread_of(std::vector<double>(20, 4.0)).deviation, 0);
 }
 
-TEST(Spread, FewRoundsAreJudgedByWhatIsUsual) {
+TEST(Spread, FewRoundsAreJudgedByTheUsualSpread) {
   const Spread usual = usual_spread(std::vector<Spread>(9, {0.02, 50}));
   EXPECT_NEAR(usual.deviation, 0.02, 0.001);
   const Spread lucky = moderated({0.0001, 2}, usual);
   EXPECT_GT(lucky.deviation, 0.01);
   EXPECT_EQ(lucky.freedom, 2 + usual.freedom);
   EXPECT_NEAR(moderated({0.001, 50}, usual).deviation, 0.001, 0.004);
-  EXPECT_EQ(usual_spread({{0.02, 50}}).freedom, 0) << "one point tells nothing of others";
+  EXPECT_EQ(usual_spread({{0.02, 50}}).freedom, 0) << "one point does not describe others";
 }
 
 TEST(CompareStatistics, NanosecondsAddToATimeAndDoNotMultiplyIt) {
@@ -91,7 +91,7 @@ TEST(CompareStatistics, UnrestLosesSmallTimesOnly) {
   EXPECT_LT(limit(10000, 1), 1.1 * limit(10000, 0));
 }
 
-TEST(Retrial, OneTrialNeitherConvictsNorClears) {
+TEST(Retrial, OneTrialNeitherConfirmsNorClears) {
   const Point old_point = make_point(1, std::vector<double>(51, 1000), 1);
   const auto at = [](double ns) { return make_point(1, std::vector<double>(51, ns), 1); };
   const Point slower = at(1100);
@@ -153,7 +153,7 @@ Result with_points(const std::string& id, std::vector<double> sizes, double valu
   return result;
 }
 
-TEST(Comparison, MatchesByIdAndXAndTellsWhatIsGone) {
+TEST(Comparison, MatchesByIdAndXAndReportsMissingPoints) {
   const Result old_result = with_points("a", {1, 2, 4}, 100);
   Result new_result = with_points("a", {2, 4, 8}, 100);
   const Comparison comparison = compare(old_result, new_result);
@@ -181,7 +181,7 @@ TEST(Comparison, HigherMayBeBetter) {
   EXPECT_TRUE(compare(new_result, old_result).points[0].is_faster());
 }
 
-TEST(Comparison, BaselinesAreNoRegressions) {
+TEST(Comparison, BaselinesAreNotRegressions) {
   for (const char* method : {"raw", "memcpy_pinned", "memcpy_async_pageable", "copy_engine"}) {
     Result old_result = with_points("a", {1}, 100);
     old_result.series[0].method = method;
@@ -194,7 +194,7 @@ TEST(Comparison, BaselinesAreNoRegressions) {
   }
 }
 
-TEST(Comparison, AControlThatDoesSomethingElseGivesNoPrecision) {
+TEST(Comparison, AControlOfAnotherOperationAddsNoPrecision) {
   const auto made = [](double raw_value, double copy_value) {
     Result result = with_points("copy", {1}, copy_value);
     result.series[0].control = "raw";
@@ -208,7 +208,7 @@ TEST(Comparison, AControlThatDoesSomethingElseGivesNoPrecision) {
   EXPECT_EQ(compare(made(20, 100), made(20, 100)).points[0].kinship, Kinship::same_time);
 }
 
-TEST(Comparison, WhatWasNeverMeasuredIsNamedAndNotJudged) {
+TEST(Comparison, UnmeasuredPointsAreNamedAndNotJudged) {
   const std::vector<std::pair<std::vector<double>, const char*>> damaged = {
       {{}, "no rounds"},
       {{0, 0, 0}, "3 of 3 rounds not above 0"},
@@ -250,7 +250,7 @@ TEST(Decisive, HalfOfAGroupOrOneDamagedPointLeavesNoVerdict) {
   EXPECT_EQ(undecided({judged("a", true), judged("a", false)}), 1u);
   EXPECT_EQ(undecided({judged("a", true), judged("a", true), judged("a", true), judged("a", false, true)}), 1u);
   EXPECT_EQ(undecided({judged("a", true), judged("", false, true), judged("", false)}), 0u) << "does not matter";
-  EXPECT_EQ(undecided({judged("", false), judged("", false), judged("", true)}), 1u) << "there is nothing else";
+  EXPECT_EQ(undecided({judged("", false), judged("", false), judged("", true)}), 1u) << "nothing else is available";
   EXPECT_EQ(undecided({}), 0u);
 }
 
@@ -273,7 +273,7 @@ TEST(Decisive, GroupsAreTheEndsOfPlainCopiesThroughTheMapping) {
   EXPECT_EQ(group(8), "");
 }
 
-TEST(Comparison, OtherToolsAndOtherMachinesAreToldApart) {
+TEST(Comparison, OtherToolsAndOtherMachinesAreDistinguished) {
   Result mine = with_points("a", {1}, 100);
   Result other = mine;
   other.tool = "pplat";

@@ -16,7 +16,7 @@ TEST(CopyTeam, MembersRunTheirOwnBatchOnceInEachTurn) {
   constexpr std::size_t members = 3;
   constexpr int turns = 200;
   CopyTeam team(members, {});
-  // Ordinary variables: a member writes, the caller reads and changes them between turns.
+  // Ordinary variables: a member writes; the caller reads and changes them between turns.
   std::vector<int> runs(members, 0);
   std::size_t seen_count = 0;
   Batches batches;
@@ -34,7 +34,7 @@ TEST(CopyTeam, MembersRunTheirOwnBatchOnceInEachTurn) {
   }
 }
 
-TEST(CopyTeam, AllBeginWhenTheLastIsThere) {
+TEST(CopyTeam, AllBeginWhenTheLastHasArrived) {
   CopyTeam team(2, {});
   std::atomic<int> inside{0};
   std::vector<int> met(2, 0);
@@ -42,7 +42,8 @@ TEST(CopyTeam, AllBeginWhenTheLastIsThere) {
   for (std::size_t member = 0; member < 2; ++member) {
     batches.emplace_back([&, member](std::size_t) {
       ++inside;
-      while (inside.load() < 2) std::this_thread::yield();  // for ever, if the other came only after this one's end
+      while (inside.load() < 2)
+        std::this_thread::yield();  // would block forever if the other came only after this one's end
       met[member] = 1;
       return 1.0;
     });
@@ -51,14 +52,14 @@ TEST(CopyTeam, AllBeginWhenTheLastIsThere) {
   EXPECT_EQ(met, (std::vector<int>{1, 1}));
 }
 
-TEST(CopyTeam, AnswersTheHarmonicMeanOfThoseThatHadABatch) {
+TEST(CopyTeam, ReturnsTheHarmonicMeanOfMembersWithABatch) {
   CopyTeam team(3, {});
   const Batches batches{[](std::size_t) { return 1.0; }, [](std::size_t) { return 3.0; }};
   EXPECT_DOUBLE_EQ(team.run(batches, 1), 1.5);
   EXPECT_DOUBLE_EQ(team.run({batches[1]}, 1), 3.0);
 }
 
-TEST(CopyTeam, ThrowsWhatABatchThrewAndGoesOnAfterwards) {
+TEST(CopyTeam, RethrowsABatchsExceptionAndContinuesAfterwards) {
   CopyTeam team(2, {});
   bool is_failing = true;
   const Batches batches{[](std::size_t) { return 1.0; },

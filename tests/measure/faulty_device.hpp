@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FaultyDevice: an emulated device that fails, lies or dawdles on demand.
+// FaultyDevice: an emulated device that fails, returns wrong data or is slow on demand.
 #pragma once
 
 #include <chrono>
@@ -17,17 +17,17 @@ namespace gdrkit::measure {
 
 inline constexpr std::chrono::milliseconds delay(20);
 
-/// What one or several devices do wrong. Shared, so that it can change while they live.
+/// The faults of one or several devices. Shared, so that they can change during the devices' lifetime.
 struct Faults {
   const char* failing = "";      ///< the call that fails ...
-  int calls_before_failure = 0;  ///< ... after that many went well
+  int calls_before_failure = 0;  ///< ... after this many successful calls
   bool is_failing_once = false;
   bool is_copy_wrong = false;  ///< one byte of each asynchronous copy to the host is another
-  bool has_gpu_code = false;   ///< else modules cannot be loaded: it plays a GPU that the image does not know
+  bool has_gpu_code = false;   ///< otherwise loading modules fails, as on a GPU for which the image has no code
   bool is_slow = false;        ///< recording an event takes 250 ms, so that other threads run even on a busy machine
   std::function<bool(int, int)> reaches = [](int, int) { return true; };
   int slow_copier = -1;              ///< number of the device whose copies on devices take 20 ms longer
-  bool is_slow_to_take = false;      ///< giving it a copy to the device takes the CPU 20 ms
+  bool is_slow_to_take = false;      ///< enqueuing a copy to the device takes the CPU 20 ms
   std::optional<double> elapsed_ms;  ///< between any two events
   int failures = 0;                  ///< that happened
   int streams = 0;                   ///< created and not destroyed
@@ -85,7 +85,7 @@ class FaultyDevice final : public platform::Device {
   base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size,
                                   platform::Stream stream) noexcept override {
     return guard("copy_to_host_async", [&] {
-      // One byte short: the last keeps what was there before.
+      // One byte short: the last one keeps its old value.
       return inner_->copy_to_host_async(target, source, faults_.is_copy_wrong ? size - 1 : size, stream);
     });
   }
@@ -158,13 +158,13 @@ class FaultyDevice final : public platform::Device {
   }
 
  protected:
-  // The inner device gave what is freed, and frees it itself.
+  // The inner device allocated the freed memory, and frees it itself.
   base::Status free(std::uint64_t, std::size_t, platform::AllocationKind) noexcept override { return {}; }
 
  private:
   static platform::Device& inner_of(platform::Device& peer) { return *static_cast<FaultyDevice&>(peer).inner_; }
   bool is_failing(const char* call) {
-    // CUDA would run it in another GPU's context, or refuse it.
+    // CUDA would run it in another GPU's context, or reject it.
     if (faults_.current != identity().ordinal) return is_without_context_ = true;
     if (std::strcmp(call, faults_.failing) != 0) return false;
     if (faults_.is_failing_once && faults_.failures > 0) return false;

@@ -20,20 +20,20 @@ namespace {
 
 constexpr double plenty_s = 30;
 
-TEST(IsolatedRun, PassesWhatReturns) {
+TEST(IsolatedRun, PassesIfTheBodyReturns) {
   const Outcome outcome = run_isolated([] {}, plenty_s);
   EXPECT_EQ(outcome.verdict, Verdict::passed);
   EXPECT_EQ(outcome.reason, "");
 }
 
-TEST(IsolatedRun, RunsInAProcessOfItsOwn) {
+TEST(IsolatedRun, RunsInASeparateProcess) {
   int value = 1;
   const Outcome outcome = run_isolated([&] { value = 2; }, plenty_s);
   EXPECT_EQ(outcome.verdict, Verdict::passed);
   EXPECT_EQ(value, 1);
 }
 
-TEST(IsolatedRun, FailsACheckAndTellsItsTextAndValues) {
+TEST(IsolatedRun, FailsACheckAndReportsItsTextAndValues) {
   testing::internal::CaptureStderr();
   const Outcome outcome = run_isolated([] { SANITY_CHECK(1 + 1 == 3, "got %d", 2); }, plenty_s);
   EXPECT_EQ(outcome.verdict, Verdict::failed);
@@ -54,14 +54,14 @@ TEST(IsolatedRun, WaivesWithTheReason) {
   EXPECT_EQ(outcome.reason, "no such hardware");
 }
 
-TEST(IsolatedRun, WaivesWhatCannotRunHereAndFailsOtherFailures) {
+TEST(IsolatedRun, WaivesCannotRunAndFailsOtherFailures) {
   EXPECT_EQ(run_isolated([] { throw cli::Failure(cli::ExitCode::cannot_run, "x"); }, plenty_s).verdict,
             Verdict::waived);
   EXPECT_EQ(run_isolated([] { throw cli::Failure(cli::ExitCode::failed, "x"); }, plenty_s).verdict, Verdict::failed);
   EXPECT_EQ(run_isolated([] { throw std::bad_alloc(); }, plenty_s).verdict, Verdict::failed);
 }
 
-TEST(IsolatedRun, FailsWhatASignalEndsAndNamesIt) {
+TEST(IsolatedRun, FailsAfterASignalAndNamesIt) {
   const Outcome outcome = run_isolated([] { ::kill(::getpid(), SIGKILL); }, plenty_s);
   EXPECT_EQ(outcome.verdict, Verdict::failed);
   EXPECT_NE(outcome.reason.find("signal 9"), std::string::npos) << outcome.reason;
@@ -73,7 +73,7 @@ TEST(IsolatedRun, FailsAnyOtherExitCode) {
   EXPECT_EQ(outcome.reason, "exit code 3");
 }
 
-TEST(IsolatedRun, EndsWhatTakesTooLong) {
+TEST(IsolatedRun, EndsTestsThatTakeTooLong) {
   const Outcome outcome = run_isolated(
       [] {
         for (;;) ::pause();
@@ -84,7 +84,7 @@ TEST(IsolatedRun, EndsWhatTakesTooLong) {
   EXPECT_LT(outcome.seconds, plenty_s);
 }
 
-TEST(IsolatedRun, KillsWhatATestLeavesBehind) {
+TEST(IsolatedRun, KillsRemainingProcessesOfATest) {
   void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   auto* left_behind = new (page) std::atomic<pid_t>(0);
@@ -98,7 +98,8 @@ TEST(IsolatedRun, KillsWhatATestLeavesBehind) {
       },
       plenty_s);
   EXPECT_EQ(outcome.verdict, Verdict::passed);
-  // Its parent is gone, so somebody else collects it; until then it is a zombie that takes signals. Its state tells.
+  // Its parent has ended, so another process reaps it. Until then it is a zombie, which accepts signals; its state
+  // shows it.
   std::string state = "R";
   for (int look = 0; look < 2000 && state != "gone" && state != "Z"; ++look) {
     ::usleep(1000);
@@ -130,7 +131,7 @@ TEST(HelperProcess, ItsWaiverIsTheTestsAlsoInTheMiddleOfATalk) {
   const Outcome outcome = run_isolated(
       [] {
         HelperProcess helper([](Talk*) { waive("not for two processes"); });
-        helper.talk().meet();
+        helper.talk().synchronize();
       },
       plenty_s);
   EXPECT_EQ(outcome.verdict, Verdict::waived);

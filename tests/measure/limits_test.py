@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Counts and sizes that no machine can serve are refused with what there is; tables fit a terminal."""
+"""Counts and sizes that no machine supports are rejected with the limits; tables fit a terminal."""
 import re
 import unittest
 
@@ -20,7 +20,7 @@ NEEDS = {"--rounds": ("--raw",), "--batch-us": ("--raw",), "--pin-repeats": ("--
 
 
 class Counts(Test):
-    def test_the_largest_int_is_refused_by_name_and_with_the_limits(self):
+    def test_the_largest_int_is_rejected_by_name_and_with_the_limits(self):
         for tool, short, long in COUNTS:
             extra = NEEDS.get(long, ()) if tool == "copylat" else ()
             ended = run("gdrkit", tool, long, MOST_INT, *extra)
@@ -32,7 +32,7 @@ class Counts(Test):
             self.assertEqual((ended.code, ended.out), (1, ""), (tool, short))
             self.assertRegex(ended.err, rf"{short}\b.*from \d+ to \d+")
 
-    def test_zero_and_less_are_refused(self):
+    def test_zero_and_less_are_rejected(self):
         for tool, short, long in COUNTS:
             if long in ("--warm-up", "--timeout"):
                 continue
@@ -56,7 +56,7 @@ class HugeSizes(Test):
         self.assertRegex(ended.err, r"the device has [0-9.]+ [MGT]iB, [0-9.]+ [MGT]iB of it free; choose a smaller size")
         self.assertNotIn("Assertion", ended.err)
 
-    def test_the_error_message_names_the_size_and_what_there_is(self):
+    def test_the_error_message_names_the_requested_and_available_size(self):
         for arguments in (("copylat", "-s"), ("copylat", "--raw", "-s"), ("copylat", "--pin-cost", "--pin-size"),
                           ("copybw", "-s"), ("apiperf", "-s")):
             for text, size, code in (("64T", "64 TiB", 1), (str(2**62 + 2**40), f"{(2**62 + 2**40) >> 40} TiB", 2)):

@@ -112,7 +112,7 @@ TEST(Copybw, SweepsStopBelowThePowerOfTwoThatFits) {
   EXPECT_EQ(copybw::copy_sizes(options), (std::vector<std::size_t>{1, 2, 4, 8}));
 }
 
-TEST(Copybw, RangesPastTheBufferAreRefusedWithoutOverflow) {
+TEST(Copybw, RangesPastTheBufferAreRejectedWithoutOverflow) {
   copybw::CopybwOptions options;
   options.size_bytes = 4096;
   for (const auto& [offset, size] : std::vector<std::pair<std::size_t, std::size_t>>{

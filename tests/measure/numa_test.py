@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""--numa and --no-bind of the tools that measure, on this machine's own nodes."""
+"""--numa and --no-bind of the tools that measure, on this machine's nodes."""
 import os
 import unittest
 
@@ -19,7 +19,7 @@ def numbers(path):
 
 
 class Numa(Test):
-    def test_a_line_says_where_the_tool_bound(self):
+    def test_a_line_reports_where_the_tool_bound(self):
         for tool in ("copybw", "copylat"):
             ended = run("gdrkit", tool, *QUICK)
             self.assertEqual(ended.code, 0, ended.err)
@@ -41,13 +41,13 @@ class Numa(Test):
             self.assertIn(document["place"]["cpu"], os.sched_getaffinity(0))
             self.assertEqual(set(document["place"]), {"cpu", "cpu_node", "memory_node", "gpu_node", "advice"})
 
-    def test_the_predecessors_names_know_nothing_of_it(self):
+    def test_gdrcopys_names_do_not_have_it(self):
         ended = run("gdrcopy_copybw", "--numa", "all", *QUICK)
         self.assertEqual(ended.code, 1)
         self.assertNotIn("place", self.json_of(*QUICK, program="gdrcopy_copybw")[0])
 
-    @unittest.skipUnless(HAS_NODES, "this system tells of no NUMA nodes")
-    def test_nodes_that_are_not_there_are_2_before_anything_is_printed(self):
+    @unittest.skipUnless(HAS_NODES, "this system reports no NUMA nodes")
+    def test_missing_nodes_are_2_before_anything_is_printed(self):
         there = numbers(NODES + "/online")
         for tool in ("copybw", "copylat"):
             for nodes in (str(there[-1] + 1), f"{there[0]}:{there[-1] + 1}", "many", "0:"):
@@ -63,7 +63,7 @@ class Numa(Test):
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertTrue(ended.err)
 
-    def test_bench_measures_in_one_place_and_says_where(self):
+    def test_bench_measures_in_one_place_and_reports_it(self):
         quick = ("--quick", "--only", "copies", "--sizes", "64")
         ended = run("gdrkit", "bench", *quick)
         self.assertEqual(ended.code, 0, ended.err)
@@ -75,7 +75,7 @@ class Numa(Test):
             self.assertEqual((ended.code, ended.out), (2, ""), nodes)
             self.assertIn("--numa", ended.err)
 
-    @unittest.skipUnless(HAS_NODES, "this system tells of no NUMA nodes")
+    @unittest.skipUnless(HAS_NODES, "this system reports no NUMA nodes")
     def test_all_is_a_matrix_in_text_and_json(self):
         with_cpus = [node for node in numbers(NODES + "/online") if numbers(f"{NODES}/node{node}/cpulist")]
         for tool, unit, count in (("copybw", "GB/s", 2), ("copylat", "us", 4)):

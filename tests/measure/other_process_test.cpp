@@ -20,7 +20,7 @@ std::string small_result() {
   return to_json_text(result);
 }
 
-/// What a shell does with the words "-c SCRIPT": the arguments reach it as they are.
+/// A shell runs the words "-c SCRIPT": the arguments are passed unchanged.
 measure::Result of_script(const std::string& script, const std::string& word = "") {
   return bench::result_of_process("/bin/sh", {"-c", script, "sh", word});
 }
@@ -44,7 +44,7 @@ TEST(OtherProcess, AResultThatIsNotOkIsAResult) {
   EXPECT_EQ(of_script("printf %s \"$1\"; exit 1", small_result()).tool, "bench");
 }
 
-TEST(OtherProcess, WithoutAResultItSaysHowTheProcessEnded) {
+TEST(OtherProcess, WithoutAResultItReportsHowTheProcessEnded) {
   EXPECT_EQ(failure_of("/bin/sh", "exit 77"), "exit code 77");
   EXPECT_EQ(failure_of("/bin/sh", "kill -9 $$"), "ended by Killed");
   EXPECT_EQ(failure_of("/no/such/program", ""), "could not be started");

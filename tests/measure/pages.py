@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Makes pages of results in a folder of their own, and checks what must hold for each of them."""
+"""Writes pages of results to a separate folder, and checks their common properties."""
 import json
 import os
 import re
@@ -32,14 +32,14 @@ class ReportTest(Test):
     pages = {}
 
     def page_of(self, *made, options=()):
-        """The page's text and its tree, which the caller leaves as it is: the same documents make one page for all tests."""
+        """The page's text and its tree, which the caller must not change: all tests share the page of the same documents."""
         key = json.dumps((made, options))
         if key not in self.pages:
             self.pages[key] = self.new_page_of(*made, options=options)
         return self.pages[key]
 
     def new_page_of(self, *made, options=()):
-        """Whatever the documents hold, their page is well-formed and loads nothing."""
+        """For any documents, the page is well-formed and loads nothing."""
         paths = [self.write(f"input{number}.json", one) for number, one in enumerate(made)]
         ended = run("gdrkit", "report", *paths, *options)
         self.assertEqual(ended.code, 0, ended.err[-500:])

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Loaded before libgdrkit.so into a program on the emulated device: every engine "runs", by the CPU. PLAYED_FAILURE,
-// such as "mover 100", lets that copy of the engine fail, or with "pin 2" that pin and all later ones.
+// Preloaded before libgdrkit.so into a program on the emulated device: the CPU emulates every engine. PLAYED_FAILURE
+// makes a copy fail, such as "mover 100", or with "pin 2" that pin and all later ones.
 #include <dlfcn.h>
 
 #include <cerrno>

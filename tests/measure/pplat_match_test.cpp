@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PingPongMatch when the other side does not play, or plays with other data; and the histogram.
+// PingPongMatch if the other side does not reply, or sends other data; and the histogram.
 #include "measure/pplat/match.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST_F(PplatMatch, BothWaysCountEveryRoundButTheWarmUp) {
   }
 }
 
-TEST_F(PplatMatch, AGpuThatMissesItsTurnIsNoAnswerInTime) {
+TEST_F(PplatMatch, AGpuThatMissesItsTurnIsATimeout) {
   request_.limit_ns = 20'000'000;
   auto played = match();
   const auto stall = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(1000)); };
@@ -67,14 +67,14 @@ TEST_F(PplatMatch, AGpuThatMissesItsTurnIsNoAnswerInTime) {
   try {
     (void)played->play(Way::mapping, 0, 5, clock_, &singles);
     FAIL() << "it answered";
-  } catch (const NoAnswer& failure) {
+  } catch (const NoReply& failure) {
     EXPECT_TRUE(failure.is_gpu_kernel_there());
     EXPECT_EQ(failure.code(), cli::ExitCode::failed);
     EXPECT_EQ(std::string(failure.what()),
-              "the GPU did not answer round 1 within 0.02 s: its GPU kernel has not ended");
+              "the GPU did not reply in round 1 within 0.02 s: its GPU kernel has not ended");
   }
   EXPECT_TRUE(singles.empty());
-  // The stopped GPU kernel left the stream, and the next match is as good as the first.
+  // The stopped GPU kernel has left the stream, and the next match works like the first.
   request_.limit_ns = 20'000'000'000;
   played = match();
   (void)played->play(Way::mapping, 0, 5, clock_, &singles);
@@ -82,7 +82,7 @@ TEST_F(PplatMatch, AGpuThatMissesItsTurnIsNoAnswerInTime) {
 }
 
 TEST_F(PplatMatch, DataThatDidNotArriveIsAFailure) {
-  // Flags in host memory arrive; the data goes to another buffer than the GPU kernel looks at.
+  // Flags in host memory arrive; the data goes to another buffer than the one that the GPU kernel reads.
   request_.is_gpu_flag_in_host = true;
   const AlignedAllocation other(device_.get(), platform::AllocationKind::cuda_malloc, request_.device_bytes());
   for (const bool is_gpu_first : {false, true}) {
@@ -91,7 +91,7 @@ TEST_F(PplatMatch, DataThatDidNotArriveIsAFailure) {
     std::vector<double> singles;
     try {
       (void)played.play(Way::mapping, 0, 5, clock_, &singles);
-      ADD_FAILURE() << "nobody missed the data";
+      ADD_FAILURE() << "the wrong data was not detected";
     } catch (const cli::Failure& failure) {
       const char* wrong = is_gpu_first ? "160 of 160 words" : "320 of 320 words";
       EXPECT_EQ(std::string(failure.what()).rfind(wrong, 0), 0U) << failure.what();
@@ -106,7 +106,7 @@ TEST_F(PplatMatch, AMatchLeftInTheMiddleEndsItsGpuKernel) {
   const platform::Stream stream = played->stream();
   request_.limit_ns = 1;
   played.reset();
-  EXPECT_FALSE(device_->is_finished(stream)) << "the stream is gone with it";
+  EXPECT_FALSE(device_->is_finished(stream)) << "the stream was destroyed with it";
 }
 
 TEST_F(PplatMatch, RoundsTakeTurnsAndHoldEveryIteration) {
@@ -141,10 +141,10 @@ TEST(PplatReport, OnlyARatioOverTheLimitIsOver) {
   EXPECT_FALSE(report.is_within_limit());
 }
 
-TEST(PplatReport, ATimeoutIsSaidInThePredecessorsWords) {
+TEST(PplatReport, ATimeoutIsReportedInGdrcopysWords) {
   for (const bool is_there : {true, false}) {
     ::testing::internal::CaptureStderr();
-    print_gdrcopy_timeout(NoAnswer("the GPU did not answer", is_there));
+    print_gdrcopy_timeout(NoReply("the GPU did not reply", is_there));
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), std::string("ERROR: TIMEOUT!!!\ncuStreamQuery(0) returned ") +
                                                             (is_there ? "CUDA_ERROR_NOT_READY\n" : "CUDA_SUCCESS\n"));
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""pplat in both fronts on the emulated device, where a host thread plays the GPU kernel."""
+"""pplat in both fronts on the emulated device, where a host thread emulates the GPU kernel."""
 import os
 import re
 import subprocess
@@ -69,7 +69,7 @@ class PplatLines(Test):
         for seconds in ("0", "60"):
             self.assertEqual(run("gdrcopy_pplat", *FEW, "-u", seconds).code, 0)
 
-    def test_what_is_wrong_is_said_with_1(self):
+    def test_errors_are_reported_with_1(self):
         for arguments, text in ((("-s", "6"), "ERROR: data_size must be divisible by 4."),
                                 (("-s", "0x80000000"), "ERROR: data_size must be at most 1073741824"),
                                 (("-t", "0"), "--iterations: 0 is not from 1"), (("-t", "-5"), "--iterations: -5"),
@@ -108,7 +108,7 @@ class PplatLines(Test):
 
 class PplatOwnFace(Test):
     def assert_count(self, ended, way, count):
-        """All iterations were made, or the tool says that a busy machine left it no time for them."""
+        """All iterations were made, or the tool reports that a busy machine left too little time."""
         made = int(re.search(rf"(?m)^{way} +(\d+)( +[0-9.]+){{2}}( +(?:[0-9.]+|-)){{2}} +[0-9.]+$", ended.out).group(1))
         if f"\nstopped before all {count} iterations: a round trip took too long here" in ended.out:
             self.assertTrue(0 < made < count, ended.out)
@@ -172,7 +172,7 @@ class PplatOwnFace(Test):
             self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))
             self.assertTrue(ended.err)
 
-    def test_a_device_that_is_not_there_is_77(self):
+    def test_a_missing_device_is_77(self):
         self.assertEqual(run("gdrkit", "pplat", "-d", "5").code, 77)
 
     def test_output_that_cannot_be_written_is_a_failure(self):

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A baseline that copies the wrong bytes measures nothing.
+// The raw loops must copy the right bytes to be a valid baseline.
 #include "measure/baseline/raw_loops.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class RawLoops : public ::testing::TestWithParam<RawKind> {
 
   static std::vector<unsigned char> zeros() { return std::vector<unsigned char>(largest + 2 * redzone); }
 
-  /// Exactly `size` bytes of the pattern at `start` and zeros round them.
+  /// Exactly `size` bytes of the pattern at `start`, surrounded by zeros.
   static bool holds(const unsigned char* area, std::size_t area_bytes, std::size_t start, std::size_t size,
                     const unsigned char* pattern) {
     std::vector<unsigned char> expected(area_bytes);
@@ -60,7 +60,7 @@ TEST_P(RawLoops, CopyExactlyEveryPowerOfTwoBothWays) {
   }
 }
 
-TEST_P(RawLoops, RefuseWhatTheyAreNotMadeForAndCopyNothing) {
+TEST_P(RawLoops, RejectUnsupportedArgumentsAndCopyNothing) {
   std::memset(device_.get(), 0, largest + 2 * redzone);
   for (const std::size_t size : {0u, 3u, 48u, 100u}) {
     EXPECT_FALSE(raw_store(GetParam(), device_.get(), pattern_.data(), size));
@@ -71,7 +71,7 @@ TEST_P(RawLoops, RefuseWhatTheyAreNotMadeForAndCopyNothing) {
   EXPECT_TRUE(holds(device_.get(), largest + 2 * redzone, 0, 0, pattern_.data()));
 }
 
-TEST_P(RawLoops, TheWidestThatRunsIsAtLeastAsWideAsThis) {
+TEST_P(RawLoops, TheWidestSupportedKindIsAtLeastAsWideAsThis) {
   RawKind widest = RawKind::sse41;
   ASSERT_TRUE(widest_raw_kind(&widest));
   EXPECT_TRUE(raw_runs_here(widest));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Shows pages of results in a real browser: at the sizes of a desktop, a phone and a sheet of paper, light and dark."""
+"""Renders pages of results in a real browser: at the sizes of a desktop, a phone and a sheet of paper, light and dark."""
 import html
 import json
 import os
@@ -21,10 +21,10 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 CHROMIUM = os.environ.get("GDRKIT_BROWSER") or next((name for name in NAMES if shutil.which(name)), None)
 SKIPPED = 77
 ALL_WIDTHS = {"desktop": 1280, "phone": 390, "small phone": 320, "paper": 690}
-# What fits the narrowest window and the widest one has fitted all between them so far.
+# Pages that fit the narrowest and the widest window have so far fitted all sizes between them.
 WIDTHS = ALL_WIDTHS if IS_FULL else {name: ALL_WIDTHS[name] for name in ("desktop", "small phone", "paper")}
 SCHEMES = {"dark": "0", "light": "1"}
-# Stands around the page, which itself allows no script: measures it from outside and writes what it found into itself.
+# A frame around the page, which allows no scripts: measures it from outside and writes the result into itself.
 MEASURE = """
 const found = {};
 function overlap(a, b) {
@@ -79,7 +79,7 @@ window.addEventListener("load", () => {
 
 
 def harness(pages, widths):
-    """All pages at all widths in one document: a browser takes longer to start than to show them."""
+    """All pages at all widths in one document: a browser takes longer to start than to render them."""
     frames = []
     for title, page in pages.items():
         for name, width in widths.items():
@@ -153,10 +153,10 @@ class Browser(ReportTest):
             self.assertEqual(result["background"], "rgb(15, 20, 25)" if is_dark else "rgb(255, 255, 255)")
             self.assertTrue(name != "paper" or result["ink"] == "rgb(0, 0, 0)")
 
-    def test_pages_fit_every_size_in_both_schemes_and_what_does_not_is_found(self):
+    def test_pages_fit_every_size_in_both_schemes(self):
         bench = self.html_of(documents.bench())
         small = self.html_of(documents.bandwidth(2))
-        # The test of the test: a page too wide, a text outside and one over another are found.
+        # Tests the test: a page that is too wide, text outside and overlapping texts are found.
         wrong = small.replace("</main>", "<div style='width:3000px'>wide</div><svg class='chart' viewBox='0 0 100 100'>"
                               "<text x='10' y='50'>one</text><text x='12' y='50'>two</text><text x='500' y='50'>out</text>"
                               "</svg></main>")

@@ -100,7 +100,7 @@ LineChart chart_of(std::vector<Mark> marks, bool is_log) {
 
 Mark at(double x, double y) { return {x, y, y, y}; }
 
-TEST(ReportLineChart, LeavesOutWhatALogarithmicAxisHasNoPlaceFor) {
+TEST(ReportLineChart, LeavesOutValuesThatALogarithmicAxisCannotShow) {
   const std::vector<Mark> marks{at(0, 1), at(1, 0), at(1, -1), at(2, 2), at(3, NAN), at(4, INFINITY), at(5, 5)};
   EXPECT_EQ(count_drawable(chart_of(marks, true)), 2u);
   EXPECT_EQ(count_drawable(chart_of(marks, false)), 5u);
@@ -109,7 +109,7 @@ TEST(ReportLineChart, LeavesOutWhatALogarithmicAxisHasNoPlaceFor) {
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
 
-TEST(ReportLineChart, ABandEndsAtTheEdgesAndLeavesOutWhatIsNotKnown) {
+TEST(ReportLineChart, ABandEndsAtTheEdgesAndLeavesOutUnknownParts) {
   LineChart chart = chart_of({at(1, 1), at(2, 2), at(3, 1)}, false);
   chart.band = {{1, 1, -INFINITY, INFINITY}, {2, 1, NAN, NAN}, {3, 1, 0.9, 1.1}};
   const std::string svg = line_chart_svg(chart, wide_canvas, "f1");
@@ -121,12 +121,12 @@ TEST(ReportLineChart, ABandEndsAtTheEdgesAndLeavesOutWhatIsNotKnown) {
   EXPECT_EQ(std::count(path.begin(), path.end(), 'L'), 3) << "two points there and two back";
 }
 
-TEST(ReportLineChart, SaysSoWhenNothingCanBeDrawn) {
+TEST(ReportLineChart, ReportsThatNothingCanBeDrawn) {
   const std::string svg = line_chart_svg(chart_of({at(1, -1)}, true), wide_canvas, "f1");
-  EXPECT_NE(svg.find("nothing that this axis could show"), std::string::npos);
+  EXPECT_NE(svg.find("no values that this axis can show"), std::string::npos);
 }
 
-TEST(ReportLineChart, NamesItselfForThoseWhoCannotSeeIt) {
+TEST(ReportLineChart, HasAnAlternativeText) {
   const std::string svg = line_chart_svg(chart_of({at(1, 1), at(2, 2)}, false), wide_canvas, "f7");
   EXPECT_NE(svg.find("role=\"img\" aria-labelledby=\"f7t f7d\""), std::string::npos);
   EXPECT_NE(svg.find("<title id=\"f7t\">&lt;title&gt;</title>"), std::string::npos);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// From which x on a method is better, and when no claim is made.
+// The x from which a method is better, and when it is not reported.
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -27,8 +27,8 @@ measure::Series series_of(const Values& values, double noise = 0.01, std::size_t
   return series;
 }
 
-TEST(ReportCrossover, LiesWhereTheLogarithmsMeet) {
-  // On logarithmic axes one rises by 16 over x from 1 to 16, the other stays at 4: they meet at 4.
+TEST(ReportCrossover, LiesWhereTheLogarithmsAreEqual) {
+  // On logarithmic axes one rises by 16 over x from 1 to 16, the other stays at 4: they are equal at 4.
   const Contest contest = compete(series_of({{1, 1}, {16, 16}}), series_of({{1, 4}, {16, 4}}));
   EXPECT_EQ(contest.points, 2u);
   ASSERT_EQ(contest.crossings.size(), 1u);
@@ -39,7 +39,7 @@ TEST(ReportCrossover, LiesWhereTheLogarithmsMeet) {
 }
 
 TEST(ReportCrossover, LeavesOutPointsThatTheNoiseDecides) {
-  // At 2 and 4 the two are within the noise of each other: the claim reaches from 1 to 8.
+  // At 2 and 4 the two are within each other's noise: the interval is 1 to 8.
   const Contest contest =
       compete(series_of({{1, 10}, {2, 19.9}, {4, 40.2}, {8, 80}}), series_of({{1, 20}, {2, 20}, {4, 40}, {8, 40}}));
   EXPECT_EQ(contest.one_better, 1u);
@@ -75,7 +75,7 @@ TEST(ReportCrossover, FindsEachOneInAnyOrderOfPoints) {
   EXPECT_LT(contest.crossings[0].x, contest.crossings[1].x);
 }
 
-TEST(ReportCrossover, ComparesDifferentUnitsAndKnowsWhatIsBetter) {
+TEST(ReportCrossover, ComparesDifferentUnitsAndTheirDirections) {
   measure::Series nanoseconds = series_of({{1, 2000}});
   measure::Series microseconds = series_of({{1, 1}});
   microseconds.unit = "us";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How a report writes numbers and text.
+// The format of numbers and text in a report.
 #include <gtest/gtest.h>
 
 #include <cfloat>
@@ -60,7 +60,7 @@ TEST(ReportNumbers, WriteSizesInPowersOf1024) {
   EXPECT_EQ(written(1e300, Quantity::size), "8.88e+284 PiB");
 }
 
-TEST(ReportNumbers, KnowTheUnitsOfTheSchemaAndKeepOthers) {
+TEST(ReportNumbers, SupportTheUnitsOfTheSchemaAndKeepOthers) {
   EXPECT_EQ(unit_of("us").quantity, Quantity::time);
   EXPECT_DOUBLE_EQ(unit_of("us").factor, 1000);
   EXPECT_DOUBLE_EQ(unit_of("MiB/s").factor, 1048576 / 1e9);
@@ -83,12 +83,12 @@ TEST(ReportNumbers, WriteNoiseAndCounts) {
   EXPECT_EQ(counted(0, "point"), "0 points");
 }
 
-TEST(ReportMarkup, EscapesWhatHtmlWouldRead) {
+TEST(ReportMarkup, EscapesHtml) {
   EXPECT_EQ(escaped("<b a=\"1\" c='2'>&"), "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;");
   EXPECT_EQ(escaped("Größe µs"), "Größe µs");
 }
 
-TEST(ReportMarkup, ReplacesWhatWouldNotShow) {
+TEST(ReportMarkup, ReplacesInvisibleCharacters) {
   EXPECT_EQ(escaped(std::string_view("a\0b", 3)),
             "a\xef\xbf\xbd"
             "b");

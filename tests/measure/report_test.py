@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Makes pages of results and looks at what is in them: against a kept page, as XML, and with hostile input."""
+"""Writes pages of results and checks their contents: against a stored page, as XML, and with hostile input."""
 import json
 import os
 import pty
@@ -18,7 +18,7 @@ GOLDEN = os.path.join(HERE, "golden")
 
 
 def small_document():
-    """A bench and a matrix in one, small enough that a kept page of it can be read."""
+    """A bench and a matrix in one, small enough for a readable stored page."""
     made = documents.bench(seed=7)
     kept = []
     for series in made["series"]:
@@ -30,7 +30,7 @@ def small_document():
 
 
 class Report(ReportTest):
-    def test_page_is_the_kept_one(self):
+    def test_page_equals_the_stored_one(self):
         page, _ = self.page_of(small_document(), options=("--title", "A kept page"))
         path = os.path.join(GOLDEN, "report.html")
         if os.environ.get("GDRKIT_UPDATE_GOLDEN") == "1":
@@ -55,7 +55,7 @@ class Report(ReportTest):
             self.assertIn(wanted, headings)
         self.assertEqual(headings.index("Copy to the device"), 3)
 
-    def test_a_busy_machine_is_shown_beside_an_idle_one(self):
+    def test_a_busy_machine_is_shown_with_an_idle_one(self):
         _, tree = self.page_of(documents.bench())
         figure = next(element for element in tree.iter("figure") if element.find("h4") is not None and
                       element.find("h4").text == "Copy to the device, GPU busy")
@@ -68,7 +68,7 @@ class Report(ReportTest):
     def section(self, tree, heading):
         return next(element for element in tree.iter("section") if element.find("h3").text == heading)
 
-    def test_what_does_not_depend_on_the_size_is_a_sentence(self):
+    def test_values_independent_of_the_size_are_a_sentence(self):
         _, tree = self.page_of(documents.quick())
         self.assertRegex(self.texts(self.section(tree, "Cost of pinning and mapping")),
                          r"For comparison, mmap \+ munmap of 64 KiB, the operating system's own: 7\.\d+ µs( to 7\.\d+ µs)?\.")
@@ -87,7 +87,7 @@ class Report(ReportTest):
         self.assertEqual(folded["Copy to the device: 54 rows as a table"], 1 + 54)
         self.assertEqual(folded["Copy to the device, GPU busy: 12 rows as a table"], 1 + 12)
 
-    def test_captions_say_nothing_that_the_legend_says_and_ticks_are_plain_numbers(self):
+    def test_captions_do_not_repeat_the_legend_and_ticks_are_plain_numbers(self):
         _, tree = self.page_of(documents.quick(cpus=16))
         self.assertEqual([caption.text for caption in tree.iter("figcaption")], [])
         ticks = [text.text for chart in tree.iter("svg") for text in chart.iter("text")]
@@ -102,7 +102,7 @@ class Report(ReportTest):
                  for part in ("label", "value", "note")]
         return list(zip(*found))
 
-    def test_key_figures_are_one_size_and_one_peak_for_each_direction_beside_the_drivers(self):
+    def test_key_figures_are_one_size_and_one_peak_per_direction_with_the_drivers(self):
         made = documents.bench()
         for series in made["series"]:  # steady, and smallest at a size that is not shown
             for point in series["points"]:
@@ -225,11 +225,11 @@ class Report(ReportTest):
             del made[field]
         made["machine"].update(gpu_name="", cpu_model="")
         _, tree = self.page_of(made)
-        self.assertIn("The document holds no series.", self.texts(tree))
+        self.assertIn("The document contains no series.", self.texts(tree))
 
 
 class ReportOfTools(ReportTest):
-    """What the tools really write, on the emulated device."""
+    """The actual output of the tools on the emulated device."""
 
     def page_of_tool(self, *arguments):
         ended = run("gdrkit", *arguments, "--json")
@@ -319,7 +319,7 @@ class ReportComparison(ReportTest):
         self.assertEqual({row[4] for row in self.tables(chapter)["B is better"]}, {"0.333"})
         self.assertIn("device_to_device_memcpy_read_gpu_kernel: only in B", text)
 
-    def test_inside_the_noise_nothing_is_called_anything(self):
+    def test_changes_inside_the_noise_are_not_reported(self):
         for seed in (11, 12, 13) if IS_FULL else (11,):
             chapter, text = self.comparison_of(documents.bench(), documents.bench(seed))
             self.assertIn("Nothing is worse in B beyond the noise", text)
@@ -331,7 +331,7 @@ class ReportComparison(ReportTest):
         newer["machine"].update(gpu_name="NVIDIA <H100>", driver_version="590.1")
         _, text = self.comparison_of(documents.bench(), newer)
         self.assertRegex(text, "different machines.*NVIDIA H200.*NVIDIA <H100>.*not builds")
-        self.assertRegex(text, "What may explain a change: driver: '580.159.04' then, '590.1' now")
+        self.assertRegex(text, "Possible explanations of a change: driver: '580.159.04' then, '590.1' now")
         self.assertIn("(of two machines, not of two builds)", text)
         self.assertNotIn("regression", text)
 
@@ -356,7 +356,7 @@ class ReportFiles(ReportTest):
         self.assertRegex(ended.err, pattern)
         self.assertLess(len(ended.err), 1000)
 
-    def test_bad_documents_are_refused_with_a_sentence(self):
+    def test_bad_documents_are_rejected_with_a_message(self):
         good = documents.bandwidth(2)
         point = good["series"][0]["points"][0]
         bad = {
@@ -381,11 +381,11 @@ class ReportFiles(ReportTest):
         self.assert_refused(2, "cannot read|cannot open", self.folder.name)
         self.assert_refused(2, "larger than 256 MiB", "/dev/zero")
 
-    def test_without_a_result_it_says_what_to_name(self):
+    def test_without_a_result_it_prints_the_usage(self):
         self.assert_refused(2, "name at least one result")
         self.assertIn("Usage: gdrkit report [options] RESULT...", run("gdrkit", "report", "--help").out)
 
-    def test_output_is_written_whole_and_replaces_what_was_there(self):
+    def test_output_is_written_whole_and_replaces_the_old_file(self):
         source = self.write("in.json", documents.bandwidth(2))
         target = self.write("out.html", "old")
         os.symlink("out.html", self.path("link.html"))
@@ -416,7 +416,7 @@ class ReportFiles(ReportTest):
             ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", good], stdout=full, stderr=subprocess.PIPE,
                                    check=False)
         self.assertEqual(ended.returncode, 1)
-        # A file that may not grow as far as the page: the old one stays, and nothing lies beside it.
+        # A limit below the page's size: the old file stays, and no other file is created.
         target = self.write("out.html", "old")
         ended = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 4; "$0" report "$1" -o "$2"',
                                 os.path.join(BIN, "gdrkit"), good, target], capture_output=True, check=False)

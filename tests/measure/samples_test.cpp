@@ -26,7 +26,7 @@ TEST(Samples, MedianAndPercentilesAreValuesThatWereMeasured) {
   EXPECT_EQ(percentile({}, 50), 0);
 }
 
-TEST(Samples, APercentileIsToldWhereValuesLieBeyondIt) {
+TEST(Samples, APercentileIsReportedIfValuesExceedIt) {
   for (const int count : {1, 99, 100, 999, 1000}) {
     const std::vector<double> values = one_to(count);
     const std::size_t size = values.size();
@@ -35,7 +35,7 @@ TEST(Samples, APercentileIsToldWhereValuesLieBeyondIt) {
   }
 }
 
-TEST(Samples, OneWildRoundDoesNotMoveTheNoise) {
+TEST(Samples, OneOutlierDoesNotChangeTheNoise) {
   std::vector<double> values = {10, 10.1, 9.9, 10, 10.1, 9.9, 10};
   const double quiet = noise_of_median(values);
   values.back() = 1000;

@@ -22,7 +22,7 @@ std::vector<std::string> names_of(List list) {
   return names;
 }
 
-TEST(SanityRegistry, HasThePredecessorsListUnderItsNamesInItsOrder) {
+TEST(SanityRegistry, HasGdrcopysListUnderItsNamesInItsOrder) {
   const std::vector<std::string> expected = {
       "attributes_sanity",
       "basic_child_thread_pins_buffer_cumemalloc",
@@ -65,7 +65,7 @@ TEST(SanityRegistry, HasThePredecessorsListUnderItsNamesInItsOrder) {
   EXPECT_EQ(names_of(List::extended), (std::vector<std::string>{"leakage_pin_pages_fork_cumemalloc"}));
 }
 
-TEST(SanityRegistry, RunsOwnTestsAfterThePredecessorsAndNamesNoneTwice) {
+TEST(SanityRegistry, RunsOwnTestsAfterGdrcopysWithoutDuplicates) {
   std::set<std::string> seen;
   List last = List::original;
   for (const SanityTest& test : all_tests()) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The profile that "gdrkit tune" makes of measured times.
+// The profile that "gdrkit tune" computes from measured times.
 #include <gtest/gtest.h>
 
 #include "measure/tune/profile.hpp"
@@ -16,7 +16,8 @@ TEST(TuneProfile, NamesTheFastestOfEachRangeOfSizes) {
   times.warm["copy_engine"] = {{1024, 7.0},     {2048, 7.0},     {4096, 7.0},      {8192, 7.0},
                                {1048576, 26.0}, {4194304, 83.0}, {16777216, 310.0}};
   times.cold["cpu"] = {{1024, 1.1}, {2048, 2.1}, {4096, 4.1}};
-  times.cold["mover"] = {{1024, 0.5}, {4096, 0.5}, {1048576, 20.0}};  // such a launch is no choice, however fast
+  times.cold["mover"] = {
+      {1024, 0.5}, {4096, 0.5}, {1048576, 20.0}};  // such a launch is never a choice, regardless of its speed
   times.cold["copy_engine"] = {{1024, 9.0},     {2048, 9.0},     {4096, 9.0},      {8192, 9.0},
                                {1048576, 28.0}, {4194304, 85.0}, {16777216, 312.0}};
   EXPECT_EQ(profile_text({times}),
@@ -27,7 +28,7 @@ TEST(TuneProfile, NamesTheFastestOfEachRangeOfSizes) {
             "from_device pinned 0 copy_engine copy_engine\n");
 }
 
-TEST(TuneProfile, TheCpuIsLeftForNoDifferenceWithinTheNoise) {
+TEST(TuneProfile, TheCpuIsKeptForDifferencesWithinTheNoise) {
   EngineTimes times{"to_device", "ordinary", {}, {}};
   times.warm["cpu"] = {{1024, 1.0}, {2048, 1.02}, {4096, 2.0}};
   times.warm["lanes"] = {{1024, 1.1}, {2048, 1.0}, {4096, 1.99}};
@@ -40,7 +41,7 @@ TEST(TuneProfile, TheCpuIsLeftForNoDifferenceWithinTheNoise) {
             "gdrkit engines 1\nto_device ordinary 2048 cpu cpu\nto_device ordinary 0 lanes cpu\n");
 }
 
-TEST(TuneProfile, OtherCoresAreOnlyTakenWhereThatIsFaster) {
+TEST(TuneProfile, OtherCoresAreOnlyUsedIfThatIsFaster) {
   EngineTimes times{"to_device", "pinned", {}, {}};
   times.warm["cpu"] = {{65536, 3.2}, {262144, 13.0}, {524288, 26.0}, {1048576, 52.0}};
   times.warm["lanes"] = {{65536, 3.6}, {262144, 9.5}, {524288, 17.0}, {1048576, 32.0}};
@@ -58,7 +59,7 @@ TEST(TuneProfile, OtherCoresAreOnlyTakenWhereThatIsFaster) {
             "to_device pinned 65536 cpu cpu\n"
             "to_device pinned 262144 lanes cpu\n"
             "to_device pinned 0 copy_engine cpu\n");
-  times.warm["copy_engine"][524288] = 17.6;  // the mover then, which takes multiprocessors, rather than cores
+  times.warm["copy_engine"][524288] = 17.6;  // then the mover, which uses multiprocessors, rather than cores
   EXPECT_EQ(profile_text({times}),
             "gdrkit engines 1\n"
             "to_device pinned 65536 cpu cpu\n"

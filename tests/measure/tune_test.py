@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""tune on the emulated device, which has only the engine cpu; the others are played."""
+"""tune on the emulated device, which has only the engine cpu; the others are emulated."""
 import json
 import os
 import tempfile
@@ -23,7 +23,7 @@ def run_played(folder, failure):
 
 
 class Tune(Test):
-    def test_an_engine_that_fails_on_the_way_is_left_out(self):
+    def test_an_engine_that_fails_later_is_left_out(self):
         with tempfile.TemporaryDirectory() as folder:
             ended, path = run_played(folder, "mover 1000")
             self.assertEqual(ended.code, 0, ended.err)
@@ -47,7 +47,7 @@ class Tune(Test):
                 self.assertRegex(ended.err, "\n" + said + "\n$")
                 self.assertFalse(os.path.exists(path))
 
-    def test_measures_what_can_run_and_writes_the_profile(self):
+    def test_measures_available_engines_and_writes_the_profile(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "profile")
             ended = run("gdrkit", "tune", "--output", path, "--json")
@@ -79,7 +79,7 @@ class Tune(Test):
             self.assertIn("--output", ended.err)
             self.assertEqual(os.listdir(folder), [])
 
-    def test_a_profile_that_cannot_be_written_is_said_before_anything_is_measured(self):
+    def test_an_unwritable_profile_is_reported_before_measuring(self):
         ended = run("gdrkit", "tune", "-o", "/nonexistent/profile")
         self.assertEqual((ended.code, ended.out), (2, ""))
 

@@ -71,7 +71,7 @@ std::vector<Piece> Collective::pieces(std::size_t part, int rank, int ranks, int
     case CollectiveKind::reduce:
       if (rank == root) all.push_back({0, part, combined, 0});
       return all;
-    default:  // the part of each rank; of gather only on the root
+    default:  // the part of each rank; for gather only on the root
       if (kind == CollectiveKind::gather && rank != root) return all;
       for (int source = 0; source < ranks; ++source) {
         const std::size_t first = kind == CollectiveKind::alltoall ? own : 0;

@@ -41,7 +41,7 @@ struct CollectiveRequest {
   job::ProcessGroup* processes = nullptr;
   std::vector<LocalRank> locals;
   int n_ranks = 1;
-  std::string library;  ///< the file that the user named, or ""
+  std::string library;  ///< the file given by the user, or ""
   Registration registration = Registration::none;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ElementType and Reduction: what -d and -o name.
+// ElementType and Reduction: the values of -d and -o.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ struct ElementType {
   const char* name;
   platform::NcclType nccl;
   std::uint32_t size_bytes;
-  std::uint32_t mantissa_bits;  ///< 0: a whole number
+  std::uint32_t mantissa_bits;  ///< 0: an integer type
   std::uint32_t exponent_bias;
-  std::uint32_t largest;  ///< whole numbers from 0 to this are exact
+  std::uint32_t largest;  ///< integers from 0 to this are exact
 };
 
 struct Reduction {
@@ -31,7 +31,7 @@ struct Reduction {
 [[nodiscard]] const std::vector<ElementType>& all_element_types();
 [[nodiscard]] const ElementType& element_type_of(platform::NcclType type);
 [[nodiscard]] const std::vector<Reduction>& all_reductions();
-/// Of a collective that combines nothing.
+/// For a collective that does not reduce.
 [[nodiscard]] const Reduction& no_reduction();
 
 }  // namespace gdrkit::transfer::engines

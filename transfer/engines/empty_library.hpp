@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// EmptyLibrary: every operation that the loops of shmem bench call, each unsupported. A library derives from it and
+// EmptyLibrary: all operations that the loops of shmem bench call, as unsupported. A library derives from it and
 // defines the operations that it supports.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace gdrkit::transfer::engines {
 
 class GdrkitLibrary : public EmptyLibrary {
  public:
-  // Functions of the library that take just what the loops pass.
+  // Functions of the library whose parameters are those of the loops.
   static constexpr auto put = &gdrkit_shmem_put;
   static constexpr auto get = &gdrkit_shmem_get;
   static constexpr auto p = &gdrkit_shmem_uint64_p;
@@ -71,7 +71,7 @@ class GdrkitLibrary : public EmptyLibrary {
     return gdrkit_shmem_signal_wait_until_on_stream(signal, GDRKIT_SHMEM_GE, value, stream);
   }
 
-  // Of all PEs; root 0, sums of floats. The size is a PE's own part.
+  // Over all PEs; the root is PE 0, sums are of floats. The size is that of a PE's part.
   int broadcast(void* target, const void* source, std::size_t size_bytes) const {
     return gdrkit_shmem_broadcast(world, target, source, size_bytes, 0);
   }

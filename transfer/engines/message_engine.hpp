@@ -37,7 +37,7 @@ struct MessageRequest {
   std::size_t source_bytes = 0;
   std::size_t target_bytes = 0;
   const MpiStart* mpi = nullptr;  ///< for engines with Launcher::own
-  std::string nccl;               ///< the file that the user named, or ""
+  std::string nccl;               ///< the file given by the user, or ""
 };
 
 /// Each rank has two buffers. It sends and puts from `source`, and gets into it. It receives into `target`, and other
@@ -89,7 +89,7 @@ struct MessageEngineKind {
   const char* places;  ///< default places of the buffers of both ranks
   unsigned families;
   Launcher launcher;
-  void (*before_cuda)() noexcept;  ///< called before CUDA is initialised, or nullptr
+  void (*before_cuda)() noexcept;  ///< called before CUDA is initialized, or nullptr
   std::unique_ptr<MessageEngine> (*make)(const MessageRequest& request);  ///< collective; throws Failure
 
   [[nodiscard]] bool has(unsigned family) const noexcept { return (families & family) != 0; }

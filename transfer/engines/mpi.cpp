@@ -26,19 +26,18 @@ gdrkit_osu_mpi_collective mpi_collective(CollectiveKind kind) {
 class MpiEngine : public MessageEngine {
  public:
   explicit MpiEngine(const MessageRequest& request) : start_(*request.mpi), mpi_(start_.calls()) {
-    // Its own spare byte is in each buffer's size.
+    // The size of each buffer includes the engine's spare byte.
     if (std::max(request.source_bytes, request.target_bytes) > static_cast<std::size_t>(INT_MAX)) {
       throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit osu: MPI counts bytes by int: make -m smaller than 2G for --engine mpi");
+                         "gdrkit osu: MPI counts bytes in an int: use -m below 2G with --engine mpi");
     }
     job::ProcessGroup& processes = *request.processes;
     if (start_.rank() != processes.process() || start_.ranks() != processes.n_processes()) {
-      throw cli::Failure(
-          cli::ExitCode::cannot_run,
-          cli::format("gdrkit osu: %s sees rank %d of %d where the launcher started rank %d of %d: it does not know "
-                      "this launcher; use the mpirun of that MPI",
-                      start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
-                      processes.n_processes()));
+      throw cli::Failure(cli::ExitCode::cannot_run,
+                         cli::format("gdrkit osu: %s reports rank %d of %d, but the launcher started rank %d of %d: "
+                                     "this MPI does not support the launcher; use the mpirun of that MPI",
+                                     start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
+                                     processes.n_processes()));
     }
     check_cuda(request);
     buffers_.emplace(request);
@@ -51,10 +50,10 @@ class MpiEngine : public MessageEngine {
   [[nodiscard]] std::uint64_t source() const override { return buffers_->source(); }
   [[nodiscard]] std::uint64_t target() const override { return buffers_->target(); }
   [[nodiscard]] std::string path() const override {
-    const int answer = mpi_.has_cuda();
-    return version() + (answer > 0    ? ", with CUDA support"
-                        : answer == 0 ? ", without CUDA support"
-                                      : ", which does not say whether it has CUDA support");
+    const int support = mpi_.has_cuda();
+    return version() + (support > 0    ? ", with CUDA support"
+                        : support == 0 ? ", without CUDA support"
+                                       : ", CUDA support unknown");
   }
 
   void send(int peer, std::size_t size_bytes) override {
@@ -97,7 +96,7 @@ class MpiEngine : public MessageEngine {
 
   void require(int code, const char* what) const { start_.require(code, what); }
 
-  /// Collective, and the same for all ranks, so that MPI ends as it should.
+  /// Collective, and the same on all ranks, so that MPI ends in order.
   void check_cuda(const MessageRequest& request) {
     job::ProcessGroup& processes = *request.processes;
     const bool needs_it = request.place != 'H' && !processes.session().choice().is_emulated;
@@ -105,11 +104,10 @@ class MpiEngine : public MessageEngine {
     if (std::all_of(all.begin(), all.end(), [](double lacks) { return lacks == 0; })) return;
     const std::string version = start_.version();
     end();
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        cli::format("gdrkit osu: %s has no CUDA support (MPIX_Query_cuda_support), so it takes host memory only "
-                    "(H H); build the plug-in with one that has it: docs/transfers.md",
-                    version.c_str()));
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       cli::format("gdrkit osu: %s has no CUDA support (MPIX_Query_cuda_support), so it accepts host "
+                                   "memory only (H H); build the plug-in with an MPI that has it: docs/transfers.md",
+                                   version.c_str()));
   }
 
   void exchange(int peer, std::size_t size_bytes, const Window& window, int sends, int receives) {

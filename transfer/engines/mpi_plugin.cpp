@@ -17,18 +17,18 @@ struct KnownMpi {
   const char* name;
   const char* file;
   const char* variable;  ///< of its launcher
-  const char* packages;  ///< Debian's: those that run it, and the one with which its plug-in is built
+  const char* packages;  ///< Debian's: to run this MPI, and to build its plug-in
 };
 constexpr KnownMpi known_mpis[] = {
     {"Open MPI", "gdrkit_osu_openmpi.so", "OMPI_COMM_WORLD_SIZE", "openmpi-bin and libopenmpi-dev"},
     {"MPICH", "gdrkit_osu_mpich.so", "PMI_RANK", "mpich and libmpich-dev"},
-    // srun --mpi=pmix starts Open MPI's processes so.
+    // Set by srun --mpi=pmix for Open MPI's processes.
     {"Open MPI", "gdrkit_osu_openmpi.so", "PMIX_RANK", "openmpi-bin and libopenmpi-dev"},
 };
 
 constexpr const char* how_to_build =
-    "gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - builds one for any MPI, and "
-    "--mpi-plugin ./gdrkit_osu_mpi.so names it";
+    "gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - builds one for any MPI; "
+    "select it by --mpi-plugin ./gdrkit_osu_mpi.so";
 
 [[noreturn]] void cannot_run(const std::string& text) {
   throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine mpi: " + text);
@@ -39,8 +39,8 @@ const KnownMpi& started_by() {
     if (std::getenv(mpi.variable) != nullptr) return mpi;
   }
   cannot_run(
-      "the ranks are started by the MPI's own launcher, which connects them: mpirun -n 2 gdrkit osu ... --engine mpi, "
-      "or srun; gdrkit run and torchrun do not");
+      "no MPI launcher started this process; start the ranks by mpirun -n 2 gdrkit osu ... --engine mpi, or by srun; "
+      "gdrkit run and torchrun do not connect ranks of an MPI");
 }
 
 std::string folder_of_program() {
@@ -50,15 +50,15 @@ std::string folder_of_program() {
   return text.substr(0, text.rfind('/') + 1);
 }
 
-/// As the build has it, or as it is installed.
+/// In the build folder, or in the installation.
 std::string installed_file(const KnownMpi& mpi) {
   for (const char* const folder : {"../lib/gdrkit/", GDRKIT_OSU_PLUGIN_FOLDER}) {
     std::string file = folder_of_program() + folder + mpi.file;
     if (::access(file.c_str(), R_OK) == 0) return file;
   }
-  cannot_run(
-      cli::format("gdrkit was built without a plug-in for %s (%s is not there; Debian: %s, before gdrkit is built); %s",
-                  mpi.name, mpi.file, mpi.packages, how_to_build));
+  cannot_run(cli::format(
+      "gdrkit was built without a plug-in for %s (%s does not exist; Debian: install %s before building gdrkit); %s",
+      mpi.name, mpi.file, mpi.packages, how_to_build));
 }
 
 }  // namespace
@@ -69,13 +69,12 @@ const gdrkit_osu_mpi_table& load_mpi_plugin(const std::string& named) {
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    cannot_run(cli::format("%s cannot be loaded: %s; install %s", file.c_str(),
-                           why == nullptr ? "no reason given" : why,
+    cannot_run(cli::format("cannot load %s: %s; install %s", file.c_str(), why == nullptr ? "no reason given" : why,
                            is_named ? "the MPI for which it was built" : started_by().packages));
   }
   using Function = const gdrkit_osu_mpi_table* (*)();
   const auto function = reinterpret_cast<Function>(::dlsym(library, GDRKIT_OSU_MPI_SYMBOL));
-  if (function == nullptr) cannot_run(cli::format("%s is no plug-in of gdrkit; %s", file.c_str(), how_to_build));
+  if (function == nullptr) cannot_run(cli::format("%s is not a plug-in of gdrkit; %s", file.c_str(), how_to_build));
   const gdrkit_osu_mpi_table* const table = function();
   if (table->table_version != GDRKIT_OSU_MPI_TABLE_VERSION) {
     cannot_run(cli::format("%s was built for another gdrkit; %s", file.c_str(), how_to_build));

@@ -19,8 +19,8 @@ int local_rank_of_launcher() {
   return 0;
 }
 
-/// The GPU that this process will have in the job too, as both count by local rank: MPIs with CUDA support may take the
-/// context that is current when they begin.
+/// The GPU that this process will also use in the job, because both count by local rank. MPIs with CUDA support may use
+/// the context that is current when they start.
 std::unique_ptr<platform::Device> gpu_of_local_rank() {
   const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
   if (choice.is_emulated) return nullptr;
@@ -36,11 +36,10 @@ MpiStart::MpiStart(const std::string& plugin) : gpu_(gpu_of_local_rank()), calls
   if (ranks_ > 1) return;
   const std::string name = version();
   require(calls_.end(), "MPI_Finalize");
-  throw cli::Failure(
-      cli::ExitCode::cannot_run,
-      cli::format("gdrkit osu: %s has one rank only: start two or more by its own launcher, mpirun -n 2 gdrkit osu "
-                  "... --engine mpi; gdrkit run and torchrun do not connect them",
-                  name.c_str()));
+  throw cli::Failure(cli::ExitCode::cannot_run,
+                     cli::format("gdrkit osu: %s has one rank only; start two or more by its own launcher, mpirun -n 2 "
+                                 "gdrkit osu ... --engine mpi; gdrkit run and torchrun do not connect them",
+                                 name.c_str()));
 }
 
 std::string MpiStart::version() const {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MpiStart: MPI from its beginning on, by the plug-in that serves it.
+// MpiStart: MPI from initialization to finalization, through its plug-in.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace gdrkit::transfer::engines {
 
-/// Made before the processes meet as a job of libgdrkit_shmem, which uses the same launcher's PMIx: Open MPI 5 fails
-/// after another has begun it, and an MPI with a libpmix of its own must load that first.
+/// Construct it before the processes form a job of libgdrkit_shmem, which uses the same launcher's PMIx. Open MPI 5
+/// fails if PMIx was initialized before, and an MPI with its own libpmix must load that first.
 class MpiStart {
  public:
   /// Throws Failure.
@@ -21,9 +21,9 @@ class MpiStart {
   [[nodiscard]] const gdrkit_osu_mpi_table& calls() const noexcept { return calls_; }
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
-  /// Without what Open MPI adds, such as who built it and where.
+  /// Without additions of Open MPI, such as who built it and where.
   [[nodiscard]] std::string version() const;
-  /// Throws Failure where `code` is not 0.
+  /// Throws Failure if `code` is not 0.
   void require(int code, const char* what) const;
 
  private:

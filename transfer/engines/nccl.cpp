@@ -15,15 +15,17 @@ namespace gdrkit::transfer::engines {
 namespace {
 
 constexpr const char* nccl_remedy =
-    "install NVIDIA's package libnccl2 or the Python package nvidia-nccl-cu13, and name the file with --nccl where the "
-    "dynamic linker does not find it";
+    "install NVIDIA's package libnccl2 or the Python package nvidia-nccl-cu13; if the dynamic linker does not find it, "
+    "give the file by --nccl";
 
 /// Number of polls of a stream between two checks for NCCL errors.
 constexpr int polls_per_check = 64;
 
 const platform::NcclCalls* load_nccl_for(const CollectiveRequest& request) {
   if (request.locals.front().device->is_emulated() && request.library.empty()) {
-    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit nccl: NCCL needs GPUs, and this machine has none");
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        "gdrkit nccl: NCCL requires GPUs, and this machine has none; use --engine shmem for the emulated device");
   }
   const auto calls = platform::nccl_calls(request.library.empty() ? nullptr : request.library.c_str());
   if (!calls)
@@ -35,8 +37,8 @@ const platform::NcclCalls* load_nccl_for(const CollectiveRequest& request) {
 std::uint64_t usable(const base::Result<platform::Allocation>& memory, int device, std::size_t size_bytes) {
   if (memory) return memory->address();
   throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit nccl: cannot allocate %zu bytes on device %d: %s; make -e smaller", size_bytes,
-                                 device, memory.error().text()));
+                     cli::format("gdrkit nccl: cannot allocate %zu bytes on device %d: %s; use a smaller -e",
+                                 size_bytes, device, memory.error().text()));
 }
 
 class NcclCollectives : public CollectiveEngine {
@@ -63,7 +65,7 @@ class NcclCollectives : public CollectiveEngine {
   [[nodiscard]] std::string refusal(const Collective&, const ElementType& type, const Reduction&) const override {
     const bool is_float8 = type.nccl == platform::NcclType::float8e4m3 || type.nccl == platform::NcclType::float8e5m2;
     if (!is_float8 || calls_->version >= platform::nccl_version_of_float8) return "";
-    return cli::format("%s has no %s; NCCL 2.24 brought it", version().c_str(), type.name);
+    return cli::format("%s does not have %s; use NCCL 2.24 or newer", version().c_str(), type.name);
   }
 
   [[nodiscard]] std::uint64_t allocate(int local, std::size_t size_bytes) override {
@@ -141,24 +143,22 @@ class NcclCollectives : public CollectiveEngine {
     int local;
     std::size_t size_bytes;
     std::uint64_t address;
-    void* of_nccl;  ///< memory that NCCL allocated; nullptr: the device allocated it
+    void* of_nccl;  ///< memory allocated by NCCL; nullptr: allocated by the device
     void* handle;   ///< handle of the registration
   };
 
   void check_registration() const {
     const bool lacks_local = calls_->comm_register == nullptr || calls_->mem_alloc == nullptr;
     if (registration_ == Registration::local && lacks_local) {
-      throw cli::Failure(
-          cli::ExitCode::cannot_run,
-          cli::format("gdrkit nccl: -R 1: %s has no ncclCommRegister; use NCCL 2.19 or newer", version().c_str()));
+      throw cli::Failure(cli::ExitCode::cannot_run,
+                         cli::format("gdrkit nccl: -R 1: %s does not have ncclCommRegister; use NCCL 2.19 or newer",
+                                     version().c_str()));
     }
     if (registration_ == Registration::symmetric && (lacks_local || calls_->window_register == nullptr)) {
-      throw cli::Failure(
-          cli::ExitCode::cannot_run,
-          cli::format(
-              "gdrkit nccl: -R 2: %s has no ncclCommWindowRegister; use NCCL 2.27 or newer, or -R 1, which registers "
-              "locally",
-              version().c_str()));
+      throw cli::Failure(cli::ExitCode::cannot_run,
+                         cli::format("gdrkit nccl: -R 2: %s does not have ncclCommWindowRegister; use NCCL 2.27 or "
+                                     "newer, or -R 1, which registers locally",
+                                     version().c_str()));
     }
   }
 
@@ -202,7 +202,7 @@ class NcclMessages : public MessageEngine {
  public:
   explicit NcclMessages(const MessageRequest& request) : processes_(*request.processes) {
     if (request.place != 'D') {
-      throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: --engine nccl takes device memory only: D");
+      throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: --engine nccl accepts device memory only; use place D");
     }
     platform::Device& device = processes_.session().device();
     auto stream = device.create_stream();

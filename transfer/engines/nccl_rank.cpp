@@ -77,7 +77,7 @@ void NcclRank::enqueue(const Call& call, void* stream) const {
   }
 }
 
-/// Collectives that NCCL has no function for, as point-to-point calls.
+/// Collectives without a function in NCCL, as point-to-point calls.
 void NcclRank::send_and_receive(const Call& call, void* stream) const {
   const int type = static_cast<int>(call.type->nccl);
   const std::size_t part_bytes = call.part * call.type->size_bytes;
@@ -113,7 +113,7 @@ void NcclRank::send_and_receive(const Call& call, void* stream) const {
         send(call.input, own);
         receive(part_of(call.output, own), own);
       } else {
-        // Each of the two ranks holds the parts of its half of the cube.
+        // Each of the two ranks has the parts of its half of the cube.
         const int parts = 1 << (call.step - 1);
         const int first = own & ~(parts - 1);
         send(part_of(call.output, first), own ^ parts, static_cast<std::size_t>(parts));

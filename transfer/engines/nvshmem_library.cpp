@@ -14,7 +14,7 @@ constexpr const char* usual_name = "libnvshmem_host.so.3";
 class LoadedFile {
  public:
   LoadedFile(const char* path, const char* remedy) : path_(path), remedy_(remedy) {
-    // Never closed: its threads and handlers stay.
+    // Never closed: NVSHMEM's threads and handlers keep running.
     handle_ = ::dlopen(path, RTLD_NOW | RTLD_GLOBAL);
     if (handle_ == nullptr) refuse(::dlerror());
   }
@@ -25,7 +25,7 @@ class LoadedFile {
   }
   template <class Function>
   void find(const char* name, Function** function) const {
-    if (!has(name, function)) refuse(name + std::string(" is not in it"));
+    if (!has(name, function)) refuse(name + std::string(" is missing in it"));
   }
 
  private:
@@ -41,8 +41,8 @@ class LoadedFile {
 
 NvshmemCalls load_nvshmem(const std::string& path) {
   NvshmemCalls calls;
-  const LoadedFile library(path.empty() ? usual_name : path.c_str(), "; name the file with --nvshmem");
-  // Beside a stand-in for NVSHMEM that brings its own streams, there may be no driver.
+  const LoadedFile library(path.empty() ? usual_name : path.c_str(), "; give the file by --nvshmem");
+  // With a substitute for NVSHMEM that has its own streams, there may be no driver.
   if (!library.has("cuStreamSynchronize", &calls.stream_synchronize)) {
     LoadedFile("libcuda.so.1", "").find("cuStreamSynchronize", &calls.stream_synchronize);
   }

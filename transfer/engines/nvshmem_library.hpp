@@ -18,16 +18,16 @@ struct NvshmemCalls {
 #define GDRKIT_NVSHMEM_CALL(member, symbol, type, ...) type (*member)(__VA_ARGS__) = nullptr;
 #include "transfer/engines/nvshmem_calls.def"
 #undef GDRKIT_NVSHMEM_CALL
-  int (*cumodule_init)(void* module) = nullptr;  ///< of this and the next, nullptr where it has none
+  int (*cumodule_init)(void* module) = nullptr;  ///< this one and the next are nullptr if NVSHMEM lacks them
   int (*cumodule_finalize)(void* module) = nullptr;
   int (*stream_synchronize)(void* stream) = nullptr;  ///< the CUDA driver's
 };
 
-/// From `path`, or "" where the system finds it. Throws Failure(cannot_run) with the reason.
+/// Loads `path`, or the library that the system finds if it is "". Throws Failure(cannot_run) with the reason.
 [[nodiscard]] NvshmemCalls load_nvshmem(const std::string& path);
 
 /// NVSHMEM's host API has neither put_signal nor waits nor atomics (its atomics only print that they are not
-/// implemented, in 3.4 and 3.8). The first two exist on a stream; the loops use that and wait for the stream.
+/// implemented, in 3.4 and 3.8). The first two exist on a stream; the loops use them and wait for the stream.
 class NvshmemLibrary : public EmptyLibrary {
  public:
   NvshmemLibrary() noexcept = default;
@@ -48,7 +48,7 @@ class NvshmemLibrary : public EmptyLibrary {
   int quiet() const { return called(calls_.quiet); }
   int barrier_all() const { return called(calls_.barrier_all); }
   int sync_all() const { return called(calls_.sync_all); }
-  // All from symmetric memory: where the own object lies. What it holds does not matter to the time.
+  // Copies from symmetric memory, at the offset of the target object. The contents do not affect the time.
   int put_signal(void* target, const void*, std::size_t size_bytes, std::uint64_t* signal, std::uint64_t value,
                  int pe) const {
     return put_signal_on_stream(target, target, size_bytes, signal, value, pe, nullptr) | synchronize(nullptr);
@@ -86,7 +86,7 @@ class NvshmemLibrary : public EmptyLibrary {
   int sync_all_on_stream(void* stream) const { return called(calls_.sync_all_on_stream, stream); }
   int synchronize(void* stream) const { return calls_.stream_synchronize(stream) == 0 ? 0 : -EIO; }
 
-  // Of all PEs; root 0, sums of floats. The size is a PE's own part.
+  // Over all PEs; the root is PE 0, sums are of floats. The size is that of a PE's part.
   int broadcast(void* target, const void* source, std::size_t size_bytes) const {
     return checked(calls_.broadcastmem(world, target, source, size_bytes, 0));
   }
@@ -123,7 +123,7 @@ class NvshmemLibrary : public EmptyLibrary {
   }
 
  private:
-  /// Of a function that cannot fail.
+  /// For a function that cannot fail.
   template <class... Arguments>
   static int called(void (*function)(Arguments...), std::type_identity_t<Arguments>... arguments) {
     function(arguments...);

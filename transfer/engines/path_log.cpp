@@ -13,7 +13,7 @@
 namespace gdrkit::transfer::engines {
 namespace {
 
-/// What follows `marker` in `line`; "" where it is not there.
+/// The part of `line` after `marker`; "" if it does not contain `marker`.
 std::string rest_of(const std::string& line, const std::string& marker) {
   const std::size_t at = line.find(marker);
   return at == std::string::npos ? "" : line.substr(at + marker.size());
@@ -52,7 +52,7 @@ std::string NcclPaths::text() const {
 
 PathLog::PathLog() {
   if (std::getenv("NCCL_DEBUG") != nullptr || std::getenv("NCCL_DEBUG_FILE") != nullptr) return;
-  // A file that has no name in any folder: nothing is left behind, however the process ends.
+  // A file without a name in any folder: it disappears with the process, however that ends.
   fd_ = base::open_memory_file("nccl_log");
   if (fd_ < 0) return;
   (void)::setenv("NCCL_DEBUG", "INFO", 1);
@@ -64,7 +64,7 @@ PathLog::~PathLog() {
 }
 
 std::string PathLog::text() const {
-  if (fd_ < 0) return "not known: NCCL_DEBUG or NCCL_DEBUG_FILE is set, so NCCL's log goes elsewhere";
+  if (fd_ < 0) return "unknown: NCCL_DEBUG or NCCL_DEBUG_FILE is set, so NCCL's log is written elsewhere";
   std::string log;
   char bytes[4096];
   for (;;) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PathLog: what NCCL's own log says about the way that the data took.
+// PathLog: the path of the data according to NCCL's log.
 #pragma once
 
 #include <map>
@@ -8,21 +8,21 @@
 
 namespace gdrkit::transfer::engines {
 
-/// What the log lines of one process say.
+/// The contents of one process's log lines.
 struct NcclPaths {
-  std::map<std::string, int> channels;  ///< "P2P/CUMEM": how many channels
+  std::map<std::string, int> channels;  ///< "P2P/CUMEM": number of channels
   bool has_nvls = false;
-  std::string network;  ///< "Socket", "IB"; "": the log does not name it
-  std::string gdrcopy;  ///< "library 2.6 driver 2.6" where NCCL uses a libgdrapi; else ""
+  std::string network;  ///< "Socket", "IB"; "" if the log does not contain it
+  std::string gdrcopy;  ///< "library 2.6 driver 2.6" if NCCL uses a libgdrapi; otherwise ""
 
-  /// For people: "P2P/CUMEM (24 channels); GDRCopy is off (NCCL_GDRCOPY_ENABLE=1 turns it on)".
+  /// Human-readable: "P2P/CUMEM (24 channels); GDRCopy is off (NCCL_GDRCOPY_ENABLE=1 turns it on)".
   [[nodiscard]] std::string text() const;
 };
 
 [[nodiscard]] NcclPaths parse_nccl_log(const std::string& log);
 
-/// Collects the log from its construction on. NCCL reads its settings once, so it must be there before NCCL's first
-/// call. Where the user has set NCCL_DEBUG or NCCL_DEBUG_FILE, these stay, and there is nothing to read.
+/// Collects the log from its construction on. NCCL reads its settings once, so construct it before NCCL's first call.
+/// If the user has set NCCL_DEBUG or NCCL_DEBUG_FILE, these are kept and the log is unavailable.
 class PathLog {
  public:
   PathLog();
@@ -30,7 +30,7 @@ class PathLog {
   PathLog& operator=(const PathLog&) = delete;
   ~PathLog();
 
-  /// What the log says by now; why it cannot be known instead.
+  /// The contents of the log so far, or why they are unknown.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RankBuffers: a rank's two buffers, in host memory or a GPU's, for engines that bring no memory of their own.
+// RankBuffers: a rank's two buffers in host or GPU memory, for engines that do not allocate memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace gdrkit::transfer::engines {
 
 class RankBuffers {
  public:
-  /// Zeroed where they are host memory. Throws Failure.
+  /// Host memory is zeroed. Throws Failure.
   explicit RankBuffers(const MessageRequest& request);
   RankBuffers(const RankBuffers&) = delete;
   RankBuffers& operator=(const RankBuffers&) = delete;

@@ -66,15 +66,14 @@ class ShmemCollectives : public CollectiveEngine {
   explicit ShmemCollectives(const CollectiveRequest& request)
       : rank_(request.locals.front().rank), n_ranks_(request.n_ranks) {
     if (request.locals.size() != 1) {
-      throw cli::Failure(
-          cli::ExitCode::usage,
-          "gdrkit nccl: --engine shmem has one GPU for each process: leave -g out, and start several by gdrkit "
-          "run -n N -- gdrkit nccl ...");
+      throw cli::Failure(cli::ExitCode::usage,
+                         "gdrkit nccl: --engine shmem supports one GPU per process; omit -g, and start several "
+                         "processes by gdrkit run -n N -- gdrkit nccl ...");
     }
     if (request.registration != Registration::none) {
       throw cli::Failure(
           cli::ExitCode::usage,
-          "gdrkit nccl: -R: buffers of --engine shmem are symmetric memory, which is registered; leave it out");
+          "gdrkit nccl: -R: buffers of --engine shmem are symmetric memory, which is always registered; omit -R");
     }
     shmem_.require(gdrkit_shmem_stream_create(&stream_), "stream_create");
     arrived_ = shmem_.allocate<std::uint64_t>(most_steps, "calloc of a signal");
@@ -85,9 +84,9 @@ class ShmemCollectives : public CollectiveEngine {
 
   [[nodiscard]] std::string refusal(const Collective& collective, const ElementType& type,
                                     const Reduction& reduction) const override {
-    if (collective.kind == CollectiveKind::reduce) return "gdrkit_shmem has no reduction to one root";
+    if (collective.kind == CollectiveKind::reduce) return "gdrkit_shmem does not support reductions to one root";
     if (!collective.is_reducing) return "";
-    if (reduction.nccl == platform::NcclReduction::average) return "gdrkit_shmem has no average";
+    if (reduction.nccl == platform::NcclReduction::average) return "gdrkit_shmem does not support averages";
     const bool is_float8 = type.nccl == platform::NcclType::float8e4m3 || type.nccl == platform::NcclType::float8e5m2;
     return is_float8 ? std::string("gdrkit_shmem does not reduce ") + type.name : "";
   }
@@ -99,7 +98,7 @@ class ShmemCollectives : public CollectiveEngine {
   /// Returns memory that is freed with the heap.
   [[nodiscard]] std::uint64_t allocate(int, std::size_t size_bytes) override {
     void* const memory = gdrkit_shmem_malloc(size_bytes);
-    if (memory == nullptr) shmem_.require(-1, "cannot allocate symmetric memory; make -e smaller");
+    if (memory == nullptr) shmem_.require(-1, "cannot allocate symmetric memory; use a smaller -e");
     return reinterpret_cast<std::uint64_t>(memory);
   }
 
@@ -155,7 +154,7 @@ class ShmemCollectives : public CollectiveEngine {
   static constexpr std::size_t most_steps = 32;
   static char* as_bytes(void* buffer) noexcept { return static_cast<char*>(buffer); }
 
-  /// Afterwards the word of the other PE is at least `value`.
+  /// Afterwards the other PE's word is at least `value`.
   void put_with_signal(void* target, const void* source, std::size_t size_bytes, int step, gdrkit_shmem_signal how,
                        std::uint64_t value, int pe) {
     shmem_.require(
@@ -200,7 +199,7 @@ class ShmemCollectives : public CollectiveEngine {
     copy_own(target, source + part_of(rank_), part_bytes);
   }
 
-  /// A step of hypercube: exchanges the parts of the own half of the cube with the peer's half.
+  /// A step of hypercube: exchanges this PE's half of the cube with the peer's half.
   void exchange(char* target, const void* source, std::size_t part_bytes, int step) {
     if (step == 0) {
       ++exchanges_;
@@ -226,8 +225,9 @@ class ShmemMessages : public MessageEngine {
  public:
   explicit ShmemMessages(const MessageRequest& request) : processes_(*request.processes) {
     if (request.place != 'D') {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit osu: buffers of --engine shmem are symmetric memory, which is device memory: D D");
+      throw cli::Failure(
+          cli::ExitCode::usage,
+          "gdrkit osu: buffers of --engine shmem are symmetric memory, which is device memory; use places D D");
     }
     const auto ranks = static_cast<std::size_t>(processes_.n_processes());
     source_ = shmem_.allocate<char>(request.source_bytes, no_memory);

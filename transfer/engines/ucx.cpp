@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The installed UCX by tag matching and its one-sided operations: what an MPI does underneath.
+// The installed UCX, with tag matching and its one-sided operations, which MPIs use internally.
 #include <sched.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t data_tag = 1;
 constexpr std::uint64_t barrier_tag = 2;
 constexpr std::size_t rank_shift = 32;
-/// Some ten microseconds, in which most messages come.
+/// About ten microseconds, in which most messages arrive.
 constexpr int polls_before_yield = 1000;
 
 void require_ucx(const platform::UcxCalls& calls, platform::UcxStatus status, const char* what) {
@@ -33,8 +33,9 @@ void require_ucx(const platform::UcxCalls& calls, platform::UcxStatus status, co
 const platform::UcxCalls& load_ucx() {
   const auto calls = platform::ucx_calls();
   if (calls) return **calls;
-  throw cli::Failure(cli::ExitCode::cannot_run,
-                     cli::format("gdrkit osu: %s; --engine shmem needs no UCX", calls.error().text()));
+  throw cli::Failure(
+      cli::ExitCode::cannot_run,
+      cli::format("gdrkit osu: %s; or use --engine shmem, which does not need UCX", calls.error().text()));
 }
 
 class UcxEngine : public MessageEngine {
@@ -90,7 +91,7 @@ class UcxEngine : public MessageEngine {
     finish_pending();
   }
 
-  /// By messages, so that this rank goes on serving what others put here.
+  /// Uses messages, so that this rank makes progress for puts of other ranks.
   void barrier() override {
     if (!processes_.is_first()) {
       finish(start_send(0, 0, barrier_tag));
@@ -144,9 +145,10 @@ class UcxEngine : public MessageEngine {
     if (request.place != 'H' && !understands_gpu_ && !is_emulated) {
       throw cli::Failure(
           cli::ExitCode::cannot_run,
-          cli::format("gdrkit osu: %s has no CUDA support, so it takes host memory only (H H); name one that has by "
-                      "GDRKIT_UCX_LIBRARY (the Python package libucx-cu13 holds one), or use --engine shmem",
-                      version().c_str()));
+          cli::format(
+              "gdrkit osu: %s has no CUDA support, so it accepts host memory only (H H); give a UCX with CUDA support "
+              "by GDRKIT_UCX_LIBRARY (the Python package libucx-cu13 contains one), or use --engine shmem",
+              version().c_str()));
     }
     platform::UcxWorkerParams worker;
     require_ucx(calls_, calls_.worker_create(context_, &worker, &worker_), "ucp_worker_create");
@@ -169,7 +171,7 @@ class UcxEngine : public MessageEngine {
     }
   }
 
-  /// Ranks differ, as each has addresses of its own.
+  /// Results differ between ranks, because each rank has its own addresses.
   void check_hooks(Place place) {
     const bool is_needed = place != 'H' && understands_gpu_;
     const bool is_hooked = !is_needed || platform::ucx_hook_cuda(calls_) == platform::ucx_ok;
@@ -222,20 +224,20 @@ class UcxEngine : public MessageEngine {
                                &no_options_);
   }
 
-  void finish(void* answer) {
-    if (!platform::ucx_is_request(answer)) return require_ucx(calls_, platform::ucx_status_of(answer), "a transfer");
+  void finish(void* handle) {
+    if (!platform::ucx_is_request(handle)) return require_ucx(calls_, platform::ucx_status_of(handle), "a transfer");
     platform::UcxStatus status = platform::ucx_in_progress;
-    for (int idle = 0; (status = calls_.request_check_status(answer)) == platform::ucx_in_progress;) {
+    for (int idle = 0; (status = calls_.request_check_status(handle)) == platform::ucx_in_progress;) {
       if (calls_.worker_progress(worker_) != 0) {
         idle = 0;
       } else if (++idle > polls_before_yield) {
         ::sched_yield();  // there may be fewer CPUs than ranks
       }
     }
-    calls_.request_free(answer);
+    calls_.request_free(handle);
     require_ucx(calls_, status, "a transfer");
   }
-  /// Nobody takes down a worker that another one is still closing to, which may need this rank's answers until then.
+  /// A rank may close its worker only after all others have closed theirs: until then they may need its responses.
   void wait_for_all_to_close() {
     auto all = std::async(std::launch::async, [this] { processes_.barrier(); });
     while (all.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
@@ -244,7 +246,7 @@ class UcxEngine : public MessageEngine {
     all.get();
   }
   void finish_pending() {
-    for (void* answer : pending_) finish(answer);
+    for (void* handle : pending_) finish(handle);
     pending_.clear();
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 using UcxPrint = void (*)(const void* object, std::FILE* stream);
 
-/// What a function prints to the stream that it gets.
+/// The output of a function that prints to a stream.
 std::string printed_by(UcxPrint function, const void* object) {
   if (function == nullptr) return "";
   char* text = nullptr;
@@ -28,19 +28,19 @@ std::string printed_by(UcxPrint function, const void* object) {
   return printed;
 }
 
-/// A function of the loaded libucp that prints an object; nullptr where it has none. They are for people, so that the
-/// calls that carry data do without them.
+/// A function of the loaded libucp that prints an object; nullptr if it is missing. These functions are only for
+/// human-readable output, so the calls that transfer data do not require them.
 UcxPrint ucx_print(const platform::UcxCalls& calls, const char* name) {
   Dl_info found{};
   if (::dladdr(reinterpret_cast<const void*>(calls.get_version), &found) == 0) return nullptr;
   void* const library = ::dlopen(found.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
   const auto function = reinterpret_cast<UcxPrint>(::dlsym(library, name));
-  (void)::dlclose(library);  // the count only: the library stays
+  (void)::dlclose(library);  // decrements the count only: the library stays loaded
   return function;
 }
 
-/// The file of the libgdrapi that some module has loaded; "".
+/// The file of the libgdrapi that a module has loaded; "" if none.
 std::string loaded_gdrapi() {
   std::string file;
   ::dl_iterate_phdr(
@@ -62,7 +62,7 @@ std::string ucx_lanes_in(const std::string& printed) {
     const std::size_t colon = line.find("]:");
     if (line.find(" lane[") == std::string::npos || colon == std::string::npos) continue;
     // "0:self/memory0.0 md[0] -> md[0]/self/sysdev[255] seg 8192 am am_bw#0": resource, device, size of a segment
-    // (newer UCX; 4294967295 is unset), and what the lane is for.
+    // (newer UCX; 4294967295 is unset), and the lane's uses.
     std::istringstream words(line.substr(colon + 2));
     std::string name;
     words >> name;
@@ -113,15 +113,15 @@ std::string describe_ucx_path(const platform::UcxCalls& calls, platform::UcxCont
                               platform::UcxEndpoint* endpoint, bool understands_gpu) {
   const char* const transports = std::getenv("UCX_TLS");
   const std::string lanes = ucx_lanes_in(printed_by(ucx_print(calls, "ucp_ep_print_info"), endpoint));
-  std::string text = lanes.empty() ? "lanes not known" : lanes;
+  std::string text = lanes.empty() ? "lanes unknown" : lanes;
   text += std::string("; UCX_TLS=") + (transports == nullptr ? "(UCX's choice)" : transports) +
           (understands_gpu ? ", with CUDA support" : ", without CUDA support");
   if (understands_gpu) {
     const bool has_gdr_copy =
         has_ucx_domain(printed_by(ucx_print(calls, "ucp_context_print_info"), context), "gdr_copy");
     const std::string file = loaded_gdrapi();
-    text += has_gdr_copy ? "; gdr_copy is open, served by " + (file.empty() ? "a libgdrapi that is not known" : file)
-                         : "; no gdr_copy (this UCX has none, UCX_TLS leaves it out, or no libgdrapi serves)";
+    text += has_gdr_copy ? "; gdr_copy is open, with " + (file.empty() ? "an unknown libgdrapi" : file)
+                         : "; gdr_copy is not open (this UCX lacks it, UCX_TLS excludes it, or libgdrapi cannot run)";
   }
   return text + "; UCX_PROTO_INFO=y prints the protocol of each size";
 }

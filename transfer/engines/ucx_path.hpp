@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// UcxPath: which transports UCX really uses, from what it prints of its own objects.
+// UcxPath: the transports that UCX uses, from UCX's printed descriptions of its objects.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace gdrkit::transfer::engines {
 
-/// The lanes of an endpoint, from ucp_ep_print_info(), with what each is for: "posix/memory (am), cma/memory (rma_bw)".
+/// The lanes of an endpoint from ucp_ep_print_info(), with their uses: "posix/memory (am), cma/memory (rma_bw)".
 [[nodiscard]] std::string ucx_lanes_in(const std::string& printed);
-/// Whether ucp_context_print_info() names this memory domain, so that UCX has opened it.
+/// Whether ucp_context_print_info() lists this memory domain, which means that UCX has opened it.
 [[nodiscard]] bool has_ucx_domain(const std::string& printed, const std::string& domain);
 
-/// For people: the ranks whose number is 0, with what it costs them and the remedy; "" where no rank is.
+/// Human-readable: the ranks whose number is 0, the consequence and the remedy; "" if there are none.
 [[nodiscard]] std::string describe_ranks_without_hooks(const std::vector<double>& is_hooked);
 
-/// For people: the lanes of `endpoint`, and which libgdrapi serves the domain gdr_copy, if any does.
+/// Human-readable: the lanes of `endpoint`, and the libgdrapi behind the domain gdr_copy, if any.
 [[nodiscard]] std::string describe_ucx_path(const platform::UcxCalls& calls, platform::UcxContext* context,
                                             platform::UcxEndpoint* endpoint, bool understands_gpu);
 

@@ -14,14 +14,14 @@
 namespace gdrkit::transfer::job {
 namespace {
 
-/// Of launchers that span machines: how many ranks there are, and on this machine.
+/// Launchers that span machines: variables with the number of all ranks and of those on this machine.
 constexpr const char* const rank_counts[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
                                                 {"WORLD_SIZE", "LOCAL_WORLD_SIZE"},
                                                 {"PMI_SIZE", "MPI_LOCALNRANKS"},
                                                 {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"}};
 
-/// Whether PEs may count as being on several machines. A guess before the PEs have met, which costs no more than a
-/// library that is loaded in vain.
+/// Whether PEs may be on several machines. A guess before the PEs are connected. If it is wrong, a library is loaded
+/// unnecessarily.
 bool may_need_ucx() {
   const char* const is_apart = std::getenv("GDRKIT_SHMEM_DISABLE_P2P");
   if (is_apart != nullptr && std::strcmp(is_apart, "1") == 0) return true;
@@ -34,7 +34,7 @@ bool may_need_ucx() {
   return false;
 }
 
-/// find_gpus() initialises CUDA, before the library can prepare itself.
+/// find_gpus() initializes CUDA, so the library must prepare UCX before.
 cli::GpuFacts find_gpus_after_ucx() {
   if (may_need_ucx()) platform::prepare_ucx_before_cuda();
   return cli::find_gpus();

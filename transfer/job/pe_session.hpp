@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PeSession: this process as one PE of a job, from init to finalize, and its GPU.
+// PeSession: this process as one PE of a job, from init to finalize, with its GPU.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace gdrkit::transfer::job {
 /// Throws Failure(failed) with the library's error message.
 void require(int code, const char* what);
 
-/// How the PEs find each other where no launcher's environment says it.
+/// How the PEs connect if no launcher's environment specifies it.
 struct JobMembership {
   gdrkit_shmem_unique_id_t id{};
   int pe = 0;
@@ -35,7 +35,7 @@ struct SessionRequest {
   std::uint32_t timeout_ms = 0;
 };
 
-/// Ends the PE with it, collectively; a PE that fails before end() leaves without waiting for the others.
+/// The destructor ends the PE, collectively. A PE that fails before end() leaves without waiting for the others.
 class PeSession {
  public:
   /// Collective. Throws Failure.
@@ -48,9 +48,9 @@ class PeSession {
 
   [[nodiscard]] int pe() const noexcept { return info_.pe; }
   [[nodiscard]] int n_pes() const noexcept { return info_.n_pes; }
-  [[nodiscard]] gdrkit_shmem_info info() const;  ///< as it is now
+  [[nodiscard]] gdrkit_shmem_info info() const;  ///< the current state
   [[nodiscard]] const cli::DeviceChoice& choice() const noexcept { return choice_; }
-  /// The PE's GPU, as any CUDA program uses it.
+  /// The PE's GPU, usable like in any CUDA program.
   [[nodiscard]] platform::Device& device() noexcept { return *device_; }
 
  private:

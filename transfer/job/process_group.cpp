@@ -59,7 +59,7 @@ std::vector<std::string> ProcessGroup::gather_bytes(const std::string& bytes, co
   const double most = *std::max_element(sizes.begin(), sizes.end());
   if (most > slot_bytes) {
     throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("%s have %.0f bytes in a process, more than %zu", what, most, slot_bytes));
+                       cli::format("%s have %.0f bytes in one process, more than %zu", what, most, slot_bytes));
   }
   const std::vector<char> all = all_gather(bytes.data(), bytes.size());
   std::vector<std::string> parts;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ProcessGroup: the processes that a launcher started for one test, and what they tell each other besides what is
-// measured. It is a job of libgdrkit_shmem, which knows every launcher.
+// ProcessGroup: the processes that a launcher started for one test, and their communication outside the measurement. It
+// is a job of libgdrkit_shmem, which supports every launcher.
 #pragma once
 
 #include <chrono>
@@ -15,10 +15,10 @@ namespace gdrkit::transfer::job {
 
 class ProcessGroup {
  public:
-  /// Texts that are gathered are cut to this.
+  /// Longer texts are truncated to this.
   static constexpr std::size_t most_text_bytes = 1000;
 
-  /// Collective, as all functions here are; each throws Failure that names the process which is missing or gone.
+  /// Collective, like all functions here. Each throws Failure with the process that is missing or has ended.
   explicit ProcessGroup(std::chrono::seconds limit);
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
@@ -30,12 +30,12 @@ class ProcessGroup {
   [[nodiscard]] PeSession& session() noexcept { return session_; }
 
   void barrier();
-  /// By process.
+  /// Returns the values by process.
   [[nodiscard]] std::vector<double> gather(double value);
   [[nodiscard]] std::vector<std::string> gather(const std::string& text);
-  /// Of any bytes. Throws Failure, naming `what`, where a process has too many.
+  /// The same for any bytes. Throws Failure with `what` if a process has too many.
   [[nodiscard]] std::vector<std::string> gather_bytes(const std::string& bytes, const char* what);
-  /// The first process's bytes, at most most_text_bytes, for all.
+  /// Copies the first process's bytes, at most most_text_bytes, to all.
   void share(void* bytes, std::size_t size_bytes);
   void end();
 

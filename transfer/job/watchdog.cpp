@@ -46,7 +46,8 @@ void Watchdog::watch() {
     } else {
       // The hanging thread may hold the lock of stdout; stderr writes each line immediately.
       const std::string text = who_ + ": " + step_ + " did not end within " + std::to_string(limit_.count()) +
-                               " s: another rank is gone, waits or was never started; " + option_ + " sets the limit\n";
+                               " s: another rank has ended, is blocked or was never started; " + option_ +
+                               " sets the limit\n";
       std::fputs(cli::printable(text).c_str(), stderr);
       ::_exit(static_cast<int>(cli::ExitCode::failed));
     }

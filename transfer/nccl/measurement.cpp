@@ -36,7 +36,7 @@ Measurement::Measurement(const Options& options, const Parties& parties)
 DataPlan Measurement::plan_for(std::size_t size_bytes, const engines::ElementType& type,
                                const engines::Reduction& reduction) {
   const std::size_t part = collective_.part_count(size_bytes, type.size_bytes, n_ranks_);
-  // What an earlier measurement left is wrong in this one.
+  // Data of an earlier measurement count as wrong in this one.
   return {&collective_, &type, &reduction, part, n_ranks_, options_.root, ++seed_};
 }
 

@@ -22,14 +22,14 @@ std::string host_name() {
 
 void check_ranks(const Options& options, const engines::Collective& collective, int n_ranks) {
   if (!collective.runs_with(n_ranks)) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit nccl: %s needs a power of two of ranks, not %d; change -g, or -n of "
-                                   "gdrkit run",
-                                   collective.name, n_ranks));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("gdrkit nccl: %s requires a power of two of ranks, not %d; change -g, or -n of gdrkit run",
+                    collective.name, n_ranks));
   }
   if (!collective.has_root || options.root < n_ranks) return;
-  throw cli::Failure(cli::ExitCode::usage,
-                     cli::format("gdrkit nccl: -r %d: there are ranks 0 to %d", options.root, n_ranks - 1));
+  throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit nccl: -r %d is out of range: the ranks are 0 to %d",
+                                                       options.root, n_ranks - 1));
 }
 
 class Run {
@@ -45,7 +45,7 @@ class Run {
     check_ranks(options, collective_, n_ranks_);
     if (processes_.is_first()) cli::print_note(processes_.session().choice(), options.is_document_on_stdout());
     gpus_ = open_rank_gpus(processes_, options.gpus);
-    ask_about_gpus();
+    run_doctor();
     engines::CollectiveRequest request{
         &processes_, {}, n_ranks_, options.library, static_cast<engines::Registration>(options.registered)};
     for (RankGpu& gpu : gpus_) request.locals.push_back({gpu.rank(), &gpu.device(), gpu.stream()});
@@ -74,17 +74,17 @@ class Run {
   }
 
  private:
-  /// Collective. Emulated GPUs are none to ask about.
-  void ask_about_gpus() {
+  /// Collective. The doctor does not examine emulated GPUs.
+  void run_doctor() {
     if (processes_.session().choice().is_emulated && options_.doctor_root == "/") return;
     std::vector<std::string> own;
     for (RankGpu& gpu : gpus_) own.emplace_back(gpu.device().identity().pci_bus_id);
-    watchdog_.begin("questions to gdrkit doctor");
-    report_.doctor = report::ask_doctor(processes_, own, options_.engine, options_.doctor_root);
+    watchdog_.begin("results of gdrkit doctor");
+    report_.doctor = report::run_doctor_advice(processes_, own, options_.engine, options_.doctor_root);
     watchdog_.end();
   }
 
-  /// Of `all` the others are measured.
+  /// With `all`, the remaining collectives are measured.
   void refuse(const std::string& why) {
     if (options_.type != "all" && options_.reduction != "all") {
       throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit nccl: " + why);
@@ -109,7 +109,7 @@ class Run {
     report_.iterations = options_.iterations * options_.aggregated;
   }
 
-  /// Collective: each process tells of its GPUs.
+  /// Collective: each process reports its GPUs.
   void print_head() {
     std::string own;
     for (RankGpu& gpu : gpus_) {

@@ -35,20 +35,20 @@ std::string test_name(const std::string& word) {
   return at != std::string::npos && at + 5 == word.size() ? word.substr(0, at) : word;
 }
 
-/// nccl-tests' options that `gdrkit nccl` rejects. tests/transfer/nccl/nccl_test.py has the list of all.
+/// nccl-tests' options that `gdrkit nccl` rejects. tests/transfer/nccl/nccl_test.py lists all options.
 std::vector<cli::RefusedOption> refused_options() {
-  constexpr const char* of_device_code = "NCCL's own GPU kernels are measured; leave it out";
+  constexpr const char* of_device_code = "NCCL's own GPU kernels are measured; omit it";
   return {
       {'t', "nthreads", "one thread drives all GPUs of a process; use -g, or gdrkit run -n for processes", "1"},
-      {'p', "parallel_init", "communicators are made by one thread; leave it out", "0"},
-      {'y', "stream_null", "operations are in a stream of their own; leave it out", "0"},
+      {'p', "parallel_init", "communicators are created by one thread; omit it", "0"},
+      {'y', "stream_null", "operations have their own stream; omit it", "0"},
       {'G', "cudagraph", "each operation is enqueued by a call; use -m to aggregate operations", "0"},
       {'S', "report_timestamps", "rows have no time stamps; use --json, which has the date", "0"},
       {'x', "cta_policy", "the policy is NCCL's; use the variable NCCL_CTA_POLICY"},
       {'D', "device_implementation", of_device_code, "0"},
       {'V', "device_cta_count", of_device_code},
-      {'M', "memory_report", "NCCL's memory is not reported; leave it out", "0"},
-      {'u', "unalign", "buffers are aligned; leave it out", "0"},
+      {'M', "memory_report", "NCCL's memory is not reported; omit it", "0"},
+      {'u', "unalign", "buffers are aligned; omit it", "0"},
       {'I', "per_iter_timing", "a time is the average of -n operations; use -n 1 with -N for single operations", "0"},
       {'K', "per_iter_skip", "a time is the average of -n operations; use -w to warm up", "0"},
       {'F', "output_file", "newer nccl-tests call it -J, for JSON; use -J, or --csv for CSV"},
@@ -72,9 +72,8 @@ cli::CommandLine command_line(Options* options) {
   cli::CommandLine line;
   line.name = "nccl";
   line.summary =
-      "nccl-tests' measurements of collectives between GPUs, with their options and columns, on the installed NCCL. "
-      "One "
-      "process with several GPUs (-g), or a process for each under gdrkit run, mpirun, srun or torchrun.";
+      "Runs nccl-tests' measurements of collectives between GPUs, with their options and columns, on the installed "
+      "NCCL. Use one process with several GPUs (-g), or one per GPU under gdrkit run, mpirun, srun or torchrun.";
   line.example =
       "gdrkit nccl all_reduce -b 8 -e 128M -f 2 -g 2\n"
       "  gdrkit run -n 2 -- gdrkit nccl all_gather -b 1K -e 1G -f 4 --engine shmem --json=gather.json";
@@ -84,34 +83,32 @@ cli::CommandLine command_line(Options* options) {
   line.options = {
       {'b', "minbytes", "SIZE", &options->smallest_bytes, "smallest size", false},
       {'e', "maxbytes", "SIZE", &options->largest_bytes, "largest size", false},
-      {'i', "stepbytes", "SIZE", &options->step_bytes, "from size to size, without -f", false},
-      {'f', "stepfactor", "N", &options->factor, "from size to size, as a factor; 1: -i counts", false},
+      {'i', "stepbytes", "SIZE", &options->step_bytes, "step between sizes, without -f", false},
+      {'f', "stepfactor", "N", &options->factor, "factor between sizes (1: -i is used)", false},
       {'g', "ngpus", "N", &options->gpus, "GPUs of each process", false},
       {'n', "iters", "N", &options->iterations, "operations in a measurement", false},
       {'w', "warmup_iters", "N", &options->warmup, "operations before the first measurement, not timed", false},
       {'m', "agg_iters", "N", &options->aggregated, "operations in one NCCL group, which -n counts as one", false},
-      {'N', "run_cycles", "N", &options->cycles, "how often the table is measured; JSON has a round for each", false},
+      {'N', "run_cycles", "N", &options->cycles, "repetitions of the table; JSON has a round for each", false},
       {'c', "check", "0|1", &options->check, "1: check the data of each row", false},
       {'o', "op", "OP", cli::Choice{names_and_all(engines::all_reductions()), &options->reduction, ""},
        "sum, prod, max, min, avg or all", false},
       {'d', "datatype", "TYPE", cli::Choice{names_and_all(engines::all_element_types()), &options->type, ""},
-       "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3, f8e5m2 or all", false},
+       "type (int8, ..., bfloat16, f8e4m3, f8e5m2) or all", false},
       {'r', "root", "RANK", &options->root, "root of broadcast, reduce, gather and scatter", false},
-      {'R', "local_register", "0|1|2", &options->registered, "register the buffers, 1 locally, 2 as symmetric memory",
+      {'R', "local_register", "0|1|2", &options->registered, "register the buffers: 1 locally, 2 as symmetric memory",
        false},
       {'z', "blocking", "0|1", &options->blocking, "1: wait for the end of each operation", false},
-      {'C', "report_cputime", "0|1", &options->cpu_time, "1: the time to enqueue, not to the end", false},
-      {'a', "average", "0|1|2|3", &options->average, "time of rank 0, average, minimum or maximum of all processes",
-       false},
-      {'T', "timeout", "S", &options->timeout_s, "seconds after which a step that does not end ends the run", false},
-      {'\0', "engine", "NAME", cli::Choice{engines, &options->engine, ""}, "the library that is measured", false},
-      {'\0', "nccl", "FILE", &options->library, "libnccl.so.2; default: where the dynamic linker finds it", false,
-       false},
-      {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
-       true},
+      {'C', "report_cputime", "0|1", &options->cpu_time, "1: measure the time to enqueue, not to the end", false},
+      {'a', "average", "0|1|2|3", &options->average, "time of rank 0 or average, minimum, maximum of processes", false},
+      {'T', "timeout", "S", &options->timeout_s, "time limit of a step, in seconds", false},
+      {'\0', "engine", "NAME", cli::Choice{engines, &options->engine, ""}, "the library to measure", false},
+      {'\0', "nccl", "FILE", &options->library, "path of libnccl.so.2 (default: by the dynamic linker)", false, false},
+      {'\0', "doctor-root", "RECORDING", &options->doctor_root, "run gdrkit doctor for the GPUs in use", false, false,
+       false, 1, true},
   };
   report::add_document_options(&line, options, 'J');
-  line.operands = {&options->words, "TEST", "what to measure", {}};
+  line.operands = {&options->words, "TEST", "the collective to measure", {}};
   for (const engines::Collective& collective : engines::all_collectives())
     line.operands.words.emplace_back(collective.name);
   line.refused = refused_options();
@@ -133,10 +130,10 @@ void check(const Options& options) {
   check_range("-R", options.registered, 0, 2);
   check_range("-T", options.timeout_s, 1, most_count / 1000);
   if (options.smallest_bytes > options.largest_bytes) refuse("-b must not be larger than -e");
-  if (options.smallest_bytes == 0 && options.factor > 1)
-    refuse("-b 0 with -f never ends: begin with -b 1 or leave -f out");
-  if (options.factor == 1 && options.step_bytes == 0) refuse("-i 0 never ends");
-  if (options.sizes().size() > most_sizes) refuse(cli::format("more than %zu sizes: make -i or -f larger", most_sizes));
+  if (options.smallest_bytes == 0 && options.factor > 1) refuse("-b 0 with -f never ends; use -b 1 or omit -f");
+  if (options.factor == 1 && options.step_bytes == 0) refuse("-i 0 never ends; use a positive step");
+  if (options.sizes().size() > most_sizes)
+    refuse(cli::format("more than %zu sizes; use a larger -i or -f", most_sizes));
 }
 
 const engines::Collective& chosen_collective(const Options& options) {
@@ -146,13 +143,12 @@ const engines::Collective& chosen_collective(const Options& options) {
     names.emplace_back(collective.name);
     list += (list.empty() ? "" : ", ") + names.back();
   }
-  if (options.words.size() != 1) refuse("name one test: " + list + "\nTry: gdrkit nccl --help");
+  if (options.words.size() != 1) refuse("the test is missing; use one of " + list + "\nTry: gdrkit nccl --help");
   const std::string name = test_name(options.words.front());
   for (const engines::Collective& collective : engines::all_collectives()) {
     if (name == collective.name) return collective;
   }
-  refuse("there is no test '" + options.words.front() + "'" + cli::did_you_mean(name, names) +
-         "\nTry: gdrkit nccl --help");
+  refuse("unknown test '" + options.words.front() + "'" + cli::did_you_mean(name, names) + "\nTry: gdrkit nccl --help");
 }
 
 std::vector<const engines::ElementType*> chosen_types(const Options& options) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Options: nccl-tests' options, and ours.
+// Options: nccl-tests' options, and our additions.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ struct Options : report::DocumentOptions {
 /// Throws Failure(usage).
 void check(const Options& options);
 [[nodiscard]] const engines::Collective& chosen_collective(const Options& options);
-/// Of `-d all` and `-o all` several.
+/// The result has several elements for `-d all` and `-o all`.
 [[nodiscard]] std::vector<const engines::ElementType*> chosen_types(const Options& options);
 [[nodiscard]] std::vector<const engines::Reduction*> chosen_reductions(const Options& options,
                                                                        const engines::Collective& collective);

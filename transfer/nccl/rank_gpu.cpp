@@ -117,9 +117,9 @@ std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_proces
   if (info.node_pes * per_process > count) {
     throw cli::Failure(
         cli::ExitCode::cannot_run,
-        cli::format("gdrkit nccl: -g %d for each of %d processes of this machine, which has %d %s%s", per_process,
-                    info.node_pes, count, count == 1 ? "GPU" : "GPUs",
-                    choice.is_emulated ? "; GDRKIT_EMULATED_DEVICES sets how many emulated ones there are" : ""));
+        cli::format("gdrkit nccl: cannot use -g %d for each of %d processes of this machine, which has %d %s%s",
+                    per_process, info.node_pes, count, count == 1 ? "GPU" : "GPUs",
+                    choice.is_emulated ? "; set GDRKIT_EMULATED_DEVICES to the number of emulated ones" : ""));
   }
   for (int i = 0; i < per_process; ++i) {
     gpus.emplace_back(first_rank + i, cli::open_device(choice, info.device * per_process + i));

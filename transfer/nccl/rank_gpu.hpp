@@ -17,7 +17,7 @@
 
 namespace gdrkit::transfer::nccl {
 
-/// What of the ranks' data belongs to one measurement.
+/// The parameters of the ranks' data in one measurement.
 struct DataPlan {
   const engines::Collective* collective = nullptr;
   const engines::ElementType* type = nullptr;
@@ -31,7 +31,7 @@ struct DataPlan {
 /// Functions throw Failure.
 class RankGpu {
  public:
-  /// `device` stays the caller's.
+  /// The caller keeps ownership of `device`.
   RankGpu(int rank, platform::Device* device);
   RankGpu(int rank, std::unique_ptr<platform::Device> device);
   RankGpu(RankGpu&& other) noexcept = default;
@@ -42,12 +42,12 @@ class RankGpu {
   [[nodiscard]] platform::Device& device() const noexcept { return *device_; }
   [[nodiscard]] platform::Stream stream() const noexcept { return stream_; }
 
-  /// Writes a byte that no result has over the output, then this rank's input. In the stream.
+  /// Fills the output with a byte that no result contains, then writes this rank's input. In the stream.
   void write_input(const DataPlan& plan, std::uint64_t input, std::uint64_t output, std::size_t output_bytes);
-  /// How many elements of the output are not what they must be. Waits.
+  /// Waits, and returns the number of wrong elements in the output.
   [[nodiscard]] std::uint64_t count_wrong(const DataPlan& plan, std::uint64_t output);
 
-  /// Until the input is written.
+  /// Waits until the input is written.
   void wait();
 
  private:
@@ -62,8 +62,8 @@ class RankGpu {
   platform::Allocation found_;
 };
 
-/// `per_process` GPUs for each process: with one, the GPU that the process has already. Throws Failure: cannot_run
-/// where this machine has too few.
+/// `per_process` GPUs for each process; if it is 1, the GPU that the process already has. Throws Failure: cannot_run if
+/// this machine has too few.
 [[nodiscard]] std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_process);
 
 }  // namespace gdrkit::transfer::nccl

@@ -25,7 +25,7 @@ struct Place {
 };
 constexpr Place places[] = {{"out_of_place", &Row::out_of_place}, {"in_place", &Row::in_place}};
 
-/// Rows of one element type and reduction, in the order in which they came.
+/// Rows of one element type and reduction, in the order of measurement.
 std::vector<std::vector<const Row*>> tables_of(const std::vector<Row>& rows) {
   std::vector<std::vector<const Row*>> tables;
   for (const Row& row : rows) {

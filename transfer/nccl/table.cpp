@@ -30,7 +30,7 @@ std::string fitted_number(double value, int width, int decimals) {
 
 std::string device_line(int rank, int process_id, const std::string& host, int device, const std::string& pci_bus_id,
                         const std::string& name) {
-  // Without the function, as the original prints it.
+  // Without the function, like the original.
   const std::string bus = pci_bus_id.substr(0, pci_bus_id.find('.'));
   return cli::format("#  Rank %2d Group %2d Pid %6d on %10s device %2d [%s] %s", rank, 0, process_id, host.c_str(),
                      device, bus.c_str(), name.c_str());

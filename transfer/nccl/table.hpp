@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Table: the lines that nccl-tests prints (2.17 and newer), for the scripts that read them.
+// Table: the lines that nccl-tests (2.17 and newer) prints, for scripts that parse them.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +28,13 @@ struct Row {
   std::string reduction;
   int root = -1;
   std::optional<Timing> out_of_place;
-  std::optional<Timing> in_place;  ///< empty: the library does not run it
+  std::optional<Timing> in_place;  ///< empty: not supported by the library
 };
 
-/// "123.45", "1234.5", "12345" or "1.2e+09": as many decimals as fit `width` columns, `decimals` at most.
+/// "123.45", "1234.5", "12345" or "1.2e+09": as many decimals as fit into `width` columns, `decimals` at most.
 [[nodiscard]] std::string fitted_number(double value, int width, int decimals);
 
-/// `devices`: of each rank, as device_line() makes them.
+/// `devices`: for each rank, as returned by device_line().
 [[nodiscard]] std::string head_text(const Options& options, const std::string& test, const std::string& version_field,
                                     const std::vector<std::string>& devices);
 [[nodiscard]] std::string device_line(int rank, int process_id, const std::string& host, int device,
@@ -42,7 +42,7 @@ struct Row {
 [[nodiscard]] std::string row_text(const Row& row);
 [[nodiscard]] std::string foot_text(const std::string& test, const std::vector<Row>& rows);
 
-/// Of all rows, out of place and in place.
+/// Over all rows, out of place and in place.
 [[nodiscard]] double average_bus_gbps(const std::vector<Row>& rows);
 [[nodiscard]] std::uint64_t wrong_elements(const std::vector<Row>& rows);
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Lines: what OSU's micro-benchmarks 7.5 print, for the scripts that read them.
+// Lines: the output of OSU's micro-benchmarks 7.5, for scripts that parse it.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ struct LineFormat {
   int window = 64;
   bool validates = false;
   std::vector<int> percentiles;
-  bool is_full = false;  ///< with least, largest and iterations
+  bool is_full = false;  ///< with minimum, maximum and iterations
 };
 
 struct OsuRow {
   std::size_t size_bytes = 0;
   double value = 0;                ///< us, or MB/s (10^6)
   double messages_per_second = 0;  ///< of rates
-  double least = 0;                ///< of the ranks' averages; of tests of all ranks, as the next
+  double least = 0;                ///< minimum of the ranks' averages; only for tests of all ranks, like the next
   double largest = 0;
   int iterations = 0;
   std::uint64_t wrong_bytes = 0;  ///< of all ranks
@@ -39,7 +39,7 @@ struct OsuRow {
 
 [[nodiscard]] std::string head_lines(const LineFormat& format);
 [[nodiscard]] std::string row_line(const LineFormat& format, const OsuRow& row);
-/// How many bytes of how many sizes were wrong; "" where none was.
+/// The number of wrong bytes and of sizes that have some; "" if there are none.
 [[nodiscard]] std::string wrong_line(const std::vector<OsuRow>& rows);
 
 }  // namespace gdrkit::transfer::osu

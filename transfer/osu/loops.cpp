@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t answer_bytes = 4;  // as OSU's
+constexpr std::size_t reply_bytes = 4;  // as in OSU
 
 engines::Window window_of(const Work& work) { return {work.window, work.has_own_buffers ? work.size_bytes : 0}; }
 
@@ -29,10 +29,10 @@ void ping_pong(const Part& part, const Work& work) {
 void stream(const Part& part, const Work& work) {
   if (part.is_first) {
     part.engine->send_window(part.peer, work.size_bytes, window_of(work));
-    part.engine->receive(part.peer, answer_bytes);
+    part.engine->receive(part.peer, reply_bytes);
   } else {
     part.engine->receive_window(part.peer, work.size_bytes, window_of(work));
-    part.engine->send(part.peer, answer_bytes);
+    part.engine->send(part.peer, reply_bytes);
   }
 }
 
@@ -48,7 +48,7 @@ void put_or_get(const Part& part, const Work& work) {
   part.engine->flush(part.peer);
 }
 
-/// Equal parts of the iterations.
+/// Divides the iterations into equal parts.
 class Rounds {
  public:
   explicit Rounds(int iterations) : iterations_(iterations), count_(std::min(iterations, most_rounds)) {}
@@ -72,7 +72,7 @@ class Rounds {
   std::vector<double> seconds_;
 };
 
-/// Only the calls are timed, each behind a barrier, so that no rank runs ahead.
+/// Only the calls are timed. Each follows a barrier, so that no rank runs ahead.
 Measured run_loop_of_all(const Part& part, const Work& work) {
   Measured measured;
   Rounds rounds(work.iterations);

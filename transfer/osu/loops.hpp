@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Loops: what each test does, written once for all engines.
+// Loops: the operations of each test, written once for all engines.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace gdrkit::transfer::osu {
 
-/// This rank's part in a pair, or among all ranks.
+/// This rank's role in a pair, or among all ranks.
 struct Part {
   engines::MessageEngine* engine = nullptr;
   int peer = 0;
-  bool is_first = true;        ///< of its pair: it measures
+  bool is_first = true;        ///< the first of its pair, which measures
   engines::Place place = 'H';  ///< of this rank's buffers
   int rank = 0;
   int n_ranks = 2;
@@ -33,8 +33,8 @@ struct Work {
 };
 
 struct Measured {
-  double seconds = 0;                ///< of all iterations; 0 on ranks that do not measure: the second of a pair
-  std::vector<double> each_seconds;  ///< where asked for
+  double seconds = 0;                ///< of all iterations; 0 on ranks that do not measure (the second of a pair)
+  std::vector<double> each_seconds;  ///< on request
   /// Seconds of an iteration, on average over one of up to 8 equal parts of them.
   std::vector<double> round_seconds;
 };
@@ -46,7 +46,7 @@ struct Measured {
 
 /// Collective. Begins and ends with a barrier.
 [[nodiscard]] Measured run_loop(const Part& part, const Work& work);
-/// One iteration without a clock.
+/// One iteration without timing.
 void run_once(const Part& part, const Work& work);
 
 }  // namespace gdrkit::transfer::osu

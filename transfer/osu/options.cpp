@@ -26,7 +26,7 @@ const OsuTest& find_test(const std::string& word) {
     if (name == test.name) return test;
     names.emplace_back(test.name);
   }
-  refuse("there is no test '" + word + "'" + cli::did_you_mean(name, names) + "\nTry: gdrkit osu --help");
+  refuse("unknown test '" + word + "'" + cli::did_you_mean(name, names) + "\nTry: gdrkit osu --help");
 }
 
 std::size_t size_in(const std::string& text) {
@@ -35,19 +35,19 @@ std::size_t size_in(const std::string& text) {
   return *size;
 }
 
-/// Doubled from the smallest; a smallest of 0 comes before 1.
+/// Doubled from the smallest; if the smallest is 0, it precedes 1.
 std::vector<std::size_t> sizes_in(const Options& options, const OsuTest& test) {
   std::size_t least = test.smallest_bytes;
   std::size_t most = test.is_of_all_ranks() ? default_largest_of_all : default_largest;
   if (test.loop == Loop::fetch_each || !test.has_sizes()) most = least;
   if (!options.sizes.empty()) {
-    if (!test.has_sizes()) refuse(std::string("-m: ") + test.name + " has no sizes");
+    if (!test.has_sizes()) refuse(std::string("-m: ") + test.name + " does not have sizes");
     const std::size_t colon = options.sizes.find(':');
     if (colon != std::string::npos) least = size_in(options.sizes.substr(0, colon));
     most = size_in(options.sizes.substr(colon == std::string::npos ? 0 : colon + 1));
-    if (least > most) refuse("-m " + options.sizes + ": the smallest size is larger than the largest");
-    if (least == 0 && test.is_one_sided()) refuse("-m: one-sided tests begin at 1");
-    if (least == 0 && test.is_of_all_ranks()) refuse("-m: tests of all ranks begin at 1");
+    if (least > most) refuse("-m " + options.sizes + ": the smallest size exceeds the largest; use MIN:MAX");
+    if (least == 0 && test.is_one_sided()) refuse("-m: one-sided tests start at size 1");
+    if (least == 0 && test.is_of_all_ranks()) refuse("-m: tests of all ranks start at size 1");
   }
   if (test.loop == Loop::fetch_each && (least != 8 || most != 8)) refuse("-m: fop_latency has one size, 8");
   std::vector<std::size_t> sizes;
@@ -81,13 +81,13 @@ const engines::MessageEngineKind& engine_in(const Options& options, const OsuTes
   for (const engines::MessageEngineKind& engine : engines::all_message_engines()) {
     if (options.engine.empty() ? !engine.has(test.kind()) : options.engine != engine.name) continue;
     if (engine.has(test.kind())) return engine;
-    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine " + options.engine + " has no " + test.name +
-                                                      "; these have it: " + engines_with(test));
+    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine " + options.engine + " does not support " +
+                                                      test.name + "; use one of " + engines_with(test));
   }
-  refuse(std::string("no engine has ") + test.name);
+  refuse(std::string("no engine supports ") + test.name);
 }
 
-/// As OSU's, -d puts the buffers of a test of all ranks on the GPU; those of a pair go where two words say.
+/// As in OSU, -d puts the buffers of a test of all ranks on the GPU. Two words set the places for a pair.
 std::string places_in(const Options& options, const OsuTest& test, const engines::MessageEngineKind& engine) {
   const std::size_t count = options.words.size() - 1;
   if (count == 0) {
@@ -95,42 +95,42 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
     return options.accelerator == "managed" ? "MM" : "DD";
   }
   if (count != 2 && !(test.is_of_all_ranks() && count == 1)) {
-    refuse("name a test, and two places or none: gdrkit osu latency D D");
+    refuse("invalid number of words: give a test and two places or none, as in gdrkit osu latency D D");
   }
   std::string places;
   for (std::size_t i = 1; i <= count; ++i) {
     const std::string& word = options.words[i];
     if (word != "D" && word != "H" && word != "M")
-      refuse("'" + word + "' is no place: D (device), H (host) or M (managed)");
+      refuse("'" + word + "' is not a place: use D (device), H (host) or M (managed)");
     places += word;
   }
   if (count == 1) places += places;
   if (test.is_of_all_ranks() && places[0] != places[1]) {
-    refuse(std::string(test.name) + ": all ranks have their buffers in one place");
+    refuse(std::string(test.name) + ": all ranks have their buffers in the same place; give one word");
   }
   return places;
 }
 
-/// OSU's options that `gdrkit osu` rejects. tests/transfer/osu/osu_test.py has the list of all.
+/// OSU's options that `gdrkit osu` rejects. tests/transfer/osu/osu_test.py lists all options.
 std::vector<cli::RefusedOption> refused_options() {
-  constexpr const char* of_nonblocking = "non-blocking collectives are not measured; leave it out";
+  constexpr const char* of_nonblocking = "non-blocking collectives are not measured; omit it";
   return {
       {'t', "num-test-calls", of_nonblocking},
       {'a', "array-size", of_nonblocking},
       {'r', "cuda-target", of_nonblocking, "cpu"},
-      {'s', "sync-option", "a flush completes one-sided operations; leave it out", "flush"},
-      {'w', "win-options", "the window consists of allocated memory; leave it out", "create"},
-      {'R', "print-rate", "mbw_mr prints the rate; leave it out", "1"},
+      {'s', "sync-option", "a flush completes one-sided operations; omit it", "flush"},
+      {'w', "win-options", "the window consists of allocated memory; omit it", "create"},
+      {'R', "print-rate", "mbw_mr prints the rate; omit it", "1"},
       {'p', "num-pairs", "all ranks take part, in pairs; start two ranks for each pair"},
       {'V', "vary-window", "a run has one window; run once for each -W"},
       {'G', "graph", "gdrkit report makes graphs; use --json"},
       {'P', "papi", "hardware counters are not read; use perf stat"},
-      {'D', "ddt", "data are contiguous; leave it out", "cont"},
-      {'N', "nhbr", "neighbourhood collectives are not measured; leave it out"},
-      {'I', "session", "MPI_Init_thread initialises MPI; leave it out"},
-      {'l', "in-place", "source and target are different buffers; leave it out"},
-      {'q', "partitions", "partitioned messages are not measured; leave it out"},
-      {'k', "root-rank", "the root is rank 0; leave it out", "fixed:0"},
+      {'D', "ddt", "data are contiguous; omit it", "cont"},
+      {'N', "nhbr", "neighbourhood collectives are not measured; omit it"},
+      {'I', "session", "MPI_Init_thread initializes MPI; omit it"},
+      {'l', "in-place", "source and target are different buffers; omit it"},
+      {'q', "partitions", "partitioned messages are not measured; omit it"},
+      {'k', "root-rank", "the root is rank 0; omit it", "fixed:0"},
   };
 }
 
@@ -147,51 +147,49 @@ cli::CommandLine command_line(Options* options) {
   cli::CommandLine line;
   line.name = "osu";
   line.summary =
-      "OSU's tests of messages, puts, gets and collectives between GPUs or hosts, with their options and lines, on "
-      "UCX, "
-      "an MPI, NCCL or libgdrkit_shmem. Starts two ranks itself, or runs under gdrkit run, mpirun, srun and torchrun.";
+      "Runs OSU's tests of messages, puts, gets and collectives between GPUs or hosts, with their options and lines, "
+      "on UCX, an MPI, NCCL or libgdrkit_shmem. Starts two ranks itself, or runs under gdrkit run, mpirun, srun and "
+      "torchrun.";
   line.example =
       "gdrkit osu latency D D\n  gdrkit osu bw D D --engine shmem -m 1:64M\n  gdrkit run -n 4 -- gdrkit osu "
       "allreduce -f\n  mpirun -n 2 gdrkit osu latency D D --engine mpi";
   std::vector<std::string> engines;
   for (const engines::MessageEngineKind& engine : engines::all_message_engines()) engines.emplace_back(engine.name);
   line.options = {
-      {'m', "message-size", "[MIN:]MAX", &options->sizes, "sizes, doubled from MIN to MAX; default: 1:4M", false,
+      {'m', "message-size", "[MIN:]MAX", &options->sizes, "sizes, doubled from MIN to MAX (default: 1:4M)", false,
        false},
-      {'i', "iterations", "N", &options->iterations, "of each size; default: OSU's, fewer above 8 KiB", false, false},
-      {'x', "warmup", "N", &options->warmup, "iterations before, not timed; default: OSU's", false, false},
-      {'W', "window-size", "N", &options->window, "messages at once, of bandwidths", false},
+      {'i', "iterations", "N", &options->iterations, "iterations per size (default: OSU's, fewer above 8 KiB)", false,
+       false},
+      {'x', "warmup", "N", &options->warmup, "iterations before, not timed (default: OSU's)", false, false},
+      {'W', "window-size", "N", &options->window, "messages in flight in bandwidth tests", false},
       {'c', "validation", "", &options->validates, "check the data of each size", false},
       {'u', "validation-warmup", "N", &options->check_warmup, "iterations before each check of -c", false},
       {'M', "mem-limit", "SIZE", &options->memory_limit, "omit sizes with larger buffers on a rank (default: no limit)",
        false, false},
       {'b', "buffer-num", "KIND", cli::Choice{{"single", "multiple"}, &options->buffers, ""},
-       "one buffer for all messages of a window, or one for each", false},
+       "buffers per window: one (single), or one per message", false},
       {'d', "accelerator", "NAME", cli::Choice{{"cuda", "managed"}, &options->accelerator, ""},
-       "where collectives have their buffers; default: where the engine has them", false, false},
-      {'f', "full", "", &options->is_full, "also least, largest and iterations, of collectives", false},
+       "place of buffers of collectives (default: the engine's)", false, false},
+      {'f', "full", "", &options->is_full, "also print minimum, maximum and iterations of collectives", false},
       {'T', "type", "NAME", cli::Choice{{"mpi_char"}, &options->type, ""}, "element type", false},
-      {'z', "tail-lat", "P,P,...", &options->percentiles, "also these percentiles of latencies, such as 50,99", false,
-       false},
+      {'z', "tail-lat", "P,P,...", &options->percentiles, "also print these percentiles of latencies, such as 50,99",
+       false, false},
       {'\0', "engine", "NAME", cli::Choice{engines, &options->engine, ""},
-       "the library that is measured; default: the first of these that has the test", false, false},
-      {'\0', "mpi-plugin", "FILE", &options->mpi_plugin,
-       "plug-in for the MPI of --engine mpi; default: the installed one", false, false},
-      {'\0', "mpi-plugin-source", "", &options->prints_plugin_source,
-       "print the source of such a plug-in, for an MPI of your own, and exit", false},
-      {'\0', "nccl", "FILE", &options->nccl, "the libnccl.so.2 of --engine nccl; default: the installed one", false,
+       "library to measure (default: the first with the test)", false, false},
+      {'\0', "mpi-plugin", "FILE", &options->mpi_plugin, "plug-in for --engine mpi (default: the installed one)", false,
        false},
-      {'\0', "timeout", "S", &options->timeout_s, "seconds after which a size that does not end ends the run", false},
+      {'\0', "mpi-plugin-source", "", &options->prints_plugin_source,
+       "print the source of a plug-in for another MPI and exit", false},
+      {'\0', "nccl", "FILE", &options->nccl, "libnccl.so.2 of --engine nccl (default: installed one)", false, false},
+      {'\0', "timeout", "S", &options->timeout_s, "time limit of a size, in seconds", false},
       {'v', "osu-version", "", &options->shows_version, "print the version of OSU's lines and exit", false},
-      {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
-       true},
-      {'\0', "as-rank", "", &options->is_rank, "be a rank", false, false, false, 1, true},
+      {'\0', "doctor-root", "RECORDING", &options->doctor_root, "run gdrkit doctor for the GPUs in use", false, false,
+       false, 1, true},
+      {'\0', "as-rank", "", &options->is_rank, "run as a rank", false, false, false, 1, true},
   };
   report::add_document_options(&line, options);
-  line.operands = {&options->words,
-                   "TEST [D|H|M D|H|M]",
-                   "what to measure, and where the buffers of both ranks are (of collectives: one word)",
-                   {}};
+  line.operands = {
+      &options->words, "TEST [D|H|M D|H|M]", "test and places of both ranks' buffers (collectives: one)", {}};
   for (const OsuTest& test : all_osu_tests()) line.operands.words.emplace_back(test.name);
   line.refused = refused_options();
   return line;
@@ -215,7 +213,7 @@ Plan plan_of(const Options& options) {
   if (options.words.empty()) {
     std::string list;
     for (const OsuTest& test : all_osu_tests()) list += (list.empty() ? "" : ", ") + std::string(test.name);
-    refuse("name a test: " + list + "\nTry: gdrkit osu --help");
+    refuse("the test is missing; use one of " + list + "\nTry: gdrkit osu --help");
   }
   Plan plan;
   plan.test = &find_test(options.words.front());
@@ -224,11 +222,11 @@ Plan plan_of(const Options& options) {
   plan.sizes = sizes_in(options, *plan.test);
   plan.percentiles = percentiles_in(options.percentiles);
   plan.window = options.window;
-  if (!plan.percentiles.empty() && plan.test->value != Value::latency) refuse("-z: percentiles are of latencies");
+  if (!plan.percentiles.empty() && plan.test->value != Value::latency) refuse("-z applies only to tests of latencies");
   if (options.buffers == "multiple" && !plan.test->has_message_window()) {
-    refuse("-b multiple is for bw, bibw and mbw_mr, which have windows of messages");
+    refuse("-b multiple applies only to bw, bibw and mbw_mr, which have windows of messages");
   }
-  if (options.is_full && !plan.test->is_of_all_ranks()) refuse("-f: only collectives have more columns");
+  if (options.is_full && !plan.test->is_of_all_ranks()) refuse("-f applies only to collectives");
   return plan;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Options: those of OSU's micro-benchmarks, and ours.
+// Options: those of OSU's micro-benchmarks, and our additions.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Options : report::DocumentOptions {
   std::vector<std::string> words;  ///< TEST [PLACE PLACE]
   std::string sizes;               ///< "[MIN:]MAX"
   int iterations = 0;              ///< 0: OSU's default for the test and size
-  int warmup = -1;                 ///< -1: the same
+  int warmup = -1;                 ///< -1: OSU's default
   int window = 64;
   bool validates = false;
   int check_warmup = 5;            ///< iterations before the check of a size
@@ -28,7 +28,7 @@ struct Options : report::DocumentOptions {
   std::string accelerator;         ///< "": not given
   std::string type = "mpi_char";
   std::string percentiles;  ///< "50,99"
-  std::string engine;       ///< "": the first that has the test
+  std::string engine;       ///< "": the first that supports the test
   std::string mpi_plugin;
   std::string nccl;
   bool is_full = false;
@@ -39,11 +39,11 @@ struct Options : report::DocumentOptions {
   bool is_rank = false;  ///< started by this program
 };
 
-/// What the words and options say, checked.
+/// The words and options, validated.
 struct Plan {
   const OsuTest* test = nullptr;
   const engines::MessageEngineKind* engine = nullptr;
-  std::string places;  ///< "DH": of the first rank of a pair, and of the second; of all ranks twice the same
+  std::string places;  ///< "DH": of the first and second rank of a pair; for all ranks twice the same
   std::vector<std::size_t> sizes;
   std::vector<int> percentiles;
   int window = 64;

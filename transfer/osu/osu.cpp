@@ -37,11 +37,11 @@ class Run {
     }
     if (processes.is_first()) cli::print_note(processes.session().choice(), options.is_document_on_stdout());
     part_.place = plan.places[part_.is_first ? 0 : 1];
-    ask_about_gpus();
+    run_doctor();
     leave_out_large_sizes();
     const std::size_t part_bytes = std::max(sizes_.back() * buffers(), least_buffer_bytes);
     watchdog_.begin(std::string("start of ") + plan.engine->name);
-    // A byte more, which nothing may change.
+    // One byte more than the size, which must not change.
     engine_ = plan.engine->make({&processes, plan.test->is_one_sided(), part_.place,
                                  part_bytes * plan.test->source_parts(ranks) + 1,
                                  part_bytes * plan.test->target_parts(ranks) + 1, mpi, options.nccl});
@@ -77,7 +77,7 @@ class Run {
   }
 
  private:
-  /// Of the messages of a window.
+  /// Number of buffers for the messages of a window.
   [[nodiscard]] std::size_t buffers() const {
     return options_.buffers == "multiple" ? static_cast<std::size_t>(plan_.window) : 1;
   }
@@ -109,19 +109,19 @@ class Run {
     }
     if (needed == nullptr) return;
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit osu: %s needs %s, not %d: gdrkit run -n 2 -- gdrkit osu ...",
+                       cli::format("gdrkit osu: %s requires %s, not %d; use gdrkit run -n 2 -- gdrkit osu ...",
                                    plan_.test->name, needed, ranks));
   }
 
-  /// Collective. Where no GPU takes part, there is nothing to ask.
-  void ask_about_gpus() {
+  /// Collective. Without GPUs the doctor is not run.
+  void run_doctor() {
     const bool is_of_test = options_.doctor_root != "/";
     const bool has_gpu = plan_.places != "HH" && !processes_.session().choice().is_emulated;
     if (!has_gpu && !is_of_test) return;
     std::vector<std::string> own;
     if (part_.place != 'H') own.emplace_back(processes_.session().device().identity().pci_bus_id);
-    watchdog_.begin("questions to gdrkit doctor");
-    report_.doctor = report::ask_doctor(processes_, own, plan_.engine->name, options_.doctor_root);
+    watchdog_.begin("results of gdrkit doctor");
+    report_.doctor = report::run_doctor_advice(processes_, own, plan_.engine->name, options_.doctor_root);
     watchdog_.end();
   }
 
@@ -166,7 +166,7 @@ class Run {
     return row;
   }
 
-  /// Of several pairs the average, as all have worked at once; of tests of all ranks, that of all.
+  /// For several pairs the average, as all work at the same time; for tests of all ranks the value of all.
   [[nodiscard]] double averaged(double seconds) {
     if (pairs_ == 1) return seconds;
     const std::vector<double> all = processes_.gather(seconds);
@@ -195,7 +195,7 @@ class Run {
     row->largest = *std::max_element(all.begin(), all.end());
   }
 
-  /// Of the first rank; of tests of all ranks, of the rank where it is largest.
+  /// Of the first rank; for tests of all ranks, of the rank with the largest value.
   void fill_percentiles(const Work& work, Measured& measured, OsuRow* row) {
     std::sort(measured.each_seconds.begin(), measured.each_seconds.end());
     for (const int percentile : plan_.percentiles) {

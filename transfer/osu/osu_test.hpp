@@ -12,16 +12,16 @@
 namespace gdrkit::transfer::osu {
 
 enum class Loop : std::uint8_t {
-  ping_pong,   ///< a message there and one back
-  stream,      ///< windows of messages, each answered by a short one
-  exchange,    ///< windows of messages both ways at once
+  ping_pong,   ///< a message and its reply
+  stream,      ///< windows of messages, each followed by a short reply
+  exchange,    ///< windows of messages in both directions at once
   put_each,    ///< a put and its completion
   put_window,  ///< a window of puts and their completion
   put_both,    ///< the same from both ranks
   get_each,
   get_window,
   fetch_each,  ///< fetch_and_add of 8 bytes
-  all_reduce,  ///< sums of bytes; of this and the following, all ranks do one
+  all_reduce,  ///< sums of bytes; this and the following run on all ranks
   all_to_all,
   broadcast,  ///< from the source of rank 0 to the targets of the others
   all_gather,
@@ -53,7 +53,7 @@ struct OsuTest {
   }
   [[nodiscard]] bool is_of_all_ranks() const noexcept { return ranks == Ranks::any; }
   [[nodiscard]] bool has_sizes() const noexcept { return loop != Loop::barrier; }
-  /// Of tests of all ranks but the barrier.
+  /// For tests of all ranks except the barrier.
   [[nodiscard]] engines::CollectiveKind collective() const noexcept {
     switch (loop) {
       case Loop::all_to_all: return engines::CollectiveKind::alltoall;
@@ -65,11 +65,11 @@ struct OsuTest {
       default: return engines::CollectiveKind::all_reduce;
     }
   }
-  /// Latency there and back is two.
+  /// Two for latencies there and back.
   [[nodiscard]] int messages_per_iteration() const noexcept { return loop == Loop::ping_pong ? 2 : 1; }
   [[nodiscard]] bool has_window() const noexcept { return value != Value::latency; }
   [[nodiscard]] bool is_both_ways() const noexcept { return loop == Loop::exchange || loop == Loop::put_both; }
-  /// How many times a row's size a rank sends and receives.
+  /// The number of parts of a row's size that a rank sends or receives.
   [[nodiscard]] std::size_t source_parts(int n_ranks) const noexcept {
     return loop == Loop::all_to_all || loop == Loop::scatter ? static_cast<std::size_t>(n_ranks) : 1;
   }

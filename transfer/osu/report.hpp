@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Report: what one run measured besides, and its document.
+// Report: the results and conditions of one run, and its document.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ struct Report : report::RunReport {
   std::vector<OsuRow> rows;
 };
 
-/// Of the rows, which are there by then.
+/// Requires complete rows.
 [[nodiscard]] measure::Series series_of(const Report& report);
-/// Nothing when the option was not given.
+/// Does nothing if the option was not given.
 void write_report_json(const cli::DocumentOption& option, const Report& report);
 
 }  // namespace gdrkit::transfer::osu

@@ -12,17 +12,17 @@ namespace gdrkit::transfer::osu {
 namespace {
 
 constexpr std::uint8_t untouched = 0xee;
-constexpr unsigned largest_byte = 0xe0;  ///< below `untouched`, so that a byte that did not come is wrong
+constexpr unsigned largest_byte = 0xe0;  ///< below `untouched`, so that a missing byte counts as wrong
 
-/// What rank `rank` of `n_ranks` has at `at` of what it sends. Sums of all ranks stay below `untouched` too, of up to
-/// 112 ranks.
+/// The byte at `at` in the data that rank `rank` of `n_ranks` sends. Sums over up to 112 ranks stay below `untouched`
+/// too.
 std::uint8_t sent_byte(const OsuTest& test, int rank, int n_ranks, std::size_t at) {
   const bool is_summed = test.loop == Loop::all_reduce || test.loop == Loop::reduce;
   const unsigned limit = is_summed ? std::max(2U, largest_byte / static_cast<unsigned>(n_ranks)) : largest_byte;
   return static_cast<std::uint8_t>((at * 7 + (at >> 8) + static_cast<std::size_t>(rank) * 99 + 1) % limit);
 }
 
-/// What must be at `at` of what `part` received.
+/// The expected byte at `at` of the data that `part` received.
 std::uint8_t received_byte(const Part& part, const Work& work, std::size_t at) {
   const auto own = static_cast<std::size_t>(part.rank);
   const auto sent = [&](std::size_t rank, std::size_t there) {
@@ -52,7 +52,7 @@ bool receives(const Part& part, const OsuTest& test) {
   return !part.is_first || test.is_both_ways() || test.loop == Loop::ping_pong;
 }
 
-/// The buffers of this rank, wherever they are.
+/// The buffers of this rank, in host or GPU memory.
 class Buffers {
  public:
   Buffers(const Part& part, platform::Device& device) : is_host_(part.place == 'H'), device_(device) {}
@@ -85,7 +85,7 @@ class Buffers {
 std::uint64_t count_wrong_bytes(const Part& part, Work work, platform::Device& device) {
   const OsuTest& test = *work.test;
   if (test.loop == Loop::fetch_each || test.loop == Loop::barrier) return 0;
-  // A get fills the origin's source; everything else fills a target.
+  // A get fills the origin's source; all other operations fill a target.
   const bool is_get = test.loop == Loop::get_each || test.loop == Loop::get_window;
   const std::uint64_t from = is_get ? part.engine->target() : part.engine->source();
   const std::uint64_t to = is_get ? part.engine->source() : part.engine->target();

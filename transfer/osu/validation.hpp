@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Validation: whether the bytes that were sent are those that came.
+// Validation: compares the received bytes with the sent ones.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace gdrkit::transfer::osu {
 
-/// Collective. One iteration with new bytes; how many of this rank's bytes are not what they must be, counting one
-/// behind the end that must have stayed. Throws Failure.
+/// Collective. Runs one iteration with new bytes, and returns the number of wrong bytes on this rank, including one
+/// past the end that must not change. Throws Failure.
 [[nodiscard]] std::uint64_t count_wrong_bytes(const Part& part, Work work, platform::Device& device);
 
 }  // namespace gdrkit::transfer::osu

@@ -15,7 +15,7 @@ namespace {
 
 using namespace platform;
 
-/// perftest's receives are as large as its record of an address; longer messages of ours go in parts.
+/// perftest's receives have the size of its address record. Longer messages between gdrkit's ends are split.
 constexpr std::size_t cm_part_bytes = 56;
 constexpr std::uint64_t cm_receives = 4;
 constexpr std::uint64_t cm_send_id = cm_receives;
@@ -30,7 +30,7 @@ std::unique_ptr<Wire> CmWire::open(const Endpoint& endpoint, ConnectionManager* 
   wire->make_pair();
   const auto modify = [&wire, &endpoint](platform::VerbsPairState* state, int mask, const char* name) {
     endpoint.modify(wire->pair_.get(), state, mask, "the exchange", name);
-    // Before the other end can send.
+    // Posted before the other end can send.
     for (std::uint64_t slot = 0; state->state == verbs_state_init && slot < cm_receives; ++slot)
       wire->post_receive(slot);
   };
@@ -86,7 +86,7 @@ void CmWire::poll(const std::string& step) {
     if (++polls_ % polls_between_looks != 0) return;
     ::sched_yield();
     if (!manager_.has_ended()) return;
-    // What was sent before the end has completed before it.
+    // Sends posted before the end have completed before it.
     if (endpoint_.context()->poll(queue_.get(), 1, &completion) <= 0) lost(step, "has ended the connection");
   }
   if (completion.status != 0) {
@@ -150,7 +150,7 @@ void CmWire::receive(void* bytes, std::size_t size_bytes, const std::string& ste
 }
 
 bool CmWire::has_message(const std::string& step) {
-  polls_ += polls_between_looks - 1 - polls_ % polls_between_looks;  // look at the connection too
+  polls_ += polls_between_looks - 1 - polls_ % polls_between_looks;  // also check the connection
   if (arrived_.empty()) poll(step);
   return !arrived_.empty();
 }

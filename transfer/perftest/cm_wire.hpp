@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CmWire: the exchange by sends over a queue pair of its own that rdma_cm connects, as perftest's -z and -R have it.
+// CmWire: the exchange by sends over a separate queue pair that rdma_cm connects, as with perftest's -z and -R.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace gdrkit::transfer::perftest {
 
 class CmWire : public Wire {
  public:
-  /// A server waits for its client without a limit. `manager` and `endpoint` outlive it.
+  /// A server waits for its client without a limit. `manager` and `endpoint` must outlive it.
   [[nodiscard]] static std::unique_ptr<Wire> open(const Endpoint& endpoint, ConnectionManager* manager, bool is_client,
                                                   std::chrono::seconds limit);
 
@@ -28,12 +28,12 @@ class CmWire : public Wire {
   CmWire(const Endpoint& endpoint, ConnectionManager* manager, bool is_client, std::chrono::seconds limit);
   void make_pair();
   void post_receive(std::uint64_t slot);
-  /// Takes what has completed. Throws Failure when a request failed or the connection has ended.
+  /// Takes completions. Throws Failure if a request failed or the connection has ended.
   void poll(const std::string& step);
 
   const Endpoint& endpoint_;
   ConnectionManager& manager_;
-  std::vector<std::uint8_t> slots_;  ///< of receives, and one behind them to send from
+  std::vector<std::uint8_t> slots_;  ///< of receives, followed by one to send from
   Held<platform::VerbsRegion> region_;
   Held<platform::VerbsCompletionQueue> queue_;
   Held<platform::VerbsQueuePair> pair_;

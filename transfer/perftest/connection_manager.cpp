@@ -20,7 +20,7 @@ namespace {
 using namespace platform;
 
 constexpr int resolve_limit_ms = 2000;
-constexpr std::uint8_t most_cm_retries = 7;  // of RNR retries it means without end
+constexpr std::uint8_t most_cm_retries = 7;  // as a number of RNR retries: infinite
 constexpr std::uint8_t cm_rnr_timer = 12;    // 0.64 ms; rdma_cm would set 655 ms
 constexpr auto time_between_requests = std::chrono::milliseconds(100);
 /// A server of perftest listens again for each group of queue pairs.
@@ -40,7 +40,7 @@ struct CmAddress {
   [[nodiscard]] sockaddr* get() noexcept { return reinterpret_cast<sockaddr*>(&bytes); }
 };
 
-/// In both families the port stands behind the family, and the address that stands for all is zero.
+/// In both families the port follows the family, and zero is the wildcard address.
 CmAddress any_address(sa_family_t family, int port) {
   CmAddress address;
   sockaddr_in any{};
@@ -97,13 +97,13 @@ platform::CmId* ConnectionManager::make_id() {
   return id;
 }
 
-/// A listener's is that of the connections it accepts.
+/// Connections inherit it from the listener that accepts them.
 void ConnectionManager::set_type_of_service(platform::CmId* id) {
   if (plan_.options->type_of_service < 0) return;
   auto value = static_cast<std::uint8_t>(plan_.options->type_of_service);
   errno = 0;
   if (calls_->set_option(id, cm_option_id, cm_option_type_of_service, &value, sizeof value) != 0) {
-    fail_cm("rdma_set_option", errno, "leave -T out");
+    fail_cm("rdma_set_option", errno, "omit -T");
   }
 }
 
@@ -111,7 +111,7 @@ void ConnectionManager::listen() {
   platform::CmId* const listener = make_id();
   set_type_of_service(listener);
   const ExchangeRoute route = plan_.options->route();
-  // That of IPv6 takes clients of both families.
+  // An IPv6 listener accepts clients of both families.
   CmAddress six = route.source.empty() ? any_address(AF_INET6, plan_.tcp_port)
                                        : address_of(route.source, plan_.tcp_port, route.is_ipv6_only);
   CmAddress four = any_address(AF_INET, plan_.tcp_port);
@@ -130,7 +130,7 @@ ConnectionManager::Event ConnectionManager::next_event(Deadline until) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
     pollfd waiting{opened_.channel->descriptor, POLLIN, 0};
-    // A server waits for people: its deadline may be further away than a poll can wait.
+    // A server may wait without a limit. The deadline may be further away than poll() supports.
     const int wait_ms = static_cast<int>(std::clamp<long long>(left, 0, 1000));
     const int ready = ::poll(&waiting, 1, wait_ms);
     if (ready > 0) break;
@@ -139,7 +139,7 @@ ConnectionManager::Event ConnectionManager::next_event(Deadline until) {
   platform::CmEvent* event = nullptr;
   errno = 0;
   if (calls_->get_event(opened_.channel, &event) != 0) fail_cm("rdma_get_cm_event", errno);
-  if (event->kind == cm_connect_request) opened_.ids.push_back(event->id);  // a new one, whatever becomes of it
+  if (event->kind == cm_connect_request) opened_.ids.push_back(event->id);  // a new one, also if the event is ignored
   return {event, {calls_}};
 }
 
@@ -157,8 +157,8 @@ ConnectionManager::Event ConnectionManager::await(Deadline until, const char* st
   }
   if (event == nullptr) {
     throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit perftest: rdma_cm: nothing came from %s at: %s; see the error "
-                                   "message of that end, or set --timeout",
+                       cli::format("gdrkit perftest: rdma_cm: received nothing from %s at: %s; see the error message "
+                                   "of that end, or set --timeout",
                                    plan_.is_server ? "a client" : cli::printable(plan_.host).c_str(), step));
   }
   if (!is_end(event)) return event;
@@ -171,7 +171,8 @@ ConnectionManager::Event ConnectionManager::await(Deadline until, const char* st
 
 void ConnectionManager::expect(int kind, Deadline until, const char* step) {
   Event event = await(until, step);
-  // The client goes on when it has sent what establishes a connection here, and its next request may be faster.
+  // The client continues after sending the message that establishes a connection here, so its next request may arrive
+  // earlier.
   std::deque<Event> requests;
   while (kind == cm_established && event->kind == cm_connect_request) {
     requests.push_back(std::move(event));
@@ -179,12 +180,11 @@ void ConnectionManager::expect(int kind, Deadline until, const char* step) {
   }
   std::move(requests.rbegin(), requests.rend(), std::front_inserter(kept_));
   if (event->kind == kind) return;
-  throw cli::Failure(
-      cli::ExitCode::failed,
-      cli::format("gdrkit perftest: rdma_cm%s: %s (status %d) at: %s; -R and -z need the IP address of an RDMA "
-                  "device at both ends, and a server that runs with the same option and -p",
-                  plan_.is_server ? "" : (" to " + cli::printable(plan_.host)).c_str(), calls_->event_text(event->kind),
-                  event->status, step));
+  throw cli::Failure(cli::ExitCode::failed,
+                     cli::format("gdrkit perftest: rdma_cm%s: %s (status %d) at: %s; -R and -z require the IP address "
+                                 "of an RDMA device at both ends, and a server with the same option and -p",
+                                 plan_.is_server ? "" : (" to " + cli::printable(plan_.host)).c_str(),
+                                 calls_->event_text(event->kind), event->status, step));
 }
 
 void ConnectionManager::check_device(const platform::CmId& id) const {
@@ -192,13 +192,13 @@ void ConnectionManager::check_device(const platform::CmId& id) const {
   const std::string name =
       endpoint_.verbs().control->get_device_name(static_cast<VerbsDeviceHandle*>(id.verbs->device));
   if (name == endpoint_.device()) return;
-  throw cli::Failure(cli::ExitCode::usage,
-                     cli::format("gdrkit perftest: rdma_cm leads to device %s and the test uses %s: give -d %s, "
-                                 "or an address of %s",
-                                 name.c_str(), endpoint_.device().c_str(), name.c_str(), endpoint_.device().c_str()));
+  throw cli::Failure(
+      cli::ExitCode::usage,
+      cli::format("gdrkit perftest: rdma_cm leads to device %s, but the test uses %s; use -d %s, or an address of %s",
+                  name.c_str(), endpoint_.device().c_str(), name.c_str(), endpoint_.device().c_str()));
 }
 
-/// What rdma_cm leaves open is as in a connection without it: `reads` both ways, retries, access.
+/// Sets the attributes that rdma_cm leaves open as without rdma_cm: `reads` in both directions, retries, access.
 void ConnectionManager::enter(platform::CmId* id, const CmPair& pair, int state, int reads, const char* name) {
   platform::VerbsPairState wanted;
   wanted.state = state;
@@ -296,11 +296,10 @@ void ConnectionManager::connect(const CmPair& pair, std::chrono::seconds limit, 
   const auto last_try = std::min(until, now + time_for_listener);
   while (!request(pair, until, step)) {
     if (std::chrono::steady_clock::now() > last_try) {
-      throw cli::Failure(
-          cli::ExitCode::failed,
-          cli::format("gdrkit perftest: cannot connect to %s by rdma_cm, port %d: nobody listens; start the "
-                      "server there first, with the same -p and -R or -z",
-                      cli::printable(plan_.host).c_str(), plan_.tcp_port));
+      throw cli::Failure(cli::ExitCode::failed,
+                         cli::format("gdrkit perftest: cannot connect to %s by rdma_cm, port %d: no server is "
+                                     "listening; start the server there first, with the same -p and -R or -z",
+                                     cli::printable(plan_.host).c_str(), plan_.tcp_port));
     }
     (void)calls_->destroy_id(opened_.ids.back());
     opened_.ids.pop_back();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ConnectionManager: rdma_cm, which connects queue pairs by IP address. The queue pairs stay ours: rdma_cm says what
-// brings them into their states, so that they need no device that librdmacm has opened.
+// ConnectionManager: connects queue pairs by IP address through rdma_cm. rdma_cm only returns the attributes for their
+// state changes, so the queue pairs do not require a device opened by librdmacm.
 #pragma once
 
 #include <chrono>
@@ -17,27 +17,28 @@
 
 namespace gdrkit::transfer::perftest {
 
-/// A queue pair that is to be connected.
+/// A queue pair to be connected.
 struct CmPair {
   std::uint32_t number = 0;
-  int reads = 0;  ///< outstanding, either way
+  int reads = 0;  ///< outstanding, in each direction
   std::function<void(platform::VerbsPairState*, int mask, const char* state)> modify;
 };
 
 class ConnectionManager {
  public:
-  /// A server listens from here on. Throws Failure: cannot_run where librdmacm or Linux's part of it is missing.
+  /// A server starts to listen. Throws Failure: cannot_run if librdmacm or Linux's part of it is missing.
   ConnectionManager(const Endpoint& endpoint, const Plan& plan);
   ConnectionManager(const ConnectionManager&) = delete;
   ConnectionManager& operator=(const ConnectionManager&) = delete;
 
-  /// A client connects it, a server accepts the next request. `limit`: zero for none. Throws Failure with the step.
+  /// A client connects the pair, a server accepts the next request. `limit`: zero for none. Throws Failure with the
+  /// step.
   void connect(const CmPair& pair, std::chrono::seconds limit, const char* step);
   /// After connect(); the address of the other end.
   [[nodiscard]] std::string peer() const;
-  /// Whether the other end has ended a connection; does not wait.
+  /// Whether the other end has ended a connection. Does not wait.
   [[nodiscard]] bool has_ended();
-  /// Ends the connections of a server; a client waits for that, `most` at most, so that nothing under way is lost.
+  /// Ends the connections of a server. A client waits for that, at most for `most`, so that no data in flight is lost.
   void end(std::chrono::milliseconds most) noexcept;
 
  private:
@@ -60,14 +61,14 @@ class ConnectionManager {
   platform::CmId* make_id();
   void listen();
   void set_type_of_service(platform::CmId* id);
-  /// nullptr where none has come in time.
+  /// nullptr if none has arrived in time.
   [[nodiscard]] Event next_event(Deadline until);
   [[nodiscard]] bool is_end(const Event& event) const noexcept;
-  /// The next event that is no end of a connection. Throws Failure when there is none in time.
+  /// The next event other than the end of a connection. Throws Failure if none arrives in time.
   [[nodiscard]] Event await(Deadline until, const char* step);
   void expect(int kind, Deadline until, const char* step);
   void accept(const CmPair& pair, Deadline until, const char* step);
-  /// False: the server does not listen (yet).
+  /// Returns false if the server does not listen (yet).
   [[nodiscard]] bool request(const CmPair& pair, Deadline until, const char* step);
   void check_device(const platform::CmId& id) const;
   void enter(platform::CmId* id, const CmPair& pair, int state, int reads, const char* name);
@@ -79,7 +80,7 @@ class ConnectionManager {
   Opened opened_;
   platform::CmId* connected_ = nullptr;
   bool has_ended_ = false;
-  std::deque<Event> kept_;  ///< came while something else was waited for; acknowledged before their ids go
+  std::deque<Event> kept_;  ///< arrived during a wait for another event; acknowledged before their ids are destroyed
 };
 
 }  // namespace gdrkit::transfer::perftest

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The part of Traffic that compares what came with what was sent.
+// The part of Traffic that compares the received data with the sent data.
 #include <algorithm>
 
 #include "transfer/perftest/traffic.hpp"
@@ -11,14 +11,14 @@ namespace {
 constexpr std::uint8_t untouched = 0xee;
 constexpr std::size_t grh_bytes = 40;  // in front of a datagram
 
-/// Never `untouched`, so that a byte that did not come is wrong.
+/// Never `untouched`, so that a missing byte counts as wrong.
 std::uint8_t byte_at(std::size_t at, std::size_t pair, bool of_server) {
   return static_cast<std::uint8_t>((at * 7 + (at >> 8) + pair * 13 + (of_server ? 100 : 1)) % 0xe0);
 }
 
 }  // namespace
 
-/// Every word that the other end added to began as zero.
+/// Every word that the other end added to was initially zero.
 std::uint64_t Traffic::count_wrong_words() {
   std::uint64_t wrong = 0;
   for (std::size_t pair = 0; pair < rails_.size(); ++pair) {
@@ -35,7 +35,7 @@ void Traffic::send_patterns(std::size_t size_bytes) {
   for (std::size_t pair = 0; pair < rails_.size(); ++pair) {
     if (plan_.receives()) top_up(pair);
   }
-  meet("check of the data");
+  synchronize("check of the data");
   const bool sends = plan_.sends() || plan_.test->is_ping_pong();
   for (std::size_t pair = 0; sends && pair < rails_.size(); ++pair) post(pair, true);
   for (bool is_done = false; !is_done;) {
@@ -46,12 +46,13 @@ void Traffic::send_patterns(std::size_t size_bytes) {
     }
     if (!is_done) (void)take(nullptr);
   }
-  meet("check of the data");
+  synchronize("check of the data");
 }
 
 std::uint64_t Traffic::count_wrong(std::size_t size_bytes) {
   if (plan_.test->verb == Verb::atomic) return count_wrong_words();
-  // A read fills the reader's sending slot from the other end's receiving slot; everything else goes the other way.
+  // A read fills the reader's sending slot from the other end's receiving slot. Other operations transfer in the
+  // opposite direction.
   const bool is_read = plan_.test->verb == Verb::read;
   const bool both = plan_.options->is_bidirectional || plan_.test->is_ping_pong();
   const bool gives = both || plan_.is_server == is_read;

@@ -16,11 +16,11 @@ namespace {
 
 using namespace platform;
 
-constexpr int most_inline_bytes = 220;  // perftest's, of latencies
+constexpr int most_inline_bytes = 220;  // perftest's limit for latencies
 constexpr std::uint32_t psn_mask = 0xffffff;
-/// Any value will do that both ends use; perftest's own.
+/// Any value works if both ends use it; this is perftest's.
 constexpr std::uint32_t datagram_key = 0x11111111;
-constexpr std::uint8_t retries = 7;     // the most; of RNR retries it means without end
+constexpr std::uint8_t retries = 7;     // the maximum; as a number of RNR retries: infinite
 constexpr std::uint8_t rnr_timer = 12;  // 0.64 ms
 constexpr std::uint8_t hop_limit = 64;
 
@@ -44,7 +44,7 @@ bool is_ipv4(const platform::VerbsGid& gid) {
   return std::all_of(gid.bytes, gid.bytes + 10, [](std::uint8_t byte) { return byte == 0; }) && gid.bytes[10] == 0xff &&
          gid.bytes[11] == 0xff;
 }
-/// RoCE v2 passes routers; version 1 does not. Where Linux does not say, version 2.
+/// Routers forward RoCE v2 but not version 1. Returns version 2 if Linux does not report the type.
 bool is_roce_v1(const std::string& device, int port, int index) {
   std::ifstream file("/sys/class/infiniband/" + device + "/ports/" + std::to_string(port) + "/gid_attrs/types/" +
                      std::to_string(index));
@@ -88,9 +88,9 @@ void Endpoint::open_device() {
   errno = 0;
   VerbsDeviceHandle** const list = verbs_.control->get_device_list(&count);
   if (list == nullptr && errno == ENOSYS) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        "gdrkit perftest: this Linux has no RDMA: load ib_uverbs; gdrkit doctor --only rdma says what is missing");
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       "gdrkit perftest: this Linux has no RDMA: load ib_uverbs; see gdrkit doctor --only rdma for "
+                       "missing components");
   }
   if (list == nullptr) fail_call("ibv_get_device_list", errno);
   const std::unique_ptr<VerbsDeviceHandle*, void (*)(VerbsDeviceHandle**)> held(list, verbs_.control->free_device_list);
@@ -106,16 +106,16 @@ void Endpoint::open_device() {
   if (names.empty()) {
     throw cli::Failure(
         cli::ExitCode::cannot_run,
-        "gdrkit perftest: this machine shows no RDMA device; gdrkit doctor --only rdma says what is missing");
+        "gdrkit perftest: this machine shows no RDMA device; see gdrkit doctor --only rdma for missing components");
   }
   if (found == nullptr) {
-    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: there is no RDMA device " +
-                                                      cli::printable(plan_.device) + "; there are: " + list_of(names));
+    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: unknown RDMA device " +
+                                                      cli::printable(plan_.device) + "; use one of " + list_of(names));
   }
   errno = 0;
   context_ = {verbs_.control->open_device(found), {verbs_.control->close_device}};
   if (context_ == nullptr)
-    fail_call("ibv_open_device of " + device_, errno, "check the rights of /dev/infiniband/uverbs*");
+    fail_call("ibv_open_device of " + device_, errno, "check the permissions of /dev/infiniband/uverbs*");
 }
 
 void Endpoint::query() {
@@ -125,8 +125,9 @@ void Endpoint::query() {
   }
   const auto number = static_cast<std::uint8_t>(options.ib_port);
   if (options.ib_port > limits_.port_count) {
-    throw cli::Failure(cli::ExitCode::cannot_run, cli::format("gdrkit perftest: %s has no port %d, but %d",
-                                                              device_.c_str(), options.ib_port, limits_.port_count));
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       cli::format("gdrkit perftest: %s does not have port %d; its ports are 1 to %d", device_.c_str(),
+                                   options.ib_port, limits_.port_count));
   }
   if (const int error = verbs_.data->query_port(context_.get(), number, &port_); error != 0) {
     fail_call(cli::format("ibv_query_port of %s, port %d", device_.c_str(), number), error);
@@ -141,7 +142,7 @@ void Endpoint::query() {
   if (gid_index_ >= 0) {
     errno = 0;
     if (verbs_.data->query_gid(context_.get(), number, gid_index_, &gid_) != 0) {
-      fail_call(cli::format("GID %d of %s", gid_index_, device_.c_str()), errno, "-x chooses another");
+      fail_call(cli::format("GID %d of %s", gid_index_, device_.c_str()), errno, "choose another by -x");
     }
   }
   check_global_route();
@@ -149,15 +150,17 @@ void Endpoint::query() {
   const int most = std::min({limits_.max_reads_in, limits_.max_reads_out, 255});
   reads_ = options.reads != 0 ? options.reads : most;
   if (plan_.test->is_fetching() && reads_ > most) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit perftest: -o %d: %s takes at most %d", reads_, device_.c_str(), most));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("gdrkit perftest: -o %d is out of range: %s supports at most %d", reads_, device_.c_str(), most));
   }
   if (plan_.test->verb == Verb::atomic && limits_.atomics == 0) {
-    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: " + device_ + " has no atomics");
+    throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: " + device_ + " does not support atomics");
   }
   if (plan_.send_depth > limits_.max_work_requests) {
-    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit perftest: -t %d: %s takes at most %d",
-                                                         plan_.send_depth, device_.c_str(), limits_.max_work_requests));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit perftest: -t %d is out of range: %s supports at most %d", plan_.send_depth,
+                                   device_.c_str(), limits_.max_work_requests));
   }
 }
 
@@ -165,11 +168,10 @@ void Endpoint::query() {
 void Endpoint::check_global_route() const {
   const Options& options = *plan_.options;
   if (options.needs_ipv6_gid && (gid_index_ < 0 || is_ipv4(gid_) || is_zero(gid_))) {
-    throw cli::Failure(
-        cli::ExitCode::cannot_run,
-        cli::format("gdrkit perftest: --ipv6: port %d of %s has no GID of an IPv6 address%s; add an IPv6 address to "
-                    "its interface, or leave --ipv6 out",
-                    options.ib_port, device_.c_str(), options.gid_index >= 0 ? " at -x" : ""));
+    throw cli::Failure(cli::ExitCode::cannot_run,
+                       cli::format("gdrkit perftest: --ipv6: port %d of %s has no GID of an IPv6 address%s; add an "
+                                   "IPv6 address to its interface, or omit --ipv6",
+                                   options.ib_port, device_.c_str(), options.gid_index >= 0 ? " at -x" : ""));
   }
   if (gid_index_ < 0 && (options.traffic_class >= 0 || !options.flow_labels.empty())) {
     throw cli::Failure(cli::ExitCode::usage,
@@ -218,12 +220,12 @@ void Endpoint::make_pairs(int inline_bytes) {
   int wanted = inline_bytes >= 0 ? inline_bytes : most_inline_bytes;
   for (int pair = 0; pair < plan_.options->pairs; ++pair) {
     if (!make_pair(wanted)) {
-      // Only what nobody asked for may be left out.
+      // Only a default may be reduced, not an explicit option.
       if (inline_bytes < 0 && pair == 0) wanted = 0;
       if (inline_bytes >= 0 || pair > 0 || !make_pair(wanted)) {
         fail_call(cli::format("ibv_create_qp of queue pair %d on %s (%d sends, %d bytes inline)", pair, device_.c_str(),
                               plan_.send_depth, wanted),
-                  errno, "make -q, -t, -r or -I smaller");
+                  errno, "use a smaller -q, -t, -r or -I");
       }
     }
     psns_.push_back(random() & psn_mask);
@@ -304,7 +306,7 @@ void Endpoint::connect(int pair, const PairAddress& remote) {
   if (is_reliable) {
     state.timeout = static_cast<std::uint8_t>(plan_.options->qp_timeout);
     state.retries = state.rnr_retries = retries;
-    // Not more than the target takes.
+    // At most what the target accepts.
     state.max_reads_out = static_cast<std::uint8_t>(
         std::max<std::uint32_t>(1, std::min<std::uint32_t>(address(pair).reads, remote.reads)));
     mask |= verbs_set_timeout | verbs_set_retries | verbs_set_rnr_retries | verbs_set_max_reads_out;

@@ -14,18 +14,18 @@
 
 namespace gdrkit::transfer::perftest {
 
-/// libibverbs, or what plays it.
+/// libibverbs, or a substitute.
 struct Verbs {
   const platform::VerbsCalls* control = nullptr;
   const platform::VerbsDataCalls* data = nullptr;
 };
-/// Throws Failure(cannot_run) that names the package.
+/// Throws Failure(cannot_run) with the package to install.
 [[nodiscard]] Verbs load_verbs();
 
 /// A failed call of libibverbs as error message: "gdrkit perftest: what: cause; remedy".
 [[noreturn]] void fail_call(const std::string& what, int error, const std::string& remedy = "");
 
-/// Gives an object of libibverbs back.
+/// Releases an object of libibverbs.
 template <class T>
 struct Release {
   int (*call)(T*) = nullptr;
@@ -36,7 +36,7 @@ using Held = std::unique_ptr<T, Release<T>>;
 
 class Endpoint {
  public:
-  /// Throws Failure: cannot_run where there is no such device.
+  /// Throws Failure: cannot_run if the device does not exist.
   Endpoint(const Verbs& verbs, const Plan& plan);
 
   [[nodiscard]] const Verbs& verbs() const noexcept { return verbs_; }
@@ -48,34 +48,35 @@ class Endpoint {
   [[nodiscard]] int gid_index() const noexcept { return gid_index_; }  ///< -1: none
   [[nodiscard]] int reads() const noexcept { return reads_; }          ///< outstanding
   [[nodiscard]] int inline_bytes() const noexcept { return inline_bytes_; }
-  /// The path's MTU as verbs number it; both ends must use the same.
+  /// The path's MTU in the encoding of verbs; both ends must use the same.
   [[nodiscard]] int mtu() const noexcept { return mtu_; }
   void set_mtu(int mtu) noexcept { mtu_ = mtu; }
 
-  /// As many as the plan says, ready to be connected. `inline_bytes`: -1 for as much as the device takes, up to 220.
+  /// Creates the queue pairs of the plan, ready to be connected. `inline_bytes`: -1 for the device's maximum, up to
+  /// 220.
   void make_pairs(int inline_bytes);
-  /// What is the same for all its queue pairs is filled in.
+  /// The fields that are equal for all its queue pairs are set.
   [[nodiscard]] PairAddress address(int pair) const;
   void connect(int pair, const PairAddress& remote);
   [[nodiscard]] std::uint32_t number(int pair) const { return pairs_[static_cast<std::size_t>(pair)]->number; }
-  /// For who connects a queue pair by rdma_cm.
+  /// For connecting a queue pair by rdma_cm.
   void modify(int pair, platform::VerbsPairState* state, int mask, const char* step) const;
   void modify(platform::VerbsQueuePair* pair, platform::VerbsPairState* state, int mask, const std::string& name,
               const char* step) const;
 
-  /// Of UD the way to the peer; else nullptr.
+  /// For UD the path to the peer; otherwise nullptr.
   [[nodiscard]] platform::VerbsAddressHandle* path(int pair) const {
     return paths_.empty() ? nullptr : paths_[static_cast<std::size_t>(pair)].get();
   }
   void post(int pair, platform::VerbsSend* send);
   void post(int pair, platform::VerbsReceive* receive);
-  /// How many completions. Throws Failure for a broken queue.
+  /// Returns the number of completions. Throws Failure for a broken queue.
   [[nodiscard]] int poll(platform::VerbsCompletion* completions, int most);
 
  private:
   void open_device();
   void query();
-  /// Of Ethernet: RoCE v2 before v1, IPv4 before IPv6 (with --ipv6 after it), the first of the same.
+  /// On Ethernet: RoCE v2 before v1, IPv4 before IPv6 (with --ipv6 after it), the first of equal ones.
   [[nodiscard]] int best_gid() const;
   void check_global_route() const;
   [[nodiscard]] bool make_pair(int inline_bytes);

@@ -14,7 +14,7 @@
 namespace gdrkit::transfer::perftest {
 namespace {
 
-/// The field ends at the first zero for perftest; ends of gdrkit know each other by what follows.
+/// For perftest the field ends at the first zero. The bytes after it identify gdrkit's ends to each other.
 constexpr std::size_t version_bytes = 16;
 constexpr char own_version[version_bytes] = "6.06\0gdrkit 1";
 constexpr std::uint32_t told_page_bytes = 4096;
@@ -132,7 +132,7 @@ int Exchange::swap_mtu(int mtu) {
   const char own[2] = {static_cast<char>('0' + mtu), '\0'};
   char theirs[2] = {};
   swap_bytes(own, theirs, sizeof own, "exchange of MTUs");
-  if (theirs[0] < '1' || theirs[0] > '5') wire_->lost("exchange of MTUs", "sent what is no MTU");
+  if (theirs[0] < '1' || theirs[0] > '5') wire_->lost("exchange of MTUs", "sent an invalid MTU");
   return theirs[0] - '0';
 }
 
@@ -143,9 +143,7 @@ PairAddress Exchange::swap(const PairAddress& own, const char* step) {
   if (wire_->is_rdma_cm()) return pair_address_in(theirs, own.has_gid);
   PairAddress address;
   if (!parse_pair_address(theirs, own.has_gid, &address)) {
-    wire_->lost(
-        step,
-        "sent what is no address of a queue pair: it runs another test, or one end has a GID (-x) and the other not");
+    wire_->lost(step, "sent an invalid address of a queue pair: it runs another test, or only one end has a GID (-x)");
   }
   return address;
 }

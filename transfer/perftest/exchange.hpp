@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Exchange: what both ends tell each other that verbs need, as perftest 6.06 does (docs/transfers.md describes it). The
-// client speaks first in each step.
+// Exchange: the data that both ends need about each other for verbs, in the format of perftest 6.06 (docs/transfers.md
+// describes it). In each step the client sends first.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace gdrkit::transfer::perftest {
 
-/// What the other end needs of a queue pair.
+/// The data that the other end needs about a queue pair.
 struct PairAddress {
   std::uint16_t lid = 0;
   std::uint32_t reads = 0;  ///< outstanding
@@ -28,7 +28,7 @@ struct PairAddress {
 
 /// perftest's record of it, 108 bytes with a GID and 59 without.
 [[nodiscard]] std::string text_of(const PairAddress& address);
-/// False for what is no such record.
+/// Returns false if the text is not such a record.
 [[nodiscard]] bool parse_pair_address(const std::string& text, bool has_gid, PairAddress* address);
 /// perftest's record of it over rdma_cm: 56 bytes, numbers big endian.
 [[nodiscard]] std::string bytes_of(const PairAddress& address);
@@ -43,7 +43,7 @@ struct SharedResult {
   double rate = 0;
 };
 
-/// Functions throw Failure(failed), which names the peer and the step, when the peer is gone or silent.
+/// Functions throw Failure(failed) with the peer and the step if the peer has ended or does not respond.
 class Exchange {
  public:
   explicit Exchange(std::unique_ptr<Wire> wire) : wire_(std::move(wire)) {}
@@ -58,7 +58,7 @@ class Exchange {
   [[nodiscard]] int swap_mtu(int mtu);
   [[nodiscard]] PairAddress swap(const PairAddress& own, const char* step);
   [[nodiscard]] SharedResult swap(const SharedResult& own);
-  /// Cut to 255 bytes. Only between ends of gdrkit.
+  /// Truncates to 255 bytes. Only between ends of gdrkit.
   [[nodiscard]] std::string swap_text(const std::string& own, const char* step);
   template <class T>
   [[nodiscard]] T swap_value(const T& own, const char* step) {
@@ -68,7 +68,7 @@ class Exchange {
   }
   void end() noexcept { wire_->end(); }
 
-  /// Whether the peer has said something, does not wait. Throws when it is gone.
+  /// Whether a message from the peer has arrived. Does not wait. Throws if the peer has ended.
   [[nodiscard]] bool has_message(const std::string& step) { return wire_->has_message(step); }
 
  private:

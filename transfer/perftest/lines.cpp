@@ -20,7 +20,7 @@ std::string pair_line(const char* name, const std::string& value) {
   return cli::format(" %-16s: ", name) + value + "\n";
 }
 
-/// The smallest sample that so many parts of all are not above.
+/// The smallest sample such that this fraction of all samples is not larger.
 double quantile(const std::vector<double>& sorted, double part) {
   const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(sorted.size())));
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];

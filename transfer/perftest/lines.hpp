@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Lines: what perftest prints, for the scripts that read it.
+// Lines: the output of perftest, for scripts that parse it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace gdrkit::transfer::perftest {
 
-/// What the block above the table says.
+/// The values in the block above the table.
 struct Settings {
   const VerbsTest* test = nullptr;
   bool is_server = false;
@@ -42,7 +42,7 @@ struct BandwidthRow {
   double peak_bytes_per_s = 0;
   double average_bytes_per_s = 0;
   double messages_per_s = 0;
-  std::vector<double> rounds;  ///< bytes/s of up to most_rounds equal parts; {}: only the whole is known
+  std::vector<double> rounds;  ///< bytes/s of up to most_rounds equal parts; {}: only the total is known
 };
 
 /// In us.
@@ -59,10 +59,10 @@ struct LatencyRow {
   std::vector<double> rounds;  ///< medians of up to most_rounds equal parts
 };
 
-/// Parts of a measurement, without which no comparison can tell noise from change.
+/// Parts of a measurement. A comparison needs them to distinguish noise from change.
 inline constexpr std::size_t most_rounds = 8;
 
-/// Of at least one sample.
+/// Requires at least one sample.
 [[nodiscard]] LatencyRow latency_row(std::size_t size_bytes, std::uint64_t iterations, std::vector<double> seconds);
 /// In the units of perftest's exchange: MiB/s or Gb/s, and millions of messages.
 [[nodiscard]] SharedResult shared_result(const BandwidthRow& row, bool is_in_gbits);

@@ -22,7 +22,7 @@ namespace {
 using namespace platform;
 
 constexpr std::size_t page_bytes = 4096;
-/// The driver gives smaller allocations parts of one of this size, which no dma-buf begins at.
+/// The driver makes smaller allocations from parts of a block of this size. A dma-buf cannot start within a block.
 constexpr std::size_t least_gpu_bytes = 2UL << 20;
 constexpr std::size_t gpu_page_bytes = 65536;
 constexpr std::size_t datagram_header_bytes = 40;
@@ -41,17 +41,17 @@ void require_gdrkit(int code, const char* what) {
   if (code >= 0) return;
   throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " +
                                                 gdrkit_last_error_detail() +
-                                                "; gdrkit info says which backend can map this GPU's memory");
+                                                "; run gdrkit info for backends that can map this GPU's memory");
 }
 
-/// CUDA's number of the GPU that the options name.
+/// CUDA's number of the GPU in the options.
 int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
   int ordinal = 0;
   const std::string& text = plan.cuda_device;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), ordinal);
   if (!text.empty() && (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || ordinal < 0)) {
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit perftest: --use_cuda: '" + cli::printable(text) + "' is no number of a GPU");
+                       "gdrkit perftest: --use_cuda: '" + cli::printable(text) + "' is not the number of a GPU");
   }
   if (!text.empty()) return ordinal;
   const std::string& wanted = plan.options->cuda_bus_id;
@@ -63,7 +63,7 @@ int gpu_of(const Plan& plan, const cli::DeviceChoice& choice) {
         ::strcasecmp(address.c_str(), ("0000:" + wanted).c_str()) == 0)
       return i;
   }
-  throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: there is no GPU at " + cli::printable(wanted));
+  throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: found no GPU at " + cli::printable(wanted));
 }
 
 }  // namespace
@@ -81,14 +81,14 @@ Registration register_gpu_memory(const Verbs& verbs, platform::VerbsDomain* doma
         verbs.control->reg_dmabuf_mr(domain, 0, range.size_bytes, range.address, *exported, access),
         {verbs.control->dereg_mr});
     const int error = errno;
-    ::close(*exported);  // the region keeps what it needs
+    ::close(*exported);  // the region keeps its own reference
     if (region != nullptr) return {std::move(region), "dma-buf"};
     why = std::string("ibv_reg_dmabuf_mr: ") + std::strerror(error);
   }
   if (needs_dmabuf) {
     throw cli::Failure(cli::ExitCode::failed,
                        "gdrkit perftest: cannot register GPU memory by dma-buf: " + why +
-                           "; leave --use_cuda_dmabuf out to try peer memory too, and see gdrkit doctor");
+                           "; omit --use_cuda_dmabuf to try peer memory too, and see gdrkit doctor");
   }
   errno = 0;
   Held<platform::VerbsRegion> region(
@@ -108,7 +108,7 @@ Memory::Memory(const Endpoint& endpoint, const Plan& plan)
       host_(nullptr, std::free) {
   plan.uses_gpu() ? allocate_gpu(plan) : allocate_host();
   register_with(endpoint, plan);
-  // Only who polls memory pays for a mapping.
+  // Maps GPU memory only if this end polls it.
   if (device_ != nullptr && plan.polls_memory()) map_gpu();
 }
 
@@ -120,8 +120,8 @@ Memory::~Memory() {
 void Memory::allocate_host() {
   host_.reset(std::aligned_alloc(page_bytes, size_bytes_));
   if (host_ == nullptr) {
-    throw cli::Failure(cli::ExitCode::failed,
-                       "gdrkit perftest: no " + cli::size_text(size_bytes_) + " of host memory; make -s or -q smaller");
+    throw cli::Failure(cli::ExitCode::failed, "gdrkit perftest: cannot allocate " + cli::size_text(size_bytes_) +
+                                                  " of host memory; use a smaller -s or -q");
   }
   std::memset(host_.get(), 0, size_bytes_);
   view_ = static_cast<volatile std::uint8_t*>(host_.get());
@@ -159,7 +159,7 @@ void Memory::map_gpu() {
 
 void Memory::register_with(const Endpoint& endpoint, const Plan& plan) {
   const Verbs& verbs = endpoint.verbs();
-  // A ping-pong must see the bytes of a message in order.
+  // A ping-pong requires the bytes of a message to arrive in order.
   const bool may_reorder = !plan.test->is_ping_pong() && verbs.data->reg_mr_iova2 != nullptr;
   const int access = all_access | (may_reorder ? verbs_access_relaxed_ordering : 0);
   if (device_ != nullptr) {
@@ -195,7 +195,7 @@ void Memory::read(void* bytes, std::uint64_t address, std::size_t size_bytes) {
   if (device_ != nullptr) {
     require_device(device_->copy_to_host(bytes, address, size_bytes), "copy from the GPU");
   } else {
-    // The adapter has written it.
+    // The adapter has written it: pairs with the completion or the polled byte.
     std::atomic_thread_fence(std::memory_order_acquire);
     std::memcpy(bytes, reinterpret_cast<const void*>(address), size_bytes);
   }
@@ -205,7 +205,7 @@ void Memory::mark(std::uint64_t address, std::uint8_t value) {
   if (device_ != nullptr) {
     require_gdrkit(gdrkit_write(pin_, address - address_, &value, sizeof value), "gdrkit_write");
   } else {
-    // Ordered before the adapter reads it by the fence in front of its doorbell, which is libibverbs'.
+    // The fence before the doorbell, in libibverbs, orders the store before the adapter's read.
     view_[address - address_] = value;
   }
 }

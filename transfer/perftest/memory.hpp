@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Memory: what an end sends from and receives into, in host or GPU memory, registered with the RDMA device.
+// Memory: an end's send and receive buffers, in host or GPU memory, registered with the RDMA device.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,20 @@ struct GpuRange {
   std::uint64_t address = 0;
   std::size_t size_bytes = 0;
 };
-/// A dma-buf of the range, to be closed by the caller.
+/// A dma-buf of the range. The caller closes it.
 using DmabufExporter = std::function<base::Result<int>(const GpuRange&)>;
 
 struct Registration {
   Held<platform::VerbsRegion> region;
-  std::string how;  ///< for people: "dma-buf", or "peer memory (no dma-buf: why)"
+  std::string how;  ///< human-readable: "dma-buf", or "peer memory (no dma-buf: why)"
 };
-/// By dma-buf, and where that fails and is not demanded, by the address, which a peer-memory module resolves. Throws
-/// Failure with both reasons.
+/// Registers by dma-buf. If that fails and is not required, registers by the address, which a peer-memory module
+/// resolves. Throws Failure with both reasons.
 [[nodiscard]] Registration register_gpu_memory(const Verbs& verbs, platform::VerbsDomain* domain, const GpuRange& range,
                                                int access, const DmabufExporter& exporter, bool needs_dmabuf);
 
-/// Every queue pair has a slot that it sends from and one that the other end writes or sends into and reads from. A
-/// byte more than a message belongs to each slot, so that one that is written past its end shows.
+/// Every queue pair has a slot that it sends from, and one that the other end writes or sends to and reads from. Each
+/// slot has one byte more than a message, to detect writes past its end.
 class Memory {
  public:
   Memory(const Endpoint& endpoint, const Plan& plan);
@@ -46,21 +46,21 @@ class Memory {
   [[nodiscard]] std::uint32_t rkey() const noexcept { return region_->rkey; }
   [[nodiscard]] std::uint64_t sending(int pair) const noexcept { return address_ + offset(pair); }
   [[nodiscard]] std::uint64_t receiving(int pair) const noexcept { return address_ + offset(pairs_ + pair); }
-  /// Largest message with its header and the byte behind it.
+  /// Largest message with its header and the byte after it.
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
 
-  /// Any bytes at an address of a slot.
+  /// Writes any bytes at an address of a slot.
   void write(std::uint64_t address, const void* bytes, std::size_t size_bytes);
   void read(void* bytes, std::uint64_t address, std::size_t size_bytes);
 
-  /// One byte, as the CPU sees it: of GPU memory through a mapping of gdrkit. Only of write_lat.
+  /// One byte as seen by the CPU, for GPU memory through a mapping of gdrkit. Only for write_lat.
   [[nodiscard]] const volatile std::uint8_t* polled(std::uint64_t address) const noexcept {
     return view_ + (address - address_);
   }
-  /// Visible to the RDMA device when it returns.
+  /// Visible to the RDMA device on return.
   void mark(std::uint64_t address, std::uint8_t value);
 
-  /// "host memory", or the GPU and how it was registered.
+  /// "host memory", or the GPU and the type of registration.
   [[nodiscard]] const std::string& how() const noexcept { return how_; }
   [[nodiscard]] bool is_emulated() const noexcept { return choice_.is_emulated; }
   [[nodiscard]] const cli::DeviceChoice& choice() const noexcept { return choice_; }

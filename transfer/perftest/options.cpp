@@ -12,7 +12,7 @@
 namespace gdrkit::transfer::perftest {
 namespace {
 
-constexpr std::size_t largest_bytes = 8UL << 20;  ///< of -a, as perftest's
+constexpr std::size_t largest_bytes = 8UL << 20;  ///< maximum of -a, as in perftest
 constexpr std::size_t most_bytes = 1UL << 30;
 constexpr int least_iterations = 5;
 constexpr int most_iterations = 100'000'000;
@@ -40,22 +40,23 @@ const VerbsTest& find_test(const Options& options) {
     list += (list.empty() ? "" : ", ") + names.back();
   }
   if (options.words.empty() || options.words.size() > 2) {
-    refuse("name a test and, on the client, the server's host: " + list + "\nTry: gdrkit perftest --help");
+    refuse("invalid number of words: give a test and, on the client, the server's host; tests: " + list +
+           "\nTry: gdrkit perftest --help");
   }
   const std::string name = short_name(options.words.front());
   for (const VerbsTest& test : all_verbs_tests()) {
     if (name == test.name) return test;
   }
-  refuse("there is no test '" + options.words.front() + "'" + cli::did_you_mean(name, names) +
+  refuse("unknown test '" + options.words.front() + "'" + cli::did_you_mean(name, names) +
          "\nTry: gdrkit perftest --help");
 }
 
-/// Of "a,b" the part of this end.
+/// The part of "a,b" for this end.
 std::string part_of(const std::string& text, const Plan& plan, const char* name) {
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return text;
   if (!plan.is_one_command)
-    refuse(cli::format("%s %s: two values are for one command that starts both ends", name, text.c_str()));
+    refuse(cli::format("%s %s: two values require one command that starts both ends", name, text.c_str()));
   return plan.is_server ? text.substr(0, comma) : text.substr(comma + 1);
 }
 
@@ -66,12 +67,12 @@ void follow_launcher(Plan* plan) {
   if (ranks == nullptr || rank == nullptr || std::string(ranks) == "1") return;
   if (plan->options->has_cm()) {
     refuse(
-        "-R and -z need the address of the server's RDMA device: start both ends yourself, without --loopback and "
+        "-R and -z require the address of the server's RDMA device: start both ends manually, without --loopback and "
         "gdrkit run");
   }
   if (std::string(ranks) != "2")
-    refuse(cli::format("there are %s ranks, and a test has two ends: gdrkit run -n 2", ranks));
-  if (!plan->host.empty()) refuse("under gdrkit run the ranks find each other: leave the host out");
+    refuse(cli::format("the job has %s ranks, but a test has two ends; use gdrkit run -n 2", ranks));
+  if (!plan->host.empty()) refuse("under gdrkit run the ranks connect without a host; omit the host");
   plan->is_one_command = true;
   plan->is_server = std::string(rank) == "0";
   const char* const listener = std::getenv("GDRKIT_SHMEM_LISTEN_FD");
@@ -114,21 +115,21 @@ void check_numbers(const Options& options) {
   if (options.mtu_bytes != 0) {
     const bool is_mtu =
         options.mtu_bytes >= 256 && options.mtu_bytes <= 4096 && (options.mtu_bytes & (options.mtu_bytes - 1)) == 0;
-    if (!is_mtu) refuse(cli::format("-m %d: an MTU is 256, 512, 1024, 2048 or 4096", options.mtu_bytes));
+    if (!is_mtu) refuse(cli::format("invalid -m %d: an MTU is 256, 512, 1024, 2048 or 4096", options.mtu_bytes));
   }
 }
 
-/// Fields of the packets: without rdma_cm those of the GRH, with rdma_cm the type of service.
+/// Checks fields of the packets: without rdma_cm those of the GRH, with rdma_cm the type of service.
 void check_roce(const Options& options) {
   if (options.type_of_service >= 0 && !options.uses_rdma_cm) {
-    refuse("-T needs -R; without -R set the traffic class by --tclass");
+    refuse("-T requires -R; without -R set the traffic class by --tclass");
   }
   if (!options.uses_rdma_cm) return;
   if (options.traffic_class >= 0) refuse("--tclass excludes -R, since rdma_cm sets the traffic class; use -T");
   if (!options.flow_labels.empty())
-    refuse("--flow_label excludes -R, since rdma_cm sets the flow label; leave one out");
+    refuse("--flow_label excludes -R, since rdma_cm sets the flow label; omit one of them");
   if (options.needs_ipv6_gid)
-    refuse("--ipv6 excludes -R, since rdma_cm takes the GID from HOST; name an IPv6 address as HOST");
+    refuse("--ipv6 excludes -R, since rdma_cm takes the GID from HOST; give an IPv6 address as HOST");
 }
 
 std::vector<std::uint32_t> flow_labels_in(const std::string& text) {
@@ -151,33 +152,34 @@ std::vector<std::uint32_t> flow_labels_in(const std::string& text) {
 }
 
 void check_together(const Options& options, const VerbsTest& test) {
-  if (options.size_bytes > most_bytes) refuse("-s: sizes end at 1G");
+  if (options.size_bytes > most_bytes) refuse("-s: the largest size is 1G");
   if (test.verb == Verb::atomic && (options.runs_all_sizes || (options.size_bytes != 0 && options.size_bytes != 8))) {
     refuse(std::string(test.name) + " has one size, 8");
   }
   if (options.duration_s > 0 && (options.runs_all_sizes || options.iterations != 0)) refuse("-D excludes -a and -n");
   if (options.duration_s > 0 && options.duration_s <= 2 * options.margin_s) {
-    refuse(cli::format("-D %d leaves no time between two margins of %d s; -f sets the margin", options.duration_s,
+    refuse(cli::format("-D %d leaves no time between two margins of %d s; reduce the margin by -f", options.duration_s,
                        options.margin_s));
   }
-  if (test.is_latency() && options.is_bidirectional) refuse("-b is for bandwidths");
-  if (test.is_latency() && options.pairs > 1) refuse("-q is for bandwidths");
-  if (options.connection == "UD" && test.verb != Verb::send) refuse("-c UD is for send_bw and send_lat");
-  if (options.connection == "UC" && test.is_fetching()) refuse(std::string("-c UC has no ") + test.name);
+  if (test.is_latency() && options.is_bidirectional) refuse("-b applies only to bandwidths");
+  if (test.is_latency() && options.pairs > 1) refuse("-q applies only to bandwidths");
+  if (options.connection == "UD" && test.verb != Verb::send) refuse("-c UD supports only send_bw and send_lat");
+  if (options.connection == "UC" && test.is_fetching()) refuse(std::string("-c UC does not support ") + test.name);
   if (options.is_bidirectional && options.duration_s > 0 && test.verb == Verb::send) {
-    refuse("-b with -D is not supported for send_bw; leave one out");
+    refuse("-b with -D is not supported for send_bw; omit one of them");
   }
   if (options.uses_rdma_cm && options.connection != "RC") {
-    refuse("-R is for -c RC; -z takes the others, and exchanges by rdma_cm too");
+    refuse("-R supports only -c RC; use -z for the others, which also exchanges by rdma_cm");
   }
   check_roce(options);
-  if (options.has_immediate && test.verb != Verb::write) refuse("--write_with_imm is for write_bw and write_lat");
-  if (options.has_results_of_all() && !test.is_latency()) refuse("-H and -U are for latencies");
+  if (options.has_immediate && test.verb != Verb::write)
+    refuse("--write_with_imm applies only to write_bw and write_lat");
+  if (options.has_results_of_all() && !test.is_latency()) refuse("-H and -U apply only to latencies");
   if (options.has_results_of_all() && options.duration_s > 0) refuse("-D excludes -H and -U");
-  if (options.list_length > 1 && test.is_latency()) refuse("-l is for bandwidths");
+  if (options.list_length > 1 && test.is_latency()) refuse("-l applies only to bandwidths");
   if (!options.cuda_device.empty() && !options.cuda_bus_id.empty()) refuse("--use_cuda excludes --use_cuda_bus_id");
   if (options.needs_dmabuf && options.cuda_device.empty() && options.cuda_bus_id.empty()) {
-    refuse("--use_cuda_dmabuf needs --use_cuda or --use_cuda_bus_id");
+    refuse("--use_cuda_dmabuf requires --use_cuda or --use_cuda_bus_id");
   }
 }
 
@@ -210,64 +212,65 @@ cli::CommandLine command_line(Options* options) {
   cli::CommandLine line;
   line.name = "perftest";
   line.summary =
-      "perftest's tests of RDMA writes, reads, sends and atomics over libibverbs, with their options and columns, also "
-      "on GPU memory. Without HOST it is the server, with HOST the client; --loopback starts both ends here.";
+      "Runs perftest's tests of RDMA writes, reads, sends and atomics over libibverbs, with their options and columns, "
+      "also on GPU memory. Without HOST it is the server, with HOST the client; --loopback starts both ends here.";
   line.example =
       "gdrkit perftest write_bw --loopback -d mlx5_0\n"
       "  gdrkit perftest write_lat --use_cuda=0             # on the server\n"
       "  gdrkit perftest write_lat --use_cuda=0 server-host # on the client";
   line.options = {
-      {'d', "ib-dev", "DEVICE", &options->device,
-       "RDMA device; with --loopback also SERVER'S,CLIENT'S; default: the first", false, false},
+      {'d', "ib-dev", "DEVICE", &options->device, "RDMA device (--loopback: SERVER'S,CLIENT'S; default: first)", false,
+       false},
       {'i', "ib-port", "N", &options->ib_port, "port of the device", false},
-      {'x', "gid-index", "N", &options->gid_index, "GID; default: the first RoCE v2 one on Ethernet, IPv4 before IPv6",
-       false, false},
+      {'x', "gid-index", "N", &options->gid_index, "GID index (default: first RoCE v2, IPv4 before IPv6)", false,
+       false},
       {'p', "port", "N", &options->tcp_port, "TCP port of the server", false},
-      {'s', "size", "SIZE", &options->size_bytes, "of a message; default: the test's", false, false},
+      {'s', "size", "SIZE", &options->size_bytes, "size of a message (default: the test's)", false, false},
       {'a', "all", "", &options->runs_all_sizes, "sizes from 2 to 8M", false},
-      {'n', "iters", "N", &options->iterations, "messages, at least 5; default: the test's", false, false},
-      {'D', "duration", "S", &options->duration_s, "run for this many seconds in place of -n", false, false},
-      {'f', "margin", "S", &options->margin_s, "of -D: seconds at both ends that do not count", false},
+      {'n', "iters", "N", &options->iterations, "messages, at least 5 (default: the test's)", false, false},
+      {'D', "duration", "S", &options->duration_s, "run for this many seconds instead of -n messages", false, false},
+      {'f', "margin", "S", &options->margin_s, "margin of -D: seconds at both ends that do not count", false},
       {'b', "bidirectional", "", &options->is_bidirectional, "both ends send at once", false},
       {'c', "connection", "KIND", cli::Choice{{"RC", "UC", "UD", "XRC", "DC"}, &options->connection, ""},
        "RC, UC or UD (XRC and DC are not supported)", false},
-      {'m', "mtu", "N", &options->mtu_bytes, "path MTU; default: the port's", false, false},
+      {'m', "mtu", "N", &options->mtu_bytes, "path MTU (default: the port's)", false, false},
       {'q', "qp", "N", &options->pairs, "queue pairs", false},
-      {'t', "tx-depth", "N", &options->send_depth, "sends under way; default: 128, and 1 of latencies", false, false},
-      {'r', "rx-depth", "N", &options->receive_depth, "receives posted, of sends", false},
-      {'Q', "cq-mod", "N", &options->moderation,
-       "a completion for each N messages, of bandwidths; default: 100, and 1 above 8 KiB", false, false},
-      {'I', "inline_size", "N", &options->inline_bytes, "largest message put into the request itself", false, false},
-      {'o', "outs", "N", &options->reads, "reads and atomics under way; default: what the device takes", false, false},
+      {'t', "tx-depth", "N", &options->send_depth, "sends in flight (default: 128, 1 for latencies)", false, false},
+      {'r', "rx-depth", "N", &options->receive_depth, "receives posted, for sends", false},
+      {'Q', "cq-mod", "N", &options->moderation, "one completion per N messages (default: 100, 1 above 8 KiB)", false,
+       false},
+      {'I', "inline_size", "N", &options->inline_bytes, "maximum bytes sent inline in a request", false, false},
+      {'o', "outs", "N", &options->reads, "reads and atomics in flight (default: device's maximum)", false, false},
       {'S', "sl", "N", &options->service_level, "service level", false},
       {'\0', "write_with_imm", "", &options->has_immediate, "write with immediate data, completed by a receive", false},
       {'l', "post_list", "N", &options->list_length, "requests per call in bandwidth tests", false},
       {'H', "report-histogram", "", &options->prints_all, "also print every latency, sorted", false},
       {'U', "report-unsorted", "", &options->prints_unsorted, "also print every latency, in the order of the messages",
        false},
-      {'u', "qp-timeout", "N", &options->qp_timeout, "a retry after 4 us * 2^N", false},
-      {'R', "rdma_cm", "", &options->uses_rdma_cm,
-       "connect the queue pairs by rdma_cm; HOST is an RDMA device's address", false, false},
-      {'z', "com_rdma_cm", "", &options->exchanges_by_cm, "only the exchange of both ends by rdma_cm", false, false},
-      {'N', "noPeak", "", &options->skips_peak, "no peak bandwidth", false},
-      {'F', "CPU-freq", "", &options->ignores_cpu_frequency, "accepted; gdrkit gives no such warning", false},
-      {'\0', "report_gbits", "", &options->is_in_gbits, "Gb/s in place of MiB/s", false},
-      {'\0', "use_cuda", "N", &options->cuda_device, "memory of this GPU; with --loopback also SERVER'S,CLIENT'S",
-       false, false},
+      {'u', "qp-timeout", "N", &options->qp_timeout, "timeout of a retry, 4 us * 2^N", false},
+      {'R', "rdma_cm", "", &options->uses_rdma_cm, "connect by rdma_cm; HOST is an RDMA device's address", false,
+       false},
+      {'z', "com_rdma_cm", "", &options->exchanges_by_cm, "use rdma_cm only for the exchange of both ends", false,
+       false},
+      {'N', "noPeak", "", &options->skips_peak, "do not measure the peak bandwidth", false},
+      {'F', "CPU-freq", "", &options->ignores_cpu_frequency, "accepted without effect; gdrkit has no such warning",
+       false},
+      {'\0', "report_gbits", "", &options->is_in_gbits, "report Gb/s instead of MiB/s", false},
+      {'\0', "use_cuda", "N", &options->cuda_device, "memory of this GPU (--loopback: SERVER'S,CLIENT'S)", false,
+       false},
       {'\0', "use_cuda_bus_id", "ADDRESS", &options->cuda_bus_id, "memory of the GPU with this PCI address", false,
        false},
-      {'\0', "use_cuda_dmabuf", "", &options->needs_dmabuf,
-       "register by dma-buf or fail; else peer memory is tried too", false},
+      {'\0', "use_cuda_dmabuf", "", &options->needs_dmabuf, "register by dma-buf only, not by peer memory", false},
       {'\0', "out_json", "", &options->has_out_json, "also write perftest's JSON", false},
       {'\0', "out_json_file", "FILE", &options->out_json_file, "the file of --out_json", false},
       {'\0', "loopback", "", &options->is_loopback, "start both ends on this machine", false},
-      {'\0', "timeout", "S", &options->timeout_s, "seconds after which an end that does not go on ends the run", false},
-      {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
-       true},
+      {'\0', "timeout", "S", &options->timeout_s, "time limit without progress, in seconds", false},
+      {'\0', "doctor-root", "RECORDING", &options->doctor_root, "run gdrkit doctor for the devices in use", false,
+       false, false, 1, true},
   };
   add_roce_options(&line, options);
   report::add_document_options(&line, options);
-  line.operands = {&options->words, "TEST [HOST]", "what to measure, and on the client where the server is", {}};
+  line.operands = {&options->words, "TEST [HOST]", "the test, and on the client the server's host", {}};
   for (const VerbsTest& test : all_verbs_tests()) line.operands.words.emplace_back(test.name);
   line.refused = refused_options();
   return line;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Options: those of perftest's tests, and ours; Plan: what they say, checked.
+// Options: those of perftest's tests, and our additions; Plan: the validated options.
 #pragma once
 
 #include <cstddef>
@@ -22,24 +22,24 @@ struct ExchangeRoute {
 
 struct Options : report::DocumentOptions {
   std::vector<std::string> words;  ///< TEST [HOST]
-  std::string device;              ///< in one command for both ends: also "server's,client's"
+  std::string device;              ///< if one command starts both ends: also "server's,client's"
   int ib_port = 1;
-  int gid_index = -1;  ///< -1: of Ethernet the first, of InfiniBand none
+  int gid_index = -1;  ///< -1: on Ethernet the first, on InfiniBand none
   int tcp_port = 18515;
   std::size_t size_bytes = 0;  ///< 0: the test's
   bool runs_all_sizes = false;
   int iterations = 0;  ///< 0: the test's
-  int duration_s = 0;  ///< 0: as many as iterations says
+  int duration_s = 0;  ///< 0: use iterations
   int margin_s = 2;
   bool is_bidirectional = false;
   std::string connection = "RC";
   int mtu_bytes = 0;  ///< 0: the port's
   int pairs = 1;
-  int send_depth = 0;  ///< 0: 128, and 1 of latencies
+  int send_depth = 0;  ///< 0: 128, and 1 for latencies
   int receive_depth = 512;
   int moderation = 0;     ///< 0: 100, and 1 above 8 KiB
-  int inline_bytes = -1;  ///< -1: of latencies what the adapter takes up to 220, else 0
-  int reads = 0;          ///< outstanding; 0: what the adapter takes
+  int inline_bytes = -1;  ///< -1: for latencies the adapter's maximum up to 220, otherwise 0
+  int reads = 0;          ///< outstanding; 0: the adapter's maximum
   int service_level = 0;
   int traffic_class = -1;    ///< of the GRH; -1: not given
   int type_of_service = -1;  ///< of connections by rdma_cm; -1: not given
@@ -55,7 +55,7 @@ struct Options : report::DocumentOptions {
   bool skips_peak = false;
   bool is_in_gbits = false;
   bool ignores_cpu_frequency = false;
-  std::string cuda_device;  ///< likewise "server's,client's"; "": host memory
+  std::string cuda_device;  ///< also "server's,client's"; "": host memory
   std::string cuda_bus_id;
   bool needs_dmabuf = false;
   bool has_out_json = false;
@@ -74,10 +74,10 @@ struct Options : report::DocumentOptions {
 struct Plan {
   const VerbsTest* test = nullptr;
   bool is_server = true;
-  bool is_one_command = false;  ///< both ends were started by one command; the client prints
+  bool is_one_command = false;  ///< one command started both ends; the client prints
   std::string host;             ///< of the server; "": this is the server
   int tcp_port = 0;
-  int listener = -1;  ///< open already
+  int listener = -1;  ///< already listening
   std::string device;
   std::string cuda_device;
   std::vector<std::size_t> sizes;
@@ -101,10 +101,10 @@ struct Plan {
   [[nodiscard]] std::uint32_t flow_label(int pair) const noexcept {
     return flow_labels.empty() ? 0 : flow_labels[static_cast<std::size_t>(pair) % flow_labels.size()];
   }
-  /// How many messages one completion stands for.
+  /// The number of messages per completion.
   [[nodiscard]] int moderation(std::size_t size_bytes) const noexcept;
   [[nodiscard]] bool uses_gpu() const noexcept { return !cuda_device.empty() || !options->cuda_bus_id.empty(); }
-  /// What both ends must agree on, for people.
+  /// Human-readable: the parameters that must be equal on both ends.
   [[nodiscard]] std::string terms() const;
 };
 

@@ -30,7 +30,7 @@ class Run {
                          : options.inline_bytes >= 0 || !plan.test->is_ping_pong() ? std::max(0, options.inline_bytes)
                                                                                    : -1);
     if (prints()) cli::print_note(memory_.choice(), options.is_document_on_stdout());
-    if (prints()) ask_about_adapter();
+    if (prints()) run_doctor();
     meet_peer();
     describe();
     output_.check(report_.result);
@@ -55,19 +55,19 @@ class Run {
   static std::size_t index(int pair) noexcept { return static_cast<std::size_t>(pair); }
   [[nodiscard]] bool prints() const { return !plan_.is_one_command || !plan_.is_server; }
 
-  /// A device that is on no bus, such as soft RDMA, has nothing that the doctor looks at.
-  void ask_about_adapter() {
+  /// The doctor does not examine a device without a bus, such as soft RDMA.
+  void run_doctor() {
     const bool is_of_test = options_.doctor_root != "/";
     std::error_code error;
     const auto link = std::filesystem::read_symlink(
         options_.doctor_root + "/sys/class/infiniband/" + endpoint_.device() + "/device", error);
     if (error && !is_of_test) return;
-    report::DoctorQuestion question{{}, "verbs", false, options_.doctor_root, endpoint_.device(), ""};
+    report::DoctorRequest question{{}, "verbs", false, options_.doctor_root, endpoint_.device(), ""};
     if (!error) question.adapter_address = link.filename().string();
     if (plan_.uses_gpu() && (is_of_test || !memory_.is_emulated())) {
       question.gpus.emplace_back(memory_.device()->identity().pci_bus_id);
     }
-    report_.doctor = report::ask_doctor(question);
+    report_.doctor = report::run_doctor_advice(question);
   }
 
   std::unique_ptr<Wire> open_wire(std::chrono::seconds limit) {
@@ -80,7 +80,7 @@ class Run {
                : SocketWire::connect(plan_.host, plan_.tcp_port, plan_.is_one_command, limit, options_.route());
   }
 
-  /// perftest's ends meet before and after rdma_cm connects the queue pairs.
+  /// perftest's ends synchronize before and after rdma_cm connects the queue pairs.
   void connect_by_cm() {
     (void)exchange_->swap(own_.front(), "start of the connections");
     for (int pair = 0; pair < options_.pairs; ++pair) {
@@ -96,7 +96,7 @@ class Run {
   }
 
   void meet_peer() {
-    // While the other end measures and this one only lends its memory, nothing is said.
+    // While only the other end measures, no message is sent.
     const int sizes = static_cast<int>(plan_.sizes.size());
     const bool is_passive = !plan_.sends() && !plan_.receives() && !plan_.test->is_ping_pong();
     const std::chrono::seconds limit(is_passive ? (options_.timeout_s + options_.duration_s) * sizes
@@ -129,10 +129,11 @@ class Run {
     if (!plan_.is_ud()) return;
     const auto most = static_cast<std::size_t>(mtu_bytes());
     if (options_.size_bytes > most) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         cli::format("gdrkit perftest: -s %zu: with -c UD a message is one packet, of at most %zu "
-                                     "bytes here",
-                                     options_.size_bytes, most));
+      throw cli::Failure(
+          cli::ExitCode::usage,
+          cli::format(
+              "gdrkit perftest: -s %zu is too large: with -c UD a message is one packet, of at most %zu bytes here",
+              options_.size_bytes, most));
     }
     while (plan_.sizes.size() > 1 && plan_.sizes.back() > most) plan_.sizes.pop_back();
     plan_.sizes.back() = std::min(plan_.sizes.back(), most);
@@ -143,7 +144,7 @@ class Run {
       if (options_.has_immediate) {
         throw cli::Failure(
             cli::ExitCode::cannot_run,
-            cli::format("gdrkit perftest: %s runs perftest %s, and --write_with_imm needs gdrkit on both ends",
+            cli::format("gdrkit perftest: %s runs perftest %s, and --write_with_imm requires gdrkit on both ends",
                         exchange_->peer().c_str(), exchange_->version().c_str()));
       }
       const bool is_known = !options_.runs_all_sizes || (!plan_.test->is_latency() && plan_.test->verb != Verb::send);
@@ -156,10 +157,11 @@ class Run {
     }
     const std::string theirs = exchange_->swap_text(plan_.terms(), "comparison of the options");
     if (theirs == plan_.terms()) return;
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit perftest: the ends differ: here '%s', at %s '%s'; give both the same "
-                                   "test and options",
-                                   plan_.terms().c_str(), exchange_->peer().c_str(), theirs.c_str()));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format(
+            "gdrkit perftest: the ends differ: '%s' here, but at %s '%s'; use the same test and options at both ends",
+            plan_.terms().c_str(), exchange_->peer().c_str(), theirs.c_str()));
   }
 
   void describe() {
@@ -197,7 +199,7 @@ class Run {
                        {"depth", std::to_string(plan_.send_depth)}};
   }
 
-  void meet(const char* step) { (void)exchange_->swap_value(std::uint32_t{0}, step); }
+  void synchronize(const char* step) { (void)exchange_->swap_value(std::uint32_t{0}, step); }
 
   BandwidthRow row_of(std::size_t size_bytes, const Stream& stream) const {
     BandwidthRow row;
@@ -212,7 +214,7 @@ class Run {
     return row;
   }
 
-  /// One direction: the sender's. Both: the sum. Of sends, each end knows its own.
+  /// One direction: the sender's. Both: the sum. For sends, each end knows its own.
   BandwidthRow combined(const BandwidthRow& own, const SharedResult& shared) const {
     const BandwidthRow theirs = bandwidth_row(shared, options_.is_in_gbits);
     if (options_.is_bidirectional) {
@@ -242,10 +244,10 @@ class Run {
   void measure_with_own() {
     for (const std::size_t size_bytes : plan_.sizes) {
       traffic_->prepare(size_bytes);
-      meet("start of a size");
+      synchronize("start of a size");
       if (plan_.test->is_latency()) {
         add_latencies(size_bytes);
-        meet("end of a size");
+        synchronize("end of a size");
       } else {
         const Stream stream = traffic_->stream();
         const BandwidthRow own = row_of(size_bytes, stream);
@@ -275,8 +277,8 @@ class Run {
     }
   }
 
-  /// perftest's steps: all addresses once more, two meetings, the sizes, of one-sided bandwidths the results, and but
-  /// for write_lat a last meeting.
+  /// perftest's steps: all addresses again, two synchronizations, the sizes, for one-sided bandwidths the results, and
+  /// a last synchronization except for write_lat.
   void measure_with_other() {
     const VerbsTest& test = *plan_.test;
     traffic_->prepare(plan_.sizes.front());
@@ -307,7 +309,7 @@ class Run {
     output_.print("# Path: " + report_.path + "\n" + report_.doctor.text());
     exchange_->end();
     const cli::ExitCode code = report_.result.is_ok ? cli::ExitCode::ok : cli::ExitCode::failed;
-    // Of tests that only the client can time, the server knows nothing.
+    // The server has no results of tests that only the client times.
     if (!prints() || (report_.bandwidths.empty() && report_.latencies.empty())) return code;
     report_.result.series = {series_of(report_)};
     if (options_.has_out_json) write_out_json(options_.out_json_file, report_);
@@ -338,11 +340,12 @@ cli::ExitCode run_perftest(cli::Front front, int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
       if (std::string(argv[i]) != "--loopback") words.emplace_back(argv[i]);
     }
-    if (options.words.size() > 1) throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: --loopback takes no host");
+    if (options.words.size() > 1)
+      throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: --loopback starts both ends; omit the host");
     if (options.has_cm()) {
       throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit perftest: --loopback excludes -R and -z, which need the address of the "
-                         "server's RDMA device: start both ends yourself");
+                         "gdrkit perftest: --loopback excludes -R and -z, which require the address of the server's "
+                         "RDMA device: start both ends manually");
     }
     job::start_job(2, words);
   }

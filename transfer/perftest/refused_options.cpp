@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// perftest's options that `gdrkit perftest` rejects. tests/transfer/perftest/options_test.py has the list of all.
+// perftest's options that `gdrkit perftest` rejects. tests/transfer/perftest/options_test.py lists all options.
 #include <iterator>
 
 #include "transfer/perftest/options.hpp"
@@ -9,61 +9,61 @@ namespace gdrkit::transfer::perftest {
 namespace {
 
 constexpr const char* of_raw_ethernet = "raw Ethernet frames are not measured; use perftest's raw_ethernet programs";
-constexpr const char* of_other_hardware = "buffers are in host or NVIDIA GPU memory; leave it out, or use --use_cuda";
-constexpr const char* of_encryption = "encryption by the adapter is not measured; leave it out";
-constexpr const char* of_events = "completions are polled; leave it out";
+constexpr const char* of_other_hardware = "buffers are in host or NVIDIA GPU memory; omit it, or use --use_cuda";
+constexpr const char* of_encryption = "encryption by the adapter is not measured; omit it";
+constexpr const char* of_events = "completions are polled; omit it";
 constexpr const char* of_dct = "soft RDMA, on which this tool is tested, has no DC; use -c RC";
 constexpr const char* of_rate_limit = "messages are sent as fast as the depth allows; set the limit in the adapter";
-constexpr const char* of_multicast = "datagrams go to one queue pair; leave it out";
+constexpr const char* of_multicast = "datagrams go to one queue pair; omit it";
 constexpr const char* of_dual_port = "a test has one port; run one test for each port";
-constexpr const char* of_tph = "processing hints need hardware that this tool was not tested on; leave it out";
+constexpr const char* of_tph = "processing hints require hardware that this tool was not tested on; omit it";
 
 constexpr cli::RefusedOption refused[] = {
-    {'A', "atomic_type", "atomics are fetch-and-add; leave it out", "FETCH_AND_ADD"},
-    {'C', "report-cycles", "times are in microseconds; leave it out"},
+    {'A', "atomic_type", "atomics are fetch-and-add; omit it", "FETCH_AND_ADD"},
+    {'C', "report-cycles", "times are in microseconds; omit it"},
     {'e', "events", of_events},
     {'X', "vector", of_events},
     {'g', "mcg", of_multicast},
     {'M', "MGID", of_multicast},
-    {'L', "hop_limit", "the hop limit is 64; leave it out", "64"},
+    {'L', "hop_limit", "the hop limit is 64; omit it", "64"},
     {'O', "dualport", of_dual_port},
     {'\0', "report-per-port", of_dual_port},
     {'V', "", "the version of gdrkit has another option; use --version"},
     {'W', "report-counters", "counters are not read; use rdma statistic before and after the run"},
     {'w', "limit_bw", "results are not judged; compare two runs with --compare"},
     {'y', "limit_msgrate", "results are not judged; compare two runs with --compare"},
-    {'\0', "recv_post_list", "receives are posted one by one; leave it out", "1"},
-    {'\0', "cqe_poll", "up to 16 completions are polled at once; leave it out", "16"},
+    {'\0', "recv_post_list", "receives are posted one by one; omit it", "1"},
+    {'\0', "cqe_poll", "up to 16 completions are polled at once; omit it", "16"},
     {'\0', "cpu_util", "CPU time is not measured; use perf stat"},
-    {'\0', "dlid", "the LID is the peer's; leave it out"},
-    {'\0', "dont_xchg_versions", "the exchange needs the versions; leave it out"},
-    {'\0', "force-link", "the link layer is the port's; name the port by -i"},
-    {'\0', "inline_recv", "receives are not inline; leave it out", "0"},
-    {'\0', "use-srq", "each queue pair has its own receive queue; leave it out"},
+    {'\0', "dlid", "the LID is the peer's; omit it"},
+    {'\0', "dont_xchg_versions", "the exchange requires the versions; omit it"},
+    {'\0', "force-link", "the link layer is the port's; select the port by -i"},
+    {'\0', "inline_recv", "receives are not inline; omit it", "0"},
+    {'\0', "use-srq", "each queue pair has its own receive queue; omit it"},
     {'\0', "source_ip", "newer perftest calls it --bind_source_ip; use that name"},
-    {'\0', "latency_gap", "the next message follows the answer at once; leave it out", "0"},
+    {'\0', "latency_gap", "the next message follows the reply immediately; omit it", "0"},
     {'\0', "mmap", of_other_hardware},
     {'\0', "mmap-offset", of_other_hardware},
-    {'\0', "mr_per_qp", "one memory region serves all queue pairs; leave it out"},
-    {'\0', "odp", "memory is registered as pinned; leave it out"},
-    {'\0', "use-null-mr", "data are compared, and a null region has none; leave it out"},
+    {'\0', "mr_per_qp", "one memory region serves all queue pairs; omit it"},
+    {'\0', "odp", "memory is registered as pinned; omit it"},
+    {'\0', "use-null-mr", "data are compared, and a null region has none; omit it"},
     {'\0', "output", "the table has all columns; use --csv or --json"},
-    {'\0', "payload_file_path", "the data are gdrkit's pattern, which is compared; leave it out"},
-    {'\0', "use_old_post_send", "requests are always posted by ibv_post_send; leave it out"},
+    {'\0', "payload_file_path", "the data are gdrkit's pattern, which is compared; omit it"},
+    {'\0', "use_old_post_send", "requests are always posted by ibv_post_send; omit it"},
     {'\0', "perform_warm_up", "no message precedes the measurement; increase -n, or use -D with -f"},
-    {'\0', "pkey_index", "the partition key is the port's first; leave it out", "0"},
-    {'\0', "report-both", "with -b the table has the sum of both directions; leave it out"},
+    {'\0', "pkey_index", "the partition key is the port's first; omit it", "0"},
+    {'\0', "report-both", "with -b the table has the sum of both directions; omit it"},
     {'\0', "reversed", "the client always sends; start the client on the other machine"},
     {'\0', "run_infinitely", "a run must end; use -D"},
-    {'\0', "retry_count", "the retry count is always 7, the maximum; leave it out", "7"},
+    {'\0', "retry_count", "the retry count is always 7, the maximum; omit it", "7"},
     {'\0', "cuda_mem_type",
-     "adapters cannot register managed memory (1) or memory of malloc (4); use 0, or leave out --use_cuda", "0"},
-    {'\0', "gpu_touch", "the GPU does not touch the buffers during the run; leave it out"},
-    {'\0', "use_data_direct", "the path of registered GPU memory is the adapter's; leave it out"},
-    {'\0', "use_hugepages", "buffers are in ordinary pages; leave it out"},
-    {'\0', "wait_destroy", "resources are freed at once; leave it out", "0"},
-    {'\0', "disable_pcie_relaxed", "bandwidth tests use relaxed ordering if the library has it; leave it out"},
-    {'\0', "use_ooo", "the order of data is the adapter's; leave it out"},
+     "adapters cannot register managed memory (1) or memory of malloc (4); use 0, or omit --use_cuda", "0"},
+    {'\0', "gpu_touch", "the GPU does not touch the buffers during the run; omit it"},
+    {'\0', "use_data_direct", "the path of registered GPU memory is the adapter's; omit it"},
+    {'\0', "use_hugepages", "buffers are in ordinary pages; omit it"},
+    {'\0', "wait_destroy", "resources are freed at once; omit it", "0"},
+    {'\0', "disable_pcie_relaxed", "bandwidth tests use relaxed ordering if the library supports it; omit it"},
+    {'\0', "use_ooo", "the order of data is the adapter's; omit it"},
     {'\0', "burst_size", of_rate_limit},
     {'\0', "typical_pkt_size", of_rate_limit},
     {'\0', "rate_limit", of_rate_limit},

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Report: everything that one end measured, and its documents.
+// Report: all results of one end, and its documents.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ struct Report : report::RunReport {
   std::string place;  ///< "host" or "gpu"
   std::string path;
   bool is_checked = false;  ///< the other end is gdrkit's
-  std::uint64_t wrong = 0;  ///< bytes, of atomics words, at both ends
+  std::uint64_t wrong = 0;  ///< bytes (for atomics words) at both ends
   std::uint64_t lost = 0;   ///< datagrams
   std::vector<BandwidthRow> bandwidths;
   std::vector<LatencyRow> latencies;
 };
 
 [[nodiscard]] measure::Series series_of(const Report& report);
-/// The result schema. Nothing when the option was not given.
+/// The result schema. Does nothing if the option was not given.
 void write_report_json(const cli::DocumentOption& option, const Report& report);
-/// What perftest's --out_json writes, as JSON that parses.
+/// The document of perftest's --out_json, as valid JSON.
 void write_out_json(const std::string& path, const Report& report);
 
 }  // namespace gdrkit::transfer::perftest

@@ -55,7 +55,7 @@ void write_out_json(const std::string& path, const Report& report) {
   info["Max_inline_data"] = settings.inline_bytes;
   info["rdma_cm_QPs"] = settings.has_cm_pairs ? "ON" : "OFF";
   info["Data_ex_method"] = settings.has_cm_exchange ? "rdma_cm" : "Ethernet";
-  // Of several sizes the last stays, as in perftest; all are in "all_results".
+  // Of several sizes the last one is kept, as in perftest; "all_results" contains all.
   cli::Json all = cli::Json::array();
   for (const BandwidthRow& row : report.bandwidths) all.push_back(row_json(row, settings.is_in_gbits));
   for (const LatencyRow& row : report.latencies) all.push_back(row_json(row));

@@ -86,7 +86,7 @@ int open_listener(int port, const ExchangeRoute& route) {
                    source.empty() ? "" : " of ", cli::printable(source).c_str(), std::strerror(errno)));
 }
 
-/// -1 with errno.
+/// Returns -1 and sets errno on an error.
 int connect_once(const addrinfo* list, const ExchangeRoute& route) {
   errno = EADDRNOTAVAIL;
   for (const addrinfo* one = list; one != nullptr; one = one->ai_next) {
@@ -215,7 +215,7 @@ void SocketWire::wait(short events, Clock::time_point deadline, const std::strin
     const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left)) : 0;
     if (ready > 0) return;
     if (ready == 0) silent(step);
-    if (errno != EINTR) lost(step, std::string("cannot be waited for (") + std::strerror(errno) + ")");
+    if (errno != EINTR) lost(step, std::string("cannot be polled (") + std::strerror(errno) + ")");
   }
 }
 
@@ -246,7 +246,7 @@ void SocketWire::receive(void* bytes, std::size_t size_bytes, const std::string&
 }
 
 void SocketWire::end() noexcept {
-  // Whether the other end still reads it makes no difference.
+  // Ignores errors: the other end may have closed the connection.
   (void)::send(socket_, goodbye, sizeof goodbye, MSG_NOSIGNAL | MSG_DONTWAIT);
   (void)::shutdown(socket_, SHUT_WR);
 }

@@ -12,7 +12,7 @@ namespace gdrkit::transfer::perftest {
 
 class SocketWire : public Wire {
  public:
-  /// Waits for the client. `listener`: a socket that listens already, or -1.
+  /// Waits for the client. `listener`: a socket that is already listening, or -1.
   [[nodiscard]] static std::unique_ptr<Wire> listen(int port, int listener, std::chrono::seconds limit,
                                                     const ExchangeRoute& route = {});
   /// `waits`: the server may still be starting.

@@ -19,14 +19,14 @@ using namespace platform;
 
 constexpr int completions_at_once = 16;
 constexpr std::uint64_t receive_flag = 1ULL << 63;
-/// Some ten microseconds, in which most messages come.
+/// About ten microseconds, in which most messages arrive.
 constexpr std::uint64_t polls_before_yield = 1024;
-/// Time for the connection's end to come after a request that failed because of it.
+/// After a failed request: time to wait for the end of the connection that caused it.
 constexpr auto time_for_goodbye = std::chrono::milliseconds(500);
-/// Datagrams that have not come by then are lost.
+/// Datagrams that have not arrived by then are lost.
 constexpr std::uint64_t yields_before_lost = 200;
 constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
-constexpr std::size_t most_completions = 1'000'000;  // that are kept
+constexpr std::size_t most_completions = 1'000'000;  // maximum kept
 constexpr std::uint64_t most_peak_messages = 20000;  // perftest's limit
 
 int operation_of(Verb verb, bool has_immediate) {
@@ -39,7 +39,7 @@ int operation_of(Verb verb, bool has_immediate) {
   return verbs_write;
 }
 
-/// Seconds between times that follow each other, divided by how many messages that is.
+/// Seconds between consecutive times, divided by the number of messages between them.
 std::vector<double> intervals(const std::vector<std::chrono::steady_clock::time_point>& times, double messages) {
   std::vector<double> seconds;
   for (std::size_t i = 1; i < times.size(); ++i) {
@@ -50,19 +50,19 @@ std::vector<double> intervals(const std::vector<std::chrono::steady_clock::time_
 
 }  // namespace
 
-/// When messages were posted and completed.
+/// The times of posts and completions.
 struct Traffic::StreamClock {
   bool keeps_times = false;
   Clock::time_point first{};
   Clock::time_point last{};
   std::uint64_t completed = 0;
-  // Of a run for a duration: between its margins.
+  // For a run with a duration: between its margins.
   Clock::time_point margin_begin{};
   Clock::time_point margin_end{};
   std::uint64_t before_margin = 0;
   std::uint64_t in_time = 0;
   std::vector<Clock::time_point> posted;
-  std::vector<std::pair<std::uint64_t, Clock::time_point>> completions;  ///< messages by then
+  std::vector<std::pair<std::uint64_t, Clock::time_point>> completions;  ///< with the number of messages by then
 
   void on_completed(std::uint64_t messages, Clock::time_point now, const Plan& plan) {
     completed += messages;
@@ -80,7 +80,7 @@ struct Traffic::StreamClock {
     if (completions.size() < most_completions) completions.emplace_back(completed, now);
   }
 
-  /// Seconds of a message in equal parts of the completions that count.
+  /// Seconds per message in equal parts of the counted completions.
   [[nodiscard]] std::vector<double> rounds() const {
     std::vector<double> seconds;
     const std::size_t count = std::min(most_rounds, completions.size());
@@ -97,7 +97,7 @@ struct Traffic::StreamClock {
     return seconds;
   }
 
-  /// Seconds of a message in the fastest stretch, from a message's post to a completion.
+  /// Seconds per message in the fastest interval, from a message's post to a completion.
   [[nodiscard]] double peak() const {
     double least = 0;
     if (!keeps_times) return 0;
@@ -199,7 +199,7 @@ void Traffic::top_up(std::size_t pair) {
 }
 
 void Traffic::fail_request(const platform::VerbsCompletion& completion) {
-  // A peer that is gone is the better explanation.
+  // If the peer has ended, report that instead: it is the cause.
   const auto until = Clock::now() + time_for_goodbye;
   while (Clock::now() < until) {
     (void)exchange_.has_message(step_);
@@ -255,10 +255,11 @@ void Traffic::idle() {
   ::sched_yield();  // there may be fewer CPUs than ends
   peer_spoke_ = exchange_.has_message(step_) || peer_spoke_;
   if (Clock::now() < deadline_) return;
-  throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit perftest: %s: nothing came from %s for %d s; see the error message of "
-                                 "that end, or set --timeout",
-                                 step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s));
+  throw cli::Failure(
+      cli::ExitCode::failed,
+      cli::format(
+          "gdrkit perftest: %s: received nothing from %s for %d s; see the error message of that end, or set --timeout",
+          step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s));
 }
 
 Traffic::Clock::time_point Traffic::now() const noexcept {
@@ -275,7 +276,7 @@ void Traffic::post_more(StreamClock* clock, bool is_stopping) {
   const auto moderation = static_cast<std::uint64_t>(moderation_);
   for (std::size_t pair = 0; pair < rails_.size(); ++pair) {
     Rail& rail = rails_[pair];
-    // What has no completion yet gets one, so that the end is seen.
+    // Requests a completion for the remaining messages, so that the end is detected.
     const std::uint64_t limit = is_stopping ? rail.posted + (rail.since_signal > 0 ? 1 : 0) : messages_each_;
     while (rail.posted < limit && rail.posted - rail.done < depth) {
       const bool is_last = rail.posted + 1 == limit;
@@ -318,7 +319,7 @@ Stream Traffic::stream() {
     if (sends) post_more(&clock, is_stopping);
     const bool is_first_receive = !sends && clock.completed == 0;
     (void)take(&clock);
-    // An end that only receives begins when the first message has come.
+    // An end that only receives starts its clock when the first message has arrived.
     if (is_first_receive && clock.completed > 0 && plan_.options->duration_s == 0) clock.first = clock.last;
     const bool has_sent = !sends || (all_sent() && (plan_.options->duration_s == 0 || is_stopping));
     const bool may_miss = plan_.is_ud() || plan_.options->duration_s > 0;
@@ -378,14 +379,14 @@ std::vector<double> Traffic::in_turn(bool leads, Wait wait, Mark mark) {
   const auto begun = now();
   auto last = begun;
   bool is_answered = true;
-  // The client ends a run for a duration, and the server sees that nothing more comes.
+  // The client ends a run with a duration. The server stops when no more messages arrive.
   for (std::uint64_t i = 1; i <= messages_each_ && (plan_.is_server || !has_stopped(begun, last)); ++i) {
     if (!leads && !wait(i)) break;
     last = now();
     times.push_back(last);
     mark(i);
     post(0, true);
-    // Before the answer is waited for: it is on its way meanwhile.
+    // Before waiting for the reply, which is already in flight.
     wait_until_sent();
     is_answered = !leads || wait(i);
     if (!is_answered) break;

@@ -21,9 +21,9 @@ struct VerbsTest {
   int iterations;
 
   [[nodiscard]] bool is_latency() const noexcept { return metric == Metric::latency; }
-  /// The target's answer carries data, and its adapter bounds how many are under way.
+  /// The target's response carries data, and its adapter limits how many may be in flight.
   [[nodiscard]] bool is_fetching() const noexcept { return verb == Verb::read || verb == Verb::atomic; }
-  /// Both sides send in turn; the time of one message is half of a round.
+  /// Both sides send in turn. The time of one message is half of a round.
   [[nodiscard]] bool is_ping_pong() const noexcept { return is_latency() && !is_fetching(); }
 };
 

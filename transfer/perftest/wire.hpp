@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Wire: what carries the exchange of both ends: a TCP connection, or a queue pair that rdma_cm has connected.
+// Wire: the transport of the exchange: a TCP connection, or a queue pair that rdma_cm has connected.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace gdrkit::transfer::perftest {
 
-/// All functions throw Failure(failed), which names the peer and the step, when the peer is gone or silent.
+/// All functions throw Failure(failed) with the peer and the step if the peer has ended or does not respond.
 class Wire {
  public:
   virtual ~Wire() = default;
@@ -19,11 +19,11 @@ class Wire {
 
   virtual void send(const void* bytes, std::size_t size_bytes, const std::string& step) = 0;
   virtual void receive(void* bytes, std::size_t size_bytes, const std::string& step) = 0;
-  /// Whether the peer has said something, does not wait.
+  /// Whether a message from the peer has arrived. Does not wait.
   [[nodiscard]] virtual bool has_message(const std::string& step) = 0;
-  /// The goodbye; afterwards there is only the end.
+  /// Sends the goodbye. Afterwards only the destructor may be called.
   virtual void end() noexcept = 0;
-  /// perftest has another record of an address for each.
+  /// perftest uses a different address record for each.
   [[nodiscard]] virtual bool is_rdma_cm() const noexcept = 0;
 
   [[nodiscard]] const std::string& peer() const noexcept { return peer_; }

@@ -16,7 +16,7 @@
 namespace gdrkit::transfer::report {
 namespace {
 
-/// It reads files only; a machine that is busy with starting ranks lets it wait.
+/// The doctor reads files only, but may be delayed while the machine starts ranks.
 constexpr std::chrono::seconds doctor_limit{20};
 constexpr std::size_t most_lines = 6;
 
@@ -25,7 +25,7 @@ std::string machine_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? cli::printable(name) : "?";
 }
 
-/// Until its end or the limit.
+/// Reads until the end or the limit.
 std::string read_until(int fd, std::chrono::steady_clock::time_point end) {
   std::string text;
   for (char bytes[4096];;) {
@@ -38,7 +38,7 @@ std::string read_until(int fd, std::chrono::steady_clock::time_point end) {
   }
 }
 
-/// By posix_spawn: the process may have threads of CUDA's.
+/// Uses posix_spawn, because the process may have threads of CUDA.
 pid_t start_doctor(const std::string& root, int standard_output) {
   std::string words[] = {"gdrkit", "doctor", "--json", "--root", root};
   char* pointers[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data(), nullptr};
@@ -53,7 +53,7 @@ pid_t start_doctor(const std::string& root, int standard_output) {
   return child;
 }
 
-/// "" where it does not answer.
+/// "" if the doctor fails or exceeds the limit.
 std::string doctor_document(const std::string& root) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return "";
@@ -62,7 +62,7 @@ std::string doctor_document(const std::string& root) {
   std::string text;
   if (child > 0) {
     text = read_until(ends[0], std::chrono::steady_clock::now() + doctor_limit);
-    // It has closed its output, or it is too slow.
+    // The doctor has closed its output or exceeded the limit.
     ::kill(child, SIGKILL);
     while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
     }
@@ -81,7 +81,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string DoctorAdvice::text() const {
   if (!was_asked) return "";
-  if (!unknown.empty()) return "# Doctor: not known: " + unknown + "\n";
+  if (!unknown.empty()) return "# Doctor: unknown: " + unknown + "\n";
   std::vector<std::string> lines;
   for (const DoctorFinding& finding : findings) {
     lines.push_back(finding.check + (finding.state == "fail" ? " fails: " : " warns: ") +
@@ -92,22 +92,22 @@ std::string DoctorAdvice::text() const {
     lines.push_back(verdict.gpu + " and " + verdict.adapter + ": direct access: " + verdict.use +
                     (verdict.via.empty() ? "" : " by " + verdict.via) + ", " + verdict.reason + checks);
   }
-  if (findings.empty()) lines.insert(lines.begin(), "no check complains about " + joined(subjects));
+  if (findings.empty()) lines.insert(lines.begin(), "no warning or failure for " + joined(subjects));
   const std::size_t more = lines.size() > most_lines ? lines.size() - most_lines : 0;
   lines.resize(lines.size() - more);
   if (more != 0) lines.push_back(std::to_string(more) + " more");
   std::string all;
   for (const std::string& line : lines) all += "# Doctor: " + line + "\n";
-  if (!findings.empty()) all += "# Doctor: gdrkit doctor explain " + findings.front().check + " gives the remedy\n";
+  if (!findings.empty()) all += "# Doctor: run gdrkit doctor explain " + findings.front().check + " for the remedy\n";
   return all;
 }
 
-DoctorAdvice ask_doctor(job::ProcessGroup& processes, const std::vector<std::string>& own_gpus,
-                        const std::string& library, const std::string& root) {
+DoctorAdvice run_doctor_advice(job::ProcessGroup& processes, const std::vector<std::string>& own_gpus,
+                               const std::string& library, const std::string& root) {
   const std::string machine = machine_name() + ":";
   const std::vector<std::string> all = processes.gather(machine + " " + joined(own_gpus));
   if (!processes.is_first()) return {};
-  DoctorQuestion question{{}, library, false, root, "", ""};
+  DoctorRequest question{{}, library, false, root, "", ""};
   for (const std::string& one : all) {
     if (one.rfind(machine, 0) != 0) {
       question.is_between_machines = true;
@@ -123,9 +123,11 @@ DoctorAdvice ask_doctor(job::ProcessGroup& processes, const std::vector<std::str
       begin = end + 2;
     }
   }
-  return ask_doctor(question);
+  return run_doctor_advice(question);
 }
 
-DoctorAdvice ask_doctor(const DoctorQuestion& question) { return advice_in(doctor_document(question.root), question); }
+DoctorAdvice run_doctor_advice(const DoctorRequest& question) {
+  return advice_in(doctor_document(question.root), question);
+}
 
 }  // namespace gdrkit::transfer::report

@@ -10,14 +10,11 @@ void add_document_options(cli::CommandLine* line, DocumentOptions* options, char
   line->options.push_back(cli::json_option(&options->json, "docs/transfers.md"));
   line->options.back().short_name = json_letter;
   line->options.push_back(
-      {'\0', "csv", "[FILE]", &options->csv,
-       "write every value as comma-separated values to FILE, or to standard output instead of the text", false});
+      {'\0', "csv", "[FILE]", &options->csv, "write all values as CSV to FILE, or to standard output", false});
+  line->options.push_back({'\0', "compare", "OLD.json", &options->compare_path,
+                           "compare with an earlier result (exit code 1: slower)", false, false});
   line->options.push_back(
-      {'\0', "compare", "OLD.json", &options->compare_path,
-       "compare with an earlier result; exit code 1 if something is slower, 2 if what matters cannot be judged", false,
-       false});
-  line->options.push_back(
-      {'\0', "force", "", &options->is_forced, "with --compare: also with a result of another machine", false});
+      {'\0', "force", "", &options->is_forced, "with --compare: accept a result of another machine", false});
 }
 
 }  // namespace gdrkit::transfer::report

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DocumentOptions: --json, --csv, --compare and --force, as every transfer test has them.
+// DocumentOptions: --json, --csv, --compare and --force of every transfer test.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct DocumentOptions {
   [[nodiscard]] bool is_document_on_stdout() const { return json.is_on_stdout() || csv.is_on_stdout(); }
 };
 
-/// Appends them; `options` must outlive the parsing. `json_letter`: a short name of --json, or '\0'.
+/// Appends the options; `options` must outlive the parsing. `json_letter`: a short name of --json, or '\0'.
 void add_document_options(cli::CommandLine* line, DocumentOptions* options, char json_letter = '\0');
 
 }  // namespace gdrkit::transfer::report

@@ -9,7 +9,7 @@
 namespace gdrkit::transfer::report {
 namespace {
 
-/// measure/compare takes other libraries for baselines of ours.
+/// measure/compare treats other libraries as baselines of ours.
 measure::Result without_baselines(measure::Result result) {
   for (measure::Series& series : result.series) series.method = "measured";
   return result;
@@ -37,7 +37,7 @@ void EarlierResult::check(const measure::Result& head) const {
     differences += (differences.empty() ? "" : "; ") + one;
   }
   if (differences.empty() || is_forced_) return;
-  refuse(path_ + " is of another machine: " + differences + "; --force compares them anyway");
+  refuse(path_ + " is of another machine: " + differences + "; use --force to compare them anyway");
 }
 
 measure::bench::CompareReport EarlierResult::compare(const measure::Result& current) const {
@@ -46,7 +46,7 @@ measure::bench::CompareReport EarlierResult::compare(const measure::Result& curr
   report.settings = measure::setting_differences(old_, current);
   report.comparison = measure::compare(old_, current);
   if (report.comparison.points.empty() && report.comparison.unjudged.empty()) {
-    refuse(path_ + " has no point in common with what was measured, so nothing was compared");
+    refuse(path_ + " has no point in common with the measurement, so nothing was compared");
   }
   return report;
 }

@@ -11,17 +11,17 @@
 namespace gdrkit::transfer::report {
 namespace {
 
-/// Checks whose complaint slows or stops transfers between GPUs of one machine, or the CPU's path to them.
+/// Checks whose findings slow or stop transfers between GPUs of one machine, or the CPU's path to them.
 constexpr const char* checks_of_gpus[] = {
     "drv.loaded",   "gpu.chipset_p2p", "nvl.state",     "nvl.fabric", "pcie.width",  "pcie.speed",
     "acs.redirect", "acs.vm_ats",      "iommu.mode",    "bar1.size",  "bar.above4g", "cpu.governor",
     "cpu.wc",       "numa.process",    "cpu.balancing", "lim.shm",    "ctr.devices"};
-/// Of the adapter in use: what slows or stops it.
+/// Checks on the adapter in use that slow or stop it.
 constexpr const char* checks_of_adapters[] = {
     "nic.state",  "nic.rate",   "nic.sm",      "nic.mtu",      "nic.counters", "roce.gid", "roce.qos",
     "pcie.width", "pcie.speed", "pcie.mrrs",   "pcie.mps",     "pcie.relaxed", "pcie.aer", "pcie.path_min",
     "rdma.stack", "numa.nic",   "lim.memlock", "cpu.governor", "iommu.mode"};
-/// Of an adapter that reaches a GPU's memory.
+/// Checks on an adapter that accesses a GPU's memory.
 constexpr const char* checks_of_direct_access[] = {"peer.any", "drv.params", "dmabuf.verbs"};
 /// Settings of one library.
 struct SettingCheck {
@@ -51,15 +51,15 @@ bool has_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-bool matters_for_adapter(const std::string& check, const std::string& subject, const DoctorQuestion& question) {
+bool matters_for_adapter(const std::string& check, const std::string& subject, const DoctorRequest& question) {
   if (!question.gpus.empty() && is_in(checks_of_direct_access, check)) return true;
   if (!is_in(checks_of_adapters, check)) return false;
   if (subject == question.adapter_address || has_word(subject, question.adapter)) return true;
-  // Of the whole machine; anything else names another device.
+  // Checks of the whole machine. Findings of others name a device.
   return check == "lim.memlock" || check == "cpu.governor" || check == "iommu.mode";
 }
 
-bool matters(const std::string& check, const std::string& subject, const DoctorQuestion& question) {
+bool matters(const std::string& check, const std::string& subject, const DoctorRequest& question) {
   if (!question.adapter.empty()) {
     if (matters_for_adapter(check, subject, question)) return true;
     if (question.gpus.empty()) return false;
@@ -69,7 +69,7 @@ bool matters(const std::string& check, const std::string& subject, const DoctorQ
   }
   const bool is_listed = is_in(checks_of_gpus, check);
   if (!is_listed || !is_pci_address(subject)) return is_listed;
-  // A bridge above a GPU is the subject of what the bridge does; an adapter takes no part, nor does another GPU.
+  // A finding on a bridge above a GPU names the bridge; it does not concern adapters or other GPUs.
   if (check.rfind("acs.", 0) == 0 || check.rfind("iommu.", 0) == 0) return true;
   return std::find(question.gpus.begin(), question.gpus.end(), subject) != question.gpus.end();
 }
@@ -95,11 +95,11 @@ std::vector<std::string> checks_in(const cli::Json& verdict) {
   return checks;
 }
 
-/// Of one kind of verdict: the best adapter of each GPU, or that in use, or the CPU's own mapping.
-void add_verdicts(const cli::Json& document, const DoctorQuestion& question, DoctorAdvice* advice) {
+/// For one kind of verdict: the best adapter of each GPU, the adapter in use, or the CPU's mapping.
+void add_verdicts(const cli::Json& document, const DoctorRequest& question, DoctorAdvice* advice) {
   const bool is_mapping = question.library == "shmem";
   const bool is_verbs = question.library == "verbs";
-  // UCX asks no more of a pair than libibverbs does, but for its own settings.
+  // UCX has the same requirements for a pair as libibverbs, apart from its own settings.
   const std::string library = is_mapping ? "gdrkit" : question.library == "mpi" || is_verbs ? "ucx" : question.library;
   const auto verdicts = document.find("verdicts");
   if (verdicts == document.end() || !verdicts->contains(library)) return;
@@ -117,14 +117,14 @@ void add_verdicts(const cli::Json& document, const DoctorQuestion& question, Doc
 
 }  // namespace
 
-DoctorAdvice advice_in(const std::string& document_text, const DoctorQuestion& question) {
+DoctorAdvice advice_in(const std::string& document_text, const DoctorRequest& question) {
   DoctorAdvice advice;
   advice.was_asked = true;
   advice.subjects = question.gpus;
   if (!question.adapter.empty()) advice.subjects.push_back(question.adapter);
   const cli::Json document = cli::Json::parse(document_text, nullptr, false);
   if (!document.is_object() || !document.contains("checks")) {
-    advice.unknown = "gdrkit doctor gave no answer";
+    advice.unknown = "gdrkit doctor returned no result";
     return advice;
   }
   for (const cli::Json& check : array_in(document, "checks")) {

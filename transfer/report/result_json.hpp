@@ -9,9 +9,9 @@
 
 namespace gdrkit::transfer::report {
 
-/// null where the doctor was not asked.
+/// null if the doctor was not run.
 [[nodiscard]] cli::Json doctor_json(const DoctorAdvice& advice);
-/// The result's head and series, the suite's own fields, and `ok`. Nothing when the option was not given.
+/// The result's head and series, the suite's own fields, and `ok`. Does nothing if the option was not given.
 void write_result_json(const cli::DocumentOption& option, const measure::Result& result, const cli::Json& fields);
 
 }  // namespace gdrkit::transfer::report

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RunReport: what every suite reports of a run, and RunOutput: where its options send it.
+// RunReport: the report of a run, common to all suites, and RunOutput: its destinations from the options.
 #pragma once
 
 #include <optional>
@@ -16,24 +16,24 @@
 namespace gdrkit::transfer::report {
 
 struct RunReport {
-  measure::Result result;  ///< its series are made at the end
+  measure::Result result;  ///< its series are added at the end
   DoctorAdvice doctor;
 };
 
-/// The head of the result: of this version of gdrkit, today, on this machine.
+/// The head of the result: this version of gdrkit, today's date, this machine.
 void describe_run(measure::Result* result, const char* tool, bool is_emulated, const platform::Device* device);
 
 class RunOutput {
  public:
-  /// `prints`: this process prints and writes what all have measured. Reads the earlier result of --compare. Throws
+  /// `prints`: this process prints and writes the results of all. Reads the earlier result of --compare. Throws
   /// Failure(usage).
   RunOutput(const DocumentOptions& options, bool prints);
 
-  /// Before measuring: whether results with this head can be compared. Throws Failure(usage).
+  /// Call it before measuring: checks whether results with this head can be compared. Throws Failure(usage).
   void check(const measure::Result& head) const;
-  /// On standard output, unless a document is there.
+  /// Prints on standard output, unless a document is written there.
   void print(const std::string& text) const;
-  /// Writes --csv and prints the comparison. Returns the run's exit code: failed where the result is not ok, else the
+  /// Writes --csv and prints the comparison. Returns the run's exit code: failed if the result is not ok, otherwise the
   /// comparison's.
   [[nodiscard]] cli::ExitCode finish(const measure::Result& result) const;
 

@@ -24,9 +24,9 @@ namespace {
 
 using shmem_impl::bootstrap::UniqueFd;
 
-constexpr std::chrono::milliseconds connect_limit{20};  // to the loopback; longer if the queue of connections is full
+constexpr std::chrono::milliseconds connect_limit{20};  // to the loopback; takes longer if the connection queue is full
 constexpr std::chrono::seconds release_limit{60};
-constexpr std::chrono::hours speak_limit{24};  // the launcher ends it before
+constexpr std::chrono::hours speak_limit{24};  // the launcher ends it earlier
 
 shmem_impl::bootstrap::StarGroup group_of(int pe, const RankEnvironment& environment) {
   shmem_impl::bootstrap::StarGroup group;
@@ -61,7 +61,7 @@ void say_gone(UniqueFd connection, const shmem_impl::bootstrap::StarGroup& group
 
 void refuse_all(const shmem_impl::bootstrap::TcpAddress& address, const shmem_impl::bootstrap::StarGroup& group) {
   auto listener = shmem_impl::bootstrap::listen_at(address);
-  // PEs between fork and exec still hold PE 0's listener.
+  // PEs between fork and exec still have PE 0's listener open.
   for (const shmem_impl::bootstrap::Deadline deadline(release_limit); !listener && !deadline.has_passed();) {
     ::usleep(10'000);
     listener = shmem_impl::bootstrap::listen_at(address);
@@ -84,7 +84,7 @@ void Departures::note(int pe) {
   if (pe != 0) {
     auto connected =
         shmem_impl::bootstrap::connect_to(*addresses, true, shmem_impl::bootstrap::Deadline(connect_limit));
-    if (!connected && connected.error().errno_value != ETIMEDOUT) return;  // the job has formed
+    if (!connected && connected.error().errno_value != ETIMEDOUT) return;  // all PEs have connected
     if (connected) connection = std::move(*connected);
   }
   const pid_t launcher = ::getpid();

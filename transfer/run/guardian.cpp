@@ -19,7 +19,7 @@ namespace gdrkit::transfer::run {
 namespace {
 
 [[noreturn]] void guard(int pipe) {
-  // A session of its own: keys pressed at the launcher's terminal are not for it.
+  // Its own session: keys pressed at the launcher's terminal must not reach it.
   ::setsid();
   ::prctl(PR_SET_NAME, "gdrkit-guardian");
   for (const int standard : {0, 1, 2}) {
@@ -64,11 +64,11 @@ Guardian::~Guardian() {
   }
 }
 
-void Guardian::watch(pid_t group) noexcept { say(group); }
-void Guardian::forget(pid_t group) noexcept { say(-group); }
+void Guardian::watch(pid_t group) noexcept { send(group); }
+void Guardian::forget(pid_t group) noexcept { send(-group); }
 
-void Guardian::say(pid_t number) noexcept {
-  // A pipe takes so few bytes at once or not at all.
+void Guardian::send(pid_t number) noexcept {
+  // A pipe accepts so few bytes atomically or not at all.
   while (::write(pipe_, &number, sizeof number) < 0 && errno == EINTR) {
   }
 }

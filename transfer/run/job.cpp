@@ -17,14 +17,14 @@
 namespace gdrkit::transfer::run {
 namespace {
 
-/// Those that end a job, and those that PEs may understand.
+/// Signals that end a job, and signals that PEs may handle.
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr int other_signals[] = {SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT};
 
-/// From a PE's failure to the request to the others to end: so long they may notice it themselves and report it.
+/// From a PE's failure to the termination of the others. Meanwhile they may detect and report the failure.
 constexpr std::chrono::milliseconds report_time{500};
 
-/// A pipe that poll() calls writable takes as much without blocking.
+/// The number of bytes that a writable pipe accepts without blocking.
 constexpr std::size_t write_piece = 4096;
 
 sigset_t handled_signals() {
@@ -45,7 +45,7 @@ std::string numbers_text(const std::vector<int>& pes) {
   return text;
 }
 
-void say(const std::string& text) { std::fprintf(stderr, "gdrkit run: %s\n", text.c_str()); }
+void print_error(const std::string& text) { std::fprintf(stderr, "gdrkit run: %s\n", text.c_str()); }
 
 }  // namespace
 
@@ -57,7 +57,7 @@ Job::Job(JobPlan plan, RankEnvironment& environment)
   std::fflush(nullptr);
   const sigset_t handled = handled_signals();
   ::sigprocmask(SIG_BLOCK, &handled, &old_mask_);
-  // A reader of our output that ends is seen by the write.
+  // The write detects that the reader of our output has ended.
   ::signal(SIGPIPE, SIG_IGN);
   signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals_ < 0)
@@ -89,7 +89,7 @@ int Job::run() {
   for (Stream& stream : streams_) {
     for (std::size_t pe = 0; pe < stream.pipes.size(); ++pe) read_pipe(&stream, pe, true);
   }
-  // Only what was printed is left: a second request to end drops it.
+  // Only printed lines are left; a second request to end discards them.
   const auto has_lines = [&] {
     return std::any_of(streams_.begin(), streams_.end(), [](const Stream& one) { return !one.lines.ready().empty(); });
   };
@@ -206,11 +206,11 @@ void Job::write_lines(Stream* stream) {
   const ssize_t put = ::write(stream->target, ready.data(), std::min(ready.size(), write_piece));
   if (put > 0) stream->lines.take(static_cast<std::size_t>(put));
   if (put >= 0 || errno == EINTR || errno == EAGAIN) return;
-  // Where the reader is gone, PEs that go on printing see that, as they would without the launcher. A full disk does
-  // not end them if they print no more, so that the launcher must say what was lost.
+  // If the reader has ended, PEs that print more get the same error as without the launcher. A full disk does not end
+  // PEs that print no more, so the launcher must report the lost output.
   if (errno != EPIPE) {
-    say(cli::format("standard %s cannot be written: %s; what PEs print is lost",
-                    stream->target == STDOUT_FILENO ? "output" : "error", std::strerror(errno)));
+    print_error(cli::format("cannot write standard %s: %s; the output of PEs is lost",
+                            stream->target == STDOUT_FILENO ? "output" : "error", std::strerror(errno)));
     is_output_lost_ = true;
   }
   stream->lines.take(ready.size());
@@ -223,19 +223,19 @@ void Job::write_lines(Stream* stream) {
 void Job::take_signal(int number) {
   if (number == SIGCHLD) return reap();
   if (number == SIGTSTP) {
-    // Stopped as one: what the shell continues, take_signal(SIGCONT) continues.
+    // Stopped as one job: when the shell continues it, take_signal(SIGCONT) continues all.
     forward(SIGSTOP);
     ::kill(::getpid(), SIGSTOP);
     return;
   }
   if (std::find(std::begin(ending_signals), std::end(ending_signals), number) == std::end(ending_signals)) {
     if (number == SIGCONT) return forward(number);
-    // Not to the helpers of a PE, which mostly die of one that they do not expect.
+    // Not to a PE's helper processes, most of which an unexpected signal would kill.
     for (const RankProcess& pe : pes_) pe.signal_leader(number);
     return;
   }
   if (is_ending_ && !end_at_) {
-    // Asked twice: no more grace.
+    // A second request ends the grace period.
     kill_at_ = Clock::now();
     return;
   }
@@ -255,7 +255,8 @@ void Job::reap() {
     if (!pes_[pe].reap()) continue;
     if (pes_[pe].exit_code() != 0) {
       failed.push_back(static_cast<int>(pe));
-    } else if (pes_[pe].is_empty() && !running().empty() && !is_ending_) {  // a shell may leave the PE behind
+    } else if (pes_[pe].is_empty() && !running().empty() &&
+               !is_ending_) {  // a shell may leave the PE running in the background
       departures_->note(static_cast<int>(pe));
     }
     if (pes_[pe].is_empty()) {
@@ -264,7 +265,7 @@ void Job::reap() {
     }
   }
   if (failed.empty() || is_ending_) return;
-  // A PE that was killed makes others fail a moment later; both may be seen at once.
+  // Other PEs fail shortly after one was killed; both may be detected at once.
   const auto killed = std::find_if(failed.begin(), failed.end(),
                                    [&](int pe) { return pes_[static_cast<std::size_t>(pe)].was_killed(); });
   note_failure(killed != failed.end() ? *killed : failed.front());
@@ -273,8 +274,8 @@ void Job::reap() {
 void Job::note_failure(int pe) {
   const RankProcess& failed = pes_[static_cast<std::size_t>(pe)];
   const std::vector<int> left = running();
-  say(cli::format("PE %d (process %d) %s", pe, static_cast<int>(failed.id()), failed.end_text().c_str()) +
-      (left.empty() ? "" : "; ending " + numbers_text(left)));
+  print_error(cli::format("PE %d (process %d) %s", pe, static_cast<int>(failed.id()), failed.end_text().c_str()) +
+              (left.empty() ? "" : "; ending " + numbers_text(left)));
   code_ = failed.exit_code();
   is_ending_ = true;
   limit_at_.reset();
@@ -287,7 +288,7 @@ void Job::end_all(int number) {
   end_at_.reset();
   kill_at_ = Clock::now() + plan_.grace;
   forward(number);
-  forward(SIGCONT);  // a stopped process takes no signal but this one
+  forward(SIGCONT);  // a stopped process handles only this signal
 }
 
 void Job::keep_time() {
@@ -295,20 +296,21 @@ void Job::keep_time() {
   if (end_at_ && now >= *end_at_) end_all(SIGTERM);
   if (kill_at_ && now >= *kill_at_) {
     kill_at_.reset();
-    if (const auto left = running(); !left.empty()) say(numbers_text(left) + " did not end in time; killed");
+    if (const auto left = running(); !left.empty()) print_error(numbers_text(left) + " did not end in time; killed");
     forward(SIGKILL);
   }
   if (!limit_at_ || now < *limit_at_) return;
   limit_at_.reset();
   const auto left = running();
   if (left.empty()) return;
-  say(cli::format("the time limit of %g s is over; ending ", static_cast<double>(plan_.time_limit.count()) / 1000) +
+  print_error(
+      cli::format("the time limit of %g s is over; ending ", static_cast<double>(plan_.time_limit.count()) / 1000) +
       numbers_text(left));
   code_ = time_limit_code;
   end_all(SIGTERM);
 }
 
-/// What the PEs started and left behind.
+/// Kills processes that the PEs started and left running.
 void Job::clean_up() {
   forward(SIGKILL);
   for (std::size_t pe = 0; pe < pes_.size(); ++pe) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Job: all PEs of one call of the launcher, from start to end.
+// Job: all PEs of one launcher call, from start to end.
 #pragma once
 
 #include <signal.h>
@@ -21,13 +21,13 @@ namespace gdrkit::transfer::run {
 struct JobPlan {
   int n_pes = 1;
   std::string file;                ///< to exec
-  std::vector<std::string> words;  ///< from the program's name on
+  std::vector<std::string> words;  ///< starting with the program's name
   bool has_prefixes = false;
   std::chrono::milliseconds time_limit{0};  ///< 0: none
   std::chrono::milliseconds grace{5000};    ///< from the request to end until the kill
 };
 
-/// Of a process with one thread, which ends when the job has: the job takes its signals over.
+/// For a process with one thread that ends with the job: the job takes over its signals.
 class Job {
  public:
   Job(JobPlan plan, RankEnvironment& environment);
@@ -35,11 +35,11 @@ class Job {
   Job& operator=(const Job&) = delete;
   ~Job();
 
-  /// The launcher's exit code: that of the first PE that failed, 124 at the time limit, 128 + the signal that ended it,
-  /// else 1 where what PEs printed could not be written.
+  /// Returns the launcher's exit code: that of the first PE that failed, 124 at the time limit, or 128 + the signal
+  /// that ended it. Returns 1 if the output of PEs could not be written.
   [[nodiscard]] int run();
 
-  static constexpr int time_limit_code = 124;  // as timeout(1) has it
+  static constexpr int time_limit_code = 124;  // as in timeout(1)
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -48,7 +48,7 @@ class Job {
     Stream(int n_pes, int fd) : lines(n_pes), target(fd), pipes(static_cast<std::size_t>(n_pes), -1) {}
     OutputLines lines;
     int target;
-    std::vector<int> pipes;  // by PE; -1: none, or at its end
+    std::vector<int> pipes;  // by PE; -1: none, or closed
   };
 
   void start_pes();
@@ -74,7 +74,7 @@ class Job {
   std::optional<Departures> departures_;
   std::vector<RankProcess> pes_;
   std::vector<bool> is_watched_;
-  std::vector<Stream> streams_;  // empty: PEs write themselves
+  std::vector<Stream> streams_;  // empty: PEs write directly
   std::optional<int> code_;
   std::optional<Clock::time_point> limit_at_;
   std::optional<Clock::time_point> end_at_;

@@ -36,7 +36,7 @@ RankEnvironment::RankEnvironment(int n_pes, bool is_emulated)
     : n_pes_(n_pes), is_emulated_(is_emulated), token_(random_word()) {
   if (n_pes < 2) return;
   if (listen_on_loopback(AF_INET) || listen_on_loopback(AF_INET6)) return;
-  note_ = cli::format("cannot listen on the loopback (%s), so PEs are not told where PE 0 is", std::strerror(errno));
+  note_ = cli::format("cannot publish the address of PE 0: cannot listen on the loopback (%s)", std::strerror(errno));
 }
 
 bool RankEnvironment::listen_on_loopback(int family) {
@@ -73,7 +73,7 @@ void RankEnvironment::close_listener() noexcept {
 std::vector<std::string> RankEnvironment::of(int pe) const {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
-  // What an outer launcher set for this process does not hold for the PE.
+  // Variables that an outer launcher set for this process do not apply to the PE.
   const auto set = [&](const std::string& name, const std::string& value) {
     variables.erase(std::remove_if(variables.begin(), variables.end(),
                                    [&](const std::string& one) { return one.rfind(name + "=", 0) == 0; }),

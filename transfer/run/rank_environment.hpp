@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RankEnvironment: the variables by which the PEs of one job find each other.
+// RankEnvironment: the variables by which the PEs of a job connect.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace gdrkit::transfer::run {
 
 class RankEnvironment {
  public:
-  /// Opens a socket that listens on the loopback, for PE 0, where there are several. Throws Failure(failed) where the
-  /// system has no random bytes.
+  /// Opens a listening socket on the loopback for PE 0 if there are several PEs. Throws Failure(failed) if the system
+  /// returns no random bytes.
   explicit RankEnvironment(int n_pes, bool is_emulated);
   RankEnvironment(const RankEnvironment&) = delete;
   RankEnvironment& operator=(const RankEnvironment&) = delete;
@@ -19,14 +19,14 @@ class RankEnvironment {
 
   /// This process's variables and those of the PE: "NAME=value".
   [[nodiscard]] std::vector<std::string> of(int pe) const;
-  /// -1: there is none. Close-on-exec; PE 0's process takes that off.
+  /// -1: none. Close-on-exec; PE 0's process clears the flag.
   [[nodiscard]] int listener() const noexcept { return listener_; }
-  /// Once PE 0 has its copy.
+  /// Call it once PE 0 has its copy.
   void close_listener() noexcept;
   [[nodiscard]] int n_pes() const noexcept { return n_pes_; }
   [[nodiscard]] const std::string& root() const noexcept { return root_; }  ///< address on which PE 0 listens; "": none
   [[nodiscard]] const std::string& token() const noexcept { return token_; }  ///< the secret of the job
-  /// Why PEs have no address of PE 0; "".
+  /// Why PEs have no address of PE 0; "" if they do.
   [[nodiscard]] const std::string& note() const noexcept { return note_; }
 
  private:

@@ -23,11 +23,11 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// In the new process. The launcher has one thread, so nothing it calls can be locked.
+/// In the new process. The launcher has one thread, so no lock is held.
 [[noreturn]] void become(const RankStart& start, char* const* words, char* const* variables, pid_t launcher) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != launcher) ::_exit(1);  // it ended before the line above
+  if (::getppid() != launcher) ::_exit(1);  // the launcher ended before the line above
   if (!start.has_input) {
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing > 0) ::dup2(nothing, 0);
@@ -53,7 +53,7 @@ RankProcess::RankProcess(const RankStart& start) {
   if (id_ == 0) become(start, words.data(), variables.data(), launcher);
   if (id_ < 0)
     throw cli::Failure(cli::ExitCode::failed, "gdrkit run: cannot start a process: " + cli::fork_error_text(errno));
-  // Both do it, so that the group is there for whoever comes first.
+  // Both processes call it, so that the group exists regardless of which one runs first.
   ::setpgid(id_, id_);
 }
 

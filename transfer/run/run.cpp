@@ -20,7 +20,7 @@ namespace gdrkit::transfer::run {
 namespace run_tool {
 namespace {
 
-// Exit codes of shells for programs that they cannot start.
+// Exit codes that shells use for programs they cannot start.
 constexpr int cannot_start = 126;
 constexpr int not_found = 127;
 constexpr int most_pes = 4096;
@@ -45,7 +45,7 @@ std::chrono::milliseconds to_time(const char* option, const std::string& text) {
   return std::chrono::milliseconds(static_cast<long long>(std::ceil(seconds * 1000)));
 }
 
-/// 0, or why exec would refuse it. A folder that may be entered passes access().
+/// 0, or the errno with which exec would fail. access() accepts directories, which exec rejects.
 int cannot_exec(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return errno;
@@ -53,7 +53,7 @@ int cannot_exec(const std::string& file) {
   return ::access(file.c_str(), X_OK) == 0 ? 0 : errno;
 }
 
-/// Looked up once, so that a name that is not there is said once.
+/// Searches once, so that the error for an unknown name is printed once.
 std::string find_program(const std::string& name, int* error) {
   *error = ENOENT;
   if (name.find('/') != std::string::npos) {
@@ -90,8 +90,7 @@ cli::ExitCode run(const Options& options, std::vector<std::string> program) {
   plan.grace = to_time("--grace", options.grace);
   if (!options.time_limit.empty()) plan.time_limit = to_time("--time-limit", options.time_limit);
   if (!options.time_limit.empty() && plan.time_limit == std::chrono::milliseconds(0)) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit run: --time-limit must not be 0; leave the option out for no limit");
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit run: --time-limit must not be 0; omit the option for no limit");
   }
   int error = 0;
   plan.file = find_program(program.front(), &error);
@@ -101,7 +100,7 @@ cli::ExitCode run(const Options& options, std::vector<std::string> program) {
   }
   plan.words = std::move(program);
   if (!options.stays_unbound && !options.is_emulated && has_gpu()) {
-    // The place is chosen by GDRKIT_SHMEM_LOCAL_INDEX.
+    // GDRKIT_SHMEM_LOCAL_INDEX determines the place.
     plan.file = "/proc/self/exe";
     const char* const before[] = {"gdrkit", "bind", "--or-unbound", "--wrap", "--"};
     plan.words.insert(plan.words.begin(), std::begin(before), std::end(before));
@@ -116,7 +115,7 @@ cli::ExitCode run(const Options& options, std::vector<std::string> program) {
 }  // namespace run_tool
 
 cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
-  // What stands after -- is the program's, options that look like ours included.
+  // Arguments after -- belong to the program, even if they look like our options.
   int own = 0;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
   std::vector<std::string> program(argv + std::min(own + 1, argc), argv + argc);
@@ -136,26 +135,27 @@ cli::ExitCode run_run(cli::Front front, int argc, char** argv) {
       "0; 1 if their output could not be written; 124 at the time limit, 126 cannot start the program, 127 program not "
       "found; 2 wrong usage";
   line.options = {
-      {'n', "number", "N", &options.n_pes, "how many PEs", false, false},
-      {'\0', "emulated", "", &options.is_emulated,
-       "emulated devices instead of GPUs, one for each PE (sets GDRKIT_BACKEND, GDRKIT_EMULATED_DEVICES)", false},
-      {'\0', "prefix", "", &options.has_prefixes, "print whole lines, with the PE in front of each: [3] text", false},
-      {'\0', "time-limit", "S", &options.time_limit, "end all PEs after so many seconds", false},
-      {'\0', "no-bind", "", &options.stays_unbound, "leave the PEs on any CPU; default: as gdrkit bind does", false},
+      {'n', "number", "N", &options.n_pes, "number of PEs", false, false},
+      {'\0', "emulated", "", &options.is_emulated, "use emulated devices instead of GPUs, one per PE", false},
+      {'\0', "prefix", "", &options.has_prefixes, "print whole lines with the PE as prefix: [3] text", false},
+      {'\0', "time-limit", "S", &options.time_limit, "end all PEs after this many seconds", false},
+      {'\0', "no-bind", "", &options.stays_unbound, "leave the PEs on any CPU (default: as gdrkit bind)", false},
       {'\0', "grace", "S", &options.grace, "seconds between the request to end and the kill", false},
   };
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to start"};
   if (const auto ended = parse(line, front, own, argv)) return *ended;
   if (!words.empty())
-    throw cli::Failure(cli::ExitCode::usage, cli::format("gdrkit run: '%s' before --: write gdrkit run -n N -- %s",
-                                                         words[0].c_str(), words[0].c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit run: unexpected '%s' before --; write gdrkit run -n N -- %s",
+                                   words[0].c_str(), words[0].c_str()));
   if (program.empty())
     throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit run: no program given: write it after --, for example: gdrkit run -n 2 -- ./app");
+                       "gdrkit run: the program is missing; write it after --, for example: gdrkit run -n 2 -- ./app");
   if (options.n_pes < 1 || options.n_pes > run_tool::most_pes)
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format("gdrkit run: say how many PEs, 1 to %d: gdrkit run -n 2 -- ./app", run_tool::most_pes));
+        cli::format("gdrkit run: the number of PEs is missing; use -n with 1 to %d: gdrkit run -n 2 -- ./app",
+                    run_tool::most_pes));
   return run_tool::run(options, std::move(program));
 }
 

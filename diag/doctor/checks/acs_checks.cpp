@@ -20,17 +20,17 @@ constexpr std::uint32_t ats_enabled = 0x8000;
 constexpr std::int64_t network_class = 0x02;
 const char* const for_guests = "vfio-pci";
 const char* const no_port_matters =
-    "no two GPUs, and no GPU and adapter, have a port between them that matters, except those that other acs.* checks "
-    "cover";
+    "no port that only this check covers: found none between two GPUs, or between GPU and adapter, that other acs.* "
+    "checks do not examine";
 
-/// True after a finding with the reason why the ports cannot be checked here.
+/// Returns true after adding a finding with the reason why the ports cannot be checked.
 bool cannot_see_ports(const Machine& machine, Findings& findings) {
   if (!machine.is_guest.is_found()) findings.add_unknown("", machine.is_guest);
   if (machine.is_guest.value) findings.add(State::skip, "", "a virtual machine does not see the real ports");
   return machine.is_guest.value || !machine.is_guest.is_found();
 }
 
-/// Below these the pattern of acs.datadirect counts.
+/// Ports below these roots are judged by the pattern of acs.datadirect.
 std::set<std::string> data_direct_roots(const std::vector<DataDirect>& directs) {
   std::set<std::string> roots;
   for (const DataDirect& direct : directs) roots.insert(direct.root);
@@ -39,8 +39,8 @@ std::set<std::string> data_direct_roots(const std::vector<DataDirect>& directs) 
 
 /// A port on the path between two devices of this host.
 struct PathPort {
-  std::string devices;          ///< the first two that it is between
-  bool has_other_path = false;  ///< only on paths that NVLink may replace, which is not known
+  std::string devices;          ///< the first pair of devices that it connects
+  bool has_other_path = false;  ///< used only on paths that NVLink may replace, which is unknown
 };
 
 class PathPorts {
@@ -58,7 +58,7 @@ class PathPorts {
 };
 
 /// The ports between this host's GPUs, and between them and its adapters. If two GPUs share no bridge, packets always
-/// pass the processor: redirection matters there only if an IOMMU translates.
+/// pass through the processor: redirection matters there only if an IOMMU translates.
 Fact<PathPorts> ports_in_use(const Machine& machine) {
   Fact<PathPorts> ports;
   const auto grace = is_grace(machine.view);
@@ -94,7 +94,7 @@ bool has_paths(const Machine& machine, Findings& findings) {
   return (has_pair && knows_adapters) || !adapters_or_skip(machine, findings).empty() || has_pair;
 }
 
-/// Network functions that are passed through to guests, which are not RDMA devices of this host.
+/// Network functions that are passed through to guests. They are not RDMA devices of this host.
 Fact<std::vector<PciDevice>> network_functions_for_guests(const MachineView& view) {
   Fact<std::vector<PciDevice>> functions;
   const auto devices = view.names("/sys/bus/pci/devices");
@@ -110,7 +110,7 @@ Fact<std::vector<PciDevice>> network_functions_for_guests(const MachineView& vie
   return functions;
 }
 
-/// "xx110x1" from bit 6 down to 0, as Linux takes it for config_acs.
+/// "xx110x1" from bit 6 down to 0, the format of Linux's config_acs.
 bool fits(const std::string& pattern, std::uint32_t set) {
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     const bool is_set = (set >> (pattern.size() - 1 - i) & 1u) != 0;
@@ -129,9 +129,9 @@ const Advice advice_acs_redirect = {
     "errors",
     {"sudo setpci -s PORT ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes",
      true, false, false, "sudo setpci -s PORT ECAP_ACS+6.w"},
-    "without root only 64 bytes can be read: then ACS is unknown, not off. Redirection is wanted in virtual machines, "
-    "for devices that are passed through to guests (acs.vm_ats) and for Data Direct (acs.datadirect); this check skips "
-    "those. GPUs with NVLink between them do not use the ports; level probe shows NVLink",
+    "without root only 64 bytes can be read: then ACS is unknown, not off. Redirection is required in virtual "
+    "machines, for devices that are passed through to guests (acs.vm_ats) and for Data Direct (acs.datadirect); this "
+    "check skips those. GPUs with NVLink between them do not use the ports; level probe shows NVLink",
     {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
      .file = "/etc/systemd/system/gdrkit-acs.service",
      .text =
@@ -172,7 +172,7 @@ void check_acs_redirect(const Machine& machine, Findings& findings) {
 
 const Advice advice_acs_override = {
     "pcie_acs_override= in /proc/cmdline",
-    "this option of a patched Linux claims isolation that the hardware does not give; it clears no ACS bit",
+    "this option of a patched Linux reports isolation that the hardware does not provide; it clears no ACS bit",
     {"remove pcie_acs_override=VALUE from the Linux command line (Debian, Ubuntu: /etc/default/grub, then update-grub; "
      "Red Hat: grubby --update-kernel=ALL --remove-args=pcie_acs_override=VALUE), then reboot",
      true, true, true, "cat /proc/cmdline"},
@@ -191,8 +191,8 @@ const Advice advice_acs_vm_ats = {
     "each of them and a GPU that is passed through too",
     "redirection isolates guests and must stay on; only with ATS on the adapter and Direct Translated on the ports do "
     "packets between two devices of one guest go directly through the switch",
-    {"run sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, then power-cycle the machine; the finding of each port names "
-     "what that port needs",
+    {"run sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, then power-cycle the machine; see the finding of each port "
+     "for the command",
      true, true, true, "sudo lspci -vv -s ADDRESS | grep -A2 'Address Translation'; sudo setpci -s PORT ECAP_ACS+6.w"},
     "do not clear ACS on such a host; ATS shows as on only while a guest uses the function"};
 
@@ -256,7 +256,7 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
   if (cannot_see_ports(machine, findings)) return;
   const auto grace = is_grace(machine.view);
   if (!grace.is_found()) return findings.add_unknown("/proc/cpuinfo", grace);
-  if (!grace.value) return findings.add(State::skip, "", "the ACS pattern for this processor is not known");
+  if (!grace.value) return findings.add(State::skip, "", "the ACS pattern for this processor is unknown");
   for (const DataDirect& direct : directs.value) {
     if (direct.gpu_port.empty()) {
       findings.add(State::unknown, direct.function.address,
@@ -288,10 +288,10 @@ const Advice advice_acs_persist = {
     {"boot with pci=disable_acs_redir=PORT;PORT (all ports in one option, in quotes for GRUB), or install a unit with "
      "ExecStart=setpci -s PORT ECAP_ACS+6.w=0000 for each port",
      true, true, true, "cat /proc/cmdline"},
-    "a unit may call a script, which this check does not read; some firmware keeps redirection off by itself",
+    "a unit may call a script, which this check does not read; some firmware keeps redirection off without any setting",
     {},
     {{RecordedPath::Kind::setpci, "/etc/{rc.local,systemd/system/*.service*}",
-      "what sets configuration space at boot"}}};
+      "files that set configuration space at boot"}}};
 
 void check_acs_persist(const Machine& machine, Findings& findings) {
   if (!has_paths(machine, findings) || cannot_see_ports(machine, findings)) return;
@@ -306,7 +306,7 @@ void check_acs_persist(const Machine& machine, Findings& findings) {
     could_redirect = could_redirect || (acs.value.able & acs_redirects) != 0;
   }
   if (!could_redirect)
-    return findings.add(State::ok, "ports", "none of those between GPUs, or GPU and adapter, can redirect");
+    return findings.add(State::ok, "ports", "no port between GPUs, or between GPU and adapter, can redirect");
   const auto& gpu = machine.gpus.front();
   const auto group = machine.view.node(gpu.folder + "/iommu_group");
   if (group.is_unknown()) return findings.add_unknown(gpu.address, group);

@@ -43,8 +43,8 @@ const Advice advice_nic_state = {
 
 namespace {
 
-/// Adapters that would be the best adapter of some GPU if all were active, with that GPU's name.
-std::map<std::string, std::string> wanted_adapters(const Machine& machine) {
+/// Adapters that would be the best adapter of a GPU if all were active, with that GPU's name.
+std::map<std::string, std::string> best_adapters(const Machine& machine) {
   const auto& facts = topology_of(machine);
   const std::vector<bool> all(facts.tree.adapters.size(), true);
   const auto matching = topology::match_adapters(facts.tree, facts.nccl, all);
@@ -72,7 +72,7 @@ std::string naming_variable(const Environment& environment, const std::string& a
 }  // namespace
 
 void check_nic_state(const Machine& machine, Findings& findings) {
-  std::optional<std::map<std::string, std::string>> wanted;  // only looked for when a port is not active
+  std::optional<std::map<std::string, std::string>> wanted;  // computed only if a port is not active
   const Environment environment(machine.view);
   for_each_port(machine, findings, [&](const Adapter& adapter, const std::string& folder, const std::string& subject) {
     const auto state = machine.view.line(folder + "/state");
@@ -80,7 +80,7 @@ void check_nic_state(const Machine& machine, Findings& findings) {
     const auto physical = machine.view.line(folder + "/phys_state");
     const std::string text = "state " + state.value + ", link " + (physical.is_found() ? physical.value : "unknown");
     if (state.value.find("ACTIVE") != std::string::npos) return findings.add(State::ok, subject, text);
-    if (!wanted.has_value()) wanted = wanted_adapters(machine);
+    if (!wanted.has_value()) wanted = best_adapters(machine);
     const auto gpu = wanted->find(adapter.name);
     const std::string variable = naming_variable(environment, adapter.name);
     const bool is_needed = gpu != wanted->end() || !variable.empty();
@@ -116,7 +116,8 @@ void check_nic_rate(const Machine& machine, Findings& findings) {
     const auto rate = machine.view.line(folder + "/rate");
     const double value = std::strtod(rate.value.c_str(), nullptr);
     if (!rate.is_found() || value <= 0) {
-      return findings.add(State::unknown, subject, rate.is_found() ? "'" + rate.value + "' is no rate" : rate.reason);
+      return findings.add(State::unknown, subject,
+                          rate.is_found() ? "'" + rate.value + "' is not a rate" : rate.reason);
     }
     const auto board = machine.view.line(adapter.folder + "/board_id");
     ports.push_back({subject, board.value, value});
@@ -155,7 +156,7 @@ const Advice advice_nic_fw = {
     "adapters of one kind with different firmware behave differently: faults appear on some machines or ports only",
     {"install one version on all: sudo mlxfwmanager --online -u, then sudo mlxfwreset -d ADDRESS reset or a reboot",
      true, true, true, "cat /sys/class/infiniband/*/fw_ver"},
-    "this check does not know whether a version is too old: that depends on the switches and the driver"};
+    "this check does not detect versions that are too old: that depends on the switches and the driver"};
 
 void check_nic_fw(const Machine& machine, Findings& findings) {
   std::map<std::string, std::set<std::string>> versions;
@@ -226,7 +227,7 @@ void check_nic_mtu(const Machine& machine, Findings& findings) {
     std::string interface;
     for (const Gid& gid : gids.value) interface = interface.empty() ? gid.interface : interface;
     if (interface.empty() || interface.find('/') != std::string::npos) {
-      return findings.add(State::unknown, subject, "its network interface is not known");
+      return findings.add(State::unknown, subject, "its network interface is unknown");
     }
     const auto mtu = machine.view.number("/sys/class/net/" + interface + "/mtu");
     if (!mtu.is_found()) return findings.add(State::unknown, subject, mtu.reason);

@@ -9,7 +9,7 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-/// What the driver thinks of peer transfers through this processor: nv_grdma_pci_topology_supported in its open source.
+/// The driver's decision on peer transfers through this processor: nv_grdma_pci_topology_supported in its open source.
 enum class Processor { allowed, refused, grace, unknown };
 
 struct Judged {
@@ -43,12 +43,12 @@ Judged judge(const Machine& machine, const PciDevice& gpu) {
     return {Processor::refused, "Ampere Altra"};
   if (maker == arm && part == neoverse_v2 && vendor.value == pci_nvidia) return {Processor::grace, "NVIDIA Grace"};
   return {Processor::unknown,
-          cli::format("it is not known whether the driver allows peer transfers on this processor "
-                      "(implementer 0x%llx, part 0x%llx)",
-                      static_cast<unsigned long long>(maker), static_cast<unsigned long long>(part))};
+          cli::format(
+              "unknown whether the driver allows peer transfers on this processor (implementer 0x%llx, part 0x%llx)",
+              static_cast<unsigned long long>(maker), static_cast<unsigned long long>(part))};
 }
 
-/// What level probe knows of links between GPU and processor. Where there are any the driver does not judge.
+/// The links between GPU and processor, from level probe. The driver skips its check if there are any.
 Fact<std::int64_t> c2c_links(const Machine& machine, const PciDevice& gpu) {
   Fact<std::int64_t> links;
   links.outcome = Outcome::unreadable;
@@ -57,14 +57,14 @@ Fact<std::int64_t> c2c_links(const Machine& machine, const PciDevice& gpu) {
   return known != nullptr ? known->c2c_links : links;
 }
 
-/// Grace reaches GPUs that are joined to it by NVLink-C2C coherently; a card in a slot it does not.
+/// Grace accesses GPUs that NVLink-C2C connects coherently, but not cards in PCIe slots.
 Judged judge_all(const Machine& machine, const PciDevice& gpu) {
   const auto links = c2c_links(machine, gpu);
   if (links.is_found() && links.value > 0) return {Processor::allowed, "NVLink-C2C connects it to the processor"};
   const Judged judged = judge(machine, gpu);
   if (judged.kind != Processor::grace) return judged;
   if (links.is_unknown()) {
-    return {Processor::unknown, "it is not known whether NVLink-C2C connects it to the processor: " + links.reason};
+    return {Processor::unknown, "unknown whether NVLink-C2C connects it to the processor: " + links.reason};
   }
   return {Processor::refused, "NVIDIA Grace, without NVLink-C2C"};
 }

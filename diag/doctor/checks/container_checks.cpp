@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t longest_path = 4096;
 
-/// Folders of the process's control group that may hold rdma.max, and of the groups above it, whose limits count too.
+/// Directories of the process's control group and of its parents that may hold rdma.max. The limits of the parents
+/// apply too.
 std::vector<std::string> group_folders(const std::string& groups) {
   std::vector<std::string> folders;
   std::istringstream lines(groups);
@@ -29,14 +30,14 @@ std::vector<std::string> group_folders(const std::string& groups) {
     for (std::string path = line.substr(second + 1);; path.resize(path.rfind('/'))) {
       if (path.empty() || path.front() != '/' || path == "/") path.clear();
       folders.push_back(base + path);
-      if (is_unified) folders.push_back(base + "/unified" + path);  // where both versions are mounted
+      if (is_unified) folders.push_back(base + "/unified" + path);  // if both versions are mounted
       if (path.empty()) break;
     }
   }
   return folders;
 }
 
-/// "mlx5_0 hca_handle=2 hca_object=max": a finding for each figure that is no "max".
+/// "mlx5_0 hca_handle=2 hca_object=max": adds a finding for each value that is not "max".
 void judge_limits(const std::string& file, const std::string& limits, Findings& findings) {
   std::istringstream lines(limits);
   for (std::string line; std::getline(lines, line);) {
@@ -66,7 +67,7 @@ const Advice advice_ctr_cgroup = {
     "calls fail",
     {"start the container without the limit: echo 'ADAPTER hca_handle=max hca_object=max' | sudo tee GROUP/rdma.max",
      true, false, false, "cat /sys/fs/cgroup/rdma.max"},
-    "a container does not see the parents of its own group; the device rules of a group are in no file"};
+    "a container does not see the parents of its own group; the device rules of a group are not in any file"};
 
 void check_ctr_cgroup(const Machine& machine, Findings& findings) {
   if (adapters_or_skip(machine, findings).empty()) return;

@@ -12,7 +12,7 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-/// A second function of a ConnectX-8, through which it accesses GPU memory over its own path.
+/// True if a ConnectX-8 has a second function, through which it accesses GPU memory over its own path.
 bool has_data_direct(const Machine& machine) {
   const auto& all = machine.mellanox;
   return std::any_of(all.begin(), all.end(), [&](const std::string& address) {
@@ -25,8 +25,9 @@ bool is_dmabuf_alone(const Machine& machine) {
   return std::any_of(beliefs.begin(), beliefs.end(), [](const Belief& belief) { return !belief.file.is_found(); });
 }
 
-/// What libibverbs answered for each adapter, which is worth more than what files export. False: it was not asked.
-bool add_answers(const Machine& machine, const std::vector<Adapter>& adapters, Findings& findings) {
+/// Adds libibverbs' result for each adapter, which is stronger evidence than exported symbols. Returns false if
+/// libibverbs was not queried.
+bool add_libibverbs_results(const Machine& machine, const std::vector<Adapter>& adapters, Findings& findings) {
   const auto& verbs = machine.probe.verbs;
   if (verbs.outcome == Outcome::malformed) findings.add_unknown("libibverbs", verbs);
   if (!verbs.is_found()) return false;
@@ -43,7 +44,7 @@ bool add_answers(const Machine& machine, const std::vector<Adapter>& adapters, F
     } else {
       findings.add(device->dmabuf.value ? State::ok : no, adapter.name,
                    device->dmabuf.value
-                       ? "can register a dma-buf (answer of libibverbs)"
+                       ? "can register a dma-buf (reported by libibverbs)"
                        : "cannot register a dma-buf: its driver, Linux or its provider does not support it");
     }
   }
@@ -69,13 +70,13 @@ void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_dmabuf_verbs = {
-    "at level probe the answer of libibverbs.so.1 for each adapter, asked with a dma-buf that does not exist; else the "
+    "at level probe the result of libibverbs.so.1 for each adapter with a dma-buf that does not exist; else the "
     "exported symbols of each libibverbs.so.1 in the usual folders; with a Data Direct function (ConnectX-8) those of "
     "libmlx5",
     "NCCL, UCX and NVSHMEM look the functions up at run time; if one is missing they do not use dma-buf, even if Linux "
     "and the driver support it",
     {"if the function is missing: install rdma-core 34 or newer (libibverbs1) where the program runs, in a container "
-     "inside it; if an adapter answers no: install a newer driver or Linux, or load nvidia-peermem",
+     "inside it; if an adapter cannot register: install a newer driver or Linux, or load nvidia-peermem",
      true, false, true, "nm -D --with-symbol-versions libibverbs.so.1 | grep ibv_reg_dmabuf_mr"},
     "in a container its own library counts, not the host's; LD_LIBRARY_PATH may select another library"};
 
@@ -99,7 +100,7 @@ void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
       }
     }
   };
-  if (!add_answers(machine, adapters, findings))
+  if (!add_libibverbs_results(machine, adapters, findings))
     look("libibverbs", "ibv_reg_dmabuf_mr", "IBVERBS_1.12", ": it is older than rdma-core 34");
   if (has_data_direct(machine)) look("libmlx5", "mlx5dv_reg_dmabuf_mr", "MLX5_1.25", ": no Data Direct");
 }
@@ -123,9 +124,10 @@ void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
   for (const Belief& belief : peer_memory_beliefs(machine.view)) {
     if (belief.file.is_unknown()) return findings.add_unknown("", belief.file);
     if (belief.file.is_found()) {
-      return findings.add(State::info, "",
-                          "depends on nv-p2p only (" + belief.file.value + "): " +
-                              (dmabuf.is_found() ? "CUDA says that " + excepted + " exports none" : dmabuf.reason));
+      return findings.add(
+          State::info, "",
+          "depends on nv-p2p only (" + belief.file.value + "): " +
+              (dmabuf.is_found() ? "CUDA reports that " + excepted + " does not export dma-bufs" : dmabuf.reason));
     }
   }
   findings.add(State::skip, "", "neither dma-buf nor a peer-memory module: see peer.any");

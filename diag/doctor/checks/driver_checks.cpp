@@ -10,11 +10,11 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-constexpr int oldest_dmabuf_driver = 525;   // the first that the dma-buf path of NCCL was made for (CUDA 11.7 and 12)
-constexpr int oldest_peermem_driver = 470;  // the first with nvidia-peermem
-constexpr std::int64_t first_turing_device = 0x1e00;  // PCI device numbers grow with the generations up to there
+constexpr int oldest_dmabuf_driver = 525;             // the first that NCCL's dma-buf path supports (CUDA 11.7 and 12)
+constexpr int oldest_peermem_driver = 470;            // the first with nvidia-peermem
+constexpr std::int64_t first_turing_device = 0x1e00;  // PCI device numbers grow with the generations up to Turing
 
-/// The driver, or false after a finding with the reason why there is none.
+/// Returns the driver, or false after adding a finding with the reason.
 bool take_driver(const Machine& machine, Findings& findings, platform::NvidiaDriver* driver) {
   if (machine.driver.is_absent()) {
     findings.add(State::skip, "", "no /proc/driver/nvidia/version: see drv.loaded");
@@ -33,7 +33,7 @@ bool take_driver(const Machine& machine, Findings& findings, platform::NvidiaDri
 
 const Advice advice_drv_loaded = {
     "/proc/driver/nvidia/version, /sys/module/nvidia/version, and the driver that each GPU is bound to",
-    "without NVIDIA's kernel module nothing can use the GPU",
+    "without NVIDIA's kernel module no program can use the GPU",
     {"sudo modprobe nvidia   # if that fails: journalctl -k -g NVRM; in a container: load it on the host and start the "
      "container with --gpus all",
      true, false, false, "cat /proc/driver/nvidia/version"},

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group driver: does NVIDIA's library have the version of the loaded kernel module.
+// Group driver: whether NVIDIA's library has the version of the loaded kernel module.
 #include <utility>
 
 #include "diag/doctor/check.hpp"
@@ -8,12 +8,12 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-/// Where distributions, NVIDIA's installer and container runtimes put NVML, each an absolute path without links.
+/// Folders where distributions, NVIDIA's installer and container runtimes install NVML: absolute paths without links.
 constexpr const char* library_folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
                                            "/usr/local/nvidia/lib64",   "/usr/local/nvidia/lib",      "/usr/lib"};
 constexpr const char* name = "libnvidia-ml.so.";
 
-/// The version of the file that the folder's libnvidia-ml.so.1 leads to.
+/// The version of the file that the folder's libnvidia-ml.so.1 links to.
 Fact<std::string> version_in(const Machine& machine, const std::string& folder) {
   Fact<std::string> version = machine.view.resolved(folder + "/" + name + "1");
   if (!version.is_found()) return version;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group environment: names, origins and left-overs of what is set for NCCL, UCX, NVSHMEM and MPI.
+// Group environment: names, origins and leftovers of settings for NCCL, UCX, NVSHMEM and MPI.
 #include "diag/doctor/checks/environment_checks.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::optional<Environment> environment_or_unknown(const Machine& machine, Findin
   return std::nullopt;
 }
 
-std::string told(const Setting& setting) { return "'" + setting.value + "' in " + setting.place(); }
+std::string described(const Setting& setting) { return "'" + setting.value + "' in " + setting.place(); }
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -59,10 +59,10 @@ bool NcclFilter::names(const Token& token, const std::string& device) const {
 
 const Advice advice_env_unknown = {
     "variables, and lines of configuration files, whose names begin like those of NCCL, NVSHMEM and UCX",
-    "libraries ignore a name that they do not know; NCCL and NVSHMEM do so silently",
+    "libraries ignore unknown names; NCCL and NVSHMEM do so silently",
     {"use the proposed name, or remove the setting", false, false, false, "env | grep -E 'NCCL|UCX|NVSHMEM'"},
-    "a release newer than this program may know more names: this check warns only of names that are similar to a known "
-    "one"};
+    "a release newer than this program may support more names: this check warns only of names that are similar to a "
+    "known one"};
 
 void check_env_unknown(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -78,7 +78,7 @@ void check_env_unknown(const Machine& machine, Findings& findings) {
           (setting.is_variable() ? "export " : "write ") + verdict.meant + "=" + cli::shell_word(setting.value));
     } else if (verdict.knowledge == Knowledge::unknown) {
       findings.add(State::info, "'" + setting.name + "'",
-                   "in " + setting.place() + ": this program does not know the name");
+                   "in " + setting.place() + ": the name is unknown to this program");
     }
   }
   if (findings.all().empty()) findings.add(State::ok, "", "every setting has a known name");
@@ -86,8 +86,7 @@ void check_env_unknown(const Machine& machine, Findings& findings) {
 
 const Advice advice_env_sources = {
     "the variables; NCCL_CONF_FILE or ~/.nccl.conf, /etc/nccl.conf; ucx.conf; nvshmem.conf; openmpi-mca-params.conf",
-    "if two places set a name to different values, one of them has no effect, and that may be the one that was edited "
-    "last",
+    "if two places set a name to different values, one of them has no effect, possibly the one that was edited last",
     {"keep the setting in one place and remove it from the other", false, false, true,
      "gdrkit doctor --only env.sources"},
     "variables override files, except for NVSHMEM, whose file overrides variables; a launcher may set other values for "
@@ -109,7 +108,7 @@ void check_env_sources(const Machine& machine, Findings& findings) {
       }
     }
   }
-  if (findings.all().empty()) findings.add(State::ok, "", "no two places disagree");
+  if (findings.all().empty()) findings.add(State::ok, "", "all places agree");
 }
 
 const Advice advice_env_deprecated = {
@@ -160,12 +159,12 @@ void check_env_debug_left(const Machine& machine, Findings& findings) {
     findings.add(state, name, "'" + setting->value + "' in " + setting->place() + ": " + what, removal(*setting));
   };
   for (const char* name : {"NCCL_DEBUG", "NVSHMEM_DEBUG"}) {
-    if (is_one_of(name, {"TRACE", "trace"})) complain(State::warn, name, "prints every call");
-    if (is_one_of(name, {"INFO", "info"})) complain(State::info, name, "prints much at the start of every rank");
+    if (is_one_of(name, {"TRACE", "trace"})) complain(State::warn, name, "logs every call");
+    if (is_one_of(name, {"INFO", "info"})) complain(State::info, name, "logs many lines at the start of every rank");
   }
   if (is_one_of("UCX_LOG_LEVEL",
                 {"debug", "trace", "req", "data", "async", "func", "poll", "DEBUG", "TRACE", "DATA"})) {
-    complain(State::warn, "UCX_LOG_LEVEL", "prints every operation");
+    complain(State::warn, "UCX_LOG_LEVEL", "logs every operation");
   }
   if (!value_of(*environment, "CUDA_LAUNCH_BLOCKING").empty() && !is_one_of("CUDA_LAUNCH_BLOCKING", {"0"})) {
     complain(State::warn, "CUDA_LAUNCH_BLOCKING", "makes every launch wait for its GPU kernel");

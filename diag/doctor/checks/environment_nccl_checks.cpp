@@ -13,9 +13,9 @@ namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr const char* level_variable = "NCCL_NET_GDR_LEVEL";
-/// Names that NCCL takes, nearest first; any other text is passed over.
+/// Names that NCCL accepts, nearest first. It ignores any other text.
 constexpr std::array<const char*, 10> levels = {"LOC", "NVL", "NVB", "C2C", "PIX", "PXB", "P2C", "PXN", "PHB", "SYS"};
-/// What numbers mean since NCCL 2.4; larger ones mean the last.
+/// Meaning of numbers since NCCL 2.4. Larger numbers mean the last.
 constexpr std::array<const char*, 6> levels_by_number = {"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
 
 bool is_below(const std::string& level, const std::string& other) {
@@ -25,7 +25,7 @@ bool is_below(const std::string& level, const std::string& other) {
   return place(level) < place(other);
 }
 
-/// NVIDIA's Grace, whose GPUs may hang on it by NVLink-C2C.
+/// True for NVIDIA's Grace, whose GPUs NVLink-C2C may connect.
 bool is_grace(const MachineView& view) {
   const auto cpus = view.text("/proc/cpuinfo");
   return labelled(cpus, "CPU implementer").value == "0x41" && labelled(cpus, "CPU part").value == "0xd4f";
@@ -67,16 +67,16 @@ void judge_filter(const Setting& setting, const std::vector<Port>& ports, Findin
     if (port.state.is_found() && !port.is_active()) down += name;
   }
   if (chosen.empty())
-    return findings.add(State::fail, setting.name, told(setting) + " selects no adapter: NCCL uses sockets",
+    return findings.add(State::fail, setting.name, described(setting) + " selects no adapter: NCCL uses sockets",
                         removal(setting));
   if (!is_known)
     return findings.add(State::unknown, setting.name,
-                        told(setting) + ": cannot read the state of a port that it names");
+                        described(setting) + ": cannot read the state of a port that it names");
   if (!has_active)
-    return findings.add(State::fail, setting.name, told(setting) + " selects only ports that are not active:" + down,
-                        removal(setting));
+    return findings.add(State::fail, setting.name,
+                        described(setting) + " selects only ports that are not active:" + down, removal(setting));
   if (!down.empty() && !filter.is_exclusion)
-    findings.add(State::warn, setting.name, told(setting) + " names ports that are not active:" + down);
+    findings.add(State::warn, setting.name, described(setting) + " names ports that are not active:" + down);
   for (const auto& token : filter.tokens) {
     std::string meant;
     std::string also;
@@ -85,16 +85,16 @@ void judge_filter(const Setting& setting, const std::vector<Port>& ports, Findin
       (port.device == token.name ? meant : also) += " " + port.device;
     }
     if (meant.empty() && also.empty())
-      findings.add(State::warn, setting.name, told(setting) + ": no adapter has the name '" + token.name + "'");
+      findings.add(State::warn, setting.name, described(setting) + ": no adapter has the name '" + token.name + "'");
     if (!meant.empty() && !also.empty()) {
       findings.add(
-          State::warn, setting.name, told(setting) + ": '" + token.name + "' is also a prefix of:" + also,
+          State::warn, setting.name, described(setting) + ": '" + token.name + "' is also a prefix of:" + also,
           "export " + setting.name + "=" +
               cli::shell_word((filter.is_exclusion ? "^=" : "=") + setting.value.substr(filter.is_exclusion ? 1 : 0)));
     }
   }
   if (findings.all().empty() || findings.all().back().subject != setting.name)
-    findings.add(State::ok, setting.name, told(setting) + " chooses" + chosen);
+    findings.add(State::ok, setting.name, described(setting) + " chooses" + chosen);
 }
 
 }  // namespace
@@ -126,20 +126,21 @@ void check_env_gdr_level(const Machine& machine, Findings& findings) {
     return findings.add(State::ok, level_variable, "not set: NCCL chooses");
   const std::string level = nccl_level_of(setting->value);
   if (level.empty()) {
-    return findings.add(State::fail, level_variable, told(*setting) + " is not a level: NCCL ignores it silently",
+    return findings.add(State::fail, level_variable, described(*setting) + " is not a level: NCCL ignores it silently",
                         removal(*setting));
   }
   if (level == "LOC")
-    return findings.add(State::warn, level_variable, told(*setting) + " turns GPUDirect RDMA off", removal(*setting));
+    return findings.add(State::warn, level_variable, described(*setting) + " turns GPUDirect RDMA off",
+                        removal(*setting));
   if (is_below(level, "P2C") && !machine.gpus.empty() && is_grace(machine.view)) {
     return findings.add(State::fail, level_variable,
-                        told(*setting) + " turns GPUDirect RDMA off over NVLink-C2C between Grace and its GPU",
+                        described(*setting) + " turns GPUDirect RDMA off over NVLink-C2C between Grace and its GPU",
                         removal(*setting));
   }
-  if (level == setting->value) return findings.add(State::ok, level_variable, told(*setting));
+  if (level == setting->value) return findings.add(State::ok, level_variable, described(*setting));
   findings.add(State::warn, level_variable,
-               told(*setting) + " means " + level + (level == std::string("SYS") ? ", the longest path" : ""),
-               "unset NCCL_NET_GDR_LEVEL   # or, if you want this level: export NCCL_NET_GDR_LEVEL=" + level);
+               described(*setting) + " means " + level + (level == std::string("SYS") ? ", the longest path" : ""),
+               "unset NCCL_NET_GDR_LEVEL   # or, if this level is intended: export NCCL_NET_GDR_LEVEL=" + level);
 }
 
 const Advice advice_env_ib_hca = {
@@ -188,7 +189,7 @@ void check_env_ib_disable(const Machine& machine, Findings& findings) {
   const auto on = [&](const char* name) { return std::strtoll(value_of(*environment, name).c_str(), nullptr, 0) != 0; };
   const auto complain = [&](State state, const char* name, const char* what) {
     const Setting* setting = environment->find(name);
-    findings.add(state, name, told(*setting) + ": " + what, removal(*setting));
+    findings.add(state, name, described(*setting) + ": " + what, removal(*setting));
   };
   if (on("NCCL_IB_DISABLE")) {
     complain(has_adapter ? State::fail : State::info, "NCCL_IB_DISABLE",
@@ -214,7 +215,7 @@ void check_env_ib_disable(const Machine& machine, Findings& findings) {
     } else {
       findings.add(
           State::unknown, "NCCL_DMABUF_ENABLE",
-          told(*environment->find("NCCL_DMABUF_ENABLE")) + ": cannot read whether a peer-memory module is loaded");
+          described(*environment->find("NCCL_DMABUF_ENABLE")) + ": cannot read whether a peer-memory module is loaded");
     }
   }
   if (findings.all().empty()) findings.add(State::ok, "", "no setting turns off a direct path of NCCL");
@@ -243,18 +244,18 @@ void check_env_socket_if(const Machine& machine, Findings& findings) {
     for (const auto& token : filter.tokens) is_named = is_named || filter.names(token, device);
     if (is_named == filter.is_exclusion || (filter.is_exclusion && device == "lo")) continue;
     const auto state = machine.view.line("/sys/class/net/" + device + "/operstate");
-    // Devices without a state (lo, tunnels) report unknown.
+    // Devices without a state (lo, tunnels) report "unknown".
     (state.value == "down" ? down : chosen) += " " + device;
   }
   if (chosen.empty()) {
     return findings.add(State::fail, setting->name,
-                        told(*setting) + (down.empty() ? " matches no device in /sys/class/net"
-                                                       : " selects only devices that are down:" + down),
+                        described(*setting) + (down.empty() ? " matches no device in /sys/class/net"
+                                                            : " selects only devices that are down:" + down),
                         removal(*setting));
   }
   if (!down.empty() && !filter.is_exclusion)
-    return findings.add(State::warn, setting->name, told(*setting) + " names devices that are down:" + down);
-  findings.add(State::ok, setting->name, told(*setting) + " chooses" + chosen);
+    return findings.add(State::warn, setting->name, described(*setting) + " names devices that are down:" + down);
+  findings.add(State::ok, setting->name, described(*setting) + " chooses" + chosen);
 }
 
 }  // namespace gdrkit::diag::doctor

@@ -11,7 +11,7 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-/// As NVSHMEM reads it: anything that does not begin like 0, no or false is yes.
+/// NVSHMEM's rule: any value that does not begin with 0, no or false means yes.
 bool is_on(const Environment& environment, const std::string& name) {
   const Setting* setting = environment.find(name);
   return setting != nullptr &&
@@ -30,8 +30,8 @@ bool is_rdma_transport(const std::string& word) {
 }  // namespace
 
 void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings& findings) {
-  // "all" stands for every one, and a leading ^ leaves devices out.
-  if (setting.value == "all") return findings.add(State::ok, setting.name, told(setting));
+  // "all" means every device; a leading ^ excludes devices.
+  if (setting.value == "all") return findings.add(State::ok, setting.name, described(setting));
   const bool is_exclusion = setting.value.front() == '^';
   std::vector<std::string> devices = machine.view.names("/sys/class/net").value;
   for (const Adapter& adapter : machine.adapters) {
@@ -52,11 +52,11 @@ void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings&
                                         [&](const Adapter& adapter) { return adapter.name == word; });
     const State state = count == 0 && !is_exclusion ? State::fail : State::warn;
     findings.add(state, setting.name,
-                 told(setting) + ": no device has the name '" + word + "'" +
+                 described(setting) + ": no device has the name '" + word + "'" +
                      (lacks_port ? "; with its port the name is " + word + ":1" : ""),
                  lacks_port ? "" : removal(setting));
   }
-  if (lost.empty()) findings.add(State::ok, setting.name, told(setting));
+  if (lost.empty()) findings.add(State::ok, setting.name, described(setting));
 }
 
 const Advice advice_env_nvshmem = {
@@ -74,7 +74,7 @@ void check_env_nvshmem(const Machine& machine, Findings& findings) {
   for (const char* name : {"NVSHMEM_HCA_LIST", "NVSHMEM_HCA_PE_MAPPING"}) {
     const Setting* setting = environment->find(name);
     if (setting == nullptr || setting->value.empty() || is_on(*environment, "NVSHMEM_ENABLE_NIC_PE_MAPPING")) continue;
-    findings.add(State::fail, name, told(*setting) + " has no effect without NVSHMEM_ENABLE_NIC_PE_MAPPING=1");
+    findings.add(State::fail, name, described(*setting) + " has no effect without NVSHMEM_ENABLE_NIC_PE_MAPPING=1");
   }
   const Setting* prefix = environment->find("NVSHMEM_HCA_PREFIX");
   const std::string wanted = prefix == nullptr ? "mlx5" : prefix->value;
@@ -84,19 +84,19 @@ void check_env_nvshmem(const Machine& machine, Findings& findings) {
   const bool is_used = !environment->of(CommLibrary::nvshmem).empty();
   if (!machine.adapters.empty() && !has_any && !is_exclusion && (prefix != nullptr || is_used)) {
     findings.add(prefix != nullptr ? State::fail : State::warn, "NVSHMEM_HCA_PREFIX",
-                 (prefix != nullptr ? told(*prefix) : std::string("not set")) + ": no adapter name begins with '" +
-                     wanted + "'; there is " + machine.adapters.front().name,
+                 (prefix != nullptr ? described(*prefix) : std::string("not set")) + ": no adapter name begins with '" +
+                     wanted + "'; found " + machine.adapters.front().name,
                  "export NVSHMEM_HCA_PREFIX=" + machine.adapters.front().name.substr(
                                                     0, machine.adapters.front().name.find_first_of("_0123456789")));
   }
-  if (findings.all().empty()) findings.add(State::ok, "", "the settings of NVSHMEM fit together");
+  if (findings.all().empty()) findings.add(State::ok, "", "the settings of NVSHMEM are consistent");
 }
 
 const Advice advice_env_ibgda = {
     "NVSHMEM_IB_ENABLE_IBGDA, NVSHMEM_IBGDA_NIC_HANDLER, RegistryDwords in /proc/driver/nvidia/params, "
     "/sys/module/gdrdrv",
-    "a GPU that drives the adapter itself needs the adapter's doorbells mapped, which the driver allows only with a "
-    "registry key; otherwise a CPU thread helps",
+    "a GPU that drives the adapter directly needs the adapter's doorbells mapped, which the driver allows only with a "
+    "registry key; otherwise a CPU thread rings them",
     {"options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\"   # a file in /etc/modprobe.d", true, true, true,
      "grep RegistryDwords /proc/driver/nvidia/params"},
     "arm64 needs no key; a CPU thread is slower: it uses gdrdrv, or from NVSHMEM 3.4.5 on host memory",
@@ -154,30 +154,31 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
     };
     const bool has_rdma = std::any_of(words.begin(), words.end(), is_rdma_transport);
     if (is_exclusion ? has({"ib"}) : has_adapter && !has_rdma) {
-      findings.add(has_adapter ? State::warn : State::info, "UCX_TLS", told(*transports) + " excludes RDMA",
+      findings.add(has_adapter ? State::warn : State::info, "UCX_TLS", described(*transports) + " excludes RDMA",
                    removal(*transports));
     }
     if (has_gpu && (is_exclusion ? has({"cuda", "cuda_copy"}) : !has({"all", "cuda", "cuda_copy"}))) {
       findings.add(State::warn, "UCX_TLS",
-                   told(*transports) + " excludes cuda_copy, without which UCX cannot send GPU memory",
+                   described(*transports) + " excludes cuda_copy, without which UCX cannot send GPU memory",
                    removal(*transports));
     }
     const auto node = machine.view.node("/dev/gdrdrv");
     if (!is_exclusion && has({"gdr_copy"}) && node.is_absent()) {
-      findings.add(State::warn, "UCX_TLS",
-                   told(*transports) +
-                       " names gdr_copy, but there is no /dev/gdrdrv: only a libgdrapi that needs no gdrdrv works");
+      findings.add(
+          State::warn, "UCX_TLS",
+          described(*transports) +
+              " names gdr_copy, but /dev/gdrdrv does not exist: only a libgdrapi that does not use gdrdrv works");
     }
     if (!is_exclusion && has({"gdr_copy"}) && node.is_unknown()) findings.add_unknown("/dev/gdrdrv", node);
   }
   const Setting* direct = environment->find("UCX_IB_GPU_DIRECT_RDMA");
   if (direct != nullptr && is_any(direct->value, {"n", "no", "N", "No", "NO", "0", "off"})) {
     findings.add(has_adapter && has_gpu ? State::fail : State::info, direct->name,
-                 told(*direct) + " turns GPUDirect RDMA off", removal(*direct));
+                 described(*direct) + " turns GPUDirect RDMA off", removal(*direct));
   }
   if (findings.all().empty())
     findings.add(State::ok, "",
-                 transports == nullptr ? "UCX_TLS is not set: UCX chooses" : "UCX_TLS is " + told(*transports));
+                 transports == nullptr ? "UCX_TLS is not set: UCX chooses" : "UCX_TLS is " + described(*transports));
 }
 
 }  // namespace gdrkit::diag::doctor

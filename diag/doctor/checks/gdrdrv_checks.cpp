@@ -13,11 +13,11 @@ namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr char open_flavour[] = "opensource";
-constexpr char mark_of_gdrkit[] = "GDRKIT_BACKEND";  // a variable that gdrkit's libgdrapi reads and no other knows
+constexpr char mark_of_gdrkit[] = "GDRKIT_BACKEND";  // a variable that only gdrkit's libgdrapi reads
 
 constexpr unsigned misc_major = 10;
 
-/// The number before "gdrdrv" in /proc/devices or /proc/misc, -1 without one.
+/// The number before "gdrdrv" in /proc/devices or /proc/misc; -1 if it is not listed.
 int number_of_gdrdrv(const std::string& list) {
   const auto at = list.find(" gdrdrv\n");
   if (at == std::string::npos) return -1;
@@ -26,8 +26,8 @@ int number_of_gdrdrv(const std::string& list) {
   return std::sscanf(list.c_str() + (line == std::string::npos ? 0 : line + 1), "%d", &number) == 1 ? number : -1;
 }
 
-/// A line of /proc/driver/gdrdrv/params, which gdrkit's module and GDRCopy's since 2.5 have; false after saying why
-/// not.
+/// Reads a line of /proc/driver/gdrdrv/params, which exists in gdrkit's module and in GDRCopy's since 2.5. Returns
+/// false after adding a finding with the reason.
 bool take_param(const Machine& machine, Findings& findings, const char* label, std::string* value) {
   const auto folder = machine.view.node("/sys/module/gdrdrv");
   const auto line = labelled(machine.view.text("/proc/driver/gdrdrv/params"), label);
@@ -42,16 +42,16 @@ bool take_param(const Machine& machine, Findings& findings, const char* label, s
   return line.is_found();
 }
 
-/// "opensource" or "proprietary" in a sentence of gdrdrv about itself; malformed when it says neither.
+/// "opensource" or "proprietary" in gdrdrv's description of its build; malformed if it contains neither.
 Fact<std::string> flavour_in(const std::string& sentence) {
   const bool is_open = sentence.find(open_flavour) != std::string::npos;
   if (is_open || sentence.find("proprietary") != std::string::npos) {
     return {Outcome::found, is_open ? open_flavour : "proprietary", ""};
   }
-  return {Outcome::malformed, "", "'" + sentence + "' names no flavour"};
+  return {Outcome::malformed, "", "'" + sentence + "' does not contain a flavour"};
 }
 
-/// gdrdrv.ko where DKMS and packages put it, for the Linux that runs.
+/// The flavour of gdrdrv.ko in the folders of DKMS and packages, for the running Linux.
 Fact<std::string> flavour_of_file(const Machine& machine) {
   const auto version = read_linux_version(machine.view);
   if (!version.is_found()) return {version.outcome, "", version.reason};
@@ -68,7 +68,7 @@ Fact<std::string> flavour_of_file(const Machine& machine) {
   return {Outcome::absent, "", "gdrdrv is not loaded, and no gdrdrv.ko found below /lib/modules"};
 }
 
-/// What the loaded module was built for: from its file in /proc, or its message when it was loaded.
+/// The flavour of the loaded module: from its file in /proc, or from its message at load time.
 Fact<std::string> flavour_of_loaded(const Machine& machine) {
   const auto line = labelled(machine.view.text("/proc/driver/gdrdrv/params"), "Built for NVIDIA driver flavor");
   if (line.is_unknown()) return line;
@@ -81,7 +81,8 @@ Fact<std::string> flavour_of_loaded(const Machine& machine) {
   return {Outcome::absent, "", "gdrdrv does not report what it was built for (before 2.5): " + line.reason};
 }
 
-/// Pins by process as gdrkit's module lists them: a heading, lines "process pins bytes", and what the driver refused.
+/// Pins by process as gdrkit's module lists them: a heading, lines "process pins bytes", and the number of releases
+/// that the driver refused.
 struct Owners {
   unsigned processes = 0;
   unsigned long long pins = 0;
@@ -294,7 +295,8 @@ void check_gdr_leak(const Machine& machine, Findings& findings) {
   if (text.is_found()) {
     const Owners owners = parse_owners(text.value);
     if (!owners.is_whole) {
-      return findings.add(State::unknown, "/proc/driver/gdrdrv/owners", "has no line about what the driver refused");
+      return findings.add(State::unknown, "/proc/driver/gdrdrv/owners",
+                          "has no line with the releases that the driver refused");
     }
     return findings.add(owners.refused > 0 ? State::warn : State::ok, "gdrdrv",
                         cli::format("%llu pins of %u processes, %u that the NVIDIA driver refused to release",

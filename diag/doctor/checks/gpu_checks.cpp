@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group gpu: number, health and modes of the GPUs. Level probe, but for the number.
+// Group gpu: number, health and modes of the GPUs. Level probe, except the number.
 #include <algorithm>
 
 #include "cli/interface/wrapped_text.hpp"
@@ -46,10 +46,10 @@ void check_gpu_count(const Machine& machine, Findings& findings) {
   if (!machine.expected_gpus.has_value()) return findings.add(State::skip, "", "no number given with --expect-gpus");
   const auto& nvml = machine.probe.nvml;
   if (!nvml.is_found() && machine.pci_outcome != Outcome::found)
-    return findings.add(State::unknown, "", "the number of GPUs is not known: " + machine.pci_reason);
+    return findings.add(State::unknown, "", "the number of GPUs is unknown: " + machine.pci_reason);
   std::size_t count = machine.gpus.size();
   if (nvml.is_found()) {
-    // A GPU that NVML lists but cannot open is of no use to a job.
+    // A job cannot use a GPU that NVML lists but cannot open.
     const auto& gpus = nvml.value.gpus;
     count = static_cast<std::size_t>(
         std::count_if(gpus.begin(), gpus.end(), [](const NvmlGpu& gpu) { return gpu.address.is_found(); }));
@@ -68,7 +68,7 @@ const Advice advice_gpu_class = {
 
 namespace {
 
-/// nvmlBrandType_t, from NVML's API reference: what is sold as GeForce, and what for data centres and professionals.
+/// nvmlBrandType_t, from NVML's API reference: GeForce, and brands for data centres and professionals.
 bool is_geforce(std::int64_t brand) { return brand == 5 || brand == 15; }
 bool is_professional(std::int64_t brand) { return brand == 1 || brand == 2 || (brand >= 12 && brand <= 14); }
 
@@ -81,7 +81,7 @@ void judge_by_brand(const NvmlGpu& gpu, const std::string& name, Findings& findi
   } else {
     findings.add(
         State::unknown, gpu.address.value,
-        name + ": its brand does not tell; " + (gpu.brand.is_found() ? gpu.cuda_rdma.reason : gpu.brand.reason));
+        name + ": its brand proves nothing; " + (gpu.brand.is_found() ? gpu.cuda_rdma.reason : gpu.brand.reason));
   }
 }
 
@@ -218,7 +218,7 @@ const Advice advice_gpu_cc = {
     "Intel the proprietary build of gdrdrv cannot map at all",
     {"turn confidential computing off if you want GPUDirect; for GDRCopy install gdrdrv built for the open driver",
      true, true, true, "nvidia-smi conf-compute -f"},
-    "machines that must protect data have it on purpose"};
+    "machines that must protect data have it on by intention"};
 
 void check_gpu_cc(const Machine& machine, Findings& findings) {
   const NvmlFacts* nvml = nvml_or_skip(machine, findings);

@@ -102,7 +102,8 @@ void check_iommu_smmu(const Machine& machine, Findings& findings) {
       findings.add(State::ok, gpu.address,
                    "its IOMMU group is of type " + type.value + ", as " + version + " needs it");
     } else if (const auto pasid = has_pasid_path(machine.view, gpu); !pasid.is_found()) {
-      findings.add(State::unknown, gpu.address, "is in an identity domain, and ACS is not known: " + pasid.reason);
+      findings.add(State::unknown, gpu.address,
+                   "is in an identity domain, and the ACS state is unknown: " + pasid.reason);
     } else {
       findings.add(pasid.value ? State::fail : State::ok, gpu.address,
                    pasid.value ? "is in an identity domain of arm-smmu-v3 with ACS on, and " + version +

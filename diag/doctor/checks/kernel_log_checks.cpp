@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_findings = 64;
 
-/// Errors of the card, its links or the driver in NVIDIA's table of Xids; "": no short name.
+/// Errors of the card, its links or the driver in NVIDIA's table of Xids; "": without a short name.
 struct Xid {
   unsigned number;
   const char* meaning;
@@ -35,7 +35,7 @@ constexpr Xid faults[] = {{48, "double-bit ECC error"},
                           {81, ""},
                           {92, "high rate of single-bit ECC errors"},
                           {95, "uncontained ECC error"},
-                          {119, "the GPU system processor does not answer"},
+                          {119, "the GPU system processor does not respond"},
                           {120, "error of the GPU system processor"}};
 constexpr unsigned of_programs[] = {13, 31, 43, 45};
 
@@ -44,7 +44,7 @@ struct Sighting {
   std::int64_t last_seconds = 0;
 };
 
-/// "NVRM: Xid (PCI:0000:3b:00): 79, ..." gives the address and the number.
+/// "NVRM: Xid (PCI:0000:3b:00): 79, ..." contains the address and the number.
 bool parse_xid(const std::string& text, std::string* address, unsigned* number) {
   const auto at = text.find("NVRM: Xid (");
   char place[32] = "";
@@ -55,14 +55,14 @@ bool parse_xid(const std::string& text, std::string* address, unsigned* number) 
   return true;
 }
 
-/// False after a finding with the reason why there is no log.
+/// Returns false after adding a finding with the reason why the log is unavailable.
 bool take_log(const Machine& machine, Findings& findings) {
   if (machine.probe.kernel_log.is_found()) return true;
   findings.add(State::unknown, "Linux log", machine.probe.kernel_log.reason);
   return false;
 }
 
-/// A log without faults proves less if its oldest messages are lost.
+/// A log without faults is weaker evidence if its oldest messages are lost.
 void add_clean(const KernelLog& log, const std::string& what, Findings& findings) {
   if (log.is_whole) return findings.add(State::ok, "", "no " + what + " since boot");
   const auto since = log.messages.empty() ? 0 : log.messages.front().microseconds / 1'000'000;
@@ -71,7 +71,7 @@ void add_clean(const KernelLog& log, const std::string& what, Findings& findings
       "no " + what + cli::format(" since %lld s after boot: older messages are lost", static_cast<long long>(since)));
 }
 
-/// Whether the message names this device: in full, or as the IOMMUs of x86 do, without the domain 0000.
+/// Whether the message names this device: in full, or without the domain 0000 as x86 IOMMUs do.
 bool names_device(const std::string& text, const std::string& address) {
   if (text.find(address) != std::string::npos) return true;
   if (address.rfind("0000:", 0) != 0) return false;
@@ -114,7 +114,7 @@ void check_gpu_xid(const Machine& machine, Findings& findings) {
   }
   for (const auto& [key, sighting] : seen) {
     const auto& [said, number] = key;
-    std::string address = said;  // the driver leaves out the function
+    std::string address = said;  // the driver omits the function
     for (const PciDevice& gpu : machine.gpus) {
       if (gpu.address == said + ".0") address = gpu.address;
     }
@@ -167,7 +167,8 @@ void check_iommu_faults(const Machine& machine, Findings& findings) {
                      ? "see drv.remap, acs.datadirect and iommu.smmu: this machine needs translation"
                      : "");
   }
-  if (others > 0) findings.add(State::info, "", cli::format("%u faults that name no GPU and no adapter", others));
+  if (others > 0)
+    findings.add(State::info, "", cli::format("%u faults that name neither a GPU nor an adapter", others));
   if (faults_of.empty()) add_clean(log, "fault of a GPU or adapter", findings);
 }
 

@@ -32,7 +32,7 @@ bool take_bar1(const Machine& machine, const PciDevice& gpu, Findings& findings,
   return true;
 }
 
-/// Of all devices alike: what sysfs says, judged by how many nodes there are.
+/// For every device: the node in sysfs, judged by the number of nodes.
 void judge_node(const Machine& machine, const PciDevice& device, const std::string& subject, Findings& findings) {
   const auto node = machine.view.number(device.folder + "/numa_node");
   if (!node.is_found()) return findings.add(State::unknown, subject, node.reason);
@@ -41,7 +41,7 @@ void judge_node(const Machine& machine, const PciDevice& device, const std::stri
   const auto online = machine.view.line("/sys/devices/system/node/online");
   const auto nodes = platform::parse_number_list(online.value);
   if (online.is_unknown() || !nodes.has_value()) {
-    return findings.add(State::unknown, subject, "node -1, and the number of nodes is not known: " + online.reason);
+    return findings.add(State::unknown, subject, "node -1, and the number of nodes is unknown: " + online.reason);
   }
   findings.add(nodes->size() > 1 ? State::warn : State::info, subject,
                cli::format("node -1 on a machine with %zu node(s)", std::max<std::size_t>(nodes->size(), 1)));
@@ -50,7 +50,7 @@ void judge_node(const Machine& machine, const PciDevice& device, const std::stri
 }  // namespace
 
 const Advice advice_bar1_size = {
-    "the second region in each GPU's resource file, compared with the GPU's memory if NVML was asked (--level probe)",
+    "the second region in each GPU's resource file, compared with the GPU's memory if NVML was queried (--level probe)",
     "BAR1 limits how much memory can be pinned and mapped at a time: with 256 MiB large buffers fail, or wait for each "
     "other",
     {"turn on Above 4G Decoding and Resizable BAR in the firmware setup", true, true, true,
@@ -59,7 +59,7 @@ const Advice advice_bar1_size = {
 
 namespace {
 
-/// Bytes of the GPU's own memory, where NVML was asked.
+/// Bytes of the GPU's own memory, if NVML was queried.
 Fact<std::int64_t> memory_of(const Machine& machine, const PciDevice& gpu) {
   for (const NvmlGpu& facts : machine.probe.nvml.value.gpus) {
     if (facts.address.value == gpu.address) return facts.memory_bytes;
@@ -132,7 +132,7 @@ void check_rebar_cap(const Machine& machine, Findings& findings) {
         findings.add(State::unknown, gpu.address, possible.is_found() ? control.reason : possible.reason);
         break;
       }
-      // Bit 4 stands for 1 MiB, each next for twice that; the size that is set is such a power too.
+      // Bit 4 means 1 MiB, and each following bit twice as much. The current size is encoded as the same power.
       unsigned largest = 0;
       for (unsigned bit = 4; bit < 32; ++bit) largest = (possible.value >> bit & 1u) != 0 ? bit - 4 : largest;
       const unsigned current = control.value >> 8 & 0x3f;
@@ -209,7 +209,7 @@ void check_numa_process(const Machine& machine, Findings& findings) {
   const auto own = platform::parse_number_list(allowed.value);
   if (!allowed.is_found() || !own.has_value() || own->empty()) {
     return findings.add(State::unknown, "/proc/self/status",
-                        allowed.is_found() ? "'" + allowed.value + "' is no list of processors" : allowed.reason);
+                        allowed.is_found() ? "'" + allowed.value + "' is not a list of processors" : allowed.reason);
   }
   bool touches_one = false, is_sure = true;
   for (const PciDevice& gpu : gpus) {
@@ -217,7 +217,7 @@ void check_numa_process(const Machine& machine, Findings& findings) {
     const auto local = platform::parse_number_list(line.value);
     if (!line.is_found() || !local.has_value()) {
       findings.add(State::unknown, gpu.address,
-                   line.is_found() ? "'" + line.value + "' is no list of processors" : line.reason);
+                   line.is_found() ? "'" + line.value + "' is not a list of processors" : line.reason);
       is_sure = false;
       continue;
     }

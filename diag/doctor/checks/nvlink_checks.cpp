@@ -23,7 +23,7 @@ std::size_t active_links(const NvmlGpu& gpu) {
 
 bool is_mig(const NvmlGpu& gpu) { return gpu.mig.is_found() && gpu.mig.value; }
 
-/// The most active links of any GPU of the same name.
+/// The largest number of active links of any GPU with the same name.
 std::size_t most_active(const std::vector<const NvmlGpu*>& gpus, const NvmlGpu& like) {
   std::size_t most = 0;
   for (const NvmlGpu* gpu : gpus) {
@@ -95,7 +95,7 @@ void check_nvl_state(const Machine& machine, Findings& findings) {
       findings.add(State::unknown, subject,
                    "cannot read whether they access each other over NVLink: " + pair.p2p_nvlink.reason);
     } else if (pair.p2p_nvlink.value != 0) {
-      // Before the fabric is up no pair works, and nvl.fabric has said so.
+      // Before the fabric is up no pair works, and nvl.fabric has reported it.
       findings.add(
           is_at_fault(nvml) ? State::info : State::fail, subject,
           std::string("connected by NVLink, but peer access does not work: ") + p2p_text(pair.p2p_nvlink.value));

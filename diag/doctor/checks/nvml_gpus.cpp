@@ -29,7 +29,7 @@ std::vector<const NvmlGpu*> nvml_gpus_or_skip(const Machine& machine, Findings& 
   }
   if (shown.empty() && nvml->gpus.empty()) {
     findings.add(State::unknown, "",
-                 cli::format("NVML shows this process no GPU, but PCI shows %zu", machine.gpus.size()));
+                 cli::format("NVML shows no GPU to this process, but PCI shows %zu", machine.gpus.size()));
   } else if (nvml->gpus.size() < machine.gpus.size()) {
     findings.add(State::skip, "",
                  cli::format("NVML shows this process %zu of %zu GPUs; the others were not checked", nvml->gpus.size(),

@@ -10,14 +10,15 @@
 
 namespace gdrkit::diag::doctor {
 
-/// The GPUs that both PCI and NVML show. Says why there are none, which of them NVML could not open, and how many it
-/// does not show to this process: a container that was given some of them sees all in sysfs.
+/// The GPUs that both PCI and NVML show. Adds findings if there are none, if NVML could not open some, or if NVML hides
+/// some from this process. A container that was given some GPUs sees all of them in sysfs.
 [[nodiscard]] std::vector<const NvmlGpu*> nvml_gpus_or_skip(const Machine& machine, Findings& findings);
 
-/// The facts of the whole machine where there is a GPU; nullptr after saying why not.
+/// The facts of the whole machine if it has a GPU; nullptr after adding a finding with the reason.
 [[nodiscard]] const NvmlFacts* nvml_or_skip(const Machine& machine, Findings& findings);
 
-/// False after a finding for a fact that is not there: absent means that the GPU has no such thing (skip, with `what`).
+/// Returns false after adding a finding for a missing fact. absent means that the GPU does not have the feature (skip,
+/// with `what`).
 template <class T>
 [[nodiscard]] bool take(const std::string& subject, const topology::Fact<T>& fact, const char* what,
                         Findings& findings) {

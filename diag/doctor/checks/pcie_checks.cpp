@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group pcie: the links of GPUs and adapters, and what their ports count.
+// Group pcie: the links of GPUs and adapters, and the counters of their ports.
 #include <algorithm>
 #include <cstdlib>
 
@@ -47,10 +47,10 @@ Fact<double> read_width(const MachineView& view, const std::string& path) {
 
 struct Link {
   Fact<double> current;
-  double best = 0;  ///< what both ends can do
+  double best = 0;  ///< the maximum of both ends
 };
 
-/// False after the finding that says why the link cannot be judged.
+/// Returns false after adding a finding with the reason why the link cannot be judged.
 template <class Read>
 bool take_link(const Machine& machine, const PciDevice& device, const std::string& what, Read read, Findings& findings,
                Link* link) {
@@ -58,7 +58,7 @@ bool take_link(const Machine& machine, const PciDevice& device, const std::strin
   link->current = read(view, device.folder + "/current_link_" + what);
   const auto own = read(view, device.folder + "/max_link_" + what);
   if (!link->current.is_found() || !own.is_found()) {
-    // A hypervisor shows its guests links without figures.
+    // A hypervisor shows links without values to its guests.
     if (machine.is_guest.value) {
       findings.add(State::skip, device.address, "this virtual machine does not see the link");
     } else {
@@ -77,7 +77,7 @@ bool take_link(const Machine& machine, const PciDevice& device, const std::strin
   return true;
 }
 
-/// Total of the counters that a file of AER shows.
+/// Total of the counters in an AER file.
 Fact<long> total_of(const MachineView& view, const std::string& path, const std::string& label) {
   const auto text = view.text(path);
   Fact<long> fact;
@@ -95,7 +95,7 @@ Fact<long> total_of(const MachineView& view, const std::string& path, const std:
   return fact;
 }
 
-/// Device control of the PCI Express capability.
+/// Device control register of the PCI Express capability.
 Fact<std::uint32_t> device_control(const MachineView& view, const std::string& folder) {
   const PciConfig config(view, folder);
   const auto at = config.capability(express_capability);
@@ -106,7 +106,7 @@ Fact<std::uint32_t> device_control(const MachineView& view, const std::string& f
   return fact;
 }
 
-/// The other function of an adapter with two connectors (Socket Direct): the same system image, another bus. "" if
+/// The other function of an adapter with two connectors (Socket Direct): the same system image on another bus. "" if
 /// none.
 std::string other_half(const Machine& machine, const PciDevice& device) {
   const auto bus = [](const std::string& address) { return address.substr(0, address.rfind(':')); };
@@ -126,7 +126,7 @@ std::string other_half(const Machine& machine, const PciDevice& device) {
   return "";
 }
 
-/// device_control() of a device that is judged by it; says so where there is none.
+/// device_control() of a device that this check judges; adds a finding if it cannot be read.
 Fact<std::uint32_t> take_device_control(const Machine& machine, const PciDevice& device, Findings& findings) {
   auto control = device_control(machine.view, device.folder);
   if (!control.is_found()) {
@@ -187,7 +187,7 @@ const Advice advice_pcie_mrrs = {
     "bits 14:12 of device control in the adapter's PCI Express capability",
     "with small read requests an adapter reads memory more slowly",
     {"sudo setpci -s ADDRESS CAP_EXP+8.w=5000:7000", true, false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
-    "the driver sets a GPU's value: this check looks at adapters only",
+    "the driver sets a GPU's value: this check examines adapters only",
     {.now = "setpci -s ADDRESS CAP_EXP+8.w=5000:7000",
      .file = "/etc/systemd/system/gdrkit-read-requests.service",
      .text = "[Unit]\n"
@@ -218,7 +218,7 @@ const Advice advice_pcie_mps = {
     "a device that sends larger packets than its port accepts causes errors; 128 bytes reduce the bandwidth",
     {"boot with pci=pcie_bus_perf, or set the payload size in the firmware setup", true, true, true,
      "sudo lspci -vv -s ADDRESS | grep MaxPayload"},
-    "virtual machines usually show 128, which is not what the hardware does",
+    "virtual machines usually show 128, which is not the value of the hardware",
     {.boot_option = "pci=pcie_bus_perf", .risk = "devices that are hot-plugged later may get too small a payload"}};
 
 void check_pcie_mps(const Machine& machine, Findings& findings) {
@@ -246,8 +246,8 @@ void check_pcie_mps(const Machine& machine, Findings& findings) {
 
 const Advice advice_pcie_relaxed = {
     "bit 4 of device control in the adapter's PCI Express capability, and the vendor of the processor",
-    "an adapter that must keep its writes in order waits for each of them: this reduces the bandwidth much on AMD "
-    "processors and in virtual machines",
+    "an adapter that must keep its writes in order waits for each of them: this reduces the bandwidth considerably on "
+    "AMD processors and in virtual machines",
     {"sudo setpci -s ADDRESS CAP_EXP+8.w=0010:0010; if it is off again after a boot, check the firmware setup", true,
      false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
     "with the bit on, the library still has to request relaxed ordering for each registration; on some older Intel "
@@ -276,7 +276,7 @@ void check_pcie_relaxed(const Machine& machine, Findings& findings) {
     const bool is_on = (control.value & relaxed_ordering) != 0;
     const bool matters = is_amd || machine.is_guest.value;
     if (!is_on && !matters && (!cpus.is_found() || !machine.is_guest.is_found())) {
-      findings.add(State::unknown, adapter.pci.address, "relaxed ordering is off, and the processor is not known");
+      findings.add(State::unknown, adapter.pci.address, "relaxed ordering is off, and the processor is unknown");
       continue;
     }
     findings.add(is_on     ? State::ok

@@ -13,8 +13,8 @@ namespace {
 
 constexpr char peermem_file[] = "/etc/modules-load.d/gdrkit-peermem.conf";
 
-/// How many modules were loaded after `name`, or -1 when it is not listed.
-int place_of(const std::string& modules, const std::string& name) {
+/// The number of modules that were loaded after `name`, or -1 if it is not listed.
+int load_position(const std::string& modules, const std::string& name) {
   int place = 0;
   for (std::size_t at = 0; at < modules.size(); ++place) {
     if (modules.compare(at, name.size() + 1, name + " ") == 0) return place;
@@ -33,8 +33,8 @@ const Advice advice_peer_any = {
     {"sudo modprobe nvidia-peermem   # if peer.symbols is ok; or, for dma-buf: open flavour of the driver and Linux "
      "5.12 or newer",
      true, false, false, "cat /sys/module/nvidia_peermem/version"},
-    "the libraries ask the driver for dma-buf at run time; files show only that it is possible. Each library looks for "
-    "other files: what one of them detects proves nothing for the others",
+    "the libraries query the driver for dma-buf at run time; files show only that it is possible. Each library "
+    "searches for other files: what one of them detects proves nothing for the others",
     {.now = "modprobe nvidia-peermem", .file = peermem_file, .text = "nvidia-peermem"}};
 
 void check_peer_any(const Machine& machine, Findings& findings) {
@@ -48,11 +48,11 @@ void check_peer_any(const Machine& machine, Findings& findings) {
     const std::string by_dmabuf =
         dmabuf.is_found()
             ? "dma-buf is possible: " + dmabuf.value + (excepted.empty() ? "" : ", but not for " + excepted + " (CUDA)")
-            : (dmabuf.is_absent() ? "no dma-buf: " : "not known whether dma-buf is possible: ") + dmabuf.reason;
+            : (dmabuf.is_absent() ? "no dma-buf: " : "unknown whether dma-buf is possible: ") + dmabuf.reason;
     const std::string by_module = file.is_found() ? "detects a peer-memory module: " + file.value
                                   : file.is_absent()
                                       ? "detects no peer-memory module"
-                                      : "not known whether it detects a peer-memory module: " + file.reason;
+                                      : "unknown whether it detects a peer-memory module: " + file.reason;
     const State without = file.is_unknown() || dmabuf.is_unknown() ? State::unknown
                           : is_any_served                          ? State::warn
                                                                    : State::fail;
@@ -203,15 +203,15 @@ const Advice advice_peer_order = {
 void check_peer_order(const Machine& machine, Findings& findings) {
   const auto modules = machine.view.text("/proc/modules");
   if (!modules.is_found()) {
-    // Linux built without modules shows no such file; then neither is the driver's there.
+    // Linux without module support has no such file, and then the driver's module is not loaded either.
     if (machine.driver.is_absent()) return findings.add(State::skip, "", "no NVIDIA driver is loaded");
     return findings.add(State::unknown, "/proc/modules", modules.reason);
   }
-  const int own = place_of(modules.value, "nvidia_peermem");
+  const int own = load_position(modules.value, "nvidia_peermem");
   if (own < 0) return findings.add(State::skip, "", "nvidia_peermem is not in /proc/modules");
   std::string late;
   for (const char* name : {"ib_core", "nvidia"}) {
-    const int place = place_of(modules.value, name);
+    const int place = load_position(modules.value, name);
     if (place >= 0 && place < own) late += std::string(late.empty() ? "" : " and ") + name;
   }
   findings.add(late.empty() ? State::ok : State::warn, "nvidia_peermem",

@@ -50,7 +50,7 @@ Fact<bool> has_capability(const MachineView& view, unsigned capability) {
   return fact;
 }
 
-/// Of a label of /proc/meminfo, in bytes.
+/// The value of a label of /proc/meminfo, in bytes.
 Fact<double> memory_bytes(const MachineView& view, const std::string& label) {
   const auto line = labelled(view.text("/proc/meminfo"), label);
   Fact<double> fact;
@@ -65,7 +65,7 @@ Fact<double> memory_bytes(const MachineView& view, const std::string& label) {
   return fact;
 }
 
-/// Options of the last tmpfs that was mounted at `place`, which is the one that counts.
+/// Options of the tmpfs that was mounted last at `place`, which hides earlier ones.
 Fact<std::string> tmpfs_options(const MachineView& view, const std::string& place) {
   const auto mounts = view.text("/proc/mounts");
   Fact<std::string> fact;
@@ -85,7 +85,7 @@ Fact<std::string> tmpfs_options(const MachineView& view, const std::string& plac
   return fact;
 }
 
-/// The option size=, which Linux shows in kB; half of the memory when it is not given.
+/// The option size=, which Linux prints in kB; half of the memory if it is not set.
 Fact<double> tmpfs_size(const MachineView& view, const std::string& place) {
   const auto options = tmpfs_options(view, place);
   Fact<double> size;
@@ -108,7 +108,7 @@ Fact<double> tmpfs_size(const MachineView& view, const std::string& place) {
   size.value *= factors[unit == std::string::npos ? 0 : unit + 1];
   if (size.value <= 0 || (*end != '\0' && *end != ',')) {
     size.outcome = Outcome::malformed;
-    size.reason = "/proc/mounts: '" + options.value + "' names no size of " + place;
+    size.reason = "/proc/mounts: '" + options.value + "' does not contain a size of " + place;
   }
   return size;
 }
@@ -126,12 +126,13 @@ const Advice advice_lim_memlock = {
     "programs that sshd or slurmd starts inherit the limits of that daemon, which may be older than the file",
     {.file = "/etc/security/limits.d/90-gdrkit-memlock.conf",
      .text = "* - memlock unlimited\nroot - memlock unlimited",
-     .enable = "# what these start has their limit, and not that of a login\n"
+     .enable = "# processes that these services start inherit the service's limit, not that of a login\n"
                "for unit in slurmd docker containerd crio; do\n"
                "  if systemctl cat $unit.service >/dev/null 2>&1; then\n"
                "    mkdir -p /etc/systemd/system/$unit.service.d\n"
-               "    printf '[Service]\\nLimitMEMLOCK=infinity\\n' > "
-               "/etc/systemd/system/$unit.service.d/90-gdrkit-memlock.conf\n"
+               "    printf '[Service]\\n"
+               "LimitMEMLOCK=infinity\\n"
+               "' > /etc/systemd/system/$unit.service.d/90-gdrkit-memlock.conf\n"
                "  fi\n"
                "done\n"
                "systemctl daemon-reload",
@@ -144,7 +145,7 @@ void check_lim_memlock(const Machine& machine, Findings& findings) {
       (machine.adapter_outcome == Outcome::found || machine.adapter_outcome == Outcome::absent) &&
       machine.adapters.empty();
   if (has_no_gpu && has_no_adapter)
-    return findings.add(State::skip, "", "neither an NVIDIA GPU nor an RDMA adapter, so RDMA locks no memory");
+    return findings.add(State::skip, "", "found neither an NVIDIA GPU nor an RDMA adapter, so RDMA locks no memory");
   const auto limit = soft_limit(machine.view, "Max locked memory");
   const auto may_lock = has_capability(machine.view, ipc_lock_capability);
   if (may_lock.is_found() && may_lock.value) return findings.add(State::ok, "memlock", "this process has CAP_IPC_LOCK");
@@ -208,7 +209,7 @@ void check_lim_shm(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_lim_hugepages = {"HugePages_Total in /proc/meminfo if there is an EFA adapter",
-                                     "the EFA provider allocates its buffers from huge pages if there are some",
+                                     "the EFA provider allocates its buffers from huge pages if any are reserved",
                                      {"sudo sysctl vm.nr_hugepages=5128   # permanently: a file in /etc/sysctl.d", true,
                                       false, false, "grep HugePages_Total /proc/meminfo"},
                                      "other adapters do not use them; EFA also works without"};
@@ -288,7 +289,7 @@ void check_ctr_devices(const Machine& machine, Findings& findings) {
   bool has_verbs = false;
   for (const std::string& name : nodes.value) has_verbs = has_verbs || name.rfind("uverbs", 0) == 0;
   findings.add(has_verbs ? State::ok : State::fail, "/dev/infiniband",
-               has_verbs ? "has uverbs nodes" : "has no uverbs node, and there is " + machine.adapters.front().name);
+               has_verbs ? "has uverbs nodes" : "has no uverbs node; found " + machine.adapters.front().name);
 }
 
 }  // namespace gdrkit::diag::doctor

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group rdma: Linux's side of the adapters, its own or NVIDIA's DOCA-OFED.
+// Group rdma: the RDMA stack, Linux's own or NVIDIA's DOCA-OFED.
 #include <string>
 #include <tuple>
 
@@ -11,9 +11,9 @@ namespace gdrkit::diag::doctor {
 namespace {
 
 constexpr std::int64_t network_class = 0x02;
-constexpr std::int64_t data_direct_device = 0x2100;  // a second function of ConnectX-8, which carries no port
+constexpr std::int64_t data_direct_device = 0x2100;  // a second function of ConnectX-8, without a port
 
-/// Network functions of NVIDIA (Mellanox) that no RDMA device stands for.
+/// Network functions of NVIDIA (Mellanox) without an RDMA device.
 void find_idle_adapters(const Machine& machine, Findings& findings) {
   const State without_use = machine.gpus.empty() ? State::info : State::fail;
   for (const std::string& address : machine.mellanox) {
@@ -113,7 +113,7 @@ void check_rdma_modules(const Machine& machine, Findings& findings) {
       findings.add(missing, module,
                    cli::format("is not loaded: no /sys/module/%s, no /dev/infiniband/%s", module, node));
     } else {
-      findings.add(State::unknown, module, "cannot look for it in /sys/module and /dev/infiniband");
+      findings.add(State::unknown, module, "cannot search /sys/module and /dev/infiniband");
     }
   }
 }

@@ -20,11 +20,11 @@ struct RocePort {
   std::string adapter;  ///< its folder
   std::string folder;
   std::string number;
-  std::string interface;  ///< of its addresses; "" when none is known
+  std::string interface;  ///< of its addresses; "" if unknown
   topology::Fact<std::vector<Gid>> gids;
 };
 
-/// Active ports on Ethernet. Says so where there is none, and which ports could not be judged.
+/// Active Ethernet ports. Adds a finding if there are none, and one for each port that could not be judged.
 std::vector<RocePort> roce_ports_or_skip(const Machine& machine, Findings& findings) {
   std::vector<RocePort> ports;
   const auto& view = machine.view;
@@ -65,7 +65,7 @@ std::optional<int> number_of(const std::string& text) {
   return value;
 }
 
-/// Each setting by its name, or the finding that nothing is known of them.
+/// All settings with this name; adds a finding if the settings are unknown.
 std::vector<Setting> settings_of(const Environment& environment, std::initializer_list<const char*> names,
                                  Findings& findings) {
   std::vector<Setting> settings;
@@ -175,7 +175,7 @@ const Advice advice_roce_tc = {
 
 namespace {
 
-/// The class that the adapter gives to all connections ("Global tclass=106"); none when it leaves them as they are.
+/// The class that the adapter sets for all connections ("Global tclass=106"); none if it does not override them.
 topology::Fact<std::optional<int>> global_class(const MachineView& view, const RocePort& port) {
   const std::string path = port.adapter + "/tc/" + port.number + "/traffic_class";
   const auto text = view.text(path);
@@ -222,13 +222,12 @@ void check_roce_tc(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_roce_qos = {
-    "ecn/roce_np/enable, ecn/roce_rp/enable and qos/trust of each port's network interface, where the driver shows "
-    "them",
+    "ecn/roce_np/enable, ecn/roce_rp/enable and qos/trust of each port's network interface, if the driver shows them",
     "RoCE slows down before packets are lost only if both halves are on: notification (np) and reaction (rp)",
     {"echo 1 | sudo tee /sys/class/net/INTERFACE/ecn/roce_np/enable/PRIORITY "
      "/sys/class/net/INTERFACE/ecn/roce_rp/enable/PRIORITY",
      true, false, false, "grep . /sys/class/net/INTERFACE/ecn/roce_*/enable/*"},
-    "priority flow control is in no file: use mlnx_qos -i INTERFACE or dcb pfc show dev INTERFACE; networks that "
+    "priority flow control is not in any file: use mlnx_qos -i INTERFACE or dcb pfc show dev INTERFACE; networks that "
     "tolerate loss run without it",
     {.now = "for priority in 0 1 2 3 4 5 6 7; do\n"
             "  if grep -qs 1 /sys/class/net/INTERFACE/ecn/roce_np/enable/$priority "
@@ -242,7 +241,7 @@ const Advice advice_roce_qos = {
 
 namespace {
 
-/// Priorities with a 1: "3"; absent when the driver shows none.
+/// Priorities with a 1: "3"; absent if the driver shows none.
 Fact<std::set<std::string>> enabled(const MachineView& view, const std::string& folder) {
   const auto names = view.names(folder);
   Fact<std::set<std::string>> priorities{names.outcome, {}, names.reason};
@@ -265,7 +264,7 @@ std::string listed(const std::set<std::string>& words) {
 void check_roce_qos(const Machine& machine, Findings& findings) {
   for (const RocePort& port : roce_ports_or_skip(machine, findings)) {
     if (port.interface.empty()) {
-      findings.add(State::unknown, port.subject, "its network interface is not known");
+      findings.add(State::unknown, port.subject, "its network interface is unknown");
       continue;
     }
     const std::string folder = "/sys/class/net/" + port.interface;

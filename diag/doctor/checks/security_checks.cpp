@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group security: what refuses kernel modules and changes of registers.
+// Group security: mechanisms that refuse kernel modules and register changes.
 #include <sstream>
 
 #include "diag/doctor/check.hpp"
@@ -12,7 +12,7 @@ namespace {
 const char* const variables_folder = "/sys/firmware/efi/efivars";
 const char* const secure_boot_variable = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c";
 
-/// Of the modules that GPUDirect needs those that are not loaded: "nvidia, gdrdrv".
+/// The modules required by GPUDirect that are not loaded: "nvidia, gdrdrv".
 Fact<std::string> missing_modules(const Machine& machine) {
   Fact<std::string> missing;
   missing.outcome = Outcome::found;
@@ -88,7 +88,7 @@ const Advice advice_sec_sle = {
     {"allow_unsupported_modules 1 in /etc/modprobe.d/10-unsupported-modules.conf", true, false, true,
      "modprobe -c | grep allow_unsupported_modules"},
     "packaged drivers may be marked as supported and load anyway",
-    {.file = "/etc/modprobe.d/zz-gdrkit-unsupported-modules.conf",  // of several lines the last counts
+    {.file = "/etc/modprobe.d/zz-gdrkit-unsupported-modules.conf",  // the last of several lines counts
      .text = "allow_unsupported_modules 1",
      .risk = "SUSE gives no support for a machine that has loaded such a module; load the modules afterwards"}};
 

@@ -15,7 +15,7 @@ namespace gdrkit::diag::doctor {
 const Advice advice_vm_detect = {
     "the flag 'hypervisor' in /proc/cpuinfo; on processors without flags /sys/hypervisor/type, vendor and product in "
     "/sys/class/dmi/id, the first table of the firmware and the device tree",
-    "in a virtual machine the host decides what links, ports and IOMMU look like, so some checks do not apply",
+    "in a virtual machine the host controls how links, ports and IOMMU appear, so some checks do not apply",
     {"nothing to do", false, false, true, "systemd-detect-virt --vm"},
     "bare-metal machines of clouds have the cloud's vendor name but are not virtual: outside x86 the product name, or "
     "the firmware table (root only), decides"};
@@ -119,7 +119,7 @@ void check_cpu_balancing(const Machine& machine, Findings& findings) {
 
 const Advice advice_cpu_copy_isa = {
     "the flags or features of the processor in /proc/cpuinfo",
-    "they decide which copy kernels gdrkit can use: wider stores to write-combining memory make fewer packets",
+    "they determine which copy kernels gdrkit can use: wider stores to write-combining memory produce fewer packets",
     {"nothing to do", false, false, true, "gdrkit info"},
     "a hypervisor may hide flags of the processor"};
 
@@ -158,7 +158,7 @@ const Advice advice_sys_removeipc = {
 
 namespace {
 
-/// Of "RemoveIPC=..." lines the last that says something; a line in comment, with the default, when `takes_comments`.
+/// The last valid line "RemoveIPC=..."; includes a commented line with the default if `takes_comments`.
 std::string last_setting(const std::string& text, bool takes_comments) {
   const std::string name = "RemoveIPC";
   std::string value;
@@ -195,7 +195,7 @@ void check_sys_removeipc(const Machine& machine, Findings& findings) {
   };
   for (const std::string& root : roots) {
     folders.push_back(root + "/logind.conf.d");
-    // The main file shows the default that systemd was built with, which some distributions change, as a comment.
+    // The main file contains systemd's built-in default as a comment, which some distributions change.
     if (!has_main && take(root + "/logind.conf", true)) {
       has_main = true;
       take(root + "/logind.conf", false);

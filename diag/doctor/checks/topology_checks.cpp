@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group topology: whether each GPU has an adapter near it, and whether the way between them is wide enough.
+// Group topology: whether each GPU has an adapter near it, and whether the path between them is wide enough.
 #include <algorithm>
 #include <map>
 
@@ -18,14 +18,14 @@ using topology::TreeDevice;
 constexpr std::int64_t mellanox = 0x15b3;
 constexpr std::int64_t data_direct_class = 0x080100;
 
-/// A guest whose devices all lie on root buses, as hypervisors show them: the tree says nothing of the machine.
+/// A guest whose devices are all on root buses, as hypervisors present them: the tree does not describe the machine.
 bool is_flat_guest(const Machine& machine, const topology::PciTree& tree) {
   const auto is_flat = [](const TreeDevice& device) { return device.real_path.is_found() && device.bridges.empty(); };
   return machine.is_guest.value && std::all_of(tree.gpus.begin(), tree.gpus.end(), is_flat) &&
          std::all_of(tree.adapters.begin(), tree.adapters.end(), is_flat);
 }
 
-/// False after the finding that says why pairs cannot be judged at all.
+/// Returns false after adding a finding with the reason why no pair can be judged.
 bool has_pairs(const Machine& machine, const TopologyFacts& facts, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return false;
   if (facts.tree.adapters.empty()) {
@@ -33,14 +33,13 @@ bool has_pairs(const Machine& machine, const TopologyFacts& facts, Findings& fin
     return false;
   }
   if (is_flat_guest(machine, facts.tree)) {
-    findings.add(State::skip, "",
-                 "this virtual machine shows no bridges, so distances are not known: see topo.vm_flat");
+    findings.add(State::skip, "", "this virtual machine shows no bridges, so distances are unknown: see topo.vm_flat");
     return false;
   }
   return true;
 }
 
-/// The first adapter that can be used and has this to `gpu`; none: the number of adapters.
+/// The first usable adapter whose distance to `gpu` satisfies the predicate; the number of adapters if there is none.
 template <class Is>
 std::size_t find_adapter(const TopologyFacts& facts, std::size_t gpu, Is is) {
   std::size_t i = 0;
@@ -50,7 +49,7 @@ std::size_t find_adapter(const TopologyFacts& facts, std::size_t gpu, Is is) {
   return i;
 }
 
-/// Why nobody can say how far the adapters are while NVLink and C2C are not known; "" when they would not matter.
+/// Why the distances of adapters are unknown without NVLink and C2C; "" if those would not matter.
 std::string open_question(const Machine& machine, const TopologyFacts& facts, std::size_t gpu) {
   if (facts.links.is_known) return "";
   if (machine.view.text("/proc/cpuinfo").value.find("CPU implementer") != std::string::npos) {
@@ -66,8 +65,8 @@ std::string open_question(const Machine& machine, const TopologyFacts& facts, st
   return "";
 }
 
-/// A function of a ConnectX-8 (Data Direct) that moves the adapter's data over its own path, behind the GPU's switch;
-/// "" if none. NCCL uses it wherever the adapter offers it (NCCL_IB_DATA_DIRECT).
+/// A function of a ConnectX-8 (Data Direct) behind the GPU's switch that carries the adapter's data over its own path;
+/// "" if none. NCCL uses it if the adapter offers it (NCCL_IB_DATA_DIRECT).
 std::string data_direct_near(const Machine& machine, const TopologyFacts& facts, const TreeDevice& gpu) {
   if (gpu.bridges.size() < 2) return "";
   const std::string above = facts.tree.bridges[gpu.bridges[gpu.bridges.size() - 2]].name + "/";
@@ -126,7 +125,7 @@ void judge_width(const Machine& machine, const TopologyFacts& facts, std::size_t
     return machine.is_guest.value ? findings.add(State::skip, subject, "this virtual machine does not see the link")
                                   : findings.add(State::unknown, subject, narrowest.unread);
   }
-  // A seventh of the bandwidth goes to headers of packets, so that less than this is not enough for the port.
+  // Packet headers use a seventh of the bandwidth. Below this ratio the link is too narrow for the port.
   const double ratio = narrowest.gbit_per_s / ports.best_rate();
   findings.add(ratio < 1      ? State::warn
                : ratio < 1.15 ? State::info
@@ -144,8 +143,8 @@ const Advice advice_topo_pair = {
     {"move the adapter to a slot behind the GPU's switch; if there is none: measure with NCCL_NET_GDR_LEVEL=PHB (or "
      "SYS), and keep the setting if it is faster",
      true, false, true, "gdrkit topo --as all"},
-    "RDMA also works across a host bridge if a library is told to use it; on some processors it is slower than host "
-    "memory"};
+    "RDMA also works across a host bridge if a library is configured to use it; on some processors it is slower than "
+    "host memory"};
 
 void check_topo_pair(const Machine& machine, Findings& findings) {
   const TopologyFacts& facts = topology_of(machine);
@@ -165,7 +164,7 @@ void check_topo_balance(const Machine& machine, Findings& findings) {
   if (!has_pairs(machine, facts, findings)) return;
   double best_rate = 0;
   for (const AdapterPorts& ports : facts.ports) best_rate = std::max(best_rate, ports.best_rate());
-  // Adapters behind the switch of a GPU name its group: GPUs that have the same ones are one group.
+  // The adapters behind a GPU's switch identify its group: GPUs with the same adapters form one group.
   std::map<std::vector<std::size_t>, std::vector<std::size_t>> groups;
   for (std::size_t gpu = 0; gpu < facts.tree.gpus.size(); ++gpu) {
     std::vector<std::size_t> near;

@@ -18,7 +18,7 @@ void put(FaultObject& object, const char* placeholder, const std::string& value)
   if (is_safe_word(value)) object[placeholder] = value;
 }
 
-/// Of an adapter's Ethernet interfaces that of a port (1, 2, ...); "" when there is none, or several and no telling.
+/// The Ethernet interface of an adapter's port (1, 2, ...). "" if there is none, or if several are possible.
 std::string interface_of(const Adapter& adapter, const std::string& port, const MachineView& view) {
   const std::string folder = adapter.folder + "/device/net/";
   std::vector<std::string> found;
@@ -39,7 +39,7 @@ bool is_word_character(char character) {
          (character >= '0' && character <= '9') || character == '_';
 }
 
-/// Position of the first placeholder as a word of its own, npos without one.
+/// Position of the first placeholder that is a separate word; npos if there is none.
 std::size_t find_placeholder(const std::string& text, std::size_t from, std::string* which) {
   std::size_t first = std::string::npos;
   for (const char* placeholder : placeholders) {
@@ -58,7 +58,7 @@ std::size_t find_placeholder(const std::string& text, std::size_t from, std::str
   return first;
 }
 
-/// A subject may also be a setting, a file or a port: Linux allows names of network interfaces 15 characters.
+/// A subject may also be a setting, a file or a port. Linux limits names of network interfaces to 15 characters.
 bool may_be_interface(const std::string& subject) {
   return !subject.empty() && subject.size() < 16 && subject.find_first_of("/:= ") == std::string::npos;
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FaultObject: what the words ADDRESS, ADAPTER, PORT and INTERFACE stand for in a finding.
+// FaultObject: the values of ADDRESS, ADAPTER, PORT and INTERFACE for a finding.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace gdrkit::diag::doctor {
 
-/// The words that are known and safe, by placeholder; a placeholder that is not in it cannot be filled.
+/// The known and safe words, by placeholder. A missing placeholder cannot be filled.
 using FaultObject = std::map<std::string, std::string>;
 
 /// `subject`: a PCI address, an adapter (mlx5_0), its port (mlx5_0:1) or a network interface.
@@ -21,7 +21,7 @@ using FaultObject = std::map<std::string, std::string>;
 
 enum class Quoting { none, shell };
 
-/// `text` with every placeholder replaced; empty when one of them cannot be.
+/// `text` with every placeholder replaced; empty if one of them cannot be.
 [[nodiscard]] std::optional<std::string> filled(const std::string& text, const FaultObject& object, Quoting quoting);
 
 }  // namespace gdrkit::diag::doctor

@@ -46,20 +46,20 @@ std::vector<Case> cases_of(const Examination& examination, const Machine& machin
   return cases;
 }
 
-/// `text` for each object, each result once; what cannot be filled is a comment that says so.
+/// `text` for each object, without duplicates. Text that cannot be filled becomes a comment with the reason.
 std::string commands(const std::string& text, const Case& one) {
   std::string result;
-  std::set<std::string> told;
+  std::set<std::string> description;
   for (const Fault& fault : one.faults) {
     const auto command = filled(text, fault.object, Quoting::shell);
     std::string block = command.has_value() ? *command + "\n" : "";
     if (!command.has_value()) {
-      block = shell_comment("not written as a command, because the value is not known for '" + fault.finding->subject +
-                            "':");
+      block =
+          shell_comment("not written as a command, because the value is unknown for '" + fault.finding->subject + "':");
       for (const std::string& line : lines_of(text)) block += shell_comment(line, 3);
       block += shell_comment(std::string("to do: ") + one.check->advice->remedy.command, 3);
     }
-    if (told.insert(block).second) result += block;
+    if (description.insert(block).second) result += block;
   }
   return result;
 }
@@ -69,17 +69,17 @@ bool has_code(const std::string& text) {
   return std::any_of(lines.begin(), lines.end(), [](const auto& line) { return !line.empty() && line[0] != '#'; });
 }
 
-/// What a part begins with: which check does the admin see at work when a command fails.
+/// Start of a part: if a command fails, the output shows to which check it belongs.
 std::string begin(const Check& check) { return std::string("step ") + check.id + "\n"; }
 
-/// Whom what no script can do is for. A setting of a job may be in a file of root's.
-const char* who(const Check& check, const std::string& remedy) {
+/// Who must apply a remedy that cannot be automated. A job's setting may be in one of root's files.
+const char* responsible_for(const Check& check, const std::string& remedy) {
   return check.advice->remedy.needs_root || remedy.find("/etc/") != std::string::npos ? "by the administrator"
                                                                                       : "by the owner of the job";
 }
 
-/// The command that runs these checks again, at the level that they need.
-std::string again_of(const std::vector<Case>& cases, const std::optional<std::size_t>& expected_gpus) {
+/// The command that runs these checks again, at the required level.
+std::string verify_command(const std::vector<Case>& cases, const std::optional<std::size_t>& expected_gpus) {
   Level level = Level::quick;
   std::string ids;
   for (const Case& one : cases) {
@@ -105,7 +105,7 @@ class Writer {
   }
 
   std::string write() {
-    std::string parts = now();  // in order: the first mention of a check is in full
+    std::string parts = now();  // in order: the first mention of a check is complete
     parts += lasting();
     parts += boot_options();
     parts += by_hand();
@@ -129,7 +129,8 @@ class Writer {
                     gdrkit_version(), host_.empty() ? "this host" : host_.c_str(), examination_.root.c_str(),
                     count(State::fail), count(State::warn), count(State::unknown)));
     text += shell_comment(
-        "gdrkit has changed nothing. Read every part, remove what you do not want, then run the script as root.");
+        "gdrkit has changed nothing. Read every part, remove the parts that you do not need, then run the script as "
+        "root.");
     for (const CheckResult& result : examination_.results) {
       const bool has_fault =
           std::any_of(cases_.begin(), cases_.end(), [&](const Case& one) { return one.check == result.check; });
@@ -153,8 +154,8 @@ class Writer {
 
   static std::string title(const std::string& text) { return "\n# ==== " + text + "\n"; }
 
-  /// Findings, why, conditions and risk; where a check comes a second time, only its ID.
-  std::string told(const Case& one) {
+  /// Findings, why, conditions and risk. A check that was printed before is only referenced by its ID.
+  std::string description(const Case& one) {
     std::string text = "\n";
     if (!told_.insert(one.check->id).second) return text + shell_comment(std::string(one.check->id) + ": see above");
     for (const Fault& fault : one.faults) {
@@ -174,12 +175,12 @@ class Writer {
     for (const Case& one : cases_) {
       if (one.steps().now[0] == '\0') continue;
       const std::string block = commands(one.steps().now, one);
-      text += told(one) + (has_code(block) ? begin(*one.check) : "") + block;
+      text += description(one) + (has_code(block) ? begin(*one.check) : "") + block;
     }
     return text.empty() ? "" : title("Now: these commands take effect at once and are lost at the next boot") + text;
   }
 
-  /// The lines of a file that several checks may want, for the objects of all of them.
+  /// The lines of a file that several checks may share, for the objects of all of them.
   std::string content(const Steps& steps) const {
     std::string text;
     for (const std::string& line : lines_of(steps.text)) {
@@ -203,10 +204,10 @@ class Writer {
       const Steps& steps = one.steps();
       const std::string file = steps.file;
       if (file.empty()) continue;
-      text += told(one);
+      text += description(one);
       const std::string lines = content(steps);
       if (lines.empty()) {
-        text += shell_comment(file + " is not written: the device is not known");
+        text += shell_comment(file + " is not written: the device is unknown");
       } else if (files.insert(file).second) {
         text += begin(*one.check) + "mkdir -p " + file.substr(0, file.rfind('/')) + "\ncat > " + file +
                 " <<'END_OF_FILE'\n" + lines + "END_OF_FILE\n" + steps.enable + (steps.enable[0] == '\0' ? "" : "\n") +
@@ -215,7 +216,7 @@ class Writer {
         text += shell_comment(file + " is written above");
       }
     }
-    return text.empty() ? "" : title("For the next boots: files of our own, which overwrite none of yours") + text;
+    return text.empty() ? "" : title("For the next boots: new files, which overwrite none of yours") + text;
   }
 
   std::string boot_options() {
@@ -224,7 +225,7 @@ class Writer {
     for (const Case& one : cases_) {
       const std::string option = one.steps().boot_option;
       if (option.empty()) continue;
-      text += told(one);
+      text += description(one);
       if ((" " + options + " ").find(" " + option + " ") == std::string::npos)
         options += (options.empty() ? "" : " ") + option;
     }
@@ -235,7 +236,7 @@ class Writer {
     if (options.find("iommu=pt") != std::string::npos)
       text += shell_comment("on arm64 use iommu.passthrough=1 instead of iommu=pt", 3);
     return title(
-               "Linux boot options: set them yourself, since this script does not know your boot loader; then reboot") +
+               "Linux boot options: set them manually, since this script does not support boot loaders; then reboot") +
            text;
   }
 
@@ -243,14 +244,14 @@ class Writer {
     std::string text;
     for (const Case& one : cases_) {
       if (!one.steps().is_manual()) continue;
-      text += told(one);
+      text += description(one);
       std::set<std::string> remedies;
       for (const Fault& fault : one.faults) {
         const std::string own = fault.finding->command;
         const std::string& remedy = own.empty() ? one.check->advice->remedy.command : own;
         const std::string full = filled(remedy, fault.object, Quoting::none).value_or(remedy);
         if (remedies.insert(full).second)
-          text += shell_comment(std::string("to do, ") + who(*one.check, full) + ": " + full, 3);
+          text += shell_comment(std::string("to do, ") + responsible_for(*one.check, full) + ": " + full, 3);
       }
     }
     return text.empty() ? "" : title("By hand") + text;
@@ -260,13 +261,13 @@ class Writer {
     std::string text = title("Verify (after the reboot or the new login that a remedy needs)");
     for (const Case& one : cases_) {
       const std::string command = one.check->advice->remedy.verify;
-      std::set<std::string> told;
+      std::set<std::string> description;
       for (const Fault& fault : one.faults) {
         const std::string full = filled(command, fault.object, Quoting::none).value_or(command);
-        if (told.insert(full).second) text += shell_comment(std::string(one.check->id) + ": " + full);
+        if (description.insert(full).second) text += shell_comment(std::string(one.check->id) + ": " + full);
       }
     }
-    const std::string again = again_of(cases_, expected_gpus_);
+    const std::string again = verify_command(cases_, expected_gpus_);
     if (!runs) return text + shell_comment("all: " + again);
     return text + "if command -v gdrkit >/dev/null 2>&1; then\n  step verify\n  " + again +
            "\nelse\n  echo 'to verify: " + again + "'\nfi\n";

@@ -9,7 +9,8 @@
 
 namespace gdrkit::diag::doctor {
 
-/// Of every warn and fail. The script refuses to run on a host of another name than `machine`'s, when that is known.
+/// Covers every warn and fail. The script refuses to run on a host whose name differs from `machine`'s, if that is
+/// known.
 [[nodiscard]] std::string write_script(const Examination& examination, const Machine& machine);
 
 }  // namespace gdrkit::diag::doctor

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t longest_word = 64;
 
-// No <cctype>: what a locale calls a letter is none here.
+// Does not use <cctype>, whose definition of a letter depends on the locale.
 bool is_safe(char character) {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
          (character >= '0' && character <= '9') || std::string_view("._:@-").find(character) != std::string_view::npos;

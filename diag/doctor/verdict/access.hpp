@@ -1,27 +1,27 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Access: whether a library lets an adapter access a GPU's memory: the rule, without reading anything.
+// Access: decides whether a library lets an adapter access a GPU's memory. Reads nothing.
 #pragma once
 
 #include <string>
 
 namespace gdrkit::diag::doctor {
 
-/// In this order, so that the least of several answers is the answer to all of them together.
-enum class Answer { no, unknown, yes };
-[[nodiscard]] const char* name_of(Answer answer);
+/// Ordered so that the minimum of several values is their conjunction.
+enum class Judgment { no, unknown, yes };
+[[nodiscard]] const char* name_of(Judgment judgment);
 
 struct Known {
-  Answer answer = Answer::unknown;
-  std::string why;  ///< the evidence; of unknown: which fact is missing
+  Judgment judgment = Judgment::unknown;
+  std::string why;  ///< the evidence; for unknown: the missing fact
 };
 
-/// Of one library, one GPU and one adapter.
+/// For one library, one GPU and one adapter.
 struct AccessFacts {
   Known gpu;            ///< the GPU is in use by NVIDIA's driver
-  Known adapter;        ///< the library takes the adapter
+  Known adapter;        ///< the library uses the adapter
   Known path;           ///< the library allows direct access over this distance
-  Known belief;         ///< it takes a peer-memory module for loaded
+  Known belief;         ///< the library detects a peer-memory module
   Known peer_memory;    ///< and that module can work
   Known dmabuf_system;  ///< driver, Linux
   Known dmabuf_gpu;
@@ -30,13 +30,13 @@ struct AccessFacts {
 };
 
 struct Access {
-  Answer use = Answer::unknown;
+  Judgment use = Judgment::unknown;
   std::string via;       ///< "dma-buf" or "peer memory"; "" unless used
-  std::string believes;  ///< what the library will find when it looks
+  std::string believes;  ///< what the library will detect
   std::string reason;
 };
 
-/// The first of several with the least answer.
+/// The first of several with the minimal value.
 [[nodiscard]] Known all_of(std::initializer_list<Known> facts);
 [[nodiscard]] Access judge(const AccessFacts& facts);
 

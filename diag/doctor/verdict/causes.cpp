@@ -18,7 +18,7 @@ Causes::Causes(const Examination& examination, const Machine& machine) : examina
     add(adapter.pci);
     objects_.insert(adapter.name);
   }
-  // nic.state is a warning for a port without a link, but a library leaves such a port out: adapter_ports says so.
+  // nic.state only warns of a port without a link. adapter_ports excludes such ports from those that libraries use.
   blocking_ = entries(examination,
                       {"drv.loaded", "drv.params", "drv.remap", "gpu.chipset_p2p", "rdma.modules", "ctr.devices",
                        "lim.memlock", "iommu.mode", "iommu.smmu", "nic.sm", "nvl.fabric"},
@@ -55,9 +55,9 @@ std::vector<Cause> Causes::find(const std::vector<Entry>& entries, const PairNam
   std::vector<Cause> causes;
   for (const Entry& entry : entries) {
     const std::string& subject = entry.finding.subject;
-    // A setting is a matter of the library whose variable it is.
+    // A setting concerns only the library whose variable it is.
     if (std::strncmp(entry.id, "env.", 4) == 0 && subject.rfind(std::string(pair.library) + "_", 0) != 0) continue;
-    // "mlx5_0:1" is a port of mlx5_0; a PCI address has colons of its own.
+    // "mlx5_0:1" is a port of mlx5_0; a PCI address contains colons.
     const std::string adapter = subject.substr(0, subject.rfind(':'));
     const bool is_ours = pair.own.count(subject) > 0 || pair.own.count(adapter) > 0 || subject == pair.library;
     const bool is_anothers = objects_.count(subject) > 0 || objects_.count(adapter) > 0;

@@ -11,7 +11,7 @@
 
 namespace gdrkit::diag::doctor {
 
-/// Every name by which a finding may mean one of a pair's objects.
+/// All names by which a finding may refer to one of a pair's objects.
 struct PairNames {
   const char* library;  ///< "NCCL"
   std::set<std::string> own;
@@ -26,23 +26,23 @@ class Causes {
  public:
   Causes(const Examination& examination, const Machine& machine);
 
-  /// Failures that make direct access impossible, whatever the library believes.
+  /// Failures that make direct access impossible, even if the library detects it.
   [[nodiscard]] std::vector<Cause> blocking(const PairNames& pair) const { return find(blocking_, pair); }
   /// Failures that make a peer-memory module useless.
   [[nodiscard]] std::vector<Cause> against_peer_memory(const PairNames& pair) const { return find(peer_memory_, pair); }
-  /// Failures that explain why a library does not even try.
+  /// Failures that explain why a library does not try.
   [[nodiscard]] std::vector<Cause> explaining(const PairNames& pair) const { return find(explaining_, pair); }
-  /// Warnings and failures that cost speed.
+  /// Warnings and failures that reduce speed.
   [[nodiscard]] std::vector<Cause> slowing(const PairNames& pair) const { return find(slowing_, pair); }
   /// Entries of ports that redirect packets, on the path of `pair`.
   [[nodiscard]] std::vector<Cause> redirecting(const PairNames& pair) const { return find(redirecting_, pair); }
-  /// Failures that keep gdrkit from mapping the GPU.
+  /// Failures that prevent gdrkit from mapping the GPU.
   [[nodiscard]] std::vector<Cause> against_mapping(const PairNames& gpu) const { return find(mapping_, gpu); }
-  /// Failures that keep two GPUs from accessing each other.
+  /// Failures that prevent two GPUs from accessing each other.
   [[nodiscard]] std::vector<Cause> against_peers(const PairNames& pair) const { return find(peers_, pair); }
-  /// Warnings and failures that cost speed between two GPUs on PCIe.
+  /// Warnings and failures that reduce speed between two GPUs on PCIe.
   [[nodiscard]] std::vector<Cause> slowing_peers(const PairNames& pair) const { return find(slowing_peers_, pair); }
-  /// The worst finding of a check; skip without any.
+  /// The worst state of a check's findings; skip if it has none.
   [[nodiscard]] State state_of(const char* id) const;
   [[nodiscard]] std::string text_of(const char* id) const;
 
@@ -56,7 +56,8 @@ class Causes {
   [[nodiscard]] std::vector<Cause> find(const std::vector<Entry>& entries, const PairNames& pair) const;
 
   const Examination& examination_;
-  std::set<std::string> objects_;  ///< names of all devices and libraries: a finding on one of them concerns no other
+  std::set<std::string>
+      objects_;  ///< names of all devices and libraries: a finding on one of them does not concern others
   std::vector<Entry> blocking_, peer_memory_, explaining_, slowing_, redirecting_, mapping_, peers_, slowing_peers_;
 };
 

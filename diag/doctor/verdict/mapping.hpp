@@ -11,24 +11,24 @@
 
 namespace gdrkit::diag::doctor {
 
-/// Of gdrdrv, dmabuf and rm, where only a trial by a program proves dmabuf. Only from files.
+/// Facts about gdrdrv, dmabuf and rm, from files only. Only a test by a program can prove dmabuf.
 struct MappingFacts {
-  Known gpu;                        ///< in use by NVIDIA's driver, with its nodes
-  Known gdrdrv;                     ///< node and version
-  Known rm;                         ///< driver and processor
-  Known dmabuf = {Answer::no, ""};  ///< the driver's version, which never proves it
+  Known gpu;                          ///< in use by NVIDIA's driver, with its nodes
+  Known gdrdrv;                       ///< node and version
+  Known rm;                           ///< driver and processor
+  Known dmabuf = {Judgment::no, ""};  ///< the driver's version, which never proves it
 };
 [[nodiscard]] Access judge_mapping(const MappingFacts& facts);
 
-/// NVML says that confidential computing is on; false where it was not asked.
+/// NVML reports confidential computing as on; false if NVML was not queried.
 [[nodiscard]] bool is_confidential(const Machine& machine);
 constexpr const char* confidential =
-    "confidential computing is on (gpu.cc): adapters and processor may be kept from the GPU's memory";
+    "confidential computing is on (gpu.cc): adapters and processor may be unable to access the GPU's memory";
 
-/// Whether NVIDIA's driver uses the GPU, and not a guest.
+/// Whether NVIDIA's driver uses the GPU on this host (it is not passed through to a guest).
 [[nodiscard]] Known in_use(const Machine& machine, const std::string& address);
 
-/// `blocked_by`: the checks that fail and are the cause.
+/// `blocked_by`: IDs of the failed checks that are the cause.
 [[nodiscard]] Access mapping_of(const Machine& machine, const Causes& causes, const std::string& address,
                                 std::vector<std::string>* blocked_by);
 

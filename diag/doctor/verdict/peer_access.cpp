@@ -17,7 +17,7 @@ namespace {
 constexpr double bits_per_byte = 8;
 constexpr double mbyte_per_gbyte = 1000;
 
-/// MB/s of the NVLinks from one GPU to another, direct ones or else those through switches; 0: not known.
+/// MB/s of the NVLinks from one GPU to another: direct links, otherwise links through switches. 0: unknown.
 double nvlink_rate(const NvmlGpu& from, const NvmlGpu& to) {
   double direct = 0;
   double switched = 0;
@@ -70,11 +70,11 @@ class PeerJudge {
     const std::string& address = machine_.gpus[path.first].address;
     const std::string& other = machine_.gpus[path.second].address;
     Known known = all_of({driver_fact(address, other), in_use(machine_, address), in_use(machine_, other)});
-    if (known.answer == Answer::yes && !is_nvlink && is_redirected && path.is_translated())
-      known = {Answer::unknown, "ports redirect packets to an IOMMU that translates: transfers may hang"};
-    verdict.access.use = known.answer;
+    if (known.judgment == Judgment::yes && !is_nvlink && is_redirected && path.is_translated())
+      known = {Judgment::unknown, "ports redirect packets to an IOMMU that translates: transfers may hang"};
+    verdict.access.use = known.judgment;
     verdict.access.reason = known.why;
-    if (known.answer == Answer::yes) verdict.access.via = is_nvlink ? "NVLink" : "PCIe";
+    if (known.judgment == Judgment::yes) verdict.access.via = is_nvlink ? "NVLink" : "PCIe";
     add_causes(path, &verdict);
     return verdict;
   }
@@ -83,11 +83,11 @@ class PeerJudge {
     const PairNames names{"GPU", {machine_.gpus[path.first].address, machine_.gpus[path.second].address}};
     const auto against = causes_.against_peers(names);
     if (!against.empty()) {
-      if (verdict->access.use != Answer::no)
-        verdict->access = {Answer::no, "", "", std::string(against.front().id) + " fails: " + against.front().text};
+      if (verdict->access.use != Judgment::no)
+        verdict->access = {Judgment::no, "", "", std::string(against.front().id) + " fails: " + against.front().text};
       for (const Cause& cause : against) verdict->blocked_by.emplace_back(cause.id);
     }
-    if (path.route == Route::nvlink || verdict->access.use == Answer::no) return;
+    if (path.route == Route::nvlink || verdict->access.use == Judgment::no) return;
     for (const auto& causes : {causes_.redirecting({"GPU", path.ports}), causes_.slowing_peers(names)}) {
       for (const Cause& cause : causes) verdict->slowed_by.emplace_back(cause.id);
     }
@@ -95,20 +95,20 @@ class PeerJudge {
 
   /// What the driver reports about peer access, independent of the path.
   Known driver_fact(const std::string& address, const std::string& other) const {
-    if (!nvml_.is_found()) return {Answer::unknown, "not known whether the driver allows peer access: " + nvml_.reason};
+    if (!nvml_.is_found()) return {Judgment::unknown, "unknown whether the driver allows peer access: " + nvml_.reason};
     for (const std::string& one : {address, other}) {
       const NvmlGpu* gpu = nvml_.value.gpu_at(one);
       if (gpu != nullptr && gpu->mig.is_found() && gpu->mig.value)
-        return {Answer::no, one + " is in MIG mode, which has no peer access"};
+        return {Judgment::no, one + " is in MIG mode, which does not support peer access"};
     }
     const NvmlPair* pair = nvml_.value.pair_of(address, other);
-    if (pair == nullptr) return {Answer::unknown, "NVML does not show both GPUs"};
+    if (pair == nullptr) return {Judgment::unknown, "NVML does not show both GPUs"};
     for (const auto* status : {&pair->p2p_read, &pair->p2p_write}) {
-      if (!status->is_found()) return {Answer::unknown, "peer access: " + status->reason};
+      if (!status->is_found()) return {Judgment::unknown, "peer access: " + status->reason};
       if (status->value != 0)
-        return {Answer::no, std::string("the driver reports on peer access: ") + p2p_text(status->value)};
+        return {Judgment::no, std::string("the driver reports on peer access: ") + p2p_text(status->value)};
     }
-    return {Answer::yes, "the driver reports that peer access works"};
+    return {Judgment::yes, "the driver reports that peer access works"};
   }
 
   std::string acs_of(const GpuPath& path) {

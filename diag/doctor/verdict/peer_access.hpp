@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PeerVerdict: whether two GPUs of a machine can access each other's memory, by which path, and what prevents it.
+// PeerVerdict: whether two GPUs of a machine can access each other's memory, the path, and what prevents it.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct PeerVerdict {
   std::string path;        ///< in nvidia-smi's terms: NV18, PIX, PHB
   Access access;           ///< via: NVLink or PCIe
   std::string route;       ///< "NVLink", "PCIe bridge", "PCIe bridge, redirected to the processor", "processor"
-  double gbyte_per_s = 0;  ///< maximum of the narrowest link on the path, in each direction; 0: not known
+  double gbyte_per_s = 0;  ///< maximum of the narrowest link on the path, per direction; 0: unknown
   std::string acs;         ///< of the ports on the path: "off", "redirects", "unknown", "not on the way"
   std::string iommu;       ///< "none", a type of group, "unknown"
   std::vector<std::string> blocked_by;  ///< IDs of checks

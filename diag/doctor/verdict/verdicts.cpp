@@ -15,12 +15,12 @@ namespace {
 
 using topology::PathClass;
 
-constexpr std::int64_t first_dmabuf_cuda = 11070;  // NCCL asks for CUDA 11.7
+constexpr std::int64_t first_dmabuf_cuda = 11070;  // NCCL requires CUDA 11.7
 
 template <class T>
 Known known_of(const Fact<T>& fact, const std::string& found, const std::string& absent) {
-  if (fact.is_unknown()) return {Answer::unknown, fact.reason};
-  return fact.is_found() ? Known{Answer::yes, found} : Known{Answer::no, absent};
+  if (fact.is_unknown()) return {Judgment::unknown, fact.reason};
+  return fact.is_found() ? Known{Judgment::yes, found} : Known{Judgment::no, absent};
 }
 
 bool is_off(const std::string& value) { return value == "0" || value == "n" || value == "no" || value == "off"; }
@@ -76,13 +76,13 @@ class Judge {
     return !set.empty() ? set : setting("NCCL_NET_GDR_C2C") == "0" ? "PXB" : "P2C";
   }
 
-  /// The pairs of a GPU, the best one first: by verdict, then as matching has it, then in PCI order.
+  /// The pairs of a GPU, the best first: by verdict, then by matching, then in PCI order.
   void add_pairs(const Belief& belief, std::size_t gpu, LibraryVerdict* library) const {
     std::vector<PairVerdict> pairs;
     const auto& best = topology_.matching.gpus[gpu].adapter;
     for (std::size_t adapter = 0; adapter < topology_.tree.adapters.size(); ++adapter) {
       PairVerdict pair = pair_of(belief, gpu, adapter);
-      pair.is_best = best.has_value() && *best == adapter;  // only for the order
+      pair.is_best = best.has_value() && *best == adapter;  // used only for sorting
       const auto is_before = [](const PairVerdict& a, const PairVerdict& b) {
         if (a.access.use != b.access.use) return a.access.use > b.access.use;
         return a.is_best && !b.is_best;
@@ -120,13 +120,13 @@ class Judge {
 
   void add_causes(const PairNames& names, std::size_t adapter, PairVerdict* pair) const {
     const auto blocking = causes_.blocking(names);
-    if (!blocking.empty() && pair->access.use != Answer::no) {
-      pair->access.use = Answer::no;
+    if (!blocking.empty() && pair->access.use != Judgment::no) {
+      pair->access.use = Judgment::no;
       pair->access.via.clear();
       pair->access.reason = std::string(blocking.front().id) + " fails: " + blocking.front().text;
     }
     for (const Cause& cause : blocking) pair->blocked_by.emplace_back(cause.id);
-    if (pair->access.use == Answer::no) {
+    if (pair->access.use == Judgment::no) {
       for (const auto& more : {causes_.against_peer_memory(names), causes_.explaining(names)}) {
         for (const Cause& cause : more) pair->blocked_by.emplace_back(cause.id);
       }
@@ -138,7 +138,7 @@ class Judge {
     }
   }
 
-  /// Ports below the common bridge of both; none if they have no common bridge.
+  /// Ports below the common bridge of both; empty if they have none.
   std::set<std::string> ports_between(std::size_t gpu, std::size_t adapter) const {
     const auto& a = topology_.tree.gpus[gpu].bridges;
     const auto& b = topology_.tree.adapters[adapter].bridges;
@@ -152,33 +152,33 @@ class Judge {
 
   Known adapter_fact(const std::string& library, std::size_t adapter) const {
     const AdapterPorts& ports = topology_.ports[adapter];
-    if (ports.usable == Usable::no) return {Answer::no, ports.name + ": " + ports.why};
+    if (ports.usable == Usable::no) return {Judgment::no, ports.name + ": " + ports.why};
     const bool is_nccl = library == "NCCL";
     if (!environment_.variables().is_found() && is_nccl)
-      return {Answer::unknown, "NCCL's settings are not known: " + environment_.variables().reason};
-    if (is_nccl && setting("NCCL_IB_DISABLE") == "1") return {Answer::no, "NCCL_IB_DISABLE=1"};
+      return {Judgment::unknown, "NCCL's settings are unknown: " + environment_.variables().reason};
+    if (is_nccl && setting("NCCL_IB_DISABLE") == "1") return {Judgment::no, "NCCL_IB_DISABLE=1"};
     if (library == "UCX" && is_off(setting("UCX_IB_GPU_DIRECT_RDMA")))
-      return {Answer::no, "UCX_IB_GPU_DIRECT_RDMA=" + setting("UCX_IB_GPU_DIRECT_RDMA")};
+      return {Judgment::no, "UCX_IB_GPU_DIRECT_RDMA=" + setting("UCX_IB_GPU_DIRECT_RDMA")};
     if (const std::string prefix = setting("NVSHMEM_HCA_PREFIX");
         library == "NVSHMEM" && !prefix.empty() && prefix.front() != '^' && ports.name.rfind(prefix, 0) != 0)
-      return {Answer::no, "NVSHMEM_HCA_PREFIX=" + prefix + " leaves out " + ports.name};
+      return {Judgment::no, "NVSHMEM_HCA_PREFIX=" + prefix + " leaves out " + ports.name};
     if (const std::string text = setting("NCCL_IB_HCA"); is_nccl && !text.empty()) {
       const NcclFilter filter(text);
       const bool is_named = std::any_of(filter.tokens.begin(), filter.tokens.end(),
                                         [&](const auto& token) { return filter.names(token, ports.name); });
-      if (is_named == filter.is_exclusion) return {Answer::no, "NCCL_IB_HCA=" + text + " leaves out " + ports.name};
+      if (is_named == filter.is_exclusion) return {Judgment::no, "NCCL_IB_HCA=" + text + " leaves out " + ports.name};
     }
-    if (ports.usable == Usable::unknown) return {Answer::unknown, ports.name + ": " + ports.why};
-    return {Answer::yes, ""};
+    if (ports.usable == Usable::unknown) return {Judgment::unknown, ports.name + ": " + ports.why};
+    return {Judgment::yes, ""};
   }
 
   Known peer_memory_fact(const std::string& address, const PairNames& names) const {
     const auto causes = causes_.against_peer_memory(names);
-    if (!causes.empty()) return {Answer::no, std::string(causes.front().id) + " fails: " + causes.front().text};
+    if (!causes.empty()) return {Judgment::no, std::string(causes.front().id) + " fails: " + causes.front().text};
     const NvmlGpu* gpu = nvml_gpu(address);
     if (gpu != nullptr && gpu->cuda_rdma.is_found() && !gpu->cuda_rdma.value)
-      return {Answer::no, "CUDA reports that the GPU does not support GPUDirect RDMA"};
-    return {Answer::yes, ""};
+      return {Judgment::no, "CUDA reports that the GPU does not support GPUDirect RDMA"};
+    return {Judgment::yes, ""};
   }
 
   const NvmlGpu* nvml_gpu(const std::string& address) const {
@@ -188,45 +188,45 @@ class Judge {
   Known dmabuf_gpu_fact(const std::string& library, const std::string& address) const {
     const auto& nvml = machine_.probe.nvml;
     if (!nvml.is_found())
-      return {Answer::unknown,
-              "not known whether CUDA exports a dma-buf of the GPU (DMA_BUF_SUPPORTED): " + nvml.reason};
+      return {Judgment::unknown,
+              "unknown whether CUDA exports a dma-buf of the GPU (DMA_BUF_SUPPORTED): " + nvml.reason};
     const NvmlGpu* gpu = nvml_gpu(address);
-    if (gpu == nullptr) return {Answer::unknown, "NVML does not show the GPU"};
-    if (!gpu->cuda_dmabuf.is_found()) return {Answer::unknown, "DMA_BUF_SUPPORTED: " + gpu->cuda_dmabuf.reason};
-    if (!gpu->cuda_dmabuf.value) return {Answer::no, "CUDA reports that the GPU exports no dma-buf"};
+    if (gpu == nullptr) return {Judgment::unknown, "NVML does not show the GPU"};
+    if (!gpu->cuda_dmabuf.is_found()) return {Judgment::unknown, "DMA_BUF_SUPPORTED: " + gpu->cuda_dmabuf.reason};
+    if (!gpu->cuda_dmabuf.value) return {Judgment::no, "CUDA reports that the GPU does not export dma-bufs"};
     const auto& cuda = nvml.value.cuda_version;
     if (library == "NCCL" && cuda.is_found() && cuda.value < first_dmabuf_cuda)
-      return {Answer::no, "NCCL needs a driver of CUDA 11.7 or newer for dma-buf"};
-    return {Answer::yes, "CUDA reports that the GPU exports it, " + dmabuf_system_.why};
+      return {Judgment::no, "NCCL needs a driver of CUDA 11.7 or newer for dma-buf"};
+    return {Judgment::yes, "CUDA reports that the GPU exports it, " + dmabuf_system_.why};
   }
 
-  /// What libibverbs answered for the adapter; where it was not asked, what stands for it: that libibverbs has the
-  /// call, and the adapter's driver too (mlx5's has it in every Linux that has it at all).
+  /// libibverbs' result for the adapter. If it was not queried, the result follows from two facts: libibverbs exports
+  /// the function, and the driver is mlx5, which supports it in every Linux that has the interface.
   Known verbs_fact(const std::string& name, const std::string& address) const {
     if (const auto& verbs = machine_.probe.verbs; verbs.is_found()) {
       const VerbsDevice* device = verbs.value.device_named(name);
-      if (device == nullptr) return {Answer::unknown, "libibverbs does not show " + name};
+      if (device == nullptr) return {Judgment::unknown, "libibverbs does not show " + name};
       const std::string no = device->dmabuf.is_found() ? name + " cannot register one" : device->dmabuf.reason;
-      if (device->dmabuf.is_found() && device->dmabuf.value) return {Answer::yes, ""};
-      return {device->dmabuf.is_unknown() ? Answer::unknown : Answer::no, no};
+      if (device->dmabuf.is_found() && device->dmabuf.value) return {Judgment::yes, ""};
+      return {device->dmabuf.is_unknown() ? Judgment::unknown : Judgment::no, no};
     }
     const State library = causes_.state_of("dmabuf.verbs");
-    if (library == State::warn) return {Answer::no, causes_.text_of("dmabuf.verbs")};
-    if (library != State::ok) return {Answer::unknown, "dmabuf.verbs: " + causes_.text_of("dmabuf.verbs")};
+    if (library == State::warn) return {Judgment::no, causes_.text_of("dmabuf.verbs")};
+    if (library != State::ok) return {Judgment::unknown, "dmabuf.verbs: " + causes_.text_of("dmabuf.verbs")};
     for (const Adapter& adapter : machine_.adapters) {
       if (adapter.pci.address != address) continue;
       if (adapter.pci.driver == "mlx5_core" || (adapter.pci.driver.empty() && adapter.name.rfind("mlx5_", 0) == 0))
-        return {Answer::yes, ""};
-      return {Answer::unknown, "not known whether the driver of " + adapter.name + " can register a dma-buf"};
+        return {Judgment::yes, ""};
+      return {Judgment::unknown, "unknown whether the driver of " + adapter.name + " can register a dma-buf"};
     }
-    return {Answer::unknown, "the driver of the adapter is not known"};
+    return {Judgment::unknown, "the driver of the adapter is unknown"};
   }
 
   Known dmabuf_allowed_fact(const std::string& library) const {
-    if (library == "NCCL" && setting("NCCL_DMABUF_ENABLE") == "0") return {Answer::no, "NCCL_DMABUF_ENABLE=0"};
+    if (library == "NCCL" && setting("NCCL_DMABUF_ENABLE") == "0") return {Judgment::no, "NCCL_DMABUF_ENABLE=0"};
     if (library == "NVSHMEM" && is_on(setting("NVSHMEM_IB_DISABLE_DMABUF")))
-      return {Answer::no, "NVSHMEM_IB_DISABLE_DMABUF=" + setting("NVSHMEM_IB_DISABLE_DMABUF")};
-    return {Answer::yes, ""};
+      return {Judgment::no, "NVSHMEM_IB_DISABLE_DMABUF=" + setting("NVSHMEM_IB_DISABLE_DMABUF")};
+    return {Judgment::yes, ""};
   }
 
   Known path_fact(const std::string& library, std::size_t gpu, std::size_t adapter, std::string* name) const {
@@ -234,22 +234,22 @@ class Judge {
     const std::size_t to = topology_.tree.gpus.size() + adapter;
     const auto distance = topology_.distance(viewer, gpu, to);
     *name = topology::name_of(distance.value);
-    if (distance.value == PathClass::unknown) return {Answer::unknown, "the distance is not known: " + distance.why};
-    if (library == "NVSHMEM") return {Answer::yes, "NVSHMEM accepts any path (" + *name + ")"};
+    if (distance.value == PathClass::unknown) return {Judgment::unknown, "the distance is unknown: " + distance.why};
+    if (library == "NVSHMEM") return {Judgment::yes, "NVSHMEM accepts any path (" + *name + ")"};
     if (library == "UCX") {
       for (char& letter : *name)
         letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-      if (distance.value == PathClass::near) return {Answer::yes, "near"};
-      return {Answer::unknown,
+      if (distance.value == PathClass::near) return {Judgment::yes, "near"};
+      return {Judgment::unknown,
               "UCX treats the path (" + *name + ") as slow: depending on the size it may use host memory"};
     }
-    if (is_within_nccl_level(*name, level_)) return {Answer::yes, *name + " is within " + level_};
+    if (is_within_nccl_level(*name, level_)) return {Judgment::yes, *name + " is within " + level_};
     if (distance.value == PathClass::nvlink_nic && is_within_nccl_level("P2C", level_))
-      return {Answer::yes, "over NVLink and another GPU (PXN)"};
+      return {Judgment::yes, "over NVLink and another GPU (PXN)"};
     if (topology_.lacks_nvlink(viewer, gpu, to))
-      return {Answer::unknown,
-              *name + " is longer than " + level_ + ", and NVLink is not known: " + topology_.links.why_not};
-    return {Answer::no, "the path " + *name + " is longer than NCCL's level " + level_};
+      return {Judgment::unknown,
+              *name + " is longer than " + level_ + ", and NVLink is unknown: " + topology_.links.why_not};
+    return {Judgment::no, "the path " + *name + " is longer than NCCL's level " + level_};
   }
 
   const Machine& machine_;

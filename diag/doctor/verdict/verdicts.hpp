@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Verdicts: for every GPU and adapter what each library will do, and for every GPU what gdrkit will.
+// Verdicts: for every GPU and adapter the behaviour of each library, and for every GPU that of gdrkit.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace gdrkit::diag::doctor {
 struct PairVerdict {
   std::size_t gpu = 0;  ///< position in Verdicts::gpus
   std::string adapter;
-  std::string path;      ///< distance in the library's own words: PIX, near
-  bool is_best = false;  ///< the pair that stands for the GPU
+  std::string path;      ///< distance in the library's own terms: PIX, near
+  bool is_best = false;  ///< the pair that represents the GPU
   Access access;
   std::vector<std::string> blocked_by;  ///< IDs of checks
   std::vector<std::string> slowed_by;
@@ -24,7 +24,7 @@ struct PairVerdict {
 
 struct LibraryVerdict {
   const char* name;                ///< "NCCL"
-  std::vector<PairVerdict> pairs;  ///< of a GPU after the other, the best one first
+  std::vector<PairVerdict> pairs;  ///< grouped by GPU, the best first
 };
 
 struct GpuVerdict {
@@ -37,11 +37,11 @@ struct GpuVerdict {
 struct Verdicts {
   std::vector<GpuVerdict> gpus;
   std::vector<LibraryVerdict> libraries;
-  std::vector<PeerVerdict> peers;  ///< every two GPUs
-  std::string nothing;             ///< not "": why the libraries have no pair
+  std::vector<PeerVerdict> peers;  ///< all pairs of GPUs
+  std::string nothing;             ///< the reason why the libraries have no pairs; "" otherwise
 };
 
-/// All checks must have run: a failure that is not known of blocks nothing.
+/// Requires that all checks have run, because only recorded failures block a pair.
 [[nodiscard]] Verdicts give_verdicts(const Examination& examination, const Machine& machine);
 
 void print_verdicts_text(const Verdicts& verdicts);

@@ -28,8 +28,8 @@ void print_summary(const char* library, const char* what, const std::vector<cons
   std::map<std::string, unsigned> ways;
   unsigned unknown = 0;
   for (const Access* access : all) {
-    if (access->use == Answer::yes) ++ways[access->via];
-    unknown += access->use == Answer::unknown;
+    if (access->use == Judgment::yes) ++ways[access->via];
+    unknown += access->use == Judgment::unknown;
   }
   unsigned direct = 0;
   std::vector<std::string> names;
@@ -42,7 +42,7 @@ void print_summary(const char* library, const char* what, const std::vector<cons
                     list_of(", by ", names) + (unknown == 0 ? "" : cli::format(", unknown on %u", unknown)));
 }
 
-/// "NVLink, at most 478.1 GB/s"; for PCIe also the state of ACS and IOMMU.
+/// "NVLink, at most 478.1 GB/s"; for PCIe also the state of ACS and of the IOMMU.
 std::string path_text(const PeerVerdict& peer) {
   std::string text = peer.route;
   if (peer.gbyte_per_s > 0) text += cli::format(", at most %.1f GB/s", peer.gbyte_per_s);
@@ -50,13 +50,13 @@ std::string path_text(const PeerVerdict& peer) {
   return text;
 }
 
-/// GPUs with the same text are one line.
-struct Told {
+/// GPUs with the same text share one line.
+struct Folded {
   std::string first;  ///< "GPU0 0000:13:00.0 with mlx5_0 (PIX)"
   unsigned more;
 };
 
-/// By text, in the order in which it first came up.
+/// By text, in order of first occurrence.
 class Lines {
  public:
   void add(const std::string& who, const std::string& what) {
@@ -69,23 +69,24 @@ class Lines {
   }
 
   void print() const {
-    for (const auto& [what, told] : all_) {
-      print_wrapped(indent, told.first + (told.more == 0 ? "" : cli::format(" and %u more", told.more)) + ": " + what);
+    for (const auto& [what, folded] : all_) {
+      print_wrapped(indent,
+                    folded.first + (folded.more == 0 ? "" : cli::format(" and %u more", folded.more)) + ": " + what);
     }
   }
 
  private:
   std::map<std::string, std::size_t> index_;
-  std::vector<std::pair<std::string, Told>> all_;
+  std::vector<std::pair<std::string, Folded>> all_;
 };
 
 std::string name_of_gpu(const GpuVerdict& gpu) { return gpu.name + " " + gpu.address; }
 
-std::string told(const Access& access, const std::vector<std::string>& blocked_by) {
+std::string blocked_text(const Access& access, const std::vector<std::string>& blocked_by) {
   return std::string(name_of(access.use)) + ": " + cli::printable(access.reason) + list_of("; blocked by ", blocked_by);
 }
 
-/// Equal pairs share a line.
+/// Equal pairs share one line.
 void print_peers(const Verdicts& verdicts) {
   if (verdicts.peers.empty()) return;
   std::vector<const Access*> all;
@@ -94,9 +95,9 @@ void print_peers(const Verdicts& verdicts) {
     all.push_back(&peer.access);
     const std::string slowed = list_of("; slowed by ", peer.slowed_by);
     lines.add(name_of_gpu(verdicts.gpus[peer.gpu]) + " with " + verdicts.gpus[peer.peer].name + " (" + peer.path + ")",
-              peer.access.use == Answer::yes
+              peer.access.use == Judgment::yes
                   ? path_text(peer) + slowed
-                  : told(peer.access, peer.blocked_by) + slowed + "; path: " + path_text(peer));
+                  : blocked_text(peer.access, peer.blocked_by) + slowed + "; path: " + path_text(peer));
   }
   print_summary("peers", "direct access", all, "GPU pair");
   lines.print();
@@ -120,8 +121,8 @@ void print_verdicts_text(const Verdicts& verdicts) {
       if (!pair.is_best) continue;
       const std::string who =
           name_of_gpu(verdicts.gpus[pair.gpu]) + " with " + cli::printable(pair.adapter) + " (" + pair.path + ")";
-      if (pair.access.use != Answer::yes) {
-        lines.add(who, told(pair.access, pair.blocked_by));
+      if (pair.access.use != Judgment::yes) {
+        lines.add(who, blocked_text(pair.access, pair.blocked_by));
       } else if (!pair.slowed_by.empty()) {
         lines.add(who, "slowed" + list_of(" by ", pair.slowed_by));
       }
@@ -136,7 +137,7 @@ void print_verdicts_text(const Verdicts& verdicts) {
   print_summary("gdrkit", "maps memory", mappings);
   Lines lines;
   for (const GpuVerdict& gpu : verdicts.gpus) {
-    if (gpu.mapping.use != Answer::yes) lines.add(name_of_gpu(gpu), told(gpu.mapping, gpu.blocked_by));
+    if (gpu.mapping.use != Judgment::yes) lines.add(name_of_gpu(gpu), blocked_text(gpu.mapping, gpu.blocked_by));
   }
   lines.print();
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Growth: what counters and links differ by between two looks.
+// Growth: the differences of counters and links between two polls.
 #pragma once
 
 #include <set>
@@ -21,13 +21,13 @@ struct LinkChange {
   std::string address;
   PcieLink from;
   PcieLink to;
-  bool is_worse;  ///< fewer lanes, or slower and no GPU (idle ones slow down on purpose)
+  bool is_worse;  ///< fewer lanes, or slower and not a GPU (idle GPUs slow down on purpose)
 };
 
 struct Growth {
   std::vector<Grown> grown;
   std::vector<CounterName> reset;  ///< smaller than before
-  std::set<std::string> vanished;  ///< devices of which nothing is left
+  std::set<std::string> vanished;  ///< devices that have disappeared entirely
   std::vector<LinkChange> links;
   [[nodiscard]] bool is_empty() const noexcept {
     return grown.empty() && reset.empty() && vanished.empty() && links.empty();

@@ -26,7 +26,7 @@ double now_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// SIGINT and SIGTERM, blocked: they wait until they are asked for.
+/// Blocks SIGINT and SIGTERM; they stay pending until wait_until() takes them.
 class EndSignals {
  public:
   EndSignals() {
@@ -39,7 +39,7 @@ class EndSignals {
   EndSignals(const EndSignals&) = delete;
   EndSignals& operator=(const EndSignals&) = delete;
 
-  /// True when one came before `deadline`.
+  /// Returns true if a signal arrived before `deadline`.
   [[nodiscard]] bool wait_until(double deadline) const {
     while (true) {
       const double left = std::max(deadline - now_seconds(), 0.0);
@@ -125,15 +125,17 @@ double parse_interval(const std::string& text) {
   const double seconds = std::strtod(text.c_str(), &end);
   const bool is_number = !text.empty() && end == text.c_str() + text.size();
   if (!is_number || !(seconds >= shortest_seconds && seconds <= longest_seconds)) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("--watch %s: give the seconds between two polls, from 0.01 to 86400", text.c_str()));
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        cli::format("invalid interval --watch %s: give the seconds between two polls, from 0.01 to 86400",
+                    text.c_str()));
   }
   return seconds;
 }
 
 cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   if (!view.is_live() && !std::filesystem::is_directory(plan.root)) {
-    throw cli::Failure(cli::ExitCode::usage, "--watch polls counters, and a recording does not change: remove --root");
+    throw cli::Failure(cli::ExitCode::usage, "--watch polls counters, and a recording does not change; remove --root");
   }
   const EndSignals signals;
   Counters before;
@@ -143,8 +145,8 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   }
   if (before.counters.empty() && before.links.empty()) {
     throw cli::Failure(cli::ExitCode::cannot_run,
-                       "nothing to watch: no adapter in /sys/class/infiniband, no GPU with error counters or a link in "
-                       "/sys/bus/pci/devices");
+                       "nothing to watch: found no adapter in /sys/class/infiniband, and no GPU with error counters or "
+                       "a link in /sys/bus/pci/devices");
   }
   if (plan.is_json) {
     print_watch_start_json(before);
@@ -162,7 +164,7 @@ cli::ExitCode watch(const MachineView& view, const WatchPlan& plan) {
     Counters after = read_counters(machine);
     const double now = now_seconds();
     Growth growth = growth_between(before, after, addresses_of(machine.gpus));
-    // A function is polled only together with its adapter: without the adapter it may still exist.
+    // A function is polled only together with its adapter. Without the adapter it may still exist.
     std::erase_if(growth.vanished, [&](const std::string& device) {
       return view.presence("/sys/bus/pci/devices/" + device) == Outcome::found;
     });

@@ -12,12 +12,12 @@ namespace gdrkit::diag::doctor {
 
 struct WatchPlan {
   std::string root;
-  double seconds = 0;  ///< between two looks
-  int count = 0;       ///< looks after the first; 0: until a signal ends it
+  double seconds = 0;  ///< between two polls
+  int count = 0;       ///< polls after the first; 0: until a signal arrives
   bool is_json = false;
 };
 
-/// What was seen over all looks.
+/// Totals over all polls.
 struct WatchSum {
   unsigned looks = 0;
   double seconds = 0;
@@ -28,10 +28,10 @@ struct WatchSum {
   }
 };
 
-/// "5", "0.5"; Failure(usage) if it is not between 0.01 seconds and a day.
+/// "5", "0.5"; throws Failure(usage) unless it is between 0.01 seconds and a day.
 [[nodiscard]] double parse_interval(const std::string& text);
 
-/// Blocks SIGINT and SIGTERM while it runs, and takes the first as its end.
+/// Blocks SIGINT and SIGTERM while it runs. The first one ends it.
 [[nodiscard]] cli::ExitCode watch(const MachineView& view, const WatchPlan& plan);
 
 void print_watch_start_json(const Counters& counters);

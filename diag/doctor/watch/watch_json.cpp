@@ -17,7 +17,7 @@ cli::Json name_json(const CounterName& name) {
 
 std::string link_text(const PcieLink& link) { return "x" + link.width + " " + link.speed; }
 
-/// One document a line. Bytes that are no UTF-8 are replaced.
+/// One document per line. Bytes that are not UTF-8 are replaced.
 void print_line(const cli::Json& json) {
   std::printf("%s\n", json.dump(-1, ' ', false, cli::Json::error_handler_t::replace).c_str());
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The choice between KVM and software emulation: KVM only where the probe's sentence came in time.
+# The choice between KVM and software emulation: KVM only if the probe's line was printed in time.
 set -euo pipefail
 
 rig=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/bin"
 printf 'busybox' >"$scratch/busybox"
 
-chosen_with() { # what QEMU does
+chosen_with() { # the commands of QEMU
   printf '#!/bin/sh\n%s\n' "$1" >"$scratch/bin/qemu-system-x86_64"
   chmod +x "$scratch/bin/qemu-system-x86_64"
   # shellcheck disable=SC2034 # for machine.sh
@@ -24,7 +24,7 @@ chosen_with() { # what QEMU does
   )
 }
 
-expect() { # accelerator, what QEMU does
+expect() { # accelerator, the commands of QEMU
   local chosen
   chosen=$(chosen_with "$2")
   [ "$chosen" = "$1" ] || {

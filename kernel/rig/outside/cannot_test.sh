@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Where there is no QEMU the run is one skip with its reason, and a failure where GDRKIT_REQUIRE names it.
+# Without QEMU the run is one skip with its reason, and a failure if GDRKIT_REQUIRE names it.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# A machine with nothing but what the script needs to say so.
+# A machine with only the tools that the script needs to report this.
 mkdir "$scratch/bin" "$scratch/results"
 for tool in bash dirname mkdir uname sed cat; do ln -s "$(command -v "$tool")" "$scratch/bin/"; done
 
@@ -25,9 +25,9 @@ expect() { # rc, fragment of the output, fragment of the JUnit file, variables o
 }
 
 run=("$scratch/bin/bash" "$kernel/rig/run.sh")
-expect 0 "skipped: qemu-system-x86_64 is not here" 'message="SKIP_NO_MACHINE"' "${run[@]}" "$scratch/results"
+expect 0 "skipped: qemu-system-x86_64 is missing" 'message="SKIP_NO_MACHINE"' "${run[@]}" "$scratch/results"
 expect 0 "skipped: qemu-system-x86_64" 'status="notrun"' /usr/bin/env GDRKIT_REQUIRE=gpu "${run[@]}" "$scratch/results"
 expect 1 "FAIL required (GDRKIT_REQUIRE), but: qemu-system-x86_64" 'status="fail"' \
   /usr/bin/env GDRKIT_REQUIRE=gpu,kernel "${run[@]}" "$scratch/results"
-expect 2 "a folder for the results is needed" "" "${run[@]}"
+expect 2 "a folder for the results is required" "" "${run[@]}"
 expect 2 "unknown option '--ful'" "" "${run[@]}" --ful "$scratch/results"

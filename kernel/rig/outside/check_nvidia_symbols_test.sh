@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# kernel/check_nvidia_symbols finds planted differences, and nothing where there is none.
+# kernel/check_nvidia_symbols finds planted differences, and none in an unchanged tree.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -18,7 +18,7 @@ expect() { # rc, fragment, arguments...
   fi
 }
 
-plant() { # name, sed script: a driver's tree whose header is ours but for that
+plant() { # name, sed script: a driver's tree whose header differs from ours only by that
   mkdir -p "$scratch/$1/nvidia"
   sed -e "$2" "$kernel/include/nv-p2p.h" >"$scratch/$1/nvidia/nv-p2p.h"
   [ "$2" = "" ] || ! cmp -s "$kernel/include/nv-p2p.h" "$scratch/$1/nvidia/nv-p2p.h" || {
@@ -28,9 +28,9 @@ plant() { # name, sed script: a driver's tree whose header is ours but for that
 }
 
 expect 2 "usage:"
-expect 2 "is no folder" "$scratch/nowhere"
+expect 2 "is not a folder" "$scratch/nowhere"
 mkdir "$scratch/empty"
-expect 2 "holds no nv-p2p.h" "$scratch/empty"
+expect 2 "contains no nv-p2p.h" "$scratch/empty"
 plant same ''
 expect 0 "nothing differs" "$scratch/same"
 plant prototype 's/nvidia_p2p_put_pages(u64 p2p_token, u32 va_space/nvidia_p2p_put_pages(u64 p2p_token, u64 va_space/'
@@ -50,9 +50,9 @@ expect 1 "major 3" "$scratch/major"
 plant older 's/PAGE_TABLE_VERSION 0x00020000/PAGE_TABLE_VERSION 0x00010002/; /^\tu32 flags;$/d'
 expect 0 "older     offsetof(struct nvidia_p2p_page_table, flags)" "$scratch/older"
 plant broken 's/struct pci_dev;/struct pci_dev/'
-expect 2 "does not compile by itself" "$scratch/broken"
+expect 2 "does not compile on its own" "$scratch/broken"
 
-# Symbol versions: those of the build that the modules were made against, and one of them changed.
+# Symbol versions: those of the build of the modules, and one of them changed.
 module=$RIG_BUILD/open/gdrdrv/gdrdrv.ko
 expect 2 "no symbol versions to compare" "$scratch/same" "$module"
 cp "$RIG_BUILD/open/Module.symvers" "$scratch/same/"

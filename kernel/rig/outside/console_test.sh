@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The reader of the console: what passes, and everything that must not.
+# The parser of the console log: input that must pass, and input that must fail.
 set -euo pipefail
 
 rig=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The pre-build check against planted installations, and a build of the two modules as DKMS makes it, in place.
+# The pre-build check against planted installations, and a build of the two modules in place, like with DKMS.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -28,8 +28,8 @@ plant_driver() { # version, licence
 
 mkdir "$tree" "$root"
 cp -r "$kernel"/{Kbuild,Makefile,dkms.conf,dkms_prepare.sh,compat,include,gdrkit_p2p_lock,gdrdrv,gdrkit_peermem} "$tree/"
-expect 1 "no source of NVIDIA's driver under /usr/src"
-expect 1 "holds no nvidia/nv-p2p.h" GDRKIT_NVIDIA_SOURCE="$scratch"
+expect 1 "found no source of NVIDIA's driver under /usr/src"
+expect 1 "contains no nvidia/nv-p2p.h" GDRKIT_NVIDIA_SOURCE="$scratch"
 plant_driver 580.1 "Dual MIT/GPL"
 expect 1 "neither the Module.symvers of its build nor a module"
 echo "0x1 unrelated" >"$root/usr/src/nvidia-580.1/Module.symvers"
@@ -40,17 +40,17 @@ mkdir -p "$root/sys/module/nvidia"
 echo 999.9 >"$root/sys/module/nvidia/version"
 expect 1 "the NVIDIA driver here is 999.9, but /usr/src has only"
 
-# Found by the version that is loaded; the flavour is what its source says.
+# Found by the loaded version; the flavour is that of its source.
 for flavour in open proprietary; do
   version=580.1
   [ "$flavour" = open ] || version=570.2
   echo "$version" >"$root/sys/module/nvidia/version"
   grep 'nvidia_p2p' "$RIG_BUILD/$flavour/Module.symvers" >"$root/usr/src/nvidia-$version/Module.symvers"
-  # Packages ask first, and leave nothing in /usr/src.
+  # Packages run the check first, which must leave nothing in /usr/src.
   rm -f "$tree/installed.mk"
   GDRKIT_ROOT=$root "$tree/dkms_prepare.sh" --check "$RIG_RELEASE"
   [ ! -e "$tree/installed.mk" ] || { echo "dkms_prepare.sh --check writes"; exit 1; }
-  # DKMS leaves only the module itself, which distributions pack: its versions are those that its build wrote.
+  # DKMS leaves only the module itself, which distributions compress: its versions are those that its build wrote.
   module=$root/lib/modules/$RIG_RELEASE/updates/dkms/nvidia.ko
   mkdir -p "$(dirname "$module")"
   gzip -c "$RIG_BUILD/$flavour/fake_p2p/fake_p2p.ko" >"$module.gz"
@@ -61,11 +61,11 @@ for flavour in open proprietary; do
   mv "$scratch/symvers" "$root/usr/src/nvidia-$version/Module.symvers"
   rm "$module.gz"
   expect 0 "building the $flavour flavour against $root/usr/src/nvidia-$version"
-  # shellcheck disable=SC1091 # DKMS reads its settings just so
+  # shellcheck disable=SC1091 # DKMS reads its settings the same way
   (export kernelver=$RIG_RELEASE kernel_source_dir=$RIG_HEADERS && source "$tree/dkms.conf" && cd "$tree" &&
-    eval "$CLEAN" >"$scratch/said" 2>&1 && eval "${MAKE[0]}" >>"$scratch/said" 2>&1) || {
+    eval "$CLEAN" >"$scratch/output" 2>&1 && eval "${MAKE[0]}" >>"$scratch/output" 2>&1) || {
     echo "the $flavour build failed:"
-    grep -E 'error|ERROR|warning' "$scratch/said" | head -20
+    grep -E 'error|ERROR|warning' "$scratch/output" | head -20
     exit 1
   }
   for module in gdrkit_p2p_lock gdrdrv gdrkit_peermem; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The proprietary flavour cannot slip: a planted GPL-only symbol stops its build and not the open one's, and every module
-# of the finished build has the licence that makes modpost look.
+# The proprietary flavour cannot use a GPL-only symbol by mistake: a planted one stops its build and not the open one's, and
+# every module of the finished build has the licence that makes modpost check.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -57,10 +57,10 @@ if output=$("$scratch/tree/build.sh" "$RIG_HEADERS" --flavour open --out "$scrat
 [[ $output == *"unused variable"* ]] || fail "another reason than the warning: $output"
 rc=0
 output=$("$kernel/build.sh" /nowhere 2>&1) || rc=$?
-{ [ "$rc" = 1 ] && [[ $output == *"holds no Makefile"* ]]; } || fail "build.sh /nowhere: $rc, $output"
+{ [ "$rc" = 1 ] && [[ $output == *"contains no Makefile"* ]]; } || fail "build.sh /nowhere: $rc, $output"
 rc=0
 output=$("$kernel/build.sh" 2>&1) || rc=$?
-{ [ "$rc" = 2 ] && [[ $output == *"a headers folder is needed"* ]]; } || fail "build.sh: $rc, $output"
+{ [ "$rc" = 2 ] && [[ $output == *"a headers folder is required"* ]]; } || fail "build.sh: $rc, $output"
 rc=0
 output=$("$kernel/build.sh" "$RIG_HEADERS" --flavour sweet 2>&1) || rc=$?
 { [ "$rc" = 2 ] && [[ $output == *"--flavour takes"* ]]; } || fail "build.sh --flavour sweet: $rc, $output"

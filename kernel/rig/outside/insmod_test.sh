@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# insmod.sh builds what loads, loads it in the order in which modules need each other, and says what is missing. insmod, rmmod
-# and uname are stand-ins.
+# insmod.sh builds the modules, loads them in the order of their dependencies, and reports missing components. insmod, rmmod
+# and uname are fakes.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 root=$scratch/root
 mkdir -p "$scratch/bin" "$scratch/tree" "$root/lib/modules/$RIG_RELEASE" "$root/usr/src"
 cp -r "$kernel" "$scratch/tree/kernel"
-# shellcheck disable=SC2016 # expanded by the stand-ins
+# shellcheck disable=SC2016 # expanded by the fakes
 for name in insmod rmmod; do
   printf '#!/bin/sh\necho %s "$(basename "$1" .ko)" >>%s\n[ ! -e %s ]\n' "$name" "$scratch/done" "$scratch/fails" >"$scratch/bin/$name"
 done
@@ -37,9 +37,9 @@ done_is() { # lines
 }
 
 expect 2 "unknown argument '--peer'" --peer
-expect 1 "no headers of the Linux that runs ($RIG_RELEASE)"
+expect 1 "no headers of the running Linux ($RIG_RELEASE)"
 ln -s "$RIG_HEADERS" "$root/lib/modules/$RIG_RELEASE/build"
-expect 1 "no source of NVIDIA's driver"
+expect 1 "found no source of NVIDIA's driver"
 mkdir -p "$root/usr/src/nvidia-580.1/nvidia"
 cp "$kernel/include/nv-p2p.h" "$root/usr/src/nvidia-580.1/nvidia/"
 echo 'MODULE_LICENSE("Dual MIT/GPL");' >"$root/usr/src/nvidia-580.1/nvidia/nv.c"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# gdrkit_peermem is built against the header of an installed RDMA stack, of either age, with its symbol versions; and
-# without one it is built all the same, and does not need the symbols to be loaded.
+# gdrkit_peermem is built against the header of an installed RDMA stack, of either age, with its symbol versions. Without
+# one it is built nevertheless, and can be loaded without the symbols.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 
-# The interface as a stack's header has it: `plain` as before MLNX_OFED 5.1, otherwise with flags and contexts of 64 bits.
+# The interface in a stack's header: `plain` as before MLNX_OFED 5.1, otherwise with flags and contexts of 64 bits.
 write_header() { # file, age
   local context="u64 core_context" age=$2
   mkdir -p "$(dirname "$1")"
@@ -45,7 +45,7 @@ build() { # name, symbol versions; OFED from the environment
   ! grep -i 'warning' "$scratch/$1.log" || fail "$1: builds with warnings"
 }
 
-was_told() { grep -q -- "-D$2\b" "$scratch/$1/gdrkit_peermem/.module.o.cmd"; }
+has_definition() { grep -q -- "-D$2\b" "$scratch/$1/gdrkit_peermem/.module.o.cmd"; }
 
 has_version() { # name: of the core's symbols
   objcopy -O binary --only-section=__versions "$scratch/$1/gdrkit_peermem/gdrkit_peermem.ko" "$scratch/versions"
@@ -58,16 +58,16 @@ write_header "$scratch/flags/include/rdma/peer_mem.h" flags
 write_header "$scratch/plain/include/rdma/peer_mem.h" plain
 
 OFED=$scratch/flags build with_flags "$symvers"
-was_told with_flags GDRKIT_PEER_MEM_INSTALLED || fail "the stack's header was not taken"
-! was_told with_flags GDRKIT_PEER_MEM_PLAIN || fail "a header with flags was taken for one without"
-has_version with_flags || fail "the stack's symbol versions were not taken"
+has_definition with_flags GDRKIT_PEER_MEM_INSTALLED || fail "the stack's header was not used"
+! has_definition with_flags GDRKIT_PEER_MEM_PLAIN || fail "a header with flags was taken for one without"
+has_version with_flags || fail "the stack's symbol versions were not used"
 
 OFED=$scratch/plain build without_flags "$symvers"
-was_told without_flags GDRKIT_PEER_MEM_PLAIN || fail "a header without flags was taken for one with them"
+has_definition without_flags GDRKIT_PEER_MEM_PLAIN || fail "a header without flags was taken for one with them"
 
 grep -v peer_memory_client "$symvers" >"$scratch/driver.symvers"
 OFED="" build no_stack "$scratch/driver.symvers"
-! was_told no_stack GDRKIT_PEER_MEM_INSTALLED || fail "a header was found where none is"
-! has_version no_stack || fail "symbol versions came from nowhere"
+! has_definition no_stack GDRKIT_PEER_MEM_INSTALLED || fail "a header was found although none is installed"
+! has_version no_stack || fail "found symbol versions although no stack is installed"
 [ "$(nm "$scratch/no_stack/gdrkit_peermem/gdrkit_peermem.ko" | grep -c ' w ib_.*register_peer_memory_client$')" = 2 ] ||
-  fail "the core's symbols are not weak: the module could not say what is missing"
+  fail "the core's symbols are not weak: the module could not report what is missing"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# A probe never means "no" by failing for another reason: a broken compiler, no known answer and two answers all stop.
+# A probe that fails for another reason never means "no": a broken compiler, no matching answer and two answers all stop.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -25,10 +25,10 @@ fresh() {
 fresh
 expect 0 "" "$RIG_HEADERS"
 grep -c '^#define GDRKIT_[A-Z_]* [01]$' "$scratch/probed.h" >/dev/null
-expect 1 "holds no Makefile" "$scratch"
+expect 1 "contains no Makefile" "$scratch"
 fresh
 echo 'this is no C' >>"$scratch/compat/probes/canary.c"
-expect 1 "even the plainest module does not compile" "$RIG_HEADERS"
+expect 1 "even a minimal module does not compile" "$RIG_HEADERS"
 fresh
 sed -i 's/return vma->gdrkit_no_such_member;/return 0;/' "$scratch/compat/probes/canary_refused.c"
 expect 1 "must" "$RIG_HEADERS"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Mappings that are made or moved while their memory goes away.
+// Mappings that are created or moved while their memory is freed.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -19,8 +19,8 @@ struct race {
 	int session;
 	uint64_t handle;
 	_Atomic(volatile unsigned char *) bytes;
-	void *target; /* addresses that a move aims at */
-	atomic_bool is_over; /* or, for what waits: begins */
+	void *target; /* target addresses of moves */
+	atomic_bool is_over; /* or, for threads that wait: begins */
 	atomic_int tries;
 };
 
@@ -49,7 +49,7 @@ static void await_tries(struct race *race, int count)
 		usleep(50);
 }
 
-/* Linux moves the PTEs before it asks the module, and back after the module's no. */
+/* Linux moves the PTEs before it calls the module, and back after the module rejects the move. */
 static void *move_on_and_on(void *argument)
 {
 	struct race *race = argument;
@@ -96,7 +96,7 @@ TEST_WITHIN(memory_freed_while_its_mapping_is_being_moved_is_not_seen, 120)
 	close(race.session);
 }
 
-/* Ends with a mapping, or without one once the handle is gone. */
+/* Ends with a mapping, or without one once the handle is invalid. */
 static void *map_once(void *argument)
 {
 	struct race *race = argument;
@@ -126,7 +126,7 @@ static void map_while_it_ends(bool is_persistent)
 		atomic_store(&race.tries, 0);
 		CHECK_EQ(pthread_create(&mapper, NULL, map_once, &race), 0);
 		await_tries(&race, 1);
-		/* A persistent pin is all that holds freed memory: its unpin gives the pages to whoever comes next. */
+		/* Only the persistent pin keeps freed memory: its unpin releases the pages for reuse. */
 		if (is_persistent)
 			fake_free(va);
 		atomic_store(&race.is_over, true);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Unpins that are held up half-way, which a program can do to its own by keeping Linux busy with its address space.
+// Unpins that are delayed half-way, which a program can cause by keeping Linux busy with its address space.
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 
 static atomic_bool is_over;
 
-/* Changing a large mapping keeps the address space's lock for milliseconds; without end, nearly always. */
+/* Changing a large mapping holds the address space's lock for milliseconds; in an endless loop, almost always. */
 static void *keep_the_lock(void *argument)
 {
 	while (!atomic_load(&is_over)) {
@@ -60,7 +60,7 @@ static void one_round(struct unpinner *unpinner, int round)
 	CHECK_EQ(write(unpinner->go[1], "u", 1), 1);
 	usleep(100 + 100 * (round % 10));
 	fake_free(va);
-	/* From here on the pages are anybody's. */
+	/* From here on the pages may be reused. */
 	next = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	fake_write(next, &others, 1);
 	if (signal_of_load(bytes, &seen) != SIGBUS)
@@ -71,9 +71,8 @@ static void one_round(struct unpinner *unpinner, int round)
 }
 
 /*
- * An unpin marks its pin as dead and then waits for the lock of the address space before it takes the pages out of the
- * mapping. A callback that comes in between must not leave that to the unpin: when it returns, the pages are given to
- * others.
+ * An unpin marks its pin as dead and then waits for the lock of the address space before it removes the pages from the
+ * mapping. A callback in between must not leave that to the unpin: when it returns, the pages are reused.
  */
 TEST_WITHIN(memory_freed_while_its_unpin_waits_is_not_seen, 120)
 {

@@ -18,7 +18,7 @@ void load(const char *parameters)
 	int error = 0;
 
 	snprintf(all, sizeof(all), "dbg_enabled=1 %s", parameters);
-	/* What the test before left in its last moments may still hold the module. */
+	/* Objects of the previous test may still hold the module for a moment. */
 	for (int i = 0; i < 300 && module_is_loaded("gdrdrv"); i++) {
 		error = module_unload("gdrdrv");
 		if (error)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* /dev/gdrdrv as functions, the way a library uses it. */
+/* /dev/gdrdrv as functions, as used by a library. */
 #ifndef GDRKIT_KERNEL_GDRDRV_CLIENT_H
 #define GDRKIT_KERNEL_GDRDRV_CLIENT_H
 
@@ -19,7 +19,7 @@
 #define PAGE FAKE_P2P_PAGE
 #define NO_HANDLE 0xdeadbeefULL
 
-/* Loads the module anew, with dbg_enabled and these parameters. */
+/* Reloads the module, with dbg_enabled and these parameters. */
 void load(const char *parameters);
 void load_kind(bool is_persistent);
 
@@ -53,7 +53,7 @@ int request_type(int file, uint64_t handle, uint32_t type);
 int touch(const volatile void *byte);
 int touch_write(volatile void *byte);
 
-/* Pins that the provider has out. */
+/* Pins that the provider currently has. */
 uint64_t pins_out(void);
 
 /* Runs in a forked child, whose checks are the test's; its exit status must be 0. */

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How cost grows. Times under software emulation mean nothing by themselves; only ratios are judged, and generously.
+// Growth of cost. Absolute times under software emulation are meaningless, so only ratios are judged, with a large
+// margin.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <time.h>
@@ -19,7 +20,7 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* The least of some tries: what disturbs only adds. */
+/* The minimum of several tries: disturbances only add time. */
 static void keep_least(uint64_t *least, uint64_t start)
 {
 	uint64_t taken = now_ns() - start;
@@ -52,13 +53,13 @@ static void measure(int file, uint64_t va, uint64_t pages, uint64_t least[PARTS]
 }
 
 /*
- * From 1024 to 16384 pages, 16 times as many, linear is 16 times the cost and quadratic 256 times. The machine is
- * emulated on a busy one: 160 times are let pass.
+ * From 1024 to 16384 pages, 16 times as many, linear cost grows 16 times and quadratic cost 256 times. The machine is
+ * emulated on a busy one, so up to 160 times pass.
  */
 static void skip_where_checked(void)
 {
 	if (test_is_checked())
-		test_skip("what Linux checks costs more than what is measured");
+		test_skip("the checks of this Linux cost more than the measured calls");
 }
 
 static void check_growth(enum fake_p2p_layout layout)
@@ -117,7 +118,7 @@ static uint64_t cost_of_look_ups(int file, const uint64_t *handles, int count)
 	return least / 500;
 }
 
-/* A list would take a hundred times as long among 10000 handles as among 100. */
+/* A list would take a hundred times as long with 10000 handles as with 100. */
 TEST_WITHIN(look_up_does_not_grow_with_handles, 120)
 {
 	static uint64_t handles[10000];

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What goes in on one side of a mapping comes out on the other, whatever the layout of the memory behind it.
+// Data written on one side of a mapping is read on the other, for every layout of the memory.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define PAGES 37
 #define SIZE (PAGES * PAGE)
 
-/* One byte at a time: what the CPU sends on a write-combining mapping is its own affair. */
+/* One byte at a time: the sizes of the CPU's transfers on a write-combining mapping are undefined. */
 static void copy(volatile unsigned char *to, const volatile unsigned char *from, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -54,7 +54,7 @@ TEST_BOTH(data_goes_both_ways_in_every_layout)
 	}
 }
 
-/* The middle first: what a fault fills in must be right before and behind the page that was touched. */
+/* The middle first: a fault must fill in the right pages before and after the accessed one. */
 TEST_BOTH(data_is_right_whichever_page_is_touched_first)
 {
 	static const unsigned int order[] = { 70, 0, 99, 31, 64, 32 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Random requests with fields at random and at limits, random mmap, munmap, mremap, mprotect and frees in between. No
-// answer is predicted; that nothing leaks, that the provider counts no mistake and that Linux warns of nothing is what
-// the runner checks behind every test.
+// Random requests with random and extreme fields, random mmap, munmap, mremap, mprotect and frees in between. No result
+// is predicted. After every test the runner checks that nothing leaks, that the provider counts no mistake and that
+// Linux prints no warning.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static uint64_t any_number(struct fuzz *fuzz)
 	}
 }
 
-/* Real requests with random contents; the handle of a pin that succeeds is remembered. */
+/* Valid requests with random contents; the handle of a successful pin is stored. */
 static void fuzz_ioctl(struct fuzz *fuzz)
 {
 	static const unsigned int numbers[] = { GDRDRV_PIN,    GDRDRV_PIN_V2,	  GDRDRV_UNPIN,	      GDRDRV_CALLBACK_FLAG,
@@ -102,7 +102,7 @@ static void fuzz_map(struct fuzz *fuzz)
 	fuzz->vmas[slot].size = size;
 }
 
-/* A VMA goes as a whole or not at all. */
+/* A VMA is unmapped as a whole or not at all. */
 static void fuzz_munmap(struct fuzz *fuzz, uint32_t slot, size_t offset, size_t size)
 {
 	bool is_whole = offset == 0 && size >= fuzz->vmas[slot].size;
@@ -112,7 +112,7 @@ static void fuzz_munmap(struct fuzz *fuzz, uint32_t slot, size_t offset, size_t 
 		fuzz->vmas[slot].start = NULL;
 }
 
-/* To its own size Linux changes nothing and answers so. */
+/* With an unchanged size Linux changes nothing and returns success. */
 static void fuzz_mremap(char *start, size_t old_size, size_t new_size)
 {
 	void *moved = mremap(start, old_size, new_size, MREMAP_MAYMOVE);
@@ -172,7 +172,7 @@ static void fuzz_rest(struct fuzz *fuzz)
 	}
 }
 
-/* A pin that the provider did not take back is offered again at an open; by then it must take it. */
+/* The provider gets a pin that it failed to release again at an open; by then it must accept it. */
 static void settle(struct fuzz *fuzz)
 {
 	for (uint32_t call = 0; call < FAKE_P2P_CALLS; call++)

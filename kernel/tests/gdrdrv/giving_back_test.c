@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins that the driver still has when it has answered 0: those of another process, and those whose table's address has
-// become another pin's. And the end of the module's last callback.
+// Pins that the driver still has after it returned 0: those of another process, and those whose table's address is now
+// another pin's. And the end of the module's last callback.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -17,7 +17,7 @@
 
 #define SIZE (3 * PAGE)
 
-/* A closed file is let go a moment after the call. */
+/* Linux releases a closed file shortly after the call. */
 static void await_callbacks(uint64_t wanted)
 {
 	for (int i = 0; i < 1000 && fake_report().callbacks != wanted; i++)
@@ -25,8 +25,10 @@ static void await_callbacks(uint64_t wanted)
 	CHECK_EQ(fake_report().callbacks, wanted);
 }
 
-/* What another process has closed last is still pinned, and the module waits for its callback. A ring closes its file
- * when a worker of Linux comes to it. */
+/*
+ * A file that another process closed last is still pinned, and the module waits for its callback. A ring closes its
+ * file when a worker of Linux runs.
+ */
 static void check_left_behind(uint64_t va)
 {
 	bool is_noted = false;
@@ -95,7 +97,7 @@ TEST(pin_whose_file_a_child_closes_last_goes_when_its_process_comes_by)
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-/* Linux lets go of a file that a ring holds in a thread of its own. */
+/* Linux releases a file of a ring in a separate thread. */
 TEST(pin_whose_file_a_ring_closes_last_waits_for_its_callback)
 {
 	struct io_uring_params parameters = {};
@@ -122,7 +124,7 @@ static void *free_in_thread(void *argument)
 	return NULL;
 }
 
-/* The callback may end the pin while its process tries to give it back. */
+/* The callback may end the pin while its process tries to release it. */
 TEST_WITHIN(left_pins_end_once_whoever_comes_first, 60)
 {
 	load_kind(false);
@@ -170,9 +172,9 @@ static void *pin_in_thread(void *argument)
 }
 
 /*
- * An unpin has told the driver the table's address and is not there yet; the memory is freed, and its table with it; new
- * memory is pinned and given a table at the same address. The unpin must not release the new pin: its pages would go to
- * others under a mapping that stays.
+ * An unpin has passed the table's address to the driver, which has not used it yet. The memory is freed, and its table
+ * with it. New memory is pinned and gets a table at the same address. The unpin must not release the new pin: its pages
+ * would be reused under a mapping that stays.
  */
 TEST(unpin_does_not_release_a_later_pin_with_a_table_at_the_same_address)
 {
@@ -197,7 +199,7 @@ TEST(unpin_does_not_release_a_later_pin_with_a_table_at_the_same_address)
 	pthread_join(unpinning, NULL);
 	pthread_join(pinning, NULL);
 	CHECK_EQ(old.result, 0);
-	/* So that the test is one: without the module's order this is when the addresses meet. */
+	/* Proves that the test is effective: without the module's order the addresses are equal here. */
 	CHECK(fake_report().tables_reused >= 1);
 	bytes = map(new.file, new.handle, SIZE);
 	CHECK_EQ(touch(bytes), 0);
@@ -205,7 +207,7 @@ TEST(unpin_does_not_release_a_later_pin_with_a_table_at_the_same_address)
 	next = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	fake_write(next, &others, 1);
 	if (touch(bytes) == 0)
-		test_fail(__FILE__, __LINE__, "memory of another showed 0x%02x through a mapping",
+		test_fail(__FILE__, __LINE__, "memory of another owner showed 0x%02x through a mapping",
 			  *(volatile unsigned char *)bytes);
 	CHECK_EQ(fake_report().callbacks, 2);
 	CHECK_EQ(unpin(new.file, new.handle), 0);
@@ -220,7 +222,7 @@ static void *unload_in_thread(void *argument)
 	return NULL;
 }
 
-/* The driver has not come back from its call into the module: some instructions of the module may be left to run. */
+/* The driver's call into the module has not returned: some instructions of the module may still run. */
 TEST(module_does_not_go_before_its_callback_has_returned)
 {
 	struct racer racer = {};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every request with every field at and beyond its limits: the errno, and nothing left pinned.
+// Every request with every field at and beyond its limits: the errno, and no remaining pins.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ TEST(numbers_are_those_that_programs_send)
 	CHECK_EQ(GDRDRV_GET_VERSION, 0xc008daff);
 }
 
-/* Every number of the magic byte in every size, and others' magic bytes. */
+/* Every number with the magic byte in every size, and other magic bytes. */
 TEST(unknown_requests_are_refused)
 {
 	char scratch[256] = {};
@@ -84,7 +84,7 @@ TEST(bad_pointers_are_faults)
 	}
 }
 
-/* The pin succeeds, and its handle cannot be told: it must not stay. */
+/* The pin succeeds, but its handle cannot be copied to the user: it must not stay. */
 TEST_BOTH(pin_is_undone_where_the_answer_cannot_be_written)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
@@ -191,7 +191,7 @@ TEST_BOTH(attributes_say_which_kind_of_pin_is_used)
 	CHECK_ERRNO(ioctl(file, GDRDRV_ATTRIBUTE, &request), EINVAL);
 }
 
-/* Each must leave the one live pin alone. */
+/* Each must leave the only live pin unchanged. */
 TEST_BOTH(handles_that_name_no_pin_are_refused)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
@@ -246,7 +246,7 @@ TEST_BOTH(mapping_types_that_x86_lacks_are_refused)
 	CHECK_EQ(request_type(file, handle, GDRDRV_MAPPING_WC), 0);
 }
 
-/* What a coherent platform's driver says must not make x86 map a BAR cached. */
+/* A flag for coherent platforms must not make x86 map a BAR cached. */
 TEST(cacheable_flag_means_nothing_on_x86)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;

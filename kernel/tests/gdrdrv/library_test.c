@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The requests that GDRCopy's libraries 2.0 to 2.6 send, in their order. A library asks for newer requests only where the
-// module's version promises them, so each release is a level of features.
+// The requests of GDRCopy's libraries 2.0 to 2.6, in their order. A library uses newer requests only if the module's
+// version includes them, so each release is a level of features.
 #define _GNU_SOURCE
 #include <fcntl.h>
 
@@ -27,12 +27,12 @@ static int open_as(const struct release *release)
 
 	CHECK(file >= 0);
 	CHECK_EQ(ioctl(file, GDRDRV_GET_VERSION, &version), 0);
-	CHECK(version.version >> 16 == 2); /* every library wants at least 2.0 */
+	CHECK(version.version >> 16 == 2); /* every library requires at least 2.0 */
 	CHECK(version.minimum_api <= (2u << 16 | release->minor));
 	return file;
 }
 
-/* Handles travel in 32 bits inside the library, and its structures are not cleared before use. */
+/* Handles have 32 bits inside the library, and its structures are not cleared before use. */
 static uint32_t pin_as(const struct release *release, int file, uint64_t address, uint64_t size)
 {
 	struct gdrdrv_pin_request first;
@@ -125,7 +125,7 @@ TEST_BOTH(library_that_unpins_before_it_unmaps_works)
 	CHECK_EQ(touch_write(bytes), 0);
 }
 
-/* Its own test pins 320 KiB less what rounding adds, twice over the same memory, and closes without unpinning. */
+/* GDRCopy's own test pins 320 KiB less the rounding, twice over the same memory, and closes without unpinning. */
 TEST_BOTH(library_that_closes_without_unpinning_leaks_nothing)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Linux refuses memory, allocation by allocation, in each call that a program makes.
+// Memory allocations of Linux fail one by one, in each call of a program.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void arm(int file, int nth)
 	CHECK_EQ(pwrite(file, text, length, 0), length);
 }
 
-/* Whether the armed failure came; disarms. */
+/* Whether the armed failure has occurred; disarms. */
 static bool has_struck(int file)
 {
 	char text[16] = "";
@@ -38,7 +38,7 @@ static bool has_struck(int file)
 	return atoi(text) == 0;
 }
 
-/* What one life of a file does; each step may fail, and what follows then is left out. */
+/* The lifetime of a file; each step may fail, and the following ones are then left out. */
 static void live(uint64_t va)
 {
 	int file = open(NODE, O_RDWR | O_CLOEXEC);
@@ -50,7 +50,7 @@ static void live(uint64_t va)
 	if (ioctl(file, GDRDRV_PIN_V2, &request) == 0) {
 		bytes = try_map(file, request.handle, SIZE);
 		if (bytes != MAP_FAILED) {
-			touch(bytes); /* SIGBUS where the page of a table cannot be had */
+			touch(bytes); /* SIGBUS if a page table page cannot be allocated */
 			if (munmap(bytes, SIZE)) /* refused once */
 				CHECK_EQ(munmap(bytes, SIZE), 0);
 		}

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The module as an administrator sees it: node, /proc, parameters, limit, log, unloading.
+// The module's administrative interfaces: node, /proc, parameters, limit, log, unloading.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -150,7 +150,7 @@ TEST_BOTH(limit_on_pinned_bytes_is_of_a_process)
 	CHECK_ERRNO(try_pin(other, va, 1ULL << 43), ENOMEM);
 	CHECK_EQ(try_pin(other, va, PAGE), 0);
 	CHECK_ERRNO(try_pin(file, va, 1), ENOMEM);
-	in_child(pin_one_more, NULL); /* a process of its own */
+	in_child(pin_one_more, NULL); /* a separate process */
 	CHECK_EQ(unpin(file, handle), 0);
 	CHECK_EQ(try_pin(file, va, 2 * PAGE), 0);
 	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 2);
@@ -198,7 +198,7 @@ TEST(a_limit_that_failed_pins_hit_is_not_used_up)
 	CHECK_EQ(try_pin(file, va, SIZE), 0);
 }
 
-/* Thousands of refusals by anybody must not fill the log. */
+/* Thousands of errors caused by users must not fill the log. */
 TEST(errors_are_limited_in_rate)
 {
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS);
@@ -221,7 +221,7 @@ TEST(errors_are_limited_in_rate)
 	CHECK(lines >= 1 && lines <= 100);
 }
 
-/* Of the open flavour alone, for Linux offers them to GPL-compatible modules only. */
+/* Only the open flavour, because Linux offers them to GPL-compatible modules only. */
 TEST(trace_points_exist_in_the_open_flavour)
 {
 	static const char events[] = "/sys/kernel/tracing/events/gdrdrv/gdrdrv_pin/id";

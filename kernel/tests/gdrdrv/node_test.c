@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The node where another module was before: GDRCopy's own, whose scripts make the node from /proc/devices.
+// The node after another module: GDRCopy's own, whose scripts create the node from /proc/devices.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "client.h"
 
 #define FREE_MAJOR 233 /* "experimental use" in Linux's list */
-#define MEMORY_MAJOR 1 /* of /dev/null and its like */
+#define MEMORY_MAJOR 1 /* of /dev/null and others */
 
-/* As GDRCopy's scripts do: fgrep gdrdrv /proc/devices. 0: not there. */
+/* Like GDRCopy's scripts: fgrep gdrdrv /proc/devices. 0: not found. */
 static unsigned int major_in_proc(void)
 {
 	FILE *devices = fopen("/proc/devices", "re");
@@ -34,7 +34,7 @@ static void make_node(unsigned int major, unsigned int minor)
 	CHECK_EQ(mknod(NODE, S_IFCHR | 0666, makedev(major, minor)), 0);
 }
 
-static bool answers(void)
+static bool responds(void)
 {
 	struct gdrdrv_version_request version;
 	int file = open(NODE, O_RDWR | O_CLOEXEC), result;
@@ -52,13 +52,13 @@ static void unload(void)
 		CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-/* For the tests that follow: nothing of this one's, and the node that appears by itself. */
+/* For the following tests: removes all traces of this one, and restores the node that Linux creates. */
 static void restore(void)
 {
 	unload();
 	unlink(NODE);
 	load_kind(true);
-	CHECK(answers());
+	CHECK(responds());
 }
 
 TEST(scripts_of_gdrcopy_find_the_name_and_make_a_node_that_works)
@@ -68,10 +68,10 @@ TEST(scripts_of_gdrcopy_find_the_name_and_make_a_node_that_works)
 	int file;
 
 	load_kind(true);
-	CHECK(answers());
+	CHECK(responds());
 	CHECK(major_in_proc() > 0);
 	make_node(major_in_proc(), 0);
-	CHECK(answers());
+	CHECK(responds());
 	file = open_node();
 	bytes = map(file, pin(file, va, PAGE), PAGE);
 	CHECK_EQ(touch(bytes), 0);
@@ -88,9 +88,9 @@ TEST(node_that_a_script_made_works_again_after_each_load)
 	for (int i = 0; i < 3; i++) {
 		unload();
 		CHECK_EQ(major_in_proc(), 0);
-		CHECK(!answers());
+		CHECK(!responds());
 		CHECK_EQ(module_load("gdrdrv", ""), 0);
-		CHECK(answers());
+		CHECK(responds());
 	}
 	restore();
 }
@@ -99,10 +99,10 @@ TEST(node_left_by_an_earlier_module_works_after_a_load)
 {
 	unload();
 	make_node(FREE_MAJOR, 0);
-	CHECK(!answers());
+	CHECK(!responds());
 	CHECK_EQ(module_load("gdrdrv", ""), 0);
-	CHECK(test_log_has("had been left by an earlier module, and works again"));
-	CHECK(answers());
+	CHECK(test_log_has("is the node of an earlier module, and works again"));
+	CHECK(responds());
 	CHECK_EQ(major_in_proc(), FREE_MAJOR);
 	restore();
 }
@@ -113,8 +113,8 @@ TEST(node_of_another_drivers_number_is_named_as_stale)
 	make_node(MEMORY_MAJOR, 3);
 	CHECK_EQ(module_load("gdrdrv", ""), 0);
 	CHECK(test_log_has("/dev/gdrdrv is stale: it has the number 1:3"));
-	CHECK(!answers());
-	make_node(major_in_proc(), 0); /* what the log says to do */
-	CHECK(answers());
+	CHECK(!responds());
+	make_node(major_in_proc(), 0); /* the command in the log */
+	CHECK(responds());
 	restore();
 }

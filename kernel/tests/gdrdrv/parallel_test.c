@@ -16,11 +16,11 @@ struct worker {
 	uint64_t va;
 	unsigned int seed;
 	int rounds;
-	/* For those that race for the same handles. */
+	/* For threads that race for the same handles. */
 	uint64_t *handles;
 };
 
-/* A life of a pin whose data no other worker touches. */
+/* The lifetime of a pin whose data no other worker accesses. */
 static void *live_alone(void *argument)
 {
 	struct worker *worker = argument;
@@ -92,7 +92,7 @@ static bool is_one_of(int error, int a, int b, int c)
 	return error == 0 || error == a || error == b || error == c;
 }
 
-/* Everybody at the same few handles: each answer must be one that some order of events explains. */
+/* All threads use the same few handles: each result must be possible in some order of events. */
 static void *race(void *argument)
 {
 	struct worker *worker = argument;
@@ -131,7 +131,7 @@ static void *race(void *argument)
 			bytes = try_map(worker->file, handle, PAGE);
 			if (bytes != MAP_FAILED) {
 				touch(bytes);
-				/* Where another was first to unpin, its call may not have ended the access yet. */
+				/* If another thread unpinned first, its call may not have ended the access yet. */
 				if (unpin(worker->file, handle) == 0) {
 					CHECK_EQ(touch(bytes), SIGBUS);
 					__atomic_store_n(slot, pin(worker->file, worker->va, SIZE), __ATOMIC_RELAXED);
@@ -164,7 +164,7 @@ TEST_BOTH(eight_threads_race_for_the_same_handles)
 	race_for_handles(200);
 }
 
-/* With so few handles that each comes again at once. */
+/* With so few handles that each is reused immediately. */
 TEST(eight_threads_race_where_handles_wrap)
 {
 	load("handle_limit=1024 use_persistent_mapping=0");

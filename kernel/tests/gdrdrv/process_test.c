@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Only the process that opened uses a file; whoever ends it, and however, nothing stays.
+// Only the process that opened a file can use it; regardless of how it ends, nothing stays.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -86,7 +86,7 @@ static void open_and_pin_own(void *argument)
 	CHECK_EQ(unpin(own.file, own.handle), 0);
 	close(own.file);
 	fake_free(own.va);
-	/* The last of the parent's mapping and file is the parent's. */
+	/* The last use of the parent's mapping and file is in the parent. */
 	close(held->file);
 }
 
@@ -130,8 +130,8 @@ static int receive_file(int socket)
 }
 
 /*
- * The child receives the file, is refused, and outlives the parent's use of it. Its last close ends a persistent pin.
- * The other kind only its own process can give back, which does so when it comes by again.
+ * The child receives the file, is rejected, and outlives the parent's use of it. Its last close ends a persistent pin.
+ * Only the process that pinned can release the other kind, which happens at its next call.
  */
 TEST_BOTH(received_file_is_of_no_use_and_its_last_close_leaves_no_pin)
 {
@@ -142,7 +142,7 @@ TEST_BOTH(received_file_is_of_no_use_and_its_last_close_leaves_no_pin)
 
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
 	CHECK_EQ(pipe(done), 0);
-	child = fork(); /* before the file exists, so that the child has it by the message alone */
+	child = fork(); /* before the file is opened, so that the child has it only from the message */
 	if (child == 0) {
 		struct held received = { .file = receive_file(sockets[1]) };
 
@@ -204,7 +204,7 @@ TEST_BOTH(threads_share_their_process_file)
 	await_pins(0);
 }
 
-/* An exec ends the mappings; the file, if it was let through, is still this process's. */
+/* An exec ends the mappings. A file that stays open across it still belongs to this process. */
 TEST_BOTH(exec_ends_mappings_and_closes)
 {
 	(void)is_persistent;
@@ -224,7 +224,7 @@ TEST_BOTH(exec_ends_mappings_and_closes)
 	await_pins(0);
 }
 
-/* What a child does until it is killed in the middle of it. */
+/* The child runs this until it is killed in the middle of it. */
 static void pin_once(struct held *held)
 {
 	held->handle = pin(held->file, held->va, SIZE);
@@ -246,7 +246,7 @@ static void free_once(struct held *held)
 	fake_free(held->va);
 }
 
-/* Making the pin passes none of the steps at which a later part is stopped, so the pause can be armed before. */
+/* Creating the pin passes none of the steps at which a later part is stopped, so the pause can be armed before. */
 static void kill_in(enum fake_p2p_step step, void (*body)(struct held *), bool is_made_before)
 {
 	pid_t child;
@@ -268,7 +268,7 @@ static void kill_in(enum fake_p2p_step step, void (*body)(struct held *), bool i
 	}
 	fake_await(step);
 	kill(child, SIGKILL);
-	usleep(10000); /* so that the signal is there when the call goes on */
+	usleep(10000); /* so that the signal is pending when the call continues */
 	fake_resume(step);
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK(WIFSIGNALED(status));
@@ -303,7 +303,7 @@ TEST(killed_while_its_memory_is_freed_leaves_nothing)
 	kill_in(FAKE_P2P_CALLBACK_LEAVE, free_once, true);
 }
 
-/* At no particular moment: busy with everything when the signal comes. */
+/* At random moments, while all kinds of calls are in progress. */
 TEST_BOTH(killed_at_any_moment_leaves_nothing)
 {
 	(void)is_persistent;

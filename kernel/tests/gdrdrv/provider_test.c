@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the NVIDIA driver may refuse, or say that it should not.
+// Errors and invalid results of the NVIDIA driver.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ TEST_BOTH(errors_of_the_driver_reach_the_program)
 	}
 }
 
-/* 524, which no program knows. */
+/* 524, which user space does not define. */
 TEST(not_supported_becomes_an_errno_of_user_space)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
@@ -70,7 +70,7 @@ TEST(pins_fall_back_where_the_driver_has_no_persistent_ones)
 	CHECK_EQ(unpin(file, handle), 0);
 }
 
-/* Another refusal says something about this memory, and the other kind of pin would hide it. */
+/* Other errors concern this memory, and the other kind of pin would hide them. */
 TEST(pins_do_not_fall_back_for_other_errors)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
@@ -156,7 +156,7 @@ TEST_BOTH(pages_of_another_size_are_refused)
 	}
 }
 
-/* The program loses its handle and its mapping, the driver keeps the pin. */
+/* The program loses its handle and its mapping, and the driver keeps the pin. */
 static int lose(bool is_persistent, uint64_t va)
 {
 	int file = open_node();
@@ -169,11 +169,11 @@ static int lose(bool is_persistent, uint64_t va)
 	CHECK_EQ(touch(bytes), SIGBUS);
 	CHECK_ERRNO(unpin(file, handle), EINVAL);
 	CHECK_EQ(munmap(bytes, SIZE), 0);
-	CHECK(test_log_has("refused to take back"));
+	CHECK(test_log_has("failed to release"));
 	return file;
 }
 
-/* A refused put has dropped the driver's reference on the GPU already: once more would drop somebody else's. */
+/* A failed put has already dropped the driver's reference on the GPU: a second one would drop another user's. */
 TEST(persistent_pin_that_the_driver_refuses_is_not_put_twice)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
@@ -187,11 +187,11 @@ TEST(persistent_pin_that_the_driver_refuses_is_not_put_twice)
 	CHECK_EQ(fake_report().puts, 1);
 	CHECK_EQ(fake_report().put_twice, 0);
 	CHECK_EQ(fake_report().refused_pins, 1);
-	/* Nothing can be called back, so nothing keeps the module. */
+	/* No callback can come, so the module can be unloaded. */
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-/* The module waits for a better moment. */
+/* The module waits for a later opportunity. */
 TEST(revocable_pin_that_the_driver_refuses_is_offered_again)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
@@ -200,7 +200,7 @@ TEST(revocable_pin_that_the_driver_refuses_is_offered_again)
 	load_kind(false);
 	file = lose(false, va);
 	CHECK_EQ(pins_out(), 1);
-	fake_fail(FAKE_P2P_CALL_PUT, 1, EBUSY); /* at the close below, once more */
+	fake_fail(FAKE_P2P_CALL_PUT, 1, EBUSY); /* again at the close below */
 	close(file);
 	CHECK_EQ(pins_out(), 1);
 	CHECK_EQ(module_unload("gdrdrv"), EAGAIN);
@@ -235,7 +235,7 @@ TEST_BOTH(close_goes_on_after_a_pin_that_is_not_taken_back)
 		pin(file, va, SIZE);
 	fake_fail(put_call(is_persistent), 2, EIO);
 	close(file);
-	/* The refused one was offered again at the end of the close, if it can be. */
+	/* The refused one was put again at the end of the close, if possible. */
 	CHECK_EQ(pins_out(), 0);
 	CHECK_EQ(fake_report().refused_pins, is_persistent ? 1 : 0);
 	CHECK_EQ(module_unload("gdrdrv"), 0);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Memory that is freed under its pins: the callback, at every moment in which it can come.
+// Memory that is freed while pinned: the callback, at every possible moment.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -115,7 +115,7 @@ TEST(free_ends_access_through_a_revocable_pin)
 	CHECK_ERRNO(unpin(made.file, made.handle), EINVAL);
 }
 
-/* Mapped, never touched: the first fault comes after the free. */
+/* Mapped but never accessed: the first fault comes after the free. */
 TEST(free_before_the_first_touch_ends_access)
 {
 	struct step_of made = make(false);
@@ -154,7 +154,9 @@ TEST(end_of_the_owner_of_the_memory_revokes)
 	CHECK(is_revoked(made.file, made.handle));
 }
 
-/* The provider has pinned, gdrdrv has not heard yet, and the callback comes: no table may be used after it. */
+/*
+ * The provider has pinned, gdrdrv has not received the result, and the callback comes: no table may be used after it.
+ */
 TEST(free_while_the_pin_is_being_made_fails_the_pin)
 {
 	struct step_of made = make(false);
@@ -170,11 +172,11 @@ TEST(free_while_the_pin_is_being_made_fails_the_pin)
 	CHECK_EQ(made.result, -1);
 	CHECK_EQ(made.error, EINVAL);
 	CHECK_EQ(pins_out(), 0);
-	/* Older drivers leave the table's memory to the client, who knew no table when it was called. */
+	/* Older drivers leave the table's memory to the client, which had no table when it was called. */
 	CHECK_EQ(fake_report().freed_after_callback, 1);
 }
 
-/* Unpin in the middle of a callback waits for its end, and answers success. */
+/* Unpin in the middle of a callback waits for its end, and returns success. */
 static void check_unpin_during(enum fake_p2p_step step)
 {
 	struct step_of made = make(false);
@@ -205,7 +207,7 @@ TEST(unpin_behind_the_callback_of_a_free_works)
 	check_unpin_during(FAKE_P2P_CALLBACK_LEAVE);
 }
 
-/* The put is on its way when the memory goes: the callback comes for a pin that is dead already. */
+/* The put is in progress when the memory is freed: the callback comes for a pin that is already dead. */
 TEST(free_during_unpin_works)
 {
 	struct step_of made = make(false);
@@ -241,7 +243,7 @@ TEST(close_during_a_callback_waits_for_it)
 	CHECK_EQ(pins_out(), 0);
 }
 
-/* Maps and touches while frees come: never a byte of freed memory, whoever is first. */
+/* Maps and accesses during frees: never a byte of freed memory, in any order. */
 TEST(maps_and_frees_at_once_end_in_sigbus)
 {
 	load_kind(false);
@@ -266,8 +268,8 @@ TEST(maps_and_frees_at_once_end_in_sigbus)
 }
 
 /*
- * The same for persistent pins, which fill in their PTEs in mmap: the unpin waits for a long mmap's lock on the pin, so
- * that its zap comes when the mmap has filled and Linux has not linked the VMA yet.
+ * The same for persistent pins, whose PTEs are filled in mmap: the unpin waits for a long mmap's lock on the pin, so
+ * that its zap comes after the mmap has filled and before Linux has linked the VMA.
  */
 TEST_WITHIN(maps_and_unpins_at_once_end_in_sigbus, 60)
 {

@@ -74,7 +74,7 @@ TEST_BOTH(partial_munmap_is_refused_and_nothing_ends)
 	CHECK_ERRNO(munmap(made.bytes + 4096, SIZE - 4096), EINVAL);
 	CHECK_ERRNO(munmap(made.bytes + 4096, 4096), EINVAL);
 	CHECK_ERRNO(mprotect(made.bytes, 4096, PROT_READ), EINVAL);
-	/* Linux gives this refusal an errno of its own. */
+	/* Linux has a separate errno for this error. */
 	CHECK(mmap(made.bytes + 8192, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED);
 	for (size_t at = 0; at < SIZE; at += 4096)
 		CHECK_EQ(touch_write(made.bytes + at), 0);
@@ -84,7 +84,7 @@ TEST_BOTH(partial_munmap_is_refused_and_nothing_ends)
 		CHECK_EQ(touch(made.bytes + at), SIGBUS);
 }
 
-/* Whatever mremap answers: no page may stay reachable, at either address, after the pin has gone. */
+/* Regardless of mremap's result, no page may stay accessible, at either address, after the pin has ended. */
 TEST_BOTH(mremap_moves_nothing_out_of_reach_of_unpin)
 {
 	struct mapped_pin made = make();
@@ -155,7 +155,7 @@ TEST_BOTH(advice_and_protection_change_nothing_about_the_end)
 	CHECK_EQ(touch(made.bytes), SIGBUS);
 }
 
-/* Who holds a page apart from its PTE keeps it when the pin ends. */
+/* A user of a page apart from its PTE would keep it after the end of the pin. */
 TEST_BOTH(nobody_gets_hold_of_the_pages_behind_a_mapping)
 {
 	struct mapped_pin made = make();
@@ -170,7 +170,7 @@ TEST_BOTH(nobody_gets_hold_of_the_pages_behind_a_mapping)
 	CHECK_ERRNO(process_vm_readv(getpid(), &local, 1, &remote, 1, 0), EFAULT);
 	CHECK_ERRNO(pread(memory, copy, sizeof(copy), (off_t)made.bytes), EIO);
 	CHECK_ERRNO(mlock(made.bytes, SIZE) ? -1 : pread(memory, copy, 1, (off_t)made.bytes), EIO);
-	/* What only copies bytes works, as with any memory. */
+	/* Copying bytes works, as with any memory. */
 	CHECK_EQ(write(pipes[1], made.bytes, 16), 16);
 	CHECK_EQ(unpin(made.file, made.handle), 0);
 	CHECK_ERRNO(write(pipes[1], made.bytes, 16), EFAULT);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A libcuda.so.1 over the fake provider: one GPU, whose memory is the provider's. As much of CUDA's driver API as
-// `gdrkit sanity` needs; all else answers CUDA_ERROR_NOT_SUPPORTED. Calls on streams are done when they return.
+// A libcuda.so.1 over the fake provider: one GPU with the provider's memory. It supports the part of CUDA's driver API
+// that `gdrkit sanity` uses; other functions return CUDA_ERROR_NOT_SUPPORTED. Calls on streams are complete on return.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@ static int opened(void)
 	return node;
 }
 
-/* Where `va` lies; the caller holds the lock. -1: in no allocation. */
+/* The allocation that contains `va`; the caller holds the lock. -1: none. */
 static int find(uint64_t va)
 {
 	for (int at = 0; at < ALLOCATIONS; at++) {
@@ -118,7 +118,7 @@ int cuCtxSetCurrent(void *context)
 	return SUCCESS;
 }
 
-/* Deeper than one is never pushed by one thread. */
+/* A thread never pushes more than one. */
 int cuCtxPushCurrent_v2(void *context)
 {
 	current = context;
@@ -217,7 +217,7 @@ int cuMemGetAddressRange_v2(uint64_t *start, size_t *size, uint64_t va)
 	return at < 0 ? INVALID_VALUE : SUCCESS;
 }
 
-/* Virtual memory management: memory comes with its address range and goes with it. */
+/* Virtual memory management: memory is allocated and freed together with its address range. */
 int cuMemGetAllocationGranularity(size_t *granularity, const void *properties, int option)
 {
 	(void)properties, (void)option;

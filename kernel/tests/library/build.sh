@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The program of this group, linked with the shared libraries of build/lib, and beside it <program>.files with all that
+# The program of this group, linked with the shared libraries of build/lib, and <program>.files next to it with all files
 # it needs in the machine.   usage: build.sh <program>
 set -euo pipefail
 
@@ -14,7 +14,7 @@ compiler=${CC:-gcc}
 
 for library in libgdrkit.so.0 libgdrapi.so.2; do
   [ -e "$libraries/$library" ] || {
-    echo "error: $libraries/$library is not here; './run build' makes it, './run test kernel' before anything else" >&2
+    echo "error: $libraries/$library is missing; './run build' builds it; './run test kernel' must run after it" >&2
     exit 1
   }
 done

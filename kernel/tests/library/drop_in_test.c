@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The drop-in library, called as GDRCopy's users call it.
+// The drop-in library, called like by users of GDRCopy.
 #include <gdrapi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -101,17 +101,17 @@ TEST(drop_in_keeps_gdrcopys_sloppy_calls)
 TEST(drop_in_names_a_stale_node_in_its_log)
 {
 	char log[4096] = "";
-	int said[2];
+	int output[2];
 
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 	unlink("/dev/gdrdrv");
 	CHECK_EQ(mknod("/dev/gdrdrv", S_IFCHR | 0666, makedev(233, 0)), 0); /* "experimental use" in Linux's list */
-	CHECK_EQ(pipe(said), 0);
-	CHECK(dup2(said[1], STDERR_FILENO) == STDERR_FILENO);
+	CHECK_EQ(pipe(output), 0);
+	CHECK(dup2(output[1], STDERR_FILENO) == STDERR_FILENO);
 	setenv("GDRCOPY_ENABLE_LOGGING", "1", 1);
 	setenv("GDRKIT_BACKEND", "gdrdrv", 1);
 	CHECK(gdr_open() == NULL);
-	CHECK(read(said[0], log, sizeof(log) - 1) > 0);
+	CHECK(read(output[0], log, sizeof(log) - 1) > 0);
 	unlink("/dev/gdrdrv");
 	CHECK_EQ(module_load("gdrdrv", ""), 0);
 	if (!strstr(log, "/dev/gdrdrv is stale: it has the number 233:0, and no gdrdrv kernel module is loaded"))
@@ -143,7 +143,7 @@ TEST(drop_in_reports_invalidation_by_the_callback_flag)
 	CHECK_EQ(gdr_get_info(g, handle, &info), 0);
 	CHECK(info.mapped && info.wc_mapping && info.mapping_type == GDR_MAPPING_TYPE_WC);
 	fake_free(va);
-	/* As GDRCopy's module answers it. */
+	/* Like GDRCopy's module. */
 	CHECK_EQ(gdr_get_info(g, handle, &info), 0);
 	CHECK(!info.mapped && !info.wc_mapping && info.mapping_type == GDR_MAPPING_TYPE_NONE);
 	CHECK_EQ(gdr_get_callback_flag(g, handle, &flag), 0);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What ends a pin beside its unpin: the memory's release, forks, processes that end, contexts that close.
+// Ends of a pin other than unpin: release of the memory, forks, ends of processes, closed contexts.
 #include <gdrapi.h>
 #include <gdrkit/gdrkit.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ TEST(memory_freed_under_a_persistent_pin_stays_readable)
 	bytes_check(mapping.bytes, SIZE, 1);
 	CHECK_EQ(gdrkit_read(mapping.pin, 0, bytes, sizeof(bytes)), 0);
 	bytes_check(bytes, sizeof(bytes), 1);
-	/* Whoever gets memory now does not get these pages. */
+	/* A new owner of memory does not get these pages. */
 	buffer_check(buffer_make(64 * GPU_PAGE, FAKE_P2P_CONTIGUOUS, 9), 64 * GPU_PAGE, 9);
 	bytes_check(mapping.bytes, SIZE, 1);
 	CHECK_EQ(gdrkit_unmap(mapping.pin), 0);
@@ -59,7 +59,7 @@ TEST(memory_freed_under_a_persistent_pin_stays_readable)
 	CHECK_EQ(gdrkit_close(mapping.context), 0);
 }
 
-/* The module falls back by itself where the provider has no persistent pins. */
+/* The module falls back automatically if the provider has no persistent pins. */
 static struct mapping make_revocable(uint64_t va, int refusal)
 {
 	struct mapping mapping;
@@ -97,7 +97,7 @@ TEST(memory_freed_under_a_pin_without_persistence_is_gone_and_said_to_be)
 	free_under(EOPNOTSUPP);
 }
 
-/* The number that the driver uses, which programs have no name for. */
+/* The driver's error number, which has no name in user space. */
 TEST(memory_freed_where_the_driver_says_524_is_gone_likewise)
 {
 	free_under(524);
@@ -161,7 +161,7 @@ static int in_child(void (*body)(struct mapping *mapping, uint64_t va), struct m
 	pid_t child = fork();
 
 	if (child == 0) {
-		fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* one buffer serves all of these tests */
+		fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* one buffer for all of these tests */
 		body(mapping, va);
 		_exit(0);
 	}
@@ -234,5 +234,5 @@ TEST(ends_of_processes_give_all_back)
 	CHECK_EQ(WTERMSIG(in_child(be_killed, &mapping, va)), SIGKILL);
 	CHECK_EQ(fake_report().persistent_pins, 1);
 	bytes_check(mapping.bytes, SIZE, 1);
-	/* This process ends with its own pin in place: the runner looks for what it leaves. */
+	/* This process ends with its own pin in place: the runner checks for leaks. */
 }

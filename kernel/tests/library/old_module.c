@@ -13,7 +13,7 @@
 #define GET_VERSION 255
 
 static unsigned int pretended;
-static bool asked[256];
+static bool received[256];
 static unsigned int refusals;
 
 void old_module_pretend(unsigned int version)
@@ -21,12 +21,12 @@ void old_module_pretend(unsigned int version)
 	pretended = version;
 	refusals = 0;
 	for (unsigned int number = 0; number < 256; number++)
-		asked[number] = false;
+		received[number] = false;
 }
 
-bool old_module_was_asked(unsigned int number)
+bool old_module_received(unsigned int number)
 {
-	return asked[number];
+	return received[number];
 }
 
 unsigned int old_module_refusals(void)
@@ -54,7 +54,7 @@ int ioctl(int file, unsigned long request, ...)
 	va_end(arguments);
 	if (_IOC_TYPE(request) != GDRDRV_TYPE)
 		return syscall(SYS_ioctl, file, request, argument);
-	asked[_IOC_NR(request)] = true;
+	received[_IOC_NR(request)] = true;
 	if (pretended && !is_known(_IOC_NR(request))) {
 		refusals++;
 		errno = ENOTTY;

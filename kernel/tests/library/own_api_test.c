@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The own C API: opening, data both ways, and refusals.
+// gdrkit's C API: opening, data in both directions, and errors.
 #include <gdrkit/gdrkit.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ TEST(data_is_right_both_ways_on_runs_of_pages)
 	copy_both_ways(FAKE_P2P_RUNS);
 }
 
-/* Every size at every offset from an unaligned start: the bytes asked for, and no neighbour. */
+/* Every size at every offset from an unaligned start: exactly the requested bytes. */
 TEST_WITHIN(unaligned_ranges_touch_their_own_bytes_only, 60)
 {
 	static const size_t sizes[] = { 1, 2, 3, 7, 8, 9, 15, 16, 31, 63, 64, 65, 100, 4095, 4096, 4097, GPU_PAGE + 1 };
@@ -164,7 +164,7 @@ static void refused(gdrkit_context_t context, uint64_t va, size_t size, int erro
 	int result = gdrkit_pin(context, va, size, &pin);
 
 	if (result != -error || !strstr(gdrkit_last_error_detail(), words))
-		test_fail(__FILE__, __LINE__, "pin of %zu at 0x%llx answered %d: %s", size, (unsigned long long)va, result,
+		test_fail(__FILE__, __LINE__, "pin of %zu at 0x%llx returned %d: %s", size, (unsigned long long)va, result,
 			  gdrkit_last_error_detail());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Many threads and processes at once, and memory that goes away among them.
+// Many threads and processes at once, and memory that is freed meanwhile.
 #include <gdrkit/gdrkit.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -108,7 +108,7 @@ TEST_WITHIN(two_processes_at_once_are_right, 60)
 	buffer_check(va + THREADS * SLICE, SLICE, 7 + ROUNDS - 1);
 }
 
-/* A thread that reads without end until the memory is taken away under it. */
+/* A thread that reads in an endless loop until the memory is revoked. */
 struct reader {
 	pthread_t thread;
 	gdrkit_pin_t pin;
@@ -165,7 +165,7 @@ TEST_WITHIN(copies_see_the_memory_or_the_signal_and_nothing_else, 60)
 				usleep(1000);
 		}
 		fake_free(va);
-		/* Its pages go to the next owner at once, whose content no reader may see. */
+		/* Its pages are reused at once, and no reader may see the new content. */
 		buffer_make(2 * GPU_PAGE, FAKE_P2P_REVERSED, 4);
 		for (int i = 0; i < 4; i++) {
 			pthread_join(readers[i].thread, NULL);

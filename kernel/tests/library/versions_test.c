@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The libraries on modules of every version: each is asked only what it knows.
+// The libraries on modules of every version: they send only requests that the version supports.
 #include <gdrapi.h>
 #include <gdrkit/gdrkit.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 
 static void check_requests(unsigned int minor)
 {
-	CHECK(old_module_was_asked(255));
+	CHECK(old_module_received(255));
 	CHECK_EQ(old_module_refusals(), 0);
-	CHECK_EQ(old_module_was_asked(1), minor < 5);  /* PIN_BUFFER */
-	CHECK_EQ(old_module_was_asked(7), minor >= 5); /* PIN_BUFFER_V2 */
-	CHECK_EQ(old_module_was_asked(4), minor < 4);  /* GET_INFO */
-	CHECK_EQ(old_module_was_asked(5), minor >= 4); /* GET_INFO_V2 */
-	CHECK_EQ(old_module_was_asked(6), minor >= 5); /* GET_ATTR */
-	CHECK(old_module_was_asked(2));		       /* UNPIN_BUFFER */
+	CHECK_EQ(old_module_received(1), minor < 5);  /* PIN_BUFFER */
+	CHECK_EQ(old_module_received(7), minor >= 5); /* PIN_BUFFER_V2 */
+	CHECK_EQ(old_module_received(4), minor < 4);  /* GET_INFO */
+	CHECK_EQ(old_module_received(5), minor >= 4); /* GET_INFO_V2 */
+	CHECK_EQ(old_module_received(6), minor >= 5); /* GET_ATTR */
+	CHECK(old_module_received(2));		       /* UNPIN_BUFFER */
 }
 
 static void own_api_on(unsigned int minor)
@@ -37,7 +37,7 @@ static void own_api_on(unsigned int minor)
 		test_fail(__FILE__, __LINE__, "2.%u: %s", minor, gdrkit_last_error_detail());
 	result = gdrkit_map(pin, GDRKIT_MAPPING_CACHED, &address);
 	CHECK_EQ(-result, EOPNOTSUPP);
-	CHECK_EQ(old_module_was_asked(8), minor >= 5); /* REQ_MAPPING_TYPE */
+	CHECK_EQ(old_module_received(8), minor >= 5); /* REQ_MAPPING_TYPE */
 	CHECK_EQ(gdrkit_map(pin, GDRKIT_MAPPING_WRITE_COMBINING, &address), 0);
 	CHECK_EQ(gdrkit_is_invalidated(pin), 0);
 	buffer_fill(bytes, SIZE, minor + 20);

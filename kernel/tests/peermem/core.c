@@ -31,7 +31,7 @@ static int opened(void)
 	return node;
 }
 
-static void ask(unsigned long command, void *argument, const char *what)
+static void request_fake(unsigned long command, void *argument, const char *what)
 {
 	if (ioctl(opened(), command, argument))
 		test_fail(__FILE__, __LINE__, "the fake core refused to %s: %s", what, strerror(errno));
@@ -45,7 +45,7 @@ void client_load(const struct mode *mode)
 		CHECK_EQ(module_unload(CLIENT), 0);
 	if (!module_is_loaded("fake_rdma_core"))
 		CHECK_EQ(module_load("fake_rdma_core", ""), 0);
-	ask(FAKE_CORE_IOC_RESET, NULL, "reset");
+	request_fake(FAKE_CORE_IOC_RESET, NULL, "reset");
 	fake_forget();
 	CHECK_EQ(module_load(CLIENT, mode->parameters), 0);
 	CHECK_EQ(core_report().clients, 1);
@@ -69,7 +69,7 @@ static void take(struct fake_core_step *step)
 	int error = ioctl(opened(), FAKE_CORE_IOC_STEP, step) ? errno : 0;
 
 	if (error)
-		test_fail(__FILE__, __LINE__, "the fake core does not take step %u of registration %u now: %s", step->name,
+		test_fail(__FILE__, __LINE__, "the fake core rejects step %u of registration %u now: %s", step->name,
 			  step->id, strerror(error));
 }
 
@@ -121,7 +121,7 @@ struct fake_core_report core_report(void)
 {
 	struct fake_core_report report;
 
-	ask(FAKE_CORE_IOC_REPORT, &report, "report");
+	request_fake(FAKE_CORE_IOC_REPORT, &report, "report");
 	return report;
 }
 
@@ -129,21 +129,21 @@ void core_set(enum fake_core_knob knob, uint32_t value)
 {
 	struct fake_core_setting setting = { .knob = knob, .value = value };
 
-	ask(FAKE_CORE_IOC_SET, &setting, "set a knob");
+	request_fake(FAKE_CORE_IOC_SET, &setting, "set a knob");
 }
 
 void core_fail(enum fake_core_point point, uint32_t nth)
 {
 	struct fake_core_failure failure = { .point = point, .nth = nth };
 
-	ask(FAKE_CORE_IOC_FAIL, &failure, "arm a failure");
+	request_fake(FAKE_CORE_IOC_FAIL, &failure, "arm a failure");
 }
 
 static void pause_at(enum fake_core_moment moment, enum fake_core_pause_action action, const char *what)
 {
 	struct fake_core_pause pause = { .moment = moment, .action = action, .timeout_ms = AWAIT_MS };
 
-	ask(FAKE_CORE_IOC_PAUSE, &pause, what);
+	request_fake(FAKE_CORE_IOC_PAUSE, &pause, what);
 }
 
 void core_pause(enum fake_core_moment moment)
@@ -153,7 +153,7 @@ void core_pause(enum fake_core_moment moment)
 
 void core_await(enum fake_core_moment moment)
 {
-	pause_at(moment, FAKE_CORE_PAUSE_AWAIT, "wait until an invalidation comes by");
+	pause_at(moment, FAKE_CORE_PAUSE_AWAIT, "wait for an invalidation");
 }
 
 void core_resume(enum fake_core_moment moment)
@@ -186,7 +186,7 @@ void check_reaches(uint32_t id, const struct place *place)
 	};
 	size_t page = 0;
 
-	ask(FAKE_CORE_IOC_ADDRESSES, &request, "tell the adapter's addresses");
+	request_fake(FAKE_CORE_IOC_ADDRESSES, &request, "list the adapter's addresses");
 	CHECK(request.count > 0 && request.count <= place->count);
 	for (uint32_t i = 0; i < request.count; i++) {
 		for (uint64_t at = 0; at < ranges[i].size; at += CPU_PAGE, page++) {
@@ -202,7 +202,7 @@ void check_reaches_nothing(uint32_t id)
 {
 	struct fake_core_addresses request = { .id = id };
 
-	ask(FAKE_CORE_IOC_ADDRESSES, &request, "tell the adapter's addresses");
+	request_fake(FAKE_CORE_IOC_ADDRESSES, &request, "list the adapter's addresses");
 	CHECK_EQ(request.count, 0);
 }
 

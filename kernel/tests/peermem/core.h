@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The fake RDMA core, asked through its control node, and the client under test. A step that the core would not take
- * fails the test; what the client answered is returned.
+ * The fake RDMA core through its control node, and the client under test. A step that the core would not take fails the
+ * test; the client's result is returned.
  */
 #ifndef GDRKIT_KERNEL_CORE_H
 #define GDRKIT_KERNEL_CORE_H
@@ -16,11 +16,11 @@
 
 #define CLIENT "gdrkit_peermem"
 
-/* Ways to load the client. */
+/* Modes of loading the client. */
 struct mode {
 	const char *parameters;
 	bool is_persistent;
-	bool unmaps; /* after an invalidation the client does, not the core */
+	bool unmaps; /* after an invalidation the client unmaps, not the core */
 };
 #define MODES 3
 extern const struct mode modes[MODES];
@@ -28,7 +28,7 @@ extern const struct mode modes[MODES];
 #define UNMAPPING (&modes[1])
 #define LEGACY (&modes[2])
 
-/* Both fakes forget what they counted; a client that an earlier test has left is unloaded. */
+/* Resets the counters of both fakes, and unloads a client of an earlier test. */
 void client_load(const struct mode *mode);
 /* Unloads; checks that nothing is left in the core, and that the client made no mistake. */
 void client_unload(void);
@@ -36,7 +36,7 @@ void client_unload(void);
 int core_step(enum fake_core_step_name name, uint32_t id);
 int core_acquire(uint64_t address, uint64_t size, uint32_t *id);
 int core_register(uint64_t address, uint64_t size, uint32_t *id);
-/* acquire and the next ones, `count` steps in all; each must succeed. */
+/* acquire and the following steps, `count` in all; each must succeed. */
 uint32_t core_registration(uint64_t address, uint64_t size, int count);
 bool core_knows(uint32_t id);
 struct fake_core_report core_report(void);
@@ -45,9 +45,9 @@ void core_fail(enum fake_core_point point, uint32_t nth);
 void core_pause(enum fake_core_moment moment);
 void core_await(enum fake_core_moment moment);
 void core_resume(enum fake_core_moment moment);
-void core_close(void); /* as the end of a process */
+void core_close(void); /* like the end of a process */
 
-/* Where the provider holds the pages of the CPU that a range touches, as an adapter sees them. */
+/* The provider's pages of the CPU that a range covers, as accessed by an adapter. */
 struct place {
 	uint64_t *pages;
 	size_t count;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Calls that fail, and answers of the driver that are not sound.
+// Calls that fail, and invalid results of the driver.
 #include "../support/test.h"
 
 #include "../support/module.h"
@@ -15,7 +15,7 @@ static void check_nothing_is_held(void)
 	CHECK_EQ(core_report().registrations, 0);
 }
 
-/* A sound registration works after whatever went before. */
+/* A valid registration works regardless of previous failures. */
 static void check_recovered(uint64_t va)
 {
 	struct place place = place_of(va, SIZE);
@@ -63,7 +63,7 @@ TEST(mapping_that_the_driver_keeps_goes_with_the_pages)
 	fake_free(va);
 }
 
-/* The callback may still come, so the registration and the module stay until it has. */
+/* The callback may still come, so the registration and the module stay until then. */
 TEST(pages_that_the_driver_keeps_are_still_awaited)
 {
 	static const struct mode *const invalidating[] = { UNMAPPING, LEGACY };
@@ -105,7 +105,7 @@ TEST(tables_that_are_not_sound_are_refused)
 	static const struct {
 		enum fake_p2p_knob knob;
 		uint64_t value;
-		const char *said;
+		const char *message;
 	} cases[] = {
 		{ FAKE_P2P_DAMAGE, FAKE_P2P_NO_PAGES, "pages where" },
 		{ FAKE_P2P_DAMAGE, FAKE_P2P_NO_ENTRIES, "pinned 0 pages where 5" },
@@ -129,8 +129,8 @@ TEST(tables_that_are_not_sound_are_refused)
 
 			fake_set(cases[i].knob, cases[i].value);
 			CHECK_EQ(core_register(va, SIZE, &id), 0);
-			if (!test_log_has(cases[i].said))
-				test_fail(__FILE__, __LINE__, "mode %d, case %zu: Linux's log lacks: %s", mode, i, cases[i].said);
+			if (!test_log_has(cases[i].message))
+				test_fail(__FILE__, __LINE__, "mode %d, case %zu: Linux's log lacks: %s", mode, i, cases[i].message);
 			check_nothing_is_held();
 			fake_forget();
 		}
@@ -163,7 +163,7 @@ TEST(mappings_that_are_not_sound_are_refused)
 		enum fake_p2p_knob knob;
 		uint64_t value;
 		int answer;
-		const char *said;
+		const char *message;
 	} cases[] = {
 		{ FAKE_P2P_MAPPING_DAMAGE, FAKE_P2P_NO_TABLE, -EIO, "returned no mapping" },
 		{ FAKE_P2P_MAPPING_DAMAGE, FAKE_P2P_NO_PAGES, -EINVAL, "mapped 5 pages" },
@@ -184,8 +184,8 @@ TEST(mappings_that_are_not_sound_are_refused)
 
 			fake_set(cases[i].knob, cases[i].value);
 			CHECK_EQ((unsigned int)core_register(va, SIZE, &id), (unsigned int)cases[i].answer);
-			if (!test_log_has(cases[i].said))
-				test_fail(__FILE__, __LINE__, "mode %d, case %zu: Linux's log lacks: %s", mode, i, cases[i].said);
+			if (!test_log_has(cases[i].message))
+				test_fail(__FILE__, __LINE__, "mode %d, case %zu: Linux's log lacks: %s", mode, i, cases[i].message);
 			check_nothing_is_held();
 			fake_forget();
 		}
@@ -239,7 +239,7 @@ TEST(adapters_that_are_no_pci_devices_are_refused)
 		client_load(&modes[mode]);
 		core_set(FAKE_CORE_NOT_PCI, 1);
 		CHECK_EQ(core_register(va, SIZE, &id), -EINVAL);
-		CHECK(test_log_has("no PCI device"));
+		CHECK(test_log_has("is not a PCI device"));
 		CHECK_EQ(fake_report().maps, 0);
 		check_nothing_is_held();
 		client_unload();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pages that the driver still has when it has answered 0, and the end of the client's last callback.
+// Pages that the driver still has after it returned 0, and the end of the client's last callback.
 #include "../support/test.h"
 
 #include <pthread.h>
@@ -60,7 +60,7 @@ TEST(pages_that_another_process_deregisters_go_when_their_process_registers)
 		client_load(mode);
 		first = leave_behind();
 		CHECK_EQ(fake_report().pins, 1);
-		second = leave_behind(); /* the first goes with its registration */
+		second = leave_behind(); /* the first ends with its registration */
 		CHECK_EQ(fake_report().pins, 1);
 		CHECK_EQ(core_acquire((uintptr_t)&id, sizeof(id), &id), 0);
 		CHECK_EQ(fake_report().pins, 0);
@@ -71,7 +71,7 @@ TEST(pages_that_another_process_deregisters_go_when_their_process_registers)
 	}
 }
 
-/* What was refused is offered again, once each time. */
+/* Pages that the driver failed to release are put again, once per opportunity. */
 TEST(pages_that_the_driver_refuses_are_offered_again)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Memory that is freed under a registration: after every step, and in the middle of each one. A circle of waiting shows
-// as a test that takes longer than its limit.
+// Memory that is freed while registered: after every step, and in the middle of each one. A deadlock shows as a test
+// that exceeds its time limit.
 #include "../support/test.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define SIZE (7 * FAKE_P2P_PAGE)
 
-/* for EACH_MODE(mode): those that take memory back. */
+/* for EACH_MODE(mode): those that can revoke memory. */
 #define EACH_MODE(mode) (const struct mode *mode = UNMAPPING; mode <= LEGACY; mode++)
 
 static uint64_t memory(void)
@@ -57,7 +57,7 @@ TEST(freed_after_acquire_and_released)
 	}
 }
 
-/* The core holds its mapping lock here, so a client that told it now would never come back. */
+/* The core holds its mapping lock here, so a client that notified it now would deadlock. */
 TEST(freed_after_get_pages)
 {
 	for EACH_MODE(mode) {
@@ -88,7 +88,7 @@ TEST(freed_after_dma_map)
 		helper_free(&helper, va);
 		core_await(FAKE_CORE_INVALIDATE_ENTER);
 		core_resume(FAKE_CORE_INVALIDATE_ENTER);
-		/* The adapter gets the addresses, and loses them before the memory is gone. */
+		/* The adapter gets the addresses, and loses them before the memory is released. */
 		CHECK_EQ(core_step(FAKE_CORE_ACTIVATE, id), 0);
 		helper_join(&helper);
 		check_gone();
@@ -139,7 +139,7 @@ TEST(freed_under_two_registrations)
 	}
 }
 
-/* Addresses that the allocator hands out again belong to a registration of their own. */
+/* Addresses that the allocator reuses belong to a separate registration. */
 TEST(memory_at_the_same_place_can_be_registered_again)
 {
 	for EACH_MODE(mode) {
@@ -162,7 +162,9 @@ TEST(memory_at_the_same_place_can_be_registered_again)
 	}
 }
 
-/* After the core has stopped the adapter it may be inside put_pages, waiting for the driver: it is not told any more. */
+/*
+ * After the core has stopped the adapter it may be inside put_pages, waiting for the driver: it is no longer notified.
+ */
 TEST(freed_after_the_adapter_was_stopped)
 {
 	for (int step = FAKE_CORE_STOP; step <= FAKE_CORE_PUT_PAGES; step++) {
@@ -199,7 +201,7 @@ TEST(freed_during_acquire)
 			fake_await(moments[i]);
 			fake_free(va);
 			fake_resume(moments[i]);
-			/* Before the pin the memory is nobody's, after it was ours and has gone. */
+			/* Before the pin the memory is unknown; after it, it was pinned and has been revoked. */
 			CHECK_EQ(helper_join(&helper), moments[i] == FAKE_P2P_GET_ENTER ? 0 : -EFAULT);
 			check_gone();
 			client_unload();
@@ -224,7 +226,7 @@ TEST(freed_during_dma_map)
 			fake_await(moments[i]);
 			fake_free(va);
 			fake_resume(moments[i]);
-			/* A mapping that the driver made is not even looked at: it went with the table. */
+			/* A mapping that the driver created is not accessed: it was freed with the table. */
 			CHECK_EQ((unsigned int)helper_join(&helper),
 				 (unsigned int)(moments[i] == FAKE_P2P_DMA_MAP_ENTER ? -EINVAL : -EFAULT));
 			CHECK(!test_log_has("update gdrkit"));
@@ -284,7 +286,9 @@ TEST(deregistered_while_the_driver_is_about_to_call)
 	}
 }
 
-/* The registration is gone from the core before its invalidation goes on: the client keeps what the callback needs. */
+/*
+ * The registration has ended in the core before its invalidation continues: the client keeps what the callback needs.
+ */
 TEST(deregistered_while_an_invalidation_is_under_way)
 {
 	for EACH_MODE(mode) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What is said when the client cannot be had.
+// Messages if the client cannot be loaded.
 #include "../support/test.h"
 
 #include <stdio.h>

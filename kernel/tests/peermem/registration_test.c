@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Registrations that nobody disturbs: what the adapter reaches, and what is left.
+// Undisturbed registrations: the adapter's ranges, and leaks.
 #include "../support/test.h"
 
 #include <signal.h>
@@ -179,7 +179,7 @@ TEST(client_in_use_cannot_be_unloaded)
 	}
 }
 
-/* The child ends without a word after each step; with either node closed first. */
+/* The child ends without cleanup after each step; with either node closed first. */
 static void die_after(int steps, bool is_core_first)
 {
 	pid_t child = fork();
@@ -199,9 +199,9 @@ TEST(killed_processes_leave_nothing)
 {
 	for (int mode = 0; mode < MODES; mode++) {
 		client_load(&modes[mode]);
-		core_close(); /* so that each child has a node of its own */
+		core_close(); /* so that each child has its own node */
 		for (int steps = FAKE_CORE_GET_PAGES; steps <= FAKE_CORE_STOP; steps++) {
-			/* From dma_map to activate no process can die: on a real core that is one call. */
+			/* From dma_map to activate no process can end: in a real core that is one call. */
 			if (steps == FAKE_CORE_ACTIVATE)
 				continue;
 			die_after(steps, true);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The fake provider by itself: every other group believes what it says.
+// Tests of the fake provider, on which every other group relies.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>

@@ -20,7 +20,7 @@ static int opened(void)
 	return node;
 }
 
-static void ask(unsigned long command, void *argument, const char *what)
+static void request_fake(unsigned long command, void *argument, const char *what)
 {
 	if (ioctl(opened(), command, argument))
 		test_fail(__FILE__, __LINE__, "the fake provider refused to %s: %s", what, strerror(errno));
@@ -30,7 +30,7 @@ uint64_t fake_alloc(uint64_t size, enum fake_p2p_layout layout)
 {
 	struct fake_p2p_alloc request = { .size = size, .layout = layout };
 
-	ask(FAKE_P2P_IOC_ALLOC, &request, "allocate");
+	request_fake(FAKE_P2P_IOC_ALLOC, &request, "allocate");
 	return request.va;
 }
 
@@ -38,7 +38,7 @@ void fake_free(uint64_t va)
 {
 	struct fake_p2p_address request = { .va = va };
 
-	ask(FAKE_P2P_IOC_FREE, &request, "free");
+	request_fake(FAKE_P2P_IOC_FREE, &request, "free");
 }
 
 void fake_close(void)
@@ -65,7 +65,7 @@ uint64_t fake_physical(uint64_t va)
 {
 	struct fake_p2p_address request = { .va = va };
 
-	ask(FAKE_P2P_IOC_PHYSICAL, &request, "name a physical address");
+	request_fake(FAKE_P2P_IOC_PHYSICAL, &request, "return a physical address");
 	return request.physical;
 }
 
@@ -73,21 +73,21 @@ void fake_set(enum fake_p2p_knob knob, uint64_t value)
 {
 	struct fake_p2p_setting request = { .knob = knob, .value = value };
 
-	ask(FAKE_P2P_IOC_SET, &request, "set a knob");
+	request_fake(FAKE_P2P_IOC_SET, &request, "set a knob");
 }
 
 void fake_fail(enum fake_p2p_call call, uint64_t nth, int error)
 {
 	struct fake_p2p_failure request = { .call = call, .error = error, .nth = nth };
 
-	ask(FAKE_P2P_IOC_FAIL, &request, "arm a failure");
+	request_fake(FAKE_P2P_IOC_FAIL, &request, "arm a failure");
 }
 
 static void pause_request(enum fake_p2p_step step, enum fake_p2p_pause_action action, const char *what)
 {
 	struct fake_p2p_pause request = { .step = step, .action = action, .timeout_ms = 10000 };
 
-	ask(FAKE_P2P_IOC_PAUSE, &request, what);
+	request_fake(FAKE_P2P_IOC_PAUSE, &request, what);
 }
 
 void fake_pause(enum fake_p2p_step step)
@@ -109,7 +109,7 @@ struct fake_p2p_report fake_report(void)
 {
 	struct fake_p2p_report report;
 
-	ask(FAKE_P2P_IOC_REPORT, &report, "report");
+	request_fake(FAKE_P2P_IOC_REPORT, &report, "report");
 	return report;
 }
 
@@ -132,13 +132,13 @@ const char *fake_complaint(void)
 
 	if (control < 0)
 		return NULL;
-	/* A call that still waits would hold up teardown; what a killed process held goes a moment after it. */
+	/* A waiting call would block the teardown; objects of a killed process are released shortly afterwards. */
 	for (uint32_t step = 0; step < FAKE_P2P_STEPS; step++) {
 		struct fake_p2p_pause request = { .step = step, .action = FAKE_P2P_PAUSE_RESUME };
 
 		ioctl(control, FAKE_P2P_IOC_PAUSE, &request);
 	}
-	/* Refused pins are the provider's doing, not a leak of the client's. */
+	/* The provider causes refused pins, so they are not a leak of the client. */
 	ioctl(control, FAKE_P2P_IOC_RELOAD);
 	for (int i = 0; i < 200 && live; i++) {
 		ioctl(control, FAKE_P2P_IOC_REPORT, &report);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Reads /dev/kmsg. Each process keeps a place of its own in it.
+// Reads /dev/kmsg. Each process has its own position in it.
 #include "linux_log.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 static char *expected; /* shared with the test's process */
 static int log_file = -1;
 
-/* Of the log of Linux, and of the fake provider when it is unloaded. */
+/* Complaints of Linux, and of the fake provider when it is unloaded. */
 static const char *const bad[] = {
 	"WARNING:",    "BUG:",		 "Oops",	       "general protection", "unable to handle",
 	"refcount_t:", "list_add",	 "list_del",	       "blocked for more",   "rcu: INFO",
@@ -45,7 +45,7 @@ void test_expect_log(const char *text)
 	snprintf(expected, EXPECTED_SIZE, "%s", text);
 }
 
-/* One record's text, false at the end of the log. A reader that was overtaken goes on behind the gap. */
+/* One record's text, false at the end of the log. After an overrun it continues after the gap. */
 static bool next_record(char *text, size_t size)
 {
 	char record[8192];
@@ -87,7 +87,7 @@ bool test_log_has(const char *wanted)
 	char text[512];
 	bool is_found = false;
 
-	/* Reading moves this process's place only; the runner looks at the whole stretch by its own. */
+	/* Reading moves only this process's position; the runner checks the whole range with its own. */
 	while (!is_found && next_record(text, sizeof(text)))
 		is_found = strstr(text, wanted) != NULL;
 	return is_found;

@@ -8,7 +8,7 @@
 
 bool linux_log_open(void);
 void linux_log_mark(void);
-/* The first line since the mark that no sound module causes; NULL if none. Lasts until the next call. */
+/* The first line since the mark that a correct module does not cause; NULL if none. Valid until the next call. */
 const char *linux_log_complaint(void);
 
 #endif

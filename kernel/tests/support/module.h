@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Loading and unloading modules, of the flavour that the machine is testing. */
+/* Loading and unloading modules of the flavour that the machine tests. */
 #ifndef GDRKIT_KERNEL_MODULE_H
 #define GDRKIT_KERNEL_MODULE_H
 

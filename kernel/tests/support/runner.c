@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The program around the tests of a folder.
+// The main program for the tests of a folder.
 //   usage: <program> <group> [pattern]    pattern: of the shell, over group.test; GDRKIT_KERNEL_FULL=1 adds long tests
-// Output, one line each, which kernel/rig reads:
+// Output, one line each, which kernel/rig parses:
 //   ok group.test 12 ms | FAIL group.test 12 ms: why | skip group.test 0 ms: reason | note group.test: text
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -26,7 +26,7 @@
 static struct test *first, **last = &first;
 static const char *group;
 static const struct test *current;
-static char *verdict; /* shared by all processes of a test: the first one to fail writes */
+static char *verdict; /* shared by all processes of a test: the first one to fail writes it */
 #define VERDICT_SIZE 1024
 
 void test_register(struct test *test)
@@ -96,7 +96,7 @@ static void run_in_child(const struct test *test)
 	_exit(verdict[0] ? EXIT_FAILED : 0);
 }
 
-/* Waits for the child, at most to its limit; ends what is left of its group. Its wait status. */
+/* Waits for the child, at most for its limit; kills the rest of its group. Returns its wait status. */
 static int await_child(pid_t child, int limit_s, bool *is_late)
 {
 	long end = milliseconds() + limit_s * (test_is_checked() ? 8000L : 1000L);
@@ -119,7 +119,7 @@ static int await_child(pid_t child, int limit_s, bool *is_late)
 	return status;
 }
 
-/* What failed beside the test's own word: NULL if nothing. */
+/* Failures other than the test's own; NULL if none. */
 static const char *aftermath(void)
 {
 	const char *complaint = fake_complaint();
@@ -154,7 +154,7 @@ static int run_test(const struct test *test)
 	if (is_late)
 		printf(": took longer than its limit of %d s", test->limit_s);
 	else if (WIFSIGNALED(status))
-		printf(": died of signal %d", WTERMSIG(status));
+		printf(": was killed by signal %d", WTERMSIG(status));
 	else if (verdict[0])
 		printf(": %s", verdict);
 	else if (status)

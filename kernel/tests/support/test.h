@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests that run inside the virtual machine. All sources of a folder become one static program; each TEST runs in a
- * process of its own, with a time limit. A test fails by a CHECK, by dying, by its time limit, by leaving a pin, a DMA
- * mapping or an allocation behind in the fake provider, by a client's mistake that the provider counted, or by a warning
- * of Linux in its log.
+ * separate process with a time limit. A test fails by a CHECK, a crash or its time limit. It also fails if it leaks a
+ * pin, a DMA mapping or an allocation in the fake provider. The same applies to mistakes that the provider counted, and
+ * to warnings in the log of Linux.
  */
 #ifndef GDRKIT_KERNEL_TEST_H
 #define GDRKIT_KERNEL_TEST_H
@@ -18,8 +18,8 @@ struct test {
 	const char *name;
 	void (*run)(void);
 	int limit_s;
-	bool is_long; /* left out unless the whole range is asked for */
-	bool is_checked; /* left out unless Linux checks what it does */
+	bool is_long; /* left out unless the full range is requested */
+	bool is_checked; /* left out unless Linux has its checks enabled */
 	struct test *next;
 };
 
@@ -27,13 +27,13 @@ void test_register(struct test *test);
 /* Ends the test as failed, or as skipped with a reason; callable from any thread and from forked children. */
 void test_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
 void test_skip(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* A line in the output that is no verdict: measured figures. */
+/* A line in the output other than a verdict: measured figures. */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Whether this Linux checks what it does (kernel/rig/checked.sh), which takes time. */
+/* Whether this Linux has its checks enabled (kernel/rig/checked.sh), which take time. */
 bool test_is_checked(void);
-/* Whether the Linux log, since the test began or the last call found its text, holds this text. */
+/* Whether the Linux log contains this text since the start of the test or since the match of the last call. */
 bool test_log_has(const char *text);
-/* What the test expects Linux to say: warnings with this text in them do not fail the test. */
+/* Warnings of Linux that contain this text do not fail the test. */
 void test_expect_log(const char *text);
 
 #define TEST_DEFINE(test_name, seconds, only_full, only_checked)                                                       \
@@ -53,7 +53,7 @@ void test_expect_log(const char *text);
 #define TEST_WITHIN(test_name, seconds) TEST_DEFINE(test_name, seconds, false, false)
 /* Runs with --full only. */
 #define TEST_LONG(test_name, seconds) TEST_DEFINE(test_name, seconds, true, false)
-/* Needs what only the Linux of kernel/rig/checked.sh has. */
+/* Requires the Linux of kernel/rig/checked.sh. */
 #define TEST_CHECKED(test_name, seconds) TEST_DEFINE(test_name, seconds, false, true)
 
 #define CHECK(condition)                                                                                               \
@@ -70,13 +70,13 @@ void test_expect_log(const char *text);
 				  left_, #right, right_, right_);                                                      \
 	} while (0)
 
-/* The call answers -1 and this errno. */
+/* The call returns -1 with this errno. */
 #define CHECK_ERRNO(call, expected)                                                                                    \
 	do {                                                                                                           \
 		long result_ = (errno = 0, (long)(call));                                                              \
 		int errno_ = errno;                                                                                    \
 		if (result_ != -1 || errno_ != (expected))                                                             \
-			test_fail(__FILE__, __LINE__, "%s answered %ld, errno %d (%s), not -1 and %s", #call, result_, \
+			test_fail(__FILE__, __LINE__, "%s returned %ld, errno %d (%s), not -1 and %s", #call, result_, \
 				  errno_, strerror(errno_), #expected);                                                \
 	} while (0)
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Eight processes do all that the modules must stand, at once, and are killed in the middle of it: pins that are freed
-// under their mappings, files that end in other processes and in io_uring, registrations that others end. Each fills its
-// memory with a byte of its own, so a byte of another's is seen.
+// Eight processes do everything that the modules must withstand, at once, and are killed in the middle of it: pins
+// whose memory is freed while mapped, files that end in other processes and in io_uring, registrations that other
+// processes end. Each fills its memory with its own byte, so another's byte is detected.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -37,7 +37,7 @@ static void jump_back(int number)
 	siglongjmp(back, number);
 }
 
-/* Whatever is there is this process's, or nothing is. */
+/* Every visible byte is this process's, or nothing is visible. */
 static void look(const volatile unsigned char *bytes)
 {
 	struct sigaction action = { .sa_handler = jump_back, .sa_flags = SA_NODEFER };
@@ -70,7 +70,7 @@ static int opened(const char *path)
 	return node;
 }
 
-/* False where the memory has been freed meanwhile. */
+/* False if the memory has been freed meanwhile. */
 static bool pin(int node, uint64_t va, uint64_t *handle)
 {
 	struct gdrdrv_pin_v2_request request = { .address = va, .size_bytes = SIZE };
@@ -100,7 +100,7 @@ static void end_in_a_ring(int node)
 	close(ring);
 }
 
-/* A child holds the file a moment longer. */
+/* A child keeps the file open slightly longer. */
 static void end_in_a_child(int node)
 {
 	if (fork() == 0) {
@@ -150,10 +150,10 @@ static void use_peermem(int core, unsigned int *random)
 		ioctl(core, FAKE_CORE_IOC_STEP, &end);
 		_exit(0);
 	}
-	ioctl(core, FAKE_CORE_IOC_STEP, &end); /* refused where a child came first */
+	ioctl(core, FAKE_CORE_IOC_STEP, &end); /* fails if a child was first */
 }
 
-/* Frees and pins anew, so that tables pass from one pin to the next while others are given back. */
+/* Frees and pins again, so that tables pass from one pin to the next while others are released. */
 static void *free_and_pin(void *argument)
 {
 	unsigned int random = own;
@@ -183,7 +183,7 @@ static void work(int number)
 	int core;
 
 	own = (unsigned char)(0x10 + number);
-	fake_close(); /* a node of its own, with memory that ends with it */
+	fake_close(); /* a separate node, whose memory ends with it */
 	core = opened(FAKE_CORE_NODE);
 	for (int i = 0; i < SLOTS; i++)
 		slots[i] = allocate();
@@ -225,7 +225,7 @@ static void attack(int seconds)
 			waitpid(workers[i], NULL, 0);
 		}
 	}
-	usleep(500000); /* what Linux lets go of in threads of its own */
+	usleep(500000); /* objects that Linux releases in separate threads */
 	test_note("%u processes killed; %llu gets, %llu puts, %llu callbacks, %llu tables at an earlier one's address", killed,
 		  fake_report().gets, fake_report().puts, fake_report().callbacks, fake_report().tables_reused);
 	CHECK(fake_report().callbacks > 0 && fake_report().tables_reused > 0);

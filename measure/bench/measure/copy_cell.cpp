@@ -29,17 +29,18 @@ void measure_copies(Session* session, const CopyScene& scene, Direction directio
   std::vector<const CopyMethod*> methods;
   for (const CopyMethod* method : scene.methods) {
     if (!station.has(*method)) {
-      if (session->has_raw()) collector->note("raw loops exist for powers of two only");
+      if (session->has_raw()) collector->note("raw loops support powers of two only");
       continue;
     }
     contenders.push_back(station.contender(*method, direction));
     methods.push_back(method);
     station.verify(*method, direction, contenders.back());
   }
-  const std::unique_ptr<Disturbance> beside = scene.disturb ? scene.disturb() : nullptr;
+  const std::unique_ptr<Disturbance> disturbance = scene.disturb ? scene.disturb() : nullptr;
   const std::vector<Measured> measured =
       measure_rounds(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
-  if (beside != nullptr && !beside->complaint().empty()) throw cli::Failure(cli::ExitCode::failed, beside->complaint());
+  if (disturbance != nullptr && !disturbance->complaint().empty())
+    throw cli::Failure(cli::ExitCode::failed, disturbance->complaint());
   for (std::size_t index = 0; index < methods.size(); ++index) {
     Series series = series_of(scene, *methods[index], direction);
     if (!session->has_raw()) series.control.clear();

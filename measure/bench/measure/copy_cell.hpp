@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CopyScene: copies under some conditions, as cells: one direction and size each.
+// CopyScene: copies under certain conditions as cells, one per direction and size.
 #pragma once
 
 #include <map>
@@ -12,24 +12,24 @@
 
 namespace gdrkit::measure::bench {
 
-/// Work beside the measured copies, from its making to its end. Making throws CannotMeasure.
+/// Work that disturbs the measured copies during the object's lifetime. The constructor throws CannotMeasure.
 class Disturbance {
  public:
   virtual ~Disturbance() = default;
-  /// Whether it went on all the time; a sentence if not.
+  /// Returns a sentence if the work did not run all the time, otherwise "".
   [[nodiscard]] virtual std::string complaint() const { return ""; }
 };
 
 struct CopyScene {
-  std::string section;    ///< begins the series' ids
-  std::string title_end;  ///< ", beside a busy bus"
+  std::string section;    ///< prefix of the series' ids
+  std::string title_end;  ///< ", with a busy bus"
   std::map<std::string, std::string> conditions;
   std::vector<const CopyMethod*> methods;
-  std::function<std::unique_ptr<Disturbance>()> disturb;  ///< empty: nothing beside
+  std::function<std::unique_ptr<Disturbance>()> disturb;  ///< empty: no disturbance
 };
 
-/// The cells of a section with a disturbance: a few sizes, both directions, the mapping beside the raw loop and the
-/// driver's asynchronous copy. Sets the scene's methods.
+/// The cells of a section with a disturbance: a few sizes, both directions, the mapping, the raw loop and the driver's
+/// asynchronous copy. Sets the scene's methods.
 [[nodiscard]] std::vector<Cell> busy_cells(Session* session, CopyScene scene);
 
 [[nodiscard]] Cell copy_cell(Session* session, const CopyScene& scene, Direction direction, std::size_t size_bytes);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CopyMethod: a way of copying between host memory and a mapped buffer of the device; each is a series of the result.
+// CopyMethod: a method of copying between host memory and a mapped buffer of the device. Each is a series of the
+// result.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@
 
 namespace gdrkit::measure::bench {
 
-/// The two buffers of a copy. They outlive the contenders made for them.
+/// The two buffers of a copy. They must outlive the contenders that use them.
 struct CopySite {
   const Session* session;
   platform::Device* device;
@@ -32,12 +33,12 @@ struct CopySite {
 };
 
 struct CopyMethod {
-  const char* name;   ///< as in the schema; if it begins with memcpy, comparisons take the series as a baseline
-  const char* title;  ///< for people
-  const char* above;  ///< first line of the column's heading; "": what this series has and others have not
+  const char* name;   ///< as in the schema; names that begin with memcpy are baselines in comparisons
+  const char* title;  ///< human-readable
+  const char* above;  ///< first line of the column's heading; "": the attribute in which the series differs
   const char* below;  ///< second line
   bool uses_pinned_memory;
-  /// nullptr: it serves every size.
+  /// nullptr: all sizes are supported.
   bool (*serves)(const Session& session, std::size_t size_bytes);
   /// The contender throws Failure if a copy fails.
   Contender (*contender)(const CopySite& site, Direction direction);
@@ -52,7 +53,7 @@ namespace copy_methods {
 /// In the order of methods.def.
 [[nodiscard]] const std::vector<const CopyMethod*>& all_copy_methods();
 
-// A copy through a mapping returns whether it copied, without an object that would cost time; one by the driver its
+// Reports failures without an object that would cost time: a copy through a mapping returns a bool, the driver an
 // error.
 inline void check_copy(bool is_copied, const char* name) {
   if (!is_copied) throw cli::Failure(cli::ExitCode::failed, std::string("a copy failed: ") + name);
@@ -64,7 +65,7 @@ inline void check_copy(const base::Status& copied, const char* name) {
 inline void note_copy(bool& is_copied, bool next) { is_copied &= next; }
 inline void note_copy(base::Status& copied, base::Status next) { base::keep_first(copied, std::move(next)); }
 
-/// A contender of `once(number)`, which is inlined into the timed loop.
+/// A contender that calls `once(number)`, which is inlined into the timed loop.
 template <class Once>
 Contender contender_of(const char* name, Once once) {
   Contender contender;

@@ -17,7 +17,7 @@ struct Stretch {
   std::size_t size_bytes = 0;
 };
 
-/// What is looked at of a copy: all of it up to 16 MiB, else a MiB at the begin, in the middle and at the end.
+/// The compared parts of a copy: all of it up to 16 MiB, otherwise a MiB at the start, in the middle and at the end.
 [[nodiscard]] inline std::vector<Stretch> stretches_of(std::size_t size_bytes) {
   constexpr std::size_t mib = std::size_t{1} << 20;
   if (size_bytes <= 16 * mib) return {{0, size_bytes}};
@@ -33,12 +33,12 @@ inline void write_pattern(std::uint8_t* bytes, const Stretch& stretch, unsigned 
   for (std::size_t at = 0; at < stretch.size_bytes; ++at) bytes[at] = pattern_byte(stretch.offset + at, salt);
 }
 
-/// Throws Failure with the first wrong byte's place.
+/// Throws Failure with the position of the first wrong byte.
 inline void check_pattern(const std::uint8_t* bytes, const Stretch& stretch, unsigned salt, const char* method) {
   for (std::size_t at = 0; at < stretch.size_bytes; ++at) {
     if (bytes[at] == pattern_byte(stretch.offset + at, salt)) continue;
     throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("%s copied wrong content: byte %zu is 0x%02x and should be 0x%02x", method,
+                       cli::format("%s copied wrong content: byte %zu is 0x%02x, expected 0x%02x", method,
                                    stretch.offset + at, bytes[at], pattern_byte(stretch.offset + at, salt)));
   }
 }

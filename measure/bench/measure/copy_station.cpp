@@ -18,16 +18,17 @@ CopyStation::CopyStation(Session* session, platform::Device* device, std::size_t
                                                   std::max(size_bytes, rotation_bytes));
     pageable_ = std::make_unique<HostBuffer>(size_bytes);
     auto pinned = device->allocate(platform::AllocationKind::host, size_bytes);
-    if (!pinned.has_value()) throw CannotMeasure("no pinned host memory: " + std::string(pinned.error().text()));
+    if (!pinned.has_value())
+      throw CannotMeasure("cannot allocate pinned host memory: " + std::string(pinned.error().text()));
     pinned_ = std::move(*pinned);
     const auto stream = device->create_stream();
-    if (!stream.has_value()) throw CannotMeasure("no stream: " + std::string(stream.error().text()));
+    if (!stream.has_value()) throw CannotMeasure("cannot create a stream: " + std::string(stream.error().text()));
     stream_ = *stream;
     buffer_ = std::make_unique<MappedBuffer>(*memory_, GDR_MAP_FLAG_DEFAULT);
   } catch (const cli::Failure& failure) {
     throw CannotMeasure(failure.what());
   } catch (const std::bad_alloc&) {
-    throw CannotMeasure(cli::format("no host memory for %zu bytes", size_bytes));
+    throw CannotMeasure(cli::format("cannot allocate host memory for %zu bytes", size_bytes));
   }
   const char* type = "";
   (void)gdr_get_mapping_type_string(buffer_->info().mapping_type, &type);
@@ -40,7 +41,7 @@ CopyStation::CopyStation(Session* session, platform::Device* device, std::size_t
 }
 
 CopyStation::~CopyStation() {
-  // Unmaps before the memory goes.
+  // Unmap before freeing the memory.
   buffer_.reset();
   if (stream_.handle != 0) (void)device_->destroy_stream(stream_);
 }

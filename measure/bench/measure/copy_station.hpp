@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CopyStation: buffers of one size on both sides, and every way to copy between them.
+// CopyStation: buffers of one size on both sides, and all methods of copying between them.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace gdrkit::measure::bench {
 
 class CopyStation {
  public:
-  /// Allocates, pins and maps. Throws CannotMeasure where that is not to be had. Small sizes get all the lines that
-  /// their loads go round in. `device` may be another than the session's; it must be current on the calling thread.
+  /// Allocates, pins and maps; throws CannotMeasure if that fails. Small sizes get all the lines through which their
+  /// loads rotate. `device` may be another than the session's; it must be current on the calling thread.
   CopyStation(Session* session, platform::Device* device, std::size_t size_bytes);
   ~CopyStation();
   CopyStation(const CopyStation&) = delete;
   CopyStation& operator=(const CopyStation&) = delete;
 
   [[nodiscard]] bool has(const CopyMethod& method) const;
-  /// Returns a copy method, which lives as long as the station. It throws Failure if a copy fails.
+  /// Returns the contender of a copy method. It throws Failure if a copy fails, and must not outlive the station.
   [[nodiscard]] Contender contender(const CopyMethod& method, Direction direction);
-  /// Has `contender` copy once and compares what arrived, all of it up to 16 MiB, else three stretches. Not timed.
+  /// Runs one copy of the method and compares the result: all of it up to 16 MiB, otherwise three stretches. Not timed.
   /// Throws Failure.
   void verify(const CopyMethod& method, Direction direction, const Contender& contender);
 
@@ -47,7 +47,7 @@ class CopyStation {
   std::unique_ptr<MappedBuffer> buffer_;
 };
 
-/// Nanoseconds that one copy may take on the slowest way there is (loads through BAR1, 1 GB/s): to fit efforts.
+/// Maximum nanoseconds of one copy, by the slowest method (loads through BAR1, 1 GB/s); used to choose the effort.
 [[nodiscard]] inline double slow_copy_ns(std::size_t size_bytes) { return 2000.0 + static_cast<double>(size_bytes); }
 
 }  // namespace gdrkit::measure::bench

@@ -14,11 +14,11 @@ namespace {
 
 constexpr int looks_before_yielding = 2000;
 
-/// Waits without sleeping: a sleeping thread's start would be later than the others' end.
+/// Spins: a sleeping thread would start later than the others end.
 template <class Condition>
 void wait_for(Condition&& is_so) {
   for (int look = 0; !is_so(); ++look) {
-    // More members than free CPUs: the missing one needs this one's.
+    // More members than free CPUs: yield to the missing one.
     if (look > looks_before_yielding) ::sched_yield();
   }
 }
@@ -49,7 +49,7 @@ void CopyTeam::serve(std::size_t member, int cpu) {
 
 void CopyTeam::take_part(std::size_t member) {
   if (member < active_) {
-    // All begin when the last one is here.
+    // All begin when the last one has arrived.
     arrived_.fetch_add(1, std::memory_order_acq_rel);
     wait_for([&] { return arrived_.load(std::memory_order_acquire) >= active_; });
     try {
@@ -58,7 +58,7 @@ void CopyTeam::take_part(std::size_t member) {
       places_[member].failure = std::current_exception();
     }
   }
-  // Pairs with the acquire in run(): what this member wrote is seen with its end.
+  // Pairs with the acquire in run(): this member's writes are visible with its end.
   done_.fetch_add(1, std::memory_order_release);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CopyTeam: some threads that copy at once, each on a CPU of its own.
+// CopyTeam: threads that copy at the same time, each on its own CPU.
 #pragma once
 
 #include <atomic>
@@ -14,19 +14,18 @@
 
 namespace gdrkit::measure::bench {
 
-/// The calling thread is the first member. Between turns the others look for the next one without sleeping, for as long
-/// as the team lives.
+/// The calling thread is the first member. Between turns the others spin, as long as the team exists.
 class CopyTeam {
  public:
-  /// Member number i stays on cpus[i], if there are so many.
+  /// Member i stays on cpus[i] if there are enough.
   CopyTeam(std::size_t members, const std::vector<int>& cpus);
   ~CopyTeam();
   CopyTeam(const CopyTeam&) = delete;
   CopyTeam& operator=(const CopyTeam&) = delete;
 
-  /// Every member runs its own batch (batches[i], which outlives the call) of `count` operations, all from one moment
-  /// on. Returns the nanoseconds one operation of one member takes, as the harmonic mean, so that rates add up. Throws
-  /// what a batch threw.
+  /// Every member runs its own batch (batches[i], which must outlive the call) of `count` operations, all starting at
+  /// the same moment. Returns the nanoseconds per operation of one member, as the harmonic mean, so that rates can be
+  /// added. Rethrows what a batch threw.
   double run(const std::vector<std::function<double(std::size_t)>>& batches, std::size_t count);
 
  private:

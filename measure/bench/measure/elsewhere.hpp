@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Elsewhere: threads that are begun meanwhile run on other CPUs than the measuring thread.
+// Elsewhere: new threads run on other CPUs than the measuring thread.
 #pragma once
 
 #include <sched.h>
@@ -11,11 +11,11 @@
 
 namespace gdrkit::measure::bench {
 
-/// The calling thread on this CPU alone; false where the system does not allow it.
+/// Binds the calling thread to this CPU; returns false if the system does not allow it.
 inline bool stay_on(int cpu) noexcept { return cpu >= 0 && base::CpuSet::of(cpu).apply() == 0; }
 
-/// New threads inherit their CPUs from the thread that begins them: this gives the calling one all of `cpus` but the
-/// first (all, if there is one), and its own back at the end.
+/// New threads inherit the CPUs of the thread that starts them. The constructor gives the calling one all of `cpus`
+/// except the first (all, if there is one); the destructor restores its own.
 class Elsewhere {
  public:
   explicit Elsewhere(const std::vector<int>& cpus) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a comparison found, as text.
+// The findings of a comparison, as text.
 #include <cmath>
 
 #include "cli/interface/exit_code.hpp"
@@ -19,7 +19,7 @@ std::string values(const ComparedPoint& point) {
 
 std::string percent_of(double log_ratio) { return cli::format("%+.1f %%", (std::exp(log_ratio) - 1) * 100); }
 
-/// The limit of the trials is their own: more looks, less chance.
+/// Retrials have their own limit: more measurements, less chance.
 std::string line(const char* what, const RetriedPoint& found) {
   const ComparedPoint& point = found.point;
   std::string text =
@@ -65,7 +65,7 @@ std::string verdict_text(const CompareReport& report) {
     return cli::format("%zu of %zu points are slower beyond the noise\n", report.slower.size(), points);
   }
   if (report.undecided.empty()) return "nothing is slower beyond the noise\n";
-  std::string text = "NO VERDICT: nothing is known to be slower, but what matters cannot be judged:\n";
+  std::string text = "NO VERDICT: nothing is known to be slower, but important points cannot be judged:\n";
   for (const std::string& clause : report.undecided) text += "  " + clause + "\n";
   return text;
 }

@@ -7,7 +7,7 @@
 namespace gdrkit::measure::bench {
 namespace {
 
-/// RFC 4180: quoted where a comma, quote or line end would split it.
+/// RFC 4180: quoted if it contains a comma, a quote or a line end.
 std::string field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Csv: a result as comma-separated values, a line a point, for spreadsheets.
+// Csv: a result as comma-separated values, one line per point.
 #pragma once
 
 #include <string>

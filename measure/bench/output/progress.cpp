@@ -14,7 +14,7 @@ namespace gdrkit::measure::bench {
 namespace {
 
 constexpr double ns_per_s = 1e9;
-/// Where no line can be rewritten, a long section prints its current cell at least this often.
+/// Without a terminal, a long section prints its current cell at least this often.
 constexpr std::int64_t plain_line_ns = 15'000'000'000;
 
 bool can_rewrite_lines() {
@@ -41,7 +41,7 @@ void Progress::step(const std::string& label) {
   ++done_;
   if (is_quiet_) return;
   if (is_terminal_) {
-    // \r and "erase to the end of the line": one line, rewritten.
+    // \r and "erase to the end of the line" rewrite the line.
     std::fprintf(stderr, "\r\033[K%s %zu/%zu: %s (%.0f s)", name_.c_str(), done_, cells_, label.c_str(),
                  seconds_since(begin_ns_));
     std::fflush(stderr);

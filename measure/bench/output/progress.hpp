@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Progress: what the benchmark does now, on stderr; one line that is rewritten on a terminal, a line a section
-// elsewhere.
+// Progress: the benchmark's current step on stderr: one rewritten line on a terminal, otherwise one line per section.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ class Progress {
   /// The next cell begins.
   void step(const std::string& label);
   void end_section();
-  /// Clears the terminal's line; text may follow.
+  /// Clears the terminal's line, so that text may follow.
   void end();
 
  private:

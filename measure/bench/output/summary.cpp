@@ -34,13 +34,13 @@ std::string in_words(std::string text) {
   return text;
 }
 
-/// So that all columns fit the output's width.
+/// Such that all columns fit the output's width.
 int column_width(const Columns& columns) {
   const int room = (static_cast<int>(cli::output_columns) - label_width) / static_cast<int>(columns.size());
   return std::min(widest_column, room);
 }
 
-/// A column's two lines: what this series has and others of its group have not.
+/// The two lines of a column's heading: the attributes in which this series differs from others of its group.
 std::pair<std::string, std::string> heading(const Columns& columns, const Series& series) {
   const auto& methods = all_copy_methods();
   const auto found = std::find_if(methods.begin(), methods.end(),
@@ -56,13 +56,13 @@ std::pair<std::string, std::string> heading(const Columns& columns, const Series
   return {which, found == methods.end() ? series.method : (*found)->below};
 }
 
-/// Sizes that people look for first.
-bool is_telling(double size_bytes) {
+/// The sizes that are of most interest.
+bool is_interesting(double size_bytes) {
   constexpr double telling[] = {8, 64, 1024, 4096, 65536, 1048576, 16777216, 268435456};
   return std::find(std::begin(telling), std::end(telling), size_bytes) != std::end(telling);
 }
 
-/// The x of all columns; of many sizes the telling ones.
+/// The x of all columns; if there are many, only the most interesting ones.
 std::vector<double> rows_of(const Columns& columns) {
   std::set<double> all;
   for (const Series* series : columns) {
@@ -70,7 +70,8 @@ std::vector<double> rows_of(const Columns& columns) {
   }
   std::vector<double> rows;
   const bool is_long = all.size() > most_rows && columns[0]->x_name == "size_bytes";
-  std::copy_if(all.begin(), all.end(), std::back_inserter(rows), [&](double x) { return !is_long || is_telling(x); });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rows),
+               [&](double x) { return !is_long || is_interesting(x); });
   return rows;
 }
 
@@ -80,7 +81,7 @@ std::string row_label(const Series& series, double x) {
   return series.x_name == "threads" && count == 1 ? "1 thread" : cli::format("%zu %s", count, series.x_name.c_str());
 }
 
-/// Below the times of a large copy: GB/s. "" for small ones, and for what is not a time of copies.
+/// The GB/s below the times of a large copy; "" for small copies and for other operations.
 std::string rates_line(const Columns& columns, double x) {
   const bool are_sizes = columns[0]->x_name == "size_bytes" && columns[0]->operation == "copy";
   const auto size_bytes = are_sizes ? static_cast<std::size_t>(x) : 0;
@@ -119,7 +120,7 @@ std::string table(const Columns& columns) {
   return text;
 }
 
-/// Up to which size the mapping beats all the driver's copies; "" where there is no comparison.
+/// The size up to which the mapping is faster than all the driver's copies; "" without a comparison.
 std::string crossover(const Columns& columns) {
   const auto mapping =
       std::find_if(columns.begin(), columns.end(), [](const Series* series) { return series->method == "mapping"; });
@@ -163,7 +164,7 @@ std::string head(const Result& result) {
   const std::string mapping_type = setting("mapping_type");
   const std::string backend = cli::format(
       "backend %s%s, copy kernels %s (to device) and %s (from device), raw loops %s", result.backend.c_str(),
-      // A run that copied nothing has none.
+      // A run without copies has none.
       mapping_type.empty() ? "" : (", mapping type " + mapping_type).c_str(), setting("store_kernel").c_str(),
       setting("load_kernel").c_str(), setting("raw_loops").c_str());
   text = cli::fitted(text + backend, 2) + "\n";
@@ -202,9 +203,9 @@ std::string summary_text(const Result& result) {
     for (const Series& series : result.series) {
       if (series.group == group) columns.push_back(&series);
     }
-    text += "\n" + group_title(columns) + (result.is_emulated ? ", emulated: memory of this machine, no GPU" : "") +
-            "\n" + table(columns);
-    // On the emulated device a thread stands in for the driver, so the crossover would not be that of any driver.
+    text += "\n" + group_title(columns) +
+            (result.is_emulated ? ", emulated: memory of this machine, without a GPU" : "") + "\n" + table(columns);
+    // On the emulated device a thread emulates the driver, so the crossover would not describe any driver.
     if (!result.is_emulated) text += crossover(columns);
   }
   if (!result.notes.empty()) text += "\n";

@@ -9,9 +9,9 @@
 
 namespace gdrkit::measure::bench {
 
-/// Where it was measured, a table for each group of series, and the notes.
+/// The place of the measurement, a table for each group of series, and the notes.
 [[nodiscard]] std::string summary_text(const Result& result);
-/// 139 ns -> "0.139"; three digits that matter.
+/// 139 ns -> "0.139"; three significant digits.
 [[nodiscard]] std::string digits(double value);
 
 }  // namespace gdrkit::measure::bench

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// busy_bus: copies while another thread has the driver copy large blocks both ways.
+// busy_bus: copies while another thread makes the driver copy large blocks in both directions.
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -24,7 +24,7 @@ class BusyBus final : public Disturbance {
       way.stream = take(device_->create_stream());
     }
     thread_ = std::thread([this] { work(); });
-    // What is measured begins when the bus is busy.
+    // The measurement begins when the bus is busy.
     while (rounds_.load(std::memory_order_acquire) == 0 && !has_failed_.load(std::memory_order_acquire)) {
       std::this_thread::yield();
     }

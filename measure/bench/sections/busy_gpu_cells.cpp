@@ -17,7 +17,7 @@ constexpr std::size_t scratch_bytes = std::size_t{64} << 20;
 constexpr std::uint64_t limit_ns = 30'000'000'000;
 constexpr unsigned threads_in_block = 512;
 
-/// Words of host memory that both sides see.
+/// Words of host memory that both sides access.
 struct Words {
   std::uint32_t stop;
   std::uint32_t end;
@@ -28,7 +28,7 @@ class BurningGpu final : public Disturbance {
   explicit BurningGpu(Session* session) : device_(session->device()) {
     const Elsewhere elsewhere(session->cpus());
     auto kernels = platform::GpuKernels::load<platform::GpuKernel::burn>(*device_);
-    if (!kernels.has_value()) throw CannotMeasure("no GPU kernel: " + std::string(kernels.error().text()));
+    if (!kernels.has_value()) throw CannotMeasure("cannot load the GPU kernel: " + std::string(kernels.error().text()));
     kernels_ = std::make_unique<platform::GpuKernels>(std::move(*kernels));
     const std::size_t bytes = device_->is_emulated() ? scratch_bytes / 16 : scratch_bytes;
     scratch_ = take(device_->allocate(platform::AllocationKind::cuda_malloc, bytes + sizeof(std::uint64_t)));
@@ -47,7 +47,7 @@ class BurningGpu final : public Disturbance {
     const auto launched = kernels_->launch(parameters, {kernels_->resident_blocks(), threads_in_block}, stream_);
     if (!launched.has_value()) {
       (void)device_->destroy_stream(stream_);
-      throw CannotMeasure(std::string("the GPU kernel cannot be launched: ") + launched.error().text());
+      throw CannotMeasure(std::string("cannot launch the GPU kernel: ") + launched.error().text());
     }
   }
 
@@ -87,8 +87,8 @@ std::vector<Cell> busy_gpu_cells(Session* session) {
   scene.title_end = ", while the GPU is busy";
   scene.conditions = {{"gpu", "busy"}};
   scene.disturb = [=] { return std::make_unique<BurningGpu>(session); };
-  (void)BurningGpu(session);  // throws now, and once, if there cannot be one
-  if (session->is_emulated()) session->note("busy_gpu: a host thread stands in for the busy GPU");
+  (void)BurningGpu(session);  // throws now, and only once, if it is impossible
+  if (session->is_emulated()) session->note("busy_gpu: a host thread emulates the busy GPU");
   return busy_cells(session, std::move(scene));
 }
 

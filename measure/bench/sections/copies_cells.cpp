@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// copies: every size in both directions, all ways of copying in the same interleaved rounds.
+// copies: every size in both directions, with all methods in the same interleaved rounds.
 #include "measure/bench/measure/copy_cell.hpp"
 
 namespace gdrkit::measure::bench {

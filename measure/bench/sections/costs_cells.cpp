@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// costs: what it takes until memory can be copied to and from, and to give it back. Every call is timed by itself: it
-// is long compared with a clock read, and callers make it once, not in loops.
+// costs: the time to make memory accessible for copies, and to undo it. Every call is timed separately: it is long
+// compared with a clock read, and programs call it once, not in loops.
 #include <sys/mman.h>
 
 #include <array>
@@ -16,11 +16,11 @@ namespace gdrkit::measure::bench {
 namespace {
 
 constexpr double ns_per_us = 1000;
-/// A call's time varies more than a copy's, and one round is one call.
+/// A call's time varies more than a copy's, and a round consists of one call.
 constexpr int rounds_factor = 2;
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-/// The first pin of a context also sets up what the context keeps; close gives that back.
+/// The first pin of a context also initializes state that the context keeps; close releases it.
 enum Step : std::size_t {
   open_step,
   first_pin_step,
@@ -36,7 +36,7 @@ constexpr std::array<const char*, steps> step_names = {"open",        "first_pin
                                                        "pin_and_map", "unmap",     "unpin", "close"};
 constexpr const char* control_name = "mmap_munmap";
 
-/// One value a repeat, in microseconds.
+/// One value per repeat, in microseconds.
 struct CostSamples {
   std::array<std::vector<double>, steps> us;
   std::vector<double> control_us;
@@ -50,7 +50,7 @@ void check(int result, const char* call) {
   if (result != 0) throw cli::Failure(cli::ExitCode::failed, std::string(call) + ": " + errno_text(result));
 }
 
-/// The baseline: what the operating system itself takes to make and end a mapping of one 64 KiB page.
+/// The baseline: the time of the operating system to create and remove a mapping of one 64 KiB page.
 double time_control() {
   const std::int64_t begin = platform::now_ns();
   void* const mapping = ::mmap(nullptr, rotation_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -61,7 +61,7 @@ double time_control() {
   return us_between(begin, platform::now_ns());
 }
 
-/// Moments of one pin's life.
+/// Times in the lifetime of one pin.
 struct PinTimes {
   std::int64_t begin = 0;
   std::int64_t pinned = 0;
@@ -70,7 +70,7 @@ struct PinTimes {
   std::int64_t unpinned = 0;
 };
 
-/// Throws CannotMeasure where the memory cannot be pinned or mapped; `context` stays the caller's to close.
+/// Throws CannotMeasure if the memory cannot be pinned or mapped; the caller closes `context`.
 PinTimes pin_and_undo(gdr_t context, const AlignedAllocation& memory) {
   gdr_mh_t handle{};
   void* mapping = nullptr;
@@ -102,7 +102,7 @@ void repeat_once(const AlignedAllocation& memory, CostSamples* samples) {
   PinTimes later;
   try {
     first = pin_and_undo(context, memory);
-    later = pin_and_undo(context, memory);  // what a program pays from its second buffer on
+    later = pin_and_undo(context, memory);  // the cost for a program's second and later buffers
   } catch (...) {
     (void)gdr_close(context);
     throw;
@@ -143,7 +143,7 @@ Point point_of(std::size_t size_bytes, const std::vector<double>& values_us) {
   return make_point(static_cast<double>(size_bytes), measured, 1);
 }
 
-/// Varied content, as users have: zeros would be verified in another way.
+/// Varied content, as in programs: zeros would be verified in another way.
 void fill(platform::Device* device, const AlignedAllocation& memory) {
   std::vector<std::uint8_t> bytes(std::min(memory.rounded_bytes(), mib));
   write_pattern(bytes.data(), {0, bytes.size()}, 5);
@@ -163,7 +163,7 @@ void measure_costs(Session* session, std::size_t size_bytes, const Effort& effor
   } catch (const cli::Failure& failure) {
     throw CannotMeasure(failure.what());
   }
-  CostSamples first;  // pays for what is set up once in a process
+  CostSamples first;  // includes the initialization once per process
   repeat_once(*memory, &first);
   CostSamples samples;
   const std::int64_t begin = platform::now_ns();
@@ -185,7 +185,7 @@ std::vector<Cell> costs_cells(Session* session) {
   std::vector<Cell> cells;
   std::size_t last = 0;
   for (const std::size_t size : session->sizes_or(session->options().is_quick ? few : many)) {
-    // Pages of 64 KiB are pinned: smaller sizes cost the same.
+    // Pages of 64 KiB are pinned, so smaller sizes cost the same.
     const std::size_t whole_pages = (size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
     if (whole_pages == last) continue;
     last = whole_pages;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// gpus: two GPUs, each alone and both at once, a thread each, beside raw loops in the same rounds.
+// gpus: two GPUs, each alone and both at once, with a thread each, and raw loops in the same rounds.
 #include <iterator>
 
 #include "base/result.hpp"
@@ -37,13 +37,13 @@ Series series_of(const CopyMethod& method, Direction direction, const std::strin
   return series;
 }
 
-/// Both GPUs' batches of one way of copying.
+/// Both GPUs' batches of one copy method.
 struct MethodBatches {
   const CopyMethod* method;
   Batches of_each;
 };
 
-/// Appends the batches of one more GPU, which is current. Ways that do not serve this size stay empty.
+/// Appends the batches of one more GPU, which is current. Methods that do not support this size stay empty.
 void append(CopyStation* station, Direction direction, std::vector<MethodBatches>* methods) {
   for (MethodBatches& way : *methods) {
     if (!station->has(*way.method)) continue;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// threads: 1 to N threads copy at once, each on its own CPU through its own mapping; gigabytes a second of all.
+// threads: 1 to N threads copy at once, each on its own CPU through its own mapping; the total in GB/s.
 #include "measure/bench/measure/copy_station.hpp"
 #include "measure/bench/measure/copy_team.hpp"
 
@@ -56,7 +56,7 @@ void measure_threads(Session* session, Direction direction, std::size_t size_byt
       measure_rounds(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
   for (std::size_t index = 0; index < methods.size(); ++index) {
     std::vector<double> rates;
-    // Bytes a nanosecond are 10^9 bytes a second.
+    // One byte per nanosecond is 10^9 bytes per second.
     for (const double ns : measured[index].round_ns) rates.push_back(static_cast<double>(size_bytes * threads) / ns);
     collector->add(series_of(*methods[index], direction, size_bytes, session->has_raw()),
                    make_point(static_cast<double>(threads), std::move(rates), measured[index].operations_per_round));

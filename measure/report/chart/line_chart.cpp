@@ -14,7 +14,7 @@ namespace gdrkit::measure::report {
 namespace {
 
 constexpr double font = 12;
-/// Of the widest of the usual sans-serif fonts; a narrower one only leaves more room.
+/// Of the widest of the usual sans-serif fonts; a narrower one only leaves more space.
 constexpr double character_width = 7.6;
 constexpr double left = 72;
 constexpr double right = 26;
@@ -22,7 +22,7 @@ constexpr double top = 28;
 constexpr double bottom = 44;
 constexpr std::size_t most_marks = 400;
 constexpr std::size_t most_markers = 48;
-/// Whiskers shorter than this are hidden by the mark anyway.
+/// The mark hides shorter whiskers.
 constexpr double least_whisker = 5;
 
 double text_width(const std::string& text) { return character_width * static_cast<double>(length_of(text)); }
@@ -45,7 +45,7 @@ std::string text_at(double x, double y, const char* anchor, const std::string& t
          escaped(text) + "</text>";
 }
 
-/// The inside of one <svg>: what depends on the canvas and the two scales.
+/// The contents of one <svg> that depend on the canvas and the two scales.
 class Drawing {
  public:
   Drawing(const LineChart& chart, const Canvas& canvas, const Range& x, const Range& y)
@@ -70,7 +70,7 @@ class Drawing {
       const double half = text_width(label) / 2;
       const double x = x_.at(value);
       out += line(x, floor, x, floor + 5, "axis");
-      // Never over its neighbour nor over the edge; the tick without a label stays.
+      // Never overlaps its neighbour or the edge; the tick without a label stays.
       if (x - half < free_from || x + half > canvas_.width) continue;
       free_from = x + half + 4;
       out += text_at(x, floor + 19, "middle", label);
@@ -126,7 +126,7 @@ class Drawing {
   }
 
  private:
-  /// Where the value lies, or the edge of the chart that is nearest to it.
+  /// The position of the value, or the nearest edge of the chart.
   [[nodiscard]] double inside(double value) const { return y_.at(std::clamp(value, y_.range().low, y_.range().high)); }
 
   [[nodiscard]] std::string whisker(const Mark& mark, double x) const {
@@ -175,7 +175,7 @@ std::optional<Range> y_range_of(const LineChart& chart) {
     for (const Mark& mark : curve.marks) {
       if (!is_drawable(mark, chart)) continue;
       widen(&range, mark.y);
-      // Uncertainty widens the picture, but never so that the curve itself becomes a flat line.
+      // Uncertainty extends the axis, but never so far that the curve becomes a flat line.
       const double most = chart.y.is_log ? mark.y * 1.5 : mark.y + std::abs(mark.y) / 2;
       const double least = chart.y.is_log ? mark.y / 1.5 : mark.y - std::abs(mark.y) / 2;
       if (is_placeable(mark.high, chart.y.is_log)) widen(&range, std::clamp(mark.high, mark.y, std::max(most, mark.y)));
@@ -211,7 +211,7 @@ std::string line_chart_svg(const LineChart& chart, const Canvas& canvas, const s
   const std::optional<Range> x = x_range_of(chart);
   const std::optional<Range> y = chart.y_range ? chart.y_range : y_range_of(chart);
   if (!x || !y) {
-    return out + text_at(canvas.width / 2, canvas.height / 2, "middle", "nothing that this axis could show") + "</svg>";
+    return out + text_at(canvas.width / 2, canvas.height / 2, "middle", "no values that this axis can show") + "</svg>";
   }
   const Drawing drawing(chart, canvas, with_room(*x, chart.x.is_log, 0.02), to_ticks(*y, chart.y));
   out += drawing.band() + drawing.axes();

@@ -10,13 +10,13 @@
 namespace gdrkit::measure::report {
 namespace {
 
-/// Halves, as the difference of two finite values may not be finite.
+/// Uses halves, because the difference of two finite values may not be finite.
 double share_between(double value, double low, double high) {
   const double width = high / 2 - low / 2;
   return width > 0 ? (value / 2 - low / 2) / width : 0.5;
 }
 
-/// Where a value lies between the ends of the range: 0 to 1.
+/// The position of a value between the ends of the range: 0 to 1.
 double share_of(double value, const Range& range, bool is_log) {
   return is_log ? share_between(std::log10(value), std::log10(range.low), std::log10(range.high))
                 : share_between(value, range.low, range.high);
@@ -24,12 +24,13 @@ double share_of(double value, const Range& range, bool is_log) {
 
 std::vector<double> inside(std::vector<double> values, const Range& range, bool is_log) {
   std::vector<double> kept;
-  // A tick at the very edge must not be lost to the last bit of a product.
+  // Rounding must not remove a tick at the very edge.
   const double slack = 1e-9;
   for (const double value : values) {
     if (!std::isfinite(value) || (is_log && value <= 0)) continue;
     const auto is_inside = [&](double share) { return share >= -slack && share <= 1 + slack; };
-    // Both scales: logarithms separate values near the lower end of a wide range, differences those of a narrow one.
+    // Tests both scales: logarithms separate values near the lower end of a wide range, differences those of a narrow
+    // one.
     if (is_inside(share_of(value, range, false)) && is_inside(share_of(value, range, is_log))) kept.push_back(value);
   }
   return kept;
@@ -51,7 +52,8 @@ std::vector<double> linear_ticks(const Range& range, std::size_t most) {
   return {};
 }
 
-/// Every n-th power of the base inside the range, n the smallest of `strides` (then its multiples) that is few enough.
+/// Every n-th power of the base inside the range. n is the smallest of `strides` (then its multiples) for which there
+/// are few enough.
 std::vector<double> power_ticks(const Range& range, double base, std::size_t most) {
   const double one = std::log10(base);
   const int first = static_cast<int>(std::floor(std::log10(range.low) / one)) - 1;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Scale: where a value lies between two pixels, and which values an axis names.
+// Scale: the position of a value between two pixels, and the values that an axis labels.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace gdrkit::measure::report {
 
-/// Has a place for every finite value if linear, for every positive one if logarithmic.
+/// Linear: supports every finite value. Logarithmic: every positive value.
 class Scale {
  public:
-  /// `low` lies at `from`, `high` at `to`. Needs low < high, and 0 < low if logarithmic.
+  /// `low` is at `from`, `high` at `to`. Requires low < high, and 0 < low if logarithmic.
   Scale(Range range, bool is_log, double from, double to);
 
   [[nodiscard]] double at(double value) const;
@@ -26,13 +26,14 @@ class Scale {
   double to_;
 };
 
-/// A range with low < high that holds `data` and, if logarithmic, stays positive; a single value gets room around it.
+/// A range with low < high that contains `data` and, if logarithmic, stays positive; a single value gets a margin
+/// around it.
 [[nodiscard]] Range with_room(Range data, bool is_log, double share);
 /// Widens to the next values of ticks() outside, so that curves do not end at the edge.
 [[nodiscard]] Range to_ticks(Range data, const Axis& axis);
 
-/// Values inside the range that are round for people: 1, 2, 5 times powers of ten, or powers of two of sizes.
-/// At most `most` of them, evenly spaced on the scale if there are more than the densest choice.
+/// Round values inside the range: 1, 2, 5 times powers of ten, or powers of two for sizes. At most `most` of them,
+/// evenly spaced on the scale if there are more than the densest choice.
 [[nodiscard]] std::vector<double> ticks(const Range& range, const Axis& axis, std::size_t most);
 
 }  // namespace gdrkit::measure::report

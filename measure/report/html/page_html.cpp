@@ -37,7 +37,7 @@ class Writer {
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>"
         "<meta name=\"color-scheme\" content=\"light dark\"/>"
-        // Whatever a hostile document smuggles in finds nothing it may load or run.
+        // Prevents a hostile document from loading or running anything.
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>";
     out_ += element("title", page.title) + "<style>\n" + style_sheet + "</style></head>\n<body>\n<header>";
     out_ += element("h1", page.title) + unless_empty("p", page.summary) + "</header>\n";
@@ -71,7 +71,7 @@ class Writer {
   void operator()(const Facts& facts) {
     out_ += "<dl>\n";
     for (const auto& [name, value] : facts.facts) {
-      out_ += "<div>" + element("dt", name) + element("dd", value.empty() ? "not known" : value) + "</div>\n";
+      out_ += "<div>" + element("dt", name) + element("dd", value.empty() ? "unknown" : value) + "</div>\n";
     }
     out_ += "</dl>\n";
   }
@@ -118,7 +118,7 @@ class Writer {
     out_ += "<nav aria-label=\"Contents\"><ul>\n";
     for (std::size_t at = 0; at < page.chapters.size(); ++at) {
       const std::string name = "c" + std::to_string(at);
-      // One chapter alone has the page for its name.
+      // A single chapter has the page's title.
       out_ += page.chapters.size() == 1
                   ? "<li><ul>"
                   : "<li><a href=\"#" + name + "\">" + escaped(page.chapters[at].heading) + "</a><ul>";
@@ -145,7 +145,7 @@ class Writer {
     out_ += "</article>\n";
   }
 
-  /// The class of a row of blocks that stand side by side if there is room; "" for other blocks.
+  /// The class of a row of blocks that are side by side if there is space; "" for other blocks.
   static std::string row_of(const Block& block) {
     if (std::holds_alternative<Figure>(block) || std::holds_alternative<Sentences>(block)) return "columns";
     const auto* const table = std::get_if<Table>(&block);
@@ -180,7 +180,7 @@ class Writer {
   }
 
   void legend(const std::vector<Curve>& curves) {
-    // A curve alone may leave its name to the heading.
+    // The heading may name a single curve.
     if (curves.size() == 1 && curves.front().label.empty()) return;
     out_ += "<ul class=\"legend\">";
     for (const Curve& curve : curves) {

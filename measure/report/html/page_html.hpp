@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Writes a Page as one HTML document that is well-formed XML too and refers to nothing outside itself.
+// Writes a Page as one HTML document that is also well-formed XML and refers to nothing outside itself.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace gdrkit::measure::report {
 
 [[nodiscard]] std::string page_html(const Page& page);
 
-/// What stands in the page's <style>.
+/// The contents of the page's <style>.
 extern const char* const style_sheet;
 
 }  // namespace gdrkit::measure::report

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Colours of the curves keep a contrast of 3:1 with the page in both schemes and differ for all common kinds of colour
-// blindness; paper gets black on white. The narrow drawing of a chart replaces the wide one where there is no room.
+// Colours of the curves have a contrast of 3:1 with the page in both schemes and differ for all common kinds of colour
+// blindness; print is black on white. The narrow drawing of a chart replaces the wide one if there is too little space.
 #include "measure/report/html/page_html.hpp"
 
 namespace gdrkit::measure::report {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Measured bandwidths, and those that follow from the times of copies.
+// Measured bandwidths, and those computed from the times of copies.
 #include <utility>
 
 #include "measure/report/report_section.hpp"
@@ -8,7 +8,7 @@
 namespace gdrkit::measure::report {
 namespace {
 
-/// The same series in GB/s: bytes for each nanosecond. The relative noise of a reciprocal is that of the value.
+/// The same series in GB/s: bytes per nanosecond. The relative noise of a reciprocal is that of the value.
 measure::Series as_bandwidth(const measure::Series& series) {
   measure::Series derived = series;
   const double factor = unit_of(series.unit).factor;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What ran beside a busy GPU or bus, with the same on an idle one for contrast.
+// Operations with a busy GPU or bus, with the same on an idle one for contrast.
 #include <list>
 #include <utility>
 
@@ -16,7 +16,7 @@ bool is_undisturbed_twin(const measure::Series& plain, const measure::Series& bu
          unit_of(plain.unit).quantity == unit_of(busy.unit).quantity && plain.is_lower_better == busy.is_lower_better;
 }
 
-/// Where the busy one was measured; what else the plain one has is shown elsewhere.
+/// Restricts the plain series to the x of the busy one; other sections show the rest.
 measure::Series limited_to(const measure::Series& plain, const measure::Series& busy) {
   measure::Series limited = plain;
   limited.points.clear();
@@ -26,7 +26,7 @@ measure::Series limited_to(const measure::Series& plain, const measure::Series& 
   return limited;
 }
 
-/// The picture with the undisturbed mapping in it, if there is room and it is not there already.
+/// The picture with the undisturbed mapping added, if there is space and it is not in it.
 Picture with_contrast(const Picture& picture, const measure::Result& result, std::list<measure::Series>* kept) {
   Picture shown = picture;
   for (const measure::Series* busy : picture.series) {

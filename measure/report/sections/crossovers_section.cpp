@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// From which size on which method is the better one, in words.
+// The sizes from which another method is better, in words.
 #include <algorithm>
 #include <utility>
 
@@ -64,7 +64,7 @@ bool is_comparable(const measure::Series& one, const measure::Series& other) {
          one.method != other.method;
 }
 
-/// The mapping if there is one, else the first: what the others are held against.
+/// The mapping if there is one, otherwise the first series: the base of the comparison.
 const measure::Series* base_for(const Picture& picture, const measure::Series& other) {
   const measure::Series* base = nullptr;
   for (const measure::Series* series : picture.series) {
@@ -84,7 +84,7 @@ void add_sentences(const Picture& picture, Sentences* sentences) {
   for (std::size_t at = 0; at < picture.series.size(); ++at) {
     const measure::Series& other = *picture.series[at];
     const measure::Series* base = base_for(picture, other);
-    // Each pair once: what comes before its base was that one's business.
+    // Each pair once: pairs with an earlier base were handled there.
     const auto place = std::find(picture.series.begin(), picture.series.end(), base);
     const bool is_first_seen = base != nullptr && (base->method == "mapping" ||
                                                    place - picture.series.begin() < static_cast<std::ptrdiff_t>(at));
@@ -97,7 +97,7 @@ void add_sentences(const Picture& picture, Sentences* sentences) {
 void add_crossovers(Source* source, Chapter* chapter) {
   Section section{"Which method from which size on", {}};
   section.blocks.emplace_back(
-      Paragraph{"Listed only where the difference is more than " + std::to_string(static_cast<int>(errors_to_differ)) +
+      Paragraph{"Listed only if the difference exceeds " + std::to_string(static_cast<int>(errors_to_differ)) +
                 " standard errors on both sides; the place is interpolated on logarithmic axes."});
   for (const Picture& picture : source->pictures) {
     if (!is_plain_copy(picture)) continue;

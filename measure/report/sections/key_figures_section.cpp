@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Of copies: the latency of one small size and the peak bandwidth, each direction, the library's beside the driver's.
-// Of other documents: one figure of each direction, method and unit.
+// For copies: the latency of one small size and the peak bandwidth, per direction, of the library and of the driver.
+// For other documents: one figure per direction, method and unit.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -23,7 +23,7 @@ bool is_plain_copy_series(const measure::Series& series, const std::string& dire
 
 bool is_driver(const measure::Series& series) { return series.method.rfind("memcpy", 0) == 0; }
 
-/// One value, and where it comes from.
+/// One value and its origin.
 struct Finding {
   const measure::Series* series;
   const measure::Point* point;
@@ -36,7 +36,7 @@ std::optional<double> ns_of(const measure::Series& series, const measure::Point&
   return point.value * unit.factor;
 }
 
-/// Bytes for each nanosecond are 10^9 bytes for each second.
+/// Bytes per nanosecond are 10^9 bytes per second.
 std::optional<double> gb_per_s_of(const measure::Series& series, const measure::Point& point) {
   const Unit unit = unit_of(series.unit);
   if (unit.quantity == Quantity::bandwidth) return point.value * unit.factor;
@@ -54,7 +54,7 @@ class Copies {
     }
   }
 
-  /// The smallest size that has a time, or the usual one if that has.
+  /// The smallest size with a time, or the usual one if it has a time.
   [[nodiscard]] std::optional<double> latency_size() const {
     std::optional<double> smallest;
     for (const measure::Series* series : series_) {
@@ -92,7 +92,7 @@ class Copies {
   std::vector<const measure::Series*> series_;
 };
 
-/// The title without the direction that the tile's label names.
+/// The title without the direction, which the tile's label contains.
 std::string method_of(const measure::Series& series) {
   const std::string tail = ", " + in_words(series.direction);
   std::string name = name_of(series);
@@ -129,8 +129,9 @@ void add_copies_of(const measure::Result& result, const std::string& direction, 
   add("Peak bandwidth of the driver's copy", driver.peak());
 }
 
-/// Times over sizes: that of the smallest size, as the best of several sizes says nothing. Otherwise the best value.
-const measure::Point& telling_point(const measure::Series& series) {
+/// Times over sizes: the value of the smallest size, because the best of several sizes is meaningless. Otherwise the
+/// best value.
+const measure::Point& representative_point(const measure::Series& series) {
   const bool is_time_of_size =
       unit_of(series.unit).quantity == Quantity::time && quantity_of_x(series.x_name) == Quantity::size;
   const auto comes_first = [&](const measure::Point& one, const measure::Point& other) {
@@ -141,7 +142,7 @@ const measure::Point& telling_point(const measure::Series& series) {
 }
 
 Tile tile_of(const measure::Series& series) {
-  const measure::Point& point = telling_point(series);
+  const measure::Point& point = representative_point(series);
   std::string note = "at " + in_words(series.x_name) + " " + written(point.x, quantity_of_x(series.x_name));
   if (point.y) note += ", " + in_words(series.y_name) + " " + written(*point.y, quantity_of_x(series.y_name));
   const std::string direction = in_words(series.direction);

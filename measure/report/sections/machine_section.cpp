@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Where and how it was measured.
+// Place and method of the measurement.
 #include <algorithm>
 #include <utility>
 

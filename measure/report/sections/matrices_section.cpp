@@ -10,7 +10,7 @@
 namespace gdrkit::measure::report {
 namespace {
 
-/// Cells of a larger one would be too small to read; its figures are listed instead.
+/// Cells of a larger matrix would be too small to read; its figures are listed instead.
 constexpr std::size_t most_cells = 4096;
 
 std::vector<double> values_of(const measure::Series& series,
@@ -29,7 +29,7 @@ std::size_t place_in(const std::vector<double>& values, double value) {
 double x_of(const measure::Point& point) { return point.x; }
 double y_of(const measure::Point& point) { return point.y.value_or(0); }
 
-/// Which of the two indices goes across: x, unless the series itself calls it the row.
+/// Which of the two indices is horizontal: x, unless the series calls it the row.
 struct Sides {
   double (*across)(const measure::Point& point);
   double (*down)(const measure::Point& point);
@@ -50,7 +50,7 @@ Range range_of(const measure::Series& series) {
   return range;
 }
 
-/// Light to dark over the range; values that hardly differ shall look alike.
+/// Light to dark over the range; values that hardly differ must look alike.
 double shade_of(double value, const Range& range) {
   constexpr double alike = 0.05;
   const double width = range.high / 2 - range.low / 2;
@@ -69,7 +69,7 @@ std::string caption_of(const measure::Series& series) {
 
 Matrix matrix_of(const measure::Series& series) {
   Matrix matrix;
-  // Ids are the names that users of other tools look for; titles need not differ.
+  // Ids are names that users of other tools search for; titles may be equal.
   matrix.heading = series.title.empty() || series.title == series.id ? series.id : series.id + ": " + series.title;
   matrix.caption = caption_of(series);
   const Sides sides = sides_of(series);
@@ -97,7 +97,7 @@ Table rows_of(const measure::Series& series) {
     table.rows.push_back({written(point.x, quantity_of_x(series.x_name)),
                           point.y ? written(*point.y, quantity_of_x(series.y_name)) : "none",
                           value_text(series, point.value),
-                          point.rounds.size() > 1 ? written_noise(point.noise) : "not known",
+                          point.rounds.size() > 1 ? written_noise(point.noise) : "unknown",
                           value_text(series, point.minimum), std::to_string(point.rounds.size())});
   }
   return table;
@@ -116,7 +116,7 @@ Block block_of_matrix(const measure::Series& series) {
   return matrix;
 }
 
-/// Small matrices that follow one another stand side by side.
+/// Small consecutive matrices are placed side by side.
 void add_block(Block block, Section* section) {
   constexpr std::size_t few_columns = 4;
   const auto* matrix = std::get_if<Matrix>(&block);

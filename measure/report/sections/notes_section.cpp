@@ -12,7 +12,7 @@ void add_notes(Source* source, Chapter* chapter) {
   Sentences notes;
   notes.items = {
       "A value is the median of interleaved rounds; its noise (±) is the relative standard error of that median, from "
-      "the spread of the rounds. What stays the same for a whole run is not in it.",
+      "the spread of the rounds. It does not include effects that are constant during a run.",
       "Times are for one operation; nothing was subtracted from them. 1 KiB is 1024 bytes, 1 GB/s is 10^9 bytes a "
       "second.",
   };
@@ -23,9 +23,8 @@ void add_notes(Source* source, Chapter* chapter) {
   };
   const auto few = static_cast<std::size_t>(std::count_if(series.begin(), series.end(), has_few));
   if (few > 0)
-    notes.items.push_back(std::to_string(few) +
-                          " series had points with fewer than 3 rounds: their noise is not known.");
-  if (series.empty()) notes.items.emplace_back("The document holds no series.");
+    notes.items.push_back(std::to_string(few) + " series had points with fewer than 3 rounds: their noise is unknown.");
+  if (series.empty()) notes.items.emplace_back("The document contains no series.");
   chapter->sections.push_back({"Notes", {std::move(notes)}});
 }
 

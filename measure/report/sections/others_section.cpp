@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Whatever no section before knew what to do with: nothing of a document is dropped.
+// All pictures that no earlier section took: no part of a document is dropped.
 #include "measure/report/report_section.hpp"
 
 namespace gdrkit::measure::report {

@@ -57,7 +57,7 @@ void add_picture(const Picture& picture, Section* section) {
   const bool is_more = all.rows.size() > first.rows.size();
   all.is_folded = true;
   all.caption = is_busy(picture) || is_more || !tells_percentiles(picture) ? first.caption : "";
-  // Omitted if other work ran, whose delays the percentiles would include, or if the operations are too few for them.
+  // Omitted if other work ran, whose delays the percentiles would include, or if there are too few operations.
   if (!is_busy(picture) && tells_percentiles(picture)) section->blocks.emplace_back(std::move(first));
   if (!all.caption.empty()) section->blocks.emplace_back(std::move(all));
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Arguments other than handles: outputs that are NULL, flags, and the two layouts of the information struct.
+// Arguments other than handles: NULL outputs, flags, and the two layouts of the information struct.
 #include <dlfcn.h>
 
 #include <cerrno>
@@ -36,12 +36,12 @@ void arguments_flags(const Environment& environment) {
   const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
   Context context;
   gdr_mh_t handle{};
-  // Bits that mean nothing are ignored, as callers of GDRCopy may rely on.
+  // Undefined bits are ignored; callers of GDRCopy may rely on it.
   SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), two_pages, 0xF0, &handle), 0);
   for (const int flag : {-1, 4, 5, 0x100, 0x7fffffff}) {
     void* mapping = nullptr;
     SANITY_RESULT(gdr_map_v2(context, handle, &mapping, two_pages, flag), EINVAL);
-    SANITY_CHECK(mapping == nullptr, "a refused map set its output");
+    SANITY_CHECK(mapping == nullptr, "a failed map set its output");
   }
   int served = 0;
   for (const int flag :
@@ -58,7 +58,7 @@ void arguments_flags(const Environment& environment) {
                  unsigned{info.wc_mapping}, flag);
     SANITY_RESULT(gdr_unmap(context, handle, mapping, two_pages), 0);
   }
-  SANITY_CHECK(served > 0, "no mapping type can be asked for by name");
+  SANITY_CHECK(served > 0, "no mapping type can be requested by name");
   for (int type = 0; type < GDR_MAPPING_TYPE_MAX; ++type) {
     const char* text = nullptr;
     SANITY_RESULT(gdr_get_mapping_type_string(static_cast<gdr_mapping_type_t>(type), &text), 0);
@@ -78,7 +78,7 @@ void info_of_both_layouts(const Environment& environment) {
   SANITY_CHECK(info.mapped_size == two_pages && info.page_size == GPU_PAGE_SIZE, "info: %lu bytes in pages of %u",
                static_cast<unsigned long>(info.mapped_size), info.page_size);
 
-  // Binaries of before API 2.4 call the symbol of this name with 40 bytes, which must be all it writes.
+  // Programs built before API 2.4 call this symbol with 40 bytes, and it must not write more.
   constexpr std::size_t first_layout_bytes = 40;
   using GetInfo = int (*)(gdr_t, gdr_mh_t, void*);
   const auto get_info = reinterpret_cast<GetInfo>(::dlsym(RTLD_DEFAULT, "gdr_get_info"));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Opening, pinning, mapping and undoing all three, through the drop-in library.
+// Opening, pinning, mapping and their counterparts, through the drop-in library.
 #include <atomic>
 #include <cerrno>
 #include <thread>
@@ -65,8 +65,8 @@ void basic_v2_forcepci(const Environment& environment) {
   if (supports_force_pcie(context) == 0) {
     gdr_mh_t handle{};
     SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), basic_bytes, GDR_PIN_FLAG_FORCE_PCIE, &handle), EINVAL);
-    SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
-    waive("FORCE_PCIE unsupported by this backend (and refused with EINVAL, as it should be)");
+    SANITY_CHECK(handle.h == 0, "a failed pin returned a handle");
+    waive("FORCE_PCIE unsupported by this backend (and rejected with EINVAL, as required)");
   }
   pin_and_unpin_v2(context, memory.address(), GDR_PIN_FLAG_FORCE_PCIE);
   context.close();
@@ -76,7 +76,7 @@ void basic_with_tokens(const Environment& environment) {
   const auto device = open_device(environment);
   const AlignedAllocation memory = allocate(device.get(), environment, basic_bytes);
   Context context;
-  // Callers that still pass tokens must go on succeeding.
+  // Callers that still pass tokens must succeed.
   gdr_mh_t handle{};
   SANITY_RESULT(gdr_pin_buffer(context, memory.address(), basic_bytes, 0x1234567890abcdef, 0x1234, &handle), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
@@ -94,7 +94,7 @@ void basic_unaligned_mapping(const Environment& environment) {
   const gdr_mh_t unaligned = pin(context, memory.address() + distance, GPU_PAGE_SIZE);
   void* mapping = nullptr;
   SANITY_RESULT(gdr_map(context, unaligned, &mapping, GPU_PAGE_SIZE), EINVAL);
-  SANITY_CHECK(mapping == nullptr, "a refused map set its output");
+  SANITY_CHECK(mapping == nullptr, "a failed map set its output");
   SANITY_RESULT(gdr_unpin_buffer(context, unaligned), 0);
 
   const gdr_mh_t aligned = pin(context, memory.address(), basic_bytes);
@@ -104,7 +104,7 @@ void basic_unaligned_mapping(const Environment& environment) {
   SANITY_RESULT(gdr_copy_to_mapping(aligned, bytes, written.data(), written.size()), 0);
   SANITY_CHECK(read_device(device.get(), memory.address(), basic_bytes) == written,
                "the content differs after a neighbour was freed");
-  // Unpinning while mapped is allowed, and so is closing after it.
+  // Unpinning while mapped is allowed, and so is closing afterwards.
   SANITY_RESULT(gdr_unpin_buffer(context, aligned), 0);
   context.close();
 }
@@ -115,7 +115,7 @@ void basic_small_buffers_mapping(const Environment& environment) {
   constexpr std::size_t small_bytes = 8;
   constexpr std::size_t distance = 512;
   Context context;
-  // Two small buffers of one GPU page, as small allocations of one block are.
+  // Two small buffers of one GPU page, like small allocations of one block.
   const gdr_mh_t first = pin(context, memory.address(), small_bytes);
   const gdr_mh_t second = pin(context, memory.address() + distance, small_bytes);
   std::uint8_t* bytes = map(context, first, small_bytes);
@@ -126,7 +126,7 @@ void basic_small_buffers_mapping(const Environment& environment) {
   SANITY_RESULT(gdr_copy_to_mapping(first, bytes, &value, sizeof(value)), 0);
   const Bytes seen = read_device(device.get(), memory.address(), small_bytes);
   SANITY_CHECK(first_difference(seen.data(), reinterpret_cast<const std::uint8_t*>(&value), small_bytes) == small_bytes,
-               "the first small buffer holds other bytes than were written");
+               "the first small buffer contains other bytes than were written");
   SANITY_RESULT(gdr_unmap(context, first, bytes, small_bytes), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, first), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, second), 0);

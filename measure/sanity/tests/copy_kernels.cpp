@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every copy kernel of the library that this CPU runs: all alignments against an oracle, and loads that poll.
+// Every copy kernel of the library that this CPU supports: all alignments against an oracle, and polling loads.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t window_bytes = 16384;
 
-/// Before the library opens its first context, which reads it.
+/// Must be called before the library opens its first context, which reads the variable.
 void force_kernel(const std::string& wanted) {
   int is_usable = 0;
   for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, &is_usable); ++index) {
     if (wanted != name) continue;
-    if (is_usable == 0) waive("this CPU does not run it");
+    if (is_usable == 0) waive("this CPU does not support it");
     ::setenv("GDRKIT_COPY_KERNEL", name, 1);
     return;
   }
@@ -41,7 +41,7 @@ struct Window {
   std::uint8_t* bytes;
 };
 
-/// Stores of one size at one place, with a host side at each of a few alignments; the bytes around stay.
+/// Stores of one size at one place, with the host buffer at each of a few alignments. The bytes around must not change.
 void check_store(Window* window, Bytes* oracle, std::size_t offset, std::size_t size, unsigned seed) {
   const std::size_t host_offset = seed % 64;
   const Bytes source = pattern(size + host_offset, seed);
@@ -76,7 +76,7 @@ void copy_kernel(const Environment& environment) {
   for (std::size_t offset = 0; offset < offsets; ++offset) {
     for (const std::size_t size : sizes) {
       check_store(&window, &oracle, offset, size, ++seed);
-      // Loads over PCIe take a microsecond a line: all sizes at some places, some sizes at all places.
+      // Loads over PCIe take a microsecond per line: all sizes at some places, some sizes at all places.
       if (size <= 256 || offset % 16 == 0) check_load(&window, oracle, offset, size, ++seed);
     }
     const Bytes seen = read_device(window.device.get(), window.memory.address(), window_bytes);
@@ -92,7 +92,7 @@ namespace {
 constexpr int device_writes = 200;
 constexpr int other_cpu_writes = 50;
 
-/// The device writes between two loads of the same lines: the second must not show what the first brought along.
+/// The device writes between two loads of the same lines: the second must not return data fetched by the first.
 void check_device_writes_are_seen(Window* window, std::size_t size) {
   Bytes seen(size);
   for (int count = 0; count < device_writes; ++count) {
@@ -100,12 +100,12 @@ void check_device_writes_are_seen(Window* window, std::size_t size) {
     SANITY_RESULT(gdr_copy_from_mapping(window->handle, seen.data(), window->bytes, size), 0);
     write_device(window->device.get(), window->memory.address(), written);
     SANITY_RESULT(gdr_copy_from_mapping(window->handle, seen.data(), window->bytes, size), 0);
-    SANITY_CHECK(seen == written, "a load of %zu bytes shows what was there before the device wrote (write %d)", size,
+    SANITY_CHECK(seen == written, "a load of %zu bytes returned data from before the device's write (write %d)", size,
                  count);
   }
 }
 
-/// Another CPU writes while this one polls: it must be seen soon, not whenever a buffer happens to be given up.
+/// Another CPU writes while this one polls: the store must become visible soon, not only when a buffer is evicted.
 void check_other_cpu_is_seen(Window* window, std::size_t size) {
   constexpr auto patience = std::chrono::seconds(10);
   const auto content = [size](int turn) { return pattern(size, static_cast<unsigned>(turn) * 8 + 2); };

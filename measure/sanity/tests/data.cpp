@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What is written one way is what is read another: raw stores, copies and the device's own copies.
+// Data written by one method is read by another: raw stores, copies and the device's own copies.
 #include <algorithm>
 #include <cerrno>
 
@@ -61,7 +61,7 @@ void check_copies(platform::Device* device, std::uint64_t address, const Mapped&
   check_equal(seen, third, "written by the device, gdr_copy_from_mapping");
 }
 
-/// A round trip with the device's and the host's side off their alignment.
+/// A round trip with unaligned device and host addresses.
 void check_offset(platform::Device* device, std::uint64_t address, const Mapped& mapped, std::size_t device_offset,
                   std::size_t host_offset, unsigned seed) {
   const std::size_t size = data_bytes - std::max(device_offset, host_offset);

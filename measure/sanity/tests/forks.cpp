@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Forks and deaths beyond GDRCopy's list, and what may be left behind.
+// Forks and process deaths beyond GDRCopy's list, and leaks.
 #include <dirent.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ int mapped_regions() {
   return count;
 }
 
-/// Inherited handles: whatever the errno, nothing succeeds but closing a context, and nothing crashes.
+/// Inherited handles: only closing a context may succeed. Other calls fail with any errno, and nothing crashes.
 void check_child_is_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes, std::uint64_t address) {
   const auto is_refusal = [](int result) { return result == EACCES || result == EINVAL; };
   gdr_mh_t out{};
@@ -51,7 +51,7 @@ void check_child_is_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes,
   SANITY_CHECK(is_refusal(gdr_unmap(context, handle, bytes, two_pages)), "a child unmaps");
   SANITY_CHECK(is_refusal(gdr_unpin_buffer(context, handle)), "a child unpins");
   SANITY_CHECK(is_refusal(gdr_close(context)), "a child closes a context with pins");
-  SANITY_CHECK(out.h == 0 && mapping == nullptr, "a refused call set its output");
+  SANITY_CHECK(out.h == 0 && mapping == nullptr, "a failed call set its output");
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void fork_calls_of_the_child(const Environment& environment) {
   for (int count = 0; count < 3; ++count) {
     HelperProcess child([&](Talk*) {
       check_child_is_refused(context, handle, bytes, memory.address());
-      // Its own child is no closer to the memory.
+      // A grandchild has no access either.
       HelperProcess grandchild([&](Talk*) {
         check_child_is_refused(context, handle, bytes, memory.address());
         SANITY_CHECK(load_faults(bytes), "a grandchild reads the mapping");
@@ -103,7 +103,7 @@ void fork_while_threads_pin(const Environment& environment) {
       }
     });
   }
-  // A child that inherits a lock held by a thread it does not have would hang, and the time limit would tell.
+  // A child that inherits a lock held by a thread that it does not have would hang until the time limit.
   for (int count = 0; count < forks; ++count) {
     const pid_t child = ::fork();
     SANITY_CHECK(child >= 0, "fork failed");
@@ -133,11 +133,11 @@ void process_killed_while_mapped(const Environment& environment) {
       const gdr_mh_t handle = pin(context, memory.address(), 64 * two_pages);
       std::uint8_t* bytes = map(context, handle, 64 * two_pages);
       const Bytes written = pattern(64 * two_pages, 9);
-      talk->meet();
+      talk->synchronize();
       for (;;) (void)gdr_copy_to_mapping(handle, bytes, written.data(), written.size());
     });
-    victim.talk().meet();
-    ::usleep(20000);  // into its copies
+    victim.talk().synchronize();
+    ::usleep(20000);  // while it copies
     victim.kill();
   }
   const auto device = open_device(environment);
@@ -148,7 +148,7 @@ void process_killed_while_mapped(const Environment& environment) {
   const Bytes written = pattern(two_pages, 1);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
   SANITY_CHECK(read_device(device.get(), memory.address(), two_pages) == written,
-               "mappings do not work after processes were killed with theirs");
+               "mappings do not work after other processes were killed with their mappings");
   context.close();
 }
 
@@ -167,19 +167,20 @@ void leakage_descriptors_and_mappings(const Environment& environment) {
     if (way % 3 <= 1) SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
     context.close();
   };
-  for (int round = 0; round < 3; ++round) live_once(round);  // what is set up once stays
+  for (int round = 0; round < 3; ++round) live_once(round);  // excludes initialization that happens once
   const int descriptors = open_descriptors();
   const int regions = mapped_regions();
   for (int round = 0; round < rounds; ++round) live_once(round);
   SANITY_CHECK(open_descriptors() == descriptors, "%d descriptors before, %d after %d rounds", descriptors,
                open_descriptors(), rounds);
-  // The allocator and the driver may add a region now and then; a leak would add one a round.
+  // The allocator and the driver may occasionally add a region; a leak would add one per round.
   SANITY_CHECK(mapped_regions() - regions < rounds / 2, "%d mapped regions before, %d after %d rounds", regions,
                mapped_regions(), rounds);
 }
 
 void leakage_pin_pages_fork(const Environment& environment) {
-  // GDRCopy counts the kernel module's pins. Here: what a child holds of a parent that died without closing.
+  // GDRCopy counts the kernel module's pins. Here: the resources that a child keeps after its parent died without
+  // closing.
   HelperProcess owner([&](Talk* talk) {
     const auto device = open_device(environment);
     const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
@@ -199,7 +200,7 @@ void leakage_pin_pages_fork(const Environment& environment) {
       ::_exit(exit_passed);
     }
     context.abandon();
-    ::_exit(exit_passed);  // dies with the mapping, and closes nothing
+    ::_exit(exit_passed);  // dies with the mapping, without closing
   });
   SANITY_CHECK(owner.talk().receive<char>() == 'c', "no message from the child");
   owner.wait();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Handles that are NULL, stale, foreign or invented are answered with EINVAL, and change nothing.
+// Handles that are NULL, stale, foreign or invented return EINVAL, and change nothing.
 #include <cerrno>
 #include <cstring>
 
@@ -10,7 +10,7 @@
 namespace gdrkit::measure::sanity {
 namespace {
 
-/// Every call that takes a context, with one that must be refused.
+/// Every call with a context parameter, with one that must be rejected.
 void check_context_refused(gdr_t context, std::uint64_t address, gdr_mh_t handle) {
   gdr_mh_t out{};
   void* mapping = nullptr;
@@ -28,10 +28,11 @@ void check_context_refused(gdr_t context, std::uint64_t address, gdr_mh_t handle
   SANITY_RESULT(gdr_get_attribute(context, GDR_ATTR_USE_PERSISTENT_MAPPING, &first), EINVAL);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), EINVAL);
   SANITY_RESULT(gdr_close(context), EINVAL);
-  SANITY_CHECK(out.h == 0 && mapping == nullptr, "a refused call set its output");
+  SANITY_CHECK(out.h == 0 && mapping == nullptr, "a failed call set its output");
 }
 
-/// Every call that takes a pin, with one that must be refused. `bytes`: memory of `size` bytes that no copy may touch.
+/// Every call with a pin parameter, with one that must be rejected. `bytes`: memory of `size` bytes that no copy may
+/// touch.
 void check_pin_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes) {
   void* mapping = nullptr;
   gdr_info_t info{};
@@ -45,10 +46,10 @@ void check_pin_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes) {
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, &word, sizeof(word)), EINVAL);
   SANITY_RESULT(gdr_copy_from_mapping(handle, &word, bytes, sizeof(word)), EINVAL);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), EINVAL);
-  SANITY_CHECK(mapping == nullptr, "a refused map set its output");
+  SANITY_CHECK(mapping == nullptr, "a failed map set its output");
 }
 
-/// A context with a mapped buffer that must stay as it is.
+/// A context with a mapped buffer that must stay unchanged.
 struct Witness {
   explicit Witness(const Environment& environment)
       : device(open_device(environment)),
@@ -61,8 +62,8 @@ struct Witness {
   void check_unharmed() {
     Bytes seen(two_pages);
     SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), bytes, seen.size()), 0);
-    SANITY_CHECK(seen == written, "a refused call changed a buffer's content");
-    SANITY_CHECK(info_of(context, handle).mapped == 1, "a refused call unmapped a buffer");
+    SANITY_CHECK(seen == written, "a failed call changed a buffer's content");
+    SANITY_CHECK(info_of(context, handle).mapped == 1, "a failed call unmapped a buffer");
     context.close();
   }
 
@@ -95,9 +96,9 @@ void handles_stale(const Environment& environment) {
   const gdr_mh_t unpinned = pin(witness.context, witness.memory.address(), two_pages);
   SANITY_RESULT(gdr_unpin_buffer(witness.context, unpinned), 0);
   check_pin_refused(witness.context, unpinned, witness.bytes);
-  // The slot is used again: the old handle must not name its new owner.
+  // The slot is reused: the old handle must not refer to its new owner.
   const gdr_mh_t successor = pin(witness.context, witness.memory.address(), two_pages);
-  SANITY_CHECK(successor.h != unpinned.h, "a handle was given out twice");
+  SANITY_CHECK(successor.h != unpinned.h, "a handle was returned twice");
   check_pin_refused(witness.context, unpinned, witness.bytes);
   SANITY_RESULT(gdr_unpin_buffer(witness.context, successor), 0);
 
@@ -112,7 +113,7 @@ void handles_stale(const Environment& environment) {
 void handles_foreign(const Environment& environment) {
   Witness witness(environment);
   Context other;
-  // A pin is its context's alone; copies name no context and go on.
+  // A pin belongs to its context only; copies take no context and still work.
   void* mapping = nullptr;
   gdr_info_t info{};
   int flag = 0;

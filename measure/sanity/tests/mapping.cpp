@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a caller may do to a mapping behind the library's back, many mappings of one buffer, and several GPUs.
+// Operations on a mapping without the library's knowledge, many mappings of one buffer, and several GPUs.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace gdrkit::measure::sanity {
 namespace {
 
-/// Two buffers with a mapping each: one is mishandled, the other must not notice.
+/// Two buffers with a mapping each: one is misused, and the other must be unaffected.
 struct Pair {
   explicit Pair(const Environment& environment)
       : device(open_device(environment)),
@@ -28,7 +28,7 @@ struct Pair {
     write_device(device.get(), other_memory.address(), content);
   }
 
-  /// The other mapping, and the library as a whole, go on working.
+  /// The other mapping, and the library as a whole, still work.
   void check_rest_works() {
     Bytes seen(four_pages);
     SANITY_RESULT(gdr_copy_from_mapping(other, seen.data(), other_bytes, seen.size()), 0);
@@ -61,7 +61,8 @@ struct Pair {
 void remove_page(const Pair& pair, std::size_t offset) {
   if (::munmap(pair.victim_bytes + offset, GPU_PAGE_SIZE) == 0) return;
   SANITY_CHECK(errno == EINVAL, "%s", std::strerror(errno));
-  SANITY_CHECK(!load_faults(pair.victim_bytes + offset), "byte %zu, which munmap refused to remove, is gone", offset);
+  SANITY_CHECK(!load_faults(pair.victim_bytes + offset),
+               "byte %zu, which munmap refused to remove, is no longer mapped", offset);
 }
 
 }  // namespace
@@ -80,15 +81,15 @@ void mapping_partial_munmap(const Environment& environment) {
 
 void mapping_mremap(const Environment& environment) {
   Pair pair(environment);
-  // Grown to twice its size it ends behind the allocation, where nothing may be seen.
+  // Grown to twice its size it extends past the allocation, where nothing may be visible.
   void* grown = ::mremap(pair.victim_bytes, four_pages, 2 * four_pages, MREMAP_MAYMOVE);
   if (grown != MAP_FAILED) {
     auto* bytes = static_cast<std::uint8_t*>(grown);
-    SANITY_CHECK(load_faults(bytes + 2 * four_pages - 1), "a grown mapping shows what lies behind the allocation");
+    SANITY_CHECK(load_faults(bytes + 2 * four_pages - 1), "a grown mapping shows memory past the allocation");
     SANITY_CHECK(::munmap(grown, 2 * four_pages) == 0, "%s", std::strerror(errno));
   } else {
-    // Moved to where the caller likes: the library's teardown must touch neither the new place's neighbours nor the
-    // other.
+    // Moved to an address chosen by the caller: the library's teardown must touch neither the new place's neighbours
+    // nor the other mapping.
     void* place = ::mmap(nullptr, four_pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     SANITY_CHECK(place != MAP_FAILED, "%s", std::strerror(errno));
     void* moved = ::mremap(pair.victim_bytes, four_pages, four_pages, MREMAP_MAYMOVE | MREMAP_FIXED, place);
@@ -124,7 +125,7 @@ void mapping_many_of_one_buffer(const Environment& environment) {
     Bytes seen(four_pages);
     SANITY_RESULT(gdr_copy_from_mapping(handles[number], seen.data(), mappings[number], seen.size()), 0);
     SANITY_CHECK(seen == expected, "mapping %zu of one buffer shows other bytes", number);
-    // Undoing some must leave the rest. Looked at at once: the next allocation may get the same addresses.
+    // Undoing some must not affect the rest. Checked immediately: the next allocation may get the same addresses.
     const bool is_unmapped = number % 3 == 0;
     const bool is_unpinned = number % 2 == 0;
     if (is_unmapped) SANITY_RESULT(gdr_unmap(context, handles[number], mappings[number], four_pages), 0);
@@ -141,9 +142,9 @@ void mapping_many_of_one_buffer(const Environment& environment) {
 }
 
 void mapping_goes_to_the_gpu_that_owns_it(const Environment& environment) {
-  if (environment.is_emulated) waive("fewer than 2 GPUs: there is one emulated device");
+  if (environment.is_emulated) waive("fewer than 2 GPUs: the emulated device is a single one");
   constexpr std::size_t all = 8;
-  // In a helper: this process must be free of CUDA until it has said how GPUs are to be numbered.
+  // In a helper: this process must not initialize CUDA before it has set the numbering of GPUs.
   HelperProcess counter([](Talk* talk) {
     const auto counted = platform::cuda_device_count();
     talk->send(counted.has_value() ? *counted : 0);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GDRCopy's tests of two processes: a fork or a passed handle must give nobody another's memory.
+// GDRCopy's tests of two processes: a fork or a passed handle must not give access to another process's memory.
 //
-// A helper process is forked before this one initialises CUDA wherever the helper needs CUDA itself.
+// If the helper process needs CUDA, it is forked before this one initializes CUDA.
 
 #include "measure/sanity/fixture.hpp"
 #include "measure/sanity/helper_process.hpp"
@@ -26,16 +26,16 @@ void invalidation_fork_access_after_free(const Environment& environment) {
   const Bytes own = pattern(four_pages, 1);
   const Bytes foreign = pattern(four_pages, 2);
   HelperProcess helper([&](Talk* talk) {
-    talk->meet();  // the other process has freed its memory
+    talk->synchronize();  // the other process has freed its memory
     const auto device = open_device(environment);
-    // Several, so that one of them is likely to get the memory that was just given back.
+    // Several, so that one of them probably gets the memory that was just freed.
     std::vector<AlignedAllocation> buffers;
     for (int count = 0; count < 8; ++count) {
       buffers.push_back(allocate(device.get(), environment, four_pages));
       write_device(device.get(), buffers.back().address(), foreign);
     }
-    talk->meet();  // filled
-    talk->meet();  // looked at
+    talk->synchronize();  // filled
+    talk->synchronize();  // checked
     for (AlignedAllocation& buffer : buffers) {
       SANITY_CHECK(read_device(device.get(), buffer.address(), four_pages) == foreign,
                    "the other process changed this one's memory");
@@ -48,16 +48,16 @@ void invalidation_fork_access_after_free(const Environment& environment) {
   std::uint8_t* bytes = map(context, handle, four_pages);
   write_mapping(handle, bytes, own);
   memory.free();
-  helper.talk().meet();
-  helper.talk().meet();
+  helper.talk().synchronize();
+  helper.talk().synchronize();
   if (is_persistent(context)) {
     SANITY_CHECK(read_mapping(handle, bytes) == own, "a mapping of freed memory shows other bytes than were written");
-    // A store into the stale mapping must not reach the other process, which checks its memory.
+    // A store to the stale mapping must not reach the other process, which checks its memory.
     write_mapping(handle, bytes, pattern(four_pages, 3));
   } else {
     SANITY_CHECK(load_faults(bytes), "a mapping of freed memory can still be read");
   }
-  helper.talk().meet();
+  helper.talk().synchronize();
   helper.wait();
   SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
@@ -96,7 +96,7 @@ void invalidation_fork_child_gdr_map_parent(const Environment& environment) {
   HelperProcess helper([&](Talk*) {
     void* mapping = nullptr;
     SANITY_CHECK(gdr_map(context, handle, &mapping, four_pages) != 0, "a forked child maps its parent's pin");
-    SANITY_CHECK(mapping == nullptr, "a refused map set its output");
+    SANITY_CHECK(mapping == nullptr, "a failed map set its output");
   });
   helper.wait();
   std::uint8_t* bytes = map(context, handle, four_pages);
@@ -115,20 +115,20 @@ void invalidation_fork_child_gdr_pin_parent(const Environment& environment) {
   };
   const Bytes secret = pattern(four_pages, 1);
   HelperProcess helper([&](Talk* talk) {
-    const auto device = open_device(environment);  // a context of its own, and no memory
+    const auto device = open_device(environment);  // its own context, and no memory
     Context context;
     const auto offer = talk->receive<Offer>();
     gdr_mh_t handle{};
     const int result = gdr_pin_buffer(context, offer.address, four_pages, offer.token, offer.va_space, &handle);
     SANITY_CHECK(result != 0, "a process pins an address of another one");
-    SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
-    talk->meet();
+    SANITY_CHECK(handle.h == 0, "a failed pin returned a handle");
+    talk->synchronize();
   });
   const auto device = open_device(environment);
   const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   write_device(device.get(), memory.address(), secret);
   helper.talk().send(Offer{memory.address(), 0x1234567890abcdef, 0x1234});
-  helper.talk().meet();
+  helper.talk().synchronize();
   helper.wait();
   SANITY_CHECK(read_device(device.get(), memory.address(), four_pages) == secret, "the memory was changed");
 }
@@ -141,7 +141,7 @@ void invalidation_fork_map_and_free(const Environment& environment) {
     const gdr_mh_t handle = pin(context, memory.address(), four_pages);
     std::uint8_t* bytes = map(context, handle, four_pages);
     write_mapping(handle, bytes, pattern(four_pages, 2));
-    talk->meet();  // both are mapped
+    talk->synchronize();  // both are mapped
     memory.free();
     SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
     SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
@@ -154,7 +154,7 @@ void invalidation_fork_map_and_free(const Environment& environment) {
   std::uint8_t* bytes = map(context, handle, four_pages);
   const Bytes written = pattern(four_pages, 1);
   write_mapping(handle, bytes, written);
-  helper.talk().meet();
+  helper.talk().synchronize();
   helper.wait();
   int flag = -1;
   SANITY_RESULT(gdr_get_callback_flag(context, handle, &flag), 0);
@@ -169,37 +169,36 @@ void invalidation_fork_map_and_free(const Environment& environment) {
 
 namespace {
 
-/// What GDRCopy's tests send as a file descriptor is a pair of words here: the library has no descriptor to
-/// pass.
+/// GDRCopy's tests send a file descriptor. Here it is a pair of words, because the library has no descriptor to pass.
 struct PassedHandles {
   gdr_t context;
   gdr_mh_t handle;
   std::uint64_t address;
 };
 
-/// The helper gets the handles over a Unix socket and tries them beside a context of its own.
+/// The helper receives the handles over a Unix socket and tries them while it has its own context.
 void pass_handles(const Environment& environment, void (*attempt)(gdr_t own, const PassedHandles& passed)) {
   const Bytes secret = pattern(four_pages, 1);
   HelperProcess helper([&](Talk* talk) {
     const auto device = open_device(environment);
     Context own;
     attempt(own, talk->receive<PassedHandles>());
-    talk->meet();
+    talk->synchronize();
     own.close();
   });
   const auto device = open_device(environment);
   const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
-  // Other handles first, so that equal numbers in both processes are no accident of both being the first.
+  // Creates other handles first, so that equal numbers in both processes are not a coincidence of both being the first.
   Context unused;
   Context context;
   write_device(device.get(), memory.address(), secret);
   const gdr_mh_t unused_handle = pin(context, memory.address(), four_pages);
   const gdr_mh_t handle = pin(context, memory.address(), four_pages);
   helper.talk().send(PassedHandles{context, handle, memory.address()});
-  helper.talk().meet();
+  helper.talk().synchronize();
   helper.wait();
   std::uint8_t* bytes = map(context, handle, four_pages);
-  SANITY_CHECK(read_mapping(handle, bytes) == secret, "the handles do not work in their own process any more");
+  SANITY_CHECK(read_mapping(handle, bytes) == secret, "the handles no longer work in their own process");
   SANITY_RESULT(gdr_unpin_buffer(context, unused_handle), 0);
   context.close();
   unused.close();
@@ -213,7 +212,7 @@ void invalidation_unix_sock_pin(const Environment& environment) {
       gdr_mh_t handle{};
       SANITY_CHECK(gdr_pin_buffer(context, passed.address, four_pages, 0, 0, &handle) != 0,
                    "an address of another process can be pinned %s", context == own ? "here" : "by its handle");
-      SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
+      SANITY_CHECK(handle.h == 0, "a failed pin returned a handle");
     }
   });
 }
@@ -224,7 +223,7 @@ void invalidation_unix_sock_map(const Environment& environment) {
       void* mapping = nullptr;
       SANITY_CHECK(gdr_map(context, passed.handle, &mapping, four_pages) != 0,
                    "a pin of another process can be mapped");
-      SANITY_CHECK(mapping == nullptr, "a refused map set its output");
+      SANITY_CHECK(mapping == nullptr, "a failed map set its output");
       SANITY_CHECK(gdr_unpin_buffer(context, passed.handle) != 0, "a pin of another process can be undone");
     }
   });

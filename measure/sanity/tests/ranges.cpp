@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Ends of ranges, sizes that are no multiple of anything, and alignments, against an oracle of every byte.
+// Ends of ranges, odd sizes and alignments, against an oracle of every byte.
 #include <algorithm>
 #include <cerrno>
 #include <random>
@@ -19,7 +19,7 @@ void check_against_oracle(platform::Device* device, std::uint64_t address, const
   SANITY_CHECK(at == oracle.size(), "%s: byte %zu is %02x, not %02x", after, at, seen[at], oracle[at]);
 }
 
-/// Small sizes as often as large ones, and now and then one that just fits.
+/// Small sizes as often as large ones, and sometimes one that just fits.
 std::size_t pick_size(std::mt19937* random, std::size_t largest) {
   const unsigned shift = std::uniform_int_distribution<unsigned>(0, 18)(*random);
   const std::size_t size = std::uniform_int_distribution<std::size_t>(0, std::size_t{1} << shift)(*random);
@@ -57,7 +57,7 @@ void ranges_last_byte_and_one_past(const Environment& environment) {
   }
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, host.data(), four_pages + 1), EINVAL);
   check_against_oracle(device.get(), memory.address(), oracle, "refused copies");
-  SANITY_CHECK(host == Bytes(host.size(), 0x77), "a refused copy wrote to the host's side");
+  SANITY_CHECK(host == Bytes(host.size(), 0x77), "a failed copy wrote to the host's side");
   context.close();
 }
 
@@ -73,14 +73,14 @@ void ranges_of_sizes_that_overflow(const Environment& environment) {
   }
   SANITY_RESULT(gdr_pin_buffer(context, 0, four_pages, 0, 0, &refused), EINVAL);
   SANITY_RESULT(gdr_pin_buffer(context, UINT64_MAX, 1, 0, 0, &refused), EINVAL);
-  SANITY_CHECK(refused.h == 0, "a refused pin returned a handle");
+  SANITY_CHECK(refused.h == 0, "a failed pin returned a handle");
 
   const gdr_mh_t handle = pin(context, memory.address(), four_pages);
   void* mapping = nullptr;
   for (const std::size_t size : {std::size_t{0}, four_pages + 1, SIZE_MAX, SIZE_MAX - 4095}) {
     SANITY_RESULT(gdr_map(context, handle, &mapping, size), EINVAL);
   }
-  SANITY_CHECK(mapping == nullptr, "a refused map set its output");
+  SANITY_CHECK(mapping == nullptr, "a failed map set its output");
   std::uint8_t* bytes = map(context, handle, four_pages);
   std::uint8_t byte = 0;
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX - reinterpret_cast<std::size_t>(bytes),
@@ -167,7 +167,7 @@ void ranges_unaligned_pins(const Environment& environment) {
     SANITY_RESULT(gdrkit_pin(context, memory.address() + start, size, &pin), 0);
     SANITY_RESULT(gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address), 0);
     const std::uint8_t first = *static_cast<volatile std::uint8_t*>(address);
-    SANITY_CHECK(first == oracle[start], "the pointer is not to the user's own byte %zu", start);
+    SANITY_CHECK(first == oracle[start], "the pointer is not that of the user's byte %zu", start);
     std::uint8_t byte = 0;
     SANITY_RESULT(gdrkit_read(pin, size - 1, &byte, 1), 0);
     SANITY_CHECK(byte == oracle[start + size - 1], "the last byte of %zu at %zu differs", size, start);
@@ -210,10 +210,10 @@ void ranges_sub_allocations(const Environment& environment) {
       all.push_back(std::move(small));
     }
   }
-  // All at once: none shows or overwrites another, though many share a page.
+  // All at once: none reads or overwrites another's bytes, although many share a page.
   for (Small& small : all) {
     SANITY_CHECK(read_device(device.get(), small.memory.address(), small.content.size()) == small.content,
-                 "an allocation of %zu bytes holds other bytes than were written to it", small.content.size());
+                 "an allocation of %zu bytes contains other bytes than were written to it", small.content.size());
     Bytes seen(small.content.size());
     SANITY_RESULT(gdrkit_read(small.pin, 0, seen.data(), seen.size()), 0);
     SANITY_CHECK(seen == small.content, "the mapping of %zu bytes shows another's", seen.size());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Memory that cannot be served is refused with an errno that says so and a sentence that names the reason.
+// Unsupported memory is rejected with a specific errno and an error message with the reason.
 #include <cerrno>
 #include <cstring>
 #include <initializer_list>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 2 * GPU_PAGE_SIZE;
 
-/// Both APIs refuse with one of the errnos, and the own one's sentence holds `word`.
+/// Both APIs fail with one of the errnos, and gdrkit's error message contains `word`.
 void check_refused(std::uint64_t address, std::size_t size, std::initializer_list<int> errnos, const char* word) {
   const auto is_allowed = [&](int error) {
     for (const int allowed : errnos) {
@@ -28,7 +28,7 @@ void check_refused(std::uint64_t address, std::size_t size, std::initializer_lis
   const int own_result = gdrkit_pin(own, address, size, &pin);
   const std::string sentence = gdrkit_last_error_detail();
   SANITY_CHECK(is_allowed(-own_result), "gdrkit_pin: %d", own_result);
-  SANITY_CHECK(pin.value == 0, "a refused pin returned a handle");
+  SANITY_CHECK(pin.value == 0, "a failed pin returned a handle");
   SANITY_CHECK(sentence.find(word) != std::string::npos, "the error message does not contain '%s': %s", word,
                sentence.c_str());
   SANITY_RESULT(gdrkit_close(own), 0);
@@ -37,7 +37,7 @@ void check_refused(std::uint64_t address, std::size_t size, std::initializer_lis
   gdr_mh_t handle{};
   const int result = gdr_pin_buffer(context, address, size, 0, 0, &handle);
   SANITY_CHECK(is_allowed(result), "gdr_pin_buffer: %d", result);
-  SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
+  SANITY_CHECK(handle.h == 0, "a failed pin returned a handle");
   context.close();
 }
 
@@ -65,7 +65,7 @@ void refusal_ordinary_memory(const Environment& environment) {
   const std::uint8_t on_stack = 0;
   check_refused(reinterpret_cast<std::uint64_t>(&on_stack), 1, {EINVAL}, "");
   check_refused(0xdead0000, buffer_bytes, {EINVAL}, "");
-  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "there is no error message");
+  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "the error message is missing");
 }
 
 void refusal_freed_memory(const Environment& environment) {
@@ -74,7 +74,7 @@ void refusal_freed_memory(const Environment& environment) {
   const std::uint64_t address = memory.address();
   memory.free();
   check_refused(address, buffer_bytes, {EINVAL}, "");
-  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "there is no error message");
+  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "the error message is missing");
 }
 
 void refusal_past_the_end(const Environment& environment) {
@@ -86,17 +86,17 @@ void refusal_past_the_end(const Environment& environment) {
   gdrkit_context_t context{};
   SANITY_RESULT(gdrkit_open(nullptr, &context), 0);
   gdrkit_pin_t pin{};
-  // To the last byte, and no further.
+  // Up to the last byte, and no further.
   SANITY_RESULT(gdrkit_pin(context, address, extent, &pin), 0);
   SANITY_RESULT(gdrkit_unpin(pin), 0);
   pin.value = 0;
   SANITY_RESULT(gdrkit_pin(context, address, extent + 1, &pin), -EINVAL);
-  SANITY_CHECK(std::strstr(gdrkit_last_error_detail(), "past") != nullptr, "the sentence: %s",
+  SANITY_CHECK(std::strstr(gdrkit_last_error_detail(), "past") != nullptr, "the error message: %s",
                gdrkit_last_error_detail());
   SANITY_RESULT(gdrkit_pin(context, address + extent - 1, 2, &pin), -EINVAL);
-  SANITY_CHECK(pin.value == 0, "a refused pin returned a handle");
+  SANITY_CHECK(pin.value == 0, "a failed pin returned a handle");
   SANITY_RESULT(gdrkit_close(context), 0);
-  // The drop-in API's callers round to GPU pages, so there the end is that of the allocation's last page.
+  // Callers of the drop-in API round to GPU pages, so there the limit is the end of the allocation's last page.
   check_refused(address, ((extent + GPU_PAGE_OFFSET) & GPU_PAGE_MASK) + 64 * buffer_bytes, {EINVAL}, "past");
 }
 

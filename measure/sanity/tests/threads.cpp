@@ -68,7 +68,7 @@ void threads_copy_through_one_mapping(const Environment& environment) {
   std::uint8_t* bytes = map(context, handle, all_bytes);
   std::vector<Bytes> last(thread_count);
   in_threads(device.get(), [&](int number) {
-    // Parts that are not aligned: neighbours share a line.
+    // Unaligned parts: neighbours share a line.
     const std::size_t offset = static_cast<std::size_t>(number) * (part_bytes - 13);
     for (int repeat = 0; repeat < repeats; ++repeat) {
       Bytes written = pattern(part_bytes - 13, static_cast<unsigned>(number * repeats + repeat));

@@ -21,7 +21,7 @@ void fails(const Environment& environment) {
   std::uint8_t* bytes = map(context, handle, memory.rounded_bytes());
   const Bytes written = pattern(usual_bytes, 1);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
-  // Changes one byte of the memory, as a broken mapping would.
+  // Changes one byte of the memory, like a broken mapping.
   Bytes wrong = written;
   wrong[usual_bytes / 2] ^= 1;
   write_device(device.get(), memory.address(), wrong);

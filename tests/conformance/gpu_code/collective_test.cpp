@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A team of one PE; and of two, of which the other never comes. tests/shmem/collective has teams that meet.
+// A team of one PE; and of two, of which the other never comes. tests/shmem/collective has teams that synchronize.
 #include <cstddef>
 #include <cstring>
 

@@ -30,7 +30,7 @@ class LitmusConformance : public GpuKernelConformance {
     made.result = made.state.heap_address + result_at;
     made.shape = shape;
     made.mistake = mistake;
-    // Where the PEs meet in each round, threads that share a busy CPU are slow.
+    // Where the PEs synchronize in each round, threads that share a busy CPU are slow.
     made.rounds = shape == LitmusShape::store_buffering || mistake == LitmusMistake::no_order ? 20 : 500;
     made.reader = 1;
     made.instances = 1;

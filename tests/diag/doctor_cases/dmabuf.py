@@ -35,7 +35,7 @@ CASES = {
         ({**FILES_ALONE, m.VERBS: elf.library("ibv_reg_dmabuf_mr@IBVERBS_1.12")[:200]}, "unknown", set()),
         ({**FILES_ALONE, m.VERBS: BAD}, "unknown", set()),
         ({**FILES_ALONE, m.VERBS: None, FOLDER: BAD, FOLDER + "/libibverbs.so.1": None}, "unknown", {"drv.match"}),
-        # what libibverbs answered is worth more than the files
+        # libibverbs' result takes precedence over the files
         ({m.VERBS: elf.library("a@B")}, "ok", set()),
         (_answers(mlx5_0=True, mlx5_1=False), "info", set()),
         ({**_answers(mlx5_0=True, mlx5_1=False), "/sys/module/nvidia_peermem": None, "/etc/modules-load.d": None}, "warn", NO_MODULE),

@@ -6,12 +6,12 @@ import nvml
 
 BAD = m.UNREADABLE
 NVIDIA_VERSION, PARAMS = "/proc/driver/nvidia/version", "/proc/driver/nvidia/params"
-DMABUF = {"gdr.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}  # what hangs on the driver's flavour beside its own check
+DMABUF = {"gdr.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}  # checks that also depend on the driver's flavour
 
 LIBRARIES = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so."
 OTHER = {LIBRARIES + "1": m.Link("libnvidia-ml.so.535.54.03"), LIBRARIES + "535.54.03": ""}
 UNASKED = {"cuda.version", "gpu.class", "gpu.mig", "gpu.persistence", "gpu.ecc", "gpu.compute_mode", "gpu.cc", "nvl.state",
-           "nvl.fabric", "nvl.imex", "bar1.free"}  # what is said of nothing but NVML
+           "nvl.fabric", "nvl.imex", "bar1.free"}  # facts from NVML only
 
 CASES = {
     "drv.match": [(OTHER, "warn", set()), ({**OTHER, nvml.PATH: None}, "fail", UNASKED),

@@ -6,7 +6,7 @@ import nvml
 
 SERVER = m.server()
 BAD, PATH = m.UNREADABLE, nvml.PATH
-# What is said of nothing but NVML; drv.match and gpu.chipset_p2p have files as well.
+# Checks that use only NVML; drv.match and gpu.chipset_p2p also read files.
 PROBED = {"cuda.version", "gpu.class", "gpu.mig", "gpu.persistence", "gpu.ecc", "gpu.compute_mode", "gpu.cc", "nvl.state",
           "nvl.fabric", "nvl.imex", "bar1.free", "drv.match"}
 
@@ -36,7 +36,7 @@ MOVED = {"cpu.wc", "cpu.copy_isa", "vm.detect", "acs.redirect", "iommu.mode", "p
 
 CASES = {
     "gpu.count": [({}, "fail", set(), "server", "--expect-gpus", "2"), ({}, "ok", set(), "server", "--expect-gpus", "1"),
-                  # Without a list of devices most checks are unknown: which is not told here.
+                  # Without a list of devices most checks are unknown; they are not listed here.
                   ({PATH: None, "/sys/bus/pci/devices": BAD}, "unknown", None, "server", "--expect-gpus", "1")],
     "cuda.version": [(whole(cuda_version=11060), "warn", set()), (whole(cuda_version=11030), "warn", set()),
                      (whole(cuda_version=nvml.failed(), cuda_library_version=11070), "ok", set()),

@@ -25,7 +25,7 @@ MachineView view_of(const std::string& bytes) {
   return *view;
 }
 
-/// The complaint about bytes that must be refused.
+/// The error message for invalid bytes.
 std::string refusal(const std::string& bytes) {
   const auto tree = ArchiveTree::parse(bytes, "x.tar");
   EXPECT_FALSE(tree.has_value());
@@ -35,7 +35,7 @@ std::string refusal(const std::string& bytes) {
 void expect_refusal(const std::string& bytes, const std::string& words) {
   const std::string sentence = refusal(bytes);
   EXPECT_NE(sentence.find(words), std::string::npos) << sentence;
-  EXPECT_EQ(sentence.rfind("the root x.tar ", 0), 0u) << sentence;
+  EXPECT_EQ(sentence.rfind("cannot read the root x.tar: ", 0), 0u) << sentence;
 }
 
 TEST(ArchiveTree, IsSeenAsAFolderIs) {
@@ -115,7 +115,7 @@ TEST(ArchiveTree, TakesTheLaterOfTwoMembers) {
   EXPECT_EQ(view.text("/a").value, "2");
 }
 
-TEST(ArchiveTree, SaysWhatIsWrongAndWhere) {
+TEST(ArchiveTree, ReportsTheFaultAndItsPosition) {
   const std::string good = TarBytes().file("a", "content").file("b", std::string(600, 'x')).bytes();
   expect_refusal("", "truncated at byte 0");
   expect_refusal(TarBytes().file("a", "content").unended(), "truncated at byte 1024");

@@ -15,7 +15,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-/// A tree that is made for one test: the root is `root`, beside it lies a file that nothing may reach.
+/// A tree for one test: the root is `root`; next to it is a file that must not be accessible.
 class MachineViewTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -73,7 +73,7 @@ TEST_F(MachineViewTest, FindsWordsInAFileTooLargeToHoldAlsoAcrossPieces) {
   EXPECT_EQ(view().holds("/kallsyms", words).outcome, Outcome::unreadable);
 }
 
-TEST_F(MachineViewTest, GivesUpOnAFileThatIsLargerThanWhatItScans) {
+TEST_F(MachineViewTest, FailsOnAFileThatExceedsTheScanLimit) {
   put("huge", "");
   files::resize_file(root() / "huge", MachineView::scan_limit + 1);
   EXPECT_EQ(view().holds("/huge", "words").outcome, Outcome::malformed);
@@ -93,7 +93,7 @@ TEST_F(MachineViewTest, ReadsTextLinesNumbersNamesAndBytes) {
   EXPECT_FALSE(machine.is_live());
 }
 
-TEST_F(MachineViewTest, SeesFilesThatChangeAndFoldersThatComeAnew) {
+TEST_F(MachineViewTest, SeesChangedFilesAndRecreatedFolders) {
   put("a/b/file", "1");
   const MachineView machine = view();
   EXPECT_EQ(machine.number("/a/b/file").value, 1);
@@ -109,7 +109,7 @@ TEST_F(MachineViewTest, SeesFilesThatChangeAndFoldersThatComeAnew) {
   EXPECT_TRUE(machine.names("/a/b").is_found());
 }
 
-TEST_F(MachineViewTest, FindsTheSameFileByEveryWayToIt) {
+TEST_F(MachineViewTest, FindsTheSameFileByEveryPath) {
   put("a/b/file", "1");
   put("c/file", "2");
   link("../a/b", "c/link");
@@ -125,7 +125,7 @@ TEST_F(MachineViewTest, FindsTheSameFileByEveryWayToIt) {
   }
 }
 
-TEST_F(MachineViewTest, TellsAbsentUnreadableAndMalformedApart) {
+TEST_F(MachineViewTest, DistinguishesAbsentUnreadableAndMalformed) {
   put("empty", "");
   put("binary", std::string("a\0b", 3));
   put("words", "12 of them");
@@ -135,7 +135,7 @@ TEST_F(MachineViewTest, TellsAbsentUnreadableAndMalformedApart) {
   put("gdrkit-recording", "# what a copy lacks\nunreadable /refused\nunreadable /closed\n");
   const MachineView machine = view();
   EXPECT_EQ(machine.text("/none").outcome, Outcome::absent);
-  EXPECT_EQ(machine.text("/empty/below").outcome, Outcome::absent) << "a file is no folder";
+  EXPECT_EQ(machine.text("/empty/below").outcome, Outcome::absent) << "a file is not a folder";
   EXPECT_EQ(machine.text("/refused").outcome, Outcome::unreadable);
   EXPECT_EQ(machine.names("/closed/below").outcome, Outcome::unreadable);
   EXPECT_EQ(machine.names("/").value, (std::vector<std::string>{"binary", "closed", "empty", "fits", "gdrkit-recording",
@@ -146,8 +146,8 @@ TEST_F(MachineViewTest, TellsAbsentUnreadableAndMalformedApart) {
   EXPECT_EQ(machine.number("/words").outcome, Outcome::malformed);
   EXPECT_EQ(machine.text("/large").outcome, Outcome::malformed);
   EXPECT_EQ(machine.text("/fits").outcome, Outcome::found);
-  EXPECT_EQ(machine.text("/").outcome, Outcome::malformed) << "a folder is no file";
-  EXPECT_EQ(machine.names("/empty").outcome, Outcome::malformed) << "a file is no folder";
+  EXPECT_EQ(machine.text("/").outcome, Outcome::malformed) << "a folder is not a file";
+  EXPECT_EQ(machine.names("/empty").outcome, Outcome::malformed) << "a file is not a folder";
   EXPECT_NE(machine.text("/large").reason.find("/large: is larger"), std::string::npos);
 }
 
@@ -166,7 +166,7 @@ TEST_F(MachineViewTest, NeverLeavesItsRoot) {
   EXPECT_EQ(machine.text("/sys/named").outcome, Outcome::absent);
 }
 
-TEST_F(MachineViewTest, ResolvesLinksAsTheMachineWould) {
+TEST_F(MachineViewTest, ResolvesLinksLikeTheMachine) {
   put("sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/vendor", "0x10de\n");
   link("../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0", "sys/bus/pci/devices/0000:01:00.0");
   const MachineView machine = view();
@@ -189,7 +189,7 @@ TEST_F(MachineViewTest, EndsInLoopsAndDeepFolders) {
   EXPECT_EQ(machine.text(deep + "/file").outcome, Outcome::malformed);
 }
 
-TEST_F(MachineViewTest, LooksAtNodesAndNeverOpensThem) {
+TEST_F(MachineViewTest, InspectsNodesWithoutOpeningThem) {
   put("file", "x");
   ASSERT_EQ(::mkfifo((root() / "pipe").c_str(), 0644), 0);
   put("gdrkit-recording", "character_device /dev/nvidia0 195 0 0660 0 44\n");
@@ -197,7 +197,7 @@ TEST_F(MachineViewTest, LooksAtNodesAndNeverOpensThem) {
   const MachineView machine = view();
   EXPECT_EQ(machine.node("/file").value.kind, NodeKind::file);
   EXPECT_EQ(machine.node("/").value.kind, NodeKind::folder);
-  // Opening a pipe without a writer would wait for ever.
+  // Opening a pipe without a writer would block forever.
   EXPECT_EQ(machine.text("/pipe").outcome, Outcome::malformed);
   EXPECT_EQ(machine.node("/pipe").value.kind, NodeKind::other);
   const Fact<Node> node = machine.node("/dev/nvidia0");
@@ -210,7 +210,7 @@ TEST_F(MachineViewTest, LooksAtNodesAndNeverOpensThem) {
   EXPECT_EQ(machine.names("/dev").value, std::vector<std::string>{"nvidia0"});
 }
 
-TEST_F(MachineViewTest, RefusesARootThatIsNoFolderAndADamagedList) {
+TEST_F(MachineViewTest, RejectsAnInvalidRootAndADamagedList) {
   const auto none = MachineView::open((base_ / "none").string());
   ASSERT_FALSE(none.has_value());
   EXPECT_EQ(none.error().errno_value, ENOENT);

@@ -25,7 +25,7 @@ std::int64_t total(const Costs& costs, std::int64_t load, const std::vector<std:
   return sum;
 }
 
-/// The least sum by trying everything; rows without any column are left out.
+/// The smallest sum by exhaustive search; rows without any column are left out.
 std::int64_t least(const Costs& costs, std::int64_t load) {
   std::int64_t best = std::numeric_limits<std::int64_t>::max();
   std::vector<std::int64_t> loads(costs[0].size());
@@ -103,7 +103,7 @@ TEST(Matching, GivesEachGpuTheAdapterOfItsSwitch) {
   EXPECT_EQ(chosen(*grace(), grace_links()), "n0:P2C");
 }
 
-/// GPUs and adapters behind one switch, at the buses given.
+/// GPUs and adapters behind one switch, on the given buses.
 MachinePointer one_switch(const std::vector<unsigned>& gpus, const std::vector<unsigned>& adapters) {
   auto machine = std::make_unique<WrittenMachine>();
   char path[128];
@@ -120,7 +120,7 @@ MachinePointer one_switch(const std::vector<unsigned>& gpus, const std::vector<u
   return machine;
 }
 
-TEST(Matching, SharesEvenlyBeforeItLooksAtBusNumbers) {
+TEST(Matching, PrefersEvenLoadToBusNumbers) {
   EXPECT_EQ(chosen(*one_switch({0x10, 0x11}, {0x0f, 0x70})), "n15:PIX n112:PIX");
 }
 
@@ -129,7 +129,7 @@ TEST(Matching, TiesGoByPciOrder) {
   EXPECT_EQ(chosen(*one_switch({0x10}, {0x0f, 0x11})), "n15:PIX") << "as far as the other, and before it";
 }
 
-TEST(Matching, LeavesOutWhatCannotBeUsed) {
+TEST(Matching, LeavesOutUnusableAdapters) {
   const PciTree tree = two_sockets()->tree();
   EXPECT_EQ(chosen(tree, match(tree, {}, {false, true})), "n1:SYS n1:PIX");
   const Matching none = match(tree, {}, {false, false});
@@ -137,7 +137,7 @@ TEST(Matching, LeavesOutWhatCannotBeUsed) {
   EXPECT_EQ(none.gpus[0].why, "no usable adapter");
 }
 
-TEST(Matching, HashTellsTheShapeAndNotTheNumbers) {
+TEST(Matching, HashDependsOnTheShapeAndNotOnTheNumbers) {
   const PciTree one = one_switch({0x10, 0x11}, {0x20, 0x21})->tree();
   const PciTree same = one_switch({0x30, 0x31}, {0x40, 0x41})->tree();
   const PciTree other = one_switch({0x10, 0x11}, {0x20})->tree();
@@ -145,7 +145,7 @@ TEST(Matching, HashTellsTheShapeAndNotTheNumbers) {
   EXPECT_NE(match(one).hash, match(other).hash);
 }
 
-TEST(Matching, AnUnknownDistanceIsNoMatch) {
+TEST(Matching, AnUnknownDistanceIsNotMatched) {
   auto machine = host_bridges();
   for (const char* file : {"/sys/devices/pci0000:40/0000:40:01.1/0000:41:00.0/numa_node",
                            "/sys/devices/pci0000:80/0000:80:01.1/0000:81:00.0/numa_node"}) {

@@ -29,7 +29,7 @@ TEST(XmlText, ReadsElementsAttributesAndComments) {
   EXPECT_EQ(*root->children[1].attribute("z"), "");
 }
 
-TEST(XmlText, RefusesWhatItDoesNotKnowAndNamesTheLine) {
+TEST(XmlText, RejectsUnsupportedSyntaxWithTheLine) {
   EXPECT_EQ(refusal("<a>\n<b></a>"), "line 2: the end tag does not match the open element");
   for (const char* text : {"", "<", "<a", "<a>", "<a></b>", "<a/><b/>", "<a>text</a>", "<a x=1/>", "<a x='1' x='2'/>",
                            "<a x='1/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "<a x='&b;'/>", "<a x='&#65;'/>",
@@ -47,7 +47,7 @@ TEST(XmlText, IsBounded) {
   EXPECT_EQ(refusal(many + "</a>"), "line 1: too many elements");
 }
 
-/// Out and in again, with the same classes of every pair.
+/// Writes and reads the file, and compares the classes of every pair.
 void expect_round_trip(const PciTree& tree, const NvLinks& links) {
   const NcclGraph graph = make_nccl_graph(tree, links);
   NcclXmlFacts facts;
@@ -71,7 +71,7 @@ void expect_round_trip(const PciTree& tree, const NvLinks& links) {
   EXPECT_EQ(*text, *text_again);
 }
 
-TEST(NcclXml, OutAndInAgainHasTheSameDistances) {
+TEST(NcclXml, WritingAndReadingKeepsTheDistances) {
   const WrittenMachine::Files broadcom = {
       {"vendor", "0x1000"}, {"device", "0xc010"}, {"subsystem_vendor", "0x1000"}, {"subsystem_device", "0xa013"}};
   NvLinks links = grace_links();
@@ -93,7 +93,7 @@ TEST(NcclXml, OutAndInAgainHasTheSameDistances) {
   expect_round_trip(two_sockets()->tree(), switched);
 }
 
-TEST(NcclXml, SaysWhatNcclReads) {
+TEST(NcclXml, WritesTheAttributesThatNcclReads) {
   auto machine = two_sockets();
   machine->put("/proc/cpuinfo",
                "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: x\n");
@@ -119,7 +119,7 @@ TEST(NcclXml, SaysWhatNcclReads) {
       << *text;
 }
 
-TEST(NcclXml, APlaceThatIsNotKnownMakesNoFile) {
+TEST(NcclXml, AnUnknownPlaceYieldsNoFile) {
   auto machine = host_bridges();
   machine->put("/sys/devices/pci0000:40/0000:40:01.1/0000:41:00.0/numa_node", "?\n");
   const auto failed = write_nccl_xml(make_nccl_graph(machine->tree(), {}), {});
@@ -143,7 +143,7 @@ TEST(NcclXml, ReadsFilesOfProviders) {
   EXPECT_EQ(NcclDistances(make_nccl_graph(dump->tree, dump->links)).gpu_adapter(0, 0).value, PathClass::pix);
 }
 
-TEST(NcclXml, RefusesWhatIsNoTopology) {
+TEST(NcclXml, RejectsFilesThatAreNotATopology) {
   for (const char* text :
        {"<graphs version=\"1\"/>", "<system/>", "<system version=\"2\"/>", "<system version=\"1\"><cpu/></system>",
         "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"x\"/></cpu></system>",

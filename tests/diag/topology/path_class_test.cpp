@@ -17,7 +17,7 @@
 namespace gdrkit::diag::topology {
 namespace {
 
-/// The four views of a machine by the devices' names: g0, g1.. and the adapters' own.
+/// The four views of a machine by the devices' names: g0, g1.. and the adapters' names.
 class Views {
  public:
   explicit Views(PciTree tree, NvLinks links = {})
@@ -66,7 +66,7 @@ TEST(WorkedTree, SwitchesBelowASwitch) {
   EXPECT_EQ(views.of("g0", "n0"), "PXB PXB PXB near");
   EXPECT_EQ(views.of("g1", "n0"), "PXB PXB PXB near");
   EXPECT_EQ(views.of("g1", "n1"), "PXB PXB PXB near");
-  EXPECT_EQ(views.of("n0", "n1"), "PXB PXB PIX near") << "NVSHMEM looks at the first device's depth alone";
+  EXPECT_EQ(views.of("n0", "n1"), "PXB PXB PIX near") << "NVSHMEM uses only the first device's depth";
   EXPECT_EQ(views.of("n1", "n0"), "PXB PXB PXB near");
 }
 
@@ -89,7 +89,7 @@ TEST(WorkedTree, OtherBroadcomSwitchesKeepTheirLevels) {
   auto other = broadcom_gen4;
   other["subsystem_device"] = "0xb013";
   EXPECT_EQ(Views(cascade(other)->tree()).of("g0", "g1"), "PXB PXB PXB near");
-  // Generation 5 tells its levels apart: two upper ones are not one switch.
+  // Generation 5 distinguishes its levels: two upper ones are not one switch.
   auto upper = broadcom_gen5;
   upper["subsystem_device"] = "0x0003";
   EXPECT_EQ(Views(cascade(upper)->tree()).of("g0", "g1"), "PXB PXB PXB near");
@@ -104,7 +104,7 @@ TEST(WorkedTree, WorkstationWithARootPortForEach) {
 
 TEST(WorkedTree, HostBridgesOfOneNumaNode) {
   const Views views(host_bridges()->tree());
-  EXPECT_EQ(views.of("g0", "n0"), "NODE PHB NODE NODE") << "NCCL does not tell host bridges of one node apart";
+  EXPECT_EQ(views.of("g0", "n0"), "NODE PHB NODE NODE") << "NCCL does not distinguish host bridges of one node";
   EXPECT_EQ(views.of("g0", "n1"), "SYS SYS SYS SYS");
   EXPECT_EQ(views.of("n0", "n1"), "SYS SYS SYS SYS");
 }
@@ -137,7 +137,7 @@ TEST(PathClass, MinusOneIsANodeToNcclButNotToNvidiaSmi) {
   EXPECT_EQ(Views(machine.tree()).of("g0", "n0"), "SYS PHB NODE NODE");
 }
 
-TEST(PathClass, AnUnreadableNumaNodeMakesOnlyThatUnknownWhichHangsOnIt) {
+TEST(PathClass, AnUnreadableNumaNodeAffectsOnlyDependentClasses) {
   auto machine = host_bridges();
   machine->put("/sys/devices/pci0000:40/0000:40:01.1/0000:41:00.0/numa_node", "near\n");
   const Views views(machine->tree());
@@ -149,10 +149,10 @@ TEST(PathClass, AnUnreadableNumaNodeMakesOnlyThatUnknownWhichHangsOnIt) {
   auto sockets = two_sockets();
   sockets->put("/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/numa_node", "\n");
   EXPECT_EQ(Views(sockets->tree()).of("g0", "n0"), "PIX PIX PIX near") << "the switch decides";
-  EXPECT_EQ(Views(sockets->tree()).of("g0", "g1"), "SYS unknown SYS SYS") << "NCCL asks the switch for its node";
+  EXPECT_EQ(Views(sockets->tree()).of("g0", "g1"), "SYS unknown SYS SYS") << "NCCL uses the switch's node";
 }
 
-TEST(PathClass, ABridgeWithoutANumaNodeHasThatOfWhatIsBelow) {
+TEST(PathClass, ABridgeWithoutANumaNodeHasTheNodeOfItsDevices) {
   auto sockets = two_sockets();
   sockets->remove("/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/numa_node");
   EXPECT_EQ(Views(sockets->tree()).of("g0", "g1"), "SYS SYS SYS SYS");
@@ -182,7 +182,7 @@ TEST(PathClass, NvlinksAreCountedByTheEndThatHasFewer) {
   links.gpus[b].to_switches = 16;
   EXPECT_EQ(links.between(a, b), 16u);
   links.gpus[a].to_gpus[b] = 4;
-  EXPECT_EQ(links.between(a, b), 16u) << "a link that one end does not know is none";
+  EXPECT_EQ(links.between(a, b), 16u) << "a link that only one end reports does not count";
   links.gpus[b].to_gpus[a] = 4;
   EXPECT_EQ(links.between(a, b), 4u);
   EXPECT_EQ(links.between(a, a), 0u);
@@ -213,7 +213,7 @@ TEST(PathClass, NvlinkThroughAnotherGpuIsNvb) {
   EXPECT_EQ(views.of("g0", "g2"), "SYS NVB SYS SYS");
 }
 
-/// Trees of random shape: whatever they are, some things hold.
+/// Trees of random shape, on which invariants are checked.
 class RandomTree : public testing::TestWithParam<unsigned> {};
 
 TEST_P(RandomTree, DistancesAreSymmetricalAndAgreeOnWhatIsNear) {

@@ -60,7 +60,7 @@ TEST(PciTree, TakesDomainsOfFiveDigitsAndPlatformPrefixes) {
   EXPECT_EQ(tree.adapters[0].bridges.size(), 1u);
 }
 
-TEST(PciTree, WhatCannotBeReadIsToldAndNotGuessed) {
+TEST(PciTree, UnreadableFactsAreReportedAndNotGuessed) {
   WrittenMachine machine;
   machine.gpu("pci0000:00/0000:00:01.0/0000:01:00.0", 0, {{"numa_node", "x"}, {"max_link_width", "255"}});
   machine.gpu("pci0000:00/0000:00:02.0/0000:02:00.0", 0);
@@ -93,7 +93,7 @@ TEST(PciTree, AdaptersOfSoftwareAreNamedAndHaveNoPlace) {
   EXPECT_EQ(tree.unplaced, (std::vector<std::string>{"rxe0"}));
 }
 
-TEST(PciTree, NothingAtAllIsAnAnswer) {
+TEST(PciTree, AnEmptyMachineGivesAnEmptyTree) {
   const WrittenMachine machine;
   const PciTree tree = machine.tree();
   EXPECT_EQ(tree.pci_outcome, Outcome::absent);
@@ -101,7 +101,7 @@ TEST(PciTree, NothingAtAllIsAnAnswer) {
   EXPECT_TRUE(tree.gpus.empty());
 }
 
-TEST(PciTree, AForgedCrowdOfGpusIsCounted) {
+TEST(PciTree, ForgedGpusBeyondTheLimitAreCounted) {
   WrittenMachine machine;
   for (unsigned i = 0; i < PciTree::most_gpus + 5; ++i) {
     char name[32];

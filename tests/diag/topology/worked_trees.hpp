@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Worked trees: machines whose distances were worked out by hand from the rules of each library.
+// Worked trees: machines whose distances were derived by hand from the rules of each library.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ inline MachinePointer two_sockets() {
   return machine;
 }
 
-/// T2: switches below a switch. `bridge_facts` and those of the upper switch make it a Broadcom one or not.
+/// T2: switches below a switch. `bridge_facts` and those of the upper switch determine whether it is a Broadcom one.
 inline MachinePointer cascade(const WrittenMachine::Files& lower = {}, const WrittenMachine::Files& upper = {}) {
   auto machine = std::make_unique<WrittenMachine>();
   if (!lower.empty()) machine->bridge_facts = lower;
@@ -36,7 +36,7 @@ inline MachinePointer cascade(const WrittenMachine::Files& lower = {}, const Wri
   return machine;
 }
 
-/// T3: a workstation, a root port for each device.
+/// T3: a workstation with a root port for each device.
 inline MachinePointer workstation() {
   auto machine = std::make_unique<WrittenMachine>();
   machine->gpu("pci0000:00/0000:00:01.0/0000:01:00.0", 0);
@@ -79,7 +79,7 @@ inline NvLinks grace_links() {
   return links;
 }
 
-/// T7: an adapter with a switch of its own beside a GPU.
+/// T7: an adapter with its own switch, near a GPU.
 inline MachinePointer inner_switch() {
   auto machine = std::make_unique<WrittenMachine>();
   const std::string top = "pci0000:00/0000:00:01.0/0000:01:00.0";

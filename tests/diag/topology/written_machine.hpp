@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// WrittenMachine: a sysfs tree made for one test, by paths like "pci0000:00/0000:00:01.0/0000:03:00.0".
+// WrittenMachine: a sysfs tree for one test, built from paths like "pci0000:00/0000:00:01.0/0000:03:00.0".
 #pragma once
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class WrittenMachine {
   }
   void remove(const std::string& path) const { std::filesystem::remove_all(root_ / path.substr(1)); }
 
-  /// Facts of every bridge made from now on.
+  /// Facts of every bridge that is added from now on.
   Files bridge_facts = {{"vendor", "0x8086"}, {"device", "0x352a"}};
 
   [[nodiscard]] MachineView view() const {

@@ -25,11 +25,11 @@ using fakes::emulated_cuda;
 using fakes::FaultPlan;
 using tests::make_pattern;
 
-/// What the driver was last asked for.
+/// The properties of the last allocation request.
 CudaMemAllocationProp last_properties;
 bool is_accessible = false;
 
-/// The emulated driver, which notes the properties of mapped memory.
+/// The emulated driver, which records the properties of mapped memory.
 CudaCalls noting_calls() {
   CudaCalls calls = emulated_cuda();
   calls.device_get_pci_bus_id = [](char* text, int capacity, int) {
@@ -73,7 +73,7 @@ class CudaDevice : public ::testing::Test {
   fakes::FaultyCuda driver_{calls_, plan_};
 };
 
-TEST_F(CudaDevice, TellsIdentityInTheSpellingOfSysfs) {
+TEST_F(CudaDevice, ReportsIdentityInTheSpellingOfSysfs) {
   const auto device = open(1);
   ASSERT_NE(device, nullptr);
   const auto& identity = device->identity();
@@ -88,7 +88,7 @@ TEST_F(CudaDevice, TellsIdentityInTheSpellingOfSysfs) {
   EXPECT_TRUE(std::string(identity.driver_version).starts_with("CUDA 13.3, NVIDIA driver ")) << identity.driver_version;
 }
 
-TEST_F(CudaDevice, ThereAreAsManyAsTheDriverSays) {
+TEST_F(CudaDevice, TheCountIsTheDrivers) {
   const auto count = cuda_device_count(driver_);
   ASSERT_TRUE(count);
   EXPECT_EQ(*count, 2);
@@ -128,7 +128,7 @@ TEST_F(CudaDevice, DriverCopiesAreOneCallEach) {
   EXPECT_EQ(plan_.calls(), before + 2);
 }
 
-TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyWhenAsked) {
+TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyOnRequest) {
   const auto device = open(1);
   const int held = fakes::held_of_emulated_cuda();
   for (const bool exportable : {false, true}) {
@@ -145,7 +145,7 @@ TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyWhenAsked) {
   }
 }
 
-TEST_F(CudaDevice, MemoryIsWhatTheDriverSays) {
+TEST_F(CudaDevice, MemoryIsTheDriversValue) {
   const auto memory = open()->memory();
   ASSERT_TRUE(memory);
   EXPECT_EQ(memory->free_bytes, std::size_t{3} << 30);
@@ -193,7 +193,7 @@ TEST_F(CudaDevice, ErrorsCarryTheDriversName) {
       << memory.error().text();
 }
 
-TEST_F(CudaDevice, RefusesImpossibleSizesItself) {
+TEST_F(CudaDevice, RejectsImpossibleSizesItself) {
   const auto device = open();
   const int before = plan_.calls();
   for (const AllocationKind kind : allocation_kinds) {
@@ -203,7 +203,7 @@ TEST_F(CudaDevice, RefusesImpossibleSizesItself) {
   EXPECT_EQ(plan_.calls(), before);
 }
 
-/// Opens, allocates, copies, frees and closes; how many of the steps that return a status failed.
+/// Opens, allocates, copies, frees and closes; returns how many of the steps with a status failed.
 int CudaDevice::run_whole_life(AllocationKind kind) {
   auto device = open_cuda_device(0, driver_);
   if (!device) return 1;
@@ -216,13 +216,13 @@ int CudaDevice::run_whole_life(AllocationKind kind) {
   return failures;
 }
 
-// Calls whose failure is not an error: what they tell or undo is not needed to go on.
+// Calls whose failure is not an error: their result is not required.
 bool may_fail_silently(const std::string& call) {
   return call == "driver_get_version" || call == "mem_get_address_range" || call == "ctx_get_current" ||
          call == "primary_ctx_release" || call == "stream_destroy";
 }
 
-TEST_F(CudaDevice, AFailureAtAnyCallIsReportedAndLeavesNothing) {
+TEST_F(CudaDevice, AFailureOfAnyCallIsReportedWithoutLeaks) {
   for (const AllocationKind kind : allocation_kinds) {
     plan_.fail_call(FaultPlan::never, {0, 0, 999});
     ASSERT_EQ(run_whole_life(kind), 0) << allocation_kind_name(kind);
@@ -233,7 +233,7 @@ TEST_F(CudaDevice, AFailureAtAnyCallIsReportedAndLeavesNothing) {
       ASSERT_TRUE(plan_.was_reached());
       const std::string failed = plan_.failed_call();
       SCOPED_TRACE(std::string(allocation_kind_name(kind)) + ": call " + std::to_string(i) + ", " + failed);
-      // Closing's ctx_set_current comes last but one and is silent; opening's is an error.
+      // Closing's ctx_set_current is the last but one and ignored; opening's is an error.
       const bool is_closing =
           failed == "ctx_set_current" && plan_.log().back() == "primary_ctx_release" && failures == 0;
       EXPECT_EQ(failures, may_fail_silently(failed) || is_closing ? 0 : 1);
@@ -242,7 +242,7 @@ TEST_F(CudaDevice, AFailureAtAnyCallIsReportedAndLeavesNothing) {
   }
 }
 
-TEST_F(CudaDevice, WithoutADriverSaysWhichLibraryIsMissing) {
+TEST_F(CudaDevice, WithoutADriverReportsTheMissingLibrary) {
   const auto count = cuda_device_count();
   if (count) GTEST_SKIP() << "this machine has a CUDA driver";
   const std::string reason = count.error().text();

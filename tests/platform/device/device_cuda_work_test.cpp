@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What Device gives a GPU to do, on a played driver: GPU kernels, events, peers, host memory.
+// GPU work of Device on an emulated driver: GPU kernels, events, peers, host memory.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -23,16 +23,16 @@ using fakes::emulated_cuda;
 using fakes::FaultPlan;
 
 constexpr const char* image = ".visible .entry store_word(";
-/// Where GPU kernels see host memory, away from where the CPU does.
+/// Offset of the addresses of host memory for GPU kernels from those for the CPU.
 constexpr std::uint64_t device_address_distance = std::uint64_t{1} << 40;
 
-/// What the driver was last given.
+/// The last arguments of the driver.
 struct {
   unsigned blocks, threads;
   void *source_context, *target_context;
 } last;
 
-/// The one GPU kernel there is writes its second parameter to its first.
+/// The only GPU kernel writes its second parameter to its first.
 int launch_store_word(void*, unsigned blocks, unsigned y, unsigned z, unsigned threads, unsigned thread_y,
                       unsigned thread_z, unsigned shared_bytes, void*, void** parameters, void** extra) {
   if (y != 1 || z != 1 || thread_y != 1 || thread_z != 1 || shared_bytes != 0 || extra != nullptr) return 1;
@@ -44,7 +44,7 @@ int launch_store_word(void*, unsigned blocks, unsigned y, unsigned z, unsigned t
   return 0;
 }
 
-/// The emulated driver with a GPU kernel, a symbol, attributes, and addresses of host memory that are the GPU's own.
+/// The emulated driver with a GPU kernel, a symbol, attributes, and separate addresses of host memory for the GPU.
 CudaCalls calls_of_a_gpu() {
   CudaCalls calls = emulated_cuda();
   calls.launch_kernel = &launch_store_word;
@@ -119,7 +119,7 @@ TEST_F(CudaWork, LaunchesAGpuKernelOfAnImage) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreToldApart) {
+TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreDistinguished) {
   const auto none = device_->load_module("for another GPU");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().errno_value, ENOEXEC);
@@ -132,7 +132,7 @@ TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreToldApart) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, LoadsGpuCodeBesideACapture) {
+TEST_F(CudaWork, LoadsGpuCodeDuringACapture) {
   static std::vector<int> modes_of_loads;
   calls_.module_load_data = [](void** module, const void* code) {
     int mode = 0;
@@ -151,7 +151,7 @@ TEST_F(CudaWork, LoadsGpuCodeBesideACapture) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, EventsTellTheTimeBetweenThem) {
+TEST_F(CudaWork, EventsMeasureTheTimeBetweenThem) {
   const auto begin = device_->create_event();
   const auto end = device_->create_event();
   const auto stream = device_->create_stream();
@@ -169,7 +169,7 @@ TEST_F(CudaWork, EventsTellTheTimeBetweenThem) {
   EXPECT_TRUE(device_->destroy_stream(*stream));
 }
 
-TEST_F(CudaWork, AStreamAtWorkIsNoError) {
+TEST_F(CudaWork, AStreamAtWorkIsNotAnError) {
   const auto stream = device_->create_stream();
   ASSERT_TRUE(stream);
   EXPECT_TRUE(device_->is_finished(*stream).value());
@@ -220,13 +220,13 @@ TEST_F(CudaWork, LaunchesBlocksThatRunAtOnce) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, KnowsAStreamThatIsCaptured) {
+TEST_F(CudaWork, DetectsAStreamThatIsCaptured) {
   EXPECT_FALSE(device_->is_capturing(Stream{}).value());
   calls_.stream_is_capturing = [](void*, int* status) { return *status = 1, 0; };
   EXPECT_TRUE(device_->is_capturing(Stream{}).value());
 }
 
-TEST_F(CudaWork, HostMemoryHasAnAddressOfItsOwnOnTheDevice) {
+TEST_F(CudaWork, HostMemoryHasASeparateAddressOnTheDevice) {
   auto memory = device_->allocate(AllocationKind::host, 4096);
   ASSERT_TRUE(memory);
   auto* host = reinterpret_cast<void*>(memory->address());
@@ -244,7 +244,7 @@ TEST_F(CudaWork, PeersAreReachedInBothWays) {
   EXPECT_TRUE(device_->can_access_peer(*peer).value());
   EXPECT_FALSE(device_->can_access_peer(*device_).value());
   EXPECT_TRUE(tests::succeeded(device_->enable_peer_access(*peer)));
-  EXPECT_TRUE(tests::succeeded(device_->enable_peer_access(*peer))) << "enabled already is no error";
+  EXPECT_TRUE(tests::succeeded(device_->enable_peer_access(*peer))) << "enabling twice is not an error";
   std::uint64_t from = 5;
   std::uint64_t to = 0;
   const auto source = reinterpret_cast<std::uint64_t>(&from);
@@ -257,7 +257,7 @@ TEST_F(CudaWork, PeersAreReachedInBothWays) {
   EXPECT_EQ(to, 6U);
 }
 
-TEST_F(CudaWork, AnEmulatedDeviceIsNoPeer) {
+TEST_F(CudaWork, AnEmulatedDeviceIsNotAPeer) {
   const auto emulated = open_emulated_device(0);
   ASSERT_TRUE(emulated);
   const int before = plan_.calls();
@@ -277,7 +277,7 @@ TEST_F(CudaWork, AttributesAreThisDevicesOwn) {
 
 void add_one(void* counter) { ++*static_cast<int*>(counter); }
 
-/// Every call of this file's subject once; each step's name and whether it failed. Peer and objects are made by steps.
+/// Every call under test once; each step's name and whether it failed. Peer and objects are created by steps.
 std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) {
   std::vector<std::pair<std::string, bool>> steps;
   const auto step = [&](const char* name, bool is_ok) { steps.emplace_back(name, !is_ok); };
@@ -330,7 +330,7 @@ TEST_F(CudaWork, AFailureOfAnyCallIsReportedByThatCall) {
   }
 }
 
-TEST_F(CudaWork, ADriverWithoutTheOptionalCallsStillOpensAndSaysWhatItLacks) {
+TEST_F(CudaWork, ADriverWithoutTheOptionalCallsStillOpensAndNamesThem) {
   CudaCalls old = calls_;
 #define GDRKIT_CUDA_CALL(member, symbol, ...)
 #define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) old.member = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated device's streams and events: order, concurrency, what happens to the unknown.
+// The emulated device's streams and events: order, concurrency, unknown handles.
 #include "platform/device/emulated_stream.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace gdrkit::platform {
 namespace {
 
-/// Plays a GPU kernel that waits for the CPU.
+/// Emulates a GPU kernel that waits for the CPU.
 struct Gate {
   std::atomic<bool> is_entered{false};
   std::atomic<bool> is_open{false};
@@ -50,7 +50,7 @@ class EmulatedStreams : public ::testing::Test {
   Stream stream_;
 };
 
-TEST_F(EmulatedStreams, WorkBehindAStandInWaitsAndTheCallerDoesNot) {
+TEST_F(EmulatedStreams, WorkBehindAnEmulatedKernelWaitsAndTheCallerDoesNot) {
   Gate gate;
   shut(&gate);
   const auto pattern = tests::make_pattern(4096, 3);
@@ -65,7 +65,7 @@ TEST_F(EmulatedStreams, WorkBehindAStandInWaitsAndTheCallerDoesNot) {
   EXPECT_EQ(back, pattern);
 }
 
-TEST_F(EmulatedStreams, OtherStreamsGoOnBesideABlockedOne) {
+TEST_F(EmulatedStreams, OtherStreamsContinueDuringABlockedOne) {
   Gate gate;
   shut(&gate);
   std::vector<std::uint8_t> back(4096, 1);
@@ -77,7 +77,7 @@ TEST_F(EmulatedStreams, OtherStreamsGoOnBesideABlockedOne) {
   EXPECT_TRUE(device_->is_finished(stream_).value());
 }
 
-TEST_F(EmulatedStreams, EventsOrderStreamsAndTellTime) {
+TEST_F(EmulatedStreams, EventsOrderStreamsAndMeasureTime) {
   const auto other = device_->create_stream();
   const auto begin = device_->create_event();
   const auto end = device_->create_event();
@@ -101,7 +101,7 @@ TEST_F(EmulatedStreams, EventsOrderStreamsAndTellTime) {
   EXPECT_FALSE(device_->destroy_event(*end));
 }
 
-TEST_F(EmulatedStreams, WhatIsUnknownIsRefused) {
+TEST_F(EmulatedStreams, UnknownHandlesAreRejected) {
   const Stream stream{77};
   const Event event{~std::uint64_t{0}};
   int word = 0;
@@ -156,7 +156,7 @@ TEST_F(EmulatedStreams, CopiesBetweenEmulatedDevices) {
   EXPECT_FALSE(device_->copy_to_peer_async(**peer, target->address(), memory_.address() + 1, 4096, stream_));
 }
 
-TEST_F(EmulatedStreams, GpuCodeIsRefusedWithASentence) {
+TEST_F(EmulatedStreams, GpuCodeIsRejectedWithAMessage) {
   const auto loaded = device_->load_module("image");
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().errno_value, EOPNOTSUPP);
@@ -173,18 +173,18 @@ TEST_F(EmulatedStreams, GpuCodeIsRefusedWithASentence) {
   EXPECT_TRUE(device_->unregister_host(&word));
 }
 
-TEST_F(EmulatedStreams, AForkedChildLeavesTheThreadsItHasNotGot) {
+TEST_F(EmulatedStreams, AForkedChildAbandonsThreadsThatItLacks) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "under the thread sanitizer the child of a process with threads does not go on";
 #endif
   Gate gate;
   shut(&gate);
   const auto ended = tests::run_in_child([&] {
-    device_.reset();  // would wait for ever for a thread that is the parent's
+    device_.reset();  // would wait forever for a thread of the parent
     return 0;
   });
   gate.is_open = true;
-  EXPECT_TRUE(device_->synchronize_all());  // the stream's thread looks at the gate until then
+  EXPECT_TRUE(device_->synchronize_all());  // the stream's thread reads the gate until then
   EXPECT_EQ(ended.exit_code, 0);
 }
 

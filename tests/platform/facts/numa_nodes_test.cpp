@@ -33,15 +33,15 @@ TEST(NumaNodes, MayHaveGapsAndLackMemoryOrCpus) {
   EXPECT_TRUE(find_node(*nodes, 4)->cpus.empty());
 }
 
-TEST(NumaNodes, OfAGpuAreWhatTheTreeSays) {
+TEST(NumaNodes, OfAGpuAreThoseInTheTree) {
   const std::string root = GDRKIT_TREE "/two_nodes";
   EXPECT_EQ(pci_numa_node(root, {0, 0x3b, 0, 0}), 0);
   EXPECT_EQ(pci_numa_node(root, {0, 0xaf, 0, 0}), 1);
-  EXPECT_EQ(pci_numa_node(root, {0, 0x17, 0, 0}), -1) << "the machine does not say";
-  EXPECT_EQ(pci_numa_node(root, {0, 0x99, 0, 0}), -1) << "there is no such device";
+  EXPECT_EQ(pci_numa_node(root, {0, 0x17, 0, 0}), -1) << "the machine does not report it";
+  EXPECT_EQ(pci_numa_node(root, {0, 0x99, 0, 0}), -1) << "the device does not exist";
 }
 
-TEST(NumaNodes, ASystemThatKnowsNoneIsAnErrorOfItsOwn) {
+TEST(NumaNodes, ASystemWithoutNodesIsADistinctError) {
   const auto nodes = read_numa_nodes(GDRKIT_TREE "/sys");
   ASSERT_FALSE(nodes.has_value());
   EXPECT_EQ(nodes.error().errno_value, ENOENT);
@@ -49,7 +49,7 @@ TEST(NumaNodes, ASystemThatKnowsNoneIsAnErrorOfItsOwn) {
 
 class DamagedTree : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(DamagedTree, IsRefusedAndTheFileNamed) {
+TEST_P(DamagedTree, IsRejectedWithTheFile) {
   const auto [tree, file] = GetParam();
   const auto nodes = read_numa_nodes(std::string(GDRKIT_TREE "/") + tree);
   ASSERT_FALSE(nodes.has_value());

@@ -24,7 +24,7 @@ TEST(NvidiaDriver, TheOtherFlavourHasNoOpenInItsName) {
   EXPECT_FALSE(driver->is_open_flavour);
 }
 
-TEST(NvidiaDriver, OnlyTheFirstLineIsBelieved) {
+TEST(NvidiaDriver, OnlyTheFirstLineCounts) {
   const auto driver = parse_nvidia_driver("NVRM version: unknown\nGCC version:  gcc version 12.3.0\n");
   ASSERT_FALSE(driver.has_value());
   EXPECT_EQ(driver.error().errno_value, EINVAL);
@@ -36,7 +36,7 @@ TEST(NvidiaDriver, WordsThatOnlyLookLikeVersionsAreNot) {
   }
 }
 
-TEST(NvidiaDriver, NoKernelModuleIsSaidByErrno) {
+TEST(NvidiaDriver, NoKernelModuleIsReportedByErrno) {
   const auto driver = read_nvidia_driver(GDRKIT_TREE "/nowhere");
   ASSERT_FALSE(driver.has_value());
   EXPECT_EQ(driver.error().errno_value, ENOENT);

@@ -13,7 +13,7 @@
 namespace gdrkit::platform {
 namespace {
 
-/// A copy of the tree in which the first GPU has a driver: its link would not survive every way of packing the sources.
+/// A copy of the tree in which the first GPU has a driver: packing the sources may not preserve its link.
 class TreeWithDriver {
  public:
   TreeWithDriver() : root_(testing::TempDir() + "gdrkit-tree-" + std::to_string(::getpid())) {

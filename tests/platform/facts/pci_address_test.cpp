@@ -32,7 +32,7 @@ TEST(PciAddress, KeepsADomainThatNeedsMoreThanFourDigits) {
 
 class NotAPciAddress : public testing::TestWithParam<const char*> {};
 
-TEST_P(NotAPciAddress, IsRefusedWithTheTextInTheDetail) {
+TEST_P(NotAPciAddress, IsRejectedWithTheTextInTheDetail) {
   const auto address = parse_pci_address(GetParam());
   ASSERT_FALSE(address.has_value());
   EXPECT_EQ(address.error().errno_value, EINVAL);

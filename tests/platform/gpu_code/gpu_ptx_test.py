@@ -41,7 +41,7 @@ def entries(text):
 
 
 class PtxText(unittest.TestCase):
-    def test_each_gpu_kernel_of_the_list_has_a_file_of_its_own(self):
+    def test_each_gpu_kernel_of_the_list_has_a_separate_file(self):
         names = [name for name in gpu_ptx.IMAGES if name != "mover"]
         self.assertTrue(names)
         for name in names:
@@ -51,7 +51,7 @@ class PtxText(unittest.TestCase):
                 self.assertEqual(entries(PTX[name]), [name])
         self.assertEqual(sorted(PTX), sorted(["mover", *names]), "what nothing embeds")
 
-    def test_old_drivers_and_gpus_take_it(self):
+    def test_old_drivers_and_gpus_accept_it(self):
         for image in gpu_ptx.IMAGES:
             with self.subTest(image=image):
                 text = PTX[image]
@@ -62,7 +62,7 @@ class PtxText(unittest.TestCase):
     def test_the_mover_has_one_gpu_kernel(self):
         self.assertEqual(entries(PTX["mover"]), ["mover"])
 
-    def test_a_flag_alone_is_polled_by_little_more_than_its_load(self):
+    def test_a_flag_without_data_is_polled_by_little_more_than_its_load(self):
         body = PTX["ping_pong"]
         polls = [lines for _, lines in loops(body) if any("ld.relaxed.sys" in line for line in lines)]
         self.assertEqual(len(polls), 1, body)
@@ -70,10 +70,10 @@ class PtxText(unittest.TestCase):
         allowed = re.compile(r"(@%p\d+ |@!%p\d+ )?(ld\.relaxed\.sys|setp|add|bra\b|$)")
         for line in polls[0]:
             self.assertRegex(line, allowed)
-        self.assertIn("st.relaxed.sys", body, "the answer")
+        self.assertIn("st.relaxed.sys", body, "the reply")
 
     def test_a_poll_that_acquires_loads_nothing_else(self):
-        # The acquire load before has emptied the first-level cache: what stays the same would come from the second.
+        # The acquire load before has emptied the first-level cache: unchanged data would come from the second.
         found = 0
         for image in gpu_ptx.IMAGES:
             for label, lines in loops(PTX[image]):
@@ -83,7 +83,7 @@ class PtxText(unittest.TestCase):
                     self.assertEqual(len(loads), 1, f"{image} {label}: {loads}")
         self.assertGreater(found, 40)
 
-    def test_code_is_told_apart_by_what_it_does_and_not_by_its_names(self):
+    def test_code_is_compared_by_its_effect_and_not_by_its_names(self):
         text = PTX["gate"]
         does = gpu_ptx.what_it_does(text)
         self.assertEqual(set(does), {"", "gdrkit_gate"})
@@ -126,13 +126,13 @@ class PtxIsAccepted(unittest.TestCase):
             with self.subTest(image=pair[0], architecture=pair[1]):
                 self.assertEqual(complaint, "")
 
-    def test_ptxas_sees_what_is_too_new_for_the_version(self):
+    def test_ptxas_rejects_code_that_is_too_new_for_the_version(self):
         older = gpu_ptx.with_version(PTX["gate"], (5, 0), 70)
         self.assertIn("requires PTX ISA", gpu_ptx.accepts(tool("ptxas"), older, 90))
 
 
 if __name__ == "__main__":
-    report = io.StringIO()  # kept back: the reason of a skip must be the first line
+    report = io.StringIO()  # buffered: the reason of a skip must be the first line
     runner = unittest.TextTestRunner(stream=report, verbosity=2)
     result = unittest.main(testRunner=runner, exit=False).result
     if result.wasSuccessful() and result.testsRun == len(result.skipped):

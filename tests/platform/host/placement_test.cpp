@@ -19,7 +19,7 @@ constexpr const char* gpu_on_0 = "0000:3b:00.0";
 constexpr const char* gpu_on_1 = "0000:af:00.0";
 constexpr const char* gpu_unsaid = "0000:17:00.0";
 
-/// A system that remembers what it was asked, and forbids on demand.
+/// A system that records its calls, and fails on demand.
 class FakeCalls final : public PlacementCalls {
  public:
   Numbers allowed = {0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -72,19 +72,19 @@ TEST(Placement, NeverLeavesTheCpusThatItMayUse) {
   EXPECT_EQ(calls.threads[0], Numbers{2});
 }
 
-TEST(Placement, AdvisesWhenNoCpuOfTheGpusNodeMayBeUsed) {
+TEST(Placement, AdvisesIfNoCpuOfTheGpusNodeMayBeUsed) {
   FakeCalls calls;
   calls.allowed = {4, 6};
   const Placed placed = placement(gpu_on_0, calls).automatic();
   EXPECT_EQ(placed.place.cpu, 6);
   EXPECT_EQ(placed.place.cpu_node, 1);
-  EXPECT_EQ(placed.place.memory_node, 1) << "memory far from the CPU helps nobody";
+  EXPECT_EQ(placed.place.memory_node, 1) << "memory far from the CPU is useless";
   EXPECT_TRUE(says(placed.line(), "may not use the CPUs of node 0 (0-3,8-11)")) << placed.line();
   EXPECT_TRUE(says(placed.place.advice, "runs on NUMA node 1, but the GPU is on node 0")) << placed.place.advice;
   EXPECT_TRUE(says(placed.place.advice, "CPUs 0-3,8-11")) << placed.place.advice;
 }
 
-TEST(Placement, GoesOnWhereContainersForbidToBindMemory) {
+TEST(Placement, ContinuesIfContainersForbidBindingMemory) {
   FakeCalls calls;
   calls.memory_error = -EPERM;
   const Placed placed = placement(gpu_on_1, calls).automatic();
@@ -95,7 +95,7 @@ TEST(Placement, GoesOnWhereContainersForbidToBindMemory) {
   EXPECT_TRUE(says(placed.line(), "set_mempolicy: Operation not permitted")) << placed.line();
 }
 
-TEST(Placement, GoesOnWhereThreadsCannotBeBound) {
+TEST(Placement, ContinuesIfThreadsCannotBeBound) {
   FakeCalls calls;
   calls.thread_error = -EPERM;
   const Placed placed = placement(gpu_on_0, calls).automatic();
@@ -105,23 +105,23 @@ TEST(Placement, GoesOnWhereThreadsCannotBeBound) {
   EXPECT_TRUE(says(placed.place.advice, "but the GPU is on node 0")) << placed.place.advice;
 }
 
-TEST(Placement, StaysWhereItIsWhenTheMachineDoesNotSayWhereTheGpuIs) {
+TEST(Placement, StaysIfTheMachineDoesNotReportTheGpusNode) {
   FakeCalls calls;
   const Placed placed = placement(gpu_unsaid, calls).automatic();
   EXPECT_EQ(placed.place.cpu, 6);
   EXPECT_EQ(placed.place.gpu_node, -1);
   EXPECT_EQ(placed.place.memory_node, 1);
   EXPECT_EQ(placed.place.advice, "");
-  EXPECT_TRUE(says(placed.line(), "does not say which node the GPU is on")) << placed.line();
+  EXPECT_TRUE(says(placed.line(), "does not report the GPU's node")) << placed.line();
 }
 
-TEST(Placement, HasNothingToSayOfADeviceWithoutAnAddress) {
+TEST(Placement, PrintsNothingForADeviceWithoutAnAddress) {
   FakeCalls calls;
   const Placed placed = placement("", calls).automatic();
   EXPECT_EQ(placed.line(), "on CPU 6 of NUMA node 1, memory of node 1");
 }
 
-TEST(Placement, LeavesMemoryAloneOnANodeThatHasNone) {
+TEST(Placement, DoesNotBindMemoryOnANodeWithoutMemory) {
   FakeCalls calls;
   calls.allowed = {0, 4, 5};
   const Placed placed = placement(gpu_on_0, calls, "four_nodes").automatic();  // this GPU is on node 2
@@ -132,7 +132,7 @@ TEST(Placement, LeavesMemoryAloneOnANodeThatHasNone) {
   EXPECT_EQ(placed.place.advice, "");
 }
 
-TEST(Placement, DoesNotComplainOfAnotherNodeWhenTheGpusHasNoCpus) {
+TEST(Placement, AcceptsAnotherNodeIfTheGpusHasNoCpus) {
   FakeCalls calls;
   calls.cpu = 3;
   const Placed placed = placement(gpu_on_1, calls, "four_nodes").automatic();  // this GPU is on node 4
@@ -159,7 +159,7 @@ TEST(Placement, MovesToACpuOfItsNodeThatItMayUseAndReleasesIt) {
   EXPECT_FALSE(place.move_to(2, &unbound));
 }
 
-TEST(Placement, GoesToTheNodesThatWereAskedForAndAdvisesAgainstFarOnes) {
+TEST(Placement, BindsToTheGivenNodesAndAdvisesAgainstFarOnes) {
   FakeCalls calls;
   Placement on_two_nodes = placement(gpu_on_0, calls);
   const Placed near = on_two_nodes.on({0, 0});
@@ -186,11 +186,11 @@ TEST(Placement, KeepsTheUsersPlaceAndStillAdvises) {
   EXPECT_EQ(placement(gpu_on_0, calls).keep().place.advice, "");
 }
 
-TEST(Placement, SaysThatTheSystemTellsOfNoNodesOrWhichFileIsDamaged) {
+TEST(Placement, ReportsThatTheSystemHasNoNodesOrTheDamagedFile) {
   FakeCalls calls;
   const Placed none = placement(gpu_on_0, calls, "sys").automatic();
   EXPECT_EQ(none.place.cpu, 6);
-  EXPECT_TRUE(says(none.line(), "tells of no NUMA nodes")) << none.line();
+  EXPECT_TRUE(says(none.line(), "reports no NUMA nodes")) << none.line();
   const Placed damaged = placement(gpu_on_0, calls, "bad_list").automatic();
   EXPECT_TRUE(says(damaged.line(), "node0/cpulist")) << damaged.line();
 }
@@ -210,7 +210,7 @@ TEST(Placement, BindsTheCallingThreadOnThisMachine) {
   }).join();
 }
 
-TEST(Placement, SystemRefusesNodesThatCannotBe) {
+TEST(Placement, SystemRejectsImpossibleNodes) {
   EXPECT_EQ(real_placement_calls().bind_memory(-1), -EINVAL);
   EXPECT_EQ(real_placement_calls().bind_memory(1 << 20), -EINVAL);
   EXPECT_LT(real_placement_calls().bind_thread({}), 0) << "no CPU at all";

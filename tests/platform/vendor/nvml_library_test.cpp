@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The loader before a library that has NVML's name and one of its functions: the program's run path finds it.
+// Loads a library with NVML's name and one of its functions: the program's run path finds it.
 #include "platform/vendor/nvml_library.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The loader before libraries that are not UCX; and our declarations against UCX's own, where its headers are
-// installed.
+// Loads libraries other than UCX, and compares our declarations with UCX's own if its headers are installed.
 #include "platform/vendor/ucx_library.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +21,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(UcxLibrary, SaysWhatIsMissingAndLoadsLater) {
+TEST(UcxLibrary, NamesTheMissingFunctionAndLoadsLater) {
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
   ::setenv("GDRKIT_UCX_LIBRARY", "/nowhere/libucp.so.0", 1);
   auto calls = ucx_calls();
@@ -34,7 +33,7 @@ TEST(UcxLibrary, SaysWhatIsMissingAndLoadsLater) {
   calls = ucx_calls();
   ASSERT_FALSE(calls);
   EXPECT_EQ(calls.error().errno_value, ENOSYS);
-  EXPECT_NE(std::string(calls.error().text()).find("libc.so.6 has no function ucp_get_version"), std::string::npos);
+  EXPECT_NE(std::string(calls.error().text()).find("libc.so.6 does not have ucp_get_version"), std::string::npos);
 
   ::unsetenv("GDRKIT_UCX_LIBRARY");
   calls = ucx_calls();
@@ -44,7 +43,7 @@ TEST(UcxLibrary, SaysWhatIsMissingAndLoadsLater) {
 
 UcxEventHandler kept = nullptr;  // UCX's list of handlers
 
-TEST(UcxLibrary, ReturnsWhatUcxSaysOfItsHooksAndLeavesNoHandlerBehind) {
+TEST(UcxLibrary, ReturnsUcxsResultForItsHooksAndLeavesNoHandler) {
   UcxCalls calls;
   EXPECT_EQ(ucx_hook_cuda(calls), ucx_ok);
   calls.set_event_handler = [](int, int, UcxEventHandler, void*) { return ucx_unsupported; };
@@ -75,7 +74,7 @@ TEST(UcxLibrary, UcxWithoutCudaSupportHasNothingToHook) {
   EXPECT_EQ(offsetof(Ours, our), offsetof(Theirs, their)); \
   EXPECT_EQ(sizeof(Ours::our), sizeof(Theirs::their))
 
-TEST(UcxLibrary, DeclaresWhatUcpDeclares) {
+TEST(UcxLibrary, DeclarationsEqualUcps) {
   EXPECT_EQ(sizeof(UcxStatus), sizeof(ucs_status_t));
   EXPECT_SAME_PLACE(UcxParams, features, ucp_params_t, features);
   EXPECT_SAME_PLACE(UcxParams, endpoint_count, ucp_params_t, estimated_num_eps);
@@ -138,7 +137,7 @@ TEST(UcxLibrary, UsesUcpsNumbers) {
 }
 
 #else
-TEST(UcxLibrary, DeclaresWhatUcpDeclares) {
+TEST(UcxLibrary, DeclarationsEqualUcps) {
   GDRKIT_SKIP_OR_FAIL("ucx_headers", "no ucp/api/ucp.h (libucx-dev) to compare with");
 }
 #endif

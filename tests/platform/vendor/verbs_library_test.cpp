@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The loader before a library that has libibverbs' name and one of its functions: the program's run path finds it.
+// Loads a library with libibverbs' name and one of its functions: the program's run path finds it.
 #include "platform/vendor/verbs_library.hpp"
 
 #include <gtest/gtest.h>

@@ -82,7 +82,7 @@ TEST(Collective, PiecesCoverTheOutputOnce) {
   }
 }
 
-TEST(Collective, PiecesComeFromWhereTheDefinitionSays) {
+TEST(Collective, PiecesComeFromTheDefinedPlaces) {
   const auto exchanged = named("alltoall").pieces(10, 2, 3, 0);
   EXPECT_EQ(exchanged[1].source, 1);
   EXPECT_EQ(exchanged[1].first, 20U);  // rank 2's part of rank 1's input

@@ -26,13 +26,13 @@ TEST(PathLog, CountsTheChannelsOfEachWay) {
       "2.6");
 }
 
-TEST(PathLog, SaysWhatIsOff) {
+TEST(PathLog, ReportsDisabledFeatures) {
   EXPECT_EQ(parse_nccl_log("h [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\nConnected NVLS tree\n").text(),
             "P2P/CUMEM (1 channel), NVLS; GDRCopy is off (NCCL_GDRCOPY_ENABLE=1 turns it on)");
   EXPECT_THAT(parse_nccl_log("").text(), ::testing::StartsWith("no channel in NCCL's log;"));
 }
 
-TEST(PathLog, ReadsWhatIsWrittenToTheFileThatItNames) {
+TEST(PathLog, ReadsTheLogFile) {
   ::unsetenv("NCCL_DEBUG");
   ::unsetenv("NCCL_DEBUG_FILE");
   const PathLog log;
@@ -43,7 +43,7 @@ TEST(PathLog, ReadsWhatIsWrittenToTheFileThatItNames) {
   std::fclose(file);
   EXPECT_THAT(log.text(), ::testing::StartsWith("P2P/IPC (1 channel)"));
   const PathLog second;  // the variables are set now, as by a user
-  EXPECT_THAT(second.text(), ::testing::StartsWith("not known: NCCL_DEBUG"));
+  EXPECT_THAT(second.text(), ::testing::StartsWith("unknown: NCCL_DEBUG"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Lines as UCX 1.13 prints them.
+// Lines of UCX 1.13.
 #include "transfer/engines/ucx_path.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace gdrkit::transfer::engines {
 namespace {
 
-TEST(UcxPath, LanesAreNamedWithWhatTheyAreFor) {
+TEST(UcxPath, LanesAreListedWithTheirUses) {
   const std::string printed =
       "#\n# UCP endpoint \n#\n#               peer: <no debug data>\n"
       "#                 lane[0]:  4:posix/memory.0 md[3]          -> md[3]/posix/sysdev[255] am am_bw#0\n"
@@ -23,7 +23,7 @@ TEST(UcxPath, LanesAreNamedWithWhatTheyAreFor) {
             "posix/memory (am am_bw), cma/memory (rma_bw)");
 }
 
-TEST(UcxPath, ADomainIsThereWhereItIsOpenNotWhereAComponentIs) {
+TEST(UcxPath, ADomainCountsOnlyIfItIsOpen) {
   const std::string printed =
       "#     component 2  :  gdr_copy\n#\n#            md 0  :  component 0  self \n"
       "#            md 1  :  component 3  cuda_cpy \n";

@@ -30,7 +30,7 @@ def row(size, count, type_name="float", op="sum", root=-1, wrong="0", wrong_in_p
 
 
 def rows_of(lines):
-    """As scripts read them: every line that is no comment, split at blanks."""
+    """Parses the lines like scripts: every line that is not a comment, split at blanks."""
     return [line.split() for line in lines if line.strip() and not line.startswith(("#", "NOTE"))]
 
 
@@ -131,7 +131,7 @@ class NcclTable(Test):
 
     def test_the_log_of_nccl_stays_the_users(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, environment=emulated(1, NCCL_DEBUG="WARN"))
-        self.assertIn("# Path: not known: NCCL_DEBUG or NCCL_DEBUG_FILE is set, so NCCL's log goes elsewhere", ended.lines)
+        self.assertIn("# Path: unknown: NCCL_DEBUG or NCCL_DEBUG_FILE is set, so NCCL's log is written elsewhere", ended.lines)
 
 
 class NcclDocument(Test):
@@ -161,7 +161,7 @@ class NcclDocument(Test):
         document, _ = self.json_of("nccl", "reduce", *LIBRARY, *QUICK)
         self.assertNotIn(os.uname().nodename, str(document))
 
-    def test_a_file_beside_the_table(self):
+    def test_a_file_in_addition_to_the_table(self):
         path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"nccl_test_{os.getpid()}.json")
         self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
         for option in (("-J", path), (f"--json={path}",)):
@@ -183,17 +183,17 @@ class NcclWrongData(Test):
             self.assertEqual(found[8], {"alltoall": "2", "hypercube": "3"}.get(test, "1"), test)
             self.assertTrue(any(re.match("# Out of bounds values : [0-9]+ FAILED", line) for line in ended.lines), ended.out)
 
-    def test_the_document_says_so(self):
+    def test_the_document_contains_it(self):
         document, _ = self.json_of("nccl", "all_reduce", *LIBRARY, *QUICK, code=1,
                                    environment=emulated(1, STAND_IN_NCCL_SPOILS="0"))
         self.assertEqual((document["ok"], document["wrong_elements"]), (False, 6))
 
 
 class NcclFailures(Test):
-    def test_a_library_that_is_not_there_or_is_not_usable(self):
+    def test_a_missing_or_unusable_library(self):
         for file, environment, text in (
-            ("/nonexistent/libnccl.so.2", {}, r"NCCL cannot be loaded \(/nonexistent.*libnccl2 or the Python package"),
-            (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so has no function ncclGetUniqueId: .*2.18"),
+            ("/nonexistent/libnccl.so.2", {}, r"cannot load NCCL \(/nonexistent.*libnccl2 or the Python package"),
+            (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so does not have ncclGetUniqueId: .*2.18"),
             (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; 2\.18 or newer is needed"),
             (LIBRARY[1], {"STAND_IN_NCCL_FAILS": "ncclGetVersion"}, r"ncclGetVersion of .* failed with 3")):
             ended = run("gdrkit", "nccl", "all_reduce", "--nccl", file, environment=emulated(1, **environment))
@@ -203,7 +203,7 @@ class NcclFailures(Test):
     def test_no_gpu(self):
         ended = run("gdrkit", "nccl", "all_reduce")
         self.assertEqual(ended.code, 77)
-        self.assertIn("gdrkit nccl: NCCL needs GPUs, and this machine has none", ended.err)
+        self.assertIn("gdrkit nccl: NCCL requires GPUs, and this machine has none; use --engine shmem for the emulated device", ended.err)
 
     def test_too_few_gpus(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-g", "3", environment=emulated(2))
@@ -222,7 +222,7 @@ class NcclFailures(Test):
             self.assertEqual(ended.code, 1, call)
             self.assertIn(f"gdrkit nccl: rank 0: {call} failed with 3 (internal error): the test lets {call} fail; "
                           "NCCL_DEBUG=INFO", ended.err)
-        for name in leftovers():  # of communicators that were never made
+        for name in leftovers():  # of communicators that were never created
             os.remove(os.path.join("/dev/shm", name))
 
     def test_an_error_after_the_call_ends_the_run(self):
@@ -230,7 +230,7 @@ class NcclFailures(Test):
         self.assertEqual(ended.code, 1)
         self.assertIn("an operation in a stream failed with 6 (remote process exited): the test lets operations fail", ended.err)
 
-    def test_types_that_this_nccl_does_not_have(self):
+    def test_types_that_this_nccl_does_not_support(self):
         old = emulated(1, STAND_IN_NCCL_VERSION="22300")
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-d", "f8e4m3", environment=old)
         self.assertEqual(ended.code, 77)
@@ -251,8 +251,7 @@ class NcclFailures(Test):
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", f"{BIN}/gdrkit", "nccl", "all_reduce", *LIBRARY, "-b",
                     "64", "-e", "64", "-T", "3", environment={"STAND_IN_NCCL_HANGS": "1"})
         self.assertEqual(ended.code, 1, ended.err)
-        self.assertRegex(ended.err, r"gdrkit nccl: rank [01] of 2: all_reduce of 64 B(, in place)? did not end within 3 s: another "
-                                    r"rank is gone, waits or was never started; -T sets the limit")
+        self.assertRegex(ended.err, r"gdrkit nccl: rank [01] of 2: all_reduce of 64 B(, in place)? did not end within 3 s: another rank has ended, is blocked or was never started; -T sets the limit")
 
 
 class NcclShmemEngine(Test):
@@ -279,7 +278,7 @@ class NcclShmemEngine(Test):
         self.assertEqual([(found[2], found[3]) for found in rows],
                          [(name, op) for name in TYPES[:10] for op in ("sum", "prod", "max", "min")])
         self.assertEqual({found[8] for found in rows} | {found[12] for found in rows}, {"0"})
-        self.assertIn("# left out: gdrkit_shmem has no average", ended.lines)
+        self.assertIn("# left out: gdrkit_shmem does not support averages", ended.lines)
 
     def test_the_document_names_the_engine(self):
         document, _ = self.json_of("nccl", "reduce_scatter", "--engine", "shmem", "-b", "64", "-e", "64")
@@ -287,9 +286,9 @@ class NcclShmemEngine(Test):
                          [f"nccl/reduce_scatter/float/sum/out_of_place/{quantity}/shmem" for quantity in ("time", "algbw", "busbw")])
         self.assertRegex(document["settings"]["library"], r"^gdrkit_shmem [0-9.]+$")
 
-    def test_what_it_does_not_have_is_named(self):
-        for arguments, code, text in ((("reduce",), 77, "gdrkit_shmem has no reduction to one root"),
-                                      (("all_reduce", "-o", "avg"), 77, "gdrkit_shmem has no average"),
+    def test_unsupported_operations_are_named(self):
+        for arguments, code, text in ((("reduce",), 77, "gdrkit_shmem does not support reductions to one root"),
+                                      (("all_reduce", "-o", "avg"), 77, "gdrkit_shmem does not support averages"),
                                       (("all_reduce", "-d", "f8e5m2"), 77, "gdrkit_shmem does not reduce f8e5m2"),
                                       (("all_reduce", "-R", "1"), 2, "-R: buffers of --engine shmem are symmetric memory"),
                                       (("all_reduce", "-g", "2"), 2, "--engine shmem has one GPU for each process: leave -g out")):
@@ -301,20 +300,20 @@ class NcclShmemEngine(Test):
 class NcclUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in (
-            (("all_reduse",), "there is no test 'all_reduse'; did you mean 'all_reduce'?"), ((), "name one test: all_reduce, "),
+            (("all_reduse",), "unknown test 'all_reduse'; did you mean 'all_reduce'?"), ((), "the test is missing; use one of all_reduce, "),
             (("all_reduce", "broadcast"), "name one test"), (("all_reduce", "-d", "flaot"), "did you mean 'float'?"),
             (("all_reduce", "-o", "mul"), "'mul' is not one of sum, prod"), (("all_reduce", "-n", "0"), "-n must be from 1"),
             (("all_reduce", "-g", "0"), "-g must be from 1"), (("all_reduce", "-c", "2"), "-c must be from 0 to 1"),
             (("all_reduce", "-a", "4"), "-a must be from 0 to 3"), (("all_reduce", "-T", "0"), "-T must be from 1"),
             (("all_reduce", "-b", "2M", "-e", "1M"), "-b must not be larger than -e"),
-            (("all_reduce", "-b", "0", "-f", "2"), "-b 0 with -f never ends"), (("all_reduce", "-i", "0"), "-i 0 never ends"),
+            (("all_reduce", "-b", "0", "-f", "2"), "-b 0 with -f never ends"), (("all_reduce", "-i", "0"), "-i 0 never ends; use a positive step"),
             (("all_reduce", "-b", "1", "-e", "1G", "-i", "1"), "more than 100000 sizes"),
             (("all_reduce", "-R", "3"), "-R must be from 0 to 2")):
             ended = run("gdrkit", "nccl", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)
 
-    def test_each_option_of_the_original_is_in_the_help_or_refused_by_name(self):
+    def test_each_option_of_the_original_is_in_the_help_or_rejected(self):
         original = """t:nthreads g:ngpus b:minbytes e:maxbytes i:stepbytes f:stepfactor n:iters m:agg_iters w:warmup_iters
             N:run_cycles p:parallel_init c:check o:op d:datatype r:root z:blocking y:stream_null T:timeout G:cudagraph
             C:report_cputime S:report_timestamps J:output_file a:average R:local_register x:cta_policy
@@ -332,19 +331,19 @@ class NcclUsage(Test):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-t", "1", "-p", "0", "-G", "0", "-y", "0", environment=emulated(1))
         self.assertEqual((ended.code, ended.err), (0, ""))
 
-    def test_registration_that_this_nccl_does_not_have(self):
+    def test_registration_that_this_nccl_does_not_support(self):
         ended = run("gdrkit", "nccl", "all_reduce", "--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"), "-R", "1", environment=emulated(1))
         self.assertEqual(ended.code, 77)
         self.assertIn("gdrkit nccl: -R 1: NCCL 2.28.9 has no ncclCommRegister; use NCCL 2.19 or newer", ended.err)
 
-    def test_a_root_that_is_not_there(self):
+    def test_a_root_out_of_range(self):
         ended = run("gdrkit", "nccl", "reduce", *LIBRARY, "-r", "2", "-g", "2", environment=emulated(2))
         self.assertEqual(ended.code, 2)
-        self.assertIn("gdrkit nccl: -r 2: there are ranks 0 to 1", ended.err)
+        self.assertIn("gdrkit nccl: -r 2 is out of range: the ranks are 0 to 1", ended.err)
 
     def test_each_test_of_the_list_has_the_name_of_the_original(self):
         ended = run("gdrkit", "nccl")
-        listed = re.search("name one test: (.*)", ended.err).group(1).split(", ")
+        listed = re.search("the test is missing; use one of (.*)", ended.err).group(1).split(", ")
         self.assertEqual(tuple(listed), TESTS)
         for name in listed:
             self.assertEqual(os.readlink(os.path.join(BIN, f"{name}_perf")), "gdrkit", name)

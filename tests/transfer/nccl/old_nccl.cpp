@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// An NCCL that lacks most functions, as one of before 2.18 does.
+// An NCCL that lacks most functions, like those before 2.18.
 
 #pragma GCC visibility push(default)
 extern "C" int ncclGetVersion(int* version) {

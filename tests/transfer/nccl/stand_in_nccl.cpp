@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A library with the functions that gdrkit loads from NCCL, which performs the collectives on emulated devices, whose
-// memory the CPU addresses: between ranks of one process and of several, through files in /dev/shm. It waits for other
-// ranks without a limit, as NCCL does.
+// A library with the functions that gdrkit loads from NCCL. It performs the collectives on emulated devices, whose
+// memory the CPU addresses: between ranks of one process and of several, through files in /dev/shm. Like NCCL it waits
+// for other ranks without a limit.
 //
 // STAND_IN_NCCL_SPOILS=r: one bit of each result of rank r is wrong. STAND_IN_NCCL_FAILS=name: that function fails.
 // STAND_IN_NCCL_ASYNC_ERROR=1: operations fail after they were enqueued. STAND_IN_NCCL_DIES=r, _HANGS=r: in the tenth
-// operation of rank r. STAND_IN_NCCL_VERSION=n. Compiled with STAND_IN_NCCL_IS_2_18 it lacks what newer ones have.
+// operation of rank r. STAND_IN_NCCL_VERSION=n. Compiled with STAND_IN_NCCL_IS_2_18 it lacks the functions of newer
+// versions.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -27,7 +28,8 @@
 
 namespace gdrkit::platform {
 
-/// One rank's connection to the others: a counter that all have mapped, and a file of each rank for what it sends.
+/// One rank's connection to the others: a counter that all have mapped, and a file of each rank with the data that it
+/// sends.
 struct NcclComm {
   std::string path;
   int rank = 0;
@@ -51,7 +53,7 @@ struct Transfer {
   std::size_t size_bytes = 0;
 };
 
-/// What one rank does between two meetings of all ranks.
+/// The work of one rank between two synchronizations of all ranks.
 struct Operation {
   NcclComm* comm = nullptr;
   bool is_point_to_point = false;
@@ -105,7 +107,7 @@ void write_at(int file, const void* source, std::size_t size_bytes, std::size_t 
   }
 }
 
-/// A file holds, for each transfer: its peer, its size, its bytes; then a peer of -2.
+/// A file contains for each transfer its peer, its size and its bytes, and ends with a peer of -2.
 void publish(const Operation& operation) {
   NcclComm& comm = *operation.comm;
   if (++comm.operations == 10) {
@@ -222,7 +224,7 @@ int end_of_call() {
 struct Format {
   std::size_t size_bytes;
   bool is_signed;
-  int mantissa_bits;  // 0: a whole number
+  int mantissa_bits;  // 0: an integer type
   int bias;
 };
 Format format_of(int type) {

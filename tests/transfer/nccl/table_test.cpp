@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Lines of nccl-tests 2.18, printed again from their numbers.
+// Lines of nccl-tests 2.18, formatted again from their numbers.
 #include "transfer/nccl/table.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Table, RowsHaveTheColumnsOfTheOriginal) {
       "     N/A\n");
 }
 
-TEST(Table, WhatALibraryDoesNotRunInPlaceIsNotAvailable) {
+TEST(Table, UnsupportedInPlaceResultsAreNotAvailable) {
   Row row = recorded_row();
   row.in_place.reset();
   EXPECT_EQ(

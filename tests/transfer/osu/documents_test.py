@@ -17,7 +17,7 @@ NCCL = ("nccl", "all_gather", "--nccl", os.path.join(BIN, "..", "tests", "bin", 
 
 
 class Changed:
-    """A document in a file, for the length of a with, after `change` was made to it."""
+    """A document in a file during a with block, after applying `change` to it."""
 
     def __init__(self, document, change):
         self.document = json.loads(json.dumps(document))
@@ -34,7 +34,7 @@ class Changed:
 
 
 def times(factor):
-    """As if everything had been `factor` times slower, and without noise: a busy machine's may hide any factor."""
+    """Makes all values `factor` times slower, without noise, which on a busy machine may hide any factor."""
     def change(document):
         for series in document["series"]:
             for point in series["points"]:
@@ -54,7 +54,7 @@ class TransferDocuments(Test):
             self.assertTrue(all(float(row["value"]) > 0 and row["unit"] == "us" for row in rows))
         self.assertEqual({row["rounds"] for row in rows}, {"3"})
 
-    def test_a_slower_and_a_faster_run_are_told_apart(self):
+    def test_a_slower_and_a_faster_run_are_distinguished(self):
         for arguments in (OSU, NCCL):
             document, _ = self.json_of(*arguments)
             with Changed(document, times(1 / 1000)) as path:
@@ -63,12 +63,12 @@ class TransferDocuments(Test):
             self.assertIn("points are slower beyond the noise", ended.out)
             with Changed(document, times(1000)) as path:
                 ended = judged(lambda: run("gdrkit", *arguments, "--compare", path))
-            # 2: of emulated devices the noise may be too large for a verdict.
+            # 2: on emulated devices the noise may be too large for a verdict.
             self.assertIn(ended.code, (0, 2), ended.out + ended.err)
             self.assertRegex(ended.out, r"(?m)^faster ")
             self.assertNotIn("SLOWER", ended.out)
 
-    def test_what_cannot_be_compared_is_refused_before_measuring(self):
+    def test_incomparable_results_are_rejected_before_measuring(self):
         document, _ = self.json_of(*OSU)
         for change, more, code, text in (
                 (lambda d: d.update(tool="nccl"), (), 2, "is a result of 'gdrkit nccl'; 'gdrkit osu' compares with its own results only"),

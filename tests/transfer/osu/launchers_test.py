@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit osu and programs of libgdrkit_shmem under launchers that are not ours: torchrun, srun, mpirun around mpi4py."""
+"""gdrkit osu and programs of libgdrkit_shmem under other launchers: torchrun, srun, mpirun around mpi4py."""
 import os
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's mpi4py
 QUICK = ("-m", "4:64", "-i", "5", "-x", "1", "-W", "4", "--timeout", "60")
 OF_LAUNCHERS = ("GDRKIT_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_")
 
-# A PE that asks mpi4py and libgdrkit_shmem who it is.
+# A PE that prints its rank in mpi4py and in libgdrkit_shmem.
 WHO_AM_I = """
 import ctypes, os, sys
 from mpi4py import MPI
@@ -28,7 +28,7 @@ shmem = ctypes.CDLL(sys.argv[1])
 status = shmem.gdrkit_shmem_init(None)
 assert status == 0, status
 line = f"{MPI.COMM_WORLD.Get_rank()} of {MPI.COMM_WORLD.Get_size()}: PE {shmem.gdrkit_shmem_my_pe()} of {shmem.gdrkit_shmem_n_pes()}\\n"
-os.write(1, line.encode())  # at once, as lines of ranks must not mix
+os.write(1, line.encode())  # one write, because lines of ranks must not mix
 shmem.gdrkit_shmem_barrier_all()
 shmem.gdrkit_shmem_finalize()
 """
@@ -40,7 +40,7 @@ def clean_environment(**variables):
 
 
 class Torchrun(Test):
-    """What torchrun promises its workers is their environment."""
+    """torchrun's interface to its workers is their environment."""
 
     def run_workers(self, ranks, *arguments, **changes):
         port = str(free_ports(2))
@@ -93,7 +93,7 @@ class MpiForPython(Test):
             self.skipTest(f"{PYTHON} has no mpi4py (Debian: python3-mpi4py)")
         if shutil.which("mpirun.openmpi") is None:
             self.skipTest("no mpirun.openmpi (Debian: openmpi-bin)")
-        with tempfile.TemporaryDirectory() as folder:  # apart from another mpirun that starts at the same time
+        with tempfile.TemporaryDirectory() as folder:  # separate from another mpirun that starts at the same time
             ended = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "3", PYTHON, "-c", WHO_AM_I,
                                     SHMEM_LIBRARY], env={**clean_environment(), "TMPDIR": folder}, capture_output=True, text=True,
                                    timeout=120, check=False, stdin=subprocess.DEVNULL)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Lines of OSU's micro-benchmarks 7.4 and 7.5, printed again from their numbers.
+// Lines of OSU's micro-benchmarks 7.4 and 7.5, formatted again from their numbers.
 #include "transfer/osu/lines.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ LineFormat line_of(const std::string& name, const std::string& places) {
   return line;
 }
 
-/// Without the first line's addition, which names gdrkit and the engine.
+/// Without the addition to the first line, which names gdrkit and the engine.
 std::string head_of(const LineFormat& line) {
   std::string text = head_lines(line);
   const std::size_t begin = text.find(" (gdrkit ");

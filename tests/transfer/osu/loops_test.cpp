@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which calls each loop makes on each side, and that validation finds what an engine does wrong.
+// Tests the calls of each loop on each side, and that validation detects errors of an engine.
 #include "transfer/osu/loops.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace gdrkit::transfer::osu {
 namespace {
 
-/// Notes its calls; `on_call` may do what a peer would.
+/// Records its calls; `on_call` may act as the peer.
 class NotingEngine : public engines::MessageEngine {
  public:
   [[nodiscard]] std::string version() const override { return "noting"; }
@@ -70,7 +70,7 @@ std::string calls_of(const std::string& name, bool is_first) {
   return engine.calls;
 }
 
-TEST(OsuLoops, EachSideDoesItsPart) {
+TEST(OsuLoops, EachSideMakesItsCalls) {
   EXPECT_EQ(calls_of("latency", true), "send 1 32; receive 1 32; ");
   EXPECT_EQ(calls_of("latency", false), "receive 1 32; send 1 32; ");
   EXPECT_EQ(calls_of("bw", true), "sends 1 32 x3; receive 1 4; ");
@@ -87,7 +87,7 @@ TEST(OsuLoops, EachSideDoesItsPart) {
   EXPECT_EQ(calls_of("fop_latency", true), "fetch_add 1 8; ");
 }
 
-TEST(OsuLoops, MessagesOfAWindowMayHaveBuffersOfTheirOwn) {
+TEST(OsuLoops, MessagesOfAWindowMayHaveTheirOwnBuffers) {
   for (const auto& [name, calls] :
        {std::pair{"bw", "sends 1 32 x3 +32; receive 1 4; "}, std::pair{"bibw", "exchanges 1 32 x3 +32; "}}) {
     NotingEngine engine;
@@ -98,7 +98,7 @@ TEST(OsuLoops, MessagesOfAWindowMayHaveBuffersOfTheirOwn) {
   }
 }
 
-TEST(OsuLoops, WarmUpIsNotTimedAndEachIterationIsWhereAskedFor) {
+TEST(OsuLoops, WarmUpIsNotTimedAndEachIterationIsOnRequest) {
   NotingEngine engine;
   const Measured measured = run_loop({&engine, 1, true, 'H'}, {&loop_named("put_latency"), 8, 5, 2, 1, true});
   EXPECT_EQ(measured.each_seconds.size(), 5U);
@@ -128,21 +128,21 @@ TEST(OsuLoops, ABarrierFollowsEachCollectiveButABarrier) {
   }
 }
 
-/// A rank whose collectives do what `collect` says.
+/// A rank whose collectives call `collect`.
 struct CollectiveRank : NotingEngine {
   std::function<void(CollectiveRank&)> collect = [](CollectiveRank&) {};
   void run_collective(engines::CollectiveKind, std::size_t) override { collect(*this); }
 };
 
-/// Wrong bytes of rank 1 of 3 (of rank 0 if only that has a result), after one bit of the right result was flipped at
-/// `spoiled_at`; -1: nowhere.
+/// Wrong bytes of rank 1 of 3 (of rank 0 if only that has a result), after flipping one bit of the right result at
+/// `spoiled_at`; -1: no bit.
 std::uint64_t wrong_of_collective(const std::string& name, std::size_t size, int spoiled_at) {
   const auto device = platform::open_emulated_device(0);
   constexpr int ranks = 3;
   const int own_rank = name == "reduce" || name == "gather" ? 0 : 1;
   CollectiveRank all[ranks];
   const Work work{&loop_named(name), size, 1, 0, 1, false};
-  // They collect nothing, but write what they send.
+  // They collect nothing, but write the data that they send.
   for (int rank = 0; rank < ranks; ++rank) {
     static_cast<void>(count_wrong_bytes({&all[rank], 0, true, 'H', rank, ranks}, work, **device));
   }
@@ -165,7 +165,7 @@ std::uint64_t wrong_of_collective(const std::string& name, std::size_t size, int
   return count_wrong_bytes({&own, 0, true, 'H', own_rank, ranks}, work, **device);
 }
 
-TEST(OsuValidation, KnowsWhatEachCollectiveMustGive) {
+TEST(OsuValidation, ChecksTheResultOfEachCollective) {
   for (const std::string name : {"allreduce", "alltoall", "bcast", "allgather", "reduce", "gather", "scatter"}) {
     const int last = 8 * static_cast<int>(loop_named(name).target_parts(3));
     EXPECT_EQ(wrong_of_collective(name, 8, -1), 0U) << name;
@@ -195,19 +195,19 @@ TEST(OsuValidation, ChecksEveryBufferOfAWindowAfterTheWarmUp) {
   receiver.on_call = [&](const std::string& call) {
     if (call == "receives") std::memcpy(receiver.target_bytes, sender.source_bytes, 24);
   };
-  EXPECT_EQ(count_wrong_bytes({&receiver, 0, false, 'H'}, work, **device), 8U);  // the last of four did not come
+  EXPECT_EQ(count_wrong_bytes({&receiver, 0, false, 'H'}, work, **device), 8U);  // the last of four is missing
 }
 
-TEST(OsuValidation, FindsBytesThatDidNotComeAndOneTooMany) {
+TEST(OsuValidation, FindsMissingBytesAndOneTooMany) {
   const auto device = platform::open_emulated_device(0);
   ASSERT_TRUE(device);
   NotingEngine first;
   NotingEngine second;
   const Work work{&loop_named("put_latency"), 32, 1, 0, 1, false};
-  // What the first rank puts, as the origin writes it.
+  // The first rank's puts, as the origin writes them.
   EXPECT_EQ(count_wrong_bytes({&first, 1, true, 'H'}, work, **device), 0U);
   const auto arrives = [&](std::size_t count) {
-    // The second rank only waits; its barrier is where the put comes.
+    // The second rank only waits; the put arrives in its barrier.
     struct PutsInBarrier : NotingEngine {
       std::function<void()> put_now;
       void barrier() override {

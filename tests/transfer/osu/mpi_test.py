@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit osu --engine mpi under mpirun of Open MPI and of MPICH, and what it says where they cannot run."""
+"""gdrkit osu --engine mpi under mpirun of Open MPI and of MPICH, and its messages if they cannot run."""
 import os
 import re
 import shutil
@@ -18,10 +18,10 @@ PAIRS = ("latency", "bw", "bibw", "put_latency", "put_bw", "put_bibw", "get_late
 COLLECTIVES = ("allreduce", "alltoall", "bcast", "allgather", "reduce", "gather", "scatter")
 FEW = ("-i", "5", "-x", "1", "-W", "4", "--timeout", "60")
 QUICK = ("-m", "4:64", *FEW)
-# Open MPI refuses root, and more ranks than CPUs, unless it is told not to.
+# Open MPI rejects root, and more ranks than CPUs, unless these variables are set.
 MPIRUN = {"openmpi": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"), "mpich": ("mpirun.mpich",)}
 PACKAGES = {"openmpi": "openmpi-bin and libopenmpi-dev", "mpich": "mpich and libmpich-dev"}
-# Open MPI (4 and 5) does not start without an ssh client, although ranks of this machine need none: any program will do.
+# Open MPI (4 and 5) does not start without an ssh client, although ranks of this machine do not use it: any program works.
 NO_SSH = {"OMPI_MCA_plm_rsh_agent": "true", "PRTE_MCA_plm_ssh_agent": "true"}
 OF_LAUNCHERS = ("GDRKIT_", "OMPI_", "PMI", "SLURM_")
 # In Open MPI 5 waiting ranks yield only if there are fewer CPUs than ranks, but other processes may use the CPUs.
@@ -38,7 +38,7 @@ def why_not(mpi):
 
 def mpirun(mpi, ranks, *arguments, program=(GDRKIT,), **variables):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(OF_LAUNCHERS)}
-    # Where two of Open MPI's mpirun start at the same time, each makes the folder for the user's sessions, and one fails.
+    # If two of Open MPI's mpirun start at the same time, both create the folder for the user's sessions, and one fails.
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run([*MPIRUN[mpi], "-n", str(ranks), *program, "osu", *arguments, "--engine", "mpi"],
                               env={**clean, **NO_SSH, **YIELD, "GDRKIT_BACKEND": "emulated", "TMPDIR": folder, **variables},
@@ -51,7 +51,7 @@ def sizes_of(ended):
 
 
 class Checks:
-    """What holds for every MPI."""
+    """Tests for every MPI."""
 
     def __init__(self, test, mpi):
         self.test, self.mpi = test, mpi
@@ -75,7 +75,7 @@ class Checks:
 
     def four_ranks(self):
         for name in ("mbw_mr", "multi_lat", *COLLECTIVES):
-            ended = self.run(4, name, "-c", "-m", "4:16", "-i", "2", "-x", "0", "-W", "4")  # few: ranks poll, and CPUs are few
+            ended = self.run(4, name, "-c", "-m", "4:16", "-i", "2", "-x", "0", "-W", "4")  # few: ranks poll, and there are few CPUs
             self.test.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (3, [4, 8, 16]), name)
         self.test.assertRegex(self.run(4, "barrier", *FEW).stdout, r"(?m)^# Avg Latency\(us\)\n +[0-9]+\.[0-9]{2}$")
 
@@ -85,7 +85,7 @@ class Checks:
         self.test.assertRegex(text, r"(?m)^# Path: " + pattern + r", without CUDA support$")
 
     def own_plugin(self, compiler):
-        """As docs/transfers.md says for an MPI of the user's own."""
+        """As docs/transfers.md describes for another MPI of the user."""
         with tempfile.TemporaryDirectory() as folder:
             plugin = os.path.join(folder, "own.so")
             source = run("gdrkit", "osu", "--mpi-plugin-source")
@@ -96,7 +96,7 @@ class Checks:
             self.run(2, "bw", "-c", *QUICK, "--mpi-plugin", plugin)
 
     def peer_that(self, signal):
-        """Rank 1 gets the signal in the middle of a long run: the run ends by itself, soon."""
+        """Rank 1 gets the signal in the middle of a long run: the run ends soon, without help."""
         mine = 'case "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" in 1) exec timeout -s ' + signal + ' 5 "$@";; *) exec "$@";; esac'
         begin = time.monotonic()
         ended = mpirun(self.mpi, 2, "latency", "-m", "4:4", "-i", "100000000", "--timeout", "6",
@@ -116,7 +116,7 @@ class OsuOpenMpi(Test):
     def test_four_ranks(self):
         self.mpi.four_ranks()
 
-    def test_it_names_itself(self):
+    def test_it_prints_its_name(self):
         self.mpi.names_itself(r"Open MPI v[0-9.]+")
 
     def test_a_plugin_of_the_users_own(self):
@@ -145,7 +145,7 @@ class OsuMpich(Test):
     def test_four_ranks(self):
         self.mpi.four_ranks()
 
-    def test_it_names_itself(self):
+    def test_it_prints_its_name(self):
         self.mpi.names_itself(r"MPICH Version: *[0-9.]+")
 
     def test_a_plugin_of_the_users_own(self):
@@ -172,7 +172,7 @@ class OsuMpiRefusals(Test):
         self.assertEqual(ended.code, 77)
         self.assertIn(self.LAUNCHER, ended.err)
 
-    def test_an_mpi_that_does_not_know_the_launcher(self):
+    def test_an_mpi_that_does_not_support_the_launcher(self):
         if reason := why_not("openmpi"):
             self.skipTest(reason)
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
@@ -180,12 +180,12 @@ class OsuMpiRefusals(Test):
         self.assertEqual(ended.code, 77)
         self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ has one rank only: start two or more by its own launcher, mpirun -n 2 ")
 
-    def test_plugins_that_cannot_serve(self):
-        for plugin, text in (("/nonexistent.so", "/nonexistent.so cannot be loaded: "),
+    def test_unusable_plugins(self):
+        for plugin, text in (("/nonexistent.so", "cannot load /nonexistent.so: "),
                              (os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"), "is no plug-in of gdrkit; gdrkit osu --mpi-plugin-source | mpicc ")):
             ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
                         plugin, environment={})
-            # Nothing was begun: had the processes met before, an MPI with a PMIx of its own could get theirs.
+            # Nothing was started: otherwise an MPI with its own PMIx could load that of the processes.
             self.assertEqual((ended.code, ended.out), (77, ""), plugin)
             self.assertIn(text, ended.err)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit osu between ranks of this machine: UCX where there is one, and libgdrkit_shmem on emulated devices."""
+"""gdrkit osu between ranks of this machine: UCX if it is installed, and libgdrkit_shmem on emulated devices."""
 import ctypes.util
 import os
 import re
@@ -38,7 +38,7 @@ DEVICES = r"# Send Buffer on DEVICE \(D\) and Receive Buffer on DEVICE \(D\)"
 
 
 def rows_of(lines):
-    """As scripts read them: size and value of every line that is no comment."""
+    """Parses the lines like scripts: size and value of every line that is not a comment."""
     found = [line.split() for line in lines if line.strip() and not line.startswith(("#", "NOTE"))]
     return {int(words[0]): float(words[1]) for words in found}
 
@@ -123,7 +123,7 @@ class OsuShmem(Test):
         ended = run("osu_put_bw", "D", "D", "--engine", "shmem", *QUICK)
         self.assertEqual((ended.code, list(rows_of(ended.lines))), (0, [4, 8, 16, 32, 64]), ended.err)
 
-    def test_host_memory_is_refused(self):
+    def test_host_memory_is_rejected(self):
         ended = self.run_test("latency", "H", "D")
         self.assertEqual(ended.code, 2)
         self.assertIn("buffers of --engine shmem are symmetric memory, which is device memory: D D", ended.err)
@@ -154,17 +154,17 @@ class OsuUcx(Test):
         ended = run("gdrkit", "osu", "latency", "-c", *FEW, "-m", "0:2")
         self.assertEqual((ended.code, list(rows_of(ended.lines))), (0, [0, 1, 2]), ended.err)
 
-    def test_what_it_does_not_have_is_named(self):
+    def test_unsupported_operations_are_named(self):
         for test, engines in (("fop_latency", "--engine shmem, --engine mpi"), ("barrier", "--engine shmem, --engine mpi"),
                               ("reduce", "--engine mpi, --engine nccl"),
                               ("allreduce", "--engine shmem, --engine mpi, --engine nccl")):
             ended = run("gdrkit", "osu", test, "--engine", "ucx")
             self.assertEqual((ended.code, ended.out), (77, ""))
-            self.assertEqual(ended.err, f"gdrkit osu: --engine ucx has no {test}; these have it: {engines}\n")
+            self.assertEqual(ended.err, f"gdrkit osu: --engine ucx has no {test}; use one of {engines}\n")
 
 
 class OsuDoctor(Test):
-    """What the doctor says of the machine stands beside the result; here of recorded ones."""
+    """The doctor's findings on the machine are part of the result; here on recorded machines."""
 
     def lines_of(self, tree, *arguments):
         with doctor_runs.Lent(tree) as folder:
@@ -178,11 +178,11 @@ class OsuDoctor(Test):
         slowed = settings.with_variables(doctor_runs.m.server(), UCX_TLS="sm,self,tcp")
         lines = self.lines_of(slowed, "osu", "latency", "D", "D", *QUICK)
         self.assertRegex(lines[0], r"^# Doctor: env\.ucx warns: .*UCX_TLS")
-        self.assertEqual(lines[-1], "# Doctor: gdrkit doctor explain env.ucx gives the remedy")
-        # It is no setting of ours.
-        self.assertRegex(self.lines_of(slowed, "osu", "latency", *QUICK, "--engine", "shmem")[0], "no check complains about ")
+        self.assertEqual(lines[-1], "# Doctor: run gdrkit doctor explain env.ucx gives the remedy")
+        # It is not a setting of gdrkit_shmem.
+        self.assertRegex(self.lines_of(slowed, "osu", "latency", *QUICK, "--engine", "shmem")[0], "no warning or failure for ")
 
-    def test_the_document_has_it_and_is_without_it_where_nobody_asked(self):
+    def test_the_document_has_it_only_on_request(self):
         slowed = settings.with_variables(doctor_runs.m.server(), NCCL_P2P_DISABLE="1")
         with doctor_runs.Lent(slowed) as folder:
             document, _ = self.json_of("osu", "allreduce", *OsuNccl.LIBRARY, *QUICK, "--doctor-root", folder)
@@ -191,9 +191,9 @@ class OsuDoctor(Test):
         document, _ = self.json_of("osu", "allreduce", *QUICK)
         self.assertIsNone(document["doctor"])
 
-    def test_a_doctor_that_does_not_answer(self):
+    def test_a_doctor_that_does_not_respond(self):
         ended = run("gdrkit", "osu", "latency", *QUICK, "--engine", "shmem", "--doctor-root", "/nonexistent")
-        self.assertEqual((ended.code, ended.lines[-1]), (0, "# Doctor: not known: gdrkit doctor gave no answer"), ended.err)
+        self.assertEqual((ended.code, ended.lines[-1]), (0, "# Doctor: unknown: gdrkit doctor returned no result"), ended.err)
 
 
 class OsuNccl(Test):
@@ -215,10 +215,10 @@ class OsuNccl(Test):
             # Of these only rank 0 has a result.
             ended = self.run_test(test, "-c", STAND_IN_NCCL_SPOILS="0" if test in ("gather", "reduce") else "1")
             self.assertEqual((ended.code, ended.out.count("Fail")), (1, 5), f"{test} {ended.out}")
-            # Its alltoall is three receives of each rank, of which each is spoiled.
+            # Its alltoall is three receives of each rank, and each is spoiled.
             self.assertIn(f"# Wrong bytes: {15 if test == 'alltoall' else 5}, in 5 of 5 sizes", ended.lines)
 
-    def test_host_memory_is_refused(self):
+    def test_host_memory_is_rejected(self):
         ended = self.run_test("allreduce", "H")
         self.assertEqual(ended.code, 2)
         self.assertIn("--engine nccl takes device memory only: D", ended.err)
@@ -230,7 +230,7 @@ class OsuNccl(Test):
 
 
 class OsuPeers(Test):
-    """A rank that dies or stops in the middle of a long run: the run ends soon, by itself, with its name."""
+    """A rank that dies or stops in the middle of a long run: the run ends soon and reports the rank."""
 
     def run_with(self, signal, *arguments):
         second = 'case "$GDRKIT_SHMEM_PE" in 1) exec timeout -s ' + signal + ' 2 "$@";; *) exec "$@";; esac'
@@ -250,8 +250,7 @@ class OsuPeers(Test):
     def test_a_rank_that_is_silent(self):
         if not HAS_UCX:
             self.skipTest("no libucp.so.0 (Debian's package libucx0)")
-        self.assertIn("gdrkit osu: rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank is gone, waits or was "
-                      "never started; --timeout sets the limit", self.run_with("STOP", "latency", "-m", "4:4"))
+        self.assertIn("gdrkit osu: rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank has ended, is blocked or was never started; --timeout sets the limit", self.run_with("STOP", "latency", "-m", "4:4"))
 
 
 class NetworkTest(Test):
@@ -294,7 +293,7 @@ class OsuOptions(Test):
         w:win-options M:mem-limit d:accelerator r:cuda-target R:print-rate p:num-pairs V:vary-window c:validation b:buffer-num
         u:validation-warmup G:graph P:papi D:ddt N:nhbr T:type I:session l:in-place z:tail-lat q:partitions k:root-rank""".split()
 
-    def test_each_of_the_original_is_in_the_help_or_refused_by_name(self):
+    def test_each_of_the_original_is_in_the_help_or_rejected(self):
         shown = run("gdrkit", "osu", "--help").out
         for short, name in (each.split(":") for each in self.ORIGINAL):
             if re.search(rf"(?m)^  -{short}, --{name}", shown):
@@ -305,7 +304,7 @@ class OsuOptions(Test):
                 self.assertRegex(ended.err, rf"^gdrkit osu: -\w, --[\w-]+ is not supported: \w.*; ", word)
                 self.assertIn(word, ended.err)
 
-    def test_what_happens_anyway_is_accepted(self):
+    def test_values_without_effect_are_accepted(self):
         ended = run("gdrkit", "osu", "put_latency", "--engine", "shmem", *QUICK, "-s", "flush", "-w", "create", "-k", "fixed:0", "-R", "1", "-D", "cont")
         self.assertEqual((ended.code, ended.err), (0, ""))
 
@@ -318,14 +317,14 @@ class OsuOptions(Test):
         self.assertEqual(ended.code, 2)
         self.assertIn("-M 15: the buffers of the smallest size, 4 bytes, need 16 bytes on each rank; increase -M", ended.err)
 
-    def test_buffers_of_their_own(self):
+    def test_separate_buffers(self):
         for engine in ("shmem", "ucx") if HAS_UCX else ("shmem",):
             for test in ("bw", "bibw", "mbw_mr"):
                 ended = run("gdrkit", "osu", test, "--engine", engine, *QUICK, "-c", "-u", "2", "-b", "multiple")
                 self.assertEqual((ended.code, ended.err, ended.out.count("Pass")), (0, "", 5), f"{engine} {test}")
         ended = run("gdrkit", "osu", "latency", "-b", "multiple")
         self.assertEqual(ended.code, 2)
-        self.assertIn("-b multiple is for bw, bibw and mbw_mr, which have windows of messages", ended.err)
+        self.assertIn("-b multiple applies only to bw, bibw and mbw_mr, which have windows of messages", ended.err)
 
 
 class OsuFailures(Test):
@@ -333,7 +332,7 @@ class OsuFailures(Test):
         ended = run("gdrkit", "osu", "latency",
                     environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_UCX_LIBRARY": "/nonexistent.so"})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"(?m)^gdrkit osu: UCX cannot be loaded \(/nonexistent\.so: [^;]*\); correct GDRKIT_UCX_LIBRARY, or unset "
+        self.assertRegex(ended.err, r"(?m)^gdrkit osu: cannot load UCX \(/nonexistent\.so: [^;]*\); correct GDRKIT_UCX_LIBRARY, or unset "
                                     r"it to load the installed libucp\.so\.0; --engine shmem needs no UCX$")
 
     def test_wrong_numbers_of_ranks(self):
@@ -346,16 +345,16 @@ class OsuFailures(Test):
             self.assertIn(text, ended.err)
 
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in (((), "name a test: latency, "), (("latencey",), "there is no test 'latencey'; did you mean 'latency'?"),
+        for arguments, text in (((), "the test is missing; use one of latency, "), (("latencey",), "unknown test 'latencey'; did you mean 'latency'?"),
                                 (("bw", "D"), "name a test, and two places or none"), (("bw", "D", "X"), "'X' is no place"),
                                 (("bw", "-m", "8:4"), "the smallest size is larger"), (("bw", "-m", "4X"), "-m: '4X' is not a size"),
-                                (("put_bw", "-m", "0:4"), "one-sided tests begin at 1"), (("bw", "-z", "50"), "-z: percentiles are of latencies"),
+                                (("put_bw", "-m", "0:4"), "one-sided tests begin at 1"), (("bw", "-z", "50"), "-z applies only to tests of latencies"),
                                 (("latency", "-z", "50,100"), "-z: '100' is not a percentile"), (("latency", "-z", "0"), "-z: '0' is not"),
                                 (("bw", "-W", "0"), "-W must be from 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
                                 (("bw", "--timeout", "0"), "--timeout must be from 1"), (("fop_latency", "-m", "4:8"), "fop_latency has one size, 8"),
-                                (("barrier", "-m", "4"), "-m: barrier has no sizes"), (("bcast", "-m", "0:4"), "tests of all ranks begin at 1"),
-                                (("bcast", "D", "H"), "bcast: all ranks have their buffers in one place"),
-                                (("bcast", "X"), "'X' is no place"), (("latency", "-f"), "-f: only collectives have more columns")):
+                                (("barrier", "-m", "4"), "-m: barrier does not have sizes"), (("bcast", "-m", "0:4"), "tests of all ranks begin at 1"),
+                                (("bcast", "D", "H"), "bcast: all ranks have their buffers in the same place; give one word"),
+                                (("bcast", "X"), "'X' is no place"), (("latency", "-f"), "-f applies only to collectives")):
             ended = run("gdrkit", "osu", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)

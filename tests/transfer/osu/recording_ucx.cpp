@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The installed UCX behind a libucp of another name, which appends to the file $RECORDED_UCX_HOOKS, for each request to
-// hook CUDA's functions: the process, and the state of CUDA in it.
+// Wraps the installed UCX as a libucp of another name. For each request to hook CUDA's functions it appends the process
+// and its CUDA state to the file $RECORDED_UCX_HOOKS.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""A Slurm cluster of one node, this machine, in a folder of its own: munged, slurmctld and slurmd, for the length of a with.
-Needs root, as slurmd does."""
+"""A Slurm cluster of one node, this machine, in a separate folder: munged, slurmctld and slurmd, during a with block.
+Requires root, like slurmd."""
 import getpass
 import os
 import shutil
@@ -121,7 +121,7 @@ class OneNode:
 
     @property
     def process_management(self):
-        """Ways of srun to tell the tasks of each other: nothing but variables, and the plug-ins that are installed."""
+        """Mechanisms by which srun connects the tasks: variables only, and the installed plug-ins."""
         listed = subprocess.run(["srun", "--mpi=list"], env=self.environment(os.environ), capture_output=True, text=True, check=False)
         words = (listed.stdout + listed.stderr).replace(",", " ").split()
         return [(f"--mpi={name}",) for name in ("pmi2", "pmix") if name in words]

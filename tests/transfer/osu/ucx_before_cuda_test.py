@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""UCX hooks CUDA's functions before CUDA is initialised, wherever UCX will be used: beside UCX, a libcuda.so.1 stands in."""
+"""UCX hooks CUDA's functions before CUDA is initialized, wherever UCX will be used. The test uses a fake libcuda.so.1."""
 import ctypes.util
 import os
 import tempfile
@@ -18,7 +18,7 @@ INIT = os.path.join(TESTS, "bin", "shmem_init")
 @unittest.skipUnless(ctypes.util.find_library("ucp"), "no UCX (libucx0)")
 class UcxBeforeCuda(Test):
     def states(self, *words, **environment):
-        """Of each process that asked UCX for hooks, in what state CUDA was when it did so first."""
+        """For each process that requested hooks from UCX, the state of CUDA at its first request."""
         with tempfile.TemporaryDirectory() as folder:
             record = os.path.join(folder, "record")
             ended = run("gdrkit", *words, environment={
@@ -34,7 +34,7 @@ class UcxBeforeCuda(Test):
         return ended, list(states.values())
 
     def assert_hooked_before_cuda(self, ended, states):
-        """The job ends if CUDA has no device: when the first PE ends, before or after the other PE has asked for a device."""
+        """The job ends if CUDA has no device: when the first PE ends, before or after the other PE has searched for a device."""
         self.assertEqual(ended.code, 77, ended.err)
         self.assertIn("cannot use a GPU: no GPU was found (CUDA finds no device)", ended.err)
         self.assertIn(states, (["not loaded"], ["not loaded"] * 2))

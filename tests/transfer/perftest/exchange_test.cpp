@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The exchange, byte for byte as it was seen between two ends of perftest 6.06.
+// The exchange, byte for byte as recorded between two ends of perftest 6.06.
 #include "transfer/perftest/exchange.hpp"
 
 #include <arpa/inet.h>
@@ -28,7 +28,7 @@ const std::string seen(
     "0000:0001:000011:ada76d:000002e7:000055f7cb2fb000:fe:80:00:00:00:00:00:00:5c:2b:f4:ff:fe:1e:9c:ec:00000000:\0",
     108);
 
-TEST(PairAddress, IsReadAndWrittenAsPerftestDoes) {
+TEST(PairAddress, IsReadAndWrittenLikePerftest) {
   PairAddress address;
   ASSERT_TRUE(parse_pair_address(seen, true, &address));
   EXPECT_EQ(address.number, 0x11U);
@@ -42,7 +42,7 @@ TEST(PairAddress, IsReadAndWrittenAsPerftestDoes) {
   EXPECT_TRUE(parse_pair_address(text_of(address), false, &address));
 }
 
-TEST(PairAddress, RefusesWhatIsNone) {
+TEST(PairAddress, RejectsOtherText) {
   PairAddress address;
   EXPECT_FALSE(parse_pair_address("", true, &address));
   EXPECT_FALSE(parse_pair_address(seen.substr(0, 50), true, &address));
@@ -53,7 +53,7 @@ const std::string version("6.06\0\0\0\0\0\0\0\0\0\0\0\0", 16);
 const std::string own_version("6.06\0gdrkit 1\0\0\0", 16);
 const std::string sizes("\0\0\x10\0\0\0\0@", 8);
 
-/// An Exchange with the test as its client, at a loopback connection.
+/// An Exchange with the test as its client, over a loopback connection.
 class ExchangeTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -69,7 +69,7 @@ class ExchangeTest : public ::testing::Test {
     ASSERT_EQ(::connect(client_, reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
     listener_ = listener;
   }
-  /// The server takes this client by its first 16 bytes.
+  /// The server identifies this client by its first 16 bytes.
   void greet(const std::string& bytes) {
     say(bytes);
     exchange_.emplace(SocketWire::listen(0, listener_, 1s));
@@ -106,7 +106,7 @@ class ExchangeTest : public ::testing::Test {
   std::optional<Exchange> exchange_;
 };
 
-TEST_F(ExchangeTest, BeginsAsPerftestDoes) {
+TEST_F(ExchangeTest, BeginsLikePerftest) {
   greet_and_begin();
   EXPECT_FALSE(exchange_->is_own());
   EXPECT_EQ(exchange_->version(), "6.06");
@@ -115,7 +115,7 @@ TEST_F(ExchangeTest, BeginsAsPerftestDoes) {
   EXPECT_EQ(hear(2), std::string("5\0", 2));
 }
 
-TEST_F(ExchangeTest, SwapsResultsAsPerftestDoes) {
+TEST_F(ExchangeTest, SwapsResultsLikePerftest) {
   greet_and_begin();
   say(std::string("\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\xc8@D\x1d\x80h\xf9o\xa1@52z\xad\xac\x6c\x31?v:\x13g\xd0\x9a\x14",
                   40));
@@ -128,7 +128,7 @@ TEST_F(ExchangeTest, SwapsResultsAsPerftestDoes) {
   EXPECT_EQ(hear(40).substr(0, 24), std::string("\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\xc8?\xf0\0\0\0\0\0\0", 24));
 }
 
-TEST_F(ExchangeTest, KnowsItsOwnKind) {
+TEST_F(ExchangeTest, RecognizesGdrkit) {
   greet(own_version);
   const tests::TestThread client([this](const std::atomic<bool>&) { say(sizes); });
   exchange_->begin();
@@ -153,10 +153,10 @@ TEST_F(ExchangeTest, NamesAPeerThatIsSilent) {
             std::string::npos);
 }
 
-TEST_F(ExchangeTest, RefusesNonsense) {
+TEST_F(ExchangeTest, RejectsInvalidMessages) {
   greet_and_begin();
   say(std::string("9\0", 2));
-  EXPECT_NE(failure_of([this] { (void)exchange_->swap_mtu(5); }).find("what is no MTU"), std::string::npos);
+  EXPECT_NE(failure_of([this] { (void)exchange_->swap_mtu(5); }).find("an invalid MTU"), std::string::npos);
   say(std::string(108, 'x'));
   PairAddress own;
   own.has_gid = true;
@@ -164,7 +164,7 @@ TEST_F(ExchangeTest, RefusesNonsense) {
             std::string::npos);
 }
 
-TEST(Exchange, SaysWhereNobodyListens) {
+TEST(Exchange, ReportsThatNobodyListens) {
   try {
     (void)SocketWire::connect("127.0.0.1", 1, false, 1s);
     FAIL();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Against lines that perftest 6.06 printed, but for its older name of the unit, MB.
+// Compares with lines of perftest 6.06, except for its older name of the unit, MB.
 #include "transfer/perftest/lines.hpp"
 
 #include <gtest/gtest.h>

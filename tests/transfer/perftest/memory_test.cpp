@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How GPU memory is registered, on played calls of libibverbs.
+// Registration of GPU memory, with emulated calls of libibverbs.
 #include "transfer/perftest/memory.hpp"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr GpuRange range = {0x7f0000000000, 2UL << 20};
 constexpr int access_flags = platform::verbs_access_local_write | platform::verbs_access_relaxed_ordering;
 
-/// What the played calls do and have seen.
+/// The behaviour and the records of the emulated calls.
 struct Played {
   int dmabuf_error = 0;
   int peer_error = 0;
@@ -76,7 +76,7 @@ class RegisterGpuMemory : public ::testing::Test {
   platform::VerbsDataCalls data_;
 };
 
-TEST_F(RegisterGpuMemory, TakesADmabufFirst) {
+TEST_F(RegisterGpuMemory, PrefersADmabuf) {
   {
     const Registration made = make();
     EXPECT_EQ(made.how, "dma-buf");
@@ -89,18 +89,18 @@ TEST_F(RegisterGpuMemory, TakesADmabufFirst) {
   EXPECT_EQ(played.live, 0);
 }
 
-TEST_F(RegisterGpuMemory, FallsBackToPeerMemoryAndSaysWhy) {
+TEST_F(RegisterGpuMemory, FallsBackToPeerMemoryWithTheReason) {
   played.dmabuf_error = EOPNOTSUPP;
   EXPECT_EQ(make().how, "peer memory (no dma-buf: ibv_reg_dmabuf_mr: Operation not supported)");
   EXPECT_LT(::fcntl(played.dmabuf_fd, F_GETFD), 0);
-  EXPECT_EQ(played.peer_access, platform::verbs_access_local_write) << "ibv_reg_mr knows no optional flags";
+  EXPECT_EQ(played.peer_access, platform::verbs_access_local_write) << "ibv_reg_mr does not support optional flags";
   EXPECT_EQ(make(false, ENOTSUP).how, "peer memory (no dma-buf: no export: 95)");
   control_.reg_dmabuf_mr = nullptr;
   EXPECT_EQ(make().how, "peer memory (no dma-buf: libibverbs is older than rdma-core 34)");
   EXPECT_EQ(played.live, 0);
 }
 
-TEST_F(RegisterGpuMemory, DoesNotFallBackWhereADmabufIsDemanded) {
+TEST_F(RegisterGpuMemory, DoesNotFallBackIfADmabufIsRequired) {
   played.dmabuf_error = EOPNOTSUPP;
   EXPECT_NE(failure(true).find("by dma-buf: ibv_reg_dmabuf_mr: Operation not supported; leave --use_cuda_dmabuf out"),
             std::string::npos);
@@ -108,7 +108,7 @@ TEST_F(RegisterGpuMemory, DoesNotFallBackWhereADmabufIsDemanded) {
   EXPECT_EQ(played.peer_access, 0);
 }
 
-TEST_F(RegisterGpuMemory, GivesBothReasonsWhereNothingWorks) {
+TEST_F(RegisterGpuMemory, ReportsBothReasonsIfNothingWorks) {
   played.dmabuf_error = EOPNOTSUPP;
   played.peer_error = EFAULT;
   EXPECT_EQ(failure(),

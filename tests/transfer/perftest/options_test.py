@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Every option of perftest (its manual page of 2026 and the help of 4.5) is in the help or refused by name with a reason;
-and what the options of RoCE sites do, over stand-in RDMA devices."""
+"""Every option of perftest (its manual page of 2026 and the help of 4.5) is in the help or rejected with a reason;
+and the effect of the options for RoCE, over stand-in RDMA devices."""
 import os
 import re
 import socket
@@ -31,7 +31,7 @@ y:limit_msgrate x:gid-index z:com_rdma_cm :out_json :out_json_file :cpu_util :dl
 
 
 class PerftestOptions(PerftestTest):
-    def test_each_of_the_original_is_in_the_help_or_refused_by_name(self):
+    def test_each_of_the_original_is_in_the_help_or_rejected(self):
         shown = run("gdrkit", "perftest", "--help").out
         for short, name in (each.split(":") for each in ORIGINAL):
             words = ([f"-{short}"] if short else []) + ([f"--{name}"] if name else [])
@@ -45,7 +45,7 @@ class PerftestOptions(PerftestTest):
                     self.assertEqual((ended.code, ended.out), (2, ""), more)
                     self.assertRegex(ended.err, rf"^gdrkit perftest: (-\w, )?{re.escape(word)}(, --[\w-]+)? is not supported: \w.*[;,] ", more)
 
-    def test_a_value_that_is_what_happens_anyway_is_accepted(self):
+    def test_values_without_effect_are_accepted(self):
         ended = self.loopback("write_bw", "-n", "20", "-A", "FETCH_AND_ADD", "--cuda_mem_type=0", "--pkey_index", "0")
         self.assertEqual((ended.code, ended.err), (0, ""))
         for value in ("1", "4"):
@@ -57,12 +57,12 @@ class PerftestOptions(PerftestTest):
         for arguments, text in ((("--tclass", "256"), "--tclass must be from 0 to 255, not 256"), (("-T", "8"), "-T needs -R; without -R set"),
                                 (("-R", "--tclass", "8"), "since rdma_cm sets the traffic class"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
                                 (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "since rdma_cm takes the GID from HOST"),
-                                (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U are for latencies"), (("-l", "0"), "-l must be from 1")):
+                                (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U apply only to latencies"), (("-l", "0"), "-l must be from 1")):
             ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)
-        for arguments, text in ((("write_lat", "-l", "2"), "-l is for bandwidths"), (("write_lat", "-H", "-D", "9"), "-D excludes -H"),
-                                (("send_bw", "--write_with_imm"), "--write_with_imm is for write_bw and write_lat")):
+        for arguments, text in ((("write_lat", "-l", "2"), "-l applies only to bandwidths"), (("write_lat", "-H", "-D", "9"), "-D excludes -H"),
+                                (("send_bw", "--write_with_imm"), "--write_with_imm applies only to write_bw and write_lat")):
             ended = run("gdrkit", "perftest", *arguments, environment=self.environment())
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)

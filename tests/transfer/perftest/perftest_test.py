@@ -55,7 +55,7 @@ class PerftestTest(Test):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def pair(self, *arguments, server_fault="", client_fault="", timeout="20", meets=True, host="127.0.0.1", client_has=None):
-        """Both ends as (exit code, output, error message), as users start them. Where the client fails before it has met
+        """Both ends as (exit code, output, error message), as users start them. If the client fails before it has connected to
         the server, that would wait for another one."""
         port = str(free_ports())
         options = (*arguments, "-p", port, "--timeout", timeout)
@@ -168,7 +168,7 @@ class Data(PerftestTest):
             self.assertGreater(int(row[0][1]), 5, test)
 
     def test_wrong_bytes_are_counted_and_fail_the_run(self):
-        # The 51st request is the one of the check.
+        # The 51st request is that of the check.
         for test, text in (("write_bw", "write_bw of 256 bytes: 1 wrong bytes"), ("send_bw", "send_bw of 256 bytes: 1 wrong bytes")):
             server, client = self.pair(test, "-n", "50", "-s", "256", client_fault="corrupt send 51")
             self.assertEqual((server[0], client[0]), (1, 1), test)
@@ -179,7 +179,7 @@ class Data(PerftestTest):
         for test in TESTS:
             ended = self.loopback(test, "-n", "20", "--use_cuda=0")
             self.assertEqual((ended.code, ended.err), (0, ""), test)
-            self.assertIn("registered by peer memory (no dma-buf: the emulated device exports no dma-buf)", ended.out)
+            self.assertIn("registered by peer memory (no dma-buf: the emulated device does not export dma-bufs)", ended.out)
             self.assertEqual("polled by the CPU through emulated" in ended.out, test == "write_lat")
 
     def test_gpus_by_address_and_for_each_end(self):
@@ -190,12 +190,12 @@ class Data(PerftestTest):
         self.assertEqual((ended.code, ended.err), (0, ""))
         ended = self.loopback("write_bw", "-n", "10", "--use_cuda_bus_id", "0000:ab:cd.0")
         self.assertEqual(ended.code, 77)
-        self.assertIn("there is no GPU at 0000:ab:cd.0", ended.err)
+        self.assertIn("found no GPU at 0000:ab:cd.0", ended.err)
 
-    def test_a_dmabuf_that_is_demanded_and_not_possible(self):
+    def test_a_required_dmabuf_that_is_not_possible(self):
         ended = self.loopback("write_bw", "-n", "10", "--use_cuda=0", "--use_cuda_dmabuf")
         self.assertEqual(ended.code, 1)
-        self.assertIn("cannot register GPU memory by dma-buf: the emulated device exports no dma-buf; leave --use_cuda_dmabuf out", ended.err)
+        self.assertIn("cannot register GPU memory by dma-buf: the emulated device does not export dma-bufs; leave --use_cuda_dmabuf out", ended.err)
 
 
 class Documents(PerftestTest):
@@ -246,7 +246,7 @@ class Documents(PerftestTest):
 
 
 class Doctor(PerftestTest):
-    """What the doctor says of the adapter in use stands beside the result; here of recorded machines."""
+    """The doctor's findings on the adapter in use are part of the result; here on recorded machines."""
 
     def lines_of(self, slowed, *arguments):
         tree = doctor_runs.m.server()
@@ -259,10 +259,10 @@ class Doctor(PerftestTest):
     def test_a_setting_that_slows_the_adapter_in_use_is_named(self):
         lines = self.lines_of("mlx5_0", "write_bw", "-d", "mlx5_0")
         self.assertTrue(any(line.startswith("# Doctor: nic.rate warns: mlx5_0:1: ") for line in lines), lines)
-        self.assertRegex(lines[-1], r"^# Doctor: gdrkit doctor explain [a-z_.]+ gives the remedy$")
+        self.assertRegex(lines[-1], r"^# Doctor: run gdrkit doctor explain [a-z_.]+ for the remedy$")
         self.assertFalse(any("nic.rate" in line for line in self.lines_of("mlx5_0", "write_bw", "-d", "mlx5_1")))
 
-    def test_the_document_has_it_and_is_without_it_where_nobody_asked(self):
+    def test_the_document_has_it_only_on_request(self):
         tree = doctor_runs.m.server()
         tree["/sys/class/infiniband/mlx5_0/ports/1/rate"] = "200 Gb/sec (4X HDR)\n"
         with doctor_runs.Lent(tree) as folder:
@@ -273,15 +273,15 @@ class Doctor(PerftestTest):
         ended = self.loopback("read_lat", "-n", "10", "--json")
         self.assertIsNone(json.loads(ended.out)["doctor"])
 
-    def test_a_doctor_that_does_not_answer(self):
+    def test_a_doctor_that_does_not_respond(self):
         ended = self.loopback("write_lat", "-n", "10", "--doctor-root", "/nonexistent")
-        self.assertEqual((ended.code, ended.lines[-1]), (0, "# Doctor: not known: gdrkit doctor gave no answer"), ended.err)
+        self.assertEqual((ended.code, ended.lines[-1]), (0, "# Doctor: unknown: gdrkit doctor returned no result"), ended.err)
 
 
 class Failures(PerftestTest):
     def test_each_call_that_fails_ends_both_ends_and_leaks_nothing(self):
         for call in CALLS:
-            # GIDs are looked through first, where a failure only means that there is none.
+            # GIDs are queried first, and a failure there only means that an entry is empty.
             for number in (1, 3) if call in ("modify_qp", "post_send", "poll") else (3,) if call == "query_gid" else (1,):
                 meets = call in ("post_send", "poll") or (call, number) == ("modify_qp", 3)
                 server, client = self.pair("send_lat", "-n", "20", "-I", "0", client_fault=f"fail {call} {number}", meets=meets)
@@ -304,14 +304,14 @@ class Failures(PerftestTest):
         self.assertIn("ibv_post_send on queue pair 0 of soft0", server[2])
         self.assertIn("server 127.0.0.1 has ended the connection at: send_lat of 2 bytes", client[2])
 
-    def test_calls_that_some_tests_make(self):
+    def test_calls_of_some_tests(self):
         for arguments, call, text in ((("send_bw", "-c", "UD"), "create_ah", "ibv_create_ah on soft0"),
                                       (("write_bw",), "reg_mr_iova2", "ibv_reg_mr of 136 KiB of host memory on soft0")):
             _, client = self.pair(*arguments, client_fault=f"fail {call} 1", meets=call == "create_ah")
             self.assertEqual(client[0], 1)
             self.assertIn(text, client[2])
 
-    def test_a_request_that_fails_says_what_it_was(self):
+    def test_a_failed_request_is_described(self):
         _, client = self.pair("write_bw", "-n", "20", "-s", "64", client_fault="status send 20")
         self.assertEqual(client[0], 1)
         self.assertRegex(client[2], r"write_bw of 64 bytes on queue pair [0-9]+ of soft0 to 127\.0\.0\.1: remote access error \(status 10")
@@ -326,7 +326,7 @@ class Failures(PerftestTest):
         self.assertEqual((server[0], client[0]), (-9, 1))
         self.assertRegex(client[2], r"^gdrkit perftest: server 127\.0\.0\.1 has ended the connection at: write_lat of 2 bytes")
 
-    def test_strangers_do_not_keep_the_client_out(self):
+    def test_strangers_do_not_block_the_client(self):
         port = str(free_ports())
         server = self.start("write_bw", "-n", "20", "-p", port, "--timeout", "20")
         while not self.listens(port):
@@ -352,7 +352,7 @@ class Failures(PerftestTest):
             self.assertEqual(server.returncode, 1, test)
             self.assertRegex(err, r"nothing came from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 sent nothing for 1 s")
 
-    def test_a_silent_server_that_only_lends_its_memory_ends_the_client_at_its_limit(self):
+    def test_a_silent_one_sided_server_ends_the_client_at_its_limit(self):
         port = str(free_ports())
         server = self.start("write_bw", "-p", port, "-D", "3", "-f", "0", fault="stop modify_qp 3")
         while not self.listens(port):
@@ -383,7 +383,7 @@ class Failures(PerftestTest):
             pass
         ended = run("gdrkit", "perftest", "write_bw", environment={"LD_LIBRARY_PATH": self.folder})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, "libibverbs cannot be loaded .*install Debian's packages libibverbs1 and ibverbs-providers")
+        self.assertRegex(ended.err, "cannot load libibverbs .*install Debian's packages libibverbs1 and ibverbs-providers")
 
     def test_no_device(self):
         for more, text in (({"GDRKIT_STAND_IN_EMPTY": "1"}, "this machine shows no RDMA device"),
@@ -392,20 +392,20 @@ class Failures(PerftestTest):
             ended = run("gdrkit", "perftest", "write_bw", environment=self.environment(**more))
             self.assertEqual(ended.code, 77)
             self.assertIn(text, ended.err)
-        for arguments, text in ((("-d", "mlx5_7"), "there is no RDMA device mlx5_7; there are: soft0, soft1"),
+        for arguments, text in ((("-d", "mlx5_7"), "there is no RDMA device mlx5_7; use one of soft0, soft1"),
                                 (("-i", "2"), "soft0 has no port 2, but 1")):
             ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
             self.assertEqual(ended.code, 77)
             self.assertIn(text, ended.err)
 
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in (((), "name a test and, on the client, the server's host: write_bw, "),
-                                (("write_bww",), "there is no test 'write_bww'; did you mean 'write_bw'?"),
+        for arguments, text in (((), "invalid number of words: give a test and, on the client, the server's host; tests: write_bw, "),
+                                (("write_bww",), "unknown test 'write_bww'; did you mean 'write_bw'?"),
                                 (("write_bw", "-n", "4"), "-n must be from 5"), (("write_bw", "-m", "1000"), "an MTU is 256"),
                                 (("write_lat", "-R", "-c", "UC"), "-R is for -c RC"), (("write_bw", "-c", "XRC"), "-c XRC is not supported: use -c RC"),
                                 (("write_bw", "-c", "UD"), "-c UD is for send_bw"), (("atomic_bw", "-s", "16"), "atomic_bw has one size, 8"),
-                                (("read_bw", "-c", "UC"), "-c UC has no read_bw"), (("write_lat", "-b"), "-b is for bandwidths"),
-                                (("write_lat", "-q", "2"), "-q is for bandwidths"), (("write_bw", "-D", "3"), "-D 3 leaves no time"),
+                                (("read_bw", "-c", "UC"), "-c UC does not support read_bw"), (("write_lat", "-b"), "-b applies only to bandwidths"),
+                                (("write_lat", "-q", "2"), "-q applies only to bandwidths"), (("write_bw", "-D", "3"), "-D 3 leaves no time"),
                                 (("write_bw", "-D", "9", "-a"), "-D excludes -a"), (("write_bw", "-d", "a,b"), "-d a,b: two values"),
                                 (("write_bw", "--use_cuda_dmabuf"), "needs --use_cuda"), (("write_bw", "-e"), "-e, --events is not supported: completions are polled"),
                                 (("write_bw", "--loopback", "host"), "--loopback takes no host"),
@@ -486,7 +486,7 @@ class RdmaCm(PerftestTest):
         environment = self.environment(LD_LIBRARY_PATH=self.folder + ":" + STAND_IN)
         ended = run("gdrkit", "perftest", "write_bw", "-R", environment=environment)
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, "-R and -z: librdmacm cannot be loaded .*; install Debian's package librdmacm1")
+        self.assertRegex(ended.err, "-R and -z: cannot load librdmacm .*; install Debian's package librdmacm1")
 
 
 if __name__ == "__main__":

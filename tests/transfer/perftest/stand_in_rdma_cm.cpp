@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // rdma_cm as a library with librdmacm's names, for queue pairs of stand_in_verbs.cpp: each connection is a TCP
-// connection of this machine, on which the ends tell their queue pairs. All addresses belong to the device soft0. It
-// checks the order of calls, that every event is acknowledged before its id goes, and that everything is given back.
+// connection of this machine, on which the ends exchange the numbers of their queue pairs. All addresses belong to the
+// device soft0. It checks the order of calls, that every event is acknowledged before its id is destroyed, and that
+// everything is released.
 //   GDRKIT_STAND_IN_LOG    a file for "tos N" of each connection and listener
-//   GDRKIT_STAND_IN_FAULT  "fail CALL N" or "kill CALL N": at the Nth call of this name, as rdma_connect; "requests
-//   first":
-//                          the next request overtakes the word that the connection before it is established
+//   GDRKIT_STAND_IN_FAULT  "fail CALL N" or "kill CALL N": at the Nth call of this name, as rdma_connect;
+//                          "requests first": the next request overtakes the message that establishes the previous
+//                          connection
 #include <dlfcn.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
@@ -135,7 +136,7 @@ StandInId* make_id(CmChannel* channel) {
   return id;
 }
 
-/// Where something has come: an id, or nullptr for the bell.
+/// The source of an arrived message: an id, or nullptr for the wake-up pipe.
 StandInId* next_id(const StandInChannel& channel) {
   epoll_event ready[16] = {};
   int count = ::epoll_wait(channel.descriptor, ready, 16, -1);
@@ -150,7 +151,7 @@ StandInId* next_id(const StandInChannel& channel) {
   return static_cast<StandInId*>(ready[0].data.ptr);
 }
 
-/// What came for an id, as an event; nullptr: nothing that anybody must know.
+/// The message for an id as an event; nullptr: nothing to report.
 CmEvent* heard(StandInId* id) {
   StandInId* from = id;
   if (id->listens) {
@@ -202,7 +203,7 @@ EXPORT int rdma_create_id(CmChannel* channel, CmId** id, void*, int port_space) 
 }
 EXPORT int rdma_destroy_id(CmId* handle) {
   auto* const id = static_cast<StandInId*>(handle);
-  // What nobody has fetched goes with its id; librdmacm waits for the others for ever.
+  // Events that were not fetched are destroyed with their id; librdmacm would wait for the others forever.
   auto& events = static_cast<StandInChannel*>(id->channel)->events;
   for (auto event = events.begin(); event != events.end();) {
     if ((*event)->id != id) {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Two RDMA devices, soft0 and soft1, as a library with libibverbs' names: requests are carried out by copies between
+// Two RDMA devices, soft0 and soft1, as a library with libibverbs' names: requests are executed by copies between
 // processes (process_vm_writev), queues are in a file that the processes of a test share. It checks keys, ranges and
-// states as an adapter does.
+// states like an adapter.
 //   GDRKIT_STAND_IN_MLX5   the devices are called mlx5_0 and mlx5_1
-//   GDRKIT_STAND_IN_ROOM   the shared file; what a process has not given back is written to <room>.leaks
+//   GDRKIT_STAND_IN_ROOM   the shared file; objects that a process has not released are written to <room>.leaks
 //   GDRKIT_STAND_IN_LOG    a log file: "path TRAFFIC_CLASS FLOW_LABEL GID_INDEX" of each connection, and "list N" of
 //                          each call that posts several requests
 //   GDRKIT_STAND_IN_FAULT  "fail CALL N", "kill CALL N", "stop CALL N", "status CALL N" or "corrupt CALL N": at the Nth
@@ -84,7 +84,7 @@ std::string fault_kind;
 std::string fault_call;
 int fault_number = 0;
 
-/// A process that died in between holds it no longer.
+/// Released if the process that holds it dies.
 struct Lock {
   Lock() {
     const pid_t own = ::getpid();
@@ -122,13 +122,13 @@ void leave() {
   }
 }
 
-/// While the library is loaded; defined behind what it fills.
+/// Runs while the library is loaded; defined after the objects that it initializes.
 const struct Visit {
   Visit() { enter(); }
   ~Visit() { leave(); }
 } visit;
 
-/// Whether this is the call that the fault is for; kills and stops happen here.
+/// Whether the fault applies to this call. Kills and stops happen here.
 bool is_time(const char* kind, const char* call) {
   if (fault_kind != kind || fault_call != call) return false;
   return --fault_number == 0;
@@ -237,7 +237,7 @@ int message(StandInPair* pair, const Pending& work, void* data) {
   return 0;
 }
 
-/// As a write, but consumes a receive at the target. Returns -1 if the other end has posted none yet.
+/// Like a write, but consumes a receive at the target. Returns -1 if the other end has posted none yet.
 int write_with_immediate(StandInPair* pair, Pending& work, void* data) {
   SharedPair& remote = room->pairs[pair->remote % most_pairs];
   const bool is_alive = remote.process != 0 && ::kill(remote.process, 0) == 0;
@@ -412,7 +412,7 @@ EXPORT VerbsRegion* ibv_reg_mr_iova2(VerbsDomain* domain, void* address, std::si
   if (fails("reg_mr_iova2")) return nullptr;
   return make_region(domain, reinterpret_cast<std::uint64_t>(address), size_bytes, static_cast<int>(access));
 }
-/// As rxe answers.
+/// The same errors as rxe.
 EXPORT VerbsRegion* ibv_reg_dmabuf_mr(VerbsDomain*, std::uint64_t, std::size_t, std::uint64_t, int, int) {
   errno = EOPNOTSUPP;
   return nullptr;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which of the doctor's findings belong to a result.
+// Which findings of the doctor belong to a result.
 #include "transfer/report/doctor_advice.hpp"
 
 #include <gtest/gtest.h>
@@ -20,9 +20,7 @@ std::string document_of(const std::string& checks, const std::string& verdicts =
   return R"({"schema":"gdrkit.doctor/1","checks":[)" + checks + R"(],"verdicts":)" + verdicts + "}";
 }
 
-DoctorQuestion question_of(const std::string& library) {
-  return {{first_gpu, second_gpu}, library, false, "/", "", ""};
-}
+DoctorRequest question_of(const std::string& library) { return {{first_gpu, second_gpu}, library, false, "/", "", ""}; }
 
 std::vector<std::string> checks_of(const DoctorAdvice& advice) {
   std::vector<std::string> checks;
@@ -50,16 +48,16 @@ TEST(DoctorAdvice, LinesNameTheCheckAndTheRemedy) {
   EXPECT_EQ(advice_in(document, question_of("ucx")).text(),
             "# Doctor: env.ucx warns: UCX_TLS: the text of env.ucx\n"
             "# Doctor: iommu.mode fails: the text of iommu.mode\n"
-            "# Doctor: gdrkit doctor explain env.ucx gives the remedy\n");
+            "# Doctor: run gdrkit doctor explain env.ucx for the remedy\n");
   EXPECT_EQ(advice_in(document_of(""), question_of("ucx")).text(),
-            "# Doctor: no check complains about 0000:3b:00.0, 0000:5e:00.0\n");
+            "# Doctor: no warning or failure for 0000:3b:00.0, 0000:5e:00.0\n");
   EXPECT_EQ(DoctorAdvice{}.text(), "");
 }
 
-TEST(DoctorAdvice, NoAnswerIsNotCalledHealthy) {
+TEST(DoctorAdvice, NoResultIsNotReportedAsHealthy) {
   for (const std::string document : {"", "{", "[]", "{}", "null"}) {
     const DoctorAdvice advice = advice_in(document, question_of("ucx"));
-    EXPECT_EQ(advice.text(), "# Doctor: not known: gdrkit doctor gave no answer\n") << document;
+    EXPECT_EQ(advice.text(), "# Doctor: unknown: gdrkit doctor returned no result\n") << document;
   }
 }
 
@@ -69,17 +67,17 @@ TEST(DoctorAdvice, BetweenMachinesTheLibrarysBestAdapterCounts) {
           R"("reason":"no peer memory","blocked_by":["peer.any"],"slowed_by":["pcie.mrrs"]},)"
           R"({"gpu_address":"0000:3b:00.0","hca":"mlx5_1","is_best":false,"use":"no","via":"","reason":""},)"
           R"({"gpu_address":"0000:99:00.0","hca":"mlx5_0","is_best":true,"use":"yes","via":"dma-buf","reason":""}]}})");
-  DoctorQuestion question = question_of("ucx");
+  DoctorRequest question = question_of("ucx");
   EXPECT_TRUE(advice_in(document, question).adapters.empty());
   question.is_between_machines = true;
   const DoctorAdvice advice = advice_in(document, question);
   ASSERT_EQ(advice.adapters.size(), 1U);
   EXPECT_EQ(advice.text(),
-            "# Doctor: no check complains about 0000:3b:00.0, 0000:5e:00.0\n"
+            "# Doctor: no warning or failure for 0000:3b:00.0, 0000:5e:00.0\n"
             "# Doctor: 0000:3b:00.0 and mlx5_0: direct access: no, no peer memory (peer.any, pcie.mrrs)\n");
 }
 
-TEST(DoctorAdvice, OfOurOwnLibraryTheMappingCounts) {
+TEST(DoctorAdvice, ForGdrkitShmemTheMappingCounts) {
   const std::string document = document_of(
       "", R"({"gdrkit":{"map":[{"gpu_address":"0000:5e:00.0","use":"yes","via":"rm","reason":"driver 580"}]}})");
   const DoctorAdvice advice = advice_in(document, question_of("shmem"));
@@ -87,7 +85,7 @@ TEST(DoctorAdvice, OfOurOwnLibraryTheMappingCounts) {
   EXPECT_EQ(advice.adapters[0].adapter + advice.adapters[0].via, "the CPUrm");
 }
 
-TEST(DoctorAdvice, OfVerbsTheAdapterInUseCounts) {
+TEST(DoctorAdvice, ForVerbsTheAdapterInUseCounts) {
   const std::string document = document_of(
       finding_of("nic.mtu", "warn", "mlx5_1:1") + "," + finding_of("nic.mtu", "warn", "mlx5_10:1") + "," +
           finding_of("pcie.width", "warn", "0000:5f:00.0") + "," + finding_of("pcie.width", "warn", "0000:60:00.0") +
@@ -95,12 +93,12 @@ TEST(DoctorAdvice, OfVerbsTheAdapterInUseCounts) {
           finding_of("peer.any", "fail", "") + "," + finding_of("env.ucx", "warn", "UCX_TLS"),
       R"({"ucx":{"gdr":[{"gpu_address":"0000:3b:00.0","hca":"mlx5_0","is_best":true,"use":"yes","via":"dma-buf","reason":""},)"
       R"({"gpu_address":"0000:3b:00.0","hca":"mlx5_1","is_best":false,"use":"no","via":"","reason":"no peer memory"}]}})");
-  DoctorQuestion question{{}, "verbs", false, "/", "mlx5_1", "0000:5f:00.0"};
+  DoctorRequest question{{}, "verbs", false, "/", "mlx5_1", "0000:5f:00.0"};
   const DoctorAdvice of_host = advice_in(document, question);
   EXPECT_EQ(checks_of(of_host),
             (std::vector<std::string>{"nic.mtu mlx5_1:1", "pcie.width 0000:5f:00.0", "lim.memlock 8 MiB"}));
   EXPECT_TRUE(of_host.adapters.empty());
-  EXPECT_EQ(advice_in(document_of(""), question).text(), "# Doctor: no check complains about mlx5_1\n");
+  EXPECT_EQ(advice_in(document_of(""), question).text(), "# Doctor: no warning or failure for mlx5_1\n");
   question.gpus = {first_gpu};
   const DoctorAdvice of_gpu = advice_in(document, question);
   EXPECT_EQ(checks_of(of_gpu), (std::vector<std::string>{"nic.mtu mlx5_1:1", "pcie.width 0000:5f:00.0",
@@ -109,7 +107,7 @@ TEST(DoctorAdvice, OfVerbsTheAdapterInUseCounts) {
   EXPECT_EQ(of_gpu.adapters[0].adapter + ": " + of_gpu.adapters[0].reason, "mlx5_1: no peer memory");
 }
 
-TEST(DoctorAdvice, SettingsOfUcxAreNoneOfVerbs) {
+TEST(DoctorAdvice, SettingsOfUcxDoNotAffectVerbs) {
   const std::string document = document_of(
       "", R"({"ucx":{"gdr":[{"gpu_address":"0000:3b:00.0","hca":"mlx5_0","is_best":true,"use":"no","via":"",)"
           R"("reason":"UCX_IB_GPU_DIRECT_RDMA=n"}]}})");

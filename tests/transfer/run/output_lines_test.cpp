@@ -39,7 +39,7 @@ TEST(OutputLines, CutsEndlessLines) {
                                   std::string(150'000 - 2 * 65536, 'x') + "\n");
 }
 
-TEST(OutputLines, SaysWhenTooMuchWaits) {
+TEST(OutputLines, ReportsThatTooMuchIsBuffered) {
   OutputLines lines(1);
   const std::string line = std::string(999, 'x') + "\n";
   std::size_t added = 0;

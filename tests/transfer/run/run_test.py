@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit run: what PEs get, what they print, and how a job ends."""
+"""gdrkit run: environment and output of the PEs, and the end of a job."""
 import contextlib
 import os
 import re
@@ -19,7 +19,7 @@ from program import BIN, HAS_GPU, Test
 
 GDRKIT = os.path.join(BIN, "gdrkit")
 OWN = ("GDRKIT_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_")
-SOON = 60  # seconds: that a thing happens at all, on any machine
+SOON = 60  # seconds: enough for any event on any machine
 
 
 def variables(**more):
@@ -60,7 +60,7 @@ def in_network(setup, *arguments):
 
 
 class Tracer:
-    """A pipe that everything the launcher starts inherits: at its end nothing of that runs any more."""
+    """A pipe that all processes of the launcher inherit: once it is closed, none of them is running."""
 
     def __enter__(self):
         self.reader, self.writer = os.pipe()
@@ -83,12 +83,12 @@ class Tracer:
 
 
 class RunEnvironment(Test):
-    def test_every_pe_knows_its_number(self):
+    def test_every_pe_gets_its_number(self):
         ended = run("-n", "3", "--prefix", *shell("echo $GDRKIT_SHMEM_PE $GDRKIT_SHMEM_NPES $GDRKIT_SHMEM_LOCAL_INDEX"))
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         self.assertEqual(by_pe(ended), {0: ["0 3 0"], 1: ["1 3 1"], 2: ["2 3 2"]})
 
-    def test_pe_0_listens_at_the_root_that_all_know(self):
+    def test_pe_0_listens_at_the_root_that_all_get(self):
         ended = run("-n", "3", "--prefix", "--", sys.executable, "-c", (
             "import os, socket\n"
             "fd = os.environ.get('GDRKIT_SHMEM_LISTEN_FD')\n"
@@ -112,7 +112,7 @@ class RunEnvironment(Test):
             tokens.append(lines[0])
         self.assertNotEqual(*tokens)
 
-    def test_what_an_outer_launcher_set_does_not_hold(self):
+    def test_variables_of_an_outer_launcher_do_not_apply(self):
         outer = variables(GDRKIT_SHMEM_PE="7", GDRKIT_SHMEM_LISTEN_FD="99", GDRKIT_SHMEM_ROOT="elsewhere:1", OTHER="kept")
         ended = run("-n", "1", *shell("echo $GDRKIT_SHMEM_PE,$GDRKIT_SHMEM_LISTEN_FD,$GDRKIT_SHMEM_ROOT,$OTHER"), environment=outer)
         self.assertEqual(ended.stdout, "0,,,kept\n")
@@ -141,35 +141,35 @@ class RunOutput(Test):
         self.assertEqual(by_pe(ended), {pe: [f"a{pe}b{i}" for i in range(1, 10)] + ["no end"] for pe in range(4)})
         self.assertEqual(sorted(ended.stderr.splitlines()), [f"[{pe}] problem" for pe in range(4)])
 
-    def test_nothing_of_much_is_lost(self):
+    def test_large_output_is_complete(self):
         ended = run("-n", "2", "--prefix", "--", "seq", "200000")
         self.assertEqual(by_pe(ended), {pe: [str(i) for i in range(1, 200001)] for pe in range(2)})
 
-    def test_a_reader_that_goes_ends_the_job(self):
+    def test_a_reader_that_ends_ends_the_job(self):
         ended = subprocess.run(["bash", "-c", f"'{GDRKIT}' run -n 1 --prefix -- yes | head -1; exit ${{PIPESTATUS[0]}}"],
                                capture_output=True, text=True, timeout=SOON, check=False, env=variables())
         self.assertEqual((ended.stdout, ended.returncode), ("[0] y\n", 128 + signal.SIGPIPE))
 
-    def test_output_that_is_lost_is_said_and_fails(self):
+    def test_lost_output_is_reported_and_fails(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             ended = subprocess.run([GDRKIT, "run", "-n", "1", "--prefix", "--", "echo", "x"], stdout=full, stderr=subprocess.PIPE,
                                    text=True, timeout=SOON, check=False, env=variables())
         self.assertEqual((ended.returncode, ended.stderr),
                          (1, "gdrkit run: standard output cannot be written: No space left on device; what PEs print is lost\n"))
 
-    def test_a_closed_standard_descriptor_is_nothing_elses(self):
+    def test_a_closed_standard_descriptor_is_not_reused(self):
         for number, closed in enumerate(("<&-", ">&-", "2>&-")):
             text = f"test \"$(readlink /proc/$$/fd/{number})\" = /dev/null"
             ended = subprocess.run(["bash", "-c", f"exec '{GDRKIT}' run -n 2 -- sh -c '{text}' {closed}"], timeout=SOON, check=False,
                                    env=variables())
             self.assertEqual(ended.returncode, 0, closed)
 
-    def test_without_prefix_pes_print_themselves(self):
+    def test_without_prefix_pes_print_directly(self):
         self.assertEqual(run("-n", "2", "--", "echo", "x").stdout, "x\nx\n")
 
 
 class RunEnds(Test):
-    def test_the_first_failure_ends_all_and_gives_the_code(self):
+    def test_the_first_failure_ends_all_and_sets_the_code(self):
         for how, code, words in (("exit 7", 7, "exited with code 7"),
                                  ("kill -SEGV $$", 128 + signal.SIGSEGV, "was killed by signal 11 (Segmentation fault)")):
             with Tracer() as tracer:
@@ -179,20 +179,20 @@ class RunEnds(Test):
                 self.assertRegex(ended.stderr, rf"^gdrkit run: PE 2 \(process \d+\) {re.escape(words)}; ending PEs 0, 1 and 3\n$")
                 self.assertTrue(tracer.everything_ended())
 
-    def test_the_others_may_say_what_they_noticed(self):
+    def test_the_others_may_report_the_failure(self):
         text = "test $GDRKIT_SHMEM_PE = 1 && exit 3; trap 'echo asked too early' TERM; sleep 0.1; echo lost PE 1 >&2; exit 4"
         ended = run("-n", "3", "--prefix", *shell(text))
         self.assertEqual(ended.returncode, 3)
         self.assertEqual(ended.stdout, "")
         self.assertEqual([ended.stderr.count(f"[{pe}] lost PE 1") for pe in (0, 2)], [1, 1])
 
-    def test_all_that_end_well_end_well(self):
+    def test_success_of_all_is_success(self):
         with Tracer() as tracer:
             ended = run("-n", "3", *shell("sleep 300 > /dev/null 2>&1 & sleep 0.0$GDRKIT_SHMEM_PE"), pass_fds=[tracer.writer])
             self.assertEqual(ended.returncode, 0)
             self.assertTrue(tracer.everything_ended())
 
-    def test_one_that_does_not_want_to_end_is_killed_after_the_grace_time(self):
+    def test_a_pe_that_ignores_signals_is_killed_after_the_grace_time(self):
         with Tracer() as tracer:
             text = "test $GDRKIT_SHMEM_PE = 1 && { sleep 0.2; exit 3; }; trap '' TERM; while :; do sleep 0.1; done"
             ended = run("-n", "2", "--grace", "0.3", *shell(text), pass_fds=[tracer.writer])
@@ -209,7 +209,7 @@ class RunEnds(Test):
 
     def test_a_killed_launcher_leaves_nothing(self):
         with Tracer() as tracer:
-            # Each PE starts a process that no signal but KILL ends, and that is no child of the launcher.
+            # Each PE starts a process that no signal but KILL ends, and that is not a child of the launcher.
             launcher = launch("-n", "2", "--prefix", *shell("(trap '' TERM HUP INT; sleep 300) & echo started; sleep 300"),
                               pass_fds=[tracer.writer])
             self.assertIn("started", launcher.stdout.readline() + launcher.stdout.readline())
@@ -217,7 +217,7 @@ class RunEnds(Test):
             launcher.communicate(timeout=SOON)
             self.assertTrue(tracer.everything_ended())
 
-    def test_the_others_learn_at_once_that_a_pe_exited_before_it_joined(self):
+    def test_an_exit_before_joining_is_reported_to_the_others_at_once(self):
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
         for n_pes, gone, words in ((2, 1, "PE 1 exited before it joined the job"), (4, 3, "PE 3 exited before it joined the job"),
                                    (2, 0, "PE 0 exited before all PEs had joined the job"), (5, 0, "PE 0 exited before all PEs had joined the job")):
@@ -228,7 +228,7 @@ class RunEnds(Test):
             self.assertLess(time.monotonic() - began, SOON / 2)  # 300 s without
 
     def test_a_full_queue_at_the_freed_port_does_not_delay_the_launcher(self):
-        # PE 0 closes its socket, as after the start of a job. Another program then listens there and accepts nothing.
+        # PE 0 closes its socket, like after the start of a job. Another program then listens there and accepts nothing.
         text = """
 import os, time
 if os.environ["GDRKIT_SHMEM_PE"] == "0":
@@ -255,7 +255,7 @@ time.sleep(1)
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("limit of open files", ended.stderr + ended.stdout)
 
-    def test_pes_that_a_job_never_had_may_exit(self):
+    def test_pes_without_a_job_may_exit(self):
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
         ended = run("-n", "4", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE -lt 2 ] || exit 0; sleep 0.3; GDRKIT_SHMEM_NPES=2 exec {program}'))
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
@@ -265,14 +265,14 @@ time.sleep(1)
         ended = run("-n", "2", "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE = 0 ] && exec {program}; (sleep 0.3; exec {program}) & exit 0'))
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
 
-    def test_a_pe_that_exits_without_joining_ends_well_where_no_other_joins(self):
+    def test_exits_without_any_join_are_success(self):
         for gone in (0, 1):
             with Tracer() as tracer:
                 ended = run("-n", "2", *shell(f'[ $GDRKIT_SHMEM_PE = {gone} ] || sleep 0.5'), pass_fds=[tracer.writer])
                 self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
                 self.assertTrue(tracer.everything_ended())
 
-    def test_a_program_that_is_not_there_is_said_once(self):
+    def test_a_missing_program_is_reported_once(self):
         ended = run("-n", "3", "--", "no-such-program")
         self.assertEqual((ended.returncode, ended.stderr), (127, "gdrkit run: no-such-program: No such file or directory\n"))
         with tempfile.NamedTemporaryFile() as file:
@@ -280,7 +280,7 @@ time.sleep(1)
             ended = run("-n", "3", "--", file.name)
             self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: {file.name}: Permission denied\n"))
 
-    def test_a_folder_is_no_program(self):
+    def test_a_folder_is_rejected_as_a_program(self):
         with tempfile.TemporaryDirectory() as folder:
             os.mkdir(os.path.join(folder, "echo"))
             ended = run("-n", "1", "--", "echo", "x", environment=variables(PATH=f"{folder}:{os.environ['PATH']}"))
@@ -288,7 +288,7 @@ time.sleep(1)
             ended = run("-n", "3", "--", folder)
             self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: {folder}: Permission denied\n"))
 
-    def test_a_file_that_is_no_program_is_said(self):
+    def test_an_invalid_executable_is_reported(self):
         with tempfile.NamedTemporaryFile("w", delete=False) as file:
             file.write("\0")
         os.chmod(file.name, 0o700)
@@ -320,7 +320,7 @@ class RunSignals(Test):
             out, err = launcher.communicate(timeout=SOON)
             self.assertEqual((sorted(out.splitlines()), err, launcher.returncode), (["[0] caught", "[1] caught"], "", code))
 
-    def test_asked_twice_it_kills(self):
+    def test_a_second_signal_kills(self):
         launcher = self.started("--grace", "1000", *shell("trap '' INT TERM; echo ready; while :; do sleep 0.02; done"))
         launcher.send_signal(signal.SIGINT)
         time.sleep(0.1)  # two equal signals at once are one
@@ -354,7 +354,7 @@ class RunOnGpus(Test):
 
 
 class RunUsage(Test):
-    def test_wrong_usage_is_said(self):
+    def test_wrong_usage_is_reported(self):
         for arguments, words in (((), "no program given"), (("-n", "2"), "no program given"), (("--", "true"), "say how many PEs"),
                                  (("-n", "0", "--", "true"), "say how many PEs"), (("-n", "2", "true"), "'true' before --"),
                                  (("-n", "2", "--time-limit", "soon", "--", "true"), "'soon' is not a number of seconds"),
@@ -372,7 +372,7 @@ class RunOnOtherNetworks(Test):
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("Network is unreachable", ended.stderr + ended.stdout)
 
-    def test_a_loopback_of_ipv6_alone_serves(self):
+    def test_a_loopback_with_ipv6_only_works(self):
         ended = in_network("ip link set lo up && ip addr del 127.0.0.1/8 dev lo && ip addr show dev lo | grep -q ::1",
                            "-n", "2", "--emulated", "--", self.PROGRAM)
         self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)

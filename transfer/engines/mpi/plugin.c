@@ -55,7 +55,7 @@ static const char* version(void) {
   return text;
 }
 
-/* By name: not every MPI has it, and where it is declared differs. */
+/* Found by name: not every MPI has the function, and its header differs. */
 static int has_cuda(void) {
   int (*query)(void) = NULL;
   *(void**)&query = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");

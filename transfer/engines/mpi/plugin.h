@@ -29,12 +29,11 @@ struct gdrkit_osu_mpi_table {
   int (*begin)(int* rank, int* ranks);
   int (*end)(void);
   const char* (*version)(void); /* the first line of MPI's own text; before begin() too */
-  int (*has_cuda)(void);        /* whether MPI takes addresses of GPUs: 1, 0, or -1 where it cannot be asked */
+  int (*has_cuda)(void);        /* whether MPI accepts addresses of GPUs: 1, 0, or -1 if unknown */
   void (*error_text)(int code, char* text, size_t size);
   int (*send)(const void* source, size_t size_bytes, int peer);
   int (*receive)(void* target, size_t size_bytes, int peer);
-  /* So many receives and sends at once, until all are over. From the buffer of one to that of the next: stride_bytes.
-   */
+  /* Starts this many receives and sends at once and waits for all. Buffers are stride_bytes apart. */
   int (*exchange)(const void* source, int sends, void* target, int receives, size_t size_bytes, size_t stride_bytes,
                   int peer);
   /* Collective: others may put to `target` from now on. put(), get() and fetch_add() are complete after flush(). */
@@ -46,7 +45,7 @@ struct gdrkit_osu_mpi_table {
   int (*run)(enum gdrkit_osu_mpi_collective which, const void* source, void* target, size_t size_bytes);
 };
 
-/* The name by which dlsym() finds the plug-in's only function. */
+/* The name of the plug-in's only function, for dlsym(). */
 #define GDRKIT_OSU_MPI_SYMBOL "gdrkit_osu_mpi"
 const struct gdrkit_osu_mpi_table* gdrkit_osu_mpi(void);
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// mapping: gdr_copy_to_mapping and gdr_copy_from_mapping, as callers use them.
+// mapping: gdr_copy_to_mapping and gdr_copy_from_mapping, as called by programs.
 #include "measure/bench/measure/copy_method.hpp"
 
 namespace gdrkit::measure::bench {

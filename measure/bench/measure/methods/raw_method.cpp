@@ -6,7 +6,7 @@
 namespace gdrkit::measure::bench {
 namespace {
 
-/// The raw loops serve powers of two alone.
+/// The raw loops support powers of two only.
 bool serves(const Session& session, std::size_t size_bytes) {
   return session.has_raw() && (size_bytes & (size_bytes - 1)) == 0;
 }
@@ -27,7 +27,7 @@ Contender contender(const CopySite& site, Direction direction) {
     return direction == Direction::to_device ? measure::raw_store(kind, device_side, host_side, size, iterations)
                                              : measure::raw_load(kind, host_side, device_side, size, iterations);
   };
-  // The loop over iterations is inside, so that none pays for a call.
+  // The loop over iterations is inside, so that there is one call per batch.
   Contender contender;
   contender.name = name;
   contender.run_batch = [=](std::size_t count) {
