@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* What the CPU can do with a piece of GPU memory, as far as architecture and flavour can tell. */
+/* Whether the CPU can address GPU memory and cache it, as far as the architecture and flavour allow to find out. */
 #ifndef GDRKIT_COMPAT_MEMORY_KIND_H
 #define GDRKIT_COMPAT_MEMORY_KIND_H
 
@@ -12,7 +12,9 @@
 
 #include "flavour.h"
 
-/* Whether a page table entry can lead there. x86 answers a touch of more bits than the CPU has with an oops. */
+/*
+ * Whether a page table entry can hold this address. On x86, accessing more bits than the CPU supports causes an oops.
+ */
 static inline bool gdrkit_memory_is_addressable(u64 address)
 {
 #ifdef CONFIG_X86
@@ -24,20 +26,20 @@ static inline bool gdrkit_memory_is_addressable(u64 address)
 }
 
 /*
- * `driver_says` is the cacheable flag of the driver's table. Coherent memory of POWER9 and of Grace is listed as RAM,
- * but asking the list is GPL-only: there the proprietary flavour knows POWER9's window below 2^47, and on arm64 the
- * driver's flag alone.
+ * `is_flagged` is the cacheable flag of the driver's page table. Linux lists coherent memory of POWER9 and Grace as
+ * RAM, but page_is_ram() is GPL-only. The proprietary flavour uses POWER9's window below 2^47 instead, and on arm64
+ * only the driver's flag.
  */
-static inline bool gdrkit_memory_is_coherent(phys_addr_t address, bool driver_says)
+static inline bool gdrkit_memory_is_coherent(phys_addr_t address, bool is_flagged)
 {
 #if defined(CONFIG_PPC64) && defined(GDRKIT_FLAVOUR_OPEN)
 	return page_is_ram(PHYS_PFN(address));
 #elif defined(CONFIG_PPC64)
 	return address < 1ULL << 47;
 #elif defined(CONFIG_ARM64) && defined(GDRKIT_FLAVOUR_OPEN)
-	return driver_says || page_is_ram(PHYS_PFN(address));
+	return is_flagged || page_is_ram(PHYS_PFN(address));
 #elif defined(CONFIG_ARM64)
-	return driver_says;
+	return is_flagged;
 #else
 	return false;
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Page protection of device memory where guests or hosts encrypt theirs (confidential computing). */
+/* Page protection of device memory, also on guests and hosts with memory encryption (confidential computing). */
 #ifndef GDRKIT_COMPAT_PGPROT_H
 #define GDRKIT_COMPAT_PGPROT_H
 
@@ -17,9 +17,9 @@
 #endif
 
 /*
- * Marks `prot` as shared with the device. A mapping of a BAR that lacks the mark reads and writes what the CPU
- * encrypts. The function for that is GPL-only, so the proprietary flavour clears AMD's bit itself and refuses where
- * Intel's, whose place nothing exports to it, would be needed. 0 or a negative errno.
+ * Marks `prot` as shared with the device. Without the mark, the CPU encrypts what it writes to a BAR and decrypts what
+ * it reads. pgprot_decrypted() is GPL-only, so the proprietary flavour clears AMD's bit itself. It fails on Intel TDX,
+ * whose bit position is not exported to it. Returns 0 or a negative errno.
  */
 static inline int gdrkit_pgprot_of_device(pgprot_t *prot)
 {
@@ -38,8 +38,8 @@ static inline int gdrkit_pgprot_of_device(pgprot_t *prot)
 }
 
 /*
- * Write-combining. On x86 the function for that is GPL-only; it sets PWT alone, which in the page attribute table that
- * Linux programs means write-combining.
+ * Write-combining. On x86, pgprot_writecombine() is GPL-only. It sets only PWT, which selects write-combining in the
+ * page attribute table that Linux programs.
  */
 static inline pgprot_t gdrkit_pgprot_writecombine(pgprot_t prot)
 {
@@ -50,7 +50,7 @@ static inline pgprot_t gdrkit_pgprot_writecombine(pgprot_t prot)
 #endif
 }
 
-/* Device memory: no gathering, no reordering. Where an architecture knows no such type, uncached. */
+/* Device memory: no gathering and no reordering. Uncached on architectures without such a type. */
 static inline pgprot_t gdrkit_pgprot_device(pgprot_t prot)
 {
 #ifdef pgprot_device

@@ -15,7 +15,7 @@
 
 static bool must_be_device;
 
-/* Behind the PCI root of a BlueField-3, arm64 may touch BARs as device memory only. */
+/* Below the PCI root of a BlueField-3, arm64 may access BARs only as device memory. */
 static bool find_bluefield_root(void)
 {
 #ifdef CONFIG_ARM64
@@ -78,9 +78,9 @@ int gdrdrv_mapping_type_apply(enum gdrdrv_mapping_type type, pgprot_t *protectio
 }
 
 /*
- * x86 gives a page that is mapped by itself the type that its list of ranges names, and uncached where the list is
- * silent, whatever the caller asks for. The list takes physical ranges, so each run is entered. Elsewhere, and where
- * an entry is refused because the range is listed with another type, the mapping works and is at worst slow.
+ * x86 looks up the type of each single page mapping in its list of physical ranges, and maps pages outside the list
+ * uncached, regardless of the requested type. So each contiguous run is added to the list. Without an entry (another
+ * architecture, or a range listed with another type) the mapping works but may be slow.
  */
 void gdrdrv_mapping_type_reserve(const struct nvidia_p2p_page_table *table, u64 bytes, u64 *reserved_bytes)
 {
@@ -90,7 +90,7 @@ void gdrdrv_mapping_type_reserve(const struct nvidia_p2p_page_table *table, u64 
 		struct gdrdrv_run run = gdrdrv_page_table_run(table, offset, bytes);
 
 		if (arch_io_reserve_memtype_wc(run.start, run.bytes)) {
-			gdrdrv_warning("%#llx bytes at %pa cannot be write-combining; copies may be slow", run.bytes,
+			gdrdrv_warning("cannot map %#llx bytes at %pa write-combining; copies may be slow", run.bytes,
 				       &run.start);
 			break;
 		}

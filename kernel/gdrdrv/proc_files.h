@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* /proc/driver/gdrdrv: params, version, owners; nv_get_pages_refcount where dbg_enabled was set at load. */
+/* /proc/driver/gdrdrv: params, version, owners; nv_get_pages_refcount if dbg_enabled was set at load. */
 #ifndef GDRDRV_PROC_FILES_H
 #define GDRDRV_PROC_FILES_H
 
-/* 0 or -ENOMEM; then nothing is left. */
+/* Returns 0 or -ENOMEM; after an error no file is left. */
 int gdrdrv_proc_create(void);
 void gdrdrv_proc_remove(void);
 

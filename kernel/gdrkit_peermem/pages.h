@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Giving pages back to the driver. */
+/* Releasing pages to the driver. */
 #ifndef GDRKIT_PEERMEM_PAGES_H
 #define GDRKIT_PEERMEM_PAGES_H
 
@@ -8,9 +8,9 @@
 
 struct peermem_registration;
 
-/* By the process that pinned. False: the driver still has them. */
-bool peermem_give_back(struct peermem_registration *registration);
-/* After an error the driver still has them, and there is no second attempt. */
-void peermem_give_back_persistent(struct peermem_registration *registration);
+/* Only for the process that pinned. Returns false if the driver still holds the pages. */
+bool peermem_release_pages(struct peermem_registration *registration);
+/* After an error the driver still holds the pages; the call must not be repeated. */
+void peermem_release_persistent_pages(struct peermem_registration *registration);
 
 #endif
