@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The libraries on modules of every version: each is asked only what it knows.
+// The libraries with modules of every version: they send only requests that the version supports.
 #include <gdrapi.h>
 #include <gdrkit/gdrkit.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 
 static void check_requests(unsigned int minor)
 {
-	CHECK(old_module_was_asked(255));
+	CHECK(old_module_received(255));
 	CHECK_EQ(old_module_refusals(), 0);
-	CHECK_EQ(old_module_was_asked(1), minor < 5);  /* PIN_BUFFER */
-	CHECK_EQ(old_module_was_asked(7), minor >= 5); /* PIN_BUFFER_V2 */
-	CHECK_EQ(old_module_was_asked(4), minor < 4);  /* GET_INFO */
-	CHECK_EQ(old_module_was_asked(5), minor >= 4); /* GET_INFO_V2 */
-	CHECK_EQ(old_module_was_asked(6), minor >= 5); /* GET_ATTR */
-	CHECK(old_module_was_asked(2));		       /* UNPIN_BUFFER */
+	CHECK_EQ(old_module_received(1), minor < 5);  /* PIN_BUFFER */
+	CHECK_EQ(old_module_received(7), minor >= 5); /* PIN_BUFFER_V2 */
+	CHECK_EQ(old_module_received(4), minor < 4);  /* GET_INFO */
+	CHECK_EQ(old_module_received(5), minor >= 4); /* GET_INFO_V2 */
+	CHECK_EQ(old_module_received(6), minor >= 5); /* GET_ATTR */
+	CHECK(old_module_received(2));		       /* UNPIN_BUFFER */
 }
 
 static void own_api_on(unsigned int minor)
@@ -32,12 +32,12 @@ static void own_api_on(unsigned int minor)
 	void *address = NULL;
 	int result;
 
-	old_module_pretend(2 << 16 | minor);
+	old_module_emulate(2 << 16 | minor);
 	if (gdrkit_open(NULL, &context) || gdrkit_pin(context, va + 5, SIZE - 5, &pin))
 		test_fail(__FILE__, __LINE__, "2.%u: %s", minor, gdrkit_last_error_detail());
 	result = gdrkit_map(pin, GDRKIT_MAPPING_CACHED, &address);
 	CHECK_EQ(-result, EOPNOTSUPP);
-	CHECK_EQ(old_module_was_asked(8), minor >= 5); /* REQ_MAPPING_TYPE */
+	CHECK_EQ(old_module_received(8), minor >= 5); /* REQ_MAPPING_TYPE */
 	CHECK_EQ(gdrkit_map(pin, GDRKIT_MAPPING_WRITE_COMBINING, &address), 0);
 	CHECK_EQ(gdrkit_is_invalidated(pin), 0);
 	buffer_fill(bytes, SIZE, minor + 20);
@@ -65,7 +65,7 @@ static void drop_in_on(unsigned int minor)
 	gdr_mh_t handle;
 	gdr_t g;
 
-	old_module_pretend(2 << 16 | minor);
+	old_module_emulate(2 << 16 | minor);
 	g = gdr_open();
 	CHECK(g != NULL);
 	CHECK_EQ(gdr_driver_get_version(g, &major_number, &minor_number), 0);
@@ -92,11 +92,11 @@ TEST(drop_in_works_on_every_version)
 		drop_in_on(minor);
 }
 
-TEST(modules_from_before_two_are_refused)
+TEST(modules_before_2_0_are_rejected)
 {
 	struct gdrkit_backend_report report = { .struct_size = sizeof(report) };
 
-	old_module_pretend(1 << 16 | 3);
+	old_module_emulate(1 << 16 | 3);
 	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
 	CHECK_EQ(report.usable, 0);
 	CHECK(strstr(report.reason, "version 1.3; 2.0 or newer is needed") != NULL);

@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests that run inside the virtual machine. All sources of a folder become one static program; each TEST runs in a
- * process of its own, with a time limit. A test fails by a CHECK, by dying, by its time limit, by leaving a pin, a DMA
- * mapping or an allocation behind in the fake provider, by a client's mistake that the provider counted, or by a warning
- * of Linux in its log.
+ * Tests that run inside the virtual machine. All sources of a folder become one static program. Each TEST runs in its
+ * own process with a time limit. A test fails on:
+ *   - a failed CHECK, a signal, or its time limit;
+ *   - a pin, DMA mapping or allocation that it leaks in the fake provider;
+ *   - a client error that the provider counted;
+ *   - a warning in the Linux log.
  */
 #ifndef GDRKIT_KERNEL_TEST_H
 #define GDRKIT_KERNEL_TEST_H
@@ -18,22 +20,22 @@ struct test {
 	const char *name;
 	void (*run)(void);
 	int limit_s;
-	bool is_long; /* left out unless the whole range is asked for */
-	bool is_checked; /* left out unless Linux checks what it does */
+	bool is_long; /* only with --full */
+	bool is_checked; /* only on the debug Linux */
 	struct test *next;
 };
 
 void test_register(struct test *test);
-/* Ends the test as failed, or as skipped with a reason; callable from any thread and from forked children. */
+/* End the test as failed, or as skipped with a reason. Callable from any thread and from forked children. */
 void test_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
 void test_skip(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* A line in the output that is no verdict: measured figures. */
+/* Prints a line without a verdict, for measurements. */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Whether this Linux checks what it does (kernel/rig/checked.sh), which takes time. */
+/* Whether this is the slower debug Linux of kernel/rig/checked.sh. */
 bool test_is_checked(void);
-/* Whether the Linux log, since the test began or the last call found its text, holds this text. */
+/* Whether the Linux log contains this text, since the test began or since the last successful call. */
 bool test_log_has(const char *text);
-/* What the test expects Linux to say: warnings with this text in them do not fail the test. */
+/* Warnings in the Linux log that contain this text do not fail the test. */
 void test_expect_log(const char *text);
 
 #define TEST_DEFINE(test_name, seconds, only_full, only_checked)                                                       \
@@ -51,15 +53,15 @@ void test_expect_log(const char *text);
 /* TEST(pin_of_unaligned_address_succeeds) { ... } */
 #define TEST(test_name) TEST_DEFINE(test_name, 30, false, false)
 #define TEST_WITHIN(test_name, seconds) TEST_DEFINE(test_name, seconds, false, false)
-/* Runs with --full only. */
+/* Runs only with --full. */
 #define TEST_LONG(test_name, seconds) TEST_DEFINE(test_name, seconds, true, false)
-/* Needs what only the Linux of kernel/rig/checked.sh has. */
+/* Requires the debug Linux of kernel/rig/checked.sh. */
 #define TEST_CHECKED(test_name, seconds) TEST_DEFINE(test_name, seconds, false, true)
 
 #define CHECK(condition)                                                                                               \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
-			test_fail(__FILE__, __LINE__, "not true: %s (errno %d)", #condition, errno);                  \
+			test_fail(__FILE__, __LINE__, "failed: %s (errno %d)", #condition, errno);                  \
 	} while (0)
 
 #define CHECK_EQ(left, right)                                                                                          \
@@ -70,13 +72,13 @@ void test_expect_log(const char *text);
 				  left_, #right, right_, right_);                                                      \
 	} while (0)
 
-/* The call answers -1 and this errno. */
+/* The call returns -1 with this errno. */
 #define CHECK_ERRNO(call, expected)                                                                                    \
 	do {                                                                                                           \
 		long result_ = (errno = 0, (long)(call));                                                              \
 		int errno_ = errno;                                                                                    \
 		if (result_ != -1 || errno_ != (expected))                                                             \
-			test_fail(__FILE__, __LINE__, "%s answered %ld, errno %d (%s), not -1 and %s", #call, result_, \
+			test_fail(__FILE__, __LINE__, "%s returned %ld, errno %d (%s), not -1 and %s", #call, result_, \
 				  errno_, strerror(errno_), #expected);                                                \
 	} while (0)
 
