@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The driver's functions (lib/driver/cuda_calls.hpp) for code that uses platform and not the private headers of lib.
+// The driver's functions (lib/driver/cuda_calls.hpp) for code that must not include the private headers of lib.
 #pragma once
 
 #include "driver/cuda_calls.hpp"

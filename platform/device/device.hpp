@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Device: the application's part (allocate, copy, synchronise) for tools, benchmarks and tests, on a GPU or emulated.
+// Device: allocates, copies and synchronizes for tools, benchmarks and tests, on a GPU or on the emulated device.
 #pragma once
 
 #include <cerrno>
@@ -23,7 +23,7 @@ using driver::CudaCalls;
 enum class AllocationKind : std::uint8_t {
   cuda_malloc = 0,     ///< cuMemAlloc
   vmm = 1,             ///< cuMemCreate + cuMemMap, gpuDirectRDMACapable, no handle to export
-  vmm_exportable = 2,  ///< as vmm, exportable as a POSIX file descriptor
+  vmm_exportable = 2,  ///< like vmm, but exportable as a POSIX file descriptor
   pool = 3,            ///< cuMemAllocAsync, the device's default pool
   managed = 4,         ///< cuMemAllocManaged
   host = 5,            ///< cuMemAllocHost
@@ -31,15 +31,15 @@ enum class AllocationKind : std::uint8_t {
 inline constexpr AllocationKind allocation_kinds[] = {AllocationKind::cuda_malloc,    AllocationKind::vmm,
                                                       AllocationKind::vmm_exportable, AllocationKind::pool,
                                                       AllocationKind::managed,        AllocationKind::host};
-[[nodiscard]] const char* allocation_kind_name(AllocationKind kind) noexcept;  ///< "cuda_malloc" and so on
-/// What backends are asked to serve; managed and host memory are not.
+[[nodiscard]] const char* allocation_kind_name(AllocationKind kind) noexcept;  ///< for example "cuda_malloc"
+/// True for kinds that backends must support. They do not support managed and host memory.
 [[nodiscard]] constexpr bool is_device_kind(AllocationKind kind) noexcept {
   return kind != AllocationKind::managed && kind != AllocationKind::host;
 }
 
 class Device;
 
-/// Memory that is freed with it. Must not outlive its Device.
+/// Device memory; the destructor frees it. Must not outlive its Device.
 class Allocation {
  public:
   Allocation() noexcept = default;
@@ -51,12 +51,11 @@ class Allocation {
   ~Allocation();
 
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
-  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }  ///< as asked for
-  /// What the device gave: at least size_bytes(), more for kinds with a granularity. The exact-range rule measures by
-  /// it.
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }  ///< as requested
+  /// Allocated bytes: at least size_bytes(), more for kinds with a granularity. Exact-range checks compare with it.
   [[nodiscard]] std::size_t extent_bytes() const noexcept { return extent_bytes_; }
   [[nodiscard]] AllocationKind kind() const noexcept { return kind_; }
-  /// Frees now; empty afterwards, also after an error. Nothing to do for an empty one.
+  /// Frees the memory now. The object is empty afterwards, also after an error. No effect on an empty object.
   base::Status free() noexcept;
 
  private:
@@ -68,7 +67,7 @@ class Allocation {
 };
 
 struct DeviceIdentity {
-  int ordinal = 0;  ///< CUDA's, so CUDA_VISIBLE_DEVICES renumbers it
+  int ordinal = 0;  ///< CUDA's ordinal, so CUDA_VISIBLE_DEVICES renumbers it
   char name[256] = "";
   char pci_bus_id[24] = "";  ///< "0000:3b:00.0", lower case
   unsigned pci_domain = 0;
@@ -78,14 +77,14 @@ struct DeviceIdentity {
   char driver_version[96] = "";  ///< "CUDA 13.0, NVIDIA driver 580.159.04"
 };
 
-/// Opaque; the default-constructed one is the device's default stream.
+/// Opaque. A default-constructed Stream is the device's default stream.
 struct Stream {
   std::uint64_t handle = 0;
 };
 struct Event {
   std::uint64_t handle = 0;
 };
-/// GPU code that a device has loaded, and one GPU kernel in it.
+/// GPU code that a device has loaded, and one GPU kernel in that code.
 struct Module {
   std::uint64_t handle = 0;
 };
@@ -93,7 +92,7 @@ struct Function {
   std::uint64_t handle = 0;
 };
 
-/// Of a device, in bytes.
+/// Memory of a device, in bytes.
 struct DeviceMemory {
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
@@ -101,23 +100,23 @@ struct DeviceMemory {
 
 struct LaunchShape {
   unsigned blocks = 1;
-  unsigned threads = 1;  ///< in a block
+  unsigned threads = 1;  ///< per block
 };
 
-/// Of a GPU kernel whose blocks all run at once, so that they may wait for each other.
+/// Shape of a GPU kernel whose blocks all run concurrently, so that they may wait for each other.
 struct CooperativeShape {
   unsigned grid[3] = {1, 1, 1};   ///< blocks
   unsigned block[3] = {1, 1, 1};  ///< threads
   unsigned shared_bytes = 0;
 };
 
-/// Where GPU code finds a variable.
+/// Device address of a variable in GPU code.
 struct Symbol {
   std::uint64_t address = 0;
   std::size_t size_bytes = 0;
 };
 
-/// The driver's numbers (CU_DEVICE_ATTRIBUTE_*).
+/// The numbers are the driver's (CU_DEVICE_ATTRIBUTE_*).
 enum class DeviceAttribute : int {
   clock_rate_khz = 13,
   multiprocessor_count = 16,
@@ -127,32 +126,32 @@ enum class DeviceAttribute : int {
   compute_capability_minor = 76,
 };
 
-/// Thread safe as the driver is: any thread may call anything, if the device is current there.
+/// As thread-safe as the driver: any thread may call any function if the device is current on that thread.
 class Device {
  public:
   virtual ~Device() = default;
 
   [[nodiscard]] const DeviceIdentity& identity() const noexcept { return identity_; }
   [[nodiscard]] virtual bool is_emulated() const noexcept = 0;
-  /// Makes the device's primary context current on the calling thread (opening did so on the opening thread).
+  /// Makes the device's primary context current on the calling thread. Opening does this for the opening thread.
   virtual base::Status make_current() noexcept = 0;
-  /// The same, and answers what was current, for leave(); see DeviceScope.
+  /// Like make_current(). Returns the context that was current before, for leave(). See DeviceScope.
   [[nodiscard]] virtual base::Result<std::uint64_t> enter() noexcept { return std::uint64_t{0}; }
-  /// Makes current again what enter() answered on this thread.
+  /// Makes the context current that enter() returned on this thread.
   virtual void leave(std::uint64_t /*before*/) noexcept {}
 
-  /// EOPNOTSUPP where device or driver lacks the kind, ENOMEM.
+  /// EOPNOTSUPP: the device or the driver does not support the kind. ENOMEM: out of memory.
   [[nodiscard]] virtual base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept = 0;
-  /// EOPNOTSUPP where the driver cannot tell. The emulated device has this machine's memory.
+  /// EOPNOTSUPP: the driver cannot report it. The emulated device reports the host's memory.
   [[nodiscard]] virtual base::Result<DeviceMemory> memory() noexcept = 0;
-  /// cuPointerSetAttribute(SYNC_MEMOPS): synchronous copies of this memory wait for their end.
+  /// cuPointerSetAttribute(SYNC_MEMOPS): synchronous copies of this memory return only after they complete.
   virtual base::Status set_sync_memops(std::uint64_t address) noexcept = 0;
 
-  /// When these three return, the bytes are where they belong: the default stream was waited for.
+  /// These three functions synchronize the default stream: the bytes are in place when they return.
   virtual base::Status copy_to_device(std::uint64_t target, const void* source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status fill(std::uint64_t target, std::uint8_t value, std::size_t size_bytes) noexcept = 0;
-  /// Exactly one cuMemcpyHtoD or cuMemcpyDtoH, to be timed. From pageable memory without SYNC_MEMOPS the first may
+  /// Exactly one cuMemcpyHtoD or cuMemcpyDtoH, for timing. From pageable memory without SYNC_MEMOPS, cuMemcpyHtoD may
   /// return before the bytes have arrived.
   virtual base::Status driver_copy_to_device(std::uint64_t target, const void* source,
                                              std::size_t size_bytes) noexcept = 0;
@@ -164,48 +163,49 @@ class Device {
                                             Stream stream) noexcept = 0;
   virtual base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
                                           Stream stream) noexcept = 0;
-  /// Between any two places the device reaches: its own memory, a peer's after enable_peer_access, mapped host memory.
+  /// Copies between any two addresses that the device can access: its own memory, a peer's after enable_peer_access,
+  /// mapped host memory.
   virtual base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                             Stream stream) noexcept = 0;
-  /// cuMemcpyPeerAsync from this device's memory to `peer`'s; the driver finds a way also without peer access.
+  /// cuMemcpyPeerAsync from this device's memory to `peer`'s. It does not require peer access.
   virtual base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source,
                                           std::size_t size_bytes, Stream stream) noexcept = 0;
-  /// Stores a word of 4 or 8 bytes, aligned to its size, anywhere that the device reaches: after the stream's earlier
-  /// work, which is visible to the system before the word is (cuStreamWriteValue's fence). ENOSYS where the driver
-  /// cannot.
+  /// Stores a naturally aligned word of 4 or 8 bytes at any address that the device can access. The stream's earlier
+  /// work is visible to the system before the word (the fence of cuStreamWriteValue). ENOSYS: not supported by the
+  /// driver.
   virtual base::Status store_word_async(std::uint64_t /*target*/, std::uint64_t /*value*/, std::size_t /*size_bytes*/,
                                         Stream /*stream*/) noexcept {
-    return base::fail_literal(ENOSYS, "this device has no stores in a stream");
+    return base::fail_literal(ENOSYS, "this device does not support stores in a stream");
   }
   virtual base::Status synchronize(Stream stream) noexcept = 0;
   [[nodiscard]] virtual base::Result<bool> is_finished(Stream stream) noexcept = 0;  ///< does not wait
-  /// Whether what the stream is given goes into a graph, to be done when that is launched.
+  /// True if the stream is being captured into a graph: work runs only when the graph is launched.
   [[nodiscard]] virtual base::Result<bool> is_capturing(Stream /*stream*/) noexcept { return false; }
-  virtual base::Status synchronize_all() noexcept = 0;  ///< everything the context has been given
+  virtual base::Status synchronize_all() noexcept = 0;  ///< waits for all work of the context
 
   [[nodiscard]] virtual base::Result<Event> create_event() noexcept = 0;  ///< with timing
   virtual base::Status destroy_event(Event event) noexcept = 0;
   virtual base::Status record(Event event, Stream stream) noexcept = 0;
   virtual base::Status synchronize(Event event) noexcept = 0;
-  /// What `stream` is given from now on starts after what `event` has recorded, of any device.
+  /// Work submitted to `stream` after this call waits for the latest record of `event`, which may be another device's.
   virtual base::Status wait(Stream stream, Event event) noexcept = 0;
-  /// Both recorded and reached.
+  /// Both events must be recorded and reached.
   [[nodiscard]] virtual base::Result<double> elapsed_ms(Event begin, Event end) noexcept = 0;
 
-  /// `image`: whole, valid GPU code (a fat binary, a cubin, or PTX text ending in a zero byte). The driver takes its
-  /// size from the image itself. ENOEXEC when it holds nothing for this GPU. EOPNOTSUPP on the emulated device.
+  /// `image`: complete, valid GPU code (a fat binary, a cubin, or PTX text that ends with a zero byte). The driver
+  /// reads the size from the image. ENOEXEC: no code for this GPU. EOPNOTSUPP: the device is emulated.
   [[nodiscard]] virtual base::Result<Module> load_module(const void* image) noexcept = 0;
   virtual base::Status unload_module(Module module) noexcept = 0;
   [[nodiscard]] virtual base::Result<Function> get_function(Module module, const char* name) noexcept = 0;
-  /// The CUmodule of a CUlibrary for this GPU.
+  /// Returns the CUmodule of a CUlibrary for this GPU.
   [[nodiscard]] virtual base::Result<Module> module_of_library(void* /*library*/) noexcept {
-    return base::fail_literal(EOPNOTSUPP, "the emulated device has no libraries of GPU code");
+    return base::fail_literal(EOPNOTSUPP, "the emulated device does not support libraries of GPU code");
   }
   [[nodiscard]] virtual base::Result<Symbol> get_symbol(Module /*module*/, const char* name) noexcept {
-    return base::fail(EOPNOTSUPP, "the emulated device has no GPU code with a symbol %s", name);
+    return base::fail(EOPNOTSUPP, "cannot find the symbol %s: the emulated device has no GPU code", name);
   }
-  /// Loads it now; else the driver may do so at the first launch, and wait there for GPU kernels that run, which may in
-  /// turn wait for this one. ENOSYS: the driver always loads at once, or only then.
+  /// Loads the GPU kernel now. Otherwise the driver may load it at the first launch and wait there for running GPU
+  /// kernels, which may in turn wait for this one. ENOSYS: this driver has no such call.
   virtual base::Status load_function(Function /*function*/) noexcept { return {}; }
   /// `parameters`: a pointer to each parameter, read before this returns.
   virtual base::Status launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept = 0;
@@ -213,24 +213,24 @@ class Device {
                                           void** /*parameters*/) noexcept {
     return base::fail_literal(EOPNOTSUPP, "the emulated device runs no GPU code");
   }
-  /// How many blocks of such a GPU kernel run at once.
+  /// Returns the maximum number of blocks of this GPU kernel that run concurrently.
   [[nodiscard]] virtual base::Result<int> cooperative_blocks(Function /*function*/, unsigned /*threads*/,
                                                              std::size_t /*shared_bytes*/) noexcept {
     return base::fail_literal(EOPNOTSUPP, "the emulated device runs no GPU code");
   }
-  /// Calls `function(argument)` on a thread of the device's in the stream's order (on the emulated device the stand-in
-  /// for GPU kernels: it runs beside the caller). It must not call into CUDA.
+  /// Calls `function(argument)` on a thread of the device, in stream order. The emulated device runs the work of GPU
+  /// kernels this way, concurrently with the caller. `function` must not call CUDA.
   virtual base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept = 0;
 
-  /// The address at which GPU kernels reach memory of kind host, or registered host memory.
+  /// Returns the address at which GPU kernels access memory of kind host, or registered host memory.
   [[nodiscard]] virtual base::Result<std::uint64_t> device_address(const void* host) noexcept = 0;
-  /// Pins ordinary host memory for copies, and maps it for GPU kernels, until unregister_host.
+  /// Pins host memory for copies and maps it for GPU kernels, until unregister_host.
   virtual base::Status register_host(void* host, std::size_t size_bytes) noexcept = 0;
   virtual base::Status unregister_host(void* host) noexcept = 0;
 
   [[nodiscard]] virtual base::Result<int> attribute(DeviceAttribute attribute) noexcept = 0;
   [[nodiscard]] virtual base::Result<bool> can_access_peer(Device& peer) noexcept = 0;
-  /// Lets this device's GPU kernels and copies address `peer`'s memory. Enabled already is no error.
+  /// Lets this device's GPU kernels and copies access `peer`'s memory. Succeeds if it is already enabled.
   virtual base::Status enable_peer_access(Device& peer) noexcept = 0;
 
  protected:
@@ -240,21 +240,21 @@ class Device {
   DeviceIdentity identity_;
 };
 
-/// "CUDA_ERROR_INVALID_VALUE" and the like; a number's text for codes that are not known.
+/// For example "CUDA_ERROR_INVALID_VALUE"; the number as text for unknown codes.
 [[nodiscard]] const char* cuda_result_name(int result) noexcept;
 
-/// How many GPUs CUDA shows this process. The detail names the reason when there is no driver.
+/// Number of GPUs that are visible to this process. The error gives the reason if the driver is missing.
 [[nodiscard]] base::Result<int> cuda_device_count() noexcept;
-/// "0000:3B:00.0" of a GPU on which nothing is opened.
+/// PCI address of a GPU, for example "0000:3B:00.0". Does not open the GPU.
 [[nodiscard]] base::Result<std::string> cuda_pci_bus_id(int ordinal) noexcept;
-/// Initialises CUDA, retains the primary context and makes it current here. ENODEV when there is no such device.
+/// Initializes CUDA, retains the primary context and makes it current on this thread. ENODEV: ordinal out of range.
 [[nodiscard]] base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal) noexcept;
-/// As many as GDRKIT_EMULATED_DEVICES says (1 to 16; 1 when it is not set); EINVAL when it says something else.
+/// The value of GDRKIT_EMULATED_DEVICES (1 to 16, default 1). EINVAL: the value is invalid.
 [[nodiscard]] base::Result<int> emulated_device_count() noexcept;
-/// ENODEV for an ordinal there is not.
+/// ENODEV: ordinal out of range.
 [[nodiscard]] base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept;
 
-/// The same on given driver functions, for tests that play the driver; `calls` must outlive the device.
+/// The same with the given driver functions, for tests with a fake driver. `calls` must outlive the device.
 [[nodiscard]] base::Result<int> cuda_device_count(const CudaCalls& calls) noexcept;
 [[nodiscard]] base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal, const CudaCalls& calls) noexcept;
 

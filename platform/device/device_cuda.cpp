@@ -12,7 +12,7 @@
 namespace gdrkit::platform {
 namespace {
 
-constexpr std::size_t page_bytes = 65536;  // what a GPU's memory is pinned by
+constexpr std::size_t page_bytes = 65536;  // granularity of pinning GPU memory
 constexpr std::size_t largest_size = SIZE_MAX / 2;
 
 }  // namespace
@@ -21,7 +21,7 @@ base::Status CudaDevice::open(int ordinal) noexcept {
   auto count = cuda_device_count(calls_);
   if (!count) return base::pass(count);
   if (ordinal < 0 || ordinal >= *count) {
-    return base::fail(ENODEV, "there is no GPU %d: CUDA shows this process %d", ordinal, *count);
+    return base::fail(ENODEV, "GPU %d is out of range: CUDA shows this process %d", ordinal, *count);
   }
   identity_.ordinal = ordinal;
   if (auto got = check(calls_.device_get(&device_, ordinal), "cuDeviceGet"); !got) return got;
@@ -36,7 +36,7 @@ CudaDevice::~CudaDevice() {
   if (!is_retained_) return;
   if (pool_stream_ != nullptr) (void)calls_.stream_destroy(pool_stream_);
   void* current = nullptr;
-  // A released context left current would fail every later call of this thread.
+  // Later calls of this thread would fail if the released context stayed current.
   if (calls_.ctx_get_current(&current) == 0 && current == context_) (void)calls_.ctx_set_current(nullptr);
   (void)calls_.primary_ctx_release(device_);
 }
@@ -52,7 +52,7 @@ base::Status CudaDevice::identify() noexcept {
   unsigned function = 0;
   if (std::sscanf(text, "%x:%x:%x.%x", &identity_.pci_domain, &identity_.pci_bus, &identity_.pci_device, &function) !=
       4) {
-    return base::fail(EIO, "cuDeviceGetPCIBusId answered \"%s\"", text);
+    return base::fail(EIO, "cuDeviceGetPCIBusId returned an invalid address: \"%s\"", text);
   }
   std::snprintf(identity_.pci_bus_id, sizeof identity_.pci_bus_id, "%04x:%02x:%02x.%x", identity_.pci_domain,
                 identity_.pci_bus, identity_.pci_device, function);
@@ -63,7 +63,7 @@ base::Status CudaDevice::identify() noexcept {
 
 void CudaDevice::write_driver_version() noexcept {
   int version = 0;
-  (void)calls_.driver_get_version(&version);  // 0 in the text says that it is not known
+  (void)calls_.driver_get_version(&version);  // 0: unknown
   char driver[48] = "unknown";
   const ssize_t length = driver::real_system().read_text("/sys/module/nvidia/version", driver, sizeof driver);
   if (length <= 0) std::snprintf(driver, sizeof driver, "unknown");
@@ -73,8 +73,9 @@ void CudaDevice::write_driver_version() noexcept {
 }
 
 base::Result<Allocation> CudaDevice::allocate(AllocationKind kind, std::size_t size_bytes) noexcept {
-  if (size_bytes == 0) return base::fail(EINVAL, "an allocation of 0 bytes");
-  if (size_bytes > largest_size) return base::fail(ENOMEM, "%zu bytes exceed the address space", size_bytes);
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes");
+  if (size_bytes > largest_size)
+    return base::fail(ENOMEM, "cannot allocate %zu bytes: larger than the address space", size_bytes);
   if (kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable) return allocate_vmm(kind, size_bytes);
   return allocate_simple(kind, size_bytes);
 }
@@ -122,7 +123,7 @@ base::Result<Allocation> CudaDevice::allocate_vmm(AllocationKind kind, std::size
   auto known = check(calls_.mem_get_granularity(&granularity, &properties, cuda_mem_granularity_recommended),
                      "cuMemGetAllocationGranularity");
   if (!known) return base::pass(known);
-  // Both are powers of two, so the larger is a multiple of the other.
+  // Both sizes are powers of two, so the larger one is a multiple of the smaller one.
   if (granularity < page_bytes) granularity = page_bytes;
   const std::size_t extent = (size_bytes + granularity - 1) / granularity * granularity;
   std::uint64_t address = 0;
@@ -141,7 +142,7 @@ base::Status CudaDevice::map_new_memory(std::uint64_t address, std::size_t exten
   if (auto made = check_at(calls_.mem_create(&handle, extent, &properties, 0), "cuMemCreate", address, extent); !made)
     return made;
   const int mapped = calls_.mem_map(address, extent, 0, handle, 0);
-  // The mapping keeps the memory: from here on unmapping alone gives it back.
+  // The mapping keeps the memory alive. After this call, unmapping alone frees it.
   const int released = calls_.mem_release(handle);
   if (mapped != 0) return check_at(mapped, "cuMemMap", address, extent);
   auto accessible = check(released, "cuMemRelease");
@@ -190,7 +191,7 @@ base::Result<std::string> cuda_pci_bus_id(int ordinal) noexcept {
   if (!calls) return base::pass(calls);
   int device = 0;
   if (auto got = check((*calls)->device_get(&device, ordinal), "cuDeviceGet"); !got) return base::pass(got);
-  char text[32] = "";  // short enough for a std::string to hold without allocating
+  char text[32] = "";  // fits into a std::string without an allocation
   if (auto found = check((*calls)->device_get_pci_bus_id(text, 16, device), "cuDeviceGetPCIBusId"); !found) {
     return base::pass(found);
   }
@@ -199,7 +200,7 @@ base::Result<std::string> cuda_pci_bus_id(int ordinal) noexcept {
 
 base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal, const CudaCalls& calls) noexcept {
   std::unique_ptr<CudaDevice> device(new (std::nothrow) CudaDevice(calls));
-  if (device == nullptr) return base::fail(ENOMEM, "no memory for the record of GPU %d", ordinal);
+  if (device == nullptr) return base::fail(ENOMEM, "out of memory while opening GPU %d", ordinal);
   if (auto opened = device->open(ordinal); !opened) return base::pass(opened);
   return std::unique_ptr<Device>(std::move(device));
 }

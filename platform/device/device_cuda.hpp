@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaDevice: Device on a GPU, through the CUDA driver API. Included by its own sources only.
+// CudaDevice: a GPU, used through the CUDA driver API. Only its own sources include this header.
 #pragma once
 
 #include <cinttypes>
@@ -14,7 +14,7 @@ namespace gdrkit::platform {
 
 inline void* as_pointer(std::uint64_t word) noexcept { return reinterpret_cast<void*>(word); }
 
-/// Success, or the failure of `call` with the driver's name for it.
+/// Success, or an error that names `call` and the driver's result.
 inline base::Status check(int result, const char* call) noexcept {
   if (result == 0) return {};
   return base::fail_vendor(driver::cuda_result_errno(result), result, "%s: %s", call, driver::cuda_result_name(result));
@@ -63,7 +63,7 @@ class CudaDevice final : public Device {
     return copied ? synchronize(Stream{}) : copied;
   }
   base::Status copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept override {
-    return driver_copy_to_host(target, source, size_bytes);  // cuMemcpyDtoH ends when the copy has ended
+    return driver_copy_to_host(target, source, size_bytes);  // cuMemcpyDtoH returns after the copy completes
   }
   base::Status fill(std::uint64_t target, std::uint8_t value, std::size_t size_bytes) noexcept override {
     auto filled = check_at(calls_.memset_d8(target, value, size_bytes), "cuMemsetD8", target, size_bytes);
@@ -152,7 +152,7 @@ class CudaDevice final : public Device {
   int device_ = 0;
   bool is_retained_ = false;
   void* context_ = nullptr;
-  void* pool_stream_ = nullptr;  // own, so that allocating waits for nothing but the allocation
+  void* pool_stream_ = nullptr;  // a separate stream: allocating then waits only for the allocation
 };
 
 }  // namespace gdrkit::platform

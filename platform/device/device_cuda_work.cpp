@@ -1,38 +1,38 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What CudaDevice gives a GPU to do: GPU kernels, events, copies between devices. Drivers may lack any function of it.
+// The part of CudaDevice that submits work: GPU kernels, events, copies between devices. Drivers may lack these calls.
 #include "platform/device/device_cuda.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-base::Status lacking(const char* call) noexcept {
-  return base::fail(ENOSYS, "this CUDA driver has no %s: it is too old for this", call);
+base::Status missing_function(const char* call) noexcept {
+  return base::fail(ENOSYS, "this CUDA driver does not provide %s; update the NVIDIA driver", call);
 }
 
-/// `call` with these arguments, if the driver has it.
+/// Calls `call` with these arguments if the driver provides it.
 template <class... Parameters, class... Arguments>
-base::Status call_if_there(const char* name, int (*call)(Parameters...), Arguments... arguments) noexcept {
-  return call == nullptr ? lacking(name) : check(call(arguments...), name);
+base::Status call_if_present(const char* name, int (*call)(Parameters...), Arguments... arguments) noexcept {
+  return call == nullptr ? missing_function(name) : check(call(arguments...), name);
 }
 
-base::Status refuse_emulated(const char* what) noexcept {
-  return base::fail(EINVAL, "%s between a GPU and the emulated device is not possible", what);
+base::Status reject_emulated(const char* what) noexcept {
+  return base::fail(EINVAL, "%s between a GPU and the emulated device is not supported", what);
 }
 
 }  // namespace
 
 base::Status CudaDevice::copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                               Stream stream) noexcept {
-  if (calls_.memcpy_device_to_device_async == nullptr) return lacking("cuMemcpyDtoDAsync");
+  if (calls_.memcpy_device_to_device_async == nullptr) return missing_function("cuMemcpyDtoDAsync");
   return check_at(calls_.memcpy_device_to_device_async(target, source, size_bytes, as_pointer(stream.handle)),
                   "cuMemcpyDtoDAsync", target, size_bytes);
 }
 
 base::Status CudaDevice::copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source,
                                             std::size_t size_bytes, Stream stream) noexcept {
-  if (peer.is_emulated()) return refuse_emulated("a copy");
-  if (calls_.memcpy_peer_async == nullptr) return lacking("cuMemcpyPeerAsync");
+  if (peer.is_emulated()) return reject_emulated("a copy");
+  if (calls_.memcpy_peer_async == nullptr) return missing_function("cuMemcpyPeerAsync");
   return check_at(calls_.memcpy_peer_async(target, static_cast<CudaDevice&>(peer).context_, source, context_,
                                            size_bytes, as_pointer(stream.handle)),
                   "cuMemcpyPeerAsync", target, size_bytes);
@@ -42,18 +42,18 @@ base::Status CudaDevice::store_word_async(std::uint64_t target, std::uint64_t va
                                           Stream stream) noexcept {
   constexpr unsigned with_fence = 0;  // CU_STREAM_WRITE_VALUE_DEFAULT
   if (size_bytes == sizeof value) {
-    if (calls_.stream_write_value64 == nullptr) return lacking("cuStreamWriteValue64");
+    if (calls_.stream_write_value64 == nullptr) return missing_function("cuStreamWriteValue64");
     return check_at(calls_.stream_write_value64(as_pointer(stream.handle), target, value, with_fence),
                     "cuStreamWriteValue64", target, size_bytes);
   }
-  if (calls_.stream_write_value32 == nullptr) return lacking("cuStreamWriteValue32");
+  if (calls_.stream_write_value32 == nullptr) return missing_function("cuStreamWriteValue32");
   return check_at(
       calls_.stream_write_value32(as_pointer(stream.handle), target, static_cast<std::uint32_t>(value), with_fence),
       "cuStreamWriteValue32", target, size_bytes);
 }
 
 base::Result<bool> CudaDevice::is_finished(Stream stream) noexcept {
-  if (calls_.stream_query == nullptr) return base::pass(lacking("cuStreamQuery"));
+  if (calls_.stream_query == nullptr) return base::pass(missing_function("cuStreamQuery"));
   const int result = calls_.stream_query(as_pointer(stream.handle));
   if (result == cuda_error_not_ready) return false;
   if (auto queried = check(result, "cuStreamQuery"); !queried) return base::pass(queried);
@@ -62,163 +62,164 @@ base::Result<bool> CudaDevice::is_finished(Stream stream) noexcept {
 
 base::Result<bool> CudaDevice::is_capturing(Stream stream) noexcept {
   int status = 0;
-  auto asked = call_if_there("cuStreamIsCapturing", calls_.stream_is_capturing, as_pointer(stream.handle), &status);
-  if (!asked) return base::pass(asked);
+  auto queried = call_if_present("cuStreamIsCapturing", calls_.stream_is_capturing, as_pointer(stream.handle), &status);
+  if (!queried) return base::pass(queried);
   return status != 0;
 }
 
 base::Result<Event> CudaDevice::create_event() noexcept {
   void* event = nullptr;
-  auto created = call_if_there("cuEventCreate", calls_.event_create, &event, cuda_event_default);
+  auto created = call_if_present("cuEventCreate", calls_.event_create, &event, cuda_event_default);
   if (!created) return base::pass(created);
   return Event{reinterpret_cast<std::uint64_t>(event)};
 }
 
 base::Status CudaDevice::destroy_event(Event event) noexcept {
-  return call_if_there("cuEventDestroy", calls_.event_destroy, as_pointer(event.handle));
+  return call_if_present("cuEventDestroy", calls_.event_destroy, as_pointer(event.handle));
 }
 
 base::Status CudaDevice::record(Event event, Stream stream) noexcept {
-  return call_if_there("cuEventRecord", calls_.event_record, as_pointer(event.handle), as_pointer(stream.handle));
+  return call_if_present("cuEventRecord", calls_.event_record, as_pointer(event.handle), as_pointer(stream.handle));
 }
 
 base::Status CudaDevice::synchronize(Event event) noexcept {
-  return call_if_there("cuEventSynchronize", calls_.event_synchronize, as_pointer(event.handle));
+  return call_if_present("cuEventSynchronize", calls_.event_synchronize, as_pointer(event.handle));
 }
 
 base::Status CudaDevice::wait(Stream stream, Event event) noexcept {
-  return call_if_there("cuStreamWaitEvent", calls_.stream_wait_event, as_pointer(stream.handle),
-                       as_pointer(event.handle), 0U);
+  return call_if_present("cuStreamWaitEvent", calls_.stream_wait_event, as_pointer(stream.handle),
+                         as_pointer(event.handle), 0U);
 }
 
 base::Result<double> CudaDevice::elapsed_ms(Event begin, Event end) noexcept {
   float milliseconds = 0;
-  auto read = call_if_there("cuEventElapsedTime", calls_.event_elapsed_time, &milliseconds, as_pointer(begin.handle),
-                            as_pointer(end.handle));
+  auto read = call_if_present("cuEventElapsedTime", calls_.event_elapsed_time, &milliseconds, as_pointer(begin.handle),
+                              as_pointer(end.handle));
   if (!read) return base::pass(read);
   return static_cast<double>(milliseconds);
 }
 
 namespace {
 
-/// While it lives, this thread may load GPU code although a stream of the process is captured, by this thread or in
-/// CU_STREAM_CAPTURE_MODE_GLOBAL: that is no work of the stream, but the driver cannot know, and would end the capture.
-class BesideCaptures {
+/// Lets this thread load GPU code while a stream is captured by this thread, or by any thread in
+/// CU_STREAM_CAPTURE_MODE_GLOBAL. Loading is not work of the stream, but the driver would end the capture.
+class RelaxedCaptureMode {
  public:
-  explicit BesideCaptures(const CudaCalls& calls) noexcept : calls_(calls) {
+  explicit RelaxedCaptureMode(const CudaCalls& calls) noexcept : calls_(calls) {
     is_exchanged_ = calls_.exchange_stream_capture_mode(&mode_) == 0;
   }
-  ~BesideCaptures() {
+  ~RelaxedCaptureMode() {
     if (is_exchanged_) (void)calls_.exchange_stream_capture_mode(&mode_);
   }
-  BesideCaptures(const BesideCaptures&) = delete;
-  BesideCaptures& operator=(const BesideCaptures&) = delete;
+  RelaxedCaptureMode(const RelaxedCaptureMode&) = delete;
+  RelaxedCaptureMode& operator=(const RelaxedCaptureMode&) = delete;
 
  private:
   const CudaCalls& calls_;
-  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; then the thread's own
+  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; after the exchange: the thread's previous mode
   bool is_exchanged_;
 };
 
 }  // namespace
 
 base::Result<Module> CudaDevice::load_module(const void* image) noexcept {
-  if (image == nullptr) return base::fail(EINVAL, "there is no image of GPU code to load");
-  const BesideCaptures beside_captures(calls_);
+  if (image == nullptr) return base::fail(EINVAL, "cannot load GPU code: the image is null");
+  const RelaxedCaptureMode relaxed_mode(calls_);
   void* module = nullptr;
-  auto loaded = call_if_there("cuModuleLoadData", calls_.module_load_data, &module, image);
+  auto loaded = call_if_present("cuModuleLoadData", calls_.module_load_data, &module, image);
   if (!loaded) return base::pass(loaded);
   return Module{reinterpret_cast<std::uint64_t>(module)};
 }
 
 base::Status CudaDevice::unload_module(Module module) noexcept {
-  return call_if_there("cuModuleUnload", calls_.module_unload, as_pointer(module.handle));
+  return call_if_present("cuModuleUnload", calls_.module_unload, as_pointer(module.handle));
 }
 
 base::Result<Function> CudaDevice::get_function(Module module, const char* name) noexcept {
   void* function = nullptr;
   auto found =
-      call_if_there("cuModuleGetFunction", calls_.module_get_function, &function, as_pointer(module.handle), name);
+      call_if_present("cuModuleGetFunction", calls_.module_get_function, &function, as_pointer(module.handle), name);
   if (!found) return base::pass(found);
   return Function{reinterpret_cast<std::uint64_t>(function)};
 }
 
 base::Status CudaDevice::load_function(Function function) noexcept {
-  const BesideCaptures beside_captures(calls_);
-  return call_if_there("cuFuncLoad", calls_.func_load, as_pointer(function.handle));
+  const RelaxedCaptureMode relaxed_mode(calls_);
+  return call_if_present("cuFuncLoad", calls_.func_load, as_pointer(function.handle));
 }
 
 base::Status CudaDevice::launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept {
-  return call_if_there("cuLaunchKernel", calls_.launch_kernel, as_pointer(function.handle), shape.blocks, 1U, 1U,
-                       shape.threads, 1U, 1U, 0U, as_pointer(stream.handle), parameters, static_cast<void**>(nullptr));
+  return call_if_present("cuLaunchKernel", calls_.launch_kernel, as_pointer(function.handle), shape.blocks, 1U, 1U,
+                         shape.threads, 1U, 1U, 0U, as_pointer(stream.handle), parameters,
+                         static_cast<void**>(nullptr));
 }
 
 base::Result<Module> CudaDevice::module_of_library(void* library) noexcept {
   void* module = nullptr;
-  auto found = call_if_there("cuLibraryGetModule", calls_.library_get_module, &module, library);
+  auto found = call_if_present("cuLibraryGetModule", calls_.library_get_module, &module, library);
   if (!found) return base::pass(found);
   return Module{reinterpret_cast<std::uint64_t>(module)};
 }
 
 base::Result<Symbol> CudaDevice::get_symbol(Module module, const char* name) noexcept {
   Symbol symbol;
-  auto found = call_if_there("cuModuleGetGlobal", calls_.module_get_global, &symbol.address, &symbol.size_bytes,
-                             as_pointer(module.handle), name);
+  auto found = call_if_present("cuModuleGetGlobal", calls_.module_get_global, &symbol.address, &symbol.size_bytes,
+                               as_pointer(module.handle), name);
   if (!found) return base::pass(found);
   return symbol;
 }
 
 base::Status CudaDevice::launch_cooperative(Function function, const CooperativeShape& shape, Stream stream,
                                             void** parameters) noexcept {
-  return call_if_there("cuLaunchCooperativeKernel", calls_.launch_cooperative_kernel, as_pointer(function.handle),
-                       shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
-                       shape.shared_bytes, as_pointer(stream.handle), parameters);
+  return call_if_present("cuLaunchCooperativeKernel", calls_.launch_cooperative_kernel, as_pointer(function.handle),
+                         shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
+                         shape.shared_bytes, as_pointer(stream.handle), parameters);
 }
 
 base::Result<int> CudaDevice::cooperative_blocks(Function function, unsigned threads,
                                                  std::size_t shared_bytes) noexcept {
   int on_each = 0;
-  auto asked = call_if_there("cuOccupancyMaxActiveBlocksPerMultiprocessor", calls_.occupancy, &on_each,
-                             as_pointer(function.handle), static_cast<int>(threads), shared_bytes);
-  if (!asked) return base::pass(asked);
+  auto queried = call_if_present("cuOccupancyMaxActiveBlocksPerMultiprocessor", calls_.occupancy, &on_each,
+                                 as_pointer(function.handle), static_cast<int>(threads), shared_bytes);
+  if (!queried) return base::pass(queried);
   auto multiprocessors = attribute(DeviceAttribute::multiprocessor_count);
   if (!multiprocessors) return multiprocessors;
   return on_each * *multiprocessors;
 }
 
 base::Status CudaDevice::launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept {
-  return call_if_there("cuLaunchHostFunc", calls_.launch_host_func, as_pointer(stream.handle), function, argument);
+  return call_if_present("cuLaunchHostFunc", calls_.launch_host_func, as_pointer(stream.handle), function, argument);
 }
 
 base::Result<std::uint64_t> CudaDevice::device_address(const void* host) noexcept {
   std::uint64_t address = 0;
-  auto found = call_if_there("cuMemHostGetDevicePointer", calls_.mem_host_get_device_pointer, &address,
-                             const_cast<void*>(host), 0U);
+  auto found = call_if_present("cuMemHostGetDevicePointer", calls_.mem_host_get_device_pointer, &address,
+                               const_cast<void*>(host), 0U);
   if (!found) return base::pass(found);
   return address;
 }
 
 base::Status CudaDevice::register_host(void* host, std::size_t size_bytes) noexcept {
-  if (calls_.mem_host_register == nullptr) return lacking("cuMemHostRegister");
+  if (calls_.mem_host_register == nullptr) return missing_function("cuMemHostRegister");
   return check_at(calls_.mem_host_register(host, size_bytes, cuda_host_register_portable_and_mapped),
                   "cuMemHostRegister", reinterpret_cast<std::uint64_t>(host), size_bytes);
 }
 
 base::Status CudaDevice::unregister_host(void* host) noexcept {
-  return call_if_there("cuMemHostUnregister", calls_.mem_host_unregister, host);
+  return call_if_present("cuMemHostUnregister", calls_.mem_host_unregister, host);
 }
 
 base::Result<DeviceMemory> CudaDevice::memory() noexcept {
   DeviceMemory memory;
-  auto got = call_if_there("cuMemGetInfo", calls_.mem_get_info, &memory.free_bytes, &memory.total_bytes);
+  auto got = call_if_present("cuMemGetInfo", calls_.mem_get_info, &memory.free_bytes, &memory.total_bytes);
   if (!got) return base::pass(got);
   return memory;
 }
 
 base::Result<int> CudaDevice::attribute(DeviceAttribute attribute) noexcept {
   int value = 0;
-  auto got =
-      call_if_there("cuDeviceGetAttribute", calls_.device_get_attribute, &value, static_cast<int>(attribute), device_);
+  auto got = call_if_present("cuDeviceGetAttribute", calls_.device_get_attribute, &value, static_cast<int>(attribute),
+                             device_);
   if (!got) return base::pass(got);
   return value;
 }
@@ -226,15 +227,15 @@ base::Result<int> CudaDevice::attribute(DeviceAttribute attribute) noexcept {
 base::Result<bool> CudaDevice::can_access_peer(Device& peer) noexcept {
   if (peer.is_emulated()) return false;
   int can = 0;
-  auto asked = call_if_there("cuDeviceCanAccessPeer", calls_.device_can_access_peer, &can, device_,
-                             static_cast<CudaDevice&>(peer).device_);
-  if (!asked) return base::pass(asked);
+  auto queried = call_if_present("cuDeviceCanAccessPeer", calls_.device_can_access_peer, &can, device_,
+                                 static_cast<CudaDevice&>(peer).device_);
+  if (!queried) return base::pass(queried);
   return can != 0;
 }
 
 base::Status CudaDevice::enable_peer_access(Device& peer) noexcept {
-  if (peer.is_emulated()) return refuse_emulated("peer access");
-  if (calls_.ctx_enable_peer_access == nullptr) return lacking("cuCtxEnablePeerAccess");
+  if (peer.is_emulated()) return reject_emulated("peer access");
+  if (calls_.ctx_enable_peer_access == nullptr) return missing_function("cuCtxEnablePeerAccess");
   const int result = calls_.ctx_enable_peer_access(static_cast<CudaDevice&>(peer).context_, 0);
   if (result == cuda_error_peer_access_already_enabled) return {};
   return check(result, "cuCtxEnablePeerAccess");

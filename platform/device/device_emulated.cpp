@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Device on emulated memory. What a stream is given while a GPU kernel's stand-in occupies it waits in its order.
+// Device on emulated memory. While the work of a GPU kernel runs, later work of its stream is queued in order.
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,10 +28,10 @@
 namespace gdrkit::platform {
 namespace {
 
-/// As cuMemGetAllocationGranularity answers on current GPUs.
+/// The value of cuMemGetAllocationGranularity on current GPUs.
 constexpr std::size_t vmm_granularity = std::size_t{2} << 20;
 
-/// Events are waited for by streams of other devices too, so they are not a device's own.
+/// Global, because streams of other devices may wait for an event.
 std::mutex events_mutex;
 std::map<std::uint64_t, std::shared_ptr<EmulatedEvent>> events;
 std::uint64_t last_event = 0;
@@ -44,7 +44,7 @@ class EmulatedDevice final : public Device {
     std::snprintf(identity_.name, sizeof identity_.name, "%s", driver::emulated_device_name);
     std::sscanf(driver::emulated_pci_bus_id, "%x:%x:%x", &identity_.pci_domain, &identity_.pci_bus,
                 &identity_.pci_device);
-    identity_.pci_device -= static_cast<unsigned>(ordinal);  // downwards from the last: there are 16 at most
+    identity_.pci_device -= static_cast<unsigned>(ordinal);  // numbered down from the last: at most 16 devices
     std::snprintf(identity_.pci_bus_id, sizeof identity_.pci_bus_id, "%04x:%02x:%02x.0", identity_.pci_domain,
                   identity_.pci_bus, identity_.pci_device);
     std::memcpy(identity_.uuid.data(), "gdrkit emulated", 16);
@@ -57,7 +57,7 @@ class EmulatedDevice final : public Device {
 
   base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept override {
     const bool is_vmm = kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable;
-    const bool can_round = size_bytes <= SIZE_MAX - vmm_granularity;  // else too large in any case: never wrap to 0
+    const bool can_round = size_bytes <= SIZE_MAX - vmm_granularity;  // rounding must not wrap; larger sizes fail below
     const std::size_t extent =
         is_vmm && can_round ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
     if (kind == AllocationKind::vmm_exportable) return allocate_exportable(size_bytes, extent);
@@ -114,7 +114,7 @@ class EmulatedDevice final : public Device {
   }
   base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                   Stream stream) noexcept override {
-    if (!peer.is_emulated()) return base::fail(EINVAL, "a copy between the emulated device and a GPU is not possible");
+    if (!peer.is_emulated()) return base::fail(EINVAL, "a copy between the emulated device and a GPU is not supported");
     return copy_on_device_async(target, source, size_bytes, stream);
   }
   base::Status store_word_async(std::uint64_t target, std::uint64_t value, std::size_t size_bytes,
@@ -140,17 +140,18 @@ class EmulatedDevice final : public Device {
   base::Status wait(Stream stream, Event event) noexcept override;
   base::Result<double> elapsed_ms(Event begin, Event end) noexcept override;
 
-  base::Result<Module> load_module(const void*) noexcept override { return refuse_gpu_code(); }
-  base::Status unload_module(Module) noexcept override { return refuse_gpu_code(); }
-  base::Result<Function> get_function(Module, const char*) noexcept override { return refuse_gpu_code(); }
-  base::Status launch(Function, LaunchShape, Stream, void**) noexcept override { return refuse_gpu_code(); }
+  base::Result<Module> load_module(const void*) noexcept override { return reject_gpu_code(); }
+  base::Status unload_module(Module) noexcept override { return reject_gpu_code(); }
+  base::Result<Function> get_function(Module, const char*) noexcept override { return reject_gpu_code(); }
+  base::Status launch(Function, LaunchShape, Stream, void**) noexcept override { return reject_gpu_code(); }
   base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept override;
 
   base::Result<std::uint64_t> device_address(const void* host) noexcept override {
     return reinterpret_cast<std::uint64_t>(host);
   }
   base::Status register_host(void* host, std::size_t size_bytes) noexcept override {
-    if (host == nullptr || size_bytes == 0) return base::fail(EINVAL, "registering %zu bytes at %p", size_bytes, host);
+    if (host == nullptr || size_bytes == 0)
+      return base::fail(EINVAL, "cannot register %zu bytes at %p: empty range", size_bytes, host);
     return {};
   }
   base::Status unregister_host(void*) noexcept override { return {}; }
@@ -160,18 +161,18 @@ class EmulatedDevice final : public Device {
       case DeviceAttribute::multiprocessor_count:
         return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
       case DeviceAttribute::copy_engine_count: return 2;
-      default: return 0;  // it has no such thing
+      default: return 0;  // not applicable
     }
   }
   base::Result<bool> can_access_peer(Device& peer) noexcept override { return peer.is_emulated() && &peer != this; }
   base::Status enable_peer_access(Device& peer) noexcept override {
     if (peer.is_emulated() && &peer != this) return {};
-    return base::fail(EINVAL, "an emulated device has no peer but another emulated one");
+    return base::fail(EINVAL, "the peer of an emulated device must be another emulated device");
   }
 
  protected:
   base::Status free(std::uint64_t address, std::size_t, AllocationKind) noexcept override {
-    // Held over both: another thread may be given the same address in between.
+    // Covers both steps: another thread may get the same address in between.
     const std::lock_guard lock(exportable_mutex_);
     auto freed = driver::emulated_free(address);
     if (const auto file = exportable_.find(address); freed && file != exportable_.end()) {
@@ -182,7 +183,7 @@ class EmulatedDevice final : public Device {
   }
 
  private:
-  /// Its memory file stays open, as a handle of the driver's can be had for as long as the memory lives.
+  /// The memory file stays open: the real driver can export a handle as long as the memory is allocated.
   base::Result<Allocation> allocate_exportable(std::size_t size_bytes, std::size_t extent) noexcept {
     const std::lock_guard lock(exportable_mutex_);
     int fd = -1;
@@ -193,7 +194,7 @@ class EmulatedDevice final : public Device {
     } catch (const std::bad_alloc&) {
       ::close(fd);
       (void)driver::emulated_free(*address);
-      return base::fail_literal(ENOMEM, "out of memory while exportable memory was allocated");
+      return base::fail_literal(ENOMEM, "out of memory while allocating exportable memory");
     }
     return Allocation(this, *address, size_bytes, extent, AllocationKind::vmm_exportable);
   }
@@ -203,7 +204,7 @@ class EmulatedDevice final : public Device {
     return kind == AllocationKind::host ? driver::EmulatedKind::host : driver::EmulatedKind::device;
   }
 
-  /// The range must lie in one live allocation: a device copy past it fails, it does not crash the process.
+  /// The range must be in one live allocation. A copy past its end fails instead of crashing the process.
   static base::Status check(std::uint64_t address, std::size_t size_bytes) noexcept {
     if (size_bytes == 0) return {};
     auto allocation = driver::emulated_find(address);
@@ -214,8 +215,8 @@ class EmulatedDevice final : public Device {
                       size_bytes, allocation->size_bytes);
   }
 
-  static tl::unexpected<base::Error> refuse_gpu_code() noexcept {
-    return base::fail(EOPNOTSUPP, "the emulated device runs no GPU code: a host function plays a GPU kernel's part");
+  static tl::unexpected<base::Error> reject_gpu_code() noexcept {
+    return base::fail(EOPNOTSUPP, "the emulated device runs no GPU code; launch a host function instead");
   }
 
   base::Result<std::shared_ptr<EmulatedStream>> find(Stream stream) noexcept {
@@ -223,7 +224,7 @@ class EmulatedDevice final : public Device {
     const std::lock_guard lock(streams_mutex_);
     const auto found = streams_.find(stream.handle);
     if (found != streams_.end()) return found->second;
-    return base::fail(EINVAL, "there is no emulated stream %" PRIu64, stream.handle);
+    return base::fail(EINVAL, "emulated stream %" PRIu64 " does not exist", stream.handle);
   }
 
   base::Status submit(Stream stream, std::function<void()> work) noexcept {
@@ -241,16 +242,16 @@ class EmulatedDevice final : public Device {
     });
   }
 
-  /// Runs what may lack memory or threads.
+  /// Runs `function` and converts exceptions (out of memory, no more threads) to a status.
   template <class Function>
   static base::Status guarded(Function&& function) noexcept {
     try {
       function();
       return {};
     } catch (const std::bad_alloc&) {
-      return base::fail(ENOMEM, "no memory for the emulated device's work");
+      return base::fail(ENOMEM, "out of memory while submitting work to the emulated device");
     } catch (const std::exception& error) {
-      return base::fail(EAGAIN, "no thread for the emulated device's work: %s", error.what());
+      return base::fail(EAGAIN, "cannot start a thread of the emulated device: %s", error.what());
     }
   }
 
@@ -258,14 +259,14 @@ class EmulatedDevice final : public Device {
     const std::lock_guard lock(events_mutex);
     const auto found = events.find(event.handle);
     if (found != events.end()) return found->second;
-    return base::fail(EINVAL, "there is no emulated event %" PRIu64, event.handle);
+    return base::fail(EINVAL, "emulated event %" PRIu64 " does not exist", event.handle);
   }
 
-  /// A copy is seen by accesses through the second mapping that follow it in another thread's program once that thread
-  /// learnt of its end; the fence also stands for the driver's between the CPU's earlier stores and the device's read.
+  /// Makes a copy visible through the second mapping to any thread that has observed its completion. Also replaces the
+  /// driver's fence between earlier CPU stores and the device's reads.
   static void order_copies() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-  /// A device is no thread of the application: one that binds itself later does not bind the device.
+  /// Reads the CPUs at creation: a thread of the application that binds itself later must not bind the device.
   static base::CpuSet present_cpus() noexcept {
     base::CpuSet cpus;
     (void)cpus.read();
@@ -278,7 +279,7 @@ class EmulatedDevice final : public Device {
   std::map<std::uint64_t, std::shared_ptr<EmulatedStream>> streams_;
   std::uint64_t last_stream_ = 0;
   std::mutex exportable_mutex_;
-  std::map<std::uint64_t, int> exportable_;  // by address: the memory file's descriptor
+  std::map<std::uint64_t, int> exportable_;  // address -> descriptor of the memory file
 };
 
 base::Result<Stream> EmulatedDevice::create_stream() noexcept {
@@ -294,7 +295,7 @@ base::Result<Stream> EmulatedDevice::create_stream() noexcept {
 
 base::Status EmulatedDevice::destroy_stream(Stream stream) noexcept {
   if (stream.handle == 0) return base::fail(EINVAL, "the default stream cannot be destroyed");
-  const auto found = find(stream);  // ends, with its work, when this returns
+  const auto found = find(stream);  // the destructor waits for its work when this function returns
   if (!found) return base::pass(found);
   const std::lock_guard lock(streams_mutex_);
   streams_.erase(stream.handle);
@@ -363,7 +364,7 @@ base::Status EmulatedDevice::wait(Stream stream, Event event) noexcept {
   const auto waiting = find(stream);
   if (!waiting) return base::pass(waiting);
   return guarded([&] {
-    (*waiting)->submit_beside([event = *found, number = (*found)->last_record()] { event->wait_for(number); });
+    (*waiting)->submit_to_thread([event = *found, number = (*found)->last_record()] { event->wait_for(number); });
   });
 }
 
@@ -381,7 +382,7 @@ base::Result<double> EmulatedDevice::elapsed_ms(Event begin, Event end) noexcept
 base::Status EmulatedDevice::launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept {
   const auto found = find(stream);
   if (!found) return base::pass(found);
-  return guarded([&] { (*found)->submit_beside([=] { function(argument); }); });
+  return guarded([&] { (*found)->submit_to_thread([=] { function(argument); }); });
 }
 
 }  // namespace
@@ -394,13 +395,13 @@ base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept
   const auto count = emulated_device_count();
   if (!count) return base::pass(count);
   if (ordinal < 0 || ordinal >= *count) {
-    return base::fail(ENODEV, "there is no emulated device %d; there %s %d, from number 0 on (GDRKIT_EMULATED_DEVICES)",
-                      ordinal, *count == 1 ? "is" : "are", *count);
+    return base::fail(ENODEV, "emulated device %d is out of range: %d emulated device%s (GDRKIT_EMULATED_DEVICES)",
+                      ordinal, *count, *count == 1 ? "" : "s");
   }
   try {
     return std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(ordinal));
   } catch (const std::exception&) {
-    return base::fail(ENOMEM, "no memory for the record of the emulated device");
+    return base::fail(ENOMEM, "out of memory while opening the emulated device");
   }
 }
 

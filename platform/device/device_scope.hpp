@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DeviceScope: a device is current on this thread while it lives, and what was current before is so again after.
+// DeviceScope: makes a device current on this thread during its lifetime, then restores the previous context.
 #pragma once
 
 #include "platform/device/device.hpp"

@@ -10,7 +10,7 @@ namespace gdrkit::platform {
 base::Result<int> export_dmabuf(const CudaCalls& calls, std::uint64_t address, std::size_t size_bytes) noexcept {
   if (calls.mem_get_range_handle == nullptr) {
     return base::fail_literal(EOPNOTSUPP,
-                              "the driver has no cuMemGetHandleForAddressRange: it is older than CUDA 11.7");
+                              "the driver lacks cuMemGetHandleForAddressRange; CUDA 11.7 or newer is required");
   }
   int fd = -1;
   const int result = calls.mem_get_range_handle(&fd, address, size_bytes, cuda_mem_range_handle_type_dmabuf_fd, 0);
@@ -21,7 +21,7 @@ base::Result<int> export_dmabuf(const CudaCalls& calls, std::uint64_t address, s
 }
 
 base::Result<int> export_dmabuf(const Device& device, std::uint64_t address, std::size_t size_bytes) noexcept {
-  if (device.is_emulated()) return base::fail_literal(EOPNOTSUPP, "the emulated device exports no dma-buf");
+  if (device.is_emulated()) return base::fail_literal(EOPNOTSUPP, "the emulated device does not support dma-buf");
   const auto calls = cuda_calls();
   if (!calls) return base::pass(calls);
   return export_dmabuf(**calls, address, size_bytes);

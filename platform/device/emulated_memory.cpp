@@ -18,13 +18,13 @@
 namespace gdrkit::platform {
 namespace {
 
-/// Asks by path, not by number: other threads close and open descriptors meanwhile.
+/// Uses the path, not the descriptor: other threads open and close descriptors concurrently.
 bool is_file_of(int fd, std::uint64_t inode) noexcept {
   char path[40];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   struct stat about {};
   if (::stat(path, &about) != 0 || about.st_ino != inode) return false;
-  // Other file systems have files of the same number.
+  // Files of other file systems may have the same inode number.
   char target[64] = "";
   const ssize_t length = ::readlink(path, target, sizeof target);
   return length > 0 &&
@@ -57,13 +57,13 @@ base::Result<int> emulated_export(std::uint64_t address) noexcept {
     if (fd < 0 || !is_file_of(fd, allocation->buffer_id)) continue;
     found = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (found < 0) error = errno;
-    // The number may have become another file's since it was asked about.
+    // Another thread may have reused the descriptor number since the check.
     if (found >= 0 && !is_file_of(found, allocation->buffer_id)) ::close(std::exchange(found, -1));
   }
   ::closedir(folder);
   if (found >= 0) return found;
   if (error != EOPNOTSUPP) return base::fail(error, "cannot duplicate a descriptor: %s", std::strerror(error));
-  return base::fail(EOPNOTSUPP, "the emulated memory at 0x%" PRIx64 " was not allocated to be exported", address);
+  return base::fail(EOPNOTSUPP, "the emulated memory at 0x%" PRIx64 " was not allocated as exportable", address);
 }
 
 }  // namespace gdrkit::platform

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated device's memory (lib/driver/emulated_memory.hpp) for code that uses platform and not the private
-// headers of lib, and how processes share this memory.
+// The emulated device's memory (lib/driver/emulated_memory.hpp) for code that must not include the private headers of
+// lib, and the functions that share this memory between processes.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,15 @@ using driver::emulated_adopt;
 using driver::emulated_find;
 using driver::emulated_page_bytes;
 
-/// As emulated_allocate, for whole pages of kind device; *fd is the memory file, which the caller closes. For as long
-/// as it is open, emulated_export finds it.
+/// Like emulated_allocate, for whole pages of kind device. *fd is the memory file; the caller closes it.
+/// emulated_export finds the allocation while a descriptor of the file is open.
 [[nodiscard]] base::Result<std::uint64_t> emulated_allocate_exportable(std::size_t size_bytes, int* fd) noexcept;
-/// A descriptor of the memory file of the live allocation that starts at `address`, to be mapped elsewhere by
-/// emulated_adopt; the caller closes it. EOPNOTSUPP: this process has none open. EINVAL: no allocation starts there.
+/// Returns a descriptor of the memory file of the live allocation that starts at `address`; emulated_adopt maps it in
+/// another process. The caller closes it. EOPNOTSUPP: this process has no open descriptor of the file. EINVAL: no
+/// allocation starts at `address`.
 [[nodiscard]] base::Result<int> emulated_export(std::uint64_t address) noexcept;
-/// A memory file that processes share as one emulated allocation of `size_bytes`, a multiple of emulated_page_bytes. It
-/// takes memory where it is written to. The caller closes the descriptor.
+/// Creates a memory file that processes share as one emulated allocation of `size_bytes`, a multiple of
+/// emulated_page_bytes. Pages use memory only after they are written. The caller closes the descriptor.
 [[nodiscard]] inline base::Result<int> emulated_create_shared(std::size_t size_bytes) noexcept {
   return driver::emulated_create_file(size_bytes, driver::EmulatedKind::device);
 }

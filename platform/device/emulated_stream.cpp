@@ -15,7 +15,7 @@ void EmulatedEvent::reach(std::uint64_t record) noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   const std::lock_guard lock(mutex_);
-  // Records of two streams may be reached in any order: the youngest counts.
+  // Records of two streams may be reached in any order: the latest record counts.
   if (record < reached_) return;
   reached_ = record;
   reached_ns_ = std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
@@ -85,7 +85,7 @@ void EmulatedStream::submit(std::function<void()> work) {
   state_->changed.notify_all();
 }
 
-void EmulatedStream::submit_beside(std::function<void()> work) {
+void EmulatedStream::submit_to_thread(std::function<void()> work) {
   const std::lock_guard lock(state_->mutex);
   enqueue(std::move(work));
 }

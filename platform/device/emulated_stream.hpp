@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// EmulatedStream: the emulated device's order of work, and EmulatedEvent, a mark in it.
+// EmulatedStream: the work queue of an emulated stream. EmulatedEvent: a marker in such a queue.
 #pragma once
 
 #include <atomic>
@@ -16,15 +16,15 @@
 
 namespace gdrkit::platform {
 
-/// What is recorded and what of it was reached. Shared: streams wait for it after its owner destroyed it.
+/// Counts records and the records that were reached. Shared: streams may wait for it after its owner destroys it.
 class EmulatedEvent {
  public:
-  /// The number of a new record, to be reached later.
+  /// Returns the number of a new record, for reach() and wait_for().
   std::uint64_t begin_record() noexcept;
-  void reach(std::uint64_t record) noexcept;  ///< takes the time
+  void reach(std::uint64_t record) noexcept;  ///< stores the time
   void wait_for(std::uint64_t record);
   [[nodiscard]] std::uint64_t last_record() const noexcept { return recorded_.load(std::memory_order_acquire); }
-  /// CLOCK_MONOTONIC at which the last record was reached; -1 before that.
+  /// CLOCK_MONOTONIC time at which the last record was reached; -1 if it has not been reached.
   [[nodiscard]] std::int64_t reached_ns();
 
  private:
@@ -35,25 +35,25 @@ class EmulatedEvent {
   std::int64_t reached_ns_ = -1;
 };
 
-/// Runs what it is given one after the other. Short work is done by the caller when nothing is before it, as that costs
-/// no switch of threads; all else by a thread that starts with the first such work and ends with the stream.
+/// Runs submitted work in order. The caller runs short work itself if the queue is empty: this avoids a thread switch.
+/// A thread runs all other work; it starts with the first such work and ends with the stream.
 class EmulatedStream {
  public:
-  /// Its thread may run on `cpus`, wherever the thread that starts it is bound to then.
+  /// The thread may run on `cpus`, regardless of the CPUs of the thread that starts it.
   explicit EmulatedStream(const base::CpuSet& cpus) : cpus_(cpus) {}
   EmulatedStream(const EmulatedStream&) = delete;
   EmulatedStream& operator=(const EmulatedStream&) = delete;
-  /// Waits for all work. In a forked child, which has no copy of the thread, leaves it.
+  /// Waits for all work. In a forked child, which does not have the thread, does not wait and leaks the state.
   ~EmulatedStream();
 
-  /// Throws std::bad_alloc, std::system_error (no more threads).
-  void submit(std::function<void()> work);         ///< may be done when this returns
-  void submit_beside(std::function<void()> work);  ///< always on the stream's thread, beside the caller
+  /// Both throw std::bad_alloc and std::system_error (no more threads).
+  void submit(std::function<void()> work);            ///< may run the work before it returns
+  void submit_to_thread(std::function<void()> work);  ///< always runs the work on the stream's thread
   void synchronize();
   [[nodiscard]] bool is_finished();
 
  private:
-  /// Apart from the stream, so that a forked child can leave it whole: its locks may be held by threads it lacks.
+  /// Separate from the stream, so that a forked child can leak it: threads of the parent may hold its locks.
   struct State {
     std::mutex mutex;
     std::condition_variable changed;
@@ -63,7 +63,7 @@ class EmulatedStream {
     std::thread thread;
   };
   static void run(State& state);
-  void enqueue(std::function<void()> work);  // under the lock
+  void enqueue(std::function<void()> work);  // the caller holds the lock
 
   static int own_process() noexcept;
 

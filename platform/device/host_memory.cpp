@@ -10,7 +10,7 @@ namespace gdrkit::platform {
 
 namespace {
 
-/// Of two fields of /proc/meminfo, in bytes; SIZE_MAX when the first is not there.
+/// Sum of two fields of /proc/meminfo, in bytes; SIZE_MAX if the first field is missing.
 std::size_t sum_of(const char* memory, const char* swap) noexcept {
   std::FILE* const file = std::fopen("/proc/meminfo", "re");
   if (file == nullptr) return SIZE_MAX;

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HostMemory: how much memory this machine has and can still give.
+// Total and available memory of the host.
 #pragma once
 
 #include <cstddef>
 
 namespace gdrkit::platform {
 
-/// What Linux estimates that programs can take before others are swapped out or killed (MemAvailable of /proc/meminfo),
-/// and free swap space. SIZE_MAX when it cannot be read.
+/// Linux's estimate of the memory that programs can use without swapping (MemAvailable in /proc/meminfo), plus free
+/// swap space. SIZE_MAX if it cannot be read.
 [[nodiscard]] std::size_t available_host_bytes() noexcept;
-/// All memory and swap space. SIZE_MAX when it cannot be read.
+/// All memory plus swap space. SIZE_MAX if it cannot be read.
 [[nodiscard]] std::size_t total_host_bytes() noexcept;
 
 }  // namespace gdrkit::platform

@@ -25,12 +25,12 @@ using fakes::emulated_cuda;
 using fakes::FaultPlan;
 using tests::make_pattern;
 
-/// What the driver was last asked for.
+/// Arguments of the latest calls to the driver.
 CudaMemAllocationProp last_properties;
 bool is_accessible = false;
 
-/// The emulated driver, which notes the properties of mapped memory.
-CudaCalls noting_calls() {
+/// The emulated driver; it records the properties of mapped memory.
+CudaCalls recording_calls() {
   CudaCalls calls = emulated_cuda();
   calls.device_get_pci_bus_id = [](char* text, int capacity, int) {
     return std::snprintf(text, static_cast<std::size_t>(capacity), "0001:AF:1C.0"), 0;
@@ -65,15 +65,15 @@ class CudaDevice : public ::testing::Test {
     EXPECT_TRUE(opened) << opened.error().text();
     return opened ? std::move(*opened) : nullptr;
   }
-  int run_whole_life(AllocationKind kind);
+  int use_device(AllocationKind kind);
 
-  const CudaCalls calls_ = noting_calls();
+  const CudaCalls calls_ = recording_calls();
   const int held_before_ = fakes::held_of_emulated_cuda();
   FaultPlan plan_;
   fakes::FaultyCuda driver_{calls_, plan_};
 };
 
-TEST_F(CudaDevice, TellsIdentityInTheSpellingOfSysfs) {
+TEST_F(CudaDevice, ReportsItsIdentityInSysfsFormat) {
   const auto device = open(1);
   ASSERT_NE(device, nullptr);
   const auto& identity = device->identity();
@@ -88,7 +88,7 @@ TEST_F(CudaDevice, TellsIdentityInTheSpellingOfSysfs) {
   EXPECT_TRUE(std::string(identity.driver_version).starts_with("CUDA 13.3, NVIDIA driver ")) << identity.driver_version;
 }
 
-TEST_F(CudaDevice, ThereAreAsManyAsTheDriverSays) {
+TEST_F(CudaDevice, CountIsThatOfTheDriver) {
   const auto count = cuda_device_count(driver_);
   ASSERT_TRUE(count);
   EXPECT_EQ(*count, 2);
@@ -99,7 +99,7 @@ TEST_F(CudaDevice, ThereAreAsManyAsTheDriverSays) {
   }
 }
 
-TEST_F(CudaDevice, CopiesBothWaysForEveryKind) {
+TEST_F(CudaDevice, CopiesInBothDirectionsForEveryKind) {
   const auto device = open();
   const int held = fakes::held_of_emulated_cuda();
   for (const AllocationKind kind : allocation_kinds) {
@@ -117,7 +117,7 @@ TEST_F(CudaDevice, CopiesBothWaysForEveryKind) {
   }
 }
 
-TEST_F(CudaDevice, DriverCopiesAreOneCallEach) {
+TEST_F(CudaDevice, EachDriverCopyIsOneCall) {
   const auto device = open();
   auto memory = device->allocate(AllocationKind::cuda_malloc, 64);
   ASSERT_TRUE(memory);
@@ -128,7 +128,7 @@ TEST_F(CudaDevice, DriverCopiesAreOneCallEach) {
   EXPECT_EQ(plan_.calls(), before + 2);
 }
 
-TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyWhenAsked) {
+TEST_F(CudaDevice, VmmMemoryIsRdmaCapableAndExportableOnlyOnRequest) {
   const auto device = open(1);
   const int held = fakes::held_of_emulated_cuda();
   for (const bool exportable : {false, true}) {
@@ -141,18 +141,19 @@ TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyWhenAsked) {
     EXPECT_EQ(last_properties.location.type, 1);
     EXPECT_EQ(last_properties.location.id, 1);
     EXPECT_TRUE(is_accessible);
-    EXPECT_EQ(fakes::held_of_emulated_cuda(), held + 2) << "a reservation and a mapping, which alone keeps the memory";
+    EXPECT_EQ(fakes::held_of_emulated_cuda(), held + 2)
+        << "one reservation and one mapping, which keeps the memory alive";
   }
 }
 
-TEST_F(CudaDevice, MemoryIsWhatTheDriverSays) {
+TEST_F(CudaDevice, ReportsTheDriversMemory) {
   const auto memory = open()->memory();
   ASSERT_TRUE(memory);
   EXPECT_EQ(memory->free_bytes, std::size_t{3} << 30);
   EXPECT_EQ(memory->total_bytes, std::size_t{4} << 30);
 }
 
-TEST_F(CudaDevice, SyncMemopsStreamsAndFill) {
+TEST_F(CudaDevice, SupportsSyncMemopsStreamsAndFill) {
   const auto device = open();
   auto memory = device->allocate(AllocationKind::cuda_malloc, 64);
   const auto stream = device->create_stream();
@@ -168,7 +169,7 @@ TEST_F(CudaDevice, SyncMemopsStreamsAndFill) {
   EXPECT_TRUE(device->destroy_stream(*stream));
 }
 
-TEST_F(CudaDevice, ClosingLeavesAForeignCurrentContextAlone) {
+TEST_F(CudaDevice, ClosingKeepsAnotherCurrentContext) {
   auto device = open();
   EXPECT_NE(current_context(), nullptr);
   device.reset();
@@ -181,7 +182,7 @@ TEST_F(CudaDevice, ClosingLeavesAForeignCurrentContextAlone) {
   EXPECT_EQ(emulated_cuda().ctx_set_current(nullptr), 0);
 }
 
-TEST_F(CudaDevice, ErrorsCarryTheDriversName) {
+TEST_F(CudaDevice, ErrorsContainTheDriversErrorName) {
   const auto device = open();
   plan_.fail_call(0, {0, 0, 2});
   const auto memory = device->allocate(AllocationKind::cuda_malloc, 4096);
@@ -193,7 +194,7 @@ TEST_F(CudaDevice, ErrorsCarryTheDriversName) {
       << memory.error().text();
 }
 
-TEST_F(CudaDevice, RefusesImpossibleSizesItself) {
+TEST_F(CudaDevice, RejectsInvalidSizesWithoutTheDriver) {
   const auto device = open();
   const int before = plan_.calls();
   for (const AllocationKind kind : allocation_kinds) {
@@ -203,8 +204,8 @@ TEST_F(CudaDevice, RefusesImpossibleSizesItself) {
   EXPECT_EQ(plan_.calls(), before);
 }
 
-/// Opens, allocates, copies, frees and closes; how many of the steps that return a status failed.
-int CudaDevice::run_whole_life(AllocationKind kind) {
+/// Opens, allocates, copies, frees and closes. Returns the number of failed steps.
+int CudaDevice::use_device(AllocationKind kind) {
   auto device = open_cuda_device(0, driver_);
   if (!device) return 1;
   auto memory = (*device)->allocate(kind, 5000);
@@ -216,24 +217,24 @@ int CudaDevice::run_whole_life(AllocationKind kind) {
   return failures;
 }
 
-// Calls whose failure is not an error: what they tell or undo is not needed to go on.
+// Calls that may fail without an error: later steps do not depend on them.
 bool may_fail_silently(const std::string& call) {
   return call == "driver_get_version" || call == "mem_get_address_range" || call == "ctx_get_current" ||
          call == "primary_ctx_release" || call == "stream_destroy";
 }
 
-TEST_F(CudaDevice, AFailureAtAnyCallIsReportedAndLeavesNothing) {
+TEST_F(CudaDevice, AFailureOfAnyCallIsReportedAndLeaksNothing) {
   for (const AllocationKind kind : allocation_kinds) {
     plan_.fail_call(FaultPlan::never, {0, 0, 999});
-    ASSERT_EQ(run_whole_life(kind), 0) << allocation_kind_name(kind);
+    ASSERT_EQ(use_device(kind), 0) << allocation_kind_name(kind);
     const int calls = plan_.calls();
     for (int i = 0; i < calls; ++i) {
       plan_.fail_call(i, {0, 0, 999});
-      const int failures = run_whole_life(kind);
+      const int failures = use_device(kind);
       ASSERT_TRUE(plan_.was_reached());
       const std::string failed = plan_.failed_call();
       SCOPED_TRACE(std::string(allocation_kind_name(kind)) + ": call " + std::to_string(i) + ", " + failed);
-      // Closing's ctx_set_current comes last but one and is silent; opening's is an error.
+      // ctx_set_current during closing is the last call but one, and fails silently. During opening it is an error.
       const bool is_closing =
           failed == "ctx_set_current" && plan_.log().back() == "primary_ctx_release" && failures == 0;
       EXPECT_EQ(failures, may_fail_silently(failed) || is_closing ? 0 : 1);
@@ -242,7 +243,7 @@ TEST_F(CudaDevice, AFailureAtAnyCallIsReportedAndLeavesNothing) {
   }
 }
 
-TEST_F(CudaDevice, WithoutADriverSaysWhichLibraryIsMissing) {
+TEST_F(CudaDevice, WithoutADriverTheErrorNamesTheLibrary) {
   const auto count = cuda_device_count();
   if (count) GTEST_SKIP() << "this machine has a CUDA driver";
   const std::string reason = count.error().text();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What Device gives a GPU to do, on a played driver: GPU kernels, events, peers, host memory.
+// Work that CudaDevice submits, with a fake driver: GPU kernels, events, peers, host memory.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -23,16 +23,16 @@ using fakes::emulated_cuda;
 using fakes::FaultPlan;
 
 constexpr const char* image = ".visible .entry store_word(";
-/// Where GPU kernels see host memory, away from where the CPU does.
+/// Distance between the GPU's and the CPU's address of host memory.
 constexpr std::uint64_t device_address_distance = std::uint64_t{1} << 40;
 
-/// What the driver was last given.
+/// Arguments of the latest calls to the driver.
 struct {
   unsigned blocks, threads;
   void *source_context, *target_context;
 } last;
 
-/// The one GPU kernel there is writes its second parameter to its first.
+/// The only GPU kernel; it stores its second parameter at the address in its first parameter.
 int launch_store_word(void*, unsigned blocks, unsigned y, unsigned z, unsigned threads, unsigned thread_y,
                       unsigned thread_z, unsigned shared_bytes, void*, void** parameters, void** extra) {
   if (y != 1 || z != 1 || thread_y != 1 || thread_z != 1 || shared_bytes != 0 || extra != nullptr) return 1;
@@ -44,7 +44,7 @@ int launch_store_word(void*, unsigned blocks, unsigned y, unsigned z, unsigned t
   return 0;
 }
 
-/// The emulated driver with a GPU kernel, a symbol, attributes, and addresses of host memory that are the GPU's own.
+/// The emulated driver with a GPU kernel, a symbol, attributes, and different device addresses for host memory.
 CudaCalls calls_of_a_gpu() {
   CudaCalls calls = emulated_cuda();
   calls.launch_kernel = &launch_store_word;
@@ -119,7 +119,7 @@ TEST_F(CudaWork, LaunchesAGpuKernelOfAnImage) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreToldApart) {
+TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesHaveDifferentErrors) {
   const auto none = device_->load_module("for another GPU");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().errno_value, ENOEXEC);
@@ -132,7 +132,7 @@ TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreToldApart) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, LoadsGpuCodeBesideACapture) {
+TEST_F(CudaWork, LoadsGpuCodeDuringACapture) {
   static std::vector<int> modes_of_loads;
   calls_.module_load_data = [](void** module, const void* code) {
     int mode = 0;
@@ -145,13 +145,13 @@ TEST_F(CudaWork, LoadsGpuCodeBesideACapture) {
   ASSERT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
   const auto module = device_->load_module(image);
   ASSERT_TRUE(module);
-  EXPECT_EQ(modes_of_loads, std::vector<int>{2}) << "relaxed: else the driver ends the capture";
+  EXPECT_EQ(modes_of_loads, std::vector<int>{2}) << "in another mode than relaxed the driver would end the capture";
   ASSERT_EQ(emulated_cuda().exchange_stream_capture_mode(&mode), 0);
   EXPECT_EQ(mode, 1);
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, EventsTellTheTimeBetweenThem) {
+TEST_F(CudaWork, EventsMeasureTheTimeBetweenThem) {
   const auto begin = device_->create_event();
   const auto end = device_->create_event();
   const auto stream = device_->create_stream();
@@ -169,7 +169,7 @@ TEST_F(CudaWork, EventsTellTheTimeBetweenThem) {
   EXPECT_TRUE(device_->destroy_stream(*stream));
 }
 
-TEST_F(CudaWork, AStreamAtWorkIsNoError) {
+TEST_F(CudaWork, ABusyStreamIsNotAnError) {
   const auto stream = device_->create_stream();
   ASSERT_TRUE(stream);
   EXPECT_TRUE(device_->is_finished(*stream).value());
@@ -198,7 +198,7 @@ TEST_F(CudaWork, FindsASymbolOfAModule) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, LaunchesBlocksThatRunAtOnce) {
+TEST_F(CudaWork, LaunchesBlocksThatRunConcurrently) {
   const auto module = device_->load_module(image);
   ASSERT_TRUE(module);
   const auto function = device_->get_function(*module, "store_word");
@@ -220,13 +220,13 @@ TEST_F(CudaWork, LaunchesBlocksThatRunAtOnce) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
-TEST_F(CudaWork, KnowsAStreamThatIsCaptured) {
+TEST_F(CudaWork, ReportsWhetherAStreamIsCaptured) {
   EXPECT_FALSE(device_->is_capturing(Stream{}).value());
   calls_.stream_is_capturing = [](void*, int* status) { return *status = 1, 0; };
   EXPECT_TRUE(device_->is_capturing(Stream{}).value());
 }
 
-TEST_F(CudaWork, HostMemoryHasAnAddressOfItsOwnOnTheDevice) {
+TEST_F(CudaWork, HostMemoryHasASeparateDeviceAddress) {
   auto memory = device_->allocate(AllocationKind::host, 4096);
   ASSERT_TRUE(memory);
   auto* host = reinterpret_cast<void*>(memory->address());
@@ -239,25 +239,25 @@ TEST_F(CudaWork, HostMemoryHasAnAddressOfItsOwnOnTheDevice) {
   EXPECT_TRUE(device_->unregister_host(&ordinary));
 }
 
-TEST_F(CudaWork, PeersAreReachedInBothWays) {
+TEST_F(CudaWork, CopiesToPeersAndOnTheDevice) {
   const auto peer = open(1);
   EXPECT_TRUE(device_->can_access_peer(*peer).value());
   EXPECT_FALSE(device_->can_access_peer(*device_).value());
   EXPECT_TRUE(tests::succeeded(device_->enable_peer_access(*peer)));
-  EXPECT_TRUE(tests::succeeded(device_->enable_peer_access(*peer))) << "enabled already is no error";
+  EXPECT_TRUE(tests::succeeded(device_->enable_peer_access(*peer))) << "enabling twice is not an error";
   std::uint64_t from = 5;
   std::uint64_t to = 0;
   const auto source = reinterpret_cast<std::uint64_t>(&from);
   const auto target = reinterpret_cast<std::uint64_t>(&to);
   EXPECT_TRUE(device_->copy_to_peer_async(*peer, target, source, 8, Stream{}));
   EXPECT_EQ(to, 5U);
-  EXPECT_NE(last.source_context, last.target_context) << "each address with its own context";
+  EXPECT_NE(last.source_context, last.target_context) << "each address needs its own context";
   from = 6;
   EXPECT_TRUE(device_->copy_on_device_async(target, source, 8, Stream{}));
   EXPECT_EQ(to, 6U);
 }
 
-TEST_F(CudaWork, AnEmulatedDeviceIsNoPeer) {
+TEST_F(CudaWork, AnEmulatedDeviceCannotBeAPeer) {
   const auto emulated = open_emulated_device(0);
   ASSERT_TRUE(emulated);
   const int before = plan_.calls();
@@ -270,14 +270,14 @@ TEST_F(CudaWork, AnEmulatedDeviceIsNoPeer) {
   EXPECT_EQ(plan_.calls(), before);
 }
 
-TEST_F(CudaWork, AttributesAreThisDevicesOwn) {
+TEST_F(CudaWork, AttributesAreThoseOfThisDevice) {
   EXPECT_EQ(device_->attribute(DeviceAttribute::multiprocessor_count).value(), 16 * 100);
   EXPECT_EQ(open(1)->attribute(DeviceAttribute::compute_capability_major).value(), 75 * 100 + 1);
 }
 
 void add_one(void* counter) { ++*static_cast<int*>(counter); }
 
-/// Every call of this file's subject once; each step's name and whether it failed. Peer and objects are made by steps.
+/// Runs each call of this file once. Returns the name of each step and whether it failed. Steps create their objects.
 std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) {
   std::vector<std::pair<std::string, bool>> steps;
   const auto step = [&](const char* name, bool is_ok) { steps.emplace_back(name, !is_ok); };
@@ -324,13 +324,13 @@ TEST_F(CudaWork, AFailureOfAnyCallIsReportedByThatCall) {
     SCOPED_TRACE(good[at].first);
     plan_.fail_call_of(good[at].first, 0, {0, 0, 998});
     const auto steps = run_all(*device_, *peer);
-    EXPECT_EQ(plan_.calls(), 1) << "one call of the driver each";
+    EXPECT_EQ(plan_.calls(), 1) << "each step is one call to the driver";
     EXPECT_TRUE(steps[at].second);
     for (std::size_t earlier = 0; earlier < at; ++earlier) EXPECT_FALSE(steps[earlier].second);
   }
 }
 
-TEST_F(CudaWork, ADriverWithoutTheOptionalCallsStillOpensAndSaysWhatItLacks) {
+TEST_F(CudaWork, WithoutOptionalCallsTheDeviceOpensAndErrorsNameTheCall) {
   CudaCalls old = calls_;
 #define GDRKIT_CUDA_CALL(member, symbol, ...)
 #define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) old.member = nullptr;

@@ -33,7 +33,7 @@ class EmulatedDevice : public ::testing::Test {
   std::unique_ptr<Device> device_;
 };
 
-TEST_F(EmulatedDevice, SaysWhatItIs) {
+TEST_F(EmulatedDevice, ReportsItsIdentity) {
   EXPECT_TRUE(device_->is_emulated());
   const auto& identity = device_->identity();
   EXPECT_NE(std::string(identity.name).find("emulated"), std::string::npos);
@@ -45,7 +45,7 @@ TEST_F(EmulatedDevice, SaysWhatItIs) {
   EXPECT_NE(std::string(identity.driver_version).find("emulated"), std::string::npos);
 }
 
-/// GDRKIT_EMULATED_DEVICES in the environment, for as long as it lives.
+/// Sets GDRKIT_EMULATED_DEVICES in the environment during its lifetime.
 class EmulatedDevices {
  public:
   explicit EmulatedDevices(const char* value) { ::setenv("GDRKIT_EMULATED_DEVICES", value, 1); }
@@ -54,7 +54,7 @@ class EmulatedDevices {
   ~EmulatedDevices() { ::unsetenv("GDRKIT_EMULATED_DEVICES"); }
 };
 
-TEST_F(EmulatedDevice, IsTheOnlyOneUnlessMoreAreAskedFor) {
+TEST_F(EmulatedDevice, CountIsOneUnlessTheEnvironmentSetsIt) {
   for (const int ordinal : {-1, 1}) {
     const auto opened = open_emulated_device(ordinal);
     ASSERT_FALSE(opened);
@@ -74,7 +74,7 @@ TEST_F(EmulatedDevice, IsTheOnlyOneUnlessMoreAreAskedFor) {
   EXPECT_EQ(open_emulated_device(16).error().errno_value, ENODEV);
 }
 
-TEST_F(EmulatedDevice, RefusesACountThatIsNone) {
+TEST_F(EmulatedDevice, RejectsAnInvalidCount) {
   for (const char* text : {"0", "17", "-1", "two", "2x", " 2", "99999999999"}) {
     const EmulatedDevices set(text);
     const auto opened = open_emulated_device(0);
@@ -84,7 +84,7 @@ TEST_F(EmulatedDevice, RefusesACountThatIsNone) {
   }
 }
 
-TEST_F(EmulatedDevice, CopiesBothWaysForEveryKind) {
+TEST_F(EmulatedDevice, CopiesInBothDirectionsForEveryKind) {
   for (const AllocationKind kind : allocation_kinds) {
     SCOPED_TRACE(allocation_kind_name(kind));
     auto memory = device_->allocate(kind, 100'003);
@@ -107,14 +107,14 @@ TEST_F(EmulatedDevice, CopiesBothWaysForEveryKind) {
   }
 }
 
-TEST_F(EmulatedDevice, MemoryIsThisMachines) {
+TEST_F(EmulatedDevice, ReportsTheHostsMemory) {
   const auto memory = device_->memory();
   ASSERT_TRUE(memory);
   const auto pages = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES));
   EXPECT_GE(memory->total_bytes, pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 1024 * 1024);
   EXPECT_GT(memory->free_bytes, 0u);
   EXPECT_LE(memory->free_bytes, memory->total_bytes);
-  // More than there is, is refused.
+  // An allocation larger than the memory fails.
   EXPECT_FALSE(device_->allocate(AllocationKind::cuda_malloc, memory->total_bytes + (std::size_t{1} << 30)));
 }
 
@@ -135,7 +135,7 @@ TEST_F(EmulatedDevice, StreamsCopyInOrder) {
   EXPECT_FALSE(device_->destroy_stream(Stream{}));
 }
 
-TEST_F(EmulatedDevice, KindsAreWhatTheBackendWillSee) {
+TEST_F(EmulatedDevice, KindsMapToTheKindsOfTheBackend) {
   const std::pair<AllocationKind, driver::EmulatedKind> kinds[] = {
       {AllocationKind::cuda_malloc, driver::EmulatedKind::device},
       {AllocationKind::vmm, driver::EmulatedKind::device},
@@ -155,7 +155,7 @@ TEST_F(EmulatedDevice, KindsAreWhatTheBackendWillSee) {
   }
 }
 
-TEST_F(EmulatedDevice, CopiesPastTheAllocationAreRefused) {
+TEST_F(EmulatedDevice, RejectsCopiesPastTheAllocation) {
   auto memory = device_->allocate(AllocationKind::cuda_malloc, 1000);
   ASSERT_TRUE(memory);
   std::vector<std::uint8_t> host(2000);
@@ -175,7 +175,7 @@ TEST_F(EmulatedDevice, AllocationsAreFreedOnce) {
   ASSERT_TRUE(memory);
   const std::uint64_t address = memory->address();
   Allocation moved = std::move(*memory);
-  EXPECT_TRUE(memory->free()) << "moved from: nothing to do";
+  EXPECT_TRUE(memory->free()) << "moved from: no effect";
   EXPECT_TRUE(driver::emulated_find(address));
   auto other = device_->allocate(AllocationKind::pool, 1000);
   ASSERT_TRUE(other);
@@ -187,7 +187,7 @@ TEST_F(EmulatedDevice, AllocationsAreFreedOnce) {
   EXPECT_EQ(count_process_resources(), before);
 }
 
-TEST_F(EmulatedDevice, FreeTellsWhenTheMemoryWasGone) {
+TEST_F(EmulatedDevice, FreeReportsMemoryThatWasAlreadyFreed) {
   auto memory = device_->allocate(AllocationKind::cuda_malloc, 1000);
   ASSERT_TRUE(memory);
   ASSERT_TRUE(driver::emulated_free(memory->address()));
@@ -196,7 +196,7 @@ TEST_F(EmulatedDevice, FreeTellsWhenTheMemoryWasGone) {
   EXPECT_EQ(freed.error().errno_value, EINVAL);
 }
 
-TEST_F(EmulatedDevice, RefusesImpossibleSizes) {
+TEST_F(EmulatedDevice, RejectsInvalidSizes) {
   for (const AllocationKind kind : allocation_kinds) {
     EXPECT_FALSE(device_->allocate(kind, 0)) << allocation_kind_name(kind);
     const auto huge = device_->allocate(kind, SIZE_MAX);
@@ -205,7 +205,7 @@ TEST_F(EmulatedDevice, RefusesImpossibleSizes) {
   }
 }
 
-TEST_F(EmulatedDevice, RefusesMoreThanTheMachineHasBeforeAnythingIsTouched) {
+TEST_F(EmulatedDevice, RejectsMoreThanTheHostsMemoryBeforeItIsTouched) {
   const auto more = device_->allocate(AllocationKind::host, std::size_t{1} << 45);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().errno_value, ENOMEM);

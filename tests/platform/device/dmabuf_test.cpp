@@ -10,7 +10,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(ExportDmabuf, AsksTheDriverForADescriptor) {
+TEST(ExportDmabuf, ReturnsTheDriversDescriptor) {
   CudaCalls calls{};
   calls.mem_get_range_handle = [](void* handle, std::uint64_t address, std::size_t size_bytes, int type,
                                   unsigned long long flags) {
@@ -24,7 +24,7 @@ TEST(ExportDmabuf, AsksTheDriverForADescriptor) {
   EXPECT_EQ(*fd, 17);
 }
 
-TEST(ExportDmabuf, SaysWhyThereIsNone) {
+TEST(ExportDmabuf, ReportsWhyItFailed) {
   CudaCalls calls{};
   auto fd = export_dmabuf(calls, 0x10000, 65536);
   ASSERT_FALSE(fd);

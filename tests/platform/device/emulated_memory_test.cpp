@@ -21,7 +21,7 @@ using tests::count_process_resources;
 
 std::uint8_t* bytes_at(std::uint64_t address) { return reinterpret_cast<std::uint8_t*>(address); }
 
-TEST(SharedEmulatedMemory, ExportsOnlyWhatWasAllocatedForIt) {
+TEST(SharedEmulatedMemory, ExportsOnlyExportableAllocations) {
   const auto before = count_process_resources();
   int file = -1;
   const auto exportable = emulated_allocate_exportable(emulated_page_bytes + 1, &file);
@@ -36,7 +36,7 @@ TEST(SharedEmulatedMemory, ExportsOnlyWhatWasAllocatedForIt) {
   EXPECT_EQ(emulated_export(*exportable + 1).error().errno_value, EINVAL);
   ::close(file);
   auto again = emulated_export(*exportable);
-  ASSERT_TRUE(again) << "by the descriptor that was exported: " << again.error().text();
+  ASSERT_TRUE(again) << "found through the exported descriptor: " << again.error().text();
   ::close(*exported);
   ::close(*again);
   EXPECT_EQ(emulated_export(*exportable).error().errno_value, EOPNOTSUPP);
@@ -50,13 +50,13 @@ TEST(SharedEmulatedMemory, ExportsOnlyWhatWasAllocatedForIt) {
   EXPECT_EQ(count_process_resources(), before);
 }
 
-/// For the thread sanitizer, and for the duplicate: a number that is looked at may be another file's a moment later.
-TEST(SharedEmulatedMemory, IsExportedWhileOtherThreadsOpenAndCloseFiles) {
+/// For the thread sanitizer, and for the duplicate: another thread may reuse a descriptor number right after its check.
+TEST(SharedEmulatedMemory, ExportsWhileOtherThreadsOpenAndCloseFiles) {
   int file = -1;
   const auto exportable = emulated_allocate_exportable(emulated_page_bytes, &file);
   ASSERT_TRUE(exportable) << exportable.error().text();
   bytes_at(*exportable)[7] = 0x5a;
-  // Behind the others, so that all of them are looked at.
+  // A high number, so that the search checks all other descriptors first.
   const int last = ::fcntl(file, F_DUPFD_CLOEXEC, 64);
   ASSERT_GE(last, 64);
   ::close(file);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated device's streams and events: order, concurrency, what happens to the unknown.
+// Streams and events of the emulated device: order, concurrency, invalid handles.
 #include "platform/device/emulated_stream.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace gdrkit::platform {
 namespace {
 
-/// Plays a GPU kernel that waits for the CPU.
+/// Emulates a GPU kernel that waits for the CPU.
 struct Gate {
   std::atomic<bool> is_entered{false};
   std::atomic<bool> is_open{false};
@@ -40,7 +40,7 @@ class EmulatedStreams : public ::testing::Test {
     ASSERT_TRUE(memory);
     memory_ = std::move(*memory);
   }
-  void shut(Gate* gate) {
+  void close(Gate* gate) {
     ASSERT_TRUE(device_->launch_host_function(stream_, &Gate::wait, gate));
     while (!gate->is_entered.load()) std::this_thread::yield();
   }
@@ -50,24 +50,24 @@ class EmulatedStreams : public ::testing::Test {
   Stream stream_;
 };
 
-TEST_F(EmulatedStreams, WorkBehindAStandInWaitsAndTheCallerDoesNot) {
+TEST_F(EmulatedStreams, LaterWorkWaitsForAGpuKernelButTheCallerDoesNot) {
   Gate gate;
-  shut(&gate);
+  close(&gate);
   const auto pattern = tests::make_pattern(4096, 3);
   std::vector<std::uint8_t> back(4096);
   EXPECT_TRUE(device_->copy_to_device_async(memory_.address(), pattern.data(), 4096, stream_));
   EXPECT_TRUE(device_->copy_to_host_async(back.data(), memory_.address(), 4096, stream_));
   EXPECT_FALSE(device_->is_finished(stream_).value());
-  EXPECT_EQ(back, std::vector<std::uint8_t>(4096)) << "the gate is shut";
+  EXPECT_EQ(back, std::vector<std::uint8_t>(4096)) << "the gate is closed";
   gate.is_open = true;
   EXPECT_TRUE(device_->synchronize(stream_));
   EXPECT_TRUE(device_->is_finished(stream_).value());
   EXPECT_EQ(back, pattern);
 }
 
-TEST_F(EmulatedStreams, OtherStreamsGoOnBesideABlockedOne) {
+TEST_F(EmulatedStreams, OtherStreamsContinueWhileOneIsBlocked) {
   Gate gate;
-  shut(&gate);
+  close(&gate);
   std::vector<std::uint8_t> back(4096, 1);
   EXPECT_TRUE(device_->fill(memory_.address(), 7, 4096));
   EXPECT_TRUE(device_->copy_to_host(back.data(), memory_.address(), 4096));
@@ -77,7 +77,7 @@ TEST_F(EmulatedStreams, OtherStreamsGoOnBesideABlockedOne) {
   EXPECT_TRUE(device_->is_finished(stream_).value());
 }
 
-TEST_F(EmulatedStreams, EventsOrderStreamsAndTellTime) {
+TEST_F(EmulatedStreams, EventsOrderStreamsAndMeasureTime) {
   const auto other = device_->create_stream();
   const auto begin = device_->create_event();
   const auto end = device_->create_event();
@@ -85,9 +85,9 @@ TEST_F(EmulatedStreams, EventsOrderStreamsAndTellTime) {
   EXPECT_FALSE(device_->elapsed_ms(*begin, *end));
   Gate gate;
   EXPECT_TRUE(device_->record(*begin, stream_));
-  shut(&gate);
+  close(&gate);
   EXPECT_TRUE(device_->record(*end, stream_));
-  EXPECT_FALSE(device_->elapsed_ms(*begin, *end)) << "recorded, not reached";
+  EXPECT_FALSE(device_->elapsed_ms(*begin, *end)) << "recorded but not reached";
   EXPECT_TRUE(device_->wait(*other, *end));
   EXPECT_TRUE(device_->copy_to_device_async(memory_.address(), &gate, 1, *other));
   EXPECT_FALSE(device_->is_finished(*other).value());
@@ -101,7 +101,7 @@ TEST_F(EmulatedStreams, EventsOrderStreamsAndTellTime) {
   EXPECT_FALSE(device_->destroy_event(*end));
 }
 
-TEST_F(EmulatedStreams, WhatIsUnknownIsRefused) {
+TEST_F(EmulatedStreams, RejectsUnknownHandles) {
   const Stream stream{77};
   const Event event{~std::uint64_t{0}};
   int word = 0;
@@ -121,9 +121,9 @@ TEST_F(EmulatedStreams, WhatIsUnknownIsRefused) {
   EXPECT_TRUE(device_->destroy_event(*known));
 }
 
-TEST_F(EmulatedStreams, DestroyingWaitsForTheWork) {
+TEST_F(EmulatedStreams, DestroyingAStreamWaitsForItsWork) {
   Gate gate;
-  shut(&gate);
+  close(&gate);
   std::thread opener([&] { gate.is_open = true; });
   int word = 0x1234;
   EXPECT_TRUE(device_->copy_to_device_async(memory_.address(), &word, 4, stream_));
@@ -156,7 +156,7 @@ TEST_F(EmulatedStreams, CopiesBetweenEmulatedDevices) {
   EXPECT_FALSE(device_->copy_to_peer_async(**peer, target->address(), memory_.address() + 1, 4096, stream_));
 }
 
-TEST_F(EmulatedStreams, GpuCodeIsRefusedWithASentence) {
+TEST_F(EmulatedStreams, RejectsGpuCodeWithAMessage) {
   const auto loaded = device_->load_module("image");
   ASSERT_FALSE(loaded);
   EXPECT_EQ(loaded.error().errno_value, EOPNOTSUPP);
@@ -173,18 +173,18 @@ TEST_F(EmulatedStreams, GpuCodeIsRefusedWithASentence) {
   EXPECT_TRUE(device_->unregister_host(&word));
 }
 
-TEST_F(EmulatedStreams, AForkedChildLeavesTheThreadsItHasNotGot) {
+TEST_F(EmulatedStreams, AForkedChildDoesNotWaitForThreadsOfTheParent) {
 #if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "under the thread sanitizer the child of a process with threads does not go on";
+  GTEST_SKIP() << "under the thread sanitizer the child of a multithreaded process hangs";
 #endif
   Gate gate;
-  shut(&gate);
+  close(&gate);
   const auto ended = tests::run_in_child([&] {
-    device_.reset();  // would wait for ever for a thread that is the parent's
+    device_.reset();  // must not wait for a thread that only the parent has
     return 0;
   });
   gate.is_open = true;
-  EXPECT_TRUE(device_->synchronize_all());  // the stream's thread looks at the gate until then
+  EXPECT_TRUE(device_->synchronize_all());  // the stream's thread reads the gate until then
   EXPECT_EQ(ended.exit_code, 0);
 }
 
