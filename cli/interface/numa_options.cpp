@@ -113,7 +113,7 @@ platform::Placed place(const NumaChoice& choice, platform::Placement* placement)
   if (choice.kind == NumaChoice::Kind::keep) return placement->keep();
   if (choice.kind != NumaChoice::Kind::pair) return placement->automatic();
   platform::Placed placed = placement->on(choice.pair);
-  if (!placed.is_as_wanted()) {
+  if (!placed.is_fully_bound()) {
     throw Failure(
         ExitCode::cannot_run,
         format("--numa %d:%d is not possible here: ", choice.pair.cpu_node, choice.pair.memory_node) + placed.line());

@@ -35,7 +35,7 @@ class CompareRun {
   /// Reads the old file. Throws Failure(usage) with what is wrong with it.
   explicit CompareRun(const BenchOptions& options);
 
-  /// Where the old result was measured; -1: on no fixed CPU.
+  /// Where the old result was measured; -1: not bound to a CPU.
   [[nodiscard]] int cpu() const { return old_.place ? old_.place->cpu : -1; }
   /// Throws Failure(usage) where results with this head cannot be compared with the old one: before measuring.
   void check(const Result& head) const;

@@ -40,7 +40,7 @@ base::Result<std::vector<NumaNode>> read_numa_nodes(const std::string& sysfs_roo
   const std::string folder = sysfs_root + "/devices/system/node";
   const auto numbers = read_number_list(folder + "/online");
   if (!numbers.has_value()) return base::pass(numbers);
-  // A node's own list may hold CPUs that were switched off. Where nothing says which are on, all are.
+  // A node's list may contain offline CPUs. Without a list of online CPUs, all CPUs count as online.
   const auto online = read_number_list(sysfs_root + "/devices/system/cpu/online");
   if (!online.has_value() && online.error().errno_value != ENOENT) return base::pass(online);
   std::vector<NumaNode> nodes;
@@ -58,7 +58,7 @@ base::Result<std::vector<NumaNode>> read_numa_nodes(const std::string& sysfs_roo
     }
     nodes.push_back(std::move(node));
   }
-  if (nodes.empty()) return base::fail(EINVAL, "%s/online lists no node", folder.c_str());
+  if (nodes.empty()) return base::fail(EINVAL, "%s/online is empty", folder.c_str());
   return nodes;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NumaNode: CPUs and memory that are near each other, as the operating system numbers them.
+// NumaNode: CPUs and memory of one NUMA node, numbered as by the operating system.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,21 @@ namespace gdrkit::platform {
 
 struct NumaNode {
   int number = 0;
-  std::vector<int> cpus;           ///< online ones; none on a node of memory alone
+  std::vector<int> cpus;           ///< online CPUs; empty on a memory-only node
   std::uint64_t memory_bytes = 0;  ///< 0: a node without memory
 };
 
-/// The online nodes under `sysfs_root` ("/sys"), by number; the numbers may have gaps. ENOENT where the operating
-/// system knows no nodes, EINVAL (naming the file) where it says something that cannot be.
+/// Returns the online nodes under `sysfs_root` ("/sys"), sorted by number; numbers may have gaps. ENOENT: the operating
+/// system does not report nodes. EINVAL: a file has invalid contents; the error names the file.
 [[nodiscard]] base::Result<std::vector<NumaNode>> read_numa_nodes(const std::string& sysfs_root);
 
-/// The node of a PCI device; -1: the machine does not say (usual in virtual machines), or there is no such device.
+/// Returns the node of a PCI device; -1 if sysfs does not report it (usual in virtual machines) or the device does not
+/// exist.
 [[nodiscard]] int pci_numa_node(const std::string& sysfs_root, const PciAddress& address);
 
-/// nullptr when there is none of that number.
+/// Returns nullptr if no node has this number.
 [[nodiscard]] const NumaNode* find_node(const std::vector<NumaNode>& nodes, int number);
-/// The node that `cpu` belongs to; -1 when none has it.
+/// Returns the node of `cpu`; -1 if no node contains it.
 [[nodiscard]] int node_of_cpu(const std::vector<NumaNode>& nodes, int cpu);
 
 }  // namespace gdrkit::platform

@@ -13,7 +13,7 @@
 namespace gdrkit::platform {
 namespace {
 
-constexpr std::size_t quoted_capacity = 64;  // of a damaged file in a message
+constexpr std::size_t quoted_capacity = 64;  // part of an invalid file that an error message quotes
 
 std::optional<int> take_number(std::string_view* text) {
   int value = 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NumberList: "0-3,8,10-11", as sysfs lists CPUs and nodes.
+// Number lists as sysfs formats CPUs and nodes, for example "0-3,8,10-11".
 #pragma once
 
 #include <string>
@@ -11,14 +11,15 @@
 
 namespace gdrkit::platform {
 
-/// Largest number that is believed; more would be a damaged file, and a list of them would fill the memory.
+/// Largest valid number. A larger number means a corrupt file; such a range could exhaust the memory.
 inline constexpr int largest_listed_number = 65535;
 
-/// The numbers, ascending, each once. "" and "\n" are an empty list. EINVAL, naming what was read, for anything else.
+/// Returns the numbers in ascending order without duplicates. "" and "\n" are empty lists. EINVAL: any other text; the
+/// error quotes it.
 [[nodiscard]] base::Result<std::vector<int>> parse_number_list(std::string_view text);
-/// Of a file. ENOENT and other errors of reading name the path.
+/// The same for the contents of a file. Read errors, such as ENOENT, name the path.
 [[nodiscard]] base::Result<std::vector<int>> read_number_list(const std::string& path);
-/// "0-3,8": the shortest list of `numbers`, which must be ascending.
+/// Formats `numbers`, which must be ascending, as the shortest list, for example "0-3,8".
 [[nodiscard]] std::string to_list_text(const std::vector<int>& numbers);
 
 }  // namespace gdrkit::platform

@@ -22,7 +22,7 @@ constexpr unsigned long nvidia_vendor_id = 0x10de;
 constexpr unsigned long display_controller_class = 0x0300;
 constexpr unsigned long controller_3d_class = 0x0302;
 
-/// A sysfs attribute that holds one number ("0x10de\n", "-1\n").
+/// Reads a sysfs attribute that holds one number ("0x10de\n", "-1\n").
 std::optional<long> read_number(const std::string& path) {
   char text[64];
   if (driver::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return std::nullopt;

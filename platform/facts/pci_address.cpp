@@ -10,7 +10,7 @@
 namespace gdrkit::platform {
 namespace {
 
-/// All of `text` as a hexadecimal number of at most `limit`; false otherwise (empty, a sign, "0x", rest).
+/// Parses all of `text` as a hexadecimal number of at most `limit`. Rejects empty text, a sign, "0x" and trailing text.
 bool parse_hex(std::string_view text, std::uint32_t limit, std::uint32_t* value) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, *value, 16);
@@ -20,27 +20,27 @@ bool parse_hex(std::string_view text, std::uint32_t limit, std::uint32_t* value)
 }  // namespace
 
 base::Result<PciAddress> parse_pci_address(std::string_view text) {
-  const auto refuse = [&] {
+  const auto fail = [&] {
     return base::fail(EINVAL, "'%.*s' is not a PCI address such as 0000:3b:00.0", static_cast<int>(text.size()),
                       text.data());
   };
   std::string_view rest = text;
   std::uint32_t function = 0;
   if (const auto dot = rest.rfind('.'); dot != std::string_view::npos) {
-    if (!parse_hex(rest.substr(dot + 1), 7, &function)) return refuse();
+    if (!parse_hex(rest.substr(dot + 1), 7, &function)) return fail();
     rest = rest.substr(0, dot);
   }
   std::uint32_t device = 0;
   const auto last = rest.rfind(':');
-  if (last == std::string_view::npos || !parse_hex(rest.substr(last + 1), 31, &device)) return refuse();
+  if (last == std::string_view::npos || !parse_hex(rest.substr(last + 1), 31, &device)) return fail();
   rest = rest.substr(0, last);
   std::uint32_t domain = 0;
   if (const auto first = rest.find(':'); first != std::string_view::npos) {
-    if (!parse_hex(rest.substr(0, first), UINT32_MAX, &domain)) return refuse();
+    if (!parse_hex(rest.substr(0, first), UINT32_MAX, &domain)) return fail();
     rest = rest.substr(first + 1);
   }
   std::uint32_t bus = 0;
-  if (!parse_hex(rest, 255, &bus)) return refuse();
+  if (!parse_hex(rest, 255, &bus)) return fail();
   return PciAddress{domain, static_cast<std::uint8_t>(bus), static_cast<std::uint8_t>(device),
                     static_cast<std::uint8_t>(function)};
 }

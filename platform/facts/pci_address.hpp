@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PciAddress: which PCI device, independent of any library's numbering of GPUs.
+// PciAddress: identifies a PCI device, independent of any library's GPU numbering.
 #pragma once
 
 #include <compare>
@@ -21,11 +21,11 @@ struct PciAddress {
   auto operator<=>(const PciAddress&) const = default;
 };
 
-/// "0000:3b:00.0" as sysfs spells it; also upper case, an eight-digit domain (CUDA's and NVML's spelling), no domain,
-/// and no function (0 is meant). EINVAL for anything else.
+/// Accepts sysfs's format ("0000:3b:00.0"), upper case, an eight-digit domain (the format of CUDA and NVML), and
+/// addresses without a domain or a function (both default to 0). EINVAL: any other text.
 [[nodiscard]] base::Result<PciAddress> parse_pci_address(std::string_view text);
 
-/// The spelling of sysfs: lower case, four digits of domain (more if it needs them).
+/// Formats as sysfs does: lower case, four domain digits (more if required).
 [[nodiscard]] std::string to_string(const PciAddress& address);
 
 }  // namespace gdrkit::platform

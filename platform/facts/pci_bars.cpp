@@ -11,7 +11,7 @@
 namespace gdrkit::platform {
 namespace {
 
-/// Takes the next blank-separated "0x..." off `line`; false when there is none.
+/// Removes the next blank-separated "0x..." from `line`; returns false if the line does not start with one.
 bool take_hex(std::string_view* line, std::uint64_t* value) {
   const auto begin = line->find_first_not_of(" \t");
   if (begin == std::string_view::npos) return false;
@@ -37,7 +37,7 @@ base::Result<PciBars> parse_pci_bars(std::string_view text) {
     if (!take_hex(&line, &start) || !take_hex(&line, &last) || !take_hex(&line, &flags) || last < start) {
       return base::fail(EINVAL, "line %zu of a PCI resource file is not 'start end flags'", number + 1);
     }
-    // An absent BAR is all zeros; the end of a present one is its last byte.
+    // An absent BAR is all zeros. `last` is the address of the last byte.
     if (flags != 0) bars[number] = PciBar{start, last - start + 1, flags};
     text = line_end == std::string_view::npos ? std::string_view() : text.substr(line_end + 1);
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PciBars: the address ranges a PCI device answers to, from its `resource` file.
+// PciBars: the base address registers of a PCI device, from its `resource` file.
 #pragma once
 
 #include <array>
@@ -15,22 +15,22 @@ namespace gdrkit::platform {
 
 struct PciBar {
   std::uint64_t start = 0;
-  std::uint64_t size_bytes = 0;  ///< 0: not there, or given no room by the firmware
+  std::uint64_t size_bytes = 0;  ///< 0: absent, or not assigned by the firmware
   std::uint64_t flags = 0;       ///< the operating system's IORESOURCE_* bits
 };
 
-/// Number N is "BAR N" in the PCI sense of the sysfs file `resourceN`. A 64-bit one takes its number and the next.
+/// Entry N is "BAR N", the sysfs file `resourceN`. A 64-bit BAR occupies its own entry and the next one.
 using PciBars = std::array<PciBar, 6>;
 
-/// Text of a `resource` file: a line of "0xSTART 0xEND 0xFLAGS" each. EINVAL when a line among the first six is not
-/// that.
+/// Parses the text of a `resource` file, one line "0xSTART 0xEND 0xFLAGS" per BAR. EINVAL: one of the first six lines
+/// has another format.
 [[nodiscard]] base::Result<PciBars> parse_pci_bars(std::string_view text);
 
-/// Of the device at `address` under `sysfs_root` ("/sys").
+/// Reads the BARs of the device at `address` under `sysfs_root` ("/sys").
 [[nodiscard]] base::Result<PciBars> read_pci_bars(const std::string& sysfs_root, const PciAddress& address);
 
-/// What NVIDIA calls BAR1, the aperture onto device memory: the second one that is there. It is number 1 behind 32-bit
-/// registers and number 2 behind 64-bit ones (H200).
+/// Returns what NVIDIA calls BAR1, the aperture to device memory: the second BAR that is present. Its number is 1 after
+/// 32-bit registers and 2 after 64-bit registers (H200).
 [[nodiscard]] PciBar nvidia_bar1(const PciBars& bars) noexcept;
 
 }  // namespace gdrkit::platform

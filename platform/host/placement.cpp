@@ -21,8 +21,8 @@ std::string error_text(int negative_errno) { return std::strerror(-negative_errn
 }  // namespace
 
 std::string Placed::line() const {
-  std::string text = place.cpu >= 0 ? "on CPU " + std::to_string(place.cpu) : std::string("on no fixed CPU");
-  if (place.cpu_node >= 0) text += " of " + node_text(place.cpu_node);
+  std::string text = place.cpu >= 0 ? "on CPU " + std::to_string(place.cpu) : std::string("not bound to a CPU");
+  if (place.cpu_node >= 0) text += (place.cpu >= 0 ? " of " : ", on ") + node_text(place.cpu_node);
   text += place.memory_node >= 0 ? ", memory of node " + std::to_string(place.memory_node) : ", memory not bound";
   if (place.gpu_node >= 0) text += ", GPU on node " + std::to_string(place.gpu_node);
   for (const std::string& note : notes) text += "; " + note;
@@ -35,9 +35,9 @@ Placement::Placement(const std::string& sysfs_root, const std::string& gpu_pci_a
   if (nodes.has_value()) {
     nodes_ = std::move(*nodes);
   } else {
-    why_no_nodes_ = nodes.error().errno_value == ENOENT ? "this system tells of no NUMA nodes" : nodes.error().text();
+    no_nodes_reason_ = nodes.error().errno_value == ENOENT ? "this system reports no NUMA nodes" : nodes.error().text();
   }
-  (void)calls_.allowed_cpus(&allowed_);  // none are known then: the thread stays where it is
+  (void)calls_.allowed_cpus(&allowed_);  // on failure the list stays empty and the thread is not moved
   const auto address = parse_pci_address(gpu_pci_address.c_str());
   has_gpu_address_ = !gpu_pci_address.empty() && address.has_value();
   if (has_gpu_address_) gpu_node_ = pci_numa_node(sysfs_root, *address);
@@ -52,19 +52,19 @@ std::vector<int> Placement::usable_cpus(int node) const {
   return cpus;
 }
 
-Placed Placement::present() const {
+Placed Placement::current_place() const {
   Placed placed;
   placed.place.gpu_node = gpu_node_;
   placed.place.cpu_node = node_of_cpu(nodes_, calls_.current_cpu());
-  if (!why_no_nodes_.empty()) placed.notes.push_back(why_no_nodes_);
+  if (!no_nodes_reason_.empty()) placed.notes.push_back(no_nodes_reason_);
   return placed;
 }
 
-void Placement::stay(Placed* placed) {
+void Placement::bind_to_current_cpu(Placed* placed) {
   const int cpu = calls_.current_cpu();
   const int error = cpu < 0 ? cpu : calls_.bind_thread({cpu});
   if (error < 0) {
-    placed->notes.push_back("the thread could not be bound (" + error_text(error) + ")");
+    placed->notes.push_back("cannot bind the thread (" + error_text(error) + ")");
     return;
   }
   placed->place.cpu = cpu;
@@ -82,13 +82,12 @@ void Placement::bind_cpu(int node, Placed* placed) {
                                               all + ")");
     return;
   }
-  // First to all of them: the scheduler moves the thread to one that is idle; there it stays.
+  // Bind to all CPUs of the node first, so that the scheduler picks an idle one. Then bind to that CPU.
   if (const int error = calls_.bind_thread(cpus); error < 0) {
-    placed->notes.push_back("the thread could not be bound to node " + std::to_string(node) + " (" + error_text(error) +
-                            ")");
+    placed->notes.push_back("cannot bind the thread to node " + std::to_string(node) + " (" + error_text(error) + ")");
     return;
   }
-  stay(placed);
+  bind_to_current_cpu(placed);
 }
 
 void Placement::bind_memory(int node, Placed* placed) {
@@ -100,11 +99,11 @@ void Placement::bind_memory(int node, Placed* placed) {
   }
   const auto with_memory =
       std::count_if(nodes_.begin(), nodes_.end(), [](const auto& one) { return one.memory_bytes; });
-  // With one node's memory there is nothing to choose, and containers that forbid the call need not be told so.
+  // If only one node has memory, no choice exists. Skip the call: containers may forbid it.
   const int error = with_memory == 1 ? 0 : calls_.bind_memory(node);
   if (error < 0) {
-    placed->notes.push_back("the system did not allow to bind memory (set_mempolicy: " + error_text(error) +
-                            "), it comes from where it is first touched");
+    placed->notes.push_back("cannot bind memory (set_mempolicy: " + error_text(error) +
+                            "); its node depends on the first access");
     return;
   }
   placed->place.memory_node = node;
@@ -115,39 +114,38 @@ std::string Placement::advise(const Place& place, const std::string& remedy) con
   if (gpu_node_ < 0) return {};
   const auto* gpu_node = find_node(nodes_, gpu_node_);
   if (gpu_node == nullptr) return {};
-  const std::string end = ", but the GPU is on node " + std::to_string(gpu_node_) + ": " + remedy;
-  // Where the GPU's node has no CPUs (or no memory), none can be nearer.
+  const std::string end = ", but the GPU is on node " + std::to_string(gpu_node_) + "; " + remedy;
+  // If the GPU's node has no CPUs (or no memory), no node is closer.
   if (place.cpu_node >= 0 && place.cpu_node != gpu_node_ && !gpu_node->cpus.empty()) {
-    return "this runs on " + node_text(place.cpu_node) + end;
+    return "this process runs on " + node_text(place.cpu_node) + end;
   }
   if (place.memory_node >= 0 && place.memory_node != gpu_node_ && gpu_node->memory_bytes != 0) {
-    return "the memory is of " + node_text(place.memory_node) + end;
+    return "the memory is on " + node_text(place.memory_node) + end;
   }
   return {};
 }
 
 Placed Placement::automatic() {
-  Placed placed = present();
+  Placed placed = current_place();
   const bool is_gpu_node_known = find_node(nodes_, gpu_node_) != nullptr;
   if (is_gpu_node_known) {
     bind_cpu(gpu_node_, &placed);
   } else if (has_gpu_address_ && nodes_.size() > 1) {
-    placed.notes.emplace_back("the machine does not say which node the GPU is on ('--numa all' shows the nearest)");
+    placed.notes.emplace_back("this machine does not report the GPU's node ('--numa all' finds the closest)");
   }
-  if (!placed.is_thread_bound) stay(&placed);
+  if (!placed.is_thread_bound) bind_to_current_cpu(&placed);
   bind_memory(placed.place.cpu_node, &placed);
   std::string cpus;
   if (const auto* node = find_node(nodes_, gpu_node_)) cpus = to_list_text(node->cpus);
-  placed.place.advice =
-      advise(placed.place, "let it use CPUs " + cpus + " (taskset, numactl, the container's CPU set)");
+  placed.place.advice = advise(placed.place, "allow CPUs " + cpus + " (taskset, numactl, the container's CPU set)");
   return placed;
 }
 
 Placed Placement::on(const NodePair& nodes) {
-  Placed placed = present();
+  Placed placed = current_place();
   bind_cpu(nodes.cpu_node, &placed);
   bind_memory(nodes.memory_node, &placed);
-  placed.place.advice = advise(placed.place, "'--numa " + std::to_string(gpu_node_) + "' is nearer to it");
+  placed.place.advice = advise(placed.place, "use '--numa " + std::to_string(gpu_node_) + "'");
   return placed;
 }
 
@@ -164,10 +162,10 @@ void Placement::release() {
 }
 
 Placed Placement::keep() const {
-  Placed placed = present();
+  Placed placed = current_place();
   const std::string node = std::to_string(gpu_node_);
-  placed.place.advice = advise(
-      placed.place, "leave out --no-bind, or start it with numactl --cpunodebind=" + node + " --membind=" + node);
+  placed.place.advice =
+      advise(placed.place, "remove --no-bind, or start it with numactl --cpunodebind=" + node + " --membind=" + node);
   return placed;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Placement: puts the measuring thread and the memory it touches on NUMA nodes, and says what came of it.
+// Placement: binds the measuring thread and its memory to NUMA nodes, and reports the result.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace gdrkit::platform {
 
-/// What placement asks of the operating system, for the calling thread; 0 or a negative errno.
+/// System calls of Placement, for the calling thread. They return 0 or a negative errno, except as noted.
 class PlacementCalls {
  public:
   virtual ~PlacementCalls() = default;
   virtual int allowed_cpus(std::vector<int>* cpus) noexcept = 0;  ///< ascending
-  virtual int current_cpu() noexcept = 0;                         ///< the CPU's number
+  virtual int current_cpu() noexcept = 0;                         ///< CPU number or a negative errno
   virtual int bind_thread(const std::vector<int>& cpus) noexcept = 0;
-  /// Pages that the thread touches from now on come from this node and no other (set_mempolicy, MPOL_BIND).
+  /// Pages that the thread touches from now on are allocated only on this node (set_mempolicy, MPOL_BIND).
   virtual int bind_memory(int node) noexcept = 0;
 };
 [[nodiscard]] PlacementCalls& real_placement_calls() noexcept;
@@ -28,53 +28,54 @@ struct NodePair {
   int memory_node = 0;
 };
 
-/// A place, and why it is not the one that was wanted.
+/// A place, and why it differs from the requested one.
 struct Placed {
   Place place;
-  std::vector<std::string> notes;  ///< what the system did not allow or does not say, a clause each
+  std::vector<std::string> notes;  ///< what the system did not allow or does not report, one clause each
   [[nodiscard]] std::string line() const;
-  [[nodiscard]] bool is_as_wanted() const noexcept { return is_thread_bound && is_memory_bound; }
+  [[nodiscard]] bool is_fully_bound() const noexcept { return is_thread_bound && is_memory_bound; }
 
   bool is_thread_bound = false;
   bool is_memory_bound = false;
 };
 
-/// Of one process. Takes the CPUs that the calling thread may use now as the allowed ones (taskset, a container), and
-/// never leaves them. Touches nothing until asked to; a call binds the calling thread, and later memory, not what is
-/// allocated already.
+/// Placement of one process. The CPUs that the calling thread may use at construction (taskset, a container) are the
+/// allowed CPUs; Placement uses no others. The constructor binds nothing. Later calls bind the calling thread and the
+/// memory that it touches afterwards, but do not move existing memory.
 class Placement {
  public:
-  /// `gpu_pci_address` "": a device without one, as the emulated device.
+  /// `gpu_pci_address` is "" for a device without a PCI address, such as the emulated device.
   Placement(const std::string& sysfs_root, const std::string& gpu_pci_address,
             PlacementCalls& calls = real_placement_calls());
 
   [[nodiscard]] const std::vector<NumaNode>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] int gpu_node() const noexcept { return gpu_node_; }
-  /// CPUs that this process may use, and those of a node among them.
+  /// Allowed CPUs of this process, and those of one node.
   [[nodiscard]] const std::vector<int>& usable_cpus() const noexcept { return allowed_; }
   [[nodiscard]] std::vector<int> usable_cpus(int node) const;
 
-  /// On the GPU's node as far as that is known and allowed; else stays on the present CPU, with memory of its node.
+  /// Binds to the GPU's node if it is known and allowed; otherwise to the current CPU and memory of its node.
   [[nodiscard]] Placed automatic();
-  /// On the nodes asked for. What was not allowed is in the notes.
+  /// Binds to the given nodes. The notes report what was not allowed.
   [[nodiscard]] Placed on(const NodePair& nodes);
-  /// From where `placed` is to this CPU, if it is of the same node and may be used; false, and nothing done, if not.
+  /// Moves from `placed` to this CPU if it is allowed and on the same node. Otherwise returns false and changes
+  /// nothing.
   bool move_to(int cpu, Placed* placed);
-  /// Lets the calling thread, and processes it starts, run on all allowed CPUs again.
+  /// Lets the calling thread, and processes that it starts, use all allowed CPUs again.
   void release();
-  /// Binds nothing; says where the thread runs now.
+  /// Binds nothing; reports where the thread currently runs.
   [[nodiscard]] Placed keep() const;
 
  private:
-  [[nodiscard]] Placed present() const;
+  [[nodiscard]] Placed current_place() const;
   void bind_cpu(int node, Placed* placed);
-  void stay(Placed* placed);
+  void bind_to_current_cpu(Placed* placed);
   void bind_memory(int node, Placed* placed);
   [[nodiscard]] std::string advise(const Place& place, const std::string& remedy) const;
 
   PlacementCalls& calls_;
-  std::vector<NumaNode> nodes_;  // none where the system knows none
-  std::string why_no_nodes_;
+  std::vector<NumaNode> nodes_;  // empty if the system reports none
+  std::string no_nodes_reason_;
   std::vector<int> allowed_;
   int gpu_node_ = -1;
   bool has_gpu_address_ = false;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The operating system itself. Memory policies by raw system call: two calls are no reason to need libnuma.
+// PlacementCalls by system calls. set_mempolicy is called directly, so that libnuma is not required.
 #include <linux/mempolicy.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -19,7 +19,7 @@
 namespace gdrkit::platform {
 namespace {
 
-constexpr int most_nodes = 1024;  // what Linux can be built for at most
+constexpr int most_nodes = 1024;  // Linux's build-time maximum
 
 static_assert(base::CpuSet::most_cpus == largest_listed_number + 1);
 
@@ -51,7 +51,7 @@ class RealPlacementCalls final : public PlacementCalls {
     constexpr unsigned bits = sizeof(unsigned long) * CHAR_BIT;
     std::array<unsigned long, most_nodes / bits> mask{};
     mask[static_cast<unsigned>(node) / bits] = 1ul << (static_cast<unsigned>(node) % bits);
-    // Linux takes one bit less than it is told.
+    // Linux ignores the last of these bits, hence + 1.
     return ::syscall(SYS_set_mempolicy, MPOL_BIND, mask.data(), most_nodes + 1) == 0 ? 0 : -errno;
   }
 };

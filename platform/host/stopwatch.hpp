@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Stopwatch: time as the benchmarks take it, and the thread they take it on.
+// The benchmark clock, and binding of the measuring thread.
 #pragma once
 
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 namespace gdrkit::platform {
 
-/// Said in every result, with what is and is not subtracted: nothing is.
+/// Printed in every result. Nothing is subtracted from times.
 inline constexpr const char* timer_name = "clock_gettime(CLOCK_MONOTONIC), two reads a batch, nothing subtracted";
 
 [[nodiscard]] inline std::int64_t now_ns() noexcept {
@@ -22,14 +22,14 @@ inline constexpr const char* timer_name = "clock_gettime(CLOCK_MONOTONIC), two r
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Keeps the calling thread on the CPU it runs on: copies from another one would start with cold caches. The CPU's
-/// number, or -1 where the system does not allow it (the measurement goes on, unpinned).
+/// Binds the calling thread to its current CPU: on another CPU, copies would start with cold caches. Returns the CPU
+/// number, or -1 if the system does not allow it; the measurement then continues unbound.
 inline int stay_on_this_cpu() noexcept {
   const int cpu = ::sched_getcpu();
   return cpu >= 0 && base::CpuSet::of(cpu).apply() == 0 ? cpu : -1;
 }
 
-/// Calls `once` `count` times; nanoseconds for one call.
+/// Calls `once` `count` times and returns the nanoseconds per call.
 template <class Function>
 [[nodiscard]] double time_batch(std::size_t count, Function&& once) {
   const std::int64_t begin = now_ns();

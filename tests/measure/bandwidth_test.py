@@ -125,7 +125,7 @@ class Bandwidth(Test):
             ended = run("gdrkit", "report", path, "--output", page)
             self.assertEqual(ended.code, 0, ended.err)
 
-    @unittest.skipUnless(os.path.exists("/sys/devices/system/node/online"), "this system tells of no NUMA nodes")
+    @unittest.skipUnless(os.path.exists("/sys/devices/system/node/online"), "this system reports no NUMA nodes")
     def test_numa_all_is_a_matrix_of_nodes(self):
         document, _ = self.json_of("bandwidth", "--numa", "all")
         self.assertEqual([series["id"] for series in document["series"]],

@@ -31,7 +31,7 @@ class Numa(Test):
     def test_no_bind_stays_where_the_caller_put_it(self):
         ended = run("gdrkit", "copybw", "--no-bind", *QUICK)
         self.assertEqual(ended.code, 0, ended.err)
-        self.assertRegex(ended.out, r"(?m)^on no fixed CPU.*, memory not bound$")
+        self.assertRegex(ended.out, r"(?m)^not bound to a CPU.*, memory not bound$")
         document, _ = self.json_of("copybw", "--no-bind", *QUICK)
         self.assertEqual((document["place"]["cpu"], document["place"]["memory_node"]), (-1, -1))
 
@@ -46,7 +46,7 @@ class Numa(Test):
         self.assertEqual(ended.code, 1)
         self.assertNotIn("place", self.json_of(*QUICK, program="gdrcopy_copybw")[0])
 
-    @unittest.skipUnless(HAS_NODES, "this system tells of no NUMA nodes")
+    @unittest.skipUnless(HAS_NODES, "this system reports no NUMA nodes")
     def test_nodes_that_are_not_there_are_2_before_anything_is_printed(self):
         there = numbers(NODES + "/online")
         for tool in ("copybw", "copylat"):
@@ -75,7 +75,7 @@ class Numa(Test):
             self.assertEqual((ended.code, ended.out), (2, ""), nodes)
             self.assertIn("--numa", ended.err)
 
-    @unittest.skipUnless(HAS_NODES, "this system tells of no NUMA nodes")
+    @unittest.skipUnless(HAS_NODES, "this system reports no NUMA nodes")
     def test_all_is_a_matrix_in_text_and_json(self):
         with_cpus = [node for node in numbers(NODES + "/online") if numbers(f"{NODES}/node{node}/cpulist")]
         for tool, unit, count in (("copybw", "GB/s", 2), ("copylat", "us", 4)):

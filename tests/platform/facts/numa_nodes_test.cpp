@@ -12,18 +12,18 @@ namespace {
 
 using Numbers = std::vector<int>;
 
-TEST(NumaNodes, OfATwoSocketServerHaveTheirOnlineCpusAndMemory) {
+TEST(NumaNodes, ReadsOnlineCpusAndMemoryOfATwoSocketServer) {
   const auto nodes = read_numa_nodes(GDRKIT_TREE "/two_nodes");
   ASSERT_TRUE(nodes.has_value()) << nodes.error().text();
   ASSERT_EQ(nodes->size(), 2u);
   EXPECT_EQ((*nodes)[0].cpus, (Numbers{0, 1, 2, 3, 8, 9, 10, 11}));
-  EXPECT_EQ((*nodes)[1].cpus, (Numbers{4, 6, 7, 12, 13, 14, 15})) << "CPU 5 was switched off";
+  EXPECT_EQ((*nodes)[1].cpus, (Numbers{4, 6, 7, 12, 13, 14, 15})) << "CPU 5 is offline";
   EXPECT_EQ((*nodes)[1].memory_bytes, 131072000ull * 1024);
   EXPECT_EQ(node_of_cpu(*nodes, 6), 1);
   EXPECT_EQ(node_of_cpu(*nodes, 5), -1);
 }
 
-TEST(NumaNodes, MayHaveGapsAndLackMemoryOrCpus) {
+TEST(NumaNodes, AcceptsGapsAndNodesWithoutMemoryOrCpus) {
   const auto nodes = read_numa_nodes(GDRKIT_TREE "/four_nodes");
   ASSERT_TRUE(nodes.has_value()) << nodes.error().text();
   ASSERT_EQ(nodes->size(), 4u);
@@ -33,15 +33,15 @@ TEST(NumaNodes, MayHaveGapsAndLackMemoryOrCpus) {
   EXPECT_TRUE(find_node(*nodes, 4)->cpus.empty());
 }
 
-TEST(NumaNodes, OfAGpuAreWhatTheTreeSays) {
+TEST(NumaNodes, ReadsTheNodeOfAGpu) {
   const std::string root = GDRKIT_TREE "/two_nodes";
   EXPECT_EQ(pci_numa_node(root, {0, 0x3b, 0, 0}), 0);
   EXPECT_EQ(pci_numa_node(root, {0, 0xaf, 0, 0}), 1);
-  EXPECT_EQ(pci_numa_node(root, {0, 0x17, 0, 0}), -1) << "the machine does not say";
-  EXPECT_EQ(pci_numa_node(root, {0, 0x99, 0, 0}), -1) << "there is no such device";
+  EXPECT_EQ(pci_numa_node(root, {0, 0x17, 0, 0}), -1) << "not reported";
+  EXPECT_EQ(pci_numa_node(root, {0, 0x99, 0, 0}), -1) << "the device does not exist";
 }
 
-TEST(NumaNodes, ASystemThatKnowsNoneIsAnErrorOfItsOwn) {
+TEST(NumaNodes, ASystemWithoutNodesIsReportedAsEnoent) {
   const auto nodes = read_numa_nodes(GDRKIT_TREE "/sys");
   ASSERT_FALSE(nodes.has_value());
   EXPECT_EQ(nodes.error().errno_value, ENOENT);
@@ -49,7 +49,7 @@ TEST(NumaNodes, ASystemThatKnowsNoneIsAnErrorOfItsOwn) {
 
 class DamagedTree : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(DamagedTree, IsRefusedAndTheFileNamed) {
+TEST_P(DamagedTree, IsRejectedAndTheErrorNamesTheFile) {
   const auto [tree, file] = GetParam();
   const auto nodes = read_numa_nodes(std::string(GDRKIT_TREE "/") + tree);
   ASSERT_FALSE(nodes.has_value());
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(NumaNodes, DamagedTree,
                          testing::Values(std::pair{"bad_list", "node0/cpulist"},
                                          std::pair{"bad_memory", "node0/meminfo"},
                                          std::pair{"no_list", "node1/cpulist"}, std::pair{"huge_list", "node0/cpulist"},
-                                         std::pair{"empty", "online lists no node"}),
+                                         std::pair{"empty", "online is empty"}),
                          [](const auto& one) { return std::string(one.param.first); });
 
 }  // namespace

@@ -17,12 +17,12 @@ TEST(NumberList, ReadsRangesAndSingleNumbersInAnyOrder) {
   EXPECT_EQ(*parse_number_list("0\n"), Numbers{0});
 }
 
-TEST(NumberList, AnEmptyListIsAnAnswer) {
+TEST(NumberList, AcceptsAnEmptyList) {
   EXPECT_TRUE(parse_number_list("")->empty());
   EXPECT_TRUE(parse_number_list("\n")->empty());
 }
 
-TEST(NumberList, WhatIsNoListIsRefusedAndQuoted) {
+TEST(NumberList, RejectsAndQuotesInvalidText) {
   for (const char* text : {"a", "0-", "-1", "3-1", "1,,2", "1,", ",1", "1;2", "0-99999999999", "65536", "1 2", "0x1"}) {
     const auto numbers = parse_number_list(text);
     ASSERT_FALSE(numbers.has_value()) << text;
@@ -32,14 +32,14 @@ TEST(NumberList, WhatIsNoListIsRefusedAndQuoted) {
   }
 }
 
-TEST(NumberList, AFileThatIsNotThereIsNamed) {
+TEST(NumberList, TheErrorNamesAMissingFile) {
   const auto numbers = read_number_list(GDRKIT_TREE "/nowhere/online");
   ASSERT_FALSE(numbers.has_value());
   EXPECT_EQ(numbers.error().errno_value, ENOENT);
   EXPECT_NE(std::string(numbers.error().text()).find("/nowhere/online"), std::string::npos);
 }
 
-TEST(NumberList, IsWrittenAsItIsRead) {
+TEST(NumberList, FormatsAListAsItWasParsed) {
   for (const char* text : {"", "0", "0-3,8", "1,3,5", "0-1,10-11"})
     EXPECT_EQ(to_list_text(*parse_number_list(text)), text);
 }

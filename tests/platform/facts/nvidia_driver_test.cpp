@@ -9,14 +9,14 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(NvidiaDriver, VersionAndFlavourAreReadFromTheTree) {
+TEST(NvidiaDriver, ReadsVersionAndFlavour) {
   const auto driver = read_nvidia_driver(GDRKIT_TREE "/proc");
   ASSERT_TRUE(driver.has_value()) << driver.error().text();
   EXPECT_EQ(driver->version, "580.159.04");
   EXPECT_TRUE(driver->is_open_flavour);
 }
 
-TEST(NvidiaDriver, TheOtherFlavourHasNoOpenInItsName) {
+TEST(NvidiaDriver, RecognizesTheProprietaryFlavour) {
   const auto driver =
       parse_nvidia_driver("NVRM version: NVIDIA UNIX x86_64 Kernel Module  470.256.02  Thu May  2 14:37:44 UTC 2024\n");
   ASSERT_TRUE(driver.has_value());
@@ -24,19 +24,19 @@ TEST(NvidiaDriver, TheOtherFlavourHasNoOpenInItsName) {
   EXPECT_FALSE(driver->is_open_flavour);
 }
 
-TEST(NvidiaDriver, OnlyTheFirstLineIsBelieved) {
+TEST(NvidiaDriver, ReadsOnlyTheFirstLine) {
   const auto driver = parse_nvidia_driver("NVRM version: unknown\nGCC version:  gcc version 12.3.0\n");
   ASSERT_FALSE(driver.has_value());
   EXPECT_EQ(driver.error().errno_value, EINVAL);
 }
 
-TEST(NvidiaDriver, WordsThatOnlyLookLikeVersionsAreNot) {
+TEST(NvidiaDriver, RejectsInvalidVersions) {
   for (const char* text : {"", "580", "580.", ".580", "580..1", "1.2.3.4", "580.x", "12:34.5a"}) {
     EXPECT_FALSE(parse_nvidia_driver(text).has_value()) << text;
   }
 }
 
-TEST(NvidiaDriver, NoKernelModuleIsSaidByErrno) {
+TEST(NvidiaDriver, AMissingKernelModuleIsEnoent) {
   const auto driver = read_nvidia_driver(GDRKIT_TREE "/nowhere");
   ASSERT_FALSE(driver.has_value());
   EXPECT_EQ(driver.error().errno_value, ENOENT);

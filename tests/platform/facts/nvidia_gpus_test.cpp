@@ -13,7 +13,7 @@
 namespace gdrkit::platform {
 namespace {
 
-/// A copy of the tree in which the first GPU has a driver: its link would not survive every way of packing the sources.
+/// A copy of the tree in which a driver is bound to the first GPU: some source archives do not preserve symbolic links.
 class TreeWithDriver {
  public:
   TreeWithDriver() : root_(testing::TempDir() + "gdrkit-tree-" + std::to_string(::getpid())) {
@@ -29,11 +29,11 @@ class TreeWithDriver {
   std::string root_;
 };
 
-TEST(NvidiaGpus, AreTheDisplayAnd3dControllersOfTheVendorInAddressOrder) {
+TEST(NvidiaGpus, ListsDisplayAnd3dControllersInAddressOrder) {
   const TreeWithDriver tree;
   const auto gpus = list_nvidia_gpus(tree.root());
   ASSERT_TRUE(gpus.has_value()) << gpus.error().text();
-  ASSERT_EQ(gpus->size(), 2u) << "an audio function, a bridge or a network card was taken for a GPU";
+  ASSERT_EQ(gpus->size(), 2u) << "an audio function, a bridge or a network card is not a GPU";
   EXPECT_EQ((*gpus)[0].address, (PciAddress{0, 0x3b, 0, 0}));
   EXPECT_EQ((*gpus)[0].device_id, 0x2335u);
   EXPECT_EQ((*gpus)[0].bar1_size_bytes, 256ull << 30);
@@ -42,16 +42,16 @@ TEST(NvidiaGpus, AreTheDisplayAnd3dControllersOfTheVendorInAddressOrder) {
   EXPECT_EQ((*gpus)[1].address, (PciAddress{0, 0xaf, 0, 0}));
   EXPECT_EQ((*gpus)[1].bar1_size_bytes, 256ull << 20);
   EXPECT_EQ((*gpus)[1].numa_node, 1);
-  EXPECT_EQ((*gpus)[1].driver, "") << "no driver is bound to it";
+  EXPECT_EQ((*gpus)[1].driver, "") << "no driver is bound";
 }
 
-TEST(NvidiaGpus, NoPciTreeIsAnErrorAndNotAnEmptyList) {
+TEST(NvidiaGpus, AMissingPciTreeIsAnErrorAndNotAnEmptyList) {
   const auto gpus = list_nvidia_gpus(GDRKIT_TREE "/nowhere");
   ASSERT_FALSE(gpus.has_value());
   EXPECT_EQ(gpus.error().errno_value, ENOENT);
 }
 
-TEST(NvidiaGpus, AreNamedByTheKernelModuleOrUnknown) {
+TEST(NvidiaGpus, ReadsTheNameFromTheKernelModule) {
   EXPECT_EQ(nvidia_gpu_name(GDRKIT_TREE "/proc", PciAddress{0, 0x3b, 0, 0}), "NVIDIA H200");
   EXPECT_EQ(nvidia_gpu_name(GDRKIT_TREE "/proc", PciAddress{0, 0xaf, 0, 0}), "unknown");
 }

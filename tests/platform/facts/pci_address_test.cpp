@@ -10,36 +10,36 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(PciAddress, ReadsTheSpellingOfSysfsAndWritesItBack) {
+TEST(PciAddress, ParsesAndFormatsSysfsAddresses) {
   const auto address = parse_pci_address("0000:3b:00.0");
   ASSERT_TRUE(address.has_value());
   EXPECT_EQ(*address, (PciAddress{0, 0x3b, 0, 0}));
   EXPECT_EQ(to_string(*address), "0000:3b:00.0");
 }
 
-TEST(PciAddress, ReadsTheSpellingsOfTheVendorLibraries) {
+TEST(PciAddress, ParsesTheFormatsOfTheVendorLibraries) {
   EXPECT_EQ(*parse_pci_address("00000000:3B:00.0"), (PciAddress{0, 0x3b, 0, 0}));
   EXPECT_EQ(*parse_pci_address("3b:1f.7"), (PciAddress{0, 0x3b, 0x1f, 7}));
   EXPECT_EQ(*parse_pci_address("0001:af:00"), (PciAddress{1, 0xaf, 0, 0}));
 }
 
-TEST(PciAddress, KeepsADomainThatNeedsMoreThanFourDigits) {
+TEST(PciAddress, KeepsADomainOfMoreThanFourDigits) {
   const auto address = parse_pci_address("10000:e1:00.0");
   ASSERT_TRUE(address.has_value());
   EXPECT_EQ(address->domain, 0x10000u);
   EXPECT_EQ(to_string(*address), "10000:e1:00.0");
 }
 
-class NotAPciAddress : public testing::TestWithParam<const char*> {};
+class InvalidPciAddress : public testing::TestWithParam<const char*> {};
 
-TEST_P(NotAPciAddress, IsRefusedWithTheTextInTheDetail) {
+TEST_P(InvalidPciAddress, IsRejectedAndQuoted) {
   const auto address = parse_pci_address(GetParam());
   ASSERT_FALSE(address.has_value());
   EXPECT_EQ(address.error().errno_value, EINVAL);
   EXPECT_NE(std::string(address.error().text()).find(GetParam()), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Spellings, NotAPciAddress,
+INSTANTIATE_TEST_SUITE_P(Texts, InvalidPciAddress,
                          testing::Values("", ":", "3b", "0000:3b:00.8", "0000:3b:20.0", "0000:100:00.0", "0000:3b:00.",
                                          "0000:3b:00.0 ", "0x0:3b:00.0", "-1:3b:00.0", "a:b:c:d.0", "0000:3b:00.0.0",
                                          "100000000:3b:00.0"));

@@ -24,14 +24,14 @@ TEST(PciBars, SizeIsLastMinusFirstPlusOne) {
   EXPECT_EQ(nvidia_bar1(*bars).flags, 0x14220cull);
 }
 
-TEST(PciBars, AnAbsentBarHasNoBytes) {
+TEST(PciBars, AnAbsentBarHasSizeZero) {
   const auto bars = parse_pci_bars(six_lines(absent));
   ASSERT_TRUE(bars.has_value());
   EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 0u);
 }
 
-TEST(PciBars, TheApertureBehind64BitRegistersIsNumberTwo) {
-  // As an H200 shows itself in a virtual machine.
+TEST(PciBars, TheApertureAfter64BitRegistersIsNumberTwo) {
+  // From an H200 in a virtual machine.
   const auto bars = parse_pci_bars(
       "0x0000104002000000 0x0000104002ffffff 0x000000000014220c\n"
       "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
@@ -43,7 +43,7 @@ TEST(PciBars, TheApertureBehind64BitRegistersIsNumberTwo) {
   EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 256ull << 30);
 }
 
-TEST(PciBars, TextThatIsNotAResourceFileIsRefused) {
+TEST(PciBars, RejectsInvalidText) {
   for (const std::string& text : {std::string(), std::string("hello\n"), std::string(registers),
                                   six_lines("0x10 0x0f 0x200\n"), six_lines("0x10 0x1f\n"), six_lines("10 1f 200\n"),
                                   six_lines("0x10 0x1fzz 0x200\n"), six_lines("0x 0x 0x\n")}) {
@@ -53,13 +53,13 @@ TEST(PciBars, TextThatIsNotAResourceFileIsRefused) {
   }
 }
 
-TEST(PciBars, AreReadFromTheTreeByAddress) {
+TEST(PciBars, ReadsTheBarsOfADevice) {
   const auto bars = read_pci_bars(GDRKIT_TREE "/sys", PciAddress{0, 0xaf, 0, 0});
   ASSERT_TRUE(bars.has_value()) << bars.error().text();
   EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 256ull << 20);
 }
 
-TEST(PciBars, ADeviceThatIsNotThereIsNamed) {
+TEST(PciBars, TheErrorNamesAMissingDevice) {
   const auto bars = read_pci_bars(GDRKIT_TREE "/sys", PciAddress{0, 0x99, 0, 0});
   ASSERT_FALSE(bars.has_value());
   EXPECT_EQ(bars.error().errno_value, ENOENT);

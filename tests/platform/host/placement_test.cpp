@@ -17,9 +17,9 @@ namespace {
 using Numbers = std::vector<int>;
 constexpr const char* gpu_on_0 = "0000:3b:00.0";
 constexpr const char* gpu_on_1 = "0000:af:00.0";
-constexpr const char* gpu_unsaid = "0000:17:00.0";
+constexpr const char* gpu_on_unknown_node = "0000:17:00.0";
 
-/// A system that remembers what it was asked, and forbids on demand.
+/// A fake system that records calls and can be set to fail.
 class FakeCalls final : public PlacementCalls {
  public:
   Numbers allowed = {0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -48,14 +48,14 @@ Placement placement(const char* gpu, FakeCalls& calls, const char* tree = "two_n
   return Placement(std::string(GDRKIT_TREE "/") + tree, gpu, calls);
 }
 
-bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(Placement, GoesToACpuAndToMemoryOfTheGpusNode) {
+TEST(Placement, BindsToACpuAndMemoryOfTheGpusNode) {
   FakeCalls calls;
   const Placed placed = placement(gpu_on_0, calls).automatic();
   ASSERT_EQ(calls.threads.size(), 2u);
   EXPECT_EQ(calls.threads[0], (Numbers{0, 1, 2, 3, 8, 9, 10, 11}));
-  EXPECT_EQ(calls.threads[1], Numbers{11}) << "it must stay on one CPU";
+  EXPECT_EQ(calls.threads[1], Numbers{11}) << "the thread must be bound to one CPU";
   EXPECT_EQ(calls.memory, Numbers{0});
   EXPECT_EQ(placed.place.cpu, 11);
   EXPECT_EQ(placed.place.cpu_node, 0);
@@ -65,90 +65,90 @@ TEST(Placement, GoesToACpuAndToMemoryOfTheGpusNode) {
   EXPECT_EQ(placed.line(), "on CPU 11 of NUMA node 0, memory of node 0, GPU on node 0");
 }
 
-TEST(Placement, NeverLeavesTheCpusThatItMayUse) {
+TEST(Placement, UsesOnlyAllowedCpus) {
   FakeCalls calls;
   calls.allowed = {2, 6, 7};
   EXPECT_EQ(placement(gpu_on_0, calls).automatic().place.cpu, 2);
   EXPECT_EQ(calls.threads[0], Numbers{2});
 }
 
-TEST(Placement, AdvisesWhenNoCpuOfTheGpusNodeMayBeUsed) {
+TEST(Placement, GivesAdviceIfNoCpuOfTheGpusNodeIsAllowed) {
   FakeCalls calls;
   calls.allowed = {4, 6};
   const Placed placed = placement(gpu_on_0, calls).automatic();
   EXPECT_EQ(placed.place.cpu, 6);
   EXPECT_EQ(placed.place.cpu_node, 1);
-  EXPECT_EQ(placed.place.memory_node, 1) << "memory far from the CPU helps nobody";
-  EXPECT_TRUE(says(placed.line(), "may not use the CPUs of node 0 (0-3,8-11)")) << placed.line();
-  EXPECT_TRUE(says(placed.place.advice, "runs on NUMA node 1, but the GPU is on node 0")) << placed.place.advice;
-  EXPECT_TRUE(says(placed.place.advice, "CPUs 0-3,8-11")) << placed.place.advice;
+  EXPECT_EQ(placed.place.memory_node, 1) << "memory far from the CPU is slow";
+  EXPECT_TRUE(contains(placed.line(), "may not use the CPUs of node 0 (0-3,8-11)")) << placed.line();
+  EXPECT_TRUE(contains(placed.place.advice, "runs on NUMA node 1, but the GPU is on node 0")) << placed.place.advice;
+  EXPECT_TRUE(contains(placed.place.advice, "CPUs 0-3,8-11")) << placed.place.advice;
 }
 
-TEST(Placement, GoesOnWhereContainersForbidToBindMemory) {
+TEST(Placement, ContinuesIfBindingMemoryIsForbidden) {
   FakeCalls calls;
   calls.memory_error = -EPERM;
   const Placed placed = placement(gpu_on_1, calls).automatic();
   EXPECT_EQ(placed.place.cpu_node, 1);
   EXPECT_EQ(placed.place.memory_node, -1);
-  EXPECT_FALSE(placed.is_as_wanted());
-  EXPECT_TRUE(says(placed.line(), "memory not bound")) << placed.line();
-  EXPECT_TRUE(says(placed.line(), "set_mempolicy: Operation not permitted")) << placed.line();
+  EXPECT_FALSE(placed.is_fully_bound());
+  EXPECT_TRUE(contains(placed.line(), "memory not bound")) << placed.line();
+  EXPECT_TRUE(contains(placed.line(), "set_mempolicy: Operation not permitted")) << placed.line();
 }
 
-TEST(Placement, GoesOnWhereThreadsCannotBeBound) {
+TEST(Placement, ContinuesIfBindingThreadsIsForbidden) {
   FakeCalls calls;
   calls.thread_error = -EPERM;
   const Placed placed = placement(gpu_on_0, calls).automatic();
   EXPECT_EQ(placed.place.cpu, -1);
-  EXPECT_EQ(placed.place.cpu_node, 1) << "it runs on CPU 6";
-  EXPECT_TRUE(says(placed.line(), "on no fixed CPU of NUMA node 1")) << placed.line();
-  EXPECT_TRUE(says(placed.place.advice, "but the GPU is on node 0")) << placed.place.advice;
+  EXPECT_EQ(placed.place.cpu_node, 1) << "the thread runs on CPU 6";
+  EXPECT_TRUE(contains(placed.line(), "not bound to a CPU, on NUMA node 1")) << placed.line();
+  EXPECT_TRUE(contains(placed.place.advice, "but the GPU is on node 0")) << placed.place.advice;
 }
 
-TEST(Placement, StaysWhereItIsWhenTheMachineDoesNotSayWhereTheGpuIs) {
+TEST(Placement, KeepsTheCurrentCpuIfTheGpusNodeIsUnknown) {
   FakeCalls calls;
-  const Placed placed = placement(gpu_unsaid, calls).automatic();
+  const Placed placed = placement(gpu_on_unknown_node, calls).automatic();
   EXPECT_EQ(placed.place.cpu, 6);
   EXPECT_EQ(placed.place.gpu_node, -1);
   EXPECT_EQ(placed.place.memory_node, 1);
   EXPECT_EQ(placed.place.advice, "");
-  EXPECT_TRUE(says(placed.line(), "does not say which node the GPU is on")) << placed.line();
+  EXPECT_TRUE(contains(placed.line(), "does not report the GPU's node")) << placed.line();
 }
 
-TEST(Placement, HasNothingToSayOfADeviceWithoutAnAddress) {
+TEST(Placement, ReportsNoGpuForADeviceWithoutAnAddress) {
   FakeCalls calls;
   const Placed placed = placement("", calls).automatic();
   EXPECT_EQ(placed.line(), "on CPU 6 of NUMA node 1, memory of node 1");
 }
 
-TEST(Placement, LeavesMemoryAloneOnANodeThatHasNone) {
+TEST(Placement, DoesNotBindMemoryOnANodeWithoutMemory) {
   FakeCalls calls;
   calls.allowed = {0, 4, 5};
   const Placed placed = placement(gpu_on_0, calls, "four_nodes").automatic();  // this GPU is on node 2
   EXPECT_EQ(placed.place.cpu_node, 2);
   EXPECT_EQ(placed.place.memory_node, -1);
-  EXPECT_TRUE(says(placed.line(), "node 2 has no memory")) << placed.line();
+  EXPECT_TRUE(contains(placed.line(), "node 2 has no memory")) << placed.line();
   EXPECT_TRUE(calls.memory.empty());
   EXPECT_EQ(placed.place.advice, "");
 }
 
-TEST(Placement, DoesNotComplainOfAnotherNodeWhenTheGpusHasNoCpus) {
+TEST(Placement, GivesNoAdviceIfTheGpusNodeHasNoCpus) {
   FakeCalls calls;
   calls.cpu = 3;
   const Placed placed = placement(gpu_on_1, calls, "four_nodes").automatic();  // this GPU is on node 4
   EXPECT_EQ(placed.place.cpu, 3);
-  EXPECT_TRUE(says(placed.line(), "node 4 has no CPUs")) << placed.line();
-  EXPECT_FALSE(says(placed.place.advice, "this runs on")) << placed.place.advice;
+  EXPECT_TRUE(contains(placed.line(), "node 4 has no CPUs")) << placed.line();
+  EXPECT_FALSE(contains(placed.place.advice, "this process runs on")) << placed.place.advice;
 }
 
-TEST(Placement, MovesToACpuOfItsNodeThatItMayUseAndReleasesIt) {
+TEST(Placement, MovesToAnAllowedCpuOfTheSameNodeAndReleasesIt) {
   FakeCalls calls;
   Placement place = placement(gpu_on_0, calls);
   Placed placed = place.automatic();
   ASSERT_EQ(placed.place.cpu, 11);
   calls.threads.clear();
-  EXPECT_FALSE(place.move_to(4, &placed)) << "of the other node";
-  EXPECT_FALSE(place.move_to(5, &placed)) << "forbidden";
+  EXPECT_FALSE(place.move_to(4, &placed)) << "on the other node";
+  EXPECT_FALSE(place.move_to(5, &placed)) << "not allowed";
   EXPECT_TRUE(calls.threads.empty());
   EXPECT_TRUE(place.move_to(2, &placed));
   EXPECT_EQ(calls.threads, std::vector<Numbers>{Numbers{2}});
@@ -159,40 +159,40 @@ TEST(Placement, MovesToACpuOfItsNodeThatItMayUseAndReleasesIt) {
   EXPECT_FALSE(place.move_to(2, &unbound));
 }
 
-TEST(Placement, GoesToTheNodesThatWereAskedForAndAdvisesAgainstFarOnes) {
+TEST(Placement, BindsToTheRequestedNodesAndAdvisesAgainstRemoteOnes) {
   FakeCalls calls;
   Placement on_two_nodes = placement(gpu_on_0, calls);
   const Placed near = on_two_nodes.on({0, 0});
-  EXPECT_TRUE(near.is_as_wanted());
+  EXPECT_TRUE(near.is_fully_bound());
   EXPECT_EQ(near.place.advice, "");
   const Placed far_memory = on_two_nodes.on({0, 1});
   EXPECT_EQ(far_memory.place.cpu_node, 0);
   EXPECT_EQ(far_memory.place.memory_node, 1);
-  EXPECT_TRUE(says(far_memory.place.advice, "memory is of NUMA node 1")) << far_memory.place.advice;
+  EXPECT_TRUE(contains(far_memory.place.advice, "memory is on NUMA node 1")) << far_memory.place.advice;
   const Placed far = on_two_nodes.on({1, 1});
-  EXPECT_TRUE(says(far.place.advice, "this runs on NUMA node 1")) << far.place.advice;
+  EXPECT_TRUE(contains(far.place.advice, "this process runs on NUMA node 1")) << far.place.advice;
   EXPECT_EQ(calls.memory, (Numbers{0, 1, 1}));
 }
 
-TEST(Placement, KeepsTheUsersPlaceAndStillAdvises) {
+TEST(Placement, KeepsTheUsersPlacementAndGivesAdvice) {
   FakeCalls calls;
   const Placed placed = placement(gpu_on_0, calls).keep();
   EXPECT_TRUE(calls.threads.empty());
   EXPECT_TRUE(calls.memory.empty());
   EXPECT_EQ(placed.place.cpu, -1);
   EXPECT_EQ(placed.place.cpu_node, 1);
-  EXPECT_TRUE(says(placed.place.advice, "--no-bind")) << placed.place.advice;
+  EXPECT_TRUE(contains(placed.place.advice, "--no-bind")) << placed.place.advice;
   calls.cpu = 8;
   EXPECT_EQ(placement(gpu_on_0, calls).keep().place.advice, "");
 }
 
-TEST(Placement, SaysThatTheSystemTellsOfNoNodesOrWhichFileIsDamaged) {
+TEST(Placement, ReportsMissingNodesAndDamagedFiles) {
   FakeCalls calls;
   const Placed none = placement(gpu_on_0, calls, "sys").automatic();
   EXPECT_EQ(none.place.cpu, 6);
-  EXPECT_TRUE(says(none.line(), "tells of no NUMA nodes")) << none.line();
+  EXPECT_TRUE(contains(none.line(), "reports no NUMA nodes")) << none.line();
   const Placed damaged = placement(gpu_on_0, calls, "bad_list").automatic();
-  EXPECT_TRUE(says(damaged.line(), "node0/cpulist")) << damaged.line();
+  EXPECT_TRUE(contains(damaged.line(), "node0/cpulist")) << damaged.line();
 }
 
 TEST(Placement, BindsTheCallingThreadOnThisMachine) {
@@ -210,10 +210,10 @@ TEST(Placement, BindsTheCallingThreadOnThisMachine) {
   }).join();
 }
 
-TEST(Placement, SystemRefusesNodesThatCannotBe) {
+TEST(Placement, RejectsInvalidNodes) {
   EXPECT_EQ(real_placement_calls().bind_memory(-1), -EINVAL);
   EXPECT_EQ(real_placement_calls().bind_memory(1 << 20), -EINVAL);
-  EXPECT_LT(real_placement_calls().bind_thread({}), 0) << "no CPU at all";
+  EXPECT_LT(real_placement_calls().bind_thread({}), 0) << "an empty set of CPUs";
 }
 
 }  // namespace
