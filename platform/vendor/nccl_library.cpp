@@ -17,7 +17,7 @@ bool load_nccl(void* library, const char* name, Function** function) noexcept {
   return *function != nullptr;
 }
 
-/// The first function that is missing, or nullptr.
+/// Returns the name of the first missing function, or nullptr.
 const char* load_all_nccl(void* library, NcclCalls* calls) noexcept {
 #define GDRKIT_NCCL_CALL(member, symbol, type, ...) \
   if (!load_nccl(library, #symbol, &calls->member)) return #symbol;
@@ -29,13 +29,13 @@ const char* load_all_nccl(void* library, NcclCalls* calls) noexcept {
 
 base::Status check_nccl(void* library, const char* file, NcclCalls* calls) noexcept {
   if (const char* missing = load_all_nccl(library, calls); missing != nullptr) {
-    return base::fail(ENOSYS, "%s has no function %s: it is no NCCL of 2.18 or newer", file, missing);
+    return base::fail(ENOSYS, "%s lacks the function %s; NCCL 2.18 or newer is required", file, missing);
   }
   if (const int result = calls->get_version(&calls->version); result != nccl_success) {
     return base::fail_vendor(EIO, result, "ncclGetVersion of %s failed with %d", file, result);
   }
   if (calls->version >= oldest_nccl_version) return {};
-  return base::fail(ENOSYS, "%s is NCCL %d.%d; 2.18 or newer is needed", file, calls->version / 10000,
+  return base::fail(ENOSYS, "%s is NCCL %d.%d; NCCL 2.18 or newer is required", file, calls->version / 10000,
                     calls->version / 100 % 100);
 }
 
@@ -51,7 +51,7 @@ base::Result<const NcclCalls*> nccl_calls(const char* path) noexcept {
   void* library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* text = ::dlerror();
-    return base::fail(ENOENT, "NCCL cannot be loaded (%s)", text != nullptr ? text : "unknown error");
+    return base::fail(ENOENT, "cannot load NCCL: %s", text != nullptr ? text : "unknown error");
   }
   NcclCalls found;
   if (auto checked = check_nccl(library, file, &found); !checked) {

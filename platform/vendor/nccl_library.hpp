@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NCCL: the part of libnccl.so.2 that measures collectives, loaded at run time. Types and numbers follow NVIDIA's
-// public NCCL API reference; NCCL keeps them within major version 2.
+// NCCL: the functions of libnccl.so.2 that gdrkit measures, loaded at run time. Types and numbers follow NVIDIA's
+// public NCCL API reference; NCCL keeps them stable within major version 2.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct NcclComm;  ///< one rank of a communicator; opaque
 inline constexpr int nccl_success = 0;
 inline constexpr int nccl_in_progress = 7;
 
-/// ncclDataType_t. The two 8-bit floats are there from 2.24 on, bfloat16 where NCCL was built with it.
+/// ncclDataType_t. The two 8-bit floats require NCCL 2.24; bfloat16 depends on the build of NCCL.
 enum class NcclType : int {
   int8 = 0,
   uint8 = 1,
@@ -36,7 +36,7 @@ enum class NcclType : int {
 /// ncclRedOp_t.
 enum class NcclReduction : int { sum = 0, product = 1, maximum = 2, minimum = 3, average = 4 };
 
-/// The oldest NCCL that is loaded: 2.18, as ncclGetVersion counts.
+/// Oldest supported NCCL: 2.18, in the format of ncclGetVersion.
 inline constexpr int oldest_nccl_version = 21800;
 inline constexpr int nccl_version_of_float8 = 22400;
 /// NCCL_WIN_COLL_SYMMETRIC, a flag of window_register.
@@ -50,9 +50,9 @@ struct NcclCalls {
 #undef GDRKIT_NCCL_CALL
 };
 
-/// The functions of the file at `path`, which stays loaded; nullptr: libnccl.so.2, where the dynamic linker looks.
-/// ENOENT: there is no library, ENOSYS: it lacks a function, which is named, or is older than 2.18. A failure is not
-/// remembered; once it is loaded, later calls return the same library whatever their path.
+/// Returns the functions of the library at `path`; nullptr: libnccl.so.2 from the linker's search path. The library
+/// stays loaded. ENOENT: the library is missing. ENOSYS: it lacks a function, which the error names, or is older
+/// than 2.18. A failed call may be repeated. After a success, later calls return the same library and ignore `path`.
 [[nodiscard]] base::Result<const NcclCalls*> nccl_calls(const char* path) noexcept;
 
 }  // namespace gdrkit::platform

@@ -15,7 +15,7 @@ bool load(void* library, const char* name, Function** function) noexcept {
   return *function != nullptr;
 }
 
-/// The first function that is missing, or nullptr.
+/// Returns the name of the first missing function, or nullptr.
 const char* load_all(void* library, NvmlCalls* calls) noexcept {
 #define GDRKIT_NVML_OPTIONAL_CALL(member, symbol, ...) (void)load(library, #symbol, &calls->member);
 #define GDRKIT_NVML_CALL(member, symbol, ...) \
@@ -33,15 +33,15 @@ base::Result<const NvmlCalls*> nvml_calls() noexcept {
   static bool is_loaded = false;
   const std::lock_guard lock(mutex);
   if (is_loaded) return &calls;
-  // The versioned name: run-time containers carry only that one.
+  // The versioned name: runtime containers contain only this one.
   void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* text = ::dlerror();
-    return base::fail(ENOENT, "NVML cannot be loaded (%s)", text != nullptr ? text : "unknown error");
+    return base::fail(ENOENT, "cannot load NVML: %s", text != nullptr ? text : "unknown error");
   }
   if (const char* missing = load_all(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
-    return base::fail(ENOSYS, "libnvidia-ml.so.1 has no function %s: the driver is too old", missing);
+    return base::fail(ENOSYS, "libnvidia-ml.so.1 lacks the function %s; update the NVIDIA driver", missing);
   }
   is_loaded = true;
   return &calls;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NVML: the part of libnvidia-ml.so.1 that is asked for facts, loaded at run time. Layouts and numbers follow NVIDIA's
-// public NVML API reference (64-bit Linux); NVML keeps them: what changes gets a new name or a version field.
+// NVML: the query functions of libnvidia-ml.so.1, loaded at run time. Layouts and numbers follow NVIDIA's public NVML
+// API reference (64-bit Linux). They are stable: NVML uses a new name or a version field for each change.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct NvmlPciInfo {
   std::uint32_t pci_subsystem_id = 0;
   char bus_id[32] = {};  ///< 00000000:3B:00.0
 };
-struct NvmlMemory {  ///< of the frame buffer and of BAR1, whose members NVML orders alike: total, free, used
+struct NvmlMemory {  ///< of the frame buffer or BAR1; both structures have this member order
   unsigned long long total = 0;
   unsigned long long free = 0;
   unsigned long long used = 0;
@@ -29,9 +29,9 @@ struct NvmlFieldValue {
   std::uint32_t scope = 0;
   std::int64_t timestamp = 0;
   std::int64_t latency_us = 0;
-  std::int32_t value_type = 0;  ///< of nvml_value_*
+  std::int32_t value_type = 0;  ///< one of nvml_value_*
   std::int32_t result = 0;
-  std::uint64_t value = 0;  ///< a union: narrower types stand in the low bytes
+  std::uint64_t value = 0;  ///< a union: narrower types use the low bytes
 };
 struct NvmlFabricInfo {
   std::uint8_t cluster[16] = {};
@@ -54,7 +54,7 @@ struct NvmlCcSettings {
 static_assert(sizeof(NvmlPciInfo) == 68 && sizeof(NvmlMemory) == 24 && sizeof(NvmlFieldValue) == 40);
 static_assert(sizeof(NvmlFabricInfo) == 28 && sizeof(NvmlCcState) == 12 && sizeof(NvmlCcSettings) == 20);
 
-/// What a structure with a version field must carry in it: its size, and its number in the top byte.
+/// Value of a version field: the size of the structure, with its number in the top byte.
 inline constexpr std::uint32_t nvml_cc_settings_version = sizeof(NvmlCcSettings) | 1u << 24;
 
 inline constexpr int nvml_success = 0;
@@ -85,18 +85,19 @@ inline constexpr int nvml_value_sllong = 4;
 inline constexpr int nvml_value_sint = 5;
 inline constexpr int nvml_value_ushort = 6;
 
-/// One pointer for each function of nvml_calls.def. All return an nvmlReturn_t; devices are words.
+/// One pointer per function of nvml_calls.def. All return an nvmlReturn_t; device handles are void*.
 struct NvmlCalls {
 #define GDRKIT_NVML_CALL(member, symbol, ...) int (*member)(__VA_ARGS__) = nullptr;
 #include "platform/vendor/nvml_calls.def"
 #undef GDRKIT_NVML_CALL
 };
 
-/// The functions of libnvidia-ml.so.1, which stays loaded. Loading opens no device. ENOENT: there is no library,
-/// ENOSYS: it lacks a function that all drivers since 2013 have; the sentence names it. A failure is not remembered.
+/// Returns the functions of libnvidia-ml.so.1, which stays loaded. Loading opens no device. ENOENT: the library is
+/// missing. ENOSYS: it lacks a function that all drivers since 2013 have; the error names it. A failed call may be
+/// repeated.
 [[nodiscard]] base::Result<const NvmlCalls*> nvml_calls() noexcept;
 
-/// "NVML_ERROR_GPU_IS_LOST"; "an unknown result" for a number that has no name here.
+/// For example "NVML_ERROR_GPU_IS_LOST"; "an unknown result" for numbers without a name here.
 [[nodiscard]] const char* nvml_result_name(int result) noexcept;
 
 }  // namespace gdrkit::platform

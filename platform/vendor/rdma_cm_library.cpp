@@ -10,7 +10,7 @@
 namespace gdrkit::platform {
 namespace {
 
-/// The first function that is missing, or nullptr.
+/// Returns the name of the first missing function, or nullptr.
 const char* load_cm(void* library, CmCalls* calls) noexcept {
 #define GDRKIT_CM_CALL(member, symbol, version, ...)                                              \
   calls->member = reinterpret_cast<decltype(calls->member)>(::dlvsym(library, #symbol, version)); \
@@ -31,11 +31,11 @@ base::Result<const CmCalls*> cm_calls() noexcept {
   void* library = ::dlopen("librdmacm.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* text = ::dlerror();
-    return base::fail(ENOENT, "librdmacm cannot be loaded (%s)", text != nullptr ? text : "unknown error");
+    return base::fail(ENOENT, "cannot load librdmacm: %s", text != nullptr ? text : "unknown error");
   }
   if (const char* missing = load_cm(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
-    return base::fail(ENOSYS, "librdmacm.so.1 has no function %s: it is older than rdma-core 23", missing);
+    return base::fail(ENOSYS, "librdmacm.so.1 lacks the function %s; rdma-core 23 or newer is required", missing);
   }
   is_loaded = true;
   return &calls;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// rdma_cm objects: the structures of librdmacm's ABI that are used here, each ended behind the last member used where
-// librdmacm allocates it. tests/platform/vendor compares them with rdma/rdma_cma.h where that is installed.
+// rdma_cm objects: the structures of librdmacm's ABI that gdrkit uses. Structures that librdmacm allocates end after
+// the last member used here. tests/platform/vendor compares them with rdma/rdma_cma.h if that header is installed.
 #pragma once
 
 #include <sys/socket.h>

@@ -10,7 +10,7 @@
 namespace gdrkit::platform {
 namespace {
 
-/// The first function that is missing, or nullptr. Searches what the library itself is linked with, too.
+/// Returns the name of the first missing function, or nullptr. Also searches the libraries that UCX links.
 const char* load_all(void* library, UcxCalls* calls) noexcept {
 #define GDRKIT_UCX_CALL(member, symbol, ...)                                            \
   calls->member = reinterpret_cast<decltype(calls->member)>(::dlsym(library, #symbol)); \
@@ -37,13 +37,13 @@ base::Result<const UcxCalls*> ucx_calls() noexcept {
   void* const library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* const text = ::dlerror();
-    return base::fail(ENOENT, "UCX cannot be loaded (%s)%s", text != nullptr ? text : "unknown error",
-                      is_named ? "; correct GDRKIT_UCX_LIBRARY, or unset it to load the installed libucp.so.0"
-                               : "; install Debian's package libucx0, or set GDRKIT_UCX_LIBRARY to a libucp.so.0");
+    return base::fail(ENOENT, "cannot load UCX: %s; %s", text != nullptr ? text : "unknown error",
+                      is_named ? "correct GDRKIT_UCX_LIBRARY, or unset it to load the installed libucp.so.0"
+                               : "install Debian's package libucx0, or set GDRKIT_UCX_LIBRARY to a libucp.so.0");
   }
   if (const char* const missing = load_all(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
-    return base::fail(ENOSYS, "%s has no function %s: UCX 1.13 or newer is needed", name, missing);
+    return base::fail(ENOSYS, "%s lacks the function %s; UCX 1.13 or newer is required", name, missing);
   }
   is_loaded = true;
   return &calls;
@@ -54,7 +54,7 @@ UcxStatus ucx_hook_cuda(const UcxCalls& calls) noexcept {
   constexpr int events = ucx_event_cuda_allocation | ucx_event_cuda_free;
   const UcxEventHandler handler = [](int, void*, void*) {};
   const UcxStatus status = calls.set_event_handler(events, 0, handler, nullptr);
-  // The hooks stay. The handler may not: this library can be unloaded before UCX.
+  // The hooks stay installed. The handler must not: this library can be unloaded before UCX.
   if (status == ucx_ok) calls.unset_event_handler(events, handler, nullptr);
   return status;
 }

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// UCX: the part of libucp.so.0 (its UCP level, 1.13 and newer) that carries data between machines, loaded at run time.
-// The declarations are ours, so that a build needs no UCX; UCX keeps these layouts, as each structure begins with a
-// mask of the fields that the caller knows. tests/platform/vendor compares them with ucp/api/ucp.h where that is
-// installed.
+// UCX: the UCP functions of libucp.so.0 (UCX 1.13 and newer) that carry data between nodes, loaded at run time. These
+// are our own declarations, so that building does not require UCX. The layouts are stable: each structure starts with a
+// mask of the fields that the caller sets. tests/platform/vendor compares them with ucp/api/ucp.h if that is installed.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +19,9 @@ struct UcxWorkerHandle;
 struct UcxAddress;
 struct UcxEndpoint;
 struct UcxMemory;  ///< registered memory
-struct UcxKey;     ///< names registered memory of another process
+struct UcxKey;     ///< remote key: identifies registered memory of another process
 
-/// UCX's enumeration is one byte wide: the rest of a returned register is not defined.
+/// UCX's enumeration is one byte wide: the upper bytes of a returned register are undefined.
 using UcxStatus = std::int8_t;
 inline constexpr UcxStatus ucx_ok = 0;
 inline constexpr UcxStatus ucx_in_progress = 1;
@@ -63,7 +62,7 @@ struct UcxContextAttributes {
   std::uint64_t field_mask = 0;
   std::size_t request_size = 0;
   int thread_mode = 0;
-  std::uint64_t memory_types = 0;  ///< bit ucx_memory_cuda: GPU addresses are understood
+  std::uint64_t memory_types = 0;  ///< bit ucx_memory_cuda: GPU addresses are supported
   char name[32] = {};
 };
 
@@ -86,7 +85,7 @@ inline constexpr std::uint64_t ucx_endpoint_address = 1 << 0;
 inline constexpr std::uint64_t ucx_endpoint_error_mode = 1 << 1;
 inline constexpr std::uint64_t ucx_endpoint_error_handler = 1 << 2;
 inline constexpr int ucx_error_mode_none = 0;
-inline constexpr int ucx_error_mode_peer = 1;  ///< the end of the other process is reported
+inline constexpr int ucx_error_mode_peer = 1;  ///< the death of the peer process is reported
 struct UcxEndpointParams {
   std::uint64_t field_mask = 0;
   const UcxAddress* address = nullptr;
@@ -122,7 +121,7 @@ struct UcxRequestParams {
   void* reply_buffer = nullptr;
   int memory_type = 0;
   void* receive_info = nullptr;
-  UcxMemory* memory = nullptr;  ///< since 1.14 or so; read only where the mask says so
+  UcxMemory* memory = nullptr;  ///< since about UCX 1.14; read only if the mask selects it
 };
 
 struct UcxMessageDetails {
@@ -162,8 +161,8 @@ static_assert(sizeof(UcxParams) == 80 && sizeof(UcxContextAttributes) == 64 && s
 static_assert(sizeof(UcxEndpointParams) == 104 && sizeof(UcxRequestParams) == 72 && sizeof(UcxMessageHandler) == 32);
 static_assert(sizeof(UcxMemoryParams) == 40 && sizeof(UcxMessageDetails) == 16);
 
-/// One pointer for each function of ucx_calls.def. Those that answer a pointer answer nullptr for done, a small
-/// negative number for an error, or a request.
+/// One pointer per function of ucx_calls.def. A returned void* is nullptr (complete), a small negative number (an
+/// error) or a request.
 struct UcxCalls {
 #define GDRKIT_UCX_CALL(member, symbol, result, ...) result (*member)(__VA_ARGS__) = nullptr;
 #define GDRKIT_UCX_OPTIONAL_CALL GDRKIT_UCX_CALL
@@ -172,32 +171,33 @@ struct UcxCalls {
 #undef GDRKIT_UCX_OPTIONAL_CALL
 };
 
-/// What such a pointer says.
-[[nodiscard]] inline bool ucx_is_request(const void* answer) noexcept {
+/// These two functions decode a returned pointer.
+[[nodiscard]] inline bool ucx_is_request(const void* pointer) noexcept {
   constexpr std::uintptr_t last_error = 100;
-  return reinterpret_cast<std::uintptr_t>(answer) - 1 < static_cast<std::uintptr_t>(-last_error) - 1;
+  return reinterpret_cast<std::uintptr_t>(pointer) - 1 < static_cast<std::uintptr_t>(-last_error) - 1;
 }
-[[nodiscard]] inline UcxStatus ucx_status_of(const void* answer) noexcept {
-  return ucx_is_request(answer) ? ucx_in_progress : static_cast<UcxStatus>(reinterpret_cast<std::intptr_t>(answer));
+[[nodiscard]] inline UcxStatus ucx_status_of(const void* pointer) noexcept {
+  return ucx_is_request(pointer) ? ucx_in_progress : static_cast<UcxStatus>(reinterpret_cast<std::intptr_t>(pointer));
 }
 
-/// The functions of libucp.so.0, or of the file that `path` or $GDRKIT_UCX_LIBRARY names; it stays loaded, and one
-/// process uses one. ENOENT: there is no such library, ENOSYS: it lacks a function of UCX 1.13. A failure is not
-/// remembered.
+/// Returns the functions of libucp.so.0, or of the file that $GDRKIT_UCX_LIBRARY names. The library stays loaded; a
+/// process uses one library. ENOENT: the library is missing. ENOSYS: it lacks a function of UCX 1.13. A failed call may
+/// be repeated.
 [[nodiscard]] base::Result<const UcxCalls*> ucx_calls() noexcept;
 
-/// Makes UCX hook CUDA's functions that allocate and free, as ucp_init does later, and returns UCX's answer: ucx_ok,
-/// also from a UCX without CUDA support or without the function to ask, or ucx_unsupported. Without the hooks UCX
-/// caches no registration of GPU memory: with gdr_copy it pins and unpins for every message. UCX overwrites the first
-/// bytes of libcuda's functions. Where its hooks, which this call loads, are further than 2 GiB away, that takes more
-/// bytes, and UCX can move few kinds of instructions. cuInit reserves more address space than that between libcuda and
-/// what is loaded after: call this before cuInit.
+/// Makes UCX hook CUDA's functions that allocate and free memory, as ucp_init does later. Returns ucx_ok or
+/// ucx_unsupported; ucx_ok also if UCX lacks CUDA support or this function. Without the hooks UCX does not cache
+/// registrations of GPU memory: with gdr_copy it then pins and unpins for every message.
+///
+/// Call this before cuInit. UCX overwrites the first bytes of libcuda's functions. If its hooks, which this call loads,
+/// are more than 2 GiB away, it must overwrite more bytes, and it can relocate only a few kinds of instructions. cuInit
+/// reserves more than 2 GiB of address space between libcuda and libraries that are loaded later.
 [[nodiscard]] UcxStatus ucx_hook_cuda(const UcxCalls& calls) noexcept;
 
-/// The same where UCX can be loaded, for a process that will use it. No failure: who uses it meets that again.
+/// The same for a process that will use UCX, if UCX can be loaded. Ignores errors: later UCX calls report them.
 void prepare_ucx_before_cuda() noexcept;
 
-/// "UCX 1.13.1".
+/// For example "UCX 1.13.1".
 [[nodiscard]] std::string ucx_version(const UcxCalls& calls);
 
 }  // namespace gdrkit::platform

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// libibverbs: the part of libibverbs.so.1 that moves data, loaded at run time. It relies on the layouts of
-// verbs_objects.hpp, which the part of verbs_library.hpp does not.
+// libibverbs: the functions of libibverbs.so.1 that move data, loaded at run time. They use the layouts of
+// verbs_objects.hpp; those of verbs_library.hpp do not.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace gdrkit::platform {
 
-/// One pointer for each function of verbs_data_calls.def. What fails returns nullptr with errno, or the errno.
+/// One pointer per function of verbs_data_calls.def. On failure they return nullptr and set errno, or return the errno.
 struct VerbsDataCalls {
 #define GDRKIT_VERBS_CALL(member, symbol, version, result, ...) result (*member)(__VA_ARGS__) = nullptr;
 #include "platform/vendor/verbs_data_calls.def"
 #undef GDRKIT_VERBS_CALL
 };
 
-/// As verbs_calls().
+/// Like verbs_calls().
 [[nodiscard]] base::Result<const VerbsDataCalls*> verbs_data_calls() noexcept;
 
 }  // namespace gdrkit::platform

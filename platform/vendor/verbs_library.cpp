@@ -9,14 +9,14 @@
 namespace gdrkit::platform {
 namespace {
 
-/// By version: libibverbs keeps functions of the same names for programs of before 2008, with other structures.
+/// Selects the symbol version: libibverbs also exports functions of the same name with the structures of before 2008.
 template <class Function>
 bool load(void* library, const char* name, const char* version, Function** function) noexcept {
   *function = reinterpret_cast<Function*>(::dlvsym(library, name, version));
   return *function != nullptr;
 }
 
-/// The first function that is missing, or nullptr.
+/// Returns the name of the first missing function, or nullptr.
 #define GDRKIT_VERBS_OPTIONAL_CALL(member, symbol, version, ...) (void)load(library, #symbol, version, &calls->member);
 #define GDRKIT_VERBS_CALL(member, symbol, version, ...) \
   if (!load(library, #symbol, version, &calls->member)) return #symbol;
@@ -31,7 +31,7 @@ const char* load_all(void* library, VerbsDataCalls* calls) noexcept {
 }
 #undef GDRKIT_VERBS_CALL
 
-/// One for each kind of calls. A failure is not remembered.
+/// One instance per type of calls. A failed call may be repeated.
 template <class Calls>
 base::Result<const Calls*> loaded() noexcept {
   static std::mutex mutex;
@@ -42,11 +42,11 @@ base::Result<const Calls*> loaded() noexcept {
   void* library = ::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* text = ::dlerror();
-    return base::fail(ENOENT, "libibverbs cannot be loaded (%s)", text != nullptr ? text : "unknown error");
+    return base::fail(ENOENT, "cannot load libibverbs: %s", text != nullptr ? text : "unknown error");
   }
   if (const char* missing = load_all(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
-    return base::fail(ENOSYS, "libibverbs.so.1 has no function %s: it is no libibverbs of rdma-core", missing);
+    return base::fail(ENOSYS, "libibverbs.so.1 lacks the function %s; install the libibverbs of rdma-core", missing);
   }
   is_loaded = true;
   return &calls;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Verbs objects: the structures of libibverbs' ABI (symbol version IBVERBS_1.1) that carry data. The declarations are
-// ours, so that a build needs no rdma-core; of objects that libibverbs allocates, each ends behind the last member used
-// here. tests/platform/vendor compares them with infiniband/verbs.h where that is installed.
+// Verbs objects: the structures of libibverbs' ABI (symbol version IBVERBS_1.1) that carry data. These are our own
+// declarations, so that building does not require rdma-core. Structures that libibverbs allocates end after the last
+// member used here. tests/platform/vendor compares them with infiniband/verbs.h if that header is installed.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +24,11 @@ struct alignas(8) VerbsGid {
 inline constexpr std::uint8_t verbs_link_infiniband = 1;
 inline constexpr std::uint8_t verbs_link_ethernet = 2;
 inline constexpr int verbs_port_active = 4;
-/// ibv_port_attr as the exported ibv_query_port knows it, which fills up to `flags`; newer verbs.h append members.
+/// ibv_port_attr as the exported ibv_query_port fills it, up to `flags`. Newer versions of verbs.h append members.
 struct VerbsPort {
   int state = 0;
   int max_mtu = 0;
-  int active_mtu = 0;  ///< 1: 256, doubled up to 5: 4096
+  int active_mtu = 0;  ///< 1: 256 bytes, doubling up to 5: 4096 bytes
   int gid_table_length = 0;
   std::uint32_t capabilities = 0;
   std::uint32_t max_message_bytes = 0;
@@ -60,9 +60,9 @@ struct VerbsDeviceLimits {
   int max_completions = 0;
   int max_regions = 0;
   int max_domains = 0;
-  int max_reads_in = 0;  ///< of a queue pair, as target: max_qp_rd_atom
+  int max_reads_in = 0;  ///< per queue pair, as target: max_qp_rd_atom
   int reads_more[2] = {};
-  int max_reads_out = 0;  ///< of a queue pair, as initiator: max_qp_init_rd_atom
+  int max_reads_out = 0;  ///< per queue pair, as initiator: max_qp_init_rd_atom
   int reads_end_context = 0;
   int atomics = 0;  ///< ibv_atomic_cap; 0: none
   int rest[14] = {};
@@ -86,7 +86,7 @@ inline constexpr int verbs_access_local_write = 1 << 0;
 inline constexpr int verbs_access_remote_write = 1 << 1;
 inline constexpr int verbs_access_remote_read = 1 << 2;
 inline constexpr int verbs_access_remote_atomic = 1 << 3;
-/// Only by reg_mr_iova2: ibv_reg_mr of old libraries knows no optional flags.
+/// Only for reg_mr_iova2: ibv_reg_mr of old libraries does not accept optional flags.
 inline constexpr int verbs_access_relaxed_ordering = 1 << 20;
 
 /// ibv_cq
@@ -272,7 +272,7 @@ struct VerbsCompletion {
   std::uint8_t path_bits = 0;
 };
 
-/// ibv_context: the provider's functions of the data path, which verbs.h calls in place.
+/// ibv_context: the provider's data-path functions, which the inline functions of verbs.h call.
 struct VerbsContext {
   void* device = nullptr;
   void* before_poll[11] = {};

@@ -27,7 +27,7 @@ std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
   const std::string start = "{\"schema\":\"gdrkit.verbs/1\",";
   for (const std::string& text :
        {to_json_text({}), start + "\"dmabuf_call\":true,\"devices\":[]}",
-        start + "\"outcome\":\"unreadable\",\"reason\":\"libibverbs cannot be loaded\"}",
+        start + "\"outcome\":\"unreadable\",\"reason\":\"cannot load libibverbs\"}",
         start + "\"dmabuf_call\":true,\"devices\":[{\"name\":\"mlx5_0\",\"dmabuf\":true},{\"name\":\"mlx5_1\","
                 "\"dmabuf\":false}]}",
         start + "\"devices\":[{\"name\":\"mlx5_0\",\"dmabuf\":{\"outcome\":\"absent\",\"reason\":\"\"}}]}"}) {

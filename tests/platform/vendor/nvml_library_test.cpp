@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The loader before a library that has NVML's name and one of its functions: the program's run path finds it.
+// Loading an incomplete NVML: the program's run path finds a library with NVML's name and one of its functions.
 #include "platform/vendor/nvml_library.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(NvmlLibrary, NamesTheRequiredFunctionThatIsMissing) {
+TEST(NvmlLibrary, TheErrorNamesAMissingRequiredFunction) {
   for (int i = 0; i < 2; ++i) {
     const auto calls = nvml_calls();
     ASSERT_FALSE(calls.has_value());
@@ -20,7 +20,7 @@ TEST(NvmlLibrary, NamesTheRequiredFunctionThatIsMissing) {
   }
 }
 
-TEST(NvmlLibrary, NamesResults) {
+TEST(NvmlLibrary, ReturnsNamesOfResults) {
   EXPECT_STREQ(nvml_result_name(nvml_lib_rm_version_mismatch), "NVML_ERROR_LIB_RM_VERSION_MISMATCH");
   EXPECT_STREQ(nvml_result_name(999), "NVML_ERROR_UNKNOWN");
   EXPECT_STREQ(nvml_result_name(-1), "an unknown result");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Our declarations of librdmacm's structures are those of rdma/rdma_cma.h, where that is installed.
+// Compares our declarations of librdmacm's structures with rdma/rdma_cma.h, if that is installed.
 #include "platform/vendor/rdma_cm_objects.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
   EXPECT_EQ(offsetof(Ours, our), offsetof(Theirs, their)); \
   EXPECT_EQ(sizeof(Ours::our), sizeof(Theirs::their))
 
-TEST(CmObjects, HaveTheirMembersWhereTheHeaderHasThem) {
+TEST(CmObjects, HaveTheMemberOffsetsOfTheHeader) {
   EXPECT_CM_PLACE(CmChannel, descriptor, rdma_event_channel, fd);
   EXPECT_CM_PLACE(CmId, verbs, rdma_cm_id, verbs);
   EXPECT_CM_PLACE(CmId, pair, rdma_cm_id, qp);
@@ -41,7 +41,7 @@ TEST(CmObjects, HaveTheirMembersWhereTheHeaderHasThem) {
   EXPECT_CM_PLACE(CmEvent, connection, rdma_cm_event, param.conn);
 }
 
-TEST(CmObjects, NumberThingsAsTheHeaderDoes) {
+TEST(CmObjects, HaveTheConstantsOfTheHeader) {
   EXPECT_EQ(cm_address_resolved, RDMA_CM_EVENT_ADDR_RESOLVED);
   EXPECT_EQ(cm_route_resolved, RDMA_CM_EVENT_ROUTE_RESOLVED);
   EXPECT_EQ(cm_connect_request, RDMA_CM_EVENT_CONNECT_REQUEST);
@@ -58,7 +58,7 @@ TEST(CmObjects, NumberThingsAsTheHeaderDoes) {
 
 #else
 
-TEST(CmObjects, AreComparedWithTheHeader) {
+TEST(CmObjects, MatchTheHeader) {
   GDRKIT_SKIP_OR_FAIL("verbs_headers", "rdma/rdma_cma.h is not installed (Debian's package librdmacm-dev)");
 }
 

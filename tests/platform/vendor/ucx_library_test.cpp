@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The loader before libraries that are not UCX; and our declarations against UCX's own, where its headers are
-// installed.
+// Loading libraries that are not UCX. Compares our declarations with UCX's headers, if those are installed.
 #include "platform/vendor/ucx_library.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +21,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(UcxLibrary, SaysWhatIsMissingAndLoadsLater) {
+TEST(UcxLibrary, ReportsMissingLibrariesAndFunctionsAndLoadsLater) {
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
   ::setenv("GDRKIT_UCX_LIBRARY", "/nowhere/libucp.so.0", 1);
   auto calls = ucx_calls();
@@ -34,7 +33,7 @@ TEST(UcxLibrary, SaysWhatIsMissingAndLoadsLater) {
   calls = ucx_calls();
   ASSERT_FALSE(calls);
   EXPECT_EQ(calls.error().errno_value, ENOSYS);
-  EXPECT_NE(std::string(calls.error().text()).find("libc.so.6 has no function ucp_get_version"), std::string::npos);
+  EXPECT_NE(std::string(calls.error().text()).find("libc.so.6 lacks the function ucp_get_version"), std::string::npos);
 
   ::unsetenv("GDRKIT_UCX_LIBRARY");
   calls = ucx_calls();
@@ -44,11 +43,11 @@ TEST(UcxLibrary, SaysWhatIsMissingAndLoadsLater) {
 
 UcxEventHandler kept = nullptr;  // UCX's list of handlers
 
-TEST(UcxLibrary, ReturnsWhatUcxSaysOfItsHooksAndLeavesNoHandlerBehind) {
+TEST(UcxLibrary, ReturnsTheStatusOfTheHooksAndRemovesItsHandler) {
   UcxCalls calls;
   EXPECT_EQ(ucx_hook_cuda(calls), ucx_ok);
   calls.set_event_handler = [](int, int, UcxEventHandler, void*) { return ucx_unsupported; };
-  calls.unset_event_handler = [](int, UcxEventHandler, void*) { FAIL() << "nothing was set"; };
+  calls.unset_event_handler = [](int, UcxEventHandler, void*) { FAIL() << "no handler was set"; };
   EXPECT_EQ(ucx_hook_cuda(calls), ucx_unsupported);
   calls.set_event_handler = [](int events, int, UcxEventHandler handler, void*) {
     EXPECT_EQ(events, ucx_event_cuda_allocation | ucx_event_cuda_free);
@@ -63,7 +62,7 @@ TEST(UcxLibrary, ReturnsWhatUcxSaysOfItsHooksAndLeavesNoHandlerBehind) {
   EXPECT_EQ(kept, nullptr);
 }
 
-TEST(UcxLibrary, UcxWithoutCudaSupportHasNothingToHook) {
+TEST(UcxLibrary, HookingSucceedsWithoutCudaSupport) {
   const auto calls = ucx_calls();
   if (!calls) GDRKIT_SKIP_OR_FAIL("ucx", calls.error().text());
   EXPECT_EQ(ucx_hook_cuda(**calls), ucx_ok);
@@ -75,7 +74,7 @@ TEST(UcxLibrary, UcxWithoutCudaSupportHasNothingToHook) {
   EXPECT_EQ(offsetof(Ours, our), offsetof(Theirs, their)); \
   EXPECT_EQ(sizeof(Ours::our), sizeof(Theirs::their))
 
-TEST(UcxLibrary, DeclaresWhatUcpDeclares) {
+TEST(UcxLibrary, DeclarationsMatchTheHeader) {
   EXPECT_EQ(sizeof(UcxStatus), sizeof(ucs_status_t));
   EXPECT_SAME_PLACE(UcxParams, features, ucp_params_t, features);
   EXPECT_SAME_PLACE(UcxParams, endpoint_count, ucp_params_t, estimated_num_eps);
@@ -99,7 +98,7 @@ TEST(UcxLibrary, DeclaresWhatUcpDeclares) {
   EXPECT_SAME_PLACE(UcxMemoryParams, memory_type, ucp_mem_map_params_t, memory_type);
 }
 
-TEST(UcxLibrary, UsesUcpsNumbers) {
+TEST(UcxLibrary, ConstantsMatchTheHeader) {
   EXPECT_EQ(ucx_params_features, UCP_PARAM_FIELD_FEATURES);
   EXPECT_EQ(ucx_params_endpoint_count, UCP_PARAM_FIELD_ESTIMATED_NUM_EPS);
   EXPECT_EQ(ucx_feature_rma | ucx_feature_wakeup | ucx_feature_messages,
@@ -128,18 +127,18 @@ TEST(UcxLibrary, UsesUcpsNumbers) {
   EXPECT_EQ(ucx_canceled, UCS_ERR_CANCELED);
   EXPECT_EQ(ucx_unsupported, UCS_ERR_UNSUPPORTED);
   EXPECT_EQ(ucx_connection_reset, UCS_ERR_CONNECTION_RESET);
-  for (const std::intptr_t answer : {0, -1, -25, -99, -100}) {
-    void* const pointer = reinterpret_cast<void*>(answer);
-    EXPECT_EQ(ucx_is_request(pointer), UCS_PTR_IS_PTR(pointer)) << answer;
-    EXPECT_EQ(ucx_status_of(pointer), UCS_PTR_STATUS(pointer)) << answer;
+  for (const std::intptr_t value : {0, -1, -25, -99, -100}) {
+    void* const pointer = reinterpret_cast<void*>(value);
+    EXPECT_EQ(ucx_is_request(pointer), UCS_PTR_IS_PTR(pointer)) << value;
+    EXPECT_EQ(ucx_status_of(pointer), UCS_PTR_STATUS(pointer)) << value;
   }
   int request = 0;
   EXPECT_TRUE(ucx_is_request(&request));
 }
 
 #else
-TEST(UcxLibrary, DeclaresWhatUcpDeclares) {
-  GDRKIT_SKIP_OR_FAIL("ucx_headers", "no ucp/api/ucp.h (libucx-dev) to compare with");
+TEST(UcxLibrary, DeclarationsMatchTheHeader) {
+  GDRKIT_SKIP_OR_FAIL("ucx_headers", "ucp/api/ucp.h is not installed (Debian's package libucx-dev)");
 }
 #endif
 

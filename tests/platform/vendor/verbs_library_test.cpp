@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The loader before a library that has libibverbs' name and one of its functions: the program's run path finds it.
+// Loading an incomplete libibverbs: the program's run path finds a library with its name and one of its functions.
 #include "platform/vendor/verbs_library.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(VerbsLibrary, NamesTheRequiredFunctionThatIsMissing) {
+TEST(VerbsLibrary, TheErrorNamesAMissingRequiredFunction) {
   for (int i = 0; i < 2; ++i) {
     const auto calls = verbs_calls();
     ASSERT_FALSE(calls.has_value());

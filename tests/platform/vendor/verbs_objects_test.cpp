@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Our declarations of libibverbs' structures are those of infiniband/verbs.h, where that is installed.
+// Compares our declarations of libibverbs' structures with infiniband/verbs.h, if that is installed.
 #include "platform/vendor/verbs_objects.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
   EXPECT_EQ(offsetof(Ours, our), offsetof(Theirs, their)); \
   EXPECT_EQ(sizeof(Ours::our), sizeof(Theirs::their))
 
-TEST(VerbsObjects, AreAsLargeAsThoseOfTheHeader) {
+TEST(VerbsObjects, HaveTheSizesOfTheHeader) {
   EXPECT_EQ(sizeof(VerbsDeviceLimits), sizeof(ibv_device_attr));
   EXPECT_EQ(sizeof(VerbsPairRequest), sizeof(ibv_qp_init_attr));
   EXPECT_EQ(sizeof(VerbsPairState), sizeof(ibv_qp_attr));
@@ -34,16 +34,16 @@ TEST(VerbsObjects, AreAsLargeAsThoseOfTheHeader) {
   EXPECT_EQ(sizeof(VerbsGid), sizeof(ibv_gid));
 }
 
-// Newer rdma-core appends active_speed_ex to ibv_port_attr. The exported ibv_query_port, which ours is passed to, never
-// fills it: it fills struct _compat_ibv_port_attr, the members before port_cap_flags2, in every version of rdma-core.
-TEST(VerbsObjects, HaveRoomForThePortThatTheExportedFunctionFills) {
+// Newer rdma-core appends active_speed_ex to ibv_port_attr. The exported ibv_query_port, which fills VerbsPort, never
+// sets it: in every version it fills struct _compat_ibv_port_attr, the members before port_cap_flags2.
+TEST(VerbsObjects, PortHoldsAllThatTheExportedFunctionFills) {
   EXPECT_GE(sizeof(VerbsPort), offsetof(ibv_port_attr, port_cap_flags2));
   EXPECT_LE(sizeof(VerbsPort), sizeof(ibv_port_attr));
   EXPECT_SAME_PLACE(VerbsPort, flags, ibv_port_attr, flags);
   EXPECT_SAME_PLACE(VerbsPort, capabilities2, ibv_port_attr, port_cap_flags2);
 }
 
-TEST(VerbsObjects, HaveTheirMembersWhereTheHeaderHasThem) {
+TEST(VerbsObjects, HaveTheMemberOffsetsOfTheHeader) {
   EXPECT_SAME_PLACE(VerbsContext, poll, ibv_context, ops.poll_cq);
   EXPECT_SAME_PLACE(VerbsContext, post_send, ibv_context, ops.post_send);
   EXPECT_SAME_PLACE(VerbsContext, post_receive, ibv_context, ops.post_recv);
@@ -78,7 +78,7 @@ TEST(VerbsObjects, HaveTheirMembersWhereTheHeaderHasThem) {
   EXPECT_SAME_PLACE(VerbsCompletion, pair_number, ibv_wc, qp_num);
 }
 
-TEST(VerbsObjects, NumberThingsAsTheHeaderDoes) {
+TEST(VerbsObjects, HaveTheConstantsOfTheHeader) {
   EXPECT_EQ(verbs_access_relaxed_ordering, IBV_ACCESS_RELAXED_ORDERING);
   EXPECT_EQ(verbs_access_remote_atomic, IBV_ACCESS_REMOTE_ATOMIC);
   EXPECT_EQ(verbs_pair_ud, IBV_QPT_UD);
@@ -95,7 +95,7 @@ TEST(VerbsObjects, NumberThingsAsTheHeaderDoes) {
 
 #else
 
-TEST(VerbsObjects, AreComparedWithTheHeader) {
+TEST(VerbsObjects, MatchTheHeader) {
   GDRKIT_SKIP_OR_FAIL("verbs_headers", "infiniband/verbs.h is not installed (Debian's package libibverbs-dev)");
 }
 

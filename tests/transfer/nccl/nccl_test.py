@@ -192,9 +192,9 @@ class NcclWrongData(Test):
 class NcclFailures(Test):
     def test_a_library_that_is_not_there_or_is_not_usable(self):
         for file, environment, text in (
-            ("/nonexistent/libnccl.so.2", {}, r"NCCL cannot be loaded \(/nonexistent.*libnccl2 or the Python package"),
-            (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so has no function ncclGetUniqueId: .*2.18"),
-            (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; 2\.18 or newer is needed"),
+            ("/nonexistent/libnccl.so.2", {}, r"cannot load NCCL: /nonexistent.*libnccl2 or the Python package"),
+            (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so lacks the function ncclGetUniqueId; .*2.18"),
+            (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; NCCL 2\.18 or newer is required"),
             (LIBRARY[1], {"STAND_IN_NCCL_FAILS": "ncclGetVersion"}, r"ncclGetVersion of .* failed with 3")):
             ended = run("gdrkit", "nccl", "all_reduce", "--nccl", file, environment=emulated(1, **environment))
             self.assertEqual(ended.code, 77, ended.err)

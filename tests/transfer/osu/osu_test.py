@@ -333,7 +333,7 @@ class OsuFailures(Test):
         ended = run("gdrkit", "osu", "latency",
                     environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_UCX_LIBRARY": "/nonexistent.so"})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"(?m)^gdrkit osu: UCX cannot be loaded \(/nonexistent\.so: [^;]*\); correct GDRKIT_UCX_LIBRARY, or unset "
+        self.assertRegex(ended.err, r"(?m)^gdrkit osu: cannot load UCX: /nonexistent\.so: [^;]*; correct GDRKIT_UCX_LIBRARY, or unset "
                                     r"it to load the installed libucp\.so\.0; --engine shmem needs no UCX$")
 
     def test_wrong_numbers_of_ranks(self):

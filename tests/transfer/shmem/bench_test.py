@@ -243,7 +243,7 @@ class ShmemBenchNccl(Test):
 
     def test_a_file_that_is_none_is_noted(self):
         document, _ = self.json_of("shmem", "bench", "--peer", "nccl", "--nccl", "/nonexistent.so", "-t", "p", *QUICK)
-        self.assertRegex(document["notes"][0], r"^start of nccl: nccl PE 0: NCCL cannot be loaded \(/nonexistent.so: .*; "
+        self.assertRegex(document["notes"][0], r"^start of nccl: nccl PE 0: cannot load NCCL: /nonexistent.so: .*; "
                                                r"name the file with --nccl$")
 
 

@@ -1,4 +1,4 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A library with NVML's name that lacks nearly all of it.
+// An incomplete library with NVML's name.
 __attribute__((visibility("default"))) int nvmlInit_v2(void) { return 0; }

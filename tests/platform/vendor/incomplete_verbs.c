@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A library with libibverbs' name that lacks nearly all of it.
+// An incomplete library with libibverbs' name.
 __attribute__((visibility("default"))) void* ibv_get_device_list(int* count) {
   *count = 0;
   return 0;
