@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// atomic: one read-modify-write of one word, for a CPU that has none through BAR1.
+// atomic: one read-modify-write of one word, for a CPU, which cannot use atomics through BAR1.
 #include "platform/gpu_code/atomic_params.hpp"
 
 namespace gdrkit::platform {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `atomic`.
+// The host implementation of the GPU kernel `atomic`.
 #include <atomic>
 
 #include "platform/gpu_code/atomic_params.hpp"
@@ -11,14 +11,14 @@ namespace {
 
 base::Status check(const AtomicParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (parameters.size_bytes != 4 && parameters.size_bytes != 8) {
-    return base::fail(EINVAL, "atomic: a word has 4 or 8 bytes, not %u", parameters.size_bytes);
+    return base::fail(EINVAL, "atomic: invalid word size of %u bytes; use 4 or 8", parameters.size_bytes);
   }
   if (parameters.target == 0 || parameters.target % parameters.size_bytes != 0) {
-    return base::fail(EINVAL, "atomic: 0x%llx is no naturally aligned word",
+    return base::fail(EINVAL, "atomic: the address 0x%llx is not naturally aligned",
                       static_cast<unsigned long long>(parameters.target));
   }
-  if (parameters.update > AtomicUpdate::bit_xor) return base::fail(EINVAL, "atomic: there is no such update");
-  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "atomic: one thread updates the word");
+  if (parameters.update > AtomicUpdate::bit_xor) return base::fail(EINVAL, "atomic: invalid update");
+  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "atomic: launch exactly one thread");
   return {};
 }
 
@@ -37,7 +37,7 @@ static std::uint64_t update_word(const AtomicParameters& parameters) noexcept {
   }
 }
 
-void play(const AtomicParameters& parameters, LaunchShape) noexcept {
+void run_on_host(const AtomicParameters& parameters, LaunchShape) noexcept {
   const std::uint64_t before =
       parameters.size_bytes == 4 ? update_word<std::uint32_t>(parameters) : update_word<std::uint64_t>(parameters);
   if (parameters.fetched != 0) *reinterpret_cast<volatile std::uint64_t*>(parameters.fetched) = before;
@@ -46,7 +46,7 @@ void play(const AtomicParameters& parameters, LaunchShape) noexcept {
 }  // namespace
 
 base::Status GpuKernels::launch(const AtomicParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::atomic>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::atomic>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

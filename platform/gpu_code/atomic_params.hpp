@@ -9,12 +9,12 @@ namespace gdrkit::platform {
 
 enum class AtomicUpdate : std::uint32_t { add, swap, compare_swap, bit_and, bit_or, bit_xor };
 
-/// Updates the naturally aligned word at `target`, by one thread, atomically with respect to all of the system.
+/// One thread updates the naturally aligned word at `target`, atomically at system scope.
 struct AtomicParameters {
   std::uint64_t target;
   std::uint64_t operand;
-  std::uint64_t compare;     ///< of compare_swap
-  std::uint64_t fetched;     ///< where the word's value before goes, as 64 bits; 0: nowhere
+  std::uint64_t compare;     ///< for compare_swap
+  std::uint64_t fetched;     ///< address for the previous value, as 64 bits; 0: discard it
   std::uint32_t size_bytes;  ///< 4 or 8
   AtomicUpdate update;
 };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// burn: keeps multiprocessors and memory busy until it is stopped.
+// burn: keeps multiprocessors and memory busy until the CPU stops it.
 #include "platform/gpu_code/burn_params.hpp"
 #include "platform/gpu_code/device_access.cuh"
 
@@ -37,7 +37,7 @@ extern "C" __global__ void gdrkit_burn(const BurnParameters parameters) {
   }
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
   *reinterpret_cast<std::uint64_t*>(parameters.passes) = passes;
-  tell_end(parameters.end, end);
+  report_end(parameters.end, end);
 }
 
 }  // namespace gdrkit::platform

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `burn`.
+// The host implementation of the GPU kernel `burn`.
 #include <sched.h>
 
 #include <atomic>
@@ -14,10 +14,10 @@ namespace {
 
 base::Status check(const BurnParameters& parameters, LaunchShape, unsigned) noexcept {
   if (parameters.scratch % 16 == 0 && parameters.scratch_bytes % 16 == 0 && parameters.scratch_bytes != 0) return {};
-  return base::fail(EINVAL, "burn: scratch memory must be multiples of 16, and not nothing");
+  return base::fail(EINVAL, "burn: scratch address and size must be multiples of 16, and the size not 0");
 }
 
-void play(const BurnParameters& parameters, LaunchShape) noexcept {
+void run_on_host(const BurnParameters& parameters, LaunchShape) noexcept {
   constexpr std::size_t chunk_bytes = 65536;
   const std::int64_t begin = now_ns();
   auto* scratch = reinterpret_cast<volatile float*>(parameters.scratch);
@@ -41,13 +41,13 @@ void play(const BurnParameters& parameters, LaunchShape) noexcept {
     ::sched_yield();
   }
   std::atomic_ref(*reinterpret_cast<std::uint64_t*>(parameters.passes)).store(passes, std::memory_order_relaxed);
-  tell_end(parameters.end, end);
+  report_end(parameters.end, end);
 }
 
 }  // namespace
 
 base::Status GpuKernels::launch(const BurnParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::burn>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::burn>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

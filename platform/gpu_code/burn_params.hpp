@@ -7,14 +7,14 @@
 
 namespace gdrkit::platform {
 
-/// Reads and writes all of `scratch`, multiplies and adds, again and again until `stop` is not zero. Every block works
-/// on; the end is told by the first.
+/// Reads, modifies and writes all of `scratch` repeatedly until `stop` is not zero. All blocks run; the first one
+/// reports the end.
 struct BurnParameters {
   std::uint64_t stop;           ///< a 32-bit word that the CPU writes, in mapped host memory
   std::uint64_t end;            ///< KernelEnd
   std::uint64_t scratch;        ///< a multiple of 16
   std::uint64_t scratch_bytes;  ///< a multiple of 16
-  std::uint64_t passes;         ///< a 64-bit word in device memory: how often the first block went through its share
+  std::uint64_t passes;         ///< a 64-bit word in device memory: completed passes of the first block over its share
   std::uint64_t limit_ns;
 };
 

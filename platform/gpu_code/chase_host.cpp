@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `chase`.
+// The host implementation of the GPU kernel `chase`.
 #include "platform/gpu_code/chase_params.hpp"
 #include "platform/gpu_code/host_access.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 base::Status check(const ChaseParameters&, LaunchShape, unsigned) noexcept { return {}; }
 
-void play(const ChaseParameters& parameters, LaunchShape) noexcept {
+void run_on_host(const ChaseParameters& parameters, LaunchShape) noexcept {
   auto* state = reinterpret_cast<ChaseState*>(parameters.state);
   const std::int64_t begin = now_ns();
   std::uint64_t at = parameters.start;
@@ -21,7 +21,7 @@ void play(const ChaseParameters& parameters, LaunchShape) noexcept {
 }  // namespace
 
 base::Status GpuKernels::launch(const ChaseParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::chase>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::chase>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

@@ -7,13 +7,13 @@
 
 namespace gdrkit::platform {
 
-/// What chase found.
+/// Results of chase.
 struct ChaseState {
-  std::uint64_t last;        ///< address reached
-  std::uint64_t elapsed_ns;  ///< by the GPU's clock
+  std::uint64_t last;        ///< last address
+  std::uint64_t elapsed_ns;  ///< measured by the GPU's clock
 };
 
-/// Follows pointers, one load after the other: each word at an address is the next address. One thread does it.
+/// One thread follows pointers, one load after the other: each word holds the address of the next one.
 struct ChaseParameters {
   std::uint64_t start;
   std::uint64_t steps;

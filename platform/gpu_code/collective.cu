@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// collective: one PE's part of a collective of a team, by the functions of gdrkit/shmem_collectives.cuh.
+// collective: runs one PE's part of a team collective through gdrkit/shmem_collectives.cuh.
 #include "platform/gpu_code/collective_params.hpp"
 #include "platform/gpu_code/collective_work.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `collective`.
+// The host implementation of the GPU kernel `collective`.
 #include "platform/gpu_code/collective_params.hpp"
 #include "platform/gpu_code/collective_work.cuh"
 #include "platform/gpu_code/host_access.hpp"
@@ -16,33 +16,35 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   constexpr unsigned most_threads_of_a_block = 512;
   const auto n_pes = static_cast<unsigned>(parameters.team.n_pes);
   if (parameters.operation > CollectiveOperation::reducescatter || parameters.route > CollectiveRoute::parts) {
-    return base::fail(EINVAL, "collective: there is no such operation or route");
+    return base::fail(EINVAL, "collective: invalid operation or route");
   }
   if (parameters.team.n_pes < 1 || parameters.team.pe < 0 || parameters.team.pe >= parameters.team.n_pes ||
       parameters.root >= n_pes) {
-    return base::fail(EINVAL, "collective: PE %d or root %u of a team of %d", parameters.team.pe, parameters.root,
-                      parameters.team.n_pes);
+    return base::fail(EINVAL, "collective: PE %d or root %u is out of range: the team has %d PEs", parameters.team.pe,
+                      parameters.root, parameters.team.n_pes);
   }
   if (shape.threads > most_threads_of_a_block || shape.blocks > static_cast<unsigned>(parameters.team.lanes)) {
-    return base::fail(EINVAL, "collective: %u blocks of %u threads; at most %d of %u", shape.blocks, shape.threads,
-                      parameters.team.lanes, most_threads_of_a_block);
+    return base::fail(EINVAL, "collective: %u blocks of %u threads exceed the maximum of %d blocks of %u threads",
+                      shape.blocks, shape.threads, parameters.team.lanes, most_threads_of_a_block);
   }
   const bool is_broadcast = parameters.operation == CollectiveOperation::broadcast;
   const std::size_t most = shmem::detail::small_bytes(parameters.team.scratch_bytes, is_broadcast ? 1 : n_pes - 1);
   if (parameters.route == CollectiveRoute::small && parameters.size_bytes > most) {
-    return base::fail(EINVAL, "collective: %llu bytes do not fit into the scratch memory: at most %zu",
+    return base::fail(EINVAL, "collective: %llu bytes exceed the scratch memory of %zu bytes",
                       static_cast<unsigned long long>(parameters.size_bytes), most);
   }
   const bool has_parts = is_broadcast && n_pes > 2 && parameters.piece_bytes != 0 && parameters.piece_bytes % 16 == 0;
   if (parameters.route == CollectiveRoute::parts && !has_parts) {
-    return base::fail(EINVAL, "collective: only a broadcast to several goes in parts, of a multiple of 16 bytes");
+    return base::fail(EINVAL,
+                      "collective: the route parts requires a broadcast to 2 or more other PEs, and pieces of a "
+                      "multiple of 16 bytes");
   }
   return {};
 }
 
-/// One lane after the other: a lane waits for the same lane of other PEs, and for others no longer than they have
-/// begun.
-void play(const CollectiveParameters& parameters, LaunchShape shape) noexcept {
+/// Runs the lanes one after the other. A lane waits for the same lane of other PEs; for their other lanes it waits only
+/// until they have started.
+void run_on_host(const CollectiveParameters& parameters, LaunchShape shape) noexcept {
   for (unsigned lane = 0; lane < shape.blocks; ++lane) {
     if (!run_collective(parameters, shmem::thread(), {lane, shape.blocks})) return;
   }
@@ -51,7 +53,7 @@ void play(const CollectiveParameters& parameters, LaunchShape shape) noexcept {
 }  // namespace
 
 base::Status GpuKernels::launch(const CollectiveParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::collective>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::collective>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

@@ -10,22 +10,22 @@
 namespace gdrkit::platform {
 
 enum class CollectiveOperation : std::uint32_t { sync, barrier, broadcast, fcollect, alltoall, reduce, reducescatter };
-enum class CollectiveRoute : std::uint32_t { small, large, parts };  ///< shmem::detail::Route
+enum class CollectiveRoute : std::uint32_t { small, large, parts };  ///< as shmem::detail::Route
 
-/// The blocks are the lanes: all PEs launch as many, of as many threads.
+/// Each block is a lane. All PEs must launch the same number of blocks and threads.
 struct CollectiveParameters {
   gdrkit_shmem_device_state state;
   shmem::TeamState team;
-  std::uint64_t target;      ///< in the own heap, as the source
-  std::uint64_t source;      ///< no overlap, but for what gdrkit/shmem_collectives.h names
-  std::uint64_t size_bytes;  ///< of a part, where an operation has one for each PE
-  std::uint64_t ticket;      ///< written to the team's report at the end; 0: none
+  std::uint64_t target;      ///< in this PE's heap, like `source`
+  std::uint64_t source;      ///< must not overlap, except as gdrkit/shmem_collectives.h allows
+  std::uint64_t size_bytes;  ///< per PE for operations with one part per PE
+  std::uint64_t ticket;      ///< stored in the team's report at the end; 0: not stored
   CollectiveOperation operation;
   CollectiveRoute route;
-  std::uint32_t root;         ///< of broadcast
-  std::uint32_t type;         ///< of reductions: gdrkit_shmem_type
+  std::uint32_t root;         ///< for broadcast
+  std::uint32_t type;         ///< for reductions: gdrkit_shmem_type
   std::uint32_t reduction;    ///< gdrkit_shmem_reduction
-  std::uint32_t piece_bytes;  ///< of the route parts: a multiple of 16
+  std::uint32_t piece_bytes;  ///< for the route parts: a multiple of 16
 };
 
 }  // namespace gdrkit::platform

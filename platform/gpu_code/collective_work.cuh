@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the GPU kernel `collective` does, written once for GPU threads and for the host thread that plays them.
+// The work of the GPU kernel `collective`, shared by GPU threads and the host thread of the emulated device.
 #pragma once
 
 #include <gdrkit/shmem_collectives.cuh>
@@ -9,7 +9,7 @@
 
 namespace gdrkit::platform {
 
-/// The part of one lane.
+/// Runs one lane.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool run_collective(const CollectiveParameters& parameters, Group group,
                                           shmem::detail::Lane lane) {

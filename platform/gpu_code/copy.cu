@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// copy: copies with 16-byte words, all threads, some loops.
+// copy: copies 16-byte words with all threads, in loops.
 #include "platform/gpu_code/copy_params.hpp"
 #include "platform/gpu_code/device_access.cuh"
 
 namespace gdrkit::platform {
 
-/// Four loads of 16 bytes are on their way before the first store: one at a time does not fill a bus.
+/// Issues four 16-byte loads before the first store: one at a time does not saturate a bus.
 extern "C" __global__ void gdrkit_copy(const CopyParameters parameters) {
   constexpr unsigned unrolled = 4;
   auto* target = reinterpret_cast<uint4*>(parameters.target);
@@ -25,7 +25,7 @@ extern "C" __global__ void gdrkit_copy(const CopyParameters parameters) {
     }
     for (; at < words; at += stride) __stcs(target + at, __ldcv(source + at));
     const std::uint64_t whole = words * sizeof(uint4);
-    if (whole + place < parameters.size_bytes) {  // the last 15 bytes at most, one a thread
+    if (whole + place < parameters.size_bytes) {  // up to 15 trailing bytes, one per thread
       const auto* bytes = reinterpret_cast<const volatile unsigned char*>(parameters.source);
       reinterpret_cast<unsigned char*>(parameters.target)[whole + place] = bytes[whole + place];
     }

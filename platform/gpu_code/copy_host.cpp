@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `copy`.
+// The host implementation of the GPU kernel `copy`.
 #include <atomic>
 #include <cstring>
 
@@ -12,21 +12,21 @@ namespace {
 
 base::Status check(const CopyParameters& parameters, LaunchShape, unsigned) noexcept {
   if (parameters.target % 16 == 0 && parameters.source % 16 == 0) return {};
-  return base::fail(EINVAL, "copy: source and target must be multiples of 16");
+  return base::fail(EINVAL, "copy: source and target addresses must be multiples of 16");
 }
 
-void play(const CopyParameters& parameters, LaunchShape) noexcept {
+void run_on_host(const CopyParameters& parameters, LaunchShape) noexcept {
   for (std::uint32_t loop = 0; loop < parameters.loops; ++loop) {
     std::memcpy(reinterpret_cast<void*>(parameters.target), reinterpret_cast<const void*>(parameters.source),
                 parameters.size_bytes);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // each loop's copy is made: nothing may leave one out
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // keeps the compiler from dropping a loop's copy
   }
 }
 
 }  // namespace
 
 base::Status GpuKernels::launch(const CopyParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::copy>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::copy>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

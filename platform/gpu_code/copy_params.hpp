@@ -7,7 +7,7 @@
 
 namespace gdrkit::platform {
 
-/// Copies `size_bytes` from source to target, `loops` times over. All threads take part, 16 bytes at a time.
+/// Copies `size_bytes` from source to target, `loops` times. All threads copy, 16 bytes at a time.
 struct CopyParameters {
   std::uint64_t target;  ///< a multiple of 16
   std::uint64_t source;  ///< a multiple of 16; must not overlap the target

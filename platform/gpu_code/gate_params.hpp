@@ -7,7 +7,7 @@
 
 namespace gdrkit::platform {
 
-/// Holds its stream until `flag` is not zero.
+/// Blocks its stream until `flag` is not zero.
 struct GateParameters {
   std::uint64_t flag;  ///< a 32-bit word that the CPU writes, in mapped host memory
   std::uint64_t end;   ///< KernelEnd

@@ -9,8 +9,8 @@
 namespace gdrkit::platform {
 namespace {
 
-constexpr unsigned most_played_blocks = 1024;  // on the emulated device, where one thread plays all blocks
-constexpr unsigned most_threads = 1024;        // in a block, of every GPU that there is
+constexpr unsigned most_emulated_blocks = 1024;  // on the emulated device, where one thread runs all blocks
+constexpr unsigned most_threads = 1024;          // per block, on all GPUs
 
 /// "NVIDIA H200 (compute capability 9.0)"
 struct GpuText {
@@ -26,7 +26,7 @@ struct GpuText {
   char text[320];
 };
 
-/// The head of a fat binary: magic, version, the head's own size, and the bytes that follow it.
+/// Header of a fat binary: magic, version, header size, and the number of bytes that follow.
 struct FatBinaryHead {
   static constexpr std::uint32_t expected_magic = 0xba55ed50;
   std::uint32_t magic;
@@ -41,22 +41,22 @@ bool is_ptx(GpuImage image) noexcept {
          std::strstr(text, ".version") != nullptr;
 }
 
-/// cuModuleLoadData takes no size, so what is cut off must be found before it reads past the end.
+/// Detects truncated images: cuModuleLoadData takes no size and would read past the end.
 base::Status check_image(GpuImage image) noexcept {
   if (is_ptx(image)) return {};
   FatBinaryHead head{};
   if (image.size_bytes < sizeof head) {
-    return base::fail(ENOEXEC, "the image of GPU kernels holds %zu bytes, less than a fat binary's head",
+    return base::fail(ENOEXEC, "invalid image of a GPU kernel: %zu bytes are less than a fat binary's header",
                       image.size_bytes);
   }
   std::memcpy(&head, image.bytes, sizeof head);
   if (head.magic != FatBinaryHead::expected_magic || head.head_bytes < sizeof head) {
-    return base::fail(ENOEXEC, "the image of GPU kernels is neither PTX nor a fat binary: it begins with 0x%08x",
+    return base::fail(ENOEXEC, "invalid image of a GPU kernel: neither PTX nor a fat binary, it starts with 0x%08x",
                       head.magic);
   }
   if (head.body_bytes > image.size_bytes - std::min<std::size_t>(head.head_bytes, image.size_bytes)) {
-    return base::fail(ENOEXEC, "the image of GPU kernels is cut off: %zu bytes of the %llu that its head promises",
-                      image.size_bytes, static_cast<unsigned long long>(head.head_bytes + head.body_bytes));
+    return base::fail(ENOEXEC, "truncated image of a GPU kernel: %zu of %llu bytes", image.size_bytes,
+                      static_cast<unsigned long long>(head.head_bytes + head.body_bytes));
   }
   return {};
 }
@@ -74,7 +74,7 @@ const char* gpu_kernel_name(GpuKernel kernel) noexcept {
 
 GpuKernels::GpuKernels(Device& device) noexcept : device_(&device) {
   if (device.is_emulated()) {
-    resident_blocks_ = most_played_blocks;
+    resident_blocks_ = most_emulated_blocks;
   } else if (const auto count = device.attribute(DeviceAttribute::multiprocessor_count); count && *count > 0) {
     resident_blocks_ = static_cast<unsigned>(*count);
   }
@@ -84,7 +84,7 @@ GpuKernels::GpuKernels(GpuKernels&& other) noexcept : device_(other.device_), re
   for (int index = 0; index < gpu_kernel_count; ++index) {
     loaded_[index].module = std::exchange(other.loaded_[index].module, {});
     loaded_[index].function = other.loaded_[index].function;
-    loaded_[index].is_there.store(other.loaded_[index].is_there.exchange(false));
+    loaded_[index].is_loaded.store(other.loaded_[index].is_loaded.exchange(false));
   }
 }
 
@@ -96,15 +96,16 @@ GpuKernels::~GpuKernels() {
 
 base::Status GpuKernels::prepare(GpuKernel kernel, const GpuImages& images) noexcept {
   Loaded& loaded = loaded_[static_cast<std::size_t>(kernel)];
-  if (device_->is_emulated() || loaded.is_there.load(std::memory_order_acquire)) return {};
+  if (device_->is_emulated() || loaded.is_loaded.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(mutex_);
-  if (loaded.is_there.load(std::memory_order_relaxed)) return {};
-  // A fat binary may lack this GPU, or be too new for the driver; PTX of an old version is neither.
-  base::Status done = base::fail_literal(ENOEXEC, "there is no image");
+  if (loaded.is_loaded.load(std::memory_order_relaxed)) return {};
+  // A fat binary may lack code for this GPU or be too new for the driver. PTX of an old version is compatible with
+  // both.
+  base::Status done = base::fail_literal(ENOEXEC, "this build contains no image");
   if (images.fat_binary.size_bytes != 0) done = load_image(kernel, images.fat_binary, &loaded);
   if (!done) done = load_image(kernel, images.ptx, &loaded);
   if (!done) return done;
-  loaded.is_there.store(true, std::memory_order_release);  // pairs with the load above, for module and function
+  loaded.is_loaded.store(true, std::memory_order_release);  // publishes module and function to the load above
   return {};
 }
 
@@ -115,8 +116,8 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
     const base::Error& error = module.error();
     const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
     return base::fail_vendor(error.errno_value, error.vendor_code,
-                             "the GPU kernel '%s' cannot be loaded on %s: %s; this gdrkit holds %s%sPTX for compute "
-                             "capability 7.0 and newer, which the driver's libnvidia-ptxjitcompiler compiles",
+                             "cannot load the GPU kernel '%s' on %s: %s; this gdrkit contains %s%sPTX for compute "
+                             "capability 7.0 and newer, which the driver compiles with libnvidia-ptxjitcompiler",
                              gpu_kernel_name(kernel), GpuText(*device_).text, error.text(),
                              embedded_gpu_architectures(), has_machine_code ? ", and " : "");
   }
@@ -136,8 +137,8 @@ base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* lo
 
 base::Status GpuKernels::check_shape(GpuKernel kernel, LaunchShape shape) noexcept {
   if (shape.blocks != 0 && shape.threads != 0 && shape.threads <= most_threads) return {};
-  return base::fail(EINVAL, "%s: %u blocks of %u threads; a block has 1 to %u", gpu_kernel_name(kernel), shape.blocks,
-                    shape.threads, most_threads);
+  return base::fail(EINVAL, "%s: invalid launch of %u blocks of %u threads; use 1 to %u threads per block",
+                    gpu_kernel_name(kernel), shape.blocks, shape.threads, most_threads);
 }
 
 #define GDRKIT_GPU_KERNEL(name, Parameters)                      \

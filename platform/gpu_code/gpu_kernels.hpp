@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GpuKernels: the GPU kernels on one device; on the emulated one host threads do their work.
+// GpuKernels: the GPU kernels on one device. On the emulated device host threads do their work.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace gdrkit::platform {
 
-// Whoever launches one includes its <name>_params.hpp.
+// Code that launches a GPU kernel includes its <name>_params.hpp.
 #define GDRKIT_GPU_KERNEL(name, Parameters) struct Parameters;
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL
@@ -30,12 +30,12 @@ inline constexpr int gpu_kernel_count = 0
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL
     ;
-[[nodiscard]] const char* gpu_kernel_name(GpuKernel kernel) noexcept;  ///< "ping_pong" and so on
+[[nodiscard]] const char* gpu_kernel_name(GpuKernel kernel) noexcept;  ///< for example "ping_pong"
 
 class GpuKernels {
  public:
-  /// Loads those that are named, and each other one at its first launch: a program loads what it uses. `device` must
-  /// outlive it and be current. ENOEXEC as prepare().
+  /// Loads the named GPU kernels now and each other one at its first launch. `device` must outlive the result and be
+  /// current. ENOEXEC: see prepare().
   template <GpuKernel... at_once>
   [[nodiscard]] static base::Result<GpuKernels> load(Device& device) noexcept {
     GpuKernels kernels(device);
@@ -45,51 +45,51 @@ class GpuKernels {
     return kernels;
   }
 
-  /// While no other thread uses `other`.
+  /// No other thread may use `other` during the move.
   GpuKernels(GpuKernels&& other) noexcept;
   GpuKernels& operator=(GpuKernels&&) = delete;
   ~GpuKernels();
 
-  /// Loads the machine code that this build holds of it for the GPU, else its PTX; once, and from any thread, also
-  /// while a stream is captured. ENOEXEC when the driver takes neither, with an error message that names the GPU: tools
-  /// then exit 77. To be called early for what others wait for: the driver may wait for all GPU kernels that run, one
-  /// of which may wait for this one in turn.
+  /// Loads the GPU kernel's machine code for this GPU, or its PTX. Loads it once; thread-safe, also during the capture
+  /// of a stream. ENOEXEC: the driver accepts neither; the error names the GPU, and tools exit with code 77. Call it
+  /// before launching GPU kernels that wait: loading may block until all running GPU kernels end.
   template <GpuKernel kernel>
   base::Status prepare() noexcept;
-  /// The same with other images. ENOEXEC also for one that is cut off, or neither a fat binary nor PTX.
+  /// The same with other images. ENOEXEC also if an image is truncated, or neither a fat binary nor PTX.
   base::Status prepare(GpuKernel kernel, const GpuImages& images) noexcept;
 
-  /// Each returns when the GPU kernel is in the stream. EINVAL for parameters that it does not take. Memory must stay
-  /// until the stream was synchronised. Thread-safe.
+  /// Each overload returns after the GPU kernel has been submitted to the stream. EINVAL: invalid parameters. Memory
+  /// must stay valid until the stream is synchronized. Thread-safe.
 #define GDRKIT_GPU_KERNEL(name, Parameters) \
   base::Status launch(const Parameters& parameters, LaunchShape shape, Stream stream) noexcept;
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL
 
-  /// Blocks of `threads` that run at once for sure, one on each multiprocessor: as many as ping_pong takes.
+  /// Number of blocks of `threads` threads that are certain to run concurrently: one per multiprocessor. Limit of
+  /// ping_pong.
   [[nodiscard]] unsigned resident_blocks() const noexcept { return resident_blocks_; }
 
  private:
   explicit GpuKernels(Device& device) noexcept;
-  /// EINVAL for what the GPU kernel does not take.
+  /// EINVAL: the GPU kernel does not support the parameters or the shape.
   template <class Parameters>
   using Check = base::Status(const Parameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept;
-  /// The same results, bounds and ends as the GPU's part.
+  /// Must produce the same results, limits and ends as the GPU code.
   template <class Parameters>
-  using Play = void(const Parameters& parameters, LaunchShape shape) noexcept;
+  using HostWork = void(const Parameters& parameters, LaunchShape shape) noexcept;
   struct Loaded {
-    std::atomic<bool> is_there = false;
-    Module module;  // handle 0: nothing to unload
+    std::atomic<bool> is_loaded = false;
+    Module module;  // handle 0: not loaded
     Function function;
   };
   template <GpuKernel kernel, class Parameters>
   base::Status launch_any(const Parameters& parameters, LaunchShape shape, Stream stream, Check<Parameters>* check,
-                          Play<Parameters>* play) noexcept;
+                          HostWork<Parameters>* run_on_host) noexcept;
   static base::Status check_shape(GpuKernel kernel, LaunchShape shape) noexcept;
   base::Status load_image(GpuKernel kernel, GpuImage image, Loaded* loaded) noexcept;
 
   Device* device_;
-  std::mutex mutex_;  // of loading
+  std::mutex mutex_;  // serializes loading
   Loaded loaded_[gpu_kernel_count];
   unsigned resident_blocks_ = 1;
 };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What device_access.cuh is to a GPU kernel, for the host thread that does its work on the emulated device.
+// The functions of device_access.cuh for the host thread that does a GPU kernel's work on the emulated device.
 #pragma once
 
 #include <sched.h>
@@ -20,13 +20,13 @@ inline std::uint32_t load_acquire(std::uint64_t address) noexcept {
 inline void store_release(std::uint64_t address, std::uint32_t value) noexcept {
   std::atomic_ref(*reinterpret_cast<std::uint32_t*>(address)).store(value, std::memory_order_release);
 }
-inline void tell_end(std::uint64_t address, KernelEnd end) noexcept {
+inline void report_end(std::uint64_t address, KernelEnd end) noexcept {
   store_release(address, static_cast<std::uint32_t>(end));
 }
 
-/// As on the GPU, but it yields the CPU between polls: the thread that it waits for may need this very core.
+/// As on the GPU, but yields the CPU between polls: the writer may need this core.
 template <class Load, class Condition>
-KernelEnd wait_for(Load load, std::uint64_t address, std::uint64_t limit_ns, Condition is_there) noexcept {
+KernelEnd wait_for(Load load, std::uint64_t address, std::uint64_t limit_ns, Condition is_satisfied) noexcept {
   constexpr int polls_per_yield = 64;
   const auto limit = static_cast<std::int64_t>(limit_ns < INT64_MAX ? limit_ns : INT64_MAX);
   const std::int64_t begin = now_ns();
@@ -34,7 +34,7 @@ KernelEnd wait_for(Load load, std::uint64_t address, std::uint64_t limit_ns, Con
     std::uint32_t seen = 0;
     for (int poll = 0; poll < polls_per_yield; ++poll) {
       seen = load(address);
-      if (is_there(seen)) return KernelEnd::running;
+      if (is_satisfied(seen)) return KernelEnd::running;
     }
     if (seen == stop_word) return KernelEnd::stopped;
     if (now_ns() - begin > limit) return KernelEnd::expired;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How each <name>_host.cpp launches its GPU kernel: after the check of the parameters, on the GPU, or by a host thread
-// on the emulated device.
+// The launch that all <name>_host.cpp share: checks the parameters, then launches the GPU kernel, or its host
+// implementation on the emulated device.
 #pragma once
 
 #include <memory>
@@ -11,23 +11,23 @@
 
 namespace gdrkit::platform {
 
-/// What a host function needs to play a GPU kernel; deleted by it.
+/// Argument of the host function that does a GPU kernel's work. run() deletes it.
 template <class Parameters>
 struct HostPart {
   Parameters parameters;
   LaunchShape shape;
-  void (*play)(const Parameters& parameters, LaunchShape shape) noexcept;
+  void (*run_on_host)(const Parameters& parameters, LaunchShape shape) noexcept;
 
   static void run(void* argument) {
     const std::unique_ptr<HostPart> part(static_cast<HostPart*>(argument));
-    part->play(part->parameters, part->shape);
+    part->run_on_host(part->parameters, part->shape);
   }
 };
 
 template <GpuKernel kernel, class Parameters>
 base::Status GpuKernels::launch_any(const Parameters& parameters, LaunchShape shape, Stream stream,
-                                    Check<Parameters>* check, Play<Parameters>* play) noexcept {
-  static_assert(sizeof(Parameters) % 8 == 0, "the GPU and the CPU see one layout");
+                                    Check<Parameters>* check, HostWork<Parameters>* run_on_host) noexcept {
+  static_assert(sizeof(Parameters) % 8 == 0, "the GPU and the CPU must use the same layout");
   if (auto prepared = prepare<kernel>(); !prepared) return prepared;
   if (auto checked = check_shape(kernel, shape); !checked) return checked;
   if (auto checked = check(parameters, shape, resident_blocks_); !checked) return checked;
@@ -36,8 +36,8 @@ base::Status GpuKernels::launch_any(const Parameters& parameters, LaunchShape sh
     void* pointers[] = {&copy};
     return device_->launch(loaded_[static_cast<std::size_t>(kernel)].function, shape, stream, pointers);
   }
-  auto* part = new (std::nothrow) HostPart<Parameters>{parameters, shape, play};
-  if (part == nullptr) return base::fail(ENOMEM, "no memory for the parameters of %s", gpu_kernel_name(kernel));
+  auto* part = new (std::nothrow) HostPart<Parameters>{parameters, shape, run_on_host};
+  if (part == nullptr) return base::fail(ENOMEM, "out of memory while launching %s", gpu_kernel_name(kernel));
   auto launched = device_->launch_host_function(stream, &HostPart<Parameters>::run, part);
   if (!launched) delete part;
   return launched;

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-// The assembler takes the file as it is, into a section of its own, which the linker leaves out where nothing refers to
-// it. 16: the alignment of a fat binary's header is 8. The byte behind it ends a text.
+// The assembler copies the file unchanged into a section of its own, which the linker drops if nothing refers to it.
+// Alignment 16: the header of a fat binary requires 8. The byte after the file terminates PTX text.
 #define GDRKIT_EMBED(symbol, file)                        \
   asm(".section .rodata." symbol                          \
       ",\"a\",@progbits\n"                                \
@@ -22,9 +22,9 @@
   extern "C" [[gnu::visibility("hidden")]] const std::uint8_t gdrkit_gpu_##symbol##_begin[];   \
   extern "C" [[gnu::visibility("hidden")]] const std::uint8_t gdrkit_gpu_##symbol##_end[];     \
   namespace {                                                                                  \
-  GpuImage symbol(std::size_t byte_behind) noexcept {                                          \
+  GpuImage symbol(std::size_t extra_bytes) noexcept {                                          \
     const auto* const begin = gdrkit_gpu_##symbol##_begin;                                     \
-    return {begin, static_cast<std::size_t>(gdrkit_gpu_##symbol##_end - begin) + byte_behind}; \
+    return {begin, static_cast<std::size_t>(gdrkit_gpu_##symbol##_end - begin) + extra_bytes}; \
   }                                                                                            \
   }
 

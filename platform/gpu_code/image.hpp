@@ -1,30 +1,30 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The GPU code in this program, an image for each GPU kernel: a fat binary where nvcc was there at build time, and PTX
-// in every build. A program holds the images that something in it refers to.
+// The GPU code in this program, one image per GPU kernel: PTX in every build, and a fat binary if nvcc was available at
+// build time. A program contains only the images that its code refers to.
 #pragma once
 
 #include <cstddef>
 
 namespace gdrkit::platform {
 
-/// A fat binary, or PTX as text that ends with a NUL.
+/// A fat binary, or NUL-terminated PTX text.
 struct GpuImage {
   const void* bytes = nullptr;
-  std::size_t size_bytes = 0;  ///< the NUL included; 0: there is none
+  std::size_t size_bytes = 0;  ///< including the NUL; 0: no image
 };
 
-/// Of one GPU kernel.
+/// The images of one GPU kernel.
 struct GpuImages {
-  GpuImage fat_binary;  ///< machine code for embedded_gpu_architectures(); none in a build without nvcc
-  GpuImage ptx;         ///< which the driver compiles for its GPU: compute capability 7.0 and newer
+  GpuImage fat_binary;  ///< machine code for embedded_gpu_architectures(); empty in builds without nvcc
+  GpuImage ptx;         ///< compiled by the driver; for compute capability 7.0 and newer
 };
 
 #define GDRKIT_GPU_KERNEL(name, Parameters) [[nodiscard]] GpuImages images_of_##name() noexcept;
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL
 
-/// "compute capabilities 7.5, 9.x"; "" in a build without nvcc.
+/// For example "compute capabilities 7.5, 9.x"; "" in builds without nvcc.
 [[nodiscard]] const char* embedded_gpu_architectures() noexcept;
 
 }  // namespace gdrkit::platform

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// litmus: two PEs write and read a few words at the same time, again and again, and count what gdrkit's memory model
+// litmus: two PEs concurrently write and read a few words, many times, and count results that gdrkit's memory model
 // (docs/shmem-memory-model.md) forbids.
 #include "platform/gpu_code/litmus_params.hpp"
 #include "platform/gpu_code/litmus_work.cuh"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `litmus`.
+// The host implementation of the GPU kernel `litmus`.
 #include "platform/gpu_code/host_access.hpp"
 #include "platform/gpu_code/litmus_params.hpp"
 #include "platform/gpu_code/litmus_work.cuh"
@@ -10,22 +10,23 @@ namespace {
 
 base::Status check(const LitmusParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
   if (parameters.shape > LitmusShape::store_buffering || parameters.mistake > LitmusMistake::cached) {
-    return base::fail(EINVAL, "litmus: there is no such shape or mistake");
+    return base::fail(EINVAL, "litmus: invalid shape or mistake");
   }
   const auto n_pes = static_cast<std::uint32_t>(parameters.state.n_pes);
   if (parameters.writer >= n_pes || parameters.reader >= n_pes || parameters.writer == parameters.reader) {
-    return base::fail(EINVAL, "litmus: PE %u and PE %u are not two of %u", parameters.writer, parameters.reader, n_pes);
+    return base::fail(EINVAL, "litmus: PE %u and PE %u must be two different PEs of %u", parameters.writer,
+                      parameters.reader, n_pes);
   }
   if (shape.blocks > resident_blocks) {
-    return base::fail(EINVAL, "litmus: %u blocks, of which only %u run at a time", shape.blocks, resident_blocks);
+    return base::fail(EINVAL, "litmus: %u blocks exceed the %u that run concurrently", shape.blocks, resident_blocks);
   }
   if (parameters.shape == LitmusShape::store_buffering && shape.blocks != 1) {
-    return base::fail(EINVAL, "litmus: store_buffering takes one block, not %u", shape.blocks);
+    return base::fail(EINVAL, "litmus: store_buffering requires one block, not %u", shape.blocks);
   }
   return {};
 }
 
-void play(const LitmusParameters& parameters, LaunchShape shape) noexcept {
+void run_on_host(const LitmusParameters& parameters, LaunchShape shape) noexcept {
   const bool is_of_blocks =
       parameters.shape == LitmusShape::put_signal || parameters.shape == LitmusShape::store_buffering;
   const unsigned groups = is_of_blocks ? shape.blocks : shape.blocks * shape.threads;
@@ -42,7 +43,7 @@ void play(const LitmusParameters& parameters, LaunchShape shape) noexcept {
 }  // namespace
 
 base::Status GpuKernels::launch(const LitmusParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::litmus>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::litmus>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

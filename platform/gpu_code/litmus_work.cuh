@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// LitmusWork: one group of the GPU kernel `litmus`, written once for GPU threads and for the host thread that plays
-// them.
+// LitmusWork: one group of the GPU kernel `litmus`, shared by GPU threads and the host thread of the emulated device.
 //
-// The writer never waits for the reader: words count rounds, so the rule is that whoever sees a flag of round r sees
-// data of round r or later. Only store_buffering meets in a barrier before each round.
+// The writer never waits for the reader. Words count rounds, so the rule is: a thread that reads the flag of round r
+// must read data of round r or later. Only store_buffering executes a barrier before each round.
 #pragma once
 
 #include <gdrkit/shmem_device.cuh>
@@ -35,15 +34,15 @@ class LitmusWork {
   }
 
  private:
-  // Words of an instance, each on a line of its own.
-  static constexpr unsigned data_at = 0;     // data_words of them
-  static constexpr unsigned flag_at = 16;    // the flag, written last
-  static constexpr unsigned ready_at = 32;   // the reader has begun
-  static constexpr unsigned seen_at = 48;    // the last flag that the reader saw; with no_order only
-  static constexpr unsigned answer_at = 64;  // of store_buffering: whether the other one saw an old word
-  static constexpr unsigned local_at = 80;   // what get brought; of store_buffering the own answer
+  // Word indices of an instance; each word has cache lines of its own.
+  static constexpr unsigned data_at = 0;       // data_words words
+  static constexpr unsigned flag_at = 16;      // written last
+  static constexpr unsigned ready_at = 32;     // the reader has started
+  static constexpr unsigned seen_at = 48;      // the last flag that the reader read; only with no_order
+  static constexpr unsigned peer_old_at = 64;  // store_buffering: the round if the peer read an old word
+  static constexpr unsigned local_at = 80;     // data from get; store_buffering: the round if this PE read an old word
   static constexpr unsigned data_words = 8;
-  static constexpr unsigned looks_per_clock = 1024;
+  static constexpr unsigned reads_per_clock = 1024;
 
   GDRKIT_SHMEM_FUNCTION std::uint64_t* of_instance(unsigned instance) const {
     return reinterpret_cast<std::uint64_t*>(parameters_.words + litmus_stride_bytes * instance);
@@ -52,10 +51,11 @@ class LitmusWork {
   GDRKIT_SHMEM_FUNCTION int reader() const { return static_cast<int>(parameters_.reader); }
   GDRKIT_SHMEM_FUNCTION bool has(LitmusMistake mistake) const { return parameters_.mistake == mistake; }
 
-  // The writer.
+  // Writer.
 
   GDRKIT_SHMEM_FUNCTION void write_all() {
-    // Only the thread that writes the flag, where a group has many: the others come to the first group barrier.
+    // In a group of many threads, only the thread that writes the flag waits. The others wait at the first group
+    // barrier.
     if (group_.rank() == 0 && !wait_for(words_ + ready_at, 1)) ++found_.expired;
     if (!group_.all(found_.expired == 0)) return;
     GDRKIT_SHMEM_ROLLED
@@ -72,7 +72,7 @@ class LitmusWork {
         fill_source(round);
         shmem::put_signal(state_, target(), source(), parameters_.size_bytes, words_ + flag_at, round,
                           GDRKIT_SHMEM_SIGNAL_SET, reader(), group_);
-        group_.sync();  // the source is written again
+        group_.sync();  // the next round overwrites the source
       } else {
         write_data(round);
         group_.sync();
@@ -103,7 +103,7 @@ class LitmusWork {
     for (std::uint64_t at = group_.rank(); at < bulk_words(); at += group_.size()) source()[at] = round;
     group_.sync();
   }
-  /// The call whose promise the shape tests.
+  /// Issues the call whose guarantee the shape tests.
   GDRKIT_SHMEM_FUNCTION void order() {
     if (parameters_.shape == LitmusShape::third_word) {
       shmem::quiet(state_);
@@ -122,7 +122,7 @@ class LitmusWork {
     }
   }
 
-  // The reader. Each thread looks for itself.
+  // Reader. Each thread checks independently.
 
   GDRKIT_SHMEM_FUNCTION void read_all() {
     if (group_.rank() == 0) shmem::p<std::uint64_t>(state_, words_ + ready_at, 1, writer());
@@ -138,7 +138,7 @@ class LitmusWork {
         if (!has_data_of(flag)) ++found_.broken;
         if (has(LitmusMistake::no_order) && group_.rank() == 0) shmem::p(state_, words_ + seen_at, flag, writer());
       }
-      if (found_.looks % looks_per_clock != 0) continue;
+      if (found_.looks % reads_per_clock != 0) continue;
       shmem::detail::relax();
       const std::uint64_t now = shmem::detail::clock_ns();
       if (begin == 0) begin = now;
@@ -159,9 +159,9 @@ class LitmusWork {
         flag = shmem::atomic_fetch_add<std::uint64_t>(state_, words_ + flag_at, 0, reader());
         shmem::detail::fence_system();
         break;
-      // get promises data that is no older than the call, whatever was loaded before: no acquire helps it.
+      // get guarantees data that is no older than the call, even without an acquire before it.
       case LitmusShape::fresh_get: flag = shmem::g(state_, words_ + flag_at, reader()); break;
-      // As the library's waits do.
+      // The same sequence as in the library's waits.
       default: flag = shmem::detail::load_polled(words_ + flag_at); shmem::detail::end_polls();
     }
     return flag;
@@ -196,44 +196,44 @@ class LitmusWork {
     return is_so;
   }
 
-  // Both write, and both read: not both may read what was before.
+  // Store buffering: both PEs write, then read. At most one of them may read the old value.
 
   GDRKIT_SHMEM_FUNCTION void store_buffering() {
     if (state_.pe != writer() && state_.pe != reader()) return;
     const int other = state_.pe == writer() ? reader() : writer();
     GDRKIT_SHMEM_ROLLED
     for (std::uint64_t round = 1; round <= parameters_.rounds; ++round) {
-      if (!meet()) return;
+      if (!barrier()) return;
       if (has(LitmusMistake::no_order)) {
-        for_each_instance([&](std::uint64_t* words) { answer(words, round, other); });
-        if (!meet()) return;
+        for_each_instance([&](std::uint64_t* words) { report_old(words, round, other); });
+        if (!barrier()) return;
       }
       for_each_instance([&](std::uint64_t* words) {
         shmem::p(state_, words + data_at, round, other);
         if (has(LitmusMistake::none)) shmem::quiet(state_);
-        if (!has(LitmusMistake::no_order)) answer(words, round, other);
+        if (!has(LitmusMistake::no_order)) report_old(words, round, other);
       });
-      if (!meet()) return;
+      if (!barrier()) return;
       for_each_instance([&](std::uint64_t* words) {
-        const volatile std::uint64_t* const answers = words;
-        const bool saw_old = answers[local_at] == round;
+        const volatile std::uint64_t* const reports = words;
+        const bool saw_old = reports[local_at] == round;
         ++found_.looks;
         found_.raced += saw_old ? 1 : 0;
-        found_.broken += saw_old && answers[answer_at] == round ? 1 : 0;
+        found_.broken += saw_old && reports[peer_old_at] == round ? 1 : 0;
       });
     }
   }
-  /// Reads the own word, and tells both whether it was old.
-  GDRKIT_SHMEM_FUNCTION void answer(std::uint64_t* words, std::uint64_t round, int other) {
+  /// Reads this PE's word and reports to both PEs whether it was old.
+  GDRKIT_SHMEM_FUNCTION void report_old(std::uint64_t* words, std::uint64_t round, int other) {
     const std::uint64_t seen = shmem::g(state_, words + data_at, state_.pe);
     const std::uint64_t old_round = seen < round ? round : 0;
     shmem::p(state_, words + local_at, old_round, state_.pe);
-    shmem::p(state_, words + answer_at, old_round, other);
+    shmem::p(state_, words + peer_old_at, old_round, other);
   }
-  GDRKIT_SHMEM_FUNCTION bool meet() {
-    const bool came = group_.all(shmem::barrier_all(state_, group_));
-    if (!came) ++found_.expired;
-    return came;
+  GDRKIT_SHMEM_FUNCTION bool barrier() {
+    const bool is_complete = group_.all(shmem::barrier_all(state_, group_));
+    if (!is_complete) ++found_.expired;
+    return is_complete;
   }
   template <class Do>
   GDRKIT_SHMEM_FUNCTION void for_each_instance(Do&& what) {

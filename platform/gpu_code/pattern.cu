@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// pattern: writes what one rank contributes to a collective, or compares what came out of it.
+// pattern: writes a rank's contribution to a collective, or compares the result.
 #include "platform/gpu_code/pattern_params.hpp"
 #include "platform/gpu_code/pattern_value.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `pattern`.
+// The host implementation of the GPU kernel `pattern`.
 #include <algorithm>
 #include <cstring>
 
@@ -14,17 +14,17 @@ namespace {
 base::Status check(const PatternParameters& parameters, LaunchShape, unsigned) noexcept {
   const std::uint32_t bytes = parameters.element_bytes;
   if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) {
-    return base::fail(EINVAL, "pattern: an element has 1, 2, 4 or 8 bytes, not %u", bytes);
+    return base::fail(EINVAL, "pattern: invalid element size of %u bytes; use 1, 2, 4 or 8", bytes);
   }
   if (parameters.address % bytes != 0 || parameters.found % sizeof(std::uint64_t) != 0) {
-    return base::fail(EINVAL, "pattern: 0x%llx is no naturally aligned element, or the counters are not aligned",
+    return base::fail(EINVAL, "pattern: the address 0x%llx or that of the counters is not naturally aligned",
                       static_cast<unsigned long long>(parameters.address));
   }
   if (parameters.ranks == 0 || parameters.rank >= parameters.ranks || parameters.largest == 0) {
-    return base::fail(EINVAL, "pattern: rank %u of %u, whole numbers to %u", parameters.rank, parameters.ranks,
+    return base::fail(EINVAL, "pattern: invalid rank %u of %u or largest value %u", parameters.rank, parameters.ranks,
                       parameters.largest);
   }
-  if (parameters.kind > PatternKind::average) return base::fail(EINVAL, "pattern: there is no such kind");
+  if (parameters.kind > PatternKind::average) return base::fail(EINVAL, "pattern: invalid kind");
   return {};
 }
 
@@ -43,7 +43,7 @@ static void work_on_pattern(const PatternParameters& parameters) noexcept {
   }
 }
 
-void play(const PatternParameters& parameters, LaunchShape) noexcept {
+void run_on_host(const PatternParameters& parameters, LaunchShape) noexcept {
   switch (parameters.element_bytes) {
     case 1: return work_on_pattern<std::uint8_t>(parameters);
     case 2: return work_on_pattern<std::uint16_t>(parameters);
@@ -55,7 +55,7 @@ void play(const PatternParameters& parameters, LaunchShape) noexcept {
 }  // namespace
 
 base::Status GpuKernels::launch(const PatternParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::pattern>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::pattern>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PatternValue: the elements that ranks contribute to a collective, and what their combination must be, computed alike
-// by GPU threads and by the CPU.
+// PatternValue: the elements that ranks contribute to a collective, and the expected combination. GPU threads and the
+// CPU compute the same values.
 //
-// Every combined value is a small whole number that the type holds exactly, and so is every partial result: whatever
-// order a library combines the ranks in, and in whatever precision, the bits are the same.
+// Every combined value and every partial result is a small integer that the type represents exactly. The bits therefore
+// do not depend on the order or the precision in which a library combines the ranks.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace gdrkit::platform {
 
-/// A hash of the element's number: Stafford's 13th variant of MurmurHash3's last steps.
+/// Hashes the element's index: Stafford's variant 13 of the MurmurHash3 finalizer.
 GDRKIT_PATTERN_FUNCTION std::uint64_t pattern_hash(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t value = seed + (index + 1) * 0x9e3779b97f4a7c15U;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -27,13 +27,13 @@ GDRKIT_PATTERN_FUNCTION std::uint64_t pattern_hash(std::uint64_t seed, std::uint
   return value ^ (value >> 31);
 }
 
-/// The part of `total` that the rank at `place` of `ranks` holds: parts differ by 1 at most, and their sum is `total`.
+/// The share of `total` of the rank at `place` of `ranks`. Shares differ by at most 1, and their sum is `total`.
 GDRKIT_PATTERN_FUNCTION std::uint32_t pattern_share(std::uint32_t total, std::uint32_t place, std::uint32_t ranks) {
   const std::uint64_t wide = total;
   return static_cast<std::uint32_t>(wide * (place + 1) / ranks - wide * place / ranks);
 }
 
-/// A whole number in the element's format. A float must hold it exactly.
+/// Encodes an integer in the element's format. A float must represent it exactly.
 GDRKIT_PATTERN_FUNCTION std::uint64_t pattern_encode(const PatternParameters& parameters, std::uint32_t value) {
   if (parameters.mantissa_bits == 0 || value == 0) return value;
   std::uint32_t exponent = 0;
@@ -45,14 +45,14 @@ GDRKIT_PATTERN_FUNCTION std::uint64_t pattern_encode(const PatternParameters& pa
   return (std::uint64_t{exponent} + parameters.exponent_bias) << parameters.mantissa_bits | mantissa;
 }
 
-/// The bits of element `index`: of the rank, or of all ranks combined.
+/// The bits of element `index`: of this rank, or of all ranks combined.
 GDRKIT_PATTERN_FUNCTION std::uint64_t pattern_value(const PatternParameters& parameters, std::uint64_t index) {
   constexpr std::uint32_t product_exponents = 7;  // 2^6 fits a signed byte
   const std::uint64_t hash = pattern_hash(parameters.seed, index);
   const auto low = static_cast<std::uint32_t>(hash);
   const std::uint32_t ranks = parameters.ranks;
   const bool is_combined = parameters.is_combined != 0;
-  // Which rank holds which part changes from element to element.
+  // The assignment of shares to ranks changes with each element.
   const std::uint32_t place = (parameters.rank + static_cast<std::uint32_t>(hash >> 33)) % ranks;
   std::uint32_t value = 0;
   switch (parameters.kind) {
@@ -73,7 +73,7 @@ GDRKIT_PATTERN_FUNCTION std::uint64_t pattern_value(const PatternParameters& par
       value = low % parameters.largest;
       if (is_combined || place == 0) value += 1;
       break;
-    default:  // average: each rank's part is a multiple of the number of ranks, as some libraries divide first
+    default:  // average: shares are multiples of the number of ranks, because some libraries divide first
       value = low % (parameters.largest / ranks + 1);
       if (!is_combined) value = pattern_share(value, place, ranks) * ranks;
       break;
@@ -81,7 +81,7 @@ GDRKIT_PATTERN_FUNCTION std::uint64_t pattern_value(const PatternParameters& par
   return pattern_encode(parameters, value);
 }
 
-/// How far the bits may be from the expected ones: floats of one sign are ordered as their bits.
+/// Compares the bits within the tolerance: floats of the same sign are ordered like their bits.
 GDRKIT_PATTERN_FUNCTION bool is_pattern(const PatternParameters& parameters, std::uint64_t seen,
                                         std::uint64_t expected) {
   const std::uint64_t distance = seen > expected ? seen - expected : expected - seen;

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ping_pong: answers the CPU, round after round.
+// ping_pong: replies to the CPU, in many rounds.
 #include "platform/gpu_code/device_access.cuh"
 #include "platform/gpu_code/ping_pong_params.hpp"
 
 namespace gdrkit::platform {
 
-/// The GPU's side of a ping-pong of flags alone, by one thread. No data is ordered by a flag, so relaxed accesses do;
-/// the answer depends on the poll, so it cannot be early.
-__device__ inline KernelEnd play_flags(const PingPongParameters& parameters) {
+/// The GPU's side of a ping-pong without data, by one thread. Flags order no data here, so relaxed accesses suffice.
+/// The pong depends on the poll, so it cannot be early.
+__device__ inline KernelEnd run_flags(const PingPongParameters& parameters) {
   for (std::uint32_t round = 0; round < parameters.rounds; ++round) {
     const std::uint32_t value = parameters.first + round;
     if (parameters.is_gpu_first != 0) store_relaxed(parameters.pong, value);
@@ -20,40 +20,40 @@ __device__ inline KernelEnd play_flags(const PingPongParameters& parameters) {
   return KernelEnd::finished;
 }
 
-/// The GPU's side of a ping-pong with data before each flag. Blocks must all run at once: each waits for the CPU by
-/// itself. Ordering, both ways by the PTX memory model:
-/// - CPU first: the CPU's data, then its fence and its ping. The block's first thread acquires the ping, the barrier
-///   hands on what it acquired, all threads read. Their reads come before the barrier in answer() and so before the
-///   release of the pong: the CPU that saw it may overwrite the data.
-/// - GPU first: all threads write, the barrier in answer() puts their stores before the first thread's release.
-/// - Several blocks: each arrival puts its block's accesses before those of the last block to arrive, which alone
-///   releases the pong.
+/// The GPU's side of a ping-pong with data before each flag. All blocks must run concurrently: each waits for the CPU
+/// independently. Ordering in both directions, by the PTX memory model:
+/// - CPU first: the CPU writes its data, then a fence, then its ping. The block's first thread acquires the ping, the
+///   barrier extends that to all threads, and all threads read. Their reads precede the barrier in send_pong(), and so
+///   the release of the pong: once the CPU has seen the pong, it may overwrite the data.
+/// - GPU first: all threads write. The barrier in send_pong() orders their stores before the first thread's release.
+/// - Several blocks: each arrival orders its block's accesses before those of the last block to arrive. Only the last
+///   block releases the pong.
 class PingPongWithData {
  public:
   __device__ explicit PingPongWithData(const PingPongParameters& parameters)
       : parameters_(parameters), state_(reinterpret_cast<PingPongState*>(parameters.state)) {}
 
-  __device__ KernelEnd play() {
+  __device__ KernelEnd run() {
     for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
       const std::uint32_t value = parameters_.first + round;
       if (parameters_.is_gpu_first != 0) {
         fill(value);
-        answer(round, value);
+        send_pong(round, value);
       }
       const KernelEnd end = wait_for_ping(value);
       if (end != KernelEnd::running) return end;
       if (parameters_.is_gpu_first == 0) {
         check(value);
-        answer(round, value);
+        send_pong(round, value);
       }
     }
     return KernelEnd::finished;
   }
 
  private:
-  /// running: the ping came.
+  /// Returns running if the ping arrived.
   __device__ KernelEnd wait_for_ping(std::uint32_t value) {
-    __shared__ KernelEnd end;  // read by all before the barrier in answer(), so written anew after it only
+    __shared__ KernelEnd end;  // all read it before the barrier in send_pong(); the next write is after it
     if (threadIdx.x == 0) {
       end = wait_for(load_acquire, parameters_.ping, parameters_.limit_ns,
                      [=](std::uint32_t word) { return word == value; });
@@ -68,15 +68,15 @@ class PingPongWithData {
   }
 
   __device__ void check(std::uint32_t value) {
-    // volatile: past the L1 cache, which the CPU's stores through the bus do not reach
+    // volatile: bypasses the L1 cache, which does not observe the CPU's stores
     const auto* data = reinterpret_cast<const volatile std::uint32_t*>(parameters_.data);
     unsigned wrong = 0;
     for (std::uint64_t at = place(); at < words(); at += stride()) wrong += data[at] != value ? 1 : 0;
     if (wrong != 0) atomicAdd(&state_->mismatches, wrong);
   }
 
-  /// The block that comes last answers for all.
-  __device__ void answer(std::uint32_t round, std::uint32_t value) {
+  /// The last block to arrive writes the pong.
+  __device__ void send_pong(std::uint32_t round, std::uint32_t value) {
     __syncthreads();
     if (threadIdx.x != 0) return;
     if (gridDim.x > 1 && arrive(&state_->arrivals) != (round + 1) * gridDim.x) return;
@@ -96,10 +96,10 @@ extern "C" __global__ void gdrkit_ping_pong(const PingPongParameters parameters)
   const bool has_data = parameters.data_bytes != 0;
   if (!has_data && !is_first) return;
   const std::uint64_t begin = clock_ns();
-  const KernelEnd end = has_data ? PingPongWithData(parameters).play() : play_flags(parameters);
+  const KernelEnd end = has_data ? PingPongWithData(parameters).run() : run_flags(parameters);
   if (!is_first) return;
   reinterpret_cast<PingPongState*>(parameters.state)->elapsed_ns = clock_ns() - begin;
-  tell_end(parameters.end, end);
+  report_end(parameters.end, end);
 }
 
 }  // namespace gdrkit::platform

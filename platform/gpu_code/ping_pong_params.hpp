@@ -7,24 +7,24 @@
 
 namespace gdrkit::platform {
 
-/// What ping_pong counts, in device memory. The launcher sets it to zeros.
+/// Counters of ping_pong, in device memory. The launcher zeroes them.
 struct PingPongState {
-  std::uint32_t arrivals;    ///< of blocks, all rounds together
-  std::uint32_t mismatches;  ///< words of data that did not hold the round's value
-  std::uint64_t elapsed_ns;  ///< by the GPU's clock, of all rounds
+  std::uint32_t arrivals;    ///< arrivals of blocks, in all rounds
+  std::uint32_t mismatches;  ///< data words that differed from the round's value
+  std::uint64_t elapsed_ns;  ///< all rounds, measured by the GPU's clock
 };
 
-/// One side of a ping-pong. Round i is played with the value first + i. The CPU's side writes it to `ping` (after
-/// filling the data with it); the GPU's waits for it there, looks at the data, and answers with it in `pong`. With
-/// is_gpu_first the GPU fills the data and writes `pong`, and then waits for `ping`.
+/// The GPU's side of a ping-pong. Round i uses the value first + i. The CPU fills the data with it and writes it to
+/// `ping`. The GPU waits for it, checks the data, and writes the value to `pong`. With is_gpu_first the GPU fills the
+/// data, writes `pong`, and then waits for `ping`.
 struct PingPongParameters {
   std::uint64_t ping;        ///< a 32-bit word that the GPU polls
   std::uint64_t pong;        ///< a 32-bit word that the CPU polls
-  std::uint64_t data;        ///< 0 without data
+  std::uint64_t data;        ///< 0: no data
   std::uint64_t data_bytes;  ///< a multiple of 4
   std::uint64_t state;       ///< PingPongState
-  std::uint64_t end;         ///< KernelEnd, where the CPU can read it while the GPU kernel runs
-  std::uint64_t limit_ns;    ///< for each wait
+  std::uint64_t end;         ///< KernelEnd; the CPU must be able to read it while the GPU kernel runs
+  std::uint64_t limit_ns;    ///< of each wait
   std::uint32_t first;
   std::uint32_t rounds;
   std::uint32_t is_gpu_first;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which groups of a grid do ShmemWork, and their times: of the GPU kernel `shmem` and of the same one over NVSHMEM.
+// Runs ShmemWork in the groups of a grid and times it: for the GPU kernel `shmem` and for its variant with NVSHMEM.
 #pragma once
 
 #include "platform/gpu_code/device_access.cuh"
@@ -18,8 +18,8 @@ __device__ inline void run_shmem_group(const ShmemParameters& parameters, Group 
   ShmemWork<Library, Group> work(parameters, group, number);
   std::uint64_t begin = 0;
   std::uint64_t wrong = 0;
-  std::uint64_t found = 0;  // by all threads of the group, where a wait exceeded its limit
-#pragma unroll 1            // the untimed rounds, and the others by the same instructions
+  std::uint64_t found = 0;  // the same in all threads of the group if a wait exceeded its limit
+#pragma unroll 1            // the untimed and the timed rounds execute the same instructions
   for (unsigned part = 0; part < 2 && found != ~std::uint64_t{0}; ++part) {
     begin = clock_ns();
     found =

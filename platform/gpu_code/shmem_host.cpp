@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `shmem`.
+// The host implementation of the GPU kernel `shmem`.
 #include <algorithm>
 
 #include "platform/gpu_code/host_access.hpp"
@@ -13,41 +13,44 @@ namespace {
 
 base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (parameters.operation > last_shmem_operation || parameters.scope > ShmemScope::block) {
-    return base::fail(EINVAL, "shmem: there is no such operation or scope");
+    return base::fail(EINVAL, "shmem: invalid operation or scope");
   }
   const bool is_alone = parameters.operation >= ShmemOperation::ping_pong;
   if (is_alone && (shape.blocks != 1 || parameters.has_every_group != 0)) {
-    return base::fail(EINVAL, "shmem: %u blocks where one group is needed", shape.blocks);
+    return base::fail(EINVAL, "shmem: this operation requires one group, not %u blocks or all groups", shape.blocks);
   }
   constexpr unsigned most_threads_of_a_block = 512;
   if (shape.threads > most_threads_of_a_block) {
-    return base::fail(EINVAL, "shmem: blocks of %u threads; at most %u", shape.threads, most_threads_of_a_block);
+    return base::fail(EINVAL, "shmem: %u threads per block exceed the maximum of %u", shape.threads,
+                      most_threads_of_a_block);
   }
   if (parameters.operation >= ShmemOperation::broadcast && parameters.scope != ShmemScope::block) {
-    return base::fail(EINVAL, "shmem: collectives are of blocks");
+    return base::fail(EINVAL, "shmem: collectives require the scope block");
   }
   if (parameters.scope == ShmemScope::warp && shape.threads % 32 != 0) {
-    return base::fail(EINVAL, "shmem: a warp has 32 threads, the block %u", shape.threads);
+    return base::fail(EINVAL, "shmem: the scope warp requires a multiple of 32 threads per block, not %u",
+                      shape.threads);
   }
   const bool is_copy = parameters.operation == ShmemOperation::put || parameters.operation == ShmemOperation::get;
   if ((!is_copy && (parameters.target | parameters.source) % 8 != 0) || parameters.signal % 8 != 0 ||
       parameters.result % 8 != 0 || parameters.result == 0) {
-    return base::fail(EINVAL, "shmem: addresses must be multiples of 8");
+    return base::fail(EINVAL, "shmem: addresses must be multiples of 8 and the result must not be null");
   }
   const bool steps_on = parameters.step_bytes != 0;
   if (steps_on ? parameters.step_bytes % 8 != 0 || parameters.path_bytes % parameters.step_bytes != 0
                : parameters.path_bytes != 0) {
-    return base::fail(EINVAL, "shmem: steps of %llu bytes do not end at %llu",
+    return base::fail(EINVAL, "shmem: the step of %llu bytes must be a multiple of 8 and divide the path of %llu bytes",
                       static_cast<unsigned long long>(parameters.step_bytes),
                       static_cast<unsigned long long>(parameters.path_bytes));
   }
   if (parameters.peer >= static_cast<std::uint32_t>(parameters.state.n_pes)) {
-    return base::fail(EINVAL, "shmem: there is no PE %u", parameters.peer);
+    return base::fail(EINVAL, "shmem: PE %u is out of range: the job has %d PEs", parameters.peer,
+                      parameters.state.n_pes);
   }
   return {};
 }
 
-void play(const ShmemParameters& parameters, LaunchShape shape) noexcept {
+void run_on_host(const ShmemParameters& parameters, LaunchShape shape) noexcept {
   constexpr unsigned warp_threads = 32;
   unsigned groups = shape.blocks;
   if (parameters.has_every_group != 0 && parameters.scope != ShmemScope::block) {
@@ -70,7 +73,7 @@ void play(const ShmemParameters& parameters, LaunchShape shape) noexcept {
 }  // namespace
 
 base::Status GpuKernels::launch(const ShmemParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::shmem>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::shmem>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GdrkitShmem: the operations of gdrkit/shmem_device.cuh as ShmemWork calls them.
+// GdrkitShmem: the operations of gdrkit/shmem_device.cuh, in the form that ShmemWork calls.
 #pragma once
 
 #include <gdrkit/shmem_collectives.cuh>
@@ -29,7 +29,7 @@ struct GdrkitShmem {
   GDRKIT_SHMEM_FUNCTION static void signal_set(const State& state, std::uint64_t* signal, std::uint64_t value, int pe) {
     shmem::signal_op(state, signal, value, GDRKIT_SHMEM_SIGNAL_SET, pe);
   }
-  /// false: the state's limit went by.
+  /// Returns false if the wait exceeded the limit in the state.
   GDRKIT_SHMEM_FUNCTION static bool wait(const State& state, const std::uint64_t* signal, std::uint64_t value) {
     return shmem::signal_wait_until(state, signal, GDRKIT_SHMEM_GE, value);
   }
@@ -50,9 +50,9 @@ struct GdrkitShmem {
                                                                  std::uint64_t compare, std::uint64_t value, int pe) {
     return shmem::atomic_compare_swap(state, target, compare, value, pe);
   }
-  /// Of the calling thread's operations, and of those of threads whose barrier came between.
+  /// Completes the calling thread's operations, and those of threads that executed a barrier with it before.
   GDRKIT_SHMEM_FUNCTION static void quiet(const State& state) { shmem::quiet(state); }
-  /// false: a limit went by.
+  /// Returns false if a wait exceeded its limit.
   template <class Group>
   GDRKIT_SHMEM_FUNCTION static bool barrier_all(const State& state, Group group) {
     return shmem::barrier_all(state, group);
@@ -62,7 +62,7 @@ struct GdrkitShmem {
     return shmem::barrier_all(state, group);
   }
 
-  // Of all PEs; false: a limit went by.
+  // Collectives of all PEs. They return false if a wait exceeded its limit.
   template <class Group>
   GDRKIT_SHMEM_FUNCTION static bool broadcast(const State& state, void* target, const void* source, std::size_t bytes,
                                               Group group) {

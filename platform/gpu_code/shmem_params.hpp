@@ -14,7 +14,7 @@ enum class ShmemOperation : std::uint32_t {
   get,
   put_value,
   get_value,
-  put_signal,  ///< the other PE does not wait
+  put_signal,  ///< the peer does not wait
   signal_set,
   atomic_add,
   atomic_fetch_add,
@@ -22,7 +22,7 @@ enum class ShmemOperation : std::uint32_t {
   ping_pong,
   barrier,
   sync,
-  broadcast,  ///< from here on of all PEs, by blocks
+  broadcast,  ///< this and the following: by all PEs, in blocks
   fcollect,
   alltoall,
   reduce,  ///< sums of floats
@@ -31,38 +31,38 @@ enum class ShmemOperation : std::uint32_t {
 inline constexpr auto last_shmem_operation = ShmemOperation::reducescatter;
 enum class ShmemScope : std::uint32_t { thread, warp, block };
 
-/// Zeroed before the launch. Times are of the GPU's clock, over all groups.
+/// Zeroed before the launch. Times are from the GPU's clock, over all groups.
 struct ShmemResult {
-  std::uint64_t begin_inverted_ns;  ///< ~ of the earliest begin, so that all groups need only the maximum
-  std::uint64_t end_ns;             ///< the latest
-  std::uint64_t wrong;              ///< words of data, the most of any group; ~0: a wait exceeded its limit
+  std::uint64_t begin_inverted_ns;  ///< ~earliest start, so that atomicMax suffices
+  std::uint64_t end_ns;             ///< latest end
+  std::uint64_t wrong;              ///< largest number of wrong words in a group; ~0: a wait exceeded its limit
 
   [[nodiscard]] std::uint64_t elapsed_ns() const noexcept { return end_ns - ~begin_inverted_ns; }
 };
 
-/// `rounds` times the operation with PE `peer`. Each group has bytes of its own, one after the other; ping_pong and all
-/// that come after it have one group.
+/// Runs the operation with PE `peer` `rounds` times. Each group uses its own bytes, in order of the groups. ping_pong
+/// and the operations after it use one group.
 struct ShmemParameters {
   gdrkit_shmem_device_state state;
-  std::uint64_t target;  ///< a multiple of 8, but for put and get; in the own heap: of gets the own copy, else the
-                         ///< other PE's
-  std::uint64_t source;  ///< likewise
-  std::uint64_t
-      size_bytes;        ///< of each group; of ping_pong and of many groups a multiple of 8; of collectives a part's
-  std::uint64_t signal;  ///< of signals: a word; of ping_pong it holds `rounds_before` on both PEs
+  std::uint64_t target;  ///< in this PE's heap; for gets the local copy, otherwise the peer's. A multiple of 8, except
+                         ///< for put and get
+  std::uint64_t source;  ///< the same alignment
+  /// Per group. For ping_pong and many groups a multiple of 8; for collectives the size of one part.
+  std::uint64_t size_bytes;
+  std::uint64_t signal;  ///< a signal word; for ping_pong it must hold `rounds_before` on both PEs
   std::uint64_t result;  ///< ShmemResult
   std::uint64_t rounds_before;
   ShmemOperation operation;
   ShmemScope scope;
   std::uint32_t rounds;
   std::uint32_t peer;
-  std::uint32_t completes_each;   ///< of what does not wait itself: quiet after each round, else after the last
-  std::uint32_t has_every_group;  ///< 0: the first group of each block works; 1: all groups
-  std::uint32_t checks_data;      ///< of ping_pong: writes each round's data and compares what came
-  std::uint32_t untimed_rounds;   ///< before the others: PEs meet in them, and instructions are fetched
-  std::uint64_t step_bytes;       ///< of put, get, their values and put_signal: from a round's place in the other PE's
-                                  ///< memory to the next one's; a multiple of 8
-  std::uint64_t path_bytes;       ///< after so many the first place again: a multiple of step_bytes; both 0: one place
+  std::uint32_t completes_each;   ///< nonblocking operations: 1: quiet after each round; 0: after the last
+  std::uint32_t has_every_group;  ///< 0: the first group of each block; 1: all groups
+  std::uint32_t checks_data;      ///< ping_pong: write each round's data and compare the received data
+  std::uint32_t untimed_rounds;   ///< warm-up rounds: they synchronize the PEs and load instructions
+  std::uint64_t step_bytes;       ///< put, get, put_value, get_value, put_signal: distance in the peer's memory between
+                                  ///< two rounds; a multiple of 8
+  std::uint64_t path_bytes;       ///< offset at which it wraps to the start: a multiple of step_bytes; both 0: no steps
 };
 
 }  // namespace gdrkit::platform

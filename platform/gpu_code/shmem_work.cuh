@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ShmemWork: what one group of the GPU kernel `shmem` does, written once for all libraries (GdrkitShmem, and NVSHMEM's
-// device side for comparison), for GPU threads and for the host thread that plays them.
+// ShmemWork: the work of one group of the GPU kernel `shmem`, shared by all libraries (GdrkitShmem, and NVSHMEM's
+// device API for comparison), by GPU threads and by the host thread of the emulated device.
 #pragma once
 
 #include <gdrkit/shmem_device.cuh>
@@ -12,7 +12,7 @@
 
 namespace gdrkit::platform {
 
-/// A round's data: every 8-byte word of it holds this.
+/// Value of every 8-byte data word in a round.
 GDRKIT_SHMEM_FUNCTION std::uint64_t shmem_pattern(std::uint64_t round, int pe) {
   return round * 0x0101010101010101U + static_cast<std::uint64_t>(pe);
 }
@@ -22,13 +22,13 @@ template <class Group>
 inline constexpr bool shmem_group_has_collectives = std::is_same_v<Group, shmem::BlockGroup>;
 #else
 template <class Group>
-inline constexpr bool shmem_group_has_collectives = true;  // one thread plays all scopes
+inline constexpr bool shmem_group_has_collectives = true;  // one thread runs all scopes
 #endif
 
 template <class Library, class Group>
 class ShmemWork {
  public:
-  /// `number`: of the group, which has the bytes behind those of the groups before it.
+  /// `number`: index of the group. Its bytes follow those of the preceding groups.
   GDRKIT_SHMEM_FUNCTION ShmemWork(const ShmemParameters& parameters, Group group, unsigned number)
       : parameters_(parameters),
         state_(parameters.state),
@@ -38,21 +38,22 @@ class ShmemWork {
         signal_(reinterpret_cast<std::uint64_t*>(parameters.signal)),
         peer_(static_cast<int>(parameters.peer)) {}
 
-  /// `rounds` rounds after the `before` that this launch has had. How many words were wrong; ~0: a wait exceeded its
-  /// limit.
+  /// Runs `rounds` rounds; `before` rounds of this launch precede them. Returns the number of wrong words; ~0: a wait
+  /// exceeded its limit.
   GDRKIT_SHMEM_FUNCTION std::uint64_t run(std::uint64_t before, std::uint32_t rounds) {
     rounds_ = rounds;
     before_ = parameters_.rounds_before + before;
     switch (parameters_.operation) {
       case ShmemOperation::put:
-        return repeat([&](std::uint64_t) { Library::put_nbi(state_, there(target_), source_, size(), peer_, group_); });
+        return repeat(
+            [&](std::uint64_t) { Library::put_nbi(state_, at_round(target_), source_, size(), peer_, group_); });
       case ShmemOperation::get: return get();
       case ShmemOperation::put_value:
-        return repeat_by_one([&](std::uint64_t round) { Library::p(state_, there(target_), round + 1, peer_); });
+        return repeat_by_one([&](std::uint64_t round) { Library::p(state_, at_round(target_), round + 1, peer_); });
       case ShmemOperation::get_value: return get_value();
       case ShmemOperation::put_signal:
         return repeat([&](std::uint64_t round) {
-          Library::put_signal(state_, there(target_), source_, size(), signal_, round + 1, peer_, group_);
+          Library::put_signal(state_, at_round(target_), source_, size(), signal_, round + 1, peer_, group_);
         });
       case ShmemOperation::signal_set:
         return repeat_by_one([&](std::uint64_t round) { Library::signal_set(state_, signal_, round + 1, peer_); });
@@ -65,7 +66,7 @@ class ShmemWork {
       case ShmemOperation::sync: return repeat_wait([&] { return Library::sync_all(state_, group_); });
       default: break;
     }
-    // Only where the GPU kernel takes them: each scope would have all of their instructions.
+    // Only for groups that support collectives: otherwise each scope would contain all of their instructions.
     if constexpr (shmem_group_has_collectives<Group>) return run_collective();
     return 0;
   }
@@ -89,8 +90,8 @@ class ShmemWork {
     }
   }
 
-  /// Operations that return before they are complete. Completed after so many rounds: a condition that does not change
-  /// would make two loops of this one, each with all instructions of the operation.
+  /// Runs operations that return before they complete. The counter avoids a loop-invariant condition, for which the
+  /// compiler would duplicate the loop with all instructions of the operation.
   template <class Once>
   GDRKIT_SHMEM_FUNCTION std::uint64_t repeat(Once once) {
     const std::uint32_t rounds_each = parameters_.completes_each != 0 ? 1 : rounds_;
@@ -98,14 +99,14 @@ class ShmemWork {
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds_; ++round) {
       once(before_ + round);
-      step_on();
+      advance();
       if (--left != 0) continue;
       complete();
       left = rounds_each;
     }
     return 0;
   }
-  /// The same, by one thread of the group.
+  /// The same by one thread of the group.
   template <class Once>
   GDRKIT_SHMEM_FUNCTION std::uint64_t repeat_by_one(Once once) {
     return repeat([&](std::uint64_t round) {
@@ -124,20 +125,20 @@ class ShmemWork {
   GDRKIT_SHMEM_FUNCTION std::uint64_t get() {
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds_; ++round) {
-      Library::get(state_, target_, there(source_), size(), peer_, group_);
-      step_on();
+      Library::get(state_, target_, at_round(source_), size(), peer_, group_);
+      advance();
     }
     return 0;
   }
 
-  // Of these three each address or operand depends on the answer before, else the GPU would ask several at a time. The
-  // words that are read stay below 2^63.
+  // In these three functions each address or operand depends on the previous result; otherwise the GPU would overlap
+  // the requests. The words stay below 2^63.
   GDRKIT_SHMEM_FUNCTION std::uint64_t get_value() {
     std::uint64_t seen = 0;
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds_; ++round) {
-      if (group_.rank() == 0) seen = Library::g(state_, there(source_) + (seen >> 63), peer_);
-      step_on();
+      if (group_.rank() == 0) seen = Library::g(state_, at_round(source_) + (seen >> 63), peer_);
+      advance();
     }
     if (group_.rank() == 0) *target_ = seen;
     return 0;
@@ -152,19 +153,19 @@ class ShmemWork {
     return 0;
   }
   GDRKIT_SHMEM_FUNCTION std::uint64_t atomic_compare_swap() {
-    std::uint64_t wanted = 0;
+    std::uint64_t expected = 0;
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds_; ++round) {
       if (group_.rank() != 0) continue;
-      const std::uint64_t seen = Library::atomic_compare_swap(state_, target_, wanted, wanted + 1, peer_);
-      wanted = seen == wanted ? wanted + 1 : seen;
+      const std::uint64_t seen = Library::atomic_compare_swap(state_, target_, expected, expected + 1, peer_);
+      expected = seen == expected ? expected + 1 : seen;
     }
-    if (group_.rank() == 0) *source_ = wanted;
+    if (group_.rank() == 0) *source_ = expected;
     return 0;
   }
 
-  /// The lower PE leads. With checks_data, whoever sees a round's signal must see all of the round's data. A round has
-  /// two halves, in one of which this PE sends, so that the instructions of either stand here once.
+  /// The lower PE starts. With checks_data, a PE that observes a round's signal must observe all of the round's data.
+  /// This PE sends in one half of each round, so that the code of each half exists once.
   GDRKIT_SHMEM_FUNCTION std::uint64_t ping_pong() {
     std::uint64_t wrong = 0;
     const std::uint64_t sends_in = state_.pe < peer_ ? 0 : 1;
@@ -176,11 +177,11 @@ class ShmemWork {
         send(round);
         continue;
       }
-      // One thread waits: its acquire and the group's barrier order all threads' reads after it.
+      // One thread waits. Its acquire and the group's barrier order all threads' reads after it.
       if (!group_.all(group_.rank() != 0 || Library::wait(state_, signal_, round))) return expired;
       if (parameters_.checks_data == 0) continue;
       wrong += check(round);
-      group_.sync();  // all have looked before the answer lets the other PE write again
+      group_.sync();  // all threads have read the data before the reply lets the peer overwrite it
     }
     return wrong;
   }
@@ -201,23 +202,25 @@ class ShmemWork {
   }
 
   GDRKIT_SHMEM_FUNCTION std::uint64_t check(std::uint64_t round) const {
-    const volatile std::uint64_t* const came = target_;
+    const volatile std::uint64_t* const received = target_;
     std::uint64_t wrong = 0;
     GDRKIT_SHMEM_ROLLED
     for (std::uint64_t at = group_.rank(); at < words(); at += group_.size()) {
-      wrong += came[at] != shmem_pattern(round, peer_) ? 1 : 0;
+      wrong += received[at] != shmem_pattern(round, peer_) ? 1 : 0;
     }
     return wrong;
   }
 
-  /// What is at `first` of the other PE's memory in the first round, in this one.
-  GDRKIT_SHMEM_FUNCTION std::uint64_t* there(std::uint64_t* first) const { return first + gone_bytes_ / sizeof *first; }
-  GDRKIT_SHMEM_FUNCTION void step_on() {
-    gone_bytes_ += parameters_.step_bytes;
-    if (gone_bytes_ == parameters_.path_bytes) gone_bytes_ = 0;
+  /// Address for the current round; `first` is the address for the first round.
+  GDRKIT_SHMEM_FUNCTION std::uint64_t* at_round(std::uint64_t* first) const {
+    return first + offset_bytes_ / sizeof *first;
+  }
+  GDRKIT_SHMEM_FUNCTION void advance() {
+    offset_bytes_ += parameters_.step_bytes;
+    if (offset_bytes_ == parameters_.path_bytes) offset_bytes_ = 0;
   }
 
-  /// One thread's quiet after the group's barrier is that of all.
+  /// After the group's barrier, one thread's quiet completes the operations of all threads.
   GDRKIT_SHMEM_FUNCTION void complete() {
     group_.sync();
     if (group_.rank() == 0) Library::quiet(state_);
@@ -237,7 +240,7 @@ class ShmemWork {
   const int peer_;
   std::uint32_t rounds_ = 0;
   std::uint64_t before_ = 0;
-  std::uint64_t gone_bytes_ = 0;
+  std::uint64_t offset_bytes_ = 0;
 };
 
 }  // namespace gdrkit::platform

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `stream_signal`.
+// The host implementation of the GPU kernel `stream_signal`.
 #include "platform/gpu_code/host_access.hpp"
 #include "platform/gpu_code/stream_signal_params.hpp"
 #include "platform/gpu_code/stream_work.cuh"
@@ -9,21 +9,21 @@ namespace gdrkit::platform {
 namespace {
 
 base::Status check(const StreamSignal& signal, LaunchShape shape, unsigned) noexcept {
-  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "stream_signal: one thread signals");
+  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "stream_signal: launch exactly one thread");
   if (signal.address == 0 || signal.address % sizeof(std::uint64_t) != 0) {
-    return base::fail(EINVAL, "stream_signal: 0x%llx is not aligned to the 8 bytes of a signal",
+    return base::fail(EINVAL, "stream_signal: the signal address 0x%llx is not a multiple of 8",
                       static_cast<unsigned long long>(signal.address));
   }
   if (signal.operation == GDRKIT_SHMEM_SIGNAL_SET || signal.operation == GDRKIT_SHMEM_SIGNAL_ADD) return {};
-  return base::fail(EINVAL, "stream_signal: there is no signal operation %u", signal.operation);
+  return base::fail(EINVAL, "stream_signal: invalid signal operation %u", signal.operation);
 }
 
-void play(const StreamSignal& signal, LaunchShape) noexcept { update_signal(signal); }
+void run_on_host(const StreamSignal& signal, LaunchShape) noexcept { update_signal(signal); }
 
 }  // namespace
 
 base::Status GpuKernels::launch(const StreamSignal& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::stream_signal>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::stream_signal>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

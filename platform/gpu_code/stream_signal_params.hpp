@@ -9,9 +9,9 @@
 
 namespace gdrkit::platform {
 
-/// By one thread.
+/// One thread updates the signal.
 struct StreamSignal {
-  std::uint64_t address = 0;  ///< of a 64-bit word, as this GPU reaches it; 0: none, for whoever launches
+  std::uint64_t address = 0;  ///< of a 64-bit word that this GPU can access; 0: no signal, for the launcher
   std::uint64_t value = 0;
   std::uint32_t operation = GDRKIT_SHMEM_SIGNAL_SET;  ///< gdrkit_shmem_signal
   std::uint32_t unused = 0;

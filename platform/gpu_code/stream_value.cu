@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// stream_value: a put in a stream of data that travels with the launch.
+// stream_value: puts data that the launch carries, in stream order.
 #include "platform/gpu_code/stream_value_params.hpp"
 #include "platform/gpu_code/stream_work.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `stream_value`.
+// The host implementation of the GPU kernel `stream_value`.
 #include "platform/gpu_code/host_access.hpp"
 #include "platform/gpu_code/stream_value_params.hpp"
 #include "platform/gpu_code/stream_work.cuh"
@@ -9,13 +9,13 @@ namespace gdrkit::platform {
 namespace {
 
 base::Status check(const StreamValueParameters& parameters, LaunchShape shape, unsigned) noexcept {
-  if (shape.blocks != 1) return base::fail(EINVAL, "stream_value: %u blocks where one is needed", shape.blocks);
+  if (shape.blocks != 1) return base::fail(EINVAL, "stream_value: launch one block, not %u", shape.blocks);
   if (parameters.size_bytes <= sizeof parameters.words) return {};
-  return base::fail(EINVAL, "stream_value: %llu bytes exceed the %zu that a launch holds",
+  return base::fail(EINVAL, "stream_value: %llu bytes exceed the maximum of %zu bytes per launch",
                     static_cast<unsigned long long>(parameters.size_bytes), sizeof parameters.words);
 }
 
-void play(const StreamValueParameters& parameters, LaunchShape) noexcept {
+void run_on_host(const StreamValueParameters& parameters, LaunchShape) noexcept {
   for (unsigned at = 0; at < parameters.size_bytes; at += 8) {
     const auto left = static_cast<unsigned>(parameters.size_bytes) - at;
     store_bytes(parameters.target + at, parameters.words[at / 8], left < 8 ? left : 8);
@@ -25,7 +25,7 @@ void play(const StreamValueParameters& parameters, LaunchShape) noexcept {
 }  // namespace
 
 base::Status GpuKernels::launch(const StreamValueParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::stream_value>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::stream_value>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

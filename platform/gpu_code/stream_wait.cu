@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// stream_wait: holds a stream until a word of the own heap compares as asked.
+// stream_wait: blocks a stream until a word of the own heap satisfies a comparison.
 #include "platform/gpu_code/stream_wait_params.hpp"
 #include "platform/gpu_code/stream_work.cuh"
 

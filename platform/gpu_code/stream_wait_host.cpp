@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `stream_wait`.
+// The host implementation of the GPU kernel `stream_wait`.
 #include "platform/gpu_code/host_access.hpp"
 #include "platform/gpu_code/stream_wait_params.hpp"
 #include "platform/gpu_code/stream_work.cuh"
@@ -9,22 +9,22 @@ namespace gdrkit::platform {
 namespace {
 
 base::Status check(const StreamWaitParameters& parameters, LaunchShape shape, unsigned) noexcept {
-  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "stream_wait: one thread waits");
+  if (shape.blocks * shape.threads != 1) return base::fail(EINVAL, "stream_wait: launch exactly one thread");
   const int size = parameters.word < 0 ? -parameters.word : parameters.word;
   if ((size != 2 && size != 4 && size != 8) || parameters.comparison > GDRKIT_SHMEM_GE) {
-    return base::fail(EINVAL, "stream_wait: there is no such word or comparison");
+    return base::fail(EINVAL, "stream_wait: invalid word type or comparison");
   }
   if (parameters.address != 0 && parameters.address % static_cast<unsigned>(size) == 0) return {};
-  return base::fail(EINVAL, "stream_wait: 0x%llx is no naturally aligned word of %d bytes",
+  return base::fail(EINVAL, "stream_wait: the address 0x%llx is not a multiple of the word size of %d bytes",
                     static_cast<unsigned long long>(parameters.address), size);
 }
 
-void play(const StreamWaitParameters& parameters, LaunchShape) noexcept { (void)stream_wait(parameters); }
+void run_on_host(const StreamWaitParameters& parameters, LaunchShape) noexcept { (void)stream_wait(parameters); }
 
 }  // namespace
 
 base::Status GpuKernels::launch(const StreamWaitParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::stream_wait>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::stream_wait>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

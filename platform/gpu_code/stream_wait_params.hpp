@@ -9,8 +9,8 @@
 
 namespace gdrkit::platform {
 
-/// One thread waits, at most as long as the state allows, and tells the state's control when it gave up. The driver's
-/// wait (cuStreamWaitValue) has no limit: a dead PE would hold the stream for ever.
+/// One thread waits, up to the limit in the state, and reports a timeout to the state's control block. The driver's
+/// wait (cuStreamWaitValue) has no limit: a dead PE would block the stream forever.
 struct StreamWaitParameters {
   gdrkit_shmem_device_state state;
   std::uint64_t address;

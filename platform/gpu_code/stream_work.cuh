@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the GPU kernels of streams do (stream_signal, stream_value, stream_wait), written once for GPU threads and for
-// the host thread that plays them.
+// The work of the GPU kernels for streams (stream_signal, stream_value, stream_wait), shared by GPU threads and the
+// host thread of the emulated device.
 #pragma once
 
 #include <gdrkit/shmem_device_words.cuh>
@@ -11,8 +11,8 @@
 
 namespace gdrkit::platform {
 
-/// The order of a stream puts all its earlier work before the fence, which is cumulative (PTX ISA, "Causality order"),
-/// and the store or the update comes after it.
+/// Stream order places all earlier work before the fence, which is cumulative (PTX ISA, "Causality order"). The store
+/// or the update follows the fence.
 GDRKIT_SHMEM_FUNCTION void update_signal(const StreamSignal& signal) {
   shmem::detail::fence_system();
   if (signal.operation == GDRKIT_SHMEM_SIGNAL_ADD) {
@@ -28,7 +28,7 @@ GDRKIT_SHMEM_FUNCTION void store_part(std::uint64_t address, std::uint64_t part)
   *reinterpret_cast<volatile Word*>(address) = static_cast<Word>(part);
 }
 
-/// The low `size_bytes` bytes (1 to 8) of `word`, by the widest naturally aligned stores.
+/// Stores the low `size_bytes` bytes (1 to 8) of `word` with the widest naturally aligned stores.
 GDRKIT_SHMEM_FUNCTION void store_bytes(std::uint64_t address, std::uint64_t word, unsigned size_bytes) {
   if (size_bytes == 8 && address % 8 == 0) return store_part<std::uint64_t>(address, word);
   while (size_bytes != 0) {
@@ -48,7 +48,7 @@ GDRKIT_SHMEM_FUNCTION void store_bytes(std::uint64_t address, std::uint64_t word
   }
 }
 
-/// false: the wait gave up.
+/// Returns false if the wait timed out.
 GDRKIT_SHMEM_FUNCTION bool stream_wait(const StreamWaitParameters& parameters) {
   const auto comparison = static_cast<gdrkit_shmem_comparison>(parameters.comparison);
   switch (parameters.word) {

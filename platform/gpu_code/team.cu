@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// team: collectives called by a thread, a warp or a block of a GPU kernel, by gdrkit/shmem_collectives.cuh.
+// team: runs collectives called by a thread, a warp or a block of a GPU kernel, through gdrkit/shmem_collectives.cuh.
 #include "platform/gpu_code/device_access.cuh"
 #include "platform/gpu_code/team_params.hpp"
 #include "platform/gpu_code/team_work.cuh"
 
 namespace gdrkit::platform {
 
-/// A thread, a warp or a block, chosen when the GPU kernel runs: one copy of the code for all three.
+/// A thread, a warp or a block, selected at run time: one copy of the code for all three.
 class AnyGroup {
  public:
   __device__ explicit AnyGroup(ShmemScope scope) : scope_(scope) {}

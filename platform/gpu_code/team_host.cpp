@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The host's part of the GPU kernel `team`.
+// The host implementation of the GPU kernel `team`.
 #include "platform/gpu_code/host_access.hpp"
 #include "platform/gpu_code/team_params.hpp"
 #include "platform/gpu_code/team_work.cuh"
@@ -11,21 +11,23 @@ namespace {
 base::Status check(const TeamParameters& parameters, LaunchShape shape, unsigned) noexcept {
   constexpr unsigned warp = 32, most_team_threads = 512;
   if (parameters.operation > CollectiveOperation::reducescatter || parameters.scope > ShmemScope::block) {
-    return base::fail(EINVAL, "team: there is no such operation or scope");
+    return base::fail(EINVAL, "team: invalid operation or scope");
   }
   if (shape.blocks != 1 || shape.threads > most_team_threads ||
       (parameters.scope == ShmemScope::warp && shape.threads < warp)) {
-    return base::fail(EINVAL, "team: %u blocks of %u threads; it takes one block of at most 512, and a warp has 32",
-                      shape.blocks, shape.threads);
+    return base::fail(
+        EINVAL,
+        "team: invalid launch of %u blocks of %u threads; use one block of at most 512 threads (32 or more for warps)",
+        shape.blocks, shape.threads);
   }
   if ((parameters.target | parameters.source | parameters.size_bytes) % 4 != 0 || parameters.result % 8 != 0 ||
       parameters.result == 0) {
-    return base::fail(EINVAL, "team: target, source or size is no multiple of 4, or there is no result");
+    return base::fail(EINVAL, "team: target, source and size must be multiples of 4, and result a valid address");
   }
   return {};
 }
 
-void play(const TeamParameters& parameters, LaunchShape) noexcept {
+void run_on_host(const TeamParameters& parameters, LaunchShape) noexcept {
   auto* const result = reinterpret_cast<TeamResult*>(parameters.result);
   const TeamWork<shmem::ThreadGroup> work(parameters, shmem::thread());
   bool is_whole = work.run(parameters.untimed_rounds);
@@ -38,7 +40,7 @@ void play(const TeamParameters& parameters, LaunchShape) noexcept {
 }  // namespace
 
 base::Status GpuKernels::launch(const TeamParameters& parameters, LaunchShape shape, Stream stream) noexcept {
-  return launch_any<GpuKernel::team>(parameters, shape, stream, check, play);
+  return launch_any<GpuKernel::team>(parameters, shape, stream, check, run_on_host);
 }
 
 }  // namespace gdrkit::platform

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the GPU kernel `team` does, written once for GPU threads and for the host thread that plays them.
+// The work of the GPU kernel `team`, shared by GPU threads and the host thread of the emulated device.
 #pragma once
 
 #include <gdrkit/shmem_collectives.cuh>
@@ -15,7 +15,7 @@ class TeamWork {
   GDRKIT_SHMEM_FUNCTION TeamWork(const TeamParameters& parameters, Group group)
       : parameters_(parameters), group_(group) {}
 
-  /// false: a wait exceeded its limit.
+  /// Returns false if a wait exceeded its limit.
   GDRKIT_SHMEM_FUNCTION bool run(std::uint32_t rounds) const {
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds; ++round) {
@@ -37,7 +37,7 @@ class TeamWork {
     }
   }
 
-  // Out of line: together they are too much for one function.
+  // Out of line: inlined, they would make one function too large.
   GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION bool broadcast() const {
     return shmem::broadcast(parameters_.state, parameters_.team, target(), source(), parameters_.size_bytes,
                             static_cast<int>(parameters_.root), group_);

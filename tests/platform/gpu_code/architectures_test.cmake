@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# cmake -DSOURCE=... -DFOLDER=... -P: for which GPUs GPU kernels are compiled, by what nvcc and nvidia-smi print.
+# cmake -DSOURCE=... -DFOLDER=... -P: for which GPUs GPU kernels are compiled, given the output of nvcc and nvidia-smi.
 cmake_minimum_required(VERSION 3.22)
 list(APPEND CMAKE_MODULE_PATH ${SOURCE}/cmake)
 include(GdrkitGpuArchitectures)
@@ -11,7 +11,7 @@ function(write_program path text)
   file(CHMOD ${path} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endfunction()
 
-# expect(gpus-in-/proc text-of-nvidia-smi expected-architectures): "FAILS" is an nvidia-smi that ends with 1.
+# expect(GPUs in /proc, output of nvidia-smi, expected architectures). "FAILS": nvidia-smi exits with code 1.
 function(expect gpus smi expected)
   set(GDRKIT_NVIDIA_PROC ${FOLDER}/proc)
   file(REMOVE_RECURSE ${GDRKIT_NVIDIA_PROC})

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// When GpuKernels loads what, and what it says when an image is absent, corrupt or for other GPUs, on the emulated
-// driver.
+// When GpuKernels loads images, and its errors for images that are missing, corrupt or for other GPUs, with the
+// emulated driver.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,17 +25,17 @@ namespace {
 using fakes::emulated_cuda;
 using fakes::FaultPlan;
 
-/// What the driver takes, and what it was given.
+/// Behavior and recorded arguments of the driver.
 struct Loads {
-  bool takes_any_image = false;               ///< and finds any name in it; launches only note their parameters
-  std::vector<std::string> functions;         ///< names asked for
-  std::vector<std::uint8_t> last_parameters;  ///< of a launch: so many bytes of the first, as this holds before
+  bool takes_any_image = false;               ///< also finds any name; launches only record their parameters
+  std::vector<std::string> functions;         ///< requested names
+  std::vector<std::uint8_t> last_parameters;  ///< of a launch: as many bytes of the first parameter as this holds
   unsigned last_blocks = 0;
   unsigned last_threads = 0;
   int modules = 0;
 } loads;
 
-/// The emulated driver, for images of which it can run nothing.
+/// The emulated driver for images whose code it cannot run.
 CudaCalls loading_calls() {
   CudaCalls calls = emulated_cuda();
   calls.module_load_data = [](void** module, const void*) {
@@ -60,18 +60,18 @@ CudaCalls loading_calls() {
   return calls;
 }
 
-/// The head of a fat binary and `body_bytes` of nothing; `promised_bytes` is what the head says of the body.
-std::vector<std::uint8_t> fat_binary(std::size_t body_bytes, std::uint64_t promised_bytes) {
+/// A fat binary's header and a zero body of `body_bytes`. `header_bytes` is the size in the header.
+std::vector<std::uint8_t> fat_binary(std::size_t body_bytes, std::uint64_t header_bytes) {
   std::vector<std::uint8_t> image(16 + body_bytes);
   const std::uint32_t magic = 0xba55ed50;
   const std::uint16_t version_and_size[] = {1, 16};
   std::memcpy(image.data(), &magic, 4);
   std::memcpy(image.data() + 4, version_and_size, 4);
-  std::memcpy(image.data() + 8, &promised_bytes, 8);
+  std::memcpy(image.data() + 8, &header_bytes, 8);
   return image;
 }
 
-/// The last image that is tried.
+/// GpuKernels tries the PTX last.
 GpuImages as_ptx(const std::vector<std::uint8_t>& image) { return {{}, {image.data(), image.size()}}; }
 
 class GpuKernelsLoad : public ::testing::Test {
@@ -87,8 +87,8 @@ class GpuKernelsLoad : public ::testing::Test {
     device_.reset();
     EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before_);
   }
-  /// The text of the refusal.
-  std::string expect_refused(const std::vector<std::uint8_t>& image, const std::string& fragment) {
+  /// Returns the error message.
+  std::string expect_rejected(const std::vector<std::uint8_t>& image, const std::string& fragment) {
     GpuKernels kernels = *GpuKernels::load<>(*device_);
     const auto loaded = kernels.prepare(GpuKernel::copy, as_ptx(image));
     EXPECT_FALSE(loaded);
@@ -106,34 +106,34 @@ class GpuKernelsLoad : public ::testing::Test {
   std::unique_ptr<Device> device_;
 };
 
-TEST_F(GpuKernelsLoad, CorruptImagesNeverReachTheDriver) {
-  expect_refused({}, "0 bytes");
-  expect_refused({1, 2, 3}, "3 bytes");
+TEST_F(GpuKernelsLoad, CorruptImagesAreNotPassedToTheDriver) {
+  expect_rejected({}, "0 bytes");
+  expect_rejected({1, 2, 3}, "3 bytes");
   auto wrong = fat_binary(100, 100);
   wrong[0] = 0x51;
-  expect_refused(wrong, "neither PTX nor a fat binary");
-  expect_refused(fat_binary(100, 101), "cut off");
-  expect_refused(fat_binary(100, ~std::uint64_t{0}), "cut off");
+  expect_rejected(wrong, "neither PTX nor a fat binary");
+  expect_rejected(fat_binary(100, 101), "truncated");
+  expect_rejected(fat_binary(100, ~std::uint64_t{0}), "truncated");
   auto small_head = fat_binary(100, 100);
   small_head[6] = 8;
-  expect_refused(small_head, "neither PTX nor a fat binary");
+  expect_rejected(small_head, "neither PTX nor a fat binary");
   std::vector<std::uint8_t> ptx = {'.', 'v', 'e', 'r',  's', 'i', 'o', 'n', ' ',
                                    '6', '.', '0', '\n', '.', 't', 'a', 'r'};
-  expect_refused(ptx, "neither PTX");  // no NUL ends it
+  expect_rejected(ptx, "neither PTX");  // no terminating NUL
   ptx.insert(ptx.begin(), 0);
   ptx.push_back(0);
-  expect_refused(ptx, "neither PTX");  // it ends before what follows
+  expect_rejected(ptx, "neither PTX");  // a NUL at the start
   for (const auto& call : plan_.log()) EXPECT_NE(call, "module_load_data");
 }
 
-TEST_F(GpuKernelsLoad, AnImageForOtherGpusNamesThisOneAndWhatToDo) {
-  const std::string detail = expect_refused(
+TEST_F(GpuKernelsLoad, TheErrorForAnImageForOtherGpusNamesThisGpu) {
+  const std::string detail = expect_rejected(
       fat_binary(100, 100), std::string(driver::emulated_device_name) + " (compute capability 7500.7600)");
   EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
   EXPECT_NE(detail.find("PTX for compute capability 7.0 and newer"), std::string::npos) << detail;
 }
 
-TEST_F(GpuKernelsLoad, AFailureOfAnyCallUnloadsWhatWasLoaded) {
+TEST_F(GpuKernelsLoad, AFailureOfAnyCallUnloadsTheModule) {
   loads.takes_any_image = true;
   const auto image = fat_binary(8, 8);
   GpuKernels kernels = *GpuKernels::load<>(*device_);
@@ -143,11 +143,11 @@ TEST_F(GpuKernelsLoad, AFailureOfAnyCallUnloadsWhatWasLoaded) {
     EXPECT_TRUE(plan_.was_reached()) << call;
     EXPECT_EQ(loads.modules, 0) << call;
   }
-  EXPECT_TRUE(tests::succeeded(kernels.prepare(GpuKernel::copy, as_ptx(image)))) << "a failure is not remembered";
+  EXPECT_TRUE(tests::succeeded(kernels.prepare(GpuKernel::copy, as_ptx(image)))) << "a later call succeeds";
   EXPECT_EQ(loads.functions.back(), "gdrkit_copy");
 }
 
-TEST_F(GpuKernelsLoad, WithoutTheNumberOfMultiprocessorsOneBlockIsResident) {
+TEST_F(GpuKernelsLoad, WithoutAMultiprocessorCountOneBlockIsResident) {
   plan_.fail_call(0, {0, 0, 999});
   const auto loaded = GpuKernels::load<>(*device_);
   EXPECT_EQ(plan_.failed_call(), "device_get_attribute");
@@ -155,7 +155,7 @@ TEST_F(GpuKernelsLoad, WithoutTheNumberOfMultiprocessorsOneBlockIsResident) {
   EXPECT_EQ(loaded->resident_blocks(), 1U);
 }
 
-TEST_F(GpuKernelsLoad, ParametersAndShapeReachTheDriverWhole) {
+TEST_F(GpuKernelsLoad, PassesParametersAndShapeToTheDriver) {
   loads.takes_any_image = true;
   auto loaded = GpuKernels::load<GpuKernel::copy>(*device_);
   ASSERT_TRUE(loaded) << loaded.error().text();
@@ -172,7 +172,7 @@ TEST_F(GpuKernelsLoad, ParametersAndShapeReachTheDriverWhole) {
   EXPECT_NE(std::string(failed.error().text()).find("cuLaunchKernel"), std::string::npos) << failed.error().text();
 }
 
-TEST_F(GpuKernelsLoad, EachIsLoadedOnceAndNoOtherIs) {
+TEST_F(GpuKernelsLoad, LoadsEachUsedGpuKernelOnce) {
   loads.takes_any_image = true;
   auto loaded = GpuKernels::load<GpuKernel::gate, GpuKernel::atomic>(*device_);
   ASSERT_TRUE(loaded) << loaded.error().text();
@@ -185,7 +185,7 @@ TEST_F(GpuKernelsLoad, EachIsLoadedOnceAndNoOtherIs) {
   EXPECT_EQ(loads.modules, 3);
 }
 
-/// A driver that many threads may call: it only counts.
+/// A driver for many threads: it only counts.
 std::atomic<int> modules_loaded;
 int count_module(void** module, const void*) {
   ++modules_loaded;
@@ -193,7 +193,7 @@ int count_module(void** module, const void*) {
   return 0;
 }
 
-TEST_F(GpuKernelsLoad, ThreadsThatNeedTheSameLoadItOnce) {
+TEST_F(GpuKernelsLoad, ConcurrentThreadsLoadAGpuKernelOnce) {
   CudaCalls calls = calls_;
   calls.module_load_data = &count_module;
   calls.module_unload = [](void*) { return 0; };
@@ -217,7 +217,7 @@ TEST_F(GpuKernelsLoad, ThreadsThatNeedTheSameLoadItOnce) {
   }
 }
 
-TEST_F(GpuKernelsLoad, EveryBuildHoldsThePtxOfEach){
+TEST_F(GpuKernelsLoad, EveryBuildContainsThePtxOfEachGpuKernel){
 #define GDRKIT_GPU_KERNEL(name, Parameters)                                                         \
   {                                                                                                 \
     const GpuImage ptx = images_of_##name().ptx;                                                    \
@@ -231,21 +231,22 @@ TEST_F(GpuKernelsLoad, EveryBuildHoldsThePtxOfEach){
 #undef GDRKIT_GPU_KERNEL
 }
 
-TEST_F(GpuKernelsLoad, ADriverWithoutMachineCodeForItsGpuGetsPtx) {
+TEST_F(GpuKernelsLoad, FallsBackToPtxWithoutMachineCodeForTheGpu) {
   loads.takes_any_image = true;
   plan_.fail_call_of("module_load_data", 0, {0, 0, 209});
   const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
   const auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
-  EXPECT_EQ(loaded.has_value(), has_machine_code) << "PTX is the last image";
+  EXPECT_EQ(loaded.has_value(), has_machine_code) << "PTX is tried last";
   EXPECT_EQ(plan_.calls(), has_machine_code ? 2 : 1);
 }
 
-TEST_F(GpuKernelsLoad, ADriverThatTakesNothingIsNamedWithItsGpu) {
+TEST_F(GpuKernelsLoad, TheErrorNamesTheGpuIfTheDriverRejectsAllImages) {
   const auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
-  ASSERT_FALSE(loaded) << "the fake driver has no GPU code that fits";
+  ASSERT_FALSE(loaded) << "the fake driver rejects all images";
   EXPECT_EQ(loaded.error().errno_value, ENOEXEC);
   const std::string detail = loaded.error().text();
-  EXPECT_NE(detail.find("'gate' cannot be loaded on " + std::string(driver::emulated_device_name)), std::string::npos)
+  EXPECT_NE(detail.find("cannot load the GPU kernel 'gate' on " + std::string(driver::emulated_device_name)),
+            std::string::npos)
       << detail;
   EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The PTX in the archive: the code of the sources, for old drivers and GPUs, accepted by ptxas, and cheap where it polls.
+"""Checks the archived PTX: it matches the sources, ptxas and old drivers and GPUs accept it, and its polls are cheap.
 
-Usage: gpu_ptx_test.py [CLASS]; ends with 77 after the reasons when every test of the class was skipped."""
+Usage: gpu_ptx_test.py [CLASS]. If all tests of the class were skipped, prints the reasons and exits with code 77."""
 import difflib
 import io
 import os
@@ -30,7 +30,7 @@ def tool(name):
 
 
 def loops(text):
-    """(label, instructions) of each innermost loop: from a label to a branch back to it, no other label between."""
+    """Yields (label, instructions) of each innermost loop: from a label to a branch back to it, no other label between."""
     for match in re.finditer(r"(?ms)^(\$L\w+):\n((?:(?!^\$L).)*?)\bbra(?:\.uni)? +\t?\1;", text):
         lines = [line.strip() for line in match.group(2).splitlines()]
         yield match.group(1), [line for line in lines if line and not line.startswith((".", "//"))]
@@ -41,7 +41,7 @@ def entries(text):
 
 
 class PtxText(unittest.TestCase):
-    def test_each_gpu_kernel_of_the_list_has_a_file_of_its_own(self):
+    def test_each_listed_gpu_kernel_has_its_own_file(self):
         names = [name for name in gpu_ptx.IMAGES if name != "mover"]
         self.assertTrue(names)
         for name in names:
@@ -49,9 +49,9 @@ class PtxText(unittest.TestCase):
                 source = read("platform", "gpu_code", name + ".cu")
                 self.assertEqual(re.findall(r"(?m)^extern \"C\" __global__ void .*\bgdrkit_(\w+)\(", source), [name])
                 self.assertEqual(entries(PTX[name]), [name])
-        self.assertEqual(sorted(PTX), sorted(["mover", *names]), "what nothing embeds")
+        self.assertEqual(sorted(PTX), sorted(["mover", *names]), "files that no build embeds")
 
-    def test_old_drivers_and_gpus_take_it(self):
+    def test_is_compatible_with_old_drivers_and_gpus(self):
         for image in gpu_ptx.IMAGES:
             with self.subTest(image=image):
                 text = PTX[image]
@@ -62,18 +62,18 @@ class PtxText(unittest.TestCase):
     def test_the_mover_has_one_gpu_kernel(self):
         self.assertEqual(entries(PTX["mover"]), ["mover"])
 
-    def test_a_flag_alone_is_polled_by_little_more_than_its_load(self):
+    def test_a_poll_without_data_is_little_more_than_a_load(self):
         body = PTX["ping_pong"]
         polls = [lines for _, lines in loops(body) if any("ld.relaxed.sys" in line for line in lines)]
         self.assertEqual(len(polls), 1, body)
-        self.assertLessEqual(len(polls[0]), 6, "load, two comparisons, count, two branches")
+        self.assertLessEqual(len(polls[0]), 6, "load, two comparisons, counter, two branches")
         allowed = re.compile(r"(@%p\d+ |@!%p\d+ )?(ld\.relaxed\.sys|setp|add|bra\b|$)")
         for line in polls[0]:
             self.assertRegex(line, allowed)
-        self.assertIn("st.relaxed.sys", body, "the answer")
+        self.assertIn("st.relaxed.sys", body, "the pong")
 
-    def test_a_poll_that_acquires_loads_nothing_else(self):
-        # The acquire load before has emptied the first-level cache: what stays the same would come from the second.
+    def test_a_poll_that_acquires_has_no_other_loads(self):
+        # The previous acquire load invalidated the L1 cache: another load would read unchanged data from the L2 cache.
         found = 0
         for image in gpu_ptx.IMAGES:
             for label, lines in loops(PTX[image]):
@@ -83,7 +83,7 @@ class PtxText(unittest.TestCase):
                     self.assertEqual(len(loads), 1, f"{image} {label}: {loads}")
         self.assertGreater(found, 40)
 
-    def test_code_is_told_apart_by_what_it_does_and_not_by_its_names(self):
+    def test_comparison_ignores_register_and_label_names(self):
         text = PTX["gate"]
         does = gpu_ptx.what_it_does(text)
         self.assertEqual(set(does), {"", "gdrkit_gate"})
@@ -98,7 +98,7 @@ class PtxText(unittest.TestCase):
 
 
 class PtxIsThatOfTheSources(unittest.TestCase):
-    def test_regenerated_code_does_the_same(self):
+    def test_regenerated_code_is_equivalent(self):
         tool("ptxas"), tool("nvcc")
         unlike = set()
         for image, made in gpu_ptx.each_at_once(gpu_ptx.compile_ptx, gpu_ptx.IMAGES):
@@ -106,7 +106,7 @@ class PtxIsThatOfTheSources(unittest.TestCase):
                 continue
             recorded, here = gpu_ptx.recorded_compiler(PTX[image]), gpu_ptx.recorded_compiler(made)
             if recorded != here:
-                unlike.add(f"nvcc {here} makes other code than nvcc {recorded}, which made {image}")
+                unlike.add(f"nvcc {here} generates other code than nvcc {recorded}, which compiled {image}")
                 continue
             with self.subTest(image=image):
                 difference = "\n".join(difflib.unified_diff(PTX[image].splitlines(), made.splitlines(), "in the archive",
@@ -126,13 +126,13 @@ class PtxIsAccepted(unittest.TestCase):
             with self.subTest(image=pair[0], architecture=pair[1]):
                 self.assertEqual(complaint, "")
 
-    def test_ptxas_sees_what_is_too_new_for_the_version(self):
+    def test_ptxas_rejects_instructions_newer_than_the_version(self):
         older = gpu_ptx.with_version(PTX["gate"], (5, 0), 70)
         self.assertIn("requires PTX ISA", gpu_ptx.accepts(tool("ptxas"), older, 90))
 
 
 if __name__ == "__main__":
-    report = io.StringIO()  # kept back: the reason of a skip must be the first line
+    report = io.StringIO()  # buffered: the reason of a skip must be the first line
     runner = unittest.TextTestRunner(stream=report, verbosity=2)
     result = unittest.main(testRunner=runner, exit=False).result
     if result.wasSuccessful() and result.testsRun == len(result.skipped):
