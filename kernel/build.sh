@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Builds all kernel modules against one headers folder, warnings as errors, outside the source tree.
+# Builds all kernel modules against one headers folder, with warnings as errors, outside the source tree.
 #   usage: kernel/build.sh <headers folder> [--flavour open|proprietary|both] [--out folder]
-# Results: <out>/<version>/<flavour>/<module>/<module>.ko, out being build/kernel.
+# Results: <out>/<version>/<flavour>/<module>/<module>.ko. <out> defaults to build/kernel.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -27,40 +27,40 @@ while [ $# -gt 0 ]; do
       case "${2:-}" in
         open | proprietary) flavours=$2 ;;
         both) flavours="open proprietary" ;;
-        *) usage "--flavour takes open, proprietary or both, not '${2:-}'" ;;
+      *) usage "invalid --flavour '${2:-}': use open, proprietary or both" ;;
       esac
       shift
       ;;
     --out)
-      [ -n "${2:-}" ] || usage "--out takes a folder"
+      [ -n "${2:-}" ] || usage "--out requires a folder"
       out=$2
       shift
       ;;
     -*) usage "unknown option '$1'" ;;
     *)
-      [ -z "$headers" ] || usage "one headers folder at a time: '$headers' or '$1'?"
+      [ -z "$headers" ] || usage "unexpected argument '$1': only one headers folder is accepted"
       headers=$1
       ;;
   esac
   shift
 done
-[ -n "$headers" ] || usage "a headers folder is required, such as /lib/modules/$(uname -r)/build"
-[ -e "$headers/Makefile" ] || stop "$headers contains no Makefile: give the headers folder of a Linux build (linux-headers-...)"
+[ -n "$headers" ] || usage "missing headers folder, for example /lib/modules/$(uname -r)/build"
+[ -e "$headers/Makefile" ] || stop "cannot build against $headers: no Makefile found; give the headers folder of a Linux build (linux-headers-...)"
 headers=$(cd "$headers" && pwd)
 
 release_of_headers() {
   local file=$headers/include/generated/utsrelease.h
-  [ -r "$file" ] || stop "$headers was never configured: it has no include/generated/utsrelease.h"
+  [ -r "$file" ] || stop "cannot build against $headers: include/generated/utsrelease.h is missing, so it was never configured"
   sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' "$file"
 }
 
-# Copies changed files, so that a second build compiles only those, and removes deleted ones.
+# Copies only changed files, so that a rebuild compiles only those. Removes modules that no longer exist.
 copy_sources() { # folder
   local folder=$1 name
   mkdir -p "$folder"
   for name in Kbuild Makefile include compat; do cp -pru "$here/$name" "$folder/"; done
   for name in "$here"/*/Kbuild; do
-    [ -e "$name" ] || stop "no module has a Kbuild under $here"
+    [ -e "$name" ] || stop "no Kbuild found in the subfolders of $here"
     cp -pru "${name%/Kbuild}" "$folder/"
   done
   for name in "$folder"/*/Kbuild; do
@@ -76,10 +76,10 @@ build_flavour() { # flavour
   log=$folder/build.log
   make -C "$folder" KDIR="$headers" FLAVOUR="$1" WERROR=1 --no-print-directory -j"$(nproc)" >"$log" 2>&1 || {
     grep -E 'error|ERROR|warning|undefined' "$log" | head -40 >&2 || tail -20 "$log" >&2
-    stop "building the $1 flavour for Linux $release failed; see $log"
+    stop "cannot build the $1 flavour for Linux $release; see $log"
   }
-  # Some tools of the build have no option to treat warnings as errors.
-  if grep -iE 'warning' "$log" >&2; then stop "building the $1 flavour for Linux $release gave warnings; see $log"; fi
+# Some tools of the build have no option that turns warnings into errors.
+  if grep -iE 'warning' "$log" >&2; then stop "the build of the $1 flavour for Linux $release printed warnings; see $log"; fi
   printf 'built for Linux %s, %s:' "$release" "$1"
   find "$folder" -name '*.ko' -printf ' %f' | tr '\n' ' '
   echo

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The DKMS steps of a package of these sources, from the folder /usr/src/gdrkit-<version>.
-#   usage: dkms_install.sh add       builds and installs the modules for every Linux that has its headers here and NVIDIA's
+# DKMS steps of a package that installs these sources, run from /usr/src/gdrkit-<version>.
+#   usage: dkms_install.sh add builds and installs the modules for every installed Linux that has headers and NVIDIA's
 #                                    driver; prints the reason for the others. Exit status 1: a build failed.
 #          dkms_install.sh remove    removes everything that add created
 set -euo pipefail
@@ -18,14 +18,14 @@ add() {
     linux=${linux##*/}
     any=1
     if ! why=$("$here/dkms_prepare.sh" --check "$linux" 2>&1); then
-      echo "gdrkit: no modules for Linux $linux: ${why#error: }"
+      echo "gdrkit: no modules built for Linux $linux: ${why#error: }"
       continue
     fi
     dkms status -m gdrkit -v "$version" -k "$linux" | grep -w installed >/dev/null && continue
     dkms status -m gdrkit -v "$version" | grep . >/dev/null || dkms add -m gdrkit -v "$version" || return 1
     dkms install -m gdrkit -v "$version" -k "$linux" || failed=1
   done
-  [ "$any" = 1 ] || echo "gdrkit: no modules: found no headers of a Linux (/lib/modules/*/build)"
+  [ "$any" = 1 ] || echo "gdrkit: no modules built: no installed Linux has headers (/lib/modules/*/build)"
   return "$failed"
 }
 

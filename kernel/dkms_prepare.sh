@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Before a build against the installed NVIDIA driver: finds its source, its flavour and the symbol versions of its build,
-# and writes installed.mk, which the Makefile reads. If one of them or the compiler that built Linux is missing, it prints
-# which and fails. DKMS leaves no Module.symvers of NVIDIA's build: then the versions are read from the built module and
-# written to nvidia.symvers.
+# Prepares a build against the installed NVIDIA driver: finds its source, flavour and symbol versions and writes
+# installed.mk, which the Makefile reads. Fails and names the missing part, which may also be the compiler that built
+# Linux. DKMS does not keep NVIDIA's Module.symvers; then the versions are read from the built module and written to
+# nvidia.symvers.
 #   usage: dkms_prepare.sh [--check] <Linux version> [headers folder]
-#          --check: only reports whether the modules can be built; writes nothing
-#   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: folder and file to use instead of the detected ones
-#   GDRKIT_ROOT: the folder that contains /usr/src and so on, for tests
+#          --check: only report whether the modules can be built; write nothing
+#   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: folder and file that replace the search
+#   GDRKIT_ROOT: prefix of /usr/src and all other system paths, for tests
 set -euo pipefail
 
 only_check=0
@@ -23,7 +23,7 @@ stop() {
   exit 1
 }
 
-# The header's place differs between packages, and is one folder deeper in the open modules' own repository.
+# The header's location differs between packages. In the open modules' own repository it is one folder deeper.
 header_in() { # source folder
   local name
   for name in nvidia/nv-p2p.h kernel-open/nvidia/nv-p2p.h kernel/nvidia/nv-p2p.h; do
@@ -32,7 +32,7 @@ header_in() { # source folder
   return 1
 }
 
-installed_version() { # of the module that is loaded, or installed for this Linux; empty if neither is known
+installed_version() { # of the loaded module, or of the one installed for this Linux; empty if there is none
   cat "$top/sys/module/nvidia/version" 2>/dev/null && return 0
   [ -n "$top" ] || modinfo -k "$linux" -F version nvidia 2>/dev/null || true
 }
@@ -40,7 +40,7 @@ installed_version() { # of the module that is loaded, or installed for this Linu
 find_source() {
   local folder version found=()
   if [ -n "${GDRKIT_NVIDIA_SOURCE:-}" ]; then
-    header_in "$GDRKIT_NVIDIA_SOURCE" >/dev/null || stop "GDRKIT_NVIDIA_SOURCE=$GDRKIT_NVIDIA_SOURCE contains no nvidia/nv-p2p.h"
+    header_in "$GDRKIT_NVIDIA_SOURCE" >/dev/null || stop "no nvidia/nv-p2p.h in GDRKIT_NVIDIA_SOURCE=$GDRKIT_NVIDIA_SOURCE"
     echo "$GDRKIT_NVIDIA_SOURCE"
     return
   fi
@@ -48,15 +48,15 @@ find_source() {
     header_in "$folder" >/dev/null && found+=("$folder")
   done
   [ "${#found[@]}" -gt 0 ] ||
-    stop "found no source of NVIDIA's driver under /usr/src: install its DKMS package (nvidia-dkms, nvidia-open-dkms), or give the folder in GDRKIT_NVIDIA_SOURCE"
+    stop "cannot find the source of NVIDIA's driver under /usr/src: install its DKMS package (nvidia-dkms, nvidia-open-dkms), or set GDRKIT_NVIDIA_SOURCE to the folder"
   version=$(installed_version)
   if [ -n "$version" ]; then
     for folder in "${found[@]}"; do
       case "$folder" in *-"$version" | *-"$version"-*) echo "$folder" && return ;; esac
     done
-    stop "the NVIDIA driver here is $version, but /usr/src has only: ${found[*]##*/}; install the matching source, or give the folder in GDRKIT_NVIDIA_SOURCE"
+    stop "the installed NVIDIA driver is $version, but /usr/src only contains ${found[*]##*/}: install the matching source, or set GDRKIT_NVIDIA_SOURCE to the folder"
   fi
-  [ "${#found[@]}" -eq 1 ] || stop "several NVIDIA drivers are under /usr/src and none is loaded: ${found[*]##*/}; give one in GDRKIT_NVIDIA_SOURCE"
+  [ "${#found[@]}" -eq 1 ] || stop "cannot choose between several NVIDIA drivers under /usr/src, none of which is loaded: ${found[*]##*/}; set GDRKIT_NVIDIA_SOURCE to one"
   echo "${found[0]}"
 }
 
@@ -68,13 +68,13 @@ flavour_of() { # source folder
   fi
 }
 
-built_module() { # nvidia.ko of this Linux, wherever its package has installed it
+built_module() { # path of this Linux's nvidia.ko; packages install it in different folders
   find "$top/lib/modules/$linux/" \( -name 'nvidia.ko' -o -name 'nvidia.ko.[gxz]*' -o -name 'nvidia-current.ko' \) 2>/dev/null | sort | head -n 1
 }
 
-# Module.symvers of a built module's nvidia_p2p_* functions. The value of the symbol __crc_<name> is the version. Since Linux
-# 5.19, and on some processors before, it is the version's offset within a section.
-symvers_of() { # module, folder for scratch
+# Prints Module.symvers lines for the nvidia_p2p_* functions of a built module. The value of the symbol __crc_<name> is
+# the version; since Linux 5.19, and earlier on some processors, it is an offset into a section that holds the version.
+symvers_of() { # module, scratch folder
   local module=$2/module.ko name value section crc kind
   case "$1" in
     *.xz) xz -dc "$1" ;;
@@ -100,7 +100,7 @@ section_name() { # module, number
   readelf -SW "$1" | sed -n "s/^ *\[ *$2\] \([^ ]*\) .*/\1/p"
 }
 
-# Writes nvidia.symvers, or only tests it with --check.
+# Writes nvidia.symvers; with --check only tests whether that is possible.
 symvers_from_built_module() {
   local module scratch result=1
   module=$(built_module)
@@ -129,10 +129,10 @@ find_symvers() { # source folder
     fi
   done
   symvers_from_built_module && return
-  stop "NVIDIA's driver is not built for Linux $linux: neither the Module.symvers of its build nor a module nvidia.ko exists, so its symbol versions are unknown: install its modules, or run 'make -C $1 SYSSRC=<headers of Linux $linux> modules' and give the Module.symvers that it writes in GDRKIT_NVIDIA_SYMVERS"
+  stop "cannot read the symbol versions of NVIDIA's driver: it is not built for Linux $linux (no Module.symvers and no nvidia.ko found); install its modules, or run 'make -C $1 SYSSRC=<headers of Linux $linux> modules' and set GDRKIT_NVIDIA_SYMVERS to the Module.symvers that it writes"
 }
 
-# The Module.symvers of an RDMA stack, if gdrkit_peermem is built against one; the module's own Kbuild finds the header.
+# Module.symvers of the RDMA stack, if gdrkit_peermem is built against one. The module's Kbuild finds the header.
 ofed_symvers() {
   local folder
   for folder in "$top/usr/src/ofa_kernel/$(uname -m)/$linux" "$top/usr/src/ofa_kernel/$linux" "$top/usr/src/ofa_kernel/default"; do

@@ -137,7 +137,7 @@ find_linux_of_modules() { # folder for the driver
   local downloads=$root/build/kernel/packages linux_release="" linux_headers="" why_not="" symvers
   # shellcheck source=kernel/rig/packages.sh
   source kernel/rig/packages.sh
-  know_packages && fetch_linux amd64 headers || return 1
+  ensure_package_lists && fetch_linux amd64 headers || return 1
   bash kernel/build.sh "$linux_headers" --flavour open >/dev/null || return 1
   symvers=$root/build/kernel/$linux_release/open/Module.symvers
   mkdir -p "$1/nvidia"

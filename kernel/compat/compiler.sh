@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Finds the compiler that built a Linux: the flags in its configuration fit only that compiler and its major version.
-# Prints variables for `make`, quoted for a shell: CC=gcc-16, CC=clang-19, LLVM=1 or LLVM=-19; nothing if the headers do not
-# name a compiler. CC and LLVM in the environment or on make's command line take precedence and are not checked.
-#   usage: compiler.sh <headers folder>      CROSS_COMPILE: the prefix of GCC's name, as for Linux itself
+# Finds the compiler that built a Linux: the flags in its configuration require that compiler and its major version.
+# Prints variables for `make`, quoted for a shell: CC=gcc-16, CC=clang-19, LLVM=1 or LLVM=-19. Prints nothing if the
+# headers do not name a compiler. CC and LLVM in the environment or on make's command line take precedence and are not
+# checked.
+#   usage: compiler.sh <headers folder>      CROSS_COMPILE: prefix of GCC's name, as in Linux builds
 set -euo pipefail
 shopt -s extglob
 
@@ -19,7 +20,8 @@ stop() {
 
 value_of() { sed -n "s/^$1=\"\{0,1\}\([^\"]*\)\"\{0,1\}$/\1/p" "$config" 2>/dev/null || true; }
 
-# "gcc-16 (Debian 16.1.0-3) 16.1.0", "Ubuntu clang version 18.1.3 (1ubuntu1)"; in compile.h the linker's version follows.
+# Examples: "gcc-16 (Debian 16.1.0-3) 16.1.0", "Ubuntu clang version 18.1.3 (1ubuntu1)". compile.h appends the linker's
+# version.
 text=$(value_of CONFIG_CC_VERSION_TEXT)
 [ -n "$text" ] || text=$(sed -n 's/^#define LINUX_COMPILER "\(.*\)"$/\1/p' "$headers/include/generated/compile.h" 2>/dev/null || true)
 
@@ -37,7 +39,7 @@ gcc_of() { # major version
       return
     fi
   done
-  stop "GCC $1 built that Linux and is not installed; install ${CROSS_COMPILE:-}gcc-$1, or name another compiler in CC"
+  stop "GCC $1 built this Linux but is not installed; install ${CROSS_COMPILE:-}gcc-$1, or set CC to another compiler"
 }
 
 clang_of() { # major version
@@ -57,7 +59,7 @@ clang_of() { # major version
       return
     fi
   done
-  stop "clang $1 built that Linux and $missing is not installed; install clang-$1, lld-$1 and llvm-$1, or name another compiler in CC"
+  stop "clang $1 built this Linux but $missing is not installed; install clang-$1, lld-$1 and llvm-$1, or set CC to another compiler"
 }
 
 if [ -n "${CC:-}${LLVM:-}" ]; then

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The time stamp counter of x86, in which callers receive the duration of a pin. Elsewhere they receive 0, as with
- * GDRCopy: arm64's counter is GPL-only, and does not run at the rate of a processor.
+ * The x86 time stamp counter, which measures the duration of a pin for user programs. Other architectures return 0, as
+ * GDRCopy does: arm64's counter is GPL-only, and its frequency is not the processor's.
  */
 #ifndef GDRKIT_COMPAT_CYCLES_H
 #define GDRKIT_COMPAT_CYCLES_H

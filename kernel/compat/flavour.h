@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The two flavours of every module, chosen at build time to match NVIDIA's driver.
+ * The two flavours of every module. The build selects the one that matches NVIDIA's driver.
  *
- * open: for the open modules, which export nvidia_p2p_* to GPL-compatible modules only. proprietary: for the
- * proprietary modules. Linux refuses GPL-only symbols to a module that uses symbols of a proprietary one, so this
- * flavour uses none. It declares a licence for which modpost enforces the same rule, so that a mistake fails the build
+ * open: for NVIDIA's open modules, which export nvidia_p2p_* to GPL-compatible modules only.
+ * proprietary: for NVIDIA's closed modules. Linux refuses GPL-only symbols to a module that uses symbols of a
+ * proprietary module, so this flavour uses none. Its license makes modpost enforce this, so a mistake fails the build
  * instead of a user's modprobe.
  */
 #ifndef GDRKIT_COMPAT_FLAVOUR_H

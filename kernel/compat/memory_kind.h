@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* How the CPU can access a piece of GPU memory, if architecture and flavour can determine it. */
+/* Whether the CPU can address GPU memory and cache it, as far as the architecture and flavour allow to find out. */
 #ifndef GDRKIT_COMPAT_MEMORY_KIND_H
 #define GDRKIT_COMPAT_MEMORY_KIND_H
 
@@ -13,8 +13,7 @@
 #include "flavour.h"
 
 /*
- * Whether a page table entry can refer to the address. On x86 an access with more bits than the CPU supports is an
- * oops.
+ * Whether a page table entry can hold this address. On x86, accessing more bits than the CPU supports causes an oops.
  */
 static inline bool gdrkit_memory_is_addressable(u64 address)
 {
@@ -27,20 +26,20 @@ static inline bool gdrkit_memory_is_addressable(u64 address)
 }
 
 /*
- * `driver_says` is the cacheable flag of the driver's table. Coherent memory of POWER9 and of Grace is listed as RAM,
- * but querying the list is GPL-only. There the proprietary flavour checks POWER9's window below 2^47, and on arm64 only
- * the driver's flag.
+ * `is_flagged` is the cacheable flag of the driver's page table. Linux lists coherent memory of POWER9 and Grace as
+ * RAM, but page_is_ram() is GPL-only. The proprietary flavour uses POWER9's window below 2^47 instead, and on arm64
+ * only the driver's flag.
  */
-static inline bool gdrkit_memory_is_coherent(phys_addr_t address, bool driver_says)
+static inline bool gdrkit_memory_is_coherent(phys_addr_t address, bool is_flagged)
 {
 #if defined(CONFIG_PPC64) && defined(GDRKIT_FLAVOUR_OPEN)
 	return page_is_ram(PHYS_PFN(address));
 #elif defined(CONFIG_PPC64)
 	return address < 1ULL << 47;
 #elif defined(CONFIG_ARM64) && defined(GDRKIT_FLAVOUR_OPEN)
-	return driver_says || page_is_ram(PHYS_PFN(address));
+	return is_flagged || page_is_ram(PHYS_PFN(address));
 #elif defined(CONFIG_ARM64)
-	return driver_says;
+	return is_flagged;
 #else
 	return false;
 #endif

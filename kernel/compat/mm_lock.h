@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* The lock of an address space, under the names of Linux 5.8. */
+/* The lock of an address space, under the names that Linux 5.8 introduced. */
 #ifndef GDRKIT_COMPAT_MM_LOCK_H
 #define GDRKIT_COMPAT_MM_LOCK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Page protection of device memory on guests or hosts that encrypt their memory (confidential computing). */
+/* Page protection of device memory, also on guests and hosts with memory encryption (confidential computing). */
 #ifndef GDRKIT_COMPAT_PGPROT_H
 #define GDRKIT_COMPAT_PGPROT_H
 
@@ -17,9 +17,9 @@
 #endif
 
 /*
- * Marks `prot` as shared with the device. A mapping of a BAR without the mark reads and writes encrypted data. The
- * function for that is GPL-only, so the proprietary flavour clears AMD's bit itself. It fails if Intel's bit would be
- * required, whose position is not exported to it. Returns 0 or a negative errno.
+ * Marks `prot` as shared with the device. Without the mark, the CPU encrypts what it writes to a BAR and decrypts what
+ * it reads. pgprot_decrypted() is GPL-only, so the proprietary flavour clears AMD's bit itself. It fails on Intel TDX,
+ * whose bit position is not exported to it. Returns 0 or a negative errno.
  */
 static inline int gdrkit_pgprot_of_device(pgprot_t *prot)
 {
@@ -38,8 +38,8 @@ static inline int gdrkit_pgprot_of_device(pgprot_t *prot)
 }
 
 /*
- * Write-combining. On x86 the function for that is GPL-only. It sets only PWT, which means write-combining in the page
- * attribute table of Linux.
+ * Write-combining. On x86, pgprot_writecombine() is GPL-only. It sets only PWT, which selects write-combining in the
+ * page attribute table that Linux programs.
  */
 static inline pgprot_t gdrkit_pgprot_writecombine(pgprot_t prot)
 {
@@ -50,7 +50,7 @@ static inline pgprot_t gdrkit_pgprot_writecombine(pgprot_t prot)
 #endif
 }
 
-/* Device memory: no gathering, no reordering. Uncached if the architecture has no such type. */
+/* Device memory: no gathering and no reordering. Uncached on architectures without such a type. */
 static inline pgprot_t gdrkit_pgprot_device(pgprot_t prot)
 {
 #ifdef pgprot_device

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Finds out which of the known variants of each feature in questions.txt compiles against a Linux build tree, and writes
-# the header of macros. Unless exactly one variant compiles, it stops and shows the compiler's output: a probe that fails
-# for another reason never means "no".
+# Compiles every variant of each feature in features.txt against a Linux build tree and writes the header of macros.
+# Fails with the compiler's message unless exactly one variant compiles, so an unrelated error never reads as "absent".
 #   usage: probe.sh <headers folder> <scratch folder> <header to write>
 set -euo pipefail
 
@@ -15,7 +14,7 @@ stop() {
   exit 1
 }
 
-compile_all() { # compiles every probe, and continues after failures
+compile_all() { # compiles every probe, also after one fails
   local source objects=() compiler
   compiler=$("$here/compiler.sh" "$headers") || exit 1
   eval "compiler=($compiler)"
@@ -28,8 +27,8 @@ compile_all() { # compiles every probe, and continues after failures
     rm -f "$scratch/${source%.c}.o"
   done
   printf 'obj-m := %s\nccflags-y := -Werror -Wno-missing-prototypes\n' "${objects[*]}" >"$scratch/Kbuild"
-  # As modules of one object each; modpost is never reached, because the refused probe ends every build.
-  make -k -C "$headers" M="$scratch" "${compiler[@]}" modules >"$scratch/log" 2>&1 && stop "the probe that must fail compiled; see $scratch/log"
+  # Each probe is a module of one object. modpost never runs, because canary_refused.c fails every build.
+  make -k -C "$headers" M="$scratch" "${compiler[@]}" modules >"$scratch/log" 2>&1 && stop "canary_refused.c compiled but must not; see $scratch/log"
   return 0
 }
 
@@ -40,31 +39,31 @@ show_and_stop() {
   stop "$1; see $scratch/log"
 }
 
-answer_all() {
-  local question answers pair found
-  while IFS=: read -r question answers; do
-    case "$question" in '#'* | '') continue ;; esac
+select_variants() {
+  local feature variants pair found
+  while IFS=: read -r feature variants; do
+    case "$feature" in '#'* | '') continue ;; esac
     found=""
-    for pair in $answers; do
-      compiled "$question.${pair%%=*}" && found="$found ${pair%%=*}"
+    for pair in $variants; do
+      compiled "$feature.${pair%%=*}" && found="$found ${pair%%=*}"
     done
     read -ra found_list <<<"$found"
     [ "${#found_list[@]}" -eq 1 ] ||
-      show_and_stop "compat: '$question' has ${#found_list[@]} answers that compile (${found:-none}), expected exactly one of: $answers"
-    for pair in $answers; do
+      show_and_stop "compat: ${#found_list[@]} variants of '$feature' compile (${found:-none}); expected exactly one of: $variants"
+    for pair in $variants; do
       if [ "${pair%%=*}" = "${found_list[0]}" ]; then echo "#define ${pair#*=} 1"; else echo "#define ${pair#*=} 0"; fi
     done
-  done <"$here/questions.txt"
+  done <"$here/features.txt"
 }
 
-[ -e "$headers/Makefile" ] || stop "$headers contains no Makefile: give the headers folder of a Linux build (linux-headers-...)"
+[ -e "$headers/Makefile" ] || stop "cannot probe $headers: no Makefile found; give the headers folder of a Linux build (linux-headers-...)"
 compile_all
-compiled canary || show_and_stop "compat: even a minimal module does not compile against $headers"
-compiled canary_refused && stop "compat: a source that must not compile did; see $scratch/log"
-answers=$(answer_all)
+compiled canary || show_and_stop "compat: even the simplest module does not compile against $headers"
+compiled canary_refused && stop "compat: a source that must not compile did compile; see $scratch/log"
+macros=$(select_variants)
 {
-  echo "/* Written by compat/probe.sh for $headers; not to be edited. */"
-  echo "$answers"
+  echo "/* Written by compat/probe.sh for $headers. Do not edit. */"
+  echo "$macros"
 } >"$header.new"
 cmp -s "$header.new" "$header" || cp "$header.new" "$header"
 rm -f "$header.new"

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Files under /proc. proc_create_single_data() hides the change from file_operations to proc_ops and supports all files
- * that show one text. Only it is used, so that no other difference can arise.
+ * Files under /proc. proc_create_single_data() hides the change from file_operations to proc_ops. It suffices for files
+ * that show one text, so no other function is used.
  */
 #ifndef GDRKIT_COMPAT_PROC_H
 #define GDRKIT_COMPAT_PROC_H

@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Identifies a process, also after it has ended and its number has been reused. The open flavour holds a reference on
- * the process's identity. Dropping one is GPL-only, so the proprietary flavour stores number and start time, which no
- * two processes share.
+ * The identity of a process, which stays valid after the process exits and its PID is reused. The open flavour holds a
+ * reference on struct pid. put_pid() is GPL-only, so the proprietary flavour stores PID and start time, which are
+ * unique together.
  */
 #ifndef GDRKIT_COMPAT_PROCESS_H
 #define GDRKIT_COMPAT_PROCESS_H
@@ -47,7 +47,7 @@ static inline pid_t gdrkit_process_number(const struct gdrkit_process *process)
 
 #else
 
-/* The leader's start time survives an exec by another thread, which then takes over the leader's place and times. */
+/* After an exec by another thread, that thread becomes the leader and takes over its PID and start time. */
 static inline struct gdrkit_process gdrkit_process_get_current(void)
 {
 	return (struct gdrkit_process){ .group = current->tgid, .start_ns = current->group_leader->start_time };

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* VMAs of a mmap operation: their flags and the operations that keep them whole. */
+/* VMA flags during mmap, and the VMA operations that prevent splits and moves. */
 #ifndef GDRKIT_COMPAT_VMA_H
 #define GDRKIT_COMPAT_VMA_H
 
@@ -11,8 +11,8 @@
 #include "compat_probed.h"
 
 /*
- * Adds flags to the VMA of the current mmap operation. No other thread can access that VMA yet, so the plain
- * initializer suffices: vm_flags_set() would take the VMA's lock, through a GPL-only function from Linux 6.15 on.
+ * Adds flags to the VMA of an mmap operation in progress. No other thread can see that VMA yet, so the plain
+ * initializer is safe. vm_flags_set() would take the VMA's lock through a function that is GPL-only since Linux 6.15.
  */
 static inline void gdrkit_vma_add_flags(struct vm_area_struct *vma, vm_flags_t flags)
 {
@@ -37,7 +37,7 @@ static inline int gdrkit_vma_refuse_mremap(struct vm_area_struct *vma)
 	return -EINVAL;
 }
 
-/* Members of a vm_operations_struct that refuse partial munmap, partial mprotect and mremap. */
+/* Members of a vm_operations_struct that reject partial munmap, partial mprotect and mremap. */
 #if GDRKIT_VMA_MAY_SPLIT
 #define GDRKIT_VMA_KEPT_WHOLE .may_split = gdrkit_vma_refuse_split, .mremap = gdrkit_vma_refuse_mremap
 #else

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The control node, and the module around it.
+// The control node and the module's entry points.
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/uaccess.h>
@@ -50,7 +50,7 @@ static int control_report(void __user *user)
 	struct fake_p2p_report report;
 
 	mutex_lock(&fake_rm_lock);
-	fake_table_check_graves();
+	fake_table_check_quarantine();
 	report = fake_counters;
 	mutex_unlock(&fake_rm_lock);
 	return copy_to_user(user, &report, sizeof(report)) ? -EFAULT : 0;
@@ -169,18 +169,18 @@ static int __init fake_p2p_init(void)
 static void __exit fake_p2p_exit(void)
 {
 	misc_deregister(&control);
-	fake_table_empty_graves();
+	fake_table_empty_quarantine();
 	if (fake_counters.pins || fake_counters.persistent_pins || fake_counters.refused_pins || fake_counters.written_after_free)
-		pr_err("fake_p2p: LEAK: unloaded with %llu pins, %llu persistent pins; %llu tables written to after their end\n",
+		pr_err("fake_p2p: LEAK: unloaded with %llu pins, %llu persistent pins; %llu tables modified\n",
 		       fake_counters.pins, fake_counters.persistent_pins, fake_counters.written_after_free);
 	fake_memory_close_bar();
 }
 
 module_init(fake_p2p_init);
 module_exit(fake_p2p_exit);
-MODULE_DESCRIPTION("plays NVIDIA's interface for GPU memory on the PCI bus, over a PCI BAR of QEMU");
+MODULE_DESCRIPTION("emulates NVIDIA's P2P interface for GPU memory on a PCI BAR of QEMU");
 #ifdef GDRKIT_FLAVOUR_OPEN
 MODULE_LICENSE("Dual MIT/GPL");
 #else
-MODULE_LICENSE("Proprietary"); /* what the proprietary driver looks like to the modules that use it */
+MODULE_LICENSE("Proprietary"); /* as the closed driver appears to the modules that use it */
 #endif

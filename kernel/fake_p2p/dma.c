@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DMA mappings of pinned pages for a peer device. Addresses are physical ones plus an offset: nothing here does DMA,
-// but a client that passes a physical address to its device is detected.
+// DMA mappings of pinned pages for a peer device. DMA addresses are physical addresses plus an offset. Nothing here
+// does DMA, but tests detect a client that passes physical addresses to its device.
 #include <linux/mm.h>
 #include <linux/pci.h>
 #include <linux/sched.h>
@@ -88,7 +88,7 @@ static int map_locked(struct pci_dev *peer, struct nvidia_p2p_page_table *table,
 	int error;
 
 	fake_counters.maps++;
-	error = fake_faults_strike(FAKE_P2P_CALL_DMA_MAP);
+	error = fake_faults_injected_error(FAKE_P2P_CALL_DMA_MAP);
 	if (error)
 		return error;
 	mappings = fake_pins_mappings(table, &is_forced, &pages, &entries);
@@ -132,17 +132,17 @@ static int unmap_locked(struct pci_dev *peer, struct nvidia_p2p_page_table *tabl
 	int error;
 
 	fake_counters.unmaps++;
-	error = fake_faults_strike(FAKE_P2P_CALL_DMA_UNMAP);
+	error = fake_faults_injected_error(FAKE_P2P_CALL_DMA_UNMAP);
 	if (error)
 		return error;
 	mappings = fake_pins_mappings(table, &is_forced, &pages, &entries);
 	if (!mappings)
-		return 0; /* removed with its table */
+		return 0; /* released with its table */
 	list_for_each_entry(mapping, mappings, entry) {
 		if (&mapping->client != client)
 			continue;
 		if (mapping->client.pci_dev != peer) {
-			pr_err("fake_p2p: a mapping is undone for another device than it was made for\n");
+			pr_err("fake_p2p: dma_unmap_pages for a different device than dma_map_pages\n");
 			fake_counters.unmap_wrong++;
 			return -EINVAL;
 		}
@@ -160,7 +160,7 @@ int nvidia_p2p_dma_unmap_pages(struct pci_dev *peer, struct nvidia_p2p_page_tabl
 	if (!peer || !page_table || !dma_mapping)
 		return -EINVAL;
 	if (READ_ONCE(fake_callback_task) == current) {
-		pr_err("fake_p2p: dma_unmap_pages from a callback hangs on the driver\n");
+		pr_err("fake_p2p: dma_unmap_pages in a callback, which deadlocks in the driver\n");
 		fake_counters.put_in_callback++;
 		return -EDEADLK;
 	}

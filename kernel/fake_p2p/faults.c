@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Settings of tests: knobs, calls that fail, and steps that wait.
+// Settings of a test: knobs, injected failures and pause points.
 #include <linux/jiffies.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
 #include "fake_p2p.h"
 
-#define LONGEST_PAUSE (20 * HZ)
+#define PAUSE_TIMEOUT (20 * HZ)
 
 enum pause_state { PAUSE_OFF, PAUSE_ARMED, PAUSE_REACHED };
 
@@ -62,7 +62,7 @@ int fake_faults_arm(const struct fake_p2p_failure *failure)
 	return 0;
 }
 
-int fake_faults_strike(enum fake_p2p_call call)
+int fake_faults_injected_error(enum fake_p2p_call call)
 {
 	int error = 0;
 
@@ -113,7 +113,7 @@ int fake_faults_pause(const struct fake_p2p_pause *pause)
 	}
 }
 
-/* Not killable: the driver's own waits are not, and a client must cope with that. */
+/* Not killable, like the driver's own waits; clients must handle that. */
 void fake_faults_pass(enum fake_p2p_step step)
 {
 	bool is_mine = false;
@@ -127,6 +127,6 @@ void fake_faults_pass(enum fake_p2p_step step)
 	if (!is_mine)
 		return;
 	wake_up_all(&changed);
-	if (!wait_event_timeout(changed, state_of(step) != PAUSE_REACHED, LONGEST_PAUSE))
+	if (!wait_event_timeout(changed, state_of(step) != PAUSE_REACHED, PAUSE_TIMEOUT))
 		set_state(step, PAUSE_OFF);
 }

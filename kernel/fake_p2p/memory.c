@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The GPU's memory: 64 KiB pages of a PCI BAR of QEMU, mapped to invented GPU addresses that are never reused.
+// The GPU memory: 64 KiB pages of a PCI BAR of QEMU, allocated at made-up GPU addresses that are never reused.
 #include <linux/bitmap.h>
 #include <linux/io.h>
 #include <linux/mm.h>
@@ -16,12 +16,12 @@
 #define IVSHMEM_BAR 2
 
 static struct pci_dev *device;
-static void __iomem *view; /* write-combining, which every other mapping of this BAR must then use, too */
+static void __iomem *view; /* write-combining, so every other mapping of this BAR must be too */
 static u32 total_pages;
 static unsigned long *used;
 static u64 next_va = 0x7f0000000000ULL;
 static LIST_HEAD(all);
-static LIST_HEAD(ghosts); /* freed, still pinned */
+static LIST_HEAD(freed_pinned);
 
 int fake_memory_open_bar(void)
 {
@@ -29,7 +29,7 @@ int fake_memory_open_bar(void)
 
 	device = pci_get_device(IVSHMEM_VENDOR, IVSHMEM_DEVICE, NULL);
 	if (!device) {
-		pr_err("fake_p2p: no ivshmem device: start QEMU with -device ivshmem-plain\n");
+		pr_err("fake_p2p: cannot find an ivshmem device: start QEMU with -device ivshmem-plain\n");
 		return -ENODEV;
 	}
 	error = pci_enable_device(device);
@@ -80,7 +80,7 @@ static int take_contiguous(struct fake_memory *memory)
 	return 0;
 }
 
-/* Takes free pages in ascending order with a gap after every `run` pages, then reverses them on request. */
+/* Takes free pages in ascending order with a gap after every `run` pages; reversed if requested. */
 static int take_scattered(struct fake_memory *memory, u32 run, bool is_reversed)
 {
 	unsigned long page = 0;
@@ -136,7 +136,7 @@ int fake_memory_allocate(const void *owner, u64 size, u32 layout, u64 *va)
 	error = take_pages(memory, layout);
 	if (!error) {
 		memory->va = next_va;
-		next_va += (pages + 1) * FAKE_P2P_PAGE; /* an unmapped page between any two */
+		next_va += (pages + 1) * FAKE_P2P_PAGE; /* leaves an unmapped page between allocations */
 		list_add_tail(&memory->entry, &all);
 		fake_counters.allocations++;
 		fake_counters.used_pages += pages;
@@ -176,13 +176,13 @@ phys_addr_t fake_memory_physical(const struct fake_memory *memory, u64 va)
 	return physical_of_page(memory->pages[offset / FAKE_P2P_PAGE]) + offset % FAKE_P2P_PAGE;
 }
 
-/* The bytes from va on that are in one page, at most `size`; NULL if nothing is allocated there. */
+/* The bytes from va to the end of its page, at most `size`; NULL for an invalid address. */
 static void __iomem *piece_at(u64 va, size_t *size)
 {
 	struct fake_memory *memory = find_in(&all, va, 1);
 
 	if (!memory)
-		memory = find_in(&ghosts, va, 1);
+		memory = find_in(&freed_pinned, va, 1);
 	if (!memory)
 		return NULL;
 	*size = min_t(u64, *size, FAKE_P2P_PAGE - va % FAKE_P2P_PAGE);
@@ -217,7 +217,7 @@ static ssize_t transfer(char __user *to, const char __user *from, size_t size, u
 		if (!error)
 			done += now;
 	}
-	wmb(); /* the data is in the BAR before the caller reads it through another mapping */
+	wmb(); /* orders the writes to the BAR before the caller's reads through another mapping */
 	kfree(bounce);
 	return done ? done : error;
 }
@@ -232,7 +232,7 @@ ssize_t fake_memory_write(const char __user *from, size_t size, u64 va)
 	return transfer(NULL, from, size, va);
 }
 
-/* Called with the lock held: the last pin, or the allocation itself, has ended. Only now may the pages be reused. */
+/* The last pin or the allocation itself is released, so the pages may be reused. The caller holds fake_rm_lock. */
 void fake_memory_release(struct kref *references)
 {
 	struct fake_memory *memory = container_of(references, struct fake_memory, references);
@@ -248,7 +248,7 @@ void fake_memory_release(struct kref *references)
 
 static void free_locked(struct fake_memory *memory)
 {
-	list_move_tail(&memory->entry, &ghosts);
+	list_move_tail(&memory->entry, &freed_pinned);
 	fake_counters.allocations--;
 	fake_pins_revoke(memory);
 	kref_put(&memory->references, fake_memory_release);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Page tables of clients: filled, damaged on request of a test, kept as poison after their end, and handed out again at
-// the same address, as Linux does with memory.
+// Page tables of clients: filled, damaged on request, poisoned after release, and allocated again at the same address,
+// as Linux's allocator does.
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -11,15 +11,16 @@
 
 #define POISON 0xa5
 /*
- * Tables kept after their end, to detect later writes, and to recognize one whose put was in progress. At least this
- * many, and more as long as they are small: while a put waits for the lock, other threads may end a thousand.
+ * Released tables stay in a quarantine, to detect later writes and to recognize a table whose put is in progress. The
+ * quarantine keeps at least this many tables, and more if they are small: while a put waits for the lock, other threads
+ * may release a thousand.
  */
-#define GRAVES 32
-#define GRAVE_PAGES 32768
+#define QUARANTINE_TABLES 32
+#define QUARANTINE_PAGES 32768
 #define TOO_HIGH 0xfff0000000000000ULL
 
-static LIST_HEAD(graves);
-static unsigned int grave_count, grave_pages;
+static LIST_HEAD(quarantine);
+static unsigned int quarantine_count, quarantine_pages;
 
 void fake_table_destroy(struct fake_pin *pin)
 {
@@ -29,55 +30,55 @@ void fake_table_destroy(struct fake_pin *pin)
 	kfree(pin);
 }
 
-/* Poisoned memory that has changed was written by a client that had already released it. */
-static void check_grave(struct fake_pin *pin)
+/* Poison that has changed was written by a client after it released the table. */
+static void check_poison(struct fake_pin *pin)
 {
 	if ((!pin->table || !memchr_inv(pin->table, POISON, sizeof(*pin->table))) &&
 	    !memchr_inv(pin->pointers, POISON, pin->capacity * sizeof(*pin->pointers)) &&
 	    !memchr_inv(pin->pages, POISON, pin->capacity * sizeof(*pin->pages)))
 		return;
-	pr_err("fake_p2p: a page table was written to after its end\n");
+	pr_err("fake_p2p: a page table was written after its release\n");
 	fake_counters.written_after_free++;
 	if (pin->table)
 		memset(pin->table, POISON, sizeof(*pin->table));
 }
 
-void fake_table_check_graves(void)
+void fake_table_check_quarantine(void)
 {
 	struct fake_pin *pin;
 
-	list_for_each_entry(pin, &graves, grave)
-		check_grave(pin);
+	list_for_each_entry(pin, &quarantine, table_entry)
+		check_poison(pin);
 }
 
-static void drop_oldest_grave(void)
+static void drop_oldest(void)
 {
-	struct fake_pin *pin = list_first_entry(&graves, struct fake_pin, grave);
+	struct fake_pin *pin = list_first_entry(&quarantine, struct fake_pin, table_entry);
 
-	check_grave(pin);
-	list_del(&pin->grave);
-	grave_count--;
-	grave_pages -= pin->capacity;
+	check_poison(pin);
+	list_del(&pin->table_entry);
+	quarantine_count--;
+	quarantine_pages -= pin->capacity;
 	fake_table_destroy(pin);
 }
 
-void fake_table_empty_graves(void)
+void fake_table_empty_quarantine(void)
 {
-	while (grave_count)
-		drop_oldest_grave();
+	while (quarantine_count)
+		drop_oldest();
 }
 
-/* Takes over a pin that has ended. Its table stays readable as poison, with invalid pointers. */
-void fake_table_bury(struct fake_pin *pin)
+/* Takes over a released pin. Its table stays readable as poison, which contains no valid pointers. */
+void fake_table_quarantine(struct fake_pin *pin)
 {
 	memset(pin->table, POISON, sizeof(*pin->table));
 	memset(pin->pointers, POISON, pin->capacity * sizeof(*pin->pointers));
 	memset(pin->pages, POISON, pin->capacity * sizeof(*pin->pages));
-	list_move_tail(&pin->grave, &graves);
-	grave_count++;
-	grave_pages += pin->capacity;
-	while (grave_count > GRAVES && grave_pages > GRAVE_PAGES)
-		drop_oldest_grave();
+	list_move_tail(&pin->table_entry, &quarantine);
+	quarantine_count++;
+	quarantine_pages += pin->capacity;
+	while (quarantine_count > QUARANTINE_TABLES && quarantine_pages > QUARANTINE_PAGES)
+		drop_oldest();
 }
 
 static void damage_table(struct fake_pin *pin)
@@ -112,11 +113,11 @@ static void damage_table(struct fake_pin *pin)
 	}
 }
 
-struct fake_pin *fake_table_in_graves(const struct nvidia_p2p_page_table *table)
+struct fake_pin *fake_table_in_quarantine(const struct nvidia_p2p_page_table *table)
 {
 	struct fake_pin *pin;
 
-	list_for_each_entry_reverse(pin, &graves, grave) {
+	list_for_each_entry_reverse(pin, &quarantine, table_entry) {
 		if (pin->table == table)
 			return pin;
 	}
@@ -124,18 +125,18 @@ struct fake_pin *fake_table_in_graves(const struct nvidia_p2p_page_table *table)
 }
 
 /*
- * The driver frees a table when its callback has returned, and Linux hands out the last freed memory first. A new table
- * is therefore at the address of the youngest revoked one.
+ * The driver frees a table after its callback has returned, and Linux allocates the most recently freed memory first.
+ * So a new table gets the address of the most recently revoked one.
  */
 static struct nvidia_p2p_page_table *take_revoked_table(void)
 {
 	struct nvidia_p2p_page_table *table;
 	struct fake_pin *pin;
 
-	list_for_each_entry_reverse(pin, &graves, grave) {
+	list_for_each_entry_reverse(pin, &quarantine, table_entry) {
 		if (!pin->is_revoked || !pin->table)
 			continue;
-		check_grave(pin);
+		check_poison(pin);
 		table = pin->table;
 		pin->table = NULL;
 		fake_counters.tables_reused++;
@@ -151,7 +152,7 @@ int fake_table_fill(struct fake_pin *pin)
 	unsigned int shift = gdrkit_p2p_page_shift(page_size) ?: 16;
 	u32 i, entries = DIV_ROUND_UP_ULL(pin->size, 1ULL << shift);
 
-	pin->capacity = entries + 1; /* so that an entry too many refers to memory of ours */
+	pin->capacity = entries + 1; /* FAKE_P2P_ONE_LONG makes clients read one entry more */
 	pin->table = take_revoked_table() ?: kzalloc(sizeof(*table), GFP_KERNEL);
 	pin->pages = kvcalloc(pin->capacity, sizeof(*pin->pages), GFP_KERNEL);
 	pin->pointers = kvcalloc(pin->capacity, sizeof(*pin->pointers), GFP_KERNEL);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The adapter: its addresses, until it is stopped. Nothing here does DMA; a test compares the addresses with those of
-// the provider's memory.
+// The adapter: its addresses until it is stopped. Nothing here does DMA; tests compare the addresses with the
+// provider's memory.
 #include <linux/slab.h>
 
 #include "fake_rdma_core.h"
@@ -11,39 +11,39 @@ static u64 page_size_of(const struct fake_registration *registration)
 	return registration->client->operations->get_page_size(registration->context);
 }
 
-/* Properties that a core assumes without checking. */
+/* Checks what a real core relies on without checking. */
 void fake_adapter_check(const struct fake_registration *registration, int count)
 {
-	u64 page_size = page_size_of(registration), wanted, got = 0;
+	u64 page_size = page_size_of(registration), expected, covered = 0;
 	struct scatterlist *entry;
 	int i;
 
 	if (page_size < PAGE_SIZE || page_size & (page_size - 1)) {
-		fake_core_mistake("get_page_size is not a power of two of at least a page");
+		fake_core_mistake("get_page_size is not a power of two of at least PAGE_SIZE");
 		return;
 	}
 	if (!registration->sg.sgl || count <= 0 || count != registration->sg.nents) {
-		fake_core_mistake("dma_map succeeded without a table of the reported number of entries");
+		fake_core_mistake("dma_map succeeded but its table does not have the returned number of entries");
 		return;
 	}
 	for_each_sg(registration->sg.sgl, entry, count, i) {
 		if (!IS_ALIGNED(sg_dma_address(entry), PAGE_SIZE) || !IS_ALIGNED(sg_dma_len(entry), PAGE_SIZE))
-			fake_core_mistake("an entry of dma_map does not consist of whole pages");
-		got += sg_dma_len(entry);
+			fake_core_mistake("an entry of dma_map is not page-aligned");
+		covered += sg_dma_len(entry);
 	}
-	wanted = round_up(registration->address + registration->size, page_size) -
-		 round_down(registration->address, page_size);
-	if (got != wanted)
-		fake_core_mistake("dma_map covers more or less than the client's pages around the range");
+	expected = round_up(registration->address + registration->size, page_size) -
+		   round_down(registration->address, page_size);
+	if (covered != expected)
+		fake_core_mistake("dma_map does not cover exactly the client's pages around the range");
 }
 
-/* The adapter accesses whole pages of the CPU: the rest of the client's larger pages is cut off. */
+/* The adapter gets whole CPU pages: the rest of the client's larger pages is trimmed. */
 int fake_adapter_start(struct fake_registration *registration)
 {
 	u64 page_size = page_size_of(registration);
 	u64 before = round_down(registration->address, PAGE_SIZE) - round_down(registration->address, page_size);
 	u64 end = registration->address + registration->size;
-	u64 behind = round_up(end, page_size) - round_up(end, PAGE_SIZE);
+	u64 after = round_up(end, page_size) - round_up(end, PAGE_SIZE);
 	u32 i, count = registration->sg.nents;
 	struct fake_core_range *ranges = kvcalloc(count, sizeof(*ranges), GFP_KERNEL);
 	struct scatterlist *entry;
@@ -56,7 +56,7 @@ int fake_adapter_start(struct fake_registration *registration)
 	}
 	ranges[0].dma_address += before;
 	ranges[0].size -= before;
-	ranges[count - 1].size -= behind;
+	ranges[count - 1].size -= after;
 	registration->reachable_count = count;
 	registration->reachable = ranges;
 	fake_core_count(&fake_core_counters.active, 1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Clients: registering one, finding the one that owns memory, and the callback by which it revokes memory.
+// Clients: registration, lookup by memory range, and the invalidation callback.
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/xarray.h>
@@ -9,8 +9,7 @@
 
 static LIST_HEAD(clients);
 /*
- * By core context. Contexts are not reused soon, so that a late invalidation finds nothing instead of another
- * registration.
+ * By core context. Contexts are reused late, so that a late invalidation finds nothing instead of another registration.
  */
 static DEFINE_XARRAY_ALLOC1(invalidatable);
 static u32 next_context;
@@ -42,7 +41,7 @@ static bool does_unmap(const struct peer_memory_client *operations)
 	       extended->flags & PEER_MEM_INVALIDATE_UNMAPS;
 }
 
-/* Stops the adapter. Regardless of who unmaps then, the core does not use the addresses any more. */
+/* Stops the adapter. Afterwards the core does not use the addresses, regardless of who unmaps. */
 static void invalidate_mapped(struct fake_registration *registration)
 {
 	fake_adapter_stop(registration);
@@ -63,7 +62,7 @@ static int invalidate(void *handle, u64 core_context)
 
 	fake_core_count(&fake_core_counters.invalidations, 1);
 	if (!handle)
-		fake_core_mistake("an invalidation without the client's handle");
+		fake_core_mistake("invalidation with a NULL handle");
 	xa_lock(&invalidatable);
 	registration = xa_load(&invalidatable, core_context);
 	if (registration)
@@ -125,7 +124,7 @@ void ib_unregister_peer_memory_client(void *handle)
 }
 EXPORT_SYMBOL(ib_unregister_peer_memory_client);
 
-/* NULL: no client owns the memory; `result` is the return value of the last one. */
+/* Returns NULL if no client accepts the memory; then `*result` is the last client's return value. */
 struct fake_client *fake_client_acquire(u64 address, u64 size, void **context, int *result)
 {
 	struct fake_client *client, *found = NULL;

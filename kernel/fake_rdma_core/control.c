@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The control node, and the module around it.
+// The control node and the module's entry points.
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/pci.h>
@@ -39,11 +39,11 @@ void fake_core_count(u64 *counter, int by)
 
 void fake_core_mistake(const char *what)
 {
-	pr_err("fake_rdma_core: the client's mistake: %s\n", what);
+	pr_err("fake_rdma_core: client error: %s\n", what);
 	fake_core_count(&fake_core_counters.mistakes, 1);
 }
 
-/* The node's own device is a suitable example of a device other than PCI. */
+/* The node's own device serves as an adapter that is not a PCI device. */
 struct device *fake_core_adapter(void)
 {
 	return fake_core_knob(FAKE_CORE_NOT_PCI) ? control.this_device : &adapter->dev;
@@ -141,7 +141,7 @@ static int __init fake_rdma_core_init(void)
 
 	adapter = pci_get_device(PCI_ANY_ID, PCI_ANY_ID, NULL);
 	if (!adapter) {
-		pr_err("fake_rdma_core: found no PCI device to emulate the adapter\n");
+		pr_err("fake_rdma_core: cannot find a PCI device to use as the adapter\n");
 		return -ENODEV;
 	}
 	error = misc_register(&control);
@@ -150,13 +150,13 @@ static int __init fake_rdma_core_init(void)
 	return error;
 }
 
-/* Never with a client: each holds a reference to this module. */
+/* Each client holds a reference to this module, so none is registered here. */
 static void __exit fake_rdma_core_exit(void)
 {
 	misc_deregister(&control);
 	pci_dev_put(adapter);
 	if (fake_core_counters.registrations || fake_core_counters.mistakes)
-		pr_err("fake_rdma_core: LEAK: unloaded with %llu registrations, after %llu mistakes of a client\n",
+		pr_err("fake_rdma_core: LEAK: unloaded with %llu registrations and %llu client errors\n",
 		       fake_core_counters.registrations, fake_core_counters.mistakes);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Shared by the parts of the fake RDMA core. */
+/* Shared by the source files of the fake RDMA core. */
 #ifndef GDRKIT_FAKE_RDMA_CORE_H
 #define GDRKIT_FAKE_RDMA_CORE_H
 
@@ -28,14 +28,14 @@ enum fake_state {
 	FAKE_STATE_ACQUIRED,
 	FAKE_STATE_PINNED,
 	FAKE_STATE_MAPPED,
-	FAKE_STATE_INVALIDATED, /* the client unmaps and puts; the core drops its state */
+	FAKE_STATE_INVALIDATED, /* the client unmaps and puts; the core has dropped the addresses */
 	FAKE_STATE_STOPPED, /* the core must unmap and put */
 	FAKE_STATE_UNMAPPED, /* the core must put */
 	FAKE_STATE_PUT
 };
 
 struct fake_registration {
-	struct kref references; /* of the steps, and of an invalidation in progress */
+	struct kref references; /* of the steps and of invalidations in progress */
 	struct fake_client *client;
 	const void *owner; /* the file */
 	struct mutex steps; /* one step at a time; an invalidation does not take it */
@@ -44,20 +44,20 @@ struct fake_registration {
 	u64 size;
 	void *context; /* the client's */
 	u32 core_context; /* 0: none */
-	bool is_locked; /* by get_pages, until activate: no invalidation meanwhile */
+	bool is_locked; /* from get_pages until activate; blocks invalidations */
 	/*
-	 * Protects everything below. Like the mutex that it emulates it is held during calls to the client. A
-	 * semaphore, because it is held from one request to a later one.
+	 * Protects all members below. Like the mutex of a real core, it is held across calls to the client. It is a
+	 * semaphore because one request takes it and a later one releases it.
 	 */
 	struct semaphore mapping_lock;
 	enum fake_state state;
 	struct sg_table sg;
-	struct fake_core_range *reachable; /* by the adapter; NULL: it is stopped */
+	struct fake_core_range *reachable; /* the adapter's addresses; NULL if it is stopped */
 	u32 reachable_count;
 };
 
-extern struct mutex fake_core_lock; /* of the list of clients */
-extern struct fake_core_report fake_core_counters; /* changed through fake_core_count() only */
+extern struct mutex fake_core_lock; /* protects the list of clients */
+extern struct fake_core_report fake_core_counters; /* modified only by fake_core_count() */
 
 /* control.c */
 void fake_core_count(u64 *counter, int by);
@@ -77,7 +77,7 @@ void fake_steps_end_all_of(const void *owner);
 void fake_steps_unmap_and_put(struct fake_registration *registration);
 void fake_steps_free(struct kref *references);
 
-/* adapter.c: the mapping lock is held. */
+/* adapter.c; the caller holds mapping_lock */
 int fake_adapter_start(struct fake_registration *registration);
 void fake_adapter_stop(struct fake_registration *registration);
 void fake_adapter_check(const struct fake_registration *registration, int count);
@@ -87,7 +87,7 @@ void fake_core_faults_reset(void);
 int fake_core_set(const struct fake_core_setting *setting);
 u32 fake_core_knob(enum fake_core_knob knob);
 int fake_core_arm(const struct fake_core_failure *failure);
-int fake_core_strike(enum fake_core_point point);
+int fake_core_injected_error(enum fake_core_point point);
 int fake_core_pause(const struct fake_core_pause *pause);
 void fake_core_pass(enum fake_core_moment moment);
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The control node /dev/fake_rdma_core: requests of tests to the fake RDMA core. Closing the file deregisters
- * everything that was registered through it, from any step, like the end of a process.
+ * The control node /dev/fake_rdma_core, for tests. Closing the file deregisters everything registered through it, at
+ * any step, as the end of a process does.
  */
 #ifndef GDRKIT_FAKE_RDMA_CORE_IOCTL_H
 #define GDRKIT_FAKE_RDMA_CORE_IOCTL_H
@@ -13,21 +13,21 @@
 #define FAKE_CORE_NODE "/dev/fake_rdma_core"
 
 /*
- * The steps of one registration, in the core's order. A step that the core would not take now fails with EINVAL;
- * otherwise the request succeeds and `result` is the client's return value. After a failure the core undoes the
- * previous steps, and the registration ends.
+ * The steps of a registration, in the core's order. A step that is invalid in the current state fails with EINVAL.
+ * Otherwise the request succeeds and `result` is the client's return value. After a failure the core undoes the
+ * previous steps and removes the registration.
  */
 enum fake_core_step_name {
-	FAKE_CORE_ACQUIRE = 0, /* finds a client; result 1, or 0: no client owns the memory. out: id */
-	FAKE_CORE_GET_PAGES, /* takes the mapping lock, if the client can invalidate */
+	FAKE_CORE_ACQUIRE = 0, /* finds a client; result 1, or 0 if no client accepts the memory. Output: id */
+	FAKE_CORE_GET_PAGES, /* takes the mapping lock if the client can invalidate */
 	FAKE_CORE_DMA_MAP,
-	FAKE_CORE_ACTIVATE, /* gives the adapter its addresses, allows invalidations (releases the mapping lock) */
-	FAKE_CORE_STOP, /* stops the adapter. Without INVALIDATE_UNMAPS also the next two, under the mapping lock */
-	FAKE_CORE_DMA_UNMAP, /* 0 also if an invalidation made it unnecessary */
-	FAKE_CORE_PUT_PAGES, /* the same */
+	FAKE_CORE_ACTIVATE, /* gives the adapter its addresses and releases the mapping lock */
+	FAKE_CORE_STOP, /* stops the adapter; without INVALIDATE_UNMAPS also the next two, under the mapping lock */
+	FAKE_CORE_DMA_UNMAP, /* result 0 even if an invalidation has already unmapped */
+	FAKE_CORE_PUT_PAGES, /* likewise */
 	FAKE_CORE_RELEASE,
-	FAKE_CORE_REGISTER, /* the first four at once */
-	FAKE_CORE_DEREGISTER, /* the remaining steps of the next four */
+	FAKE_CORE_REGISTER, /* the first four */
+	FAKE_CORE_DEREGISTER, /* the remaining steps from FAKE_CORE_STOP to FAKE_CORE_RELEASE */
 	FAKE_CORE_STEPS
 };
 
@@ -40,7 +40,7 @@ struct fake_core_step {
 	__u32 pad;
 };
 
-/* The ranges that the adapter can access now. */
+/* A range that the adapter can reach. */
 struct fake_core_range {
 	__u64 dma_address;
 	__u64 size;
@@ -55,8 +55,8 @@ struct fake_core_addresses {
 };
 
 enum fake_core_knob {
-	FAKE_CORE_REFUSE_CLIENTS = 0, /* non-zero: ib_register_peer_memory_client returns NULL */
-	FAKE_CORE_NOT_PCI, /* non-zero: the adapter is not a PCI device */
+	FAKE_CORE_REFUSE_CLIENTS = 0, /* nonzero: ib_register_peer_memory_client returns NULL */
+	FAKE_CORE_NOT_PCI, /* nonzero: the adapter is not a PCI device */
 	FAKE_CORE_KNOBS
 };
 
@@ -65,11 +65,11 @@ struct fake_core_setting {
 	__u32 value;
 };
 
-/* Failures of the core's own: the nth from now (1: the next) fails with ENOMEM. */
+/* Failures of the core itself: the nth from now (1: the next) fails with ENOMEM. */
 enum fake_core_point {
 	FAKE_CORE_FAIL_MEMORY = 0, /* after acquire */
 	FAKE_CORE_FAIL_CONTEXT, /* in get_pages, before the client is called */
-	FAKE_CORE_FAIL_ADAPTER, /* in activate: everything is mapped, and the adapter fails */
+	FAKE_CORE_FAIL_ADAPTER, /* in activate, after dma_map: the adapter fails */
 	FAKE_CORE_POINTS
 };
 
@@ -78,10 +78,10 @@ struct fake_core_failure {
 	__u32 nth; /* 0: disarm */
 };
 
-/* Moments at which an invalidation can be made to wait. */
+/* Steps at which an invalidation can be paused. */
 enum fake_core_moment {
 	FAKE_CORE_INVALIDATE_ENTER = 0, /* in the client's callback, before the mapping lock */
-	FAKE_CORE_INVALIDATE_LEAVE, /* the adapter has stopped, but the client has not been notified */
+	FAKE_CORE_INVALIDATE_LEAVE, /* the adapter has stopped; the callback has not returned */
 	FAKE_CORE_MOMENTS
 };
 
@@ -90,22 +90,22 @@ enum fake_core_pause_action { FAKE_CORE_PAUSE_ARM = 0, FAKE_CORE_PAUSE_AWAIT, FA
 struct fake_core_pause {
 	__u32 moment;
 	__u32 action;
-	__u32 timeout_ms; /* of the second action */
+	__u32 timeout_ms; /* of FAKE_CORE_PAUSE_AWAIT */
 	__u32 pad;
 };
 
 struct fake_core_report {
-	/* Live objects: all zero if nothing has leaked. */
+	/* Current objects: all zero if nothing has leaked. */
 	__u64 registrations;
 	__u64 mapped;
 	__u64 active; /* adapters that have addresses */
-	/* Counted since FAKE_CORE_IOC_RESET. */
-	__u64 clients; /* registered now; not reset */
+	/* Events since FAKE_CORE_IOC_RESET. */
+	__u64 clients; /* currently registered; not reset */
 	__u64 invalidations;
-	__u64 invalidations_late; /* the registration had already ended */
+	__u64 invalidations_late; /* the registration was already gone */
 	__u64 stopped_by_invalidation;
 	__u64 acquires, gets, maps, unmaps, puts, releases; /* calls to a client */
-	/* A client's mistakes: always zero for a sound one. Each one is also printed at error level. */
+	/* Client errors: always zero for a correct client. Each one is also logged at error level. */
 	__u64 mistakes;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Settings of tests: knobs, failures, and moments at which an invalidation waits.
+// Settings of a test: knobs, failures, and pause points of an invalidation.
 #include <linux/jiffies.h>
 #include <linux/spinlock.h>
 
 #include "fake_rdma_core.h"
 
-#define LONGEST_PAUSE (20 * HZ)
+#define PAUSE_TIMEOUT (20 * HZ)
 
 enum pause_state { PAUSE_OFF, PAUSE_ARMED, PAUSE_REACHED };
 
@@ -49,7 +49,7 @@ int fake_core_arm(const struct fake_core_failure *failure)
 	return 0;
 }
 
-int fake_core_strike(enum fake_core_point point)
+int fake_core_injected_error(enum fake_core_point point)
 {
 	int error = 0;
 
@@ -103,6 +103,6 @@ void fake_core_pass(enum fake_core_moment moment)
 	if (!is_mine)
 		return;
 	wake_up_all(&changed);
-	if (!wait_event_timeout(changed, READ_ONCE(pauses[moment]) != PAUSE_REACHED, LONGEST_PAUSE))
+	if (!wait_event_timeout(changed, READ_ONCE(pauses[moment]) != PAUSE_REACHED, PAUSE_TIMEOUT))
 		set_state(moment, PAUSE_OFF);
 }

@@ -58,7 +58,7 @@ static void put(struct fake_registration *registration)
 	fake_core_count(&fake_core_counters.puts, 1);
 	client_of(registration)->put_pages(&registration->sg, registration->context);
 	if (registration->sg.sgl)
-		fake_core_mistake("put_pages left the table of addresses behind");
+		fake_core_mistake("put_pages did not clear the scatterlist");
 	registration->state = FAKE_STATE_PUT;
 }
 
@@ -91,7 +91,7 @@ static int acquire(const void *owner, u64 address, u64 size, u32 *id)
 	if (!client)
 		return result;
 	registration = kzalloc(sizeof(*registration), GFP_KERNEL);
-	error = fake_core_strike(FAKE_CORE_FAIL_MEMORY);
+	error = fake_core_injected_error(FAKE_CORE_FAIL_MEMORY);
 	if (!registration || error)
 		goto fail;
 	kref_init(&registration->references);
@@ -124,7 +124,7 @@ static int get_pages(struct fake_registration *registration)
 	if (registration->state != FAKE_STATE_ACQUIRED)
 		return -EINVAL;
 	lock_mapping(registration);
-	error = fake_core_strike(FAKE_CORE_FAIL_CONTEXT);
+	error = fake_core_injected_error(FAKE_CORE_FAIL_CONTEXT);
 	if (!error)
 		error = fake_client_allow_invalidation(registration);
 	if (!error) {
@@ -132,7 +132,7 @@ static int get_pages(struct fake_registration *registration)
 		error = client_of(registration)->get_pages(registration->address, registration->size, 1, 0, NULL,
 							   registration->context, registration->core_context);
 		if (error > 0)
-			fake_core_mistake("get_pages returned more than 0");
+			fake_core_mistake("get_pages returned a positive value");
 	}
 	if (!error)
 		registration->state = FAKE_STATE_PINNED;
@@ -148,7 +148,7 @@ static int dma_map(struct fake_registration *registration)
 	fake_core_count(&fake_core_counters.maps, 1);
 	error = client_of(registration)->dma_map(&registration->sg, registration->context, fake_core_adapter(), 0, &count);
 	if (error) {
-		/* Like a core: still under the mapping lock. */
+		/* Still under the mapping lock, as in a real core. */
 		put(registration);
 		return error;
 	}
@@ -158,14 +158,14 @@ static int dma_map(struct fake_registration *registration)
 	return 0;
 }
 
-/* The lock is released when the adapter can be stopped. If the adapter failed, it has no addresses. */
+/* Releases the lock once the adapter can be stopped. If it failed, it has no addresses. */
 static int activate(struct fake_registration *registration)
 {
 	int error;
 
 	if (registration->state != FAKE_STATE_MAPPED || registration->reachable)
 		return -EINVAL;
-	error = fake_core_strike(FAKE_CORE_FAIL_ADAPTER);
+	error = fake_core_injected_error(FAKE_CORE_FAIL_ADAPTER);
 	if (!error)
 		error = fake_adapter_start(registration);
 	if (!error)
@@ -173,7 +173,7 @@ static int activate(struct fake_registration *registration)
 	return error;
 }
 
-/* From here on the core ignores invalidations of this registration: the adapter has stopped anyway. */
+/* From here on the core ignores invalidations of this registration: the adapter has stopped. */
 static int stop(struct fake_registration *registration)
 {
 	lock_mapping(registration);
@@ -208,7 +208,7 @@ static struct fake_registration *find(u32 id)
 	return registration;
 }
 
-/* A step of a live registration; `is_refused`: the core would not take it now. */
+/* Runs a step of a live registration. Sets *is_refused if the step is invalid in the current state. */
 static int take(struct fake_registration *registration, u32 name, bool *is_refused)
 {
 	enum fake_state state = registration->state;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The module: initialization, cleanup, and opening and closing its file.
+// Loading and unloading the module; opening and closing its file.
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/module.h>
@@ -43,7 +43,7 @@ static int open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* The last user of the file has closed it: no VMA, no ioctl and no mmap is left. */
+/* Called after the last user of the file is gone, in any process: no VMA, ioctl or mmap is left. */
 static int release(struct inode *inode, struct file *file)
 {
 	struct gdrdrv_session *session = file->private_data;
@@ -57,7 +57,7 @@ static int release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* No compat_ioctl: a handle times the page size does not fit an offset of mmap in a 32-bit program. */
+/* No compat_ioctl: handle * page size does not fit the mmap offset of a 32-bit program. */
 static const struct file_operations operations = {
 	.owner = THIS_MODULE,
 	.open = open,
@@ -76,7 +76,7 @@ static int __init load(void)
 	result = gdrdrv_proc_create();
 	if (result)
 		return result;
-	/* Last, because programs may open the node as soon as it exists. */
+	/* Last: programs may open the node immediately. */
 	result = gdrdrv_node_create(&operations);
 	if (result)
 		goto remove_proc;
@@ -88,7 +88,7 @@ remove_proc:
 	return result;
 }
 
-/* Open files, VMAs and orphans hold a reference to the module, so nothing is pinned here. */
+/* Open files, VMAs and orphans hold a module reference, so no pins exist here. */
 static void __exit unload(void)
 {
 	gdrdrv_node_remove();
@@ -101,6 +101,6 @@ module_init(load);
 module_exit(unload);
 
 MODULE_AUTHOR("The gdrkit authors");
-MODULE_DESCRIPTION("GPU memory on the PCI bus for user programs, built for the " GDRKIT_FLAVOUR_NAME " NVIDIA driver");
+MODULE_DESCRIPTION("maps GPU memory into user processes, for the " GDRKIT_FLAVOUR_NAME " NVIDIA driver");
 MODULE_LICENSE(GDRKIT_MODULE_LICENSE);
 MODULE_VERSION("2.6");

@@ -10,7 +10,7 @@ static struct gdrdrv_range *range_of(struct rb_node *node)
 	return rb_entry_safe(node, struct gdrdrv_range, node);
 }
 
-/* The lowest range that extends to or beyond `page`. */
+/* The lowest range that ends after `page`. */
 static struct gdrdrv_range *first_that_ends_after(struct gdrdrv_handle_table *table, u64 page)
 {
 	struct rb_node *node = table->ranges.rb_node;
@@ -64,7 +64,7 @@ int gdrdrv_handles_reserve(struct gdrdrv_handle_table *table, struct gdrdrv_rang
 {
 	int result = -ENOMEM;
 
-	/* Bounded by the limit, so that no sum below overflows. */
+	/* This bound keeps the sums below from overflowing. */
 	if (pages == 0 || pages > table->limit)
 		return -ENOMEM;
 	mutex_lock(&table->lock);
@@ -91,7 +91,7 @@ struct gdrdrv_range *gdrdrv_handles_find(struct gdrdrv_handle_table *table, u64 
 	struct gdrdrv_range *range;
 
 	lockdep_assert_held(&table->lock);
-	/* Handles come from users: do not compute sums with them before they are known to be below the limit. */
+	/* Handles come from users: check against the limit before any addition. */
 	if (handle >= table->limit)
 		return NULL;
 	range = first_that_ends_after(table, handle);

@@ -60,7 +60,7 @@ static int run_pin(struct gdrdrv_session *session, union argument *argument)
 	struct gdrdrv_pin_request *request = &argument->pin;
 	struct gdrdrv_pin_arguments arguments = { .address = request->address, .bytes = request->size_bytes };
 
-	/* Tokens belong to an interface without persistent pins. The other kind works without them, too. */
+	/* Tokens are part of an interface that persistent pins lack. Revocable pins do not need them either. */
 	if (gdrdrv_params_persistent() && (request->p2p_token || request->va_space))
 		return -EINVAL;
 	return gdrdrv_pin_create(session, &arguments, &request->handle);
@@ -70,8 +70,8 @@ static int run_pin_v2(struct gdrdrv_session *session, union argument *argument)
 {
 	struct gdrdrv_pin_v2_request *request = &argument->pin_v2;
 	struct gdrdrv_pin_arguments arguments = { .address = request->address,
-					.bytes = request->size_bytes,
-					.flags = request->flags };
+						  .bytes = request->size_bytes,
+						  .flags = request->flags };
 
 	if (arguments.flags & ~GDRDRV_PIN_FORCE_PCIE || (arguments.flags && !gdrdrv_params_persistent()))
 		return -EINVAL;
@@ -122,7 +122,7 @@ static int run_info_v2(struct gdrdrv_session *session, union argument *argument)
 	return 0;
 }
 
-/* The older form reports in two fields what the newer reports in one; the rest is the same. */
+/* The older request has two words in place of mapping_type; the other members are the same. */
 static int run_info(struct gdrdrv_session *session, union argument *argument)
 {
 	int result = run_info_v2(session, argument);
@@ -139,7 +139,7 @@ static int run_attribute(struct gdrdrv_session *session, union argument *argumen
 {
 	switch (argument->attribute.attribute) {
 	case GDRDRV_ATTRIBUTE_PERSISTENT:
-	case GDRDRV_ATTRIBUTE_FORCE_PCIE: /* a flag of persistent pins */
+	case GDRDRV_ATTRIBUTE_FORCE_PCIE: /* a flag of persistent pins only */
 		argument->attribute.value = gdrdrv_params_persistent();
 		return 0;
 	default:
@@ -177,16 +177,16 @@ static int run_version(struct gdrdrv_session *session, union argument *argument)
 }
 
 #define SIZE_OF(member) sizeof(((union argument *)NULL)->member)
-#define REPORTS(name, member) { name, SIZE_OF(member), SIZE_OF(member), run_##member, NULL }
+#define QUERY(name, member) { name, SIZE_OF(member), SIZE_OF(member), run_##member, NULL }
 
 static const struct command commands[] = {
 	{ GDRDRV_PIN, SIZE_OF(pin), SIZE_OF(pin), run_pin, undo_pin },
 	{ GDRDRV_PIN_V2, SIZE_OF(pin_v2), SIZE_OF(pin_v2), run_pin_v2, undo_pin_v2 },
 	{ GDRDRV_UNPIN, SIZE_OF(unpin), 0, run_unpin, NULL },
-	REPORTS(GDRDRV_CALLBACK_FLAG, callback_flag),
-	REPORTS(GDRDRV_INFO, info),
-	REPORTS(GDRDRV_INFO_V2, info_v2),
-	REPORTS(GDRDRV_ATTRIBUTE, attribute),
+	QUERY(GDRDRV_CALLBACK_FLAG, callback_flag),
+	QUERY(GDRDRV_INFO, info),
+	QUERY(GDRDRV_INFO_V2, info_v2),
+	QUERY(GDRDRV_ATTRIBUTE, attribute),
 	{ GDRDRV_MAPPING_TYPE, SIZE_OF(mapping_type), 0, run_mapping_type, NULL },
 	{ GDRDRV_GET_VERSION, 0, SIZE_OF(version), run_version, NULL },
 };
@@ -227,7 +227,7 @@ long gdrdrv_ioctl(struct file *file, unsigned int number, unsigned long argument
 	if (_IOC_TYPE(number) != GDRDRV_MAGIC)
 		return -EINVAL;
 	if (!gdrdrv_owner_is_current(session->owner)) {
-		gdrdrv_debug("rejected a process that did not open this file");
+		gdrdrv_debug("rejected a request: the process did not open this file");
 		return -EACCES;
 	}
 	command = find_command(number);

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Requests of user programs, from gdrdrv_abi.h. */
+/* Requests of user programs, defined in gdrdrv_abi.h. */
 #ifndef GDRDRV_IOCTL_H
 #define GDRDRV_IOCTL_H
 

@@ -16,10 +16,7 @@
 #include "trace_points.h"
 #include "vma.h"
 
-/*
- * Size that one fault fills in. With a smaller one, the first access to the memory faults often; with a larger one, a
- * fault takes long.
- */
+/* Size that one fault maps. Smaller: the first pass over memory faults more often. Larger: one fault takes longer. */
 #define FAULT_WINDOW_BYTES (2UL << 20)
 
 static u64 size_of(const struct vm_area_struct *vma)
@@ -38,14 +35,14 @@ static vm_fault_t insert_window(struct vm_area_struct *vma, const struct gdrdrv_
 	u64 end = min_t(u64, at + FAULT_WINDOW_BYTES, size_of(vma));
 	vm_fault_t result = insert_page(vma, pin, offset);
 
-	/* Only the accessed page must be present. */
+	/* Only the faulting page must succeed. */
 	for (; result == VM_FAULT_NOPAGE && at < end; at += PAGE_SIZE)
 		if (insert_page(vma, pin, at) != VM_FAULT_NOPAGE)
 			break;
 	return result;
 }
 
-/* Fills pins that can be revoked, and ends access to dead ones. */
+/* Maps pages of revocable pins, and raises SIGBUS for dead pins. */
 static vm_fault_t handle_fault(struct vm_fault *vmf)
 {
 	struct gdrdrv_pin *pin = vmf->vma->vm_private_data;
@@ -59,7 +56,7 @@ static vm_fault_t handle_fault(struct vm_fault *vmf)
 	return result;
 }
 
-/* For the VMA that an mremap creates before it is rejected. */
+/* Linux calls it for the VMA that an mremap creates before gdrdrv rejects the mremap. */
 static void handle_open(struct vm_area_struct *vma)
 {
 	struct gdrdrv_pin *pin = vma->vm_private_data;
@@ -90,8 +87,8 @@ static const struct vm_operations_struct operations = {
 };
 
 /*
- * All PTEs at once, so that no copy ever waits for a fault. Not the whole VMA in one call: for that x86 keeps a record
- * in the VMA, which becomes wrong when a zap comes from elsewhere. We keep our own record instead.
+ * Adds all PTEs at mmap, so that no copy waits for a fault. Never maps the whole VMA in one call: x86 then tracks the
+ * memory type in the VMA and loses that record when another context zaps it. gdrdrv keeps its own record instead.
  */
 static int fill(struct vm_area_struct *vma, const struct gdrdrv_pin *pin)
 {
@@ -113,13 +110,13 @@ static int check(const struct gdrdrv_pin *pin, const struct vm_area_struct *vma)
 {
 	if (pin->is_dead || pin->mappings || pin->offset || size_of(vma) > pin->bytes)
 		return -EINVAL;
-	/* A writable private mapping gets copies of its pages, which is impossible for BARs. */
+	/* Writes to a private mapping copy its pages, which is impossible for a BAR. */
 	if (!(vma->vm_flags & VM_SHARED) && vma->vm_flags & VM_MAYWRITE)
 		return -EINVAL;
 	return 0;
 }
 
-/* With pin->lock held. */
+/* The caller holds pin->lock. */
 static int map(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 {
 	enum gdrdrv_mapping_type type = pin->requested_type;
@@ -137,7 +134,7 @@ static int map(struct gdrdrv_pin *pin, struct vm_area_struct *vma)
 		gdrdrv_mapping_type_reserve(pin->table, pin->bytes, &pin->reserved_bytes);
 	gdrkit_vma_add_flags(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_page_prot = protection;
-	/* For the reason see gdrdrv.h. */
+	/* Only persistent pins: see gdrdrv.h. */
 	if (pin->is_persistent)
 		result = fill(vma, pin);
 	if (result)
@@ -169,7 +166,7 @@ int gdrdrv_mapping_create(struct file *file, struct vm_area_struct *vma)
 		gdrdrv_debug("cannot map handle %llu over %llu bytes (%d)", handle, size_of(vma), result);
 		gdrdrv_pin_put(pin);
 	}
-	/* Otherwise the VMA is a user of the pin until it is closed. */
+	/* On success the VMA keeps its use of the pin until it is closed. */
 	return result;
 }
 

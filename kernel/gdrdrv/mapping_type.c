@@ -15,7 +15,7 @@
 
 static bool must_be_device;
 
-/* Behind the PCI root of a BlueField-3, arm64 may access BARs as device memory only. */
+/* Below the PCI root of a BlueField-3, arm64 may access BARs only as device memory. */
 static bool find_bluefield_root(void)
 {
 #ifdef CONFIG_ARM64
@@ -78,9 +78,9 @@ int gdrdrv_mapping_type_apply(enum gdrdrv_mapping_type type, pgprot_t *protectio
 }
 
 /*
- * x86 gives a separately mapped page the type in its list of ranges, regardless of the requested type. If the list does
- * not contain it, the page is uncached. The list contains physical ranges, so each run is added. On other
- * architectures, and if an entry is rejected because the range has another type, the mapping works but may be slow.
+ * x86 looks up the type of each single page mapping in its list of physical ranges, and maps pages outside the list
+ * uncached, regardless of the requested type. So each contiguous run is added to the list. Without an entry (another
+ * architecture, or a range listed with another type) the mapping works but may be slow.
  */
 void gdrdrv_mapping_type_reserve(const struct nvidia_p2p_page_table *table, u64 bytes, u64 *reserved_bytes)
 {
@@ -90,7 +90,7 @@ void gdrdrv_mapping_type_reserve(const struct nvidia_p2p_page_table *table, u64 
 		struct gdrdrv_run run = gdrdrv_page_table_run(table, offset, bytes);
 
 		if (arch_io_reserve_memtype_wc(run.start, run.bytes)) {
-			gdrdrv_warning("%#llx bytes at %pa cannot be write-combining; copies may be slow", run.bytes,
+			gdrdrv_warning("cannot map %#llx bytes at %pa write-combining; copies may be slow", run.bytes,
 				       &run.start);
 			break;
 		}

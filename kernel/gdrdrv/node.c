@@ -22,7 +22,9 @@ static struct miscdevice misc = {
 };
 static unsigned int own_major;
 
-/* 0: the node does not exist or is not a character device. As seen by the process that loads the module. */
+/*
+ * Returns 0 if the node is missing or not a character device. Resolves the path in the process that loads the module.
+ */
 static dev_t number_of_node(void)
 {
 	struct inode *inode;
@@ -38,14 +40,14 @@ static dev_t number_of_node(void)
 	return number;
 }
 
-/* `stale`: the major number to register if it is free; MISC_MAJOR and 0 mean none. */
+/* `stale`: the preferred major number, used if it is free. 0 and MISC_MAJOR mean no preference. */
 static int register_major(unsigned int stale, const struct file_operations *operations)
 {
 	int result;
 
 	if (stale && stale != MISC_MAJOR && !register_chrdev(stale, NAME, operations)) {
 		own_major = stale;
-		pr_info("gdrdrv: " NODE " is the node of an earlier module, and works again\n");
+		pr_info("gdrdrv: reusing " NODE " of an earlier module, major number %u\n", stale);
 		return 0;
 	}
 	result = register_chrdev(0, NAME, operations);
@@ -55,14 +57,14 @@ static int register_major(unsigned int stale, const struct file_operations *oper
 	return 0;
 }
 
-/* Linux does not create a new node if an old one exists. */
-static void complain_of_stale_node(void)
+/* Linux does not replace a node that already exists. */
+static void report_stale_node(void)
 {
 	dev_t number = number_of_node();
 
 	if (!number || MAJOR(number) == own_major || number == MKDEV(MISC_MAJOR, misc.minor))
 		return;
-	pr_err("gdrdrv: " NODE " is stale: it has the number %u:%u, and this module has %u:0 and %u:%d. Remove it (rm " NODE
+	pr_err("gdrdrv: " NODE " is stale: its number is %u:%u, but this module has %u:0 and %u:%d. Remove it (rm " NODE
 	       ") and reload the module, or create it again (mknod -m 666 " NODE " c %u 0)\n",
 	       MAJOR(number), MINOR(number), own_major, MISC_MAJOR, misc.minor, own_major);
 }
@@ -80,7 +82,7 @@ int gdrdrv_node_create(const struct file_operations *operations)
 		unregister_chrdev(own_major, NAME);
 		return result;
 	}
-	complain_of_stale_node();
+	report_stale_node();
 	return 0;
 }
 

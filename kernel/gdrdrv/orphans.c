@@ -18,7 +18,7 @@ static LIST_HEAD(orphans);
 static unsigned int orphan_count;
 static atomic_t lost_count = ATOMIC_INIT(0);
 
-/* A callback may hold the last reference to the module, and still runs in it for a moment: unloading waits for that. */
+/* A callback that drops the last module reference still runs module text; gdrdrv_provider_drain() waits for it. */
 static void finish(struct gdrdrv_pin *pin)
 {
 	gdrdrv_pin_forget(pin);
@@ -43,7 +43,7 @@ static void enlist(struct gdrdrv_pin *pin)
 	}
 }
 
-/* With the lock held. */
+/* The caller holds orphans_lock. */
 static void delist(struct gdrdrv_pin *pin)
 {
 	list_del(&pin->orphan);
@@ -72,7 +72,7 @@ bool gdrdrv_orphans_end(struct gdrdrv_pin *pin)
 	return was_orphan;
 }
 
-/* The taken ones are temporarily not orphans: a callback that comes now leaves them to the caller. */
+/* Pins in `own` are temporarily no orphans: a callback that runs now leaves them to the caller. */
 static void take_own(struct list_head *own)
 {
 	struct gdrdrv_pin *pin, *next;
@@ -97,11 +97,11 @@ void gdrdrv_orphans_retry(void)
 	take_own(&own);
 	list_for_each_entry_safe(pin, next, &own, orphan) {
 		list_del(&pin->orphan);
-		if (gdrdrv_provider_give_back(pin)) {
+		if (gdrdrv_provider_release(pin)) {
 			enlist(pin);
 			continue;
 		}
-		gdrdrv_info("the NVIDIA driver released a pin that had been left behind");
+		gdrdrv_info("released an orphaned pin");
 		module_put(THIS_MODULE);
 	}
 }

@@ -16,7 +16,7 @@ struct gdrdrv_owner {
 	struct list_head entry;
 	struct kref references;
 	struct gdrkit_process process;
-	spinlock_t lock; /* of the following */
+	spinlock_t lock; /* protects pins and bytes */
 	u64 pins;
 	u64 bytes;
 };
@@ -44,7 +44,7 @@ static void free_owner(struct gdrdrv_owner *owner)
 
 struct gdrdrv_owner *gdrdrv_owner_get_current(void)
 {
-	/* Allocated before the lock is taken, and freed again if the process is known. */
+	/* Allocated before the lock is taken; freed again if the process already has an owner. */
 	struct gdrdrv_owner *made = make_owner(), *owner;
 
 	if (!made)
@@ -69,7 +69,7 @@ struct gdrdrv_owner *gdrdrv_owner_get(struct gdrdrv_owner *owner)
 	return owner;
 }
 
-/* Called with the list locked, so that nobody finds an owner without references. */
+/* Called with owners_lock held, so that no lookup finds an owner without references. */
 static void remove_owner(struct kref *references)
 {
 	struct gdrdrv_owner *owner = container_of(references, struct gdrdrv_owner, references);
@@ -95,10 +95,7 @@ int gdrdrv_owner_charge(struct gdrdrv_owner *owner, u64 bytes)
 	int result = 0;
 
 	spin_lock(&owner->lock);
-	/*
-	 * Without a sum of two numbers, because users choose one. The pinned bytes may exceed a limit that was set
-	 * later.
-	 */
+	/* Avoids adding two numbers, because users choose one. Pinned bytes may exceed a limit that was set later. */
 	if (limit && (bytes > limit || owner->bytes > limit - bytes)) {
 		result = -ENOMEM;
 	} else {

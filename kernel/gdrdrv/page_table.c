@@ -16,14 +16,14 @@ static int check_page(const struct nvidia_p2p_page *page, u32 number)
 	u64 last;
 
 	if (!page) {
-		gdrdrv_error("the NVIDIA driver returned no page %u", number);
+		gdrdrv_error("the NVIDIA driver's page table lacks page %u", number);
 		return -EIO;
 	}
 	last = page->physical_address + GDRDRV_GPU_PAGE_SIZE - 1;
 	if (!IS_ALIGNED(page->physical_address, GDRDRV_GPU_PAGE_SIZE) || last < page->physical_address ||
 	    !gdrkit_memory_is_addressable(last)) {
-		gdrdrv_error("the NVIDIA driver returned page %u at the invalid address %#llx", number,
-			     page->physical_address);
+		gdrdrv_error("the NVIDIA driver returned the invalid address %#llx for page %u", page->physical_address,
+			     number);
 		return -EIO;
 	}
 	return 0;
@@ -35,19 +35,20 @@ int gdrdrv_page_table_check(const struct nvidia_p2p_page_table *table, u64 bytes
 	int result;
 
 	if (!table) {
-		gdrdrv_error("the NVIDIA driver pinned, and returned no page table");
+		gdrdrv_error("the NVIDIA driver pinned memory but returned no page table");
 		return -EIO;
 	}
 	if (!gdrkit_p2p_table_is_known(table)) {
-		gdrdrv_error("the NVIDIA driver's page tables have version %#x; supported are 1.x and 2.x", table->version);
+		gdrdrv_error("unsupported version %#x of the NVIDIA driver's page table; supported: 1.x, 2.x",
+			     table->version);
 		return -EFAULT;
 	}
 	if (gdrkit_p2p_page_shift(table->page_size) != GDRDRV_GPU_PAGE_SHIFT) {
-		gdrdrv_error("the NVIDIA driver's pages have size number %u; only 64 KiB is supported", table->page_size);
+		gdrdrv_error("unsupported page size type %u of the NVIDIA driver; supported: 64 KiB", table->page_size);
 		return -EINVAL;
 	}
 	if (table->entries != bytes >> GDRDRV_GPU_PAGE_SHIFT || !table->pages) {
-		gdrdrv_error("the NVIDIA driver pinned %u pages, and %llu were requested", table->entries,
+		gdrdrv_error("the NVIDIA driver pinned %u pages instead of %llu", table->entries,
 			     bytes >> GDRDRV_GPU_PAGE_SHIFT);
 		return -EIO;
 	}
@@ -67,7 +68,7 @@ phys_addr_t gdrdrv_page_table_address(const struct nvidia_p2p_page_table *table,
 struct gdrdrv_run gdrdrv_page_table_run(const struct nvidia_p2p_page_table *table, u64 offset, u64 end)
 {
 	struct gdrdrv_run run = { .offset = offset, .start = gdrdrv_page_table_address(table, offset) };
-	/* Up to the end of the first page, within which `offset` may be. */
+	/* The end of the first page; `offset` may be inside it. */
 	u64 next = (offset | (GDRDRV_GPU_PAGE_SIZE - 1)) + 1;
 
 	while (next < end && gdrdrv_page_table_address(table, next) == run.start + (next - offset))

@@ -7,12 +7,12 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 
-/* Programs keep 32 bits of a handle. */
-#define MOST_HANDLES (1ULL << 32)
+/* Programs store a handle in 32 bits. */
+#define MAX_HANDLES (1ULL << 32)
 
 static int dbg_enabled;
 module_param(dbg_enabled, int, 0644);
-MODULE_PARM_DESC(dbg_enabled, "log errors of user programs; at load also: show nv_get_pages_refcount (0)");
+MODULE_PARM_DESC(dbg_enabled, "log invalid requests; if set at load, also create nv_get_pages_refcount (0)");
 
 static int info_enabled;
 module_param(info_enabled, int, 0644);
@@ -21,15 +21,15 @@ MODULE_PARM_DESC(info_enabled, "log pins and mappings (0)");
 static int use_persistent_mapping = 1;
 module_param(use_persistent_mapping, int, 0444);
 MODULE_PARM_DESC(use_persistent_mapping,
-		 "pins outlive the release of the memory if the NVIDIA driver supports it; 0: mappings are then revoked (1)");
+		 "1: pins persist after the memory is freed, if the driver supports that; 0: they are revoked (1)");
 
 static unsigned long long pinned_limit_bytes;
 module_param(pinned_limit_bytes, ullong, 0644);
-MODULE_PARM_DESC(pinned_limit_bytes, "bytes that one process may pin at once, 0: no limit (0)");
+MODULE_PARM_DESC(pinned_limit_bytes, "maximum pinned bytes per process; 0: no limit (0)");
 
-static unsigned long long handle_limit = MOST_HANDLES;
+static unsigned long long handle_limit = MAX_HANDLES;
 module_param(handle_limit, ullong, 0444);
-MODULE_PARM_DESC(handle_limit, "upper limit of handles, 16 to 2^32; for tests (4294967296)");
+MODULE_PARM_DESC(handle_limit, "for tests: upper bound of handles, 16 to 2^32 (4294967296)");
 
 bool gdrdrv_params_debug(void)
 {
@@ -58,8 +58,8 @@ u64 gdrdrv_params_handle_limit(void)
 
 int gdrdrv_params_check(void)
 {
-	if (handle_limit >= 16 && handle_limit <= MOST_HANDLES)
+	if (handle_limit >= 16 && handle_limit <= MAX_HANDLES)
 		return 0;
-	pr_err("gdrdrv: handle_limit is %llu, but must be from 16 to %llu\n", handle_limit, MOST_HANDLES);
+	pr_err("gdrdrv: handle_limit %llu is out of range: use 16 to %llu\n", handle_limit, MAX_HANDLES);
 	return -EINVAL;
 }

@@ -10,13 +10,13 @@ bool gdrdrv_params_debug(void);
 bool gdrdrv_params_info(void);
 bool gdrdrv_params_persistent(void);
 
-/* Bytes that one process may pin at once; 0: no limit. */
+/* Maximum pinned bytes per process; 0: no limit. */
 u64 gdrdrv_params_pinned_limit(void);
 
-/* Handles are smaller than this. */
+/* Handles are below this number. */
 u64 gdrdrv_params_handle_limit(void);
 
-/* 0, or -EINVAL after logging which parameter is out of range. */
+/* Returns 0, or logs the parameter that is out of range and returns -EINVAL. */
 int gdrdrv_params_check(void);
 
 #endif

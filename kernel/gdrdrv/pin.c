@@ -41,7 +41,7 @@ void gdrdrv_pin_forget(struct gdrdrv_pin *pin)
 	gdrdrv_pin_release(pin);
 }
 
-static void last_user_gone(struct kref *users)
+static void release_users(struct kref *users)
 {
 	struct gdrdrv_pin *pin = container_of(users, struct gdrdrv_pin, users);
 
@@ -57,7 +57,7 @@ void gdrdrv_pin_get(struct gdrdrv_pin *pin)
 
 void gdrdrv_pin_put(struct gdrdrv_pin *pin)
 {
-	kref_put(&pin->users, last_user_gone);
+	kref_put(&pin->users, release_users);
 }
 
 struct gdrdrv_pin *gdrdrv_pin_look_up(struct gdrdrv_session *session, u64 handle)

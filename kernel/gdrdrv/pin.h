@@ -5,10 +5,11 @@
  *
  *   reserved -> live -> dead -> released
  *
- * It dies by an unpin, by the end of its session or by the provider's callback; after a callback the handle stays
- * valid. Two counts: `users` are the handle, look-ups and VMAs, and the range of handles is freed with the last of
- * them. `references` keep the memory, one for all users together and one until the provider has released the pin. A pin
- * without users that the provider still has is an orphan.
+ * An unpin, the end of its session or the provider's callback makes it dead; after a callback the handle stays valid.
+ * A pin has two counts:
+ *   - `users`: the handle, lookups and VMAs. The last one releases the range of handles.
+ *   - `references`: keep the structure allocated. All users share one; the provider has one until it releases the pin.
+ * A pin without users that the provider has not released is an orphan.
  */
 #ifndef GDRDRV_PIN_H
 #define GDRDRV_PIN_H
@@ -29,10 +30,10 @@ struct gdrdrv_pin {
 	struct gdrdrv_range range;
 	struct kref users;
 	struct kref references;
-	struct gdrdrv_session *session; /* valid as long as there are users */
+	struct gdrdrv_session *session; /* valid while there are users */
 	struct gdrdrv_owner *owner;
 
-	/* Fields that do not change after the pin is live. */
+	/* Constant once the pin is live. */
 	u64 address; /* of the first GPU page */
 	u64 bytes;   /* whole GPU pages */
 	u64 offset;  /* of the requested address in the first page */
@@ -40,35 +41,35 @@ struct gdrdrv_pin {
 	bool can_cache;
 	u64 cycles; /* duration of pinning */
 
-	struct rw_semaphore lock; /* of the following */
+	struct rw_semaphore lock; /* protects the members up to reserved_bytes */
 	struct nvidia_p2p_page_table *table; /* NULL once the callback has taken it */
 	bool is_dead;			     /* no PTE may be added */
-	bool is_zapped;			     /* dead, and no PTE is left */
+	bool is_zapped;			     /* dead, and all PTEs are removed */
 	bool is_revoked;		     /* by the callback */
 	u32 requested_type;
 	u32 mapping_type;
-	u32 mappings;	    /* VMAs: at most one, temporarily two while Linux tries an mremap */
+	u32 mappings;	    /* VMAs: at most one, briefly two while Linux attempts an mremap */
 	u64 reserved_bytes; /* registered as write-combining */
 
 	struct completion is_callback_done;
 
-	/* Under the orphans' lock. */
+	/* Protected by orphans_lock. */
 	struct list_head orphan;
 	bool is_orphan;	     /* in the list: the callback ends it */
-	bool has_ended;	     /* the callback has done everything except signal is_callback_done */
+	bool has_ended;	     /* the callback only has to signal is_callback_done */
 };
 
-/* A pin with one user and one reference for all users, or NULL if out of memory. It has no range of handles yet. */
+/* Returns a pin with one user and that user's reference, without a range of handles; NULL if out of memory. */
 struct gdrdrv_pin *gdrdrv_pin_make(struct gdrdrv_session *session);
 
-/* The live or revoked pin of a handle, with an additional user; NULL for an unknown handle. */
+/* Returns the live or revoked pin of a handle with one more user, or NULL for an invalid handle. */
 struct gdrdrv_pin *gdrdrv_pin_look_up(struct gdrdrv_session *session, u64 handle);
 void gdrdrv_pin_get(struct gdrdrv_pin *pin);
 void gdrdrv_pin_put(struct gdrdrv_pin *pin);
 
 /* Drops a reference. */
 void gdrdrv_pin_release(struct gdrdrv_pin *pin);
-/* The provider has released the pin: drops its reference and the owner's charge. */
+/* Drops the provider's reference and uncharges the owner, after the provider has released the pin. */
 void gdrdrv_pin_forget(struct gdrdrv_pin *pin);
 
 #endif

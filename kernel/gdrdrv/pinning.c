@@ -22,7 +22,7 @@
 #include "session.h"
 #include "trace_points.h"
 
-/* Ends the handle and passes its use of the pin to the caller. Only one caller gets it. */
+/* Invalidates the handle and passes its use of the pin to the caller. Exactly one caller gets it. */
 static struct gdrdrv_pin *detach(struct gdrdrv_session *session, struct gdrdrv_range *range)
 {
 	lockdep_assert_held(&session->handles.lock);
@@ -40,12 +40,12 @@ static void forget_reservation(struct gdrdrv_pin *pin)
 }
 
 /*
- * The provider's free callback: when it returns, the pages are reused. Runs under the provider's locks, in any process.
- * A thread that ends this pin waits until the callback has ended, so pin and session outlive it. An orphan is ended by
- * the callback itself.
+ * The provider's free callback. When it returns, the provider reuses the pages. It runs under the provider's locks, in
+ * any process. The function that ends the pin waits for the callback, so pin and session outlive it. The callback
+ * itself ends an orphan.
  *
- * A program can delay an unpin between marking the pin as dead and zapping for any time, so the mark says nothing about
- * PTEs. Once the unpin has zapped, an orphan without a session may be all that is left.
+ * is_dead does not imply that the PTEs are gone: an unpin may be delayed between the mark and its zap for as long as
+ * the program likes. After the unpin's zap, an orphan may remain, which has no session.
  */
 static void revoke(void *data)
 {
@@ -56,7 +56,7 @@ static void revoke(void *data)
 	down_write(&pin->lock);
 	was_zapped = pin->is_zapped;
 	pin->is_dead = true;
-	/* An unpin that zaps from now on sees it: it waits for this callback, and keeps the session until then. */
+	/* An unpin that zaps from now on sees is_revoked, waits for this callback and keeps the session until then. */
 	pin->is_revoked = true;
 	up_write(&pin->lock);
 
@@ -77,14 +77,16 @@ static void revoke(void *data)
 		complete_all(&pin->is_callback_done);
 }
 
-/* A pin that the provider still has. Everything that a later callback needs stays; only the charge is dropped. */
-static void leave_behind(struct gdrdrv_pin *pin, int error)
+/*
+ * Handles a pin that the provider failed to release. A revocable pin becomes an orphan; a persistent one stays charged.
+ */
+static void abandon(struct gdrdrv_pin *pin, int error)
 {
 	if (error == -EXDEV)
-		gdrdrv_debug("%llu bytes stay pinned until they are freed, or their process opens or closes gdrdrv",
+		gdrdrv_debug("%llu bytes stay pinned until they are freed or their process opens or closes gdrdrv",
 			     pin->bytes);
 	else
-		gdrdrv_error("the NVIDIA driver failed to release %llu bytes (%d)", pin->bytes, error);
+		gdrdrv_error("the NVIDIA driver cannot release %llu bytes (%d)", pin->bytes, error);
 	if (pin->is_persistent) {
 		gdrdrv_orphans_lose();
 		gdrdrv_pin_release(pin);
@@ -93,7 +95,7 @@ static void leave_behind(struct gdrdrv_pin *pin, int error)
 	}
 }
 
-/* Kills, zaps and releases a pin of which the caller holds the handle's use, and drops that use. */
+/* Marks the pin dead, zaps and releases it. The caller passes the handle's use of the pin. */
 static int end(struct gdrdrv_pin *pin)
 {
 	int result;
@@ -102,7 +104,7 @@ static int end(struct gdrdrv_pin *pin)
 	pin->is_dead = true;
 	up_write(&pin->lock);
 
-	/* An mmap that saw the pin alive has linked its VMA when this lock is acquired. */
+	/* Taking this lock waits for an mmap that saw the live pin; then its VMA is linked and the zap finds it. */
 	if (current->mm) {
 		mmap_read_lock(current->mm);
 		mmap_read_unlock(current->mm);
@@ -116,10 +118,10 @@ static int end(struct gdrdrv_pin *pin)
 	up_write(&pin->lock);
 
 	trace_gdrdrv_unpin(pin->range.first, pin->address, pin->bytes);
-	/* The use held here keeps pin and session for a callback in progress. */
-	result = gdrdrv_provider_give_back(pin);
+	/* The handle's use keeps pin and session for a concurrent callback. */
+	result = gdrdrv_provider_release(pin);
 	if (result)
-		leave_behind(pin, result);
+		abandon(pin, result);
 	gdrdrv_pin_put(pin);
 	return result;
 }
@@ -149,8 +151,8 @@ void gdrdrv_pin_unpin_all(struct gdrdrv_session *session)
 }
 
 /*
- * The callback came before the table was known here, so it could not release the table. Older drivers leave its memory
- * to us; newer ones ignore the call. Only after the callback has ended, as if called from within it.
+ * The callback ran before this thread received the table, so it could not free it. Older drivers require that; newer
+ * ones ignore the call. As from within the callback, the table is freed only after it has completed.
  */
 static int disown_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
 {
@@ -160,7 +162,7 @@ static int disown_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *ta
 	return -EINVAL;
 }
 
-/* Validates and stores the table, unless the memory has been freed meanwhile: then the table is not accessed. */
+/* Checks and stores the table. If the memory was revoked in the meantime, the table's contents are not read. */
 static int adopt_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table, bool may_cache)
 {
 	bool was_revoked;
@@ -180,7 +182,7 @@ static int adopt_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *tab
 	return was_revoked ? disown_table(pin, table) : result;
 }
 
-/* Whole GPU pages around the requested range, or -EINVAL if that is empty or exceeds the address space. */
+/* Rounds the request to whole GPU pages. Returns -EINVAL if it is empty or exceeds the address range. */
 static int round_outwards(struct gdrdrv_pin *pin, const struct gdrdrv_pin_arguments *arguments)
 {
 	u64 end = arguments->address + arguments->bytes;
@@ -190,7 +192,7 @@ static int round_outwards(struct gdrdrv_pin *pin, const struct gdrdrv_pin_argume
 	pin->address = round_down(arguments->address, GDRDRV_GPU_PAGE_SIZE);
 	pin->offset = arguments->address - pin->address;
 	pin->bytes = round_up(end, GDRDRV_GPU_PAGE_SIZE) - pin->address;
-	/* More than all handles together can address cannot be memory of a GPU. */
+	/* More pages than handles can address: no GPU has that much memory. */
 	return pin->bytes == 0 || pin->bytes >> PAGE_SHIFT > 1ULL << 32 ? -EINVAL : 0;
 }
 
@@ -239,7 +241,7 @@ int gdrdrv_pin_create(struct gdrdrv_session *session, const struct gdrdrv_pin_ar
 	publish(pin);
 	return 0;
 uncharge:
-	gdrdrv_debug("the NVIDIA driver refused %llu bytes at %#llx (%d)", pin->bytes, pin->address, result);
+	gdrdrv_debug("the NVIDIA driver cannot pin %llu bytes at %#llx (%d)", pin->bytes, pin->address, result);
 	gdrdrv_owner_uncharge(pin->owner, pin->bytes);
 release:
 	gdrdrv_handles_release(&session->handles, &pin->range);

@@ -19,7 +19,7 @@ static int show_version(struct seq_file *file, void *data)
 	return 0;
 }
 
-/* Scripts and GDRCopy's tests read the first five lines. */
+/* Scripts and GDRCopy's tests parse the first five lines. */
 static int show_params(struct seq_file *file, void *data)
 {
 	seq_printf(file, "Version: %d.%d\n", GDRDRV_VERSION_MAJOR, GDRDRV_VERSION_MINOR);
@@ -42,7 +42,7 @@ static int show_owners(struct seq_file *file, void *data)
 {
 	int result = gdrdrv_owner_show_all(file, data);
 
-	/* Includes those that wait for their callback because another process closed last. */
+	/* Includes pins that wait for their callback because another process closed the file last. */
 	seq_printf(file, "refused by the NVIDIA driver: %u\n", gdrdrv_orphans_count());
 	return result;
 }

@@ -4,7 +4,7 @@
 #ifndef GDRDRV_PROC_FILES_H
 #define GDRDRV_PROC_FILES_H
 
-/* 0 or -ENOMEM; then nothing was created. */
+/* Returns 0 or -ENOMEM; after an error no file is left. */
 int gdrdrv_proc_create(void);
 void gdrdrv_proc_remove(void);
 

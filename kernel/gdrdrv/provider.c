@@ -12,9 +12,9 @@
 #include "params.h"
 #include "pin.h"
 
-static bool has_callbacks; /* once, since the module was loaded */
+static bool has_callbacks; /* a revocable pin was requested since the module was loaded */
 
-/* Programs only support errno numbers of user space. */
+/* User space does not define ENOTSUPP (524), and expects no positive result. */
 static int as_user_errno(int result)
 {
 	if (result == -ENOTSUPP)
@@ -32,23 +32,23 @@ int gdrdrv_provider_get(struct gdrdrv_pin *pin, bool force_pcie, void (*revoke)(
 
 		pin->is_persistent = true;
 		result = as_user_errno(nvidia_p2p_get_pages_persistent(pin->address, pin->bytes, table, flags));
-		/* Virtual GPUs have no persistent pins. The other kind has no flags. */
+		/*
+		 * Virtual GPUs have no persistent pins. Revocable pins take no flags, so there is no fallback with
+		 * flags.
+		 */
 		if (result != -EOPNOTSUPP || flags)
 			return result;
 	}
 	pin->is_persistent = false;
 	WRITE_ONCE(has_callbacks, true);
-	/*
-	 * No token: tokens would refer to the same memory, and make a put free a table that a callback has already
-	 * freed.
-	 */
+	/* No tokens: the memory is the same without, and with one, a put may free a table that a callback has freed. */
 	gdrkit_p2p_lock();
 	result = as_user_errno(nvidia_p2p_get_pages(0, 0, pin->address, pin->bytes, table, revoke, pin));
 	gdrkit_p2p_unlock();
 	return result;
 }
 
-/* NULL once a callback has taken it. */
+/* Returns NULL after a callback has taken the table. */
 static struct nvidia_p2p_page_table *table_of(struct gdrdrv_pin *pin)
 {
 	struct nvidia_p2p_page_table *table;
@@ -60,15 +60,15 @@ static struct nvidia_p2p_page_table *table_of(struct gdrdrv_pin *pin)
 }
 
 /*
- * The lock is held from before the table is read, so that the pointer still identifies this pin, or none, when the
- * provider searches for it. A callback may take the table meanwhile: the provider then waits for it and returns 0.
+ * Holds gdrkit's lock before it reads the table pointer. So the pointer names this pin or none when the provider looks
+ * it up. A callback may take the table in the meantime; then the provider waits for the callback and returns 0.
  */
 static int put_revocable(struct gdrdrv_pin *pin)
 {
 	struct nvidia_p2p_page_table *table;
 	int result = 0;
 
-	/* For another process the provider would find nothing and return 0. */
+	/* In another process the provider would not find the pin, and would still return 0. */
 	if (!gdrdrv_owner_is_current(pin->owner))
 		return -EXDEV;
 	gdrkit_p2p_lock();
@@ -79,7 +79,7 @@ static int put_revocable(struct gdrdrv_pin *pin)
 	return result;
 }
 
-/* 0: the provider has released the pin, or a callback has taken it or is about to: see is_revoked. */
+/* Returns 0 if the provider released the pin, or if a callback has taken it or is about to: see is_revoked. */
 static int put(struct gdrdrv_pin *pin)
 {
 	if (!pin->is_persistent)
@@ -97,14 +97,14 @@ static bool is_revoked(struct gdrdrv_pin *pin)
 	return result;
 }
 
-int gdrdrv_provider_give_back(struct gdrdrv_pin *pin)
+int gdrdrv_provider_release(struct gdrdrv_pin *pin)
 {
 	int result = is_revoked(pin) ? 0 : put(pin);
 
 	/*
-	 * The provider's 0 means that the pin is released, or that a callback has it. put_pages waits for a callback in
-	 * progress, so is_revoked is visible here. From another process it could also mean that nothing was found;
-	 * provider.c does not call it there.
+	 * 0 means that the pin is released or that a callback has taken it. put_pages waits for a running callback, so
+	 * is_revoked is set by now. 0 can also mean that the provider found no pin, but only in another process, for
+	 * which put_revocable() does not call put_pages.
 	 */
 	if (is_revoked(pin)) {
 		wait_for_completion(&pin->is_callback_done);

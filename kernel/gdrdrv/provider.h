@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Getting pages from the provider and releasing them, by the rules in nv-p2p.h. */
+/* Pins pages with the provider and releases them, following the rules in nv-p2p.h. */
 #ifndef GDRDRV_PROVIDER_H
 #define GDRDRV_PROVIDER_H
 
@@ -10,19 +10,19 @@ struct gdrdrv_pin;
 struct nvidia_p2p_page_table;
 
 /*
- * Pins pin->address and pin->bytes and sets pin->is_persistent. Unless the pin is persistent, `revoke` is called with
- * the pin, possibly before this returns. 0 or a negative errno of user space.
+ * Pins pin->address and pin->bytes and sets pin->is_persistent. For revocable pins, the provider may call `revoke` with
+ * the pin before this function returns. Returns 0 or a negative errno that user space defines.
  */
 int gdrdrv_provider_get(struct gdrdrv_pin *pin, bool force_pcie, void (*revoke)(void *data),
 			struct nvidia_p2p_page_table **table);
 
 /*
- * Releases a pin that is dead and zapped. 0: the pin is released. -EXDEV: only the process that pinned can release it.
- * Other errno: the provider failed; it keeps a persistent pin forever, and a second attempt is not allowed.
+ * Releases a pin that is dead and zapped. Returns 0 if the pin is gone, -EXDEV if only the process that pinned can
+ * release it, or the provider's errno. After an error the provider keeps a persistent pin; it must not be retried.
  */
-int gdrdrv_provider_give_back(struct gdrdrv_pin *pin);
+int gdrdrv_provider_release(struct gdrdrv_pin *pin);
 
-/* At unloading, without pins: no callback runs in this module afterwards. */
+/* For module unload, without pins. Afterwards no callback runs in this module. */
 void gdrdrv_provider_drain(void);
 
 #endif

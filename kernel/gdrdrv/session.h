@@ -13,7 +13,7 @@ struct gdrdrv_owner;
 struct gdrdrv_session {
 	struct gdrdrv_owner *owner;
 	struct gdrdrv_handle_table handles;
-	/* Only of this session: all sessions use the same offsets, and a zap must not affect another's mapping. */
+	/* Per session: all sessions use the same offsets, and a zap must not affect another session's mapping. */
 	struct address_space mapping;
 };
 

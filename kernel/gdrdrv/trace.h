@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Trace points under events/gdrdrv. Included by trace_points.h, and again by the trace machinery. */
+/* Trace points under events/gdrdrv. trace_points.h includes this file, and Linux's trace headers include it again. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM gdrdrv
 

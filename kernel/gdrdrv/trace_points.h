@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* The trace points, which the proprietary flavour does not have. */
+/* Trace points; empty in the proprietary flavour. */
 #ifndef GDRDRV_TRACE_POINTS_H
 #define GDRDRV_TRACE_POINTS_H
 

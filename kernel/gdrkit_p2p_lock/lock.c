@@ -9,8 +9,8 @@
 #include "flavour.h"
 
 /*
- * One lock for all processes: the driver lets several processes share the object with their pins (MPS), and then a put
- * of one finds the pins of the others. The driver serializes both calls by its own lock, so the cost is small.
+ * One lock for all processes: with MPS several processes share the driver's object that holds their pins, so a put by
+ * one process finds the pins of the others. The driver already serializes both calls, so this costs little.
  */
 static DEFINE_MUTEX(order);
 
@@ -27,5 +27,5 @@ void gdrkit_p2p_unlock(void)
 EXPORT_SYMBOL(gdrkit_p2p_unlock);
 
 MODULE_AUTHOR("The gdrkit authors");
-MODULE_DESCRIPTION("the lock over NVIDIA's interface for GPU memory that gdrkit's modules share");
+MODULE_DESCRIPTION("the lock around NVIDIA's P2P interface that gdrkit's modules share");
 MODULE_LICENSE(GDRKIT_MODULE_LICENSE);

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The functions that the RDMA core calls: acquire, get_pages, put_pages, release (dma_map and dma_unmap are in
-// mapping.c).
+// Operations that the RDMA core calls: acquire, get_pages, put_pages, release (dma_map and dma_unmap: mapping.c).
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include <linux/module.h>
@@ -10,12 +9,12 @@
 
 #include "client.h"
 #include "core.h"
-#include "left_behind.h"
+#include "orphans.h"
 #include "mapping.h"
 #include "pin.h"
 #include "registration.h"
 
-/* Rounds outward to whole pages. False: the range is impossible for a program. */
+/* Rounds outward to whole pages. Returns false for a range that no program can have. */
 static bool set_range(struct peermem_registration *registration, u64 address, u64 size)
 {
 	u64 end, last;
@@ -30,34 +29,31 @@ static bool set_range(struct peermem_registration *registration, u64 address, u6
 	return registration->length >> PEERMEM_PAGE_SHIFT <= INT_MAX;
 }
 
-/* -EINVAL means memory that is not the GPU's, for which the core calls constantly. */
-static void explain(const struct peermem_registration *registration, int error)
+/* -EINVAL is not logged: it means that the memory is not the GPU's, and the core tries this client for all memory. */
+static void log_pin_error(const struct peermem_registration *registration, int error)
 {
 	if (error == -EINVAL)
 		return;
 	if (registration->is_persistent && (error == -ENOTSUPP || error == -EOPNOTSUPP))
-		pr_err_ratelimited("the driver refuses persistent pins (vGPU and MIG do): load this module with persistent=0\n");
+		pr_err_ratelimited("the driver rejects persistent pins (vGPU, MIG): load with persistent=0\n");
 	else
 		pr_err_ratelimited("the driver cannot pin %llu bytes at 0x%llx (errno %d)\n", registration->length,
 				   registration->start, -error);
 }
 
 /*
- * Pinning shows whether memory is the GPU's, and the pin is kept for get_pages: testing and pinning separately would do
- * the same work twice.
+ * Only a pin shows whether memory is the GPU's. The pin is kept for get_pages, because pinning twice would double the
+ * cost.
  */
 static int acquire(unsigned long address, size_t size, void *unused_data, char *unused_name, void **context)
 {
 	struct peermem_registration *registration;
 	int error;
 
-	/*
-	 * Between the core's acceptance of the client and the storing of its handle, a callback could not notify the
-	 * core.
-	 */
+	/* The core may call before it has returned the client's handle. A callback could not notify the core then. */
 	if (!peermem_is_registered() || !try_module_get(THIS_MODULE))
 		return 0;
-	peermem_retry_left_behind();
+	peermem_orphans_retry();
 	registration = kzalloc(sizeof(*registration), GFP_KERNEL);
 	if (!registration) {
 		module_put(THIS_MODULE);
@@ -66,12 +62,12 @@ static int acquire(unsigned long address, size_t size, void *unused_data, char *
 	kref_init(&registration->references);
 	mutex_init(&registration->lock);
 	init_waitqueue_head(&registration->mapped);
-	INIT_LIST_HEAD(&registration->left_behind);
+	INIT_LIST_HEAD(&registration->orphan);
 	registration->process = gdrkit_process_get_current();
 	registration->is_persistent = peermem_persistent;
 	error = set_range(registration, address, size) ? peermem_pin(registration) : -EINVAL;
 	if (error) {
-		explain(registration, error);
+		log_pin_error(registration, error);
 		peermem_put(registration);
 		return error == -EINVAL ? 0 : error;
 	}
@@ -92,7 +88,7 @@ static int get_pages(unsigned long address, size_t size, int write, int force, s
 	if (registration->is_revoked)
 		error = -EFAULT; /* freed since acquire */
 	else if (registration->is_over)
-		error = -EINVAL; /* already put: one acquire, one get_pages */
+		error = -EINVAL; /* put_pages was called; get_pages follows acquire only once */
 	mutex_unlock(&registration->lock);
 	return error;
 }
@@ -112,7 +108,7 @@ static unsigned long get_page_size(void *context)
 	return PEERMEM_PAGE_SIZE;
 }
 
-/* A callback that is still in progress keeps the registration, and this module, until it has ended. */
+/* A running callback keeps the registration and this module until it has completed. */
 static void release(void *context)
 {
 	struct peermem_registration *registration = context;

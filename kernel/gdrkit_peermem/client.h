@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* The functions that the RDMA core calls. */
+/* Operations that the RDMA core calls. */
 #ifndef GDRKIT_PEERMEM_CLIENT_H
 #define GDRKIT_PEERMEM_CLIENT_H
 

@@ -7,11 +7,12 @@
 
 bool peermem_persistent = true;
 module_param_named(persistent, peermem_persistent, bool, 0444);
-MODULE_PARM_DESC(persistent, "Y: memory stays until it is deregistered, even if the program frees it. N: freeing it ends the registration");
+MODULE_PARM_DESC(persistent, "Y: memory stays pinned until deregistration, even if the program frees it. N: freeing it ends the registration");
 
 /*
- * Weak, so that the module can be loaded if the core lacks them, and report it. Data, because a call or a comparison in
- * code cannot reach address 0 on every machine; volatile, because the compiler assumes that a function has an address.
+ * Weak: the module must load without them in order to log that the core lacks the interface. In data: on some machines
+ * a call or comparison in code cannot encode address 0. Volatile: the compiler assumes that a function's address is not
+ * 0.
  */
 extern typeof(ib_register_peer_memory_client) ib_register_peer_memory_client __weak;
 extern typeof(ib_unregister_peer_memory_client) ib_unregister_peer_memory_client __weak;
@@ -44,7 +45,7 @@ bool peermem_is_registered(void)
 	return READ_ONCE(core_handle) != NULL;
 }
 
-void peermem_tell_core(gdrkit_core_context core_context)
+void peermem_invalidate(gdrkit_core_context core_context)
 {
 	invalidate(READ_ONCE(core_handle), core_context);
 }

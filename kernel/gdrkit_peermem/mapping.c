@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Addresses by which an adapter accesses pinned pages.
+// The adapter's DMA addresses of pinned pages.
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include <linux/pci.h>
@@ -15,30 +15,30 @@ static int check_mapping(const struct peermem_registration *registration, const 
 	unsigned int i;
 
 	if (!mapping) {
-		pr_err_ratelimited("the driver mapped memory for an adapter and returned no mapping\n");
+		pr_err_ratelimited("the driver mapped memory for an adapter but returned no mapping\n");
 		return -EIO;
 	}
 	if (!gdrkit_p2p_mapping_is_known(mapping)) {
-		pr_err_ratelimited("the driver's DMA mappings have version 0x%x, which this module does not support: update gdrkit\n",
+		pr_err_ratelimited("unsupported version 0x%x of the driver's DMA mapping: update gdrkit\n",
 				   mapping->version);
 		return -EINVAL;
 	}
 	if (mapping->page_size_type != NVIDIA_P2P_PAGE_SIZE_64KB || mapping->entries != registration->page_count ||
 	    !mapping->dma_addresses) {
-		pr_err_ratelimited("the driver mapped %u pages of size type %u where %u of 64 KiB were requested\n",
+		pr_err_ratelimited("the driver mapped %u pages of size type %u instead of %u of 64 KiB\n",
 				   mapping->entries, mapping->page_size_type, registration->page_count);
 		return -EINVAL;
 	}
 	for (i = 0; i < mapping->entries; i++) {
 		if (!IS_ALIGNED(mapping->dma_addresses[i], PAGE_SIZE)) {
-			pr_err_ratelimited("address %u of %u for the adapter is not on a page boundary\n", i, mapping->entries);
+			pr_err_ratelimited("DMA address %u of %u is not page-aligned\n", i, mapping->entries);
 			return -EINVAL;
 		}
 	}
 	return 0;
 }
 
-/* One entry for each GPU page, without struct page: the core reads addresses and lengths only. */
+/* One entry per GPU page, without struct page: the core reads only addresses and lengths. */
 static void fill(struct sg_table *sg, const struct nvidia_p2p_dma_mapping *mapping)
 {
 	struct scatterlist *entry;
@@ -68,8 +68,8 @@ static int begin(struct peermem_registration *registration, struct nvidia_p2p_pa
 }
 
 /*
- * Passes the addresses to the core, or fails. The mapping is read under the lock. A callback that comes now waits for
- * the lock. One that came before has set is_revoked, after which the mapping must not be read.
+ * Publishes the addresses to the core, or fails. Reads the mapping under the lock: a later callback waits for the lock,
+ * and an earlier one has set is_revoked, after which the mapping must not be read.
  */
 static int end(struct peermem_registration *registration, struct nvidia_p2p_dma_mapping *mapping, struct sg_table *sg,
 	       int error)
@@ -79,7 +79,7 @@ static int end(struct peermem_registration *registration, struct nvidia_p2p_dma_
 	if (!error && registration->is_revoked)
 		error = -EFAULT;
 	if (!error) {
-		registration->mapping = mapping; /* to be undone, even if it is invalid */
+		registration->mapping = mapping; /* must be undone even if it is invalid */
 		error = check_mapping(registration, mapping);
 	}
 	if (!error) {
@@ -93,8 +93,8 @@ static int end(struct peermem_registration *registration, struct nvidia_p2p_dma_
 }
 
 /*
- * Ends a mapping. During a callback, the driver's dma_unmap_pages could access a table that is being freed. The driver
- * then undoes the mapping itself, when the table is handed back. The adapter has stopped, so nothing uses it meanwhile.
+ * Ends a mapping. For revocable pins, dma_unmap_pages could race with a callback that frees the table. There the driver
+ * undoes the mapping when the table is released. The adapter has stopped, so the mapping is unused until then.
  */
 static void unmap(struct peermem_registration *registration)
 {
@@ -115,7 +115,7 @@ static void unmap(struct peermem_registration *registration)
 		return;
 	error = nvidia_p2p_dma_unmap_pages(peer, table, mapping);
 	if (error)
-		pr_err_ratelimited("the driver kept a mapping for an adapter (errno %d); it ends with the pages\n", -error);
+		pr_err_ratelimited("the driver cannot undo a DMA mapping (errno %d); it ends with the pin\n", -error);
 }
 
 int peermem_dma_map(struct sg_table *sg_head, void *context, struct device *device, int unused, int *count)
@@ -127,7 +127,7 @@ int peermem_dma_map(struct sg_table *sg_head, void *context, struct device *devi
 	int error;
 
 	if (!device || !dev_is_pci(device)) {
-		pr_err_ratelimited("an adapter that is not a PCI device cannot access GPU memory\n");
+		pr_err_ratelimited("cannot map GPU memory for an adapter that is not a PCI device\n");
 		return -EINVAL;
 	}
 	error = sg_alloc_table(&sg, registration->page_count, GFP_KERNEL);

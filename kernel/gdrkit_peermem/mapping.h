@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* dma_map and dma_unmap of the client. */
+/* The client's dma_map and dma_unmap. */
 #ifndef GDRKIT_PEERMEM_MAPPING_H
 #define GDRKIT_PEERMEM_MAPPING_H
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Loading and unloading: finding the RDMA core's interface, and logging why it is unavailable.
+// Loading and unloading: finds the RDMA core's interface, or logs why it is unavailable.
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include <linux/kernel.h>
@@ -15,19 +15,19 @@
 #include "peer_mem.h"
 #include "pin.h"
 
-/* NVIDIA's clients use this name too, and libraries search for it. Two clients for the same memory would conflict. */
+/* NVIDIA's clients use this name too, and libraries search for it. Two clients must not serve the same memory. */
 #define CLIENT_NAME "nv_mem"
 #define PEERS_FOLDER "/sys/kernel/mm/memory_peers/"
 
 #ifdef GDRKIT_PEER_MEM_PLAIN
-#define KNOWS_UNMAPS false
+#define HAS_INVALIDATE_UNMAPS false
 #else
-#define KNOWS_UNMAPS true
+#define HAS_INVALIDATE_UNMAPS true
 #endif
 
 static bool invalidate_unmaps = true;
 module_param(invalidate_unmaps, bool, 0444);
-MODULE_PARM_DESC(invalidate_unmaps, "with persistent=N: Y: the module unmaps after an invalidation. N: the RDMA core does, as stacks before MLNX_OFED 5.1");
+MODULE_PARM_DESC(invalidate_unmaps, "with persistent=N: Y: the module unmaps after an invalidation. N: the RDMA core unmaps, as before MLNX_OFED 5.1");
 
 static struct peer_memory_client_ex client;
 
@@ -41,7 +41,7 @@ static bool exists(const char *name)
 	return true;
 }
 
-/* NULL: no known module holds the name. */
+/* Returns NULL if no known module holds the name. */
 static const char *holder(void)
 {
 	if (exists("/sys/module/nvidia_peermem"))
@@ -53,9 +53,9 @@ static const char *holder(void)
 	return NULL;
 }
 
-static int refuse_for(const char *module)
+static int fail_with_holder(const char *module)
 {
-	pr_err("the name " CLIENT_NAME " is held by %s: unload that one first (rmmod %s), or do without this module\n", module,
+	pr_err("cannot register as " CLIENT_NAME ": %s has that name; unload it first (rmmod %s)\n", module,
 	       module);
 	return -EEXIST;
 }
@@ -65,7 +65,7 @@ static void prepare_client(void)
 	client.client = peermem_operations;
 	strscpy(client.client.name, CLIENT_NAME, sizeof(client.client.name));
 	strscpy(client.client.version, "1.0", sizeof(client.client.version));
-	if (!KNOWS_UNMAPS || peermem_persistent || !invalidate_unmaps)
+	if (!HAS_INVALIDATE_UNMAPS || peermem_persistent || !invalidate_unmaps)
 		return;
 	client.client.version[IB_PEER_MEMORY_VER_MAX - 1] = 1;
 	client.ex_size = sizeof(client);
@@ -75,25 +75,26 @@ static void prepare_client(void)
 static int __init peermem_init(void)
 {
 	if (!peermem_core_has_interface()) {
-		pr_err("the RDMA core that is loaded has no peer-memory interface (only MLNX_OFED, DOCA and some vendors' have): "
-		       "register GPU memory through a dma-buf instead (ibv_reg_dmabuf_mr), which needs no module\n");
+		pr_err("cannot register: the loaded RDMA core has no peer-memory interface (only MLNX_OFED, DOCA and "
+		       "some vendors' Linux have it); register GPU memory through a dma-buf instead "
+		       "(ibv_reg_dmabuf_mr), which needs no module\n");
 		return -EOPNOTSUPP;
 	}
-	/* Checked before calling the core, which prints a stack dump if the name is taken. */
+	/* Checked first, because the core prints a stack dump if the name is taken. */
 	if (holder())
-		return refuse_for(holder());
+		return fail_with_holder(holder());
 	prepare_client();
 	if (!peermem_register(&client.client)) {
-		pr_err("the RDMA core refused the client; another one may hold the name " CLIENT_NAME " (see " PEERS_FOLDER
-		       "), which must be unloaded first\n");
+		pr_err("cannot register as " CLIENT_NAME ": the RDMA core refused it; another client may have that "
+		       "name (see " PEERS_FOLDER "): unload it first\n");
 		return -EINVAL;
 	}
 	pr_info("registered as " CLIENT_NAME ", %s, " GDRKIT_FLAVOUR_NAME " flavour\n",
-		peermem_persistent ? "persistent" : "with invalidation");
+		peermem_persistent ? "persistent" : "revocable");
 	return 0;
 }
 
-/* Only without registrations: each holds a reference to the module, including those that the core has released. */
+/* Each registration holds a module reference, also after the core has released it, so none exists here. */
 static void __exit peermem_exit(void)
 {
 	peermem_unregister();

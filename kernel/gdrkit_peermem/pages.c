@@ -20,8 +20,8 @@ static bool is_revoked(struct peermem_registration *registration)
 }
 
 /*
- * The lock is held from before the table is read, so that the pointer still identifies this pin, or none, when the
- * driver searches for it. put_pages lets a callback that begins after that run, waits for its end and returns 0.
+ * Holds gdrkit's lock before it reads the table pointer. So the pointer names this pin or none when the driver looks it
+ * up. If a callback begins after that, put_pages waits for its end and returns 0.
  */
 static int put_revocable(struct peermem_registration *registration)
 {
@@ -38,36 +38,31 @@ static int put_revocable(struct peermem_registration *registration)
 	return error;
 }
 
-static void complain(const struct peermem_registration *registration, int error)
+static void log_release_error(const struct peermem_registration *registration, int error)
 {
-	pr_err_ratelimited("the driver kept %llu bytes at 0x%llx pinned (errno %d)\n", registration->length,
+	pr_err_ratelimited("the driver cannot release %llu bytes at 0x%llx (errno %d)\n", registration->length,
 			   registration->start, -error);
 }
 
-/*
- * The driver has no callbacks for these. It may have dropped a reference even on failure, so there is no second
- * attempt.
- */
-void peermem_give_back_persistent(struct peermem_registration *registration)
+/* Persistent pins have no callback. There is no retry: the driver may drop a reference even if it fails. */
+void peermem_release_persistent_pages(struct peermem_registration *registration)
 {
 	int error = nvidia_p2p_put_pages_persistent(registration->start, registration->table, 0);
 
 	if (error)
-		complain(registration, error);
+		log_release_error(registration, error);
 	peermem_put(registration);
 }
 
-/*
- * The 0 of put_pages is reliable here: this is the process that pinned, and a callback in progress has set is_revoked.
- */
-bool peermem_give_back(struct peermem_registration *registration)
+/* put_pages' 0 is reliable here: this is the process that pinned, and a callback that had begun has set is_revoked. */
+bool peermem_release_pages(struct peermem_registration *registration)
 {
 	int error = put_revocable(registration);
 
 	if (is_revoked(registration))
-		return true; /* and the callback drops the pin's reference */
+		return true; /* the callback drops the pin's reference */
 	if (error) {
-		complain(registration, error);
+		log_release_error(registration, error);
 		return false;
 	}
 	peermem_put(registration);

@@ -8,9 +8,9 @@
 
 struct peermem_registration;
 
-/* In the process that pinned. False: the driver still has them. */
-bool peermem_give_back(struct peermem_registration *registration);
-/* After an error the driver still has them, and a second attempt is not allowed. */
-void peermem_give_back_persistent(struct peermem_registration *registration);
+/* Only for the process that pinned. Returns false if the driver still holds the pages. */
+bool peermem_release_pages(struct peermem_registration *registration);
+/* After an error the driver still holds the pages; the call must not be repeated. */
+void peermem_release_persistent_pages(struct peermem_registration *registration);
 
 #endif

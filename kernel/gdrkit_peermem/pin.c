@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pinning GPU memory, ending a pin, and the driver's callback that revokes it.
+// Pinning GPU memory, releasing a pin, and the driver's callback that revokes it.
 #define pr_fmt(fmt) "gdrkit_peermem: " fmt
 
 #include <linux/jiffies.h>
 #include <linux/printk.h>
 
 #include "core.h"
-#include "left_behind.h"
+#include "orphans.h"
 #include "p2p_drain.h"
 #include "p2p_lock.h"
 #include "p2p_table.h"
@@ -15,34 +15,32 @@
 #include "pin.h"
 #include "registration.h"
 
-/* See wait_for_mapping(). Long compared with the awaited call, and short compared with what a user notices. */
-#define LONGEST_WAIT (HZ / 10)
+/* See wait_for_mapping(). Much longer than a dma_map_pages call, but short for a user. */
+#define MAPPING_TIMEOUT (HZ / 10)
 
-/*
- * Rejects a table that does not describe exactly the requested pages. Reads nothing but the version of an unknown
- * table.
- */
+/* Accepts only a table of exactly the requested pages. Reads nothing but the version of an unsupported table. */
 static int check_table(const struct peermem_registration *registration, const struct nvidia_p2p_page_table *table)
 {
 	unsigned int i;
 
 	if (!gdrkit_p2p_table_is_known(table)) {
-		pr_err_ratelimited("the driver's page tables have version 0x%x, which this module does not support: update gdrkit\n",
+		pr_err_ratelimited("unsupported version 0x%x of the driver's page table: update gdrkit\n",
 				   table->version);
 		return -EINVAL;
 	}
 	if (table->page_size != NVIDIA_P2P_PAGE_SIZE_64KB) {
-		pr_err_ratelimited("the driver pinned in pages of size type %u, only 64 KiB is supported\n", table->page_size);
+		pr_err_ratelimited("unsupported page size type %u of the driver; supported: 64 KiB\n",
+				   table->page_size);
 		return -EINVAL;
 	}
 	if (table->entries != registration->page_count || !table->pages) {
-		pr_err_ratelimited("the driver pinned %u pages where %u were requested\n", table->entries,
+		pr_err_ratelimited("the driver pinned %u pages instead of %u\n", table->entries,
 				   registration->page_count);
 		return -EINVAL;
 	}
 	for (i = 0; i < table->entries; i++) {
 		if (!table->pages[i] || !IS_ALIGNED(table->pages[i]->physical_address, PEERMEM_PAGE_SIZE)) {
-			pr_err_ratelimited("page %u of %u in the driver's table is missing or not on a 64 KiB boundary\n",
+			pr_err_ratelimited("page %u of %u in the driver's table is missing or not aligned to 64 KiB\n",
 					   i, table->entries);
 			return -EINVAL;
 		}
@@ -51,16 +49,16 @@ static int check_table(const struct peermem_registration *registration, const st
 }
 
 /*
- * A thread inside the driver's dma_map_pages still uses the table, and the driver does not protect it there. Therefore
- * wait until it leaves, but not forever: it may be waiting for the very locks under which the callback runs.
+ * A thread inside the driver's dma_map_pages still uses the table, and the driver does not protect it there. This gives
+ * the thread time to return. The wait has a timeout: the thread may be waiting for locks under which the callback runs.
  */
 static void wait_for_mapping(struct peermem_registration *registration)
 {
-	wait_event_timeout(registration->mapped, !READ_ONCE(registration->is_mapping), LONGEST_WAIT);
+	wait_event_timeout(registration->mapped, !READ_ONCE(registration->is_mapping), MAPPING_TIMEOUT);
 }
 
-/* The driver's callback; registration.h explains the order of its steps. */
-static void revoked(void *data)
+/* The driver's callback. registration.h explains the order of its steps. */
+static void revoke(void *data)
 {
 	struct peermem_registration *registration = data;
 	struct nvidia_p2p_dma_mapping *mapping;
@@ -76,17 +74,17 @@ static void revoked(void *data)
 	table = registration->table;
 	mutex_unlock(&registration->lock);
 
-	/* The core may call dma_unmap, put_pages and release in this very thread. */
+	/* The core may call dma_unmap, put_pages and release in this thread. */
 	if (is_shown)
-		peermem_tell_core(core_context);
+		peermem_invalidate(core_context);
 	else
 		wait_for_mapping(registration);
 	if (mapping)
 		nvidia_p2p_free_dma_mapping(mapping);
 	if (table)
 		nvidia_p2p_free_page_table(table);
-	/* A thread that has taken it from the list sees is_revoked, and holds its own reference. */
-	peermem_forget_left_behind(registration);
+	/* A thread that took it from the list sees is_revoked and has its own reference. */
+	peermem_orphans_remove(registration);
 	peermem_put(registration);
 }
 
@@ -99,7 +97,7 @@ static int get_pages(struct peermem_registration *registration, struct nvidia_p2
 		return nvidia_p2p_get_pages_persistent(registration->start, registration->length, table,
 						       NVIDIA_P2P_FLAGS_DEFAULT);
 	gdrkit_p2p_lock();
-	error = nvidia_p2p_get_pages(0, 0, registration->start, registration->length, table, revoked, registration);
+	error = nvidia_p2p_get_pages(0, 0, registration->start, registration->length, table, revoke, registration);
 	gdrkit_p2p_unlock();
 	return error;
 }
@@ -112,8 +110,8 @@ int peermem_pin(struct peermem_registration *registration)
 	kref_get(&registration->references); /* for the callback, which may run before get_pages returns */
 	error = get_pages(registration, &table);
 	if (!error && !table) {
-		/* Nothing can be put, so this can only mean that nothing is pinned. */
-		pr_err_ratelimited("the driver reported success for pinning memory and returned no table\n");
+		/* Without a table no put is possible, so treat the memory as not pinned. */
+		pr_err_ratelimited("the driver reported success but returned no page table\n");
 		error = -EIO;
 	}
 	if (error) {
@@ -122,7 +120,7 @@ int peermem_pin(struct peermem_registration *registration)
 	}
 	mutex_lock(&registration->lock);
 	if (registration->is_revoked) {
-		error = -EFAULT; /* the table may already be freed; the callback drops the reference */
+		error = -EFAULT; /* the table may be freed already; the callback drops the reference */
 	} else {
 		registration->table = table;
 		error = check_table(registration, table);
@@ -134,10 +132,9 @@ int peermem_pin(struct peermem_registration *registration)
 }
 
 /*
- * Releases the pages, unless the callback has taken them or is about to: then the driver releases them when the
- * callback returns. No lock is taken for that, because this may be the callback's thread. Pages that the driver keeps,
- * or that this process cannot release, stay until the callback; it needs the registration, and then drops the pin's
- * reference.
+ * Releases the pages, unless the callback has taken them or is about to. Then the driver releases them when the
+ * callback returns. That path takes no lock, because this may be the callback's thread. Pages that the driver keeps, or
+ * that this process cannot release, are left to the callback. It needs the registration and drops the pin's reference.
  */
 void peermem_unpin(struct peermem_registration *registration)
 {
@@ -150,9 +147,9 @@ void peermem_unpin(struct peermem_registration *registration)
 	if (!has_pages)
 		return;
 	if (registration->is_persistent)
-		peermem_give_back_persistent(registration);
-	else if (!gdrkit_process_is_current(&registration->process) || !peermem_give_back(registration))
-		peermem_leave_behind(registration);
+		peermem_release_persistent_pages(registration);
+	else if (!gdrkit_process_is_current(&registration->process) || !peermem_release_pages(registration))
+		peermem_orphans_add(registration);
 }
 
 void peermem_drain(void)

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Pinning: 0 or a negative errno; after an error nothing is pinned. */
+/* Pinning. Functions return 0 or a negative errno; after an error nothing is pinned. */
 #ifndef GDRKIT_PEERMEM_PIN_H
 #define GDRKIT_PEERMEM_PIN_H
 
@@ -8,7 +8,7 @@ struct peermem_registration;
 
 int peermem_pin(struct peermem_registration *registration);
 void peermem_unpin(struct peermem_registration *registration);
-/* At unloading, without registrations: no callback runs in this module afterwards. */
+/* For module unload, without registrations. Afterwards no callback runs in this module. */
 void peermem_drain(void);
 
 #endif

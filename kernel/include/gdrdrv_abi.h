@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The user interface of /dev/gdrdrv: numbers, layouts and offsets used by GDRCopy's library, for both sides.
+ * The user ABI of /dev/gdrdrv, for the module and its programs: the numbers, layouts and offsets of GDRCopy's library.
  *
- * Most request numbers contain the size of a pointer in place of the size of the structure, and all declare both
- * directions. Existing programs send exactly these numbers, so they stay. Padding has the values that those programs
- * leave in it and is ignored.
+ * Most request numbers encode the size of a pointer instead of the structure's size, and all declare both directions.
+ * Existing programs use these numbers, so they cannot change. Padding is ignored, because those programs do not clear
+ * it.
  */
 #ifndef GDRDRV_ABI_H
 #define GDRDRV_ABI_H
@@ -16,7 +16,7 @@
 #define GDRDRV_VERSION_MAJOR 2
 #define GDRDRV_VERSION_MINOR 6
 #define GDRDRV_VERSION (GDRDRV_VERSION_MAJOR << 16 | GDRDRV_VERSION_MINOR)
-/* The oldest library that this module supports. */
+/* The oldest library version that this module supports. */
 #define GDRDRV_MINIMUM_API (2 << 16 | 0)
 
 #define GDRDRV_GPU_PAGE_SHIFT 16
@@ -101,7 +101,7 @@ struct gdrdrv_version_request {
 	__u32 minimum_api; /* out */
 };
 
-/* mmap() takes the handle times the host's page size as offset. */
+/* The offset for mmap() is the handle times the host's page size. */
 
 #define GDRDRV_IOCTL(number, size) _IOC(_IOC_READ | _IOC_WRITE, GDRDRV_MAGIC, number, size)
 

@@ -1,22 +1,22 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * NVIDIA's driver's interface for other modules to GPU memory on the PCI bus: gdrkit's own declarations, so that the
- * modules build without the driver's source. Names, numbers and layouts are the driver's, and
- * kernel/check_nvidia_symbols compares them with a driver's source tree. A different layout is detected at run time by
- * the version word of each table (see p2p_table.h), never assumed.
+ * NVIDIA's driver exports this interface to other modules for GPU memory on PCI. These are gdrkit's own declarations,
+ * so that the modules build without the driver's source. Names, numbers and layouts are the driver's;
+ * kernel/check_nvidia_symbols compares them with its source tree. At run time the modules check the version word of
+ * each table (p2p_table.h) and reject unsupported layouts.
  *
- * All functions may sleep. Addresses and lengths are multiples of 64 KiB, otherwise the result is -EINVAL.
+ * All functions may sleep. Addresses and lengths must be multiples of 64 KiB; otherwise the functions return -EINVAL.
  *
- * Behaviour of the driver that its header does not document (open modules 595.45.04: kernel-open/nvidia/nv-p2p.c, and
- * p2p.c and third_party_p2p.c in src/nvidia/src/kernel/gpu/bus):
- * - Without tokens, get and put search the objects of the *calling* process (tgid). A put by any other process finds
- *   nothing and returns 0: the pin stays, and so does its callback.
- * - A put is matched by the pointer of the table; the address is ignored. A table that a callback has freed may be
- *   allocated again at the same address, by any module, for another pin of the process.
- * - Processes that share one object of the driver (MPS) find each other's pins.
- * - With a token, a put that finds nothing frees the table once more. Therefore no token is passed.
- * - put_pages_persistent drops its reference on the GPU regardless of its result, and works from any process.
+ * Behavior that the driver's header does not document (open modules 595.45.04: kernel-open/nvidia/nv-p2p.c, and p2p.c
+ * and third_party_p2p.c in src/nvidia/src/kernel/gpu/bus):
+ *   - Without tokens, get and put search the pins of the *calling* process (tgid). A put by another process finds
+ *     nothing and returns 0, but the pin and its callback stay.
+ *   - A put looks up the table pointer and ignores the address. A table that a callback has freed may be allocated
+ *     again at the same address, by any module, for another pin of the process.
+ *   - Processes that share one object of the driver (MPS) find each other's pins.
+ *   - With a token, a put that finds nothing frees the table a second time. So these modules pass no token.
+ *   - put_pages_persistent drops its reference on the GPU even if it fails, and works from any process.
  */
 #ifndef GDRKIT_NV_P2P_H
 #define GDRKIT_NV_P2P_H
@@ -34,7 +34,7 @@ enum nvidia_p2p_page_size_type {
 
 typedef struct nvidia_p2p_page {
 	u64 physical_address;
-	/* Once contained request registers of one GPU generation; unused since, but part of the stride. */
+	/* Request registers of one GPU generation. Unused now, but part of the stride. */
 	union nvidia_p2p_request_registers {
 		struct {
 			u32 wreqmb_h;
@@ -45,7 +45,7 @@ typedef struct nvidia_p2p_page {
 	} registers;
 } nvidia_p2p_page_t;
 
-/* Versions: major << 16 | minor. 1.2 up to driver 575, 2.0 from 580 on. The word `flags` exists in 1.3 and in 2.0. */
+/* Versions: major << 16 | minor. 1.2 up to driver 575, 2.0 since 580. The word `flags` exists in 1.3 and in 2.0. */
 #define NVIDIA_P2P_PAGE_TABLE_VERSION 0x00020000
 
 /* Bit of nvidia_p2p_page_table.flags: the CPU may map these pages cached (coherent platforms). */
@@ -72,43 +72,43 @@ typedef struct nvidia_p2p_dma_mapping {
 } nvidia_p2p_dma_mapping_t;
 
 /*
- * Pins until put_pages or until the memory is freed. In the second case `free_callback` runs, under locks of the
- * driver. When it returns the table is freed and the pages are reused, so it must first end every use of them. It must
- * not call put_pages, nor wait for a lock that a caller of put_pages holds, because put_pages waits for a callback in
- * progress. A NULL callback is rejected.
+ * Pins memory until put_pages or until the memory is freed. In the latter case `free_callback` runs under locks of the
+ * driver. When it returns, the driver frees the table and reuses the pages, so it must first end every use of them. It
+ * must not call put_pages or wait for a lock that a caller of put_pages holds, because put_pages waits for a running
+ * callback. A NULL callback is rejected.
  */
 int nvidia_p2p_get_pages(u64 p2p_token, u32 va_space, u64 virtual_address, u64 length,
 			 struct nvidia_p2p_page_table **page_table, void (*free_callback)(void *data), void *data);
 
-/* 0 also if it did nothing: the table does not belong to the calling process, or a callback has taken it. */
+/* Also returns 0 if it did nothing: the table is not the calling process's, or a callback has taken it. */
 int nvidia_p2p_put_pages(u64 p2p_token, u32 va_space, u64 virtual_address, struct nvidia_p2p_page_table *page_table);
 
-/* Called from a free callback to report that the table is no longer used. */
+/* Frees the table. Called from a free callback. */
 int nvidia_p2p_free_page_table(struct nvidia_p2p_page_table *page_table);
 
-/* Flags of nvidia_p2p_get_pages_persistent. The second is supported from driver 570.86.15 on. */
+/* Flags of nvidia_p2p_get_pages_persistent. The second exists since driver 570.86.15. */
 #define NVIDIA_P2P_FLAGS_DEFAULT 0
 #define NVIDIA_P2P_FLAGS_FORCE_BAR1_MAPPING 1
 
-/* Reports that the two persistent functions exist (driver 525.47.22 and later). */
+/* Indicates that the two persistent functions exist (driver 525.47.22 and later). */
 #define NVIDIA_P2P_CAP_GET_PAGES_PERSISTENT_API 1
 
-/* Pins until put_pages_persistent even if the memory is freed; no callback. -ENOTSUPP on vGPU and MIG. */
+/* Pins memory until put_pages_persistent, even if it is freed; no callback. Returns -ENOTSUPP on vGPU and MIG. */
 int nvidia_p2p_get_pages_persistent(u64 virtual_address, u64 length, struct nvidia_p2p_page_table **page_table,
 				    u32 flags);
 
-/* `flags` must be 0. Not to be called again after an error. */
+/* `flags` must be 0. After an error it must not be called again. */
 int nvidia_p2p_put_pages_persistent(u64 virtual_address, struct nvidia_p2p_page_table *page_table, u32 flags);
 
-/* -ENOTSUPP for tables pinned with FORCE_BAR1_MAPPING. The driver undoes remaining mappings when the table is freed. */
+/* Returns -ENOTSUPP for tables pinned with FORCE_BAR1_MAPPING. The driver undoes remaining mappings with the table. */
 int nvidia_p2p_dma_map_pages(struct pci_dev *peer, struct nvidia_p2p_page_table *page_table,
 			     struct nvidia_p2p_dma_mapping **dma_mapping);
 
-/* 0 also for an unknown mapping. */
+/* Also returns 0 for a mapping that does not exist (any more). */
 int nvidia_p2p_dma_unmap_pages(struct pci_dev *peer, struct nvidia_p2p_page_table *page_table,
 			       struct nvidia_p2p_dma_mapping *dma_mapping);
 
-/* Called from a free callback in place of dma_unmap_pages. */
+/* Called from a free callback instead of dma_unmap_pages. */
 int nvidia_p2p_free_dma_mapping(struct nvidia_p2p_dma_mapping *dma_mapping);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading tables of NVIDIA's driver without trusting them: a module built here may run with a driver of another
- * release, so only the version word of a table is read before the version is known.
+ * Validation of tables from NVIDIA's driver. The driver at run time may be another release than at build time, so only
+ * the version word is read until the version is checked.
  */
 #ifndef GDRKIT_P2P_TABLE_H
 #define GDRKIT_P2P_TABLE_H
@@ -12,7 +12,7 @@
 #define GDRKIT_P2P_MAJOR(version) ((version) >> 16)
 #define GDRKIT_P2P_MINOR(version) ((version) & 0xffff)
 
-/* Majors 1 and 2 are identical except for the word `flags`; a later major may be entirely different. */
+/* Majors 1 and 2 differ only in the word `flags`. A later major may differ in everything. */
 static inline bool gdrkit_p2p_table_is_known(const struct nvidia_p2p_page_table *table)
 {
 	u32 major = GDRKIT_P2P_MAJOR(table->version);
@@ -27,7 +27,7 @@ static inline u32 gdrkit_p2p_table_flags(const struct nvidia_p2p_page_table *tab
 	return table->flags;
 }
 
-/* 0 for a size that the enumeration does not contain. */
+/* Returns 0 for an unknown size. */
 static inline unsigned int gdrkit_p2p_page_shift(u32 page_size)
 {
 	switch (page_size) {

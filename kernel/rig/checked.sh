@@ -1,21 +1,21 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# A Linux that checks its modules, built from Debian's source: KASAN, lockdep, kmemleak, fault injection. Small, because it
-# only has to run the machine of this rig: about ten minutes on two processors, once for each version of the source.
+# A debug build of Linux from Debian's source: KASAN, lockdep, kmemleak, fault injection. Minimal, because it only has
+# to run this virtual machine. It builds in about ten minutes on two processors, once per version of the source.
 
 lacks_tool() { # sets why_not for the first one that is missing
   local tool
   for tool in flex bison bc xz make gcc; do
     command -v "$tool" >/dev/null || {
-      why_not="a Linux with checks cannot be built: $tool is missing"
+      why_not="cannot build the debug Linux: $tool is not installed"
       return 0
     }
   done
   return 1
 }
 
-# The build system of Linux silently drops options that are unknown or excluded by others.
+# Kbuild silently drops options that it does not recognize or that conflict with others.
 check_options() { # folder of the build
   local line missing=""
   while read -r line; do
@@ -26,7 +26,7 @@ check_options() { # folder of the build
     esac
   done <"$kernel/rig/checked.config"
   [ -z "$missing" ] || {
-    why_not="a Linux with checks cannot be configured:$missing"
+    why_not="cannot configure the debug Linux:$missing"
     return 1
   }
 }
@@ -42,7 +42,7 @@ build_checked_linux() {
   lacks_tool && return 1
   package=$(dependencies_of linux-source | grep -m 1 '^linux-source-')
   unpack "$downloads/linux-source" "${package:-linux-source}" || {
-    why_not="the source of Linux could not be fetched: ${package:-linux-source}"
+    why_not="cannot download the source of Linux: ${package:-linux-source}"
     return 1
   }
   mark=$(cat "$downloads/linux-source/.unpacked" "$kernel/rig/checked.config" | sha256sum)
@@ -52,12 +52,12 @@ build_checked_linux() {
     mkdir -p "$folder"
     if ! tar -C "$folder" --strip-components=1 -xf "$downloads/linux-source/usr/src/$package.tar.xz" ||
       ! configure_checked_linux "$folder" >"$folder.log" 2>&1; then
-      why_not="a Linux with checks cannot be configured; see $folder.log"
+      why_not="cannot configure the debug Linux; see $folder.log"
       return 1
     fi
     check_options "$folder" || return 1
     make -C "$folder" -j"$(nproc)" bzImage modules >>"$folder.log" 2>&1 || {
-      why_not="building a Linux with checks failed; see $folder.log"
+      why_not="cannot build the debug Linux; see $folder.log"
       return 1
     }
     printf '%s\n' "$mark" >"$folder/.built"

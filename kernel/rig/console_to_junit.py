@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Reads the console log of a virtual machine and writes a JUnit file; prints failures and measured figures.
+"""Converts the console log of a virtual machine to a JUnit file; prints failures and measurements.
 
 usage: console_to_junit.py <console log> <name of the machine> <JUnit file>
-Exit status 1: a test failed, none ran, Linux complained, or the machine ended before its tests did."""
+Exit status 1: a test failed, no test ran, Linux logged a warning, or the machine ended before its tests did."""
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
 VERDICT = re.compile(r"^(ok|FAIL|skip) ([\w.]+) (\d+) ms(?:: (.*))?$")
 NOTE = re.compile(r"^note ([\w.]+): (.*)$")
-# In addition to each test's own checks: complaints between tests, and those that ended the machine.
-COMPLAINT = re.compile(r"\b(?:WARNING: CPU|BUG:|Oops|kernel BUG|general protection fault|Kernel panic|refcount_t:|"
-                       r"blocked for more than|Bad page|UBSAN:|KASAN:|fake_p2p: LEAK)")
+# Tests check their own log. These are messages between tests, and those that end the machine.
+WARNING = re.compile(r"\b(?:WARNING: CPU|BUG:|Oops|kernel BUG|general protection fault|Kernel panic|refcount_t:|"
+                     r"blocked for more than|Bad page|UBSAN:|KASAN:|fake_p2p: LEAK)")
 TAIL = 15
 
 
 class Console:
     def __init__(self, text):
-        self.cases, self.notes, self.complaints = [], [], []
+        self.cases, self.notes, self.warnings = [], [], []
         self.has_ended, self.machine, self.flavour = False, "", "none"
         self.lines = [line.rstrip("\r") for line in text.split("\n")]
         for line in self.lines:
@@ -36,19 +36,19 @@ class Console:
             self.flavour = line.split()[1]
         elif line.startswith("machine ends"):
             self.has_ended = True
-        elif COMPLAINT.search(line):
-            self.complaints.append(line)
+        elif WARNING.search(line):
+            self.warnings.append(line)
 
     def judge_machine(self):
-        """Failures outside tests, as (name, text)."""
+        """Failures that belong to no test, as (name, message)."""
         if not self.has_ended:
             last = next((name for _, name, _, _ in reversed(self.cases)), "none")
-            yield "machine", f"the machine ended before its tests did; the last one to end was {last}"
+            yield "machine", f"the machine ended before its tests did; the last completed test was {last}"
         if not any(word in ("ok", "FAIL") for word, _, _, _ in self.cases):
             yield "selection", "no test ran: does GDRKIT_KERNEL_TESTS match any group.test?"
-        # A complaint during a test fails that test already.
-        if self.complaints and not any(word == "FAIL" for word, _, _, _ in self.cases):
-            yield "log", f"Linux complained: {self.complaints[0]}"
+        # A warning during a test already fails that test.
+        if self.warnings and not any(word == "FAIL" for word, _, _, _ in self.cases):
+            yield "log", f"Linux logged: {self.warnings[0]}"
 
 
 def write_junit(path, cases):

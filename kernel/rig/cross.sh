@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Builds the kernel modules for arm64, both flavours, against Debian's headers for it; nothing is run.
+# Cross-compiles the kernel modules for arm64, both flavours, against Debian's headers. Runs nothing.
 #   usage: kernel/rig/cross.sh <folder for the JUnit file>
-# Exit status: 0 built, or impossible here, which the result then states; 1 failed. GDRKIT_OFFLINE=1: nothing is
-# downloaded.
+# Exit status: 0 built, or not possible here (the result contains the reason); 1 failed. GDRKIT_OFFLINE=1 disables
+# downloads.
 set -uo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -17,7 +17,7 @@ why_not="" linux_release="" linux_headers=""
 # shellcheck source=kernel/rig/packages.sh
 source "$kernel/rig/packages.sh"
 
-write_result() { # mark of JUnit or "", status, text
+write_result() { # JUnit element or "", status, text
   printf '<testsuite name="kernel"><testcase name="kernel.cross.arm64" status="%s">%s<system-out>%s</system-out></testcase></testsuite>\n' \
     "$2" "$1" "$(printf '%s' "$3" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')" >"$results/cross-kernel.xml"
 }
@@ -28,8 +28,8 @@ cannot() {
   exit 0
 }
 
-# Lists of packages for arm64 in a separate folder: this machine's package manager is not configured for that architecture.
-know_arm64_packages() {
+# Package lists for arm64 in a separate folder, so that this machine's package manager is not changed.
+ensure_arm64_package_lists() {
   local folder=$downloads/lists-arm64
   mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
   printf 'APT::Architectures { "%s"; "arm64"; };\nDir::State::Lists "%s/lists";\nDir::Cache "%s/cache";\n' \
@@ -45,16 +45,16 @@ fetch_headers() { # sets `linux_release`, `linux_headers`
   local folder packages
   linux_release=$(dependencies_of linux-headers-arm64:arm64 | sed -n 's/^linux-headers-\(.*\):arm64$/\1/p' | head -n 1)
   [ -n "$linux_release" ] || {
-    why_not="the package lists contain no linux-headers-arm64"
+    why_not="cannot find the Debian package linux-headers-arm64"
     return 1
   }
   folder=$downloads/linux-$linux_release
-  # The tools of the build run here: of this machine's architecture.
+  # The tools of the build run on this machine, so they have its architecture.
   mapfile -t packages < <(apt-cache show --no-all-versions "linux-headers-$linux_release:arm64" |
     sed -n 's/^Depends: //p' | grep -oE 'linux-(headers|kbuild)-[^ ,]+')
   packages+=("linux-headers-$linux_release:arm64")
   unpack "$folder" "${packages[@]}" || {
-    why_not="the packages could not be fetched: ${packages[*]}"
+    why_not="cannot download the packages: ${packages[*]}"
     return 1
   }
   linux_headers=$folder/usr/src/linux-headers-$linux_release
@@ -66,9 +66,9 @@ fetch_headers() { # sets `linux_release`, `linux_headers`
 }
 mkdir -p "$results"
 for tool in aarch64-linux-gnu-gcc-12 apt-get dpkg-deb make; do
-  command -v "$tool" >/dev/null || cannot "$tool is missing"
+  command -v "$tool" >/dev/null || cannot "$tool is not installed"
 done
-know_arm64_packages || cannot "no lists of Debian's packages for arm64, and they cannot be fetched"
+ensure_arm64_package_lists || cannot "cannot download the lists of Debian's packages for arm64"
 fetch_headers || cannot "$why_not"
 if output=$(CROSS_COMPILE=aarch64-linux-gnu- "$kernel/build.sh" "$linux_headers" --out "$build" 2>&1); then
   echo "$output"

@@ -1,22 +1,22 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Builds the test programs and the machine's file system, and runs the machine.
+# Builds the test programs and the virtual machine's file system, and runs the machine.
 
-accelerator="" # of QEMU: kvm, or tcg; chosen at the first machine
-memory_mb=768  # of the machine
+accelerator="" # of QEMU: kvm or tcg; chosen before the first machine starts
+memory_mb=768  # of the virtual machine
 
-test_groups() { # names of the folders with a list of modules: of those that test installed packages, or of all others
+test_groups() { # folders with modules.txt: with GDRKIT_KERNEL_INSTALLED those that test installed packages, else the others
   local list
   for list in "$kernel"/tests/*/modules.txt; do
     list=${list%/modules.txt}
-    if [ -e "$list/only_of_packages" ] && [ -z "${GDRKIT_KERNEL_INSTALLED:-}" ]; then continue; fi
-    if [ ! -e "$list/only_of_packages" ] && [ -n "${GDRKIT_KERNEL_INSTALLED:-}" ]; then continue; fi
+    if [ -e "$list/packages_only" ] && [ -z "${GDRKIT_KERNEL_INSTALLED:-}" ]; then continue; fi
+    if [ ! -e "$list/packages_only" ] && [ -n "${GDRKIT_KERNEL_INSTALLED:-}" ]; then continue; fi
     echo "${list##*/}"
   done
 }
 
-# One static program for each group; a group with its own build.sh builds its program itself.
+# One static program per group, unless the group has a build.sh.
 build_programs_of_groups() { # folder
   local group folder=$1
   mkdir -p "$folder"
@@ -57,7 +57,7 @@ make_file_system() { # release, flavours, result
   (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$3"
 }
 
-# A machine that prints one line and ends. On some hosts /dev/kvm can be opened, but machines under it hang.
+# A machine that prints one line and powers off. On some hosts /dev/kvm opens, but machines under it hang.
 probe_accelerator() { # accelerator, image: true if the line was printed
   local folder=$scratch/probe
   rm -rf "$folder"
@@ -66,7 +66,7 @@ probe_accelerator() { # accelerator, image: true if the line was printed
   printf '#!/bin/busybox sh\necho the probe has booted\n/bin/busybox poweroff -f\n' >"$folder/init"
   chmod +x "$folder/init"
   (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$scratch/probe.cpio.gz"
-  # In a subshell, which reports how QEMU ended.
+  # In a subshell, whose stderr is discarded, because bash prints a message when QEMU is killed.
   (run_qemu "$1" "$2" "$scratch/probe.cpio.gz" "$scratch/probe-$1.log" "${GDRKIT_KERNEL_PROBE_S:-20}") 2>/dev/null
   grep -q "the probe has booted" "$scratch/probe-$1.log"
 }
@@ -85,14 +85,14 @@ run_machine() { # image, file system, console log, limit in seconds
   run_qemu "$accelerator" "$@"
 }
 
-# The BAR is 2 GiB of memory of which only accessed pages exist, on either side. On a busy host a virtual CPU may wait for
-# longer than Linux's default limit for a lock-up (20 s, for stalls 21 s).
+# The 2 GiB BAR is sparse on both sides: only touched pages are allocated. On a busy host a virtual CPU may stall longer
+# than Linux's default limits for lockups (20 s) and RCU stalls (21 s).
 run_qemu() { # accelerator, image, file system, console log, limit in seconds
-  local options=kvm patience="watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
+  local options=kvm timeouts="watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
   [ "$1" = kvm ] || options=$1,thread=multi
   shift
   timeout -k 10 "$4" qemu-system-x86_64 -accel "$options" -cpu max -m "$memory_mb" -smp 2 -nographic -no-reboot \
-    -kernel "$1" -initrd "$2" -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr $patience" \
+    -kernel "$1" -initrd "$2" -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr $timeouts" \
     -nic none -object memory-backend-ram,id=gpu,size=2G,share=on,reserve=off -device ivshmem-plain,memdev=gpu \
     </dev/null >"$3" 2>&1
 }

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Linux images, their headers and busybox as Debian packages: downloaded and unpacked under build/kernel, not installed.
+# Linux images, their headers and busybox as Debian packages, downloaded and unpacked under build/kernel, not installed.
 
 run_as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-know_packages() { # fills apt's lists if they are empty, as in a fresh container
+ensure_package_lists() { # downloads apt's lists if they are empty, as in a fresh container
   apt-cache show busybox-static >/dev/null 2>&1 && return 0
   [ "${GDRKIT_OFFLINE:-0}" = 0 ] || return 1
   run_as_root apt-get update -qq >/dev/null 2>&1
@@ -16,12 +16,12 @@ know_packages() { # fills apt's lists if they are empty, as in a fresh container
 
 dependencies_of() { apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances "$1" 2>/dev/null | sed -n 's/^ *|\{0,1\}Depends: \([^<]*\)$/\1/p'; }
 
-# From Debian 13 on, names of libraries with a 64-bit type of time end in t64, even if the library is the same.
+# Since Debian 13, names of libraries whose ABI depends on a 64-bit time_t end in t64, even if the library is the same.
 name_here() { # package
   if [ -z "$(apt-cache show --no-all-versions "$1" 2>/dev/null)" ] && apt-cache show "$1t64" >/dev/null 2>&1; then echo "$1t64"; else echo "$1"; fi
 }
 
-# Unpacks the named packages into a folder, once for each version of them.
+# Unpacks the packages into a folder, once per version.
 unpack() { # folder packages...
   local folder=$1 package mark names=()
   shift
@@ -33,27 +33,27 @@ unpack() { # folder packages...
   [ "${GDRKIT_OFFLINE:-0}" = 0 ] || return 1
   rm -rf "$folder"
   mkdir -p "$folder/.packages"
-  (cd "$folder/.packages" && apt-get download -qq "$@" >"$folder/.output" 2>&1) || {
-    cat "$folder/.output" >&2
+  (cd "$folder/.packages" && apt-get download -qq "$@" >"$folder/.log" 2>&1) || {
+    cat "$folder/.log" >&2
     return 1
   }
   for package in "$folder"/.packages/*.deb; do dpkg-deb -x "$package" "$folder" || return 1; done
   rm -rf "$folder/.packages"
-  # Headers refer to their other half by the path of its installation.
+  # The headers' Makefiles include the common headers by their installed path.
   find "$folder/usr/src" -maxdepth 2 -name Makefile -type f -exec sed -i "s#^include /usr/src#include $folder/usr/src#" {} + 2>/dev/null
   printf '%s\n' "$mark" >"$folder/.unpacked"
 }
 
-release_behind() { # name of Debian's meta package for a Linux, behind "linux-image-", such as amd64 or rt-amd64
+release_of_package() { # name of Debian's Linux metapackage after "linux-image-", such as amd64 or rt-amd64
   dependencies_of "linux-image-$1" | sed -n 's/^linux-image-\([0-9].*\)$/\1/p' | head -n 1
 }
 
-# Sets `linux_release`, `linux_headers` and, unless only headers are wanted, `linux_image`.
-fetch_linux() { # name behind "linux-image-", what: image or headers
+# Sets `linux_release`, `linux_headers` and, for `image`, `linux_image`.
+fetch_linux() { # name after "linux-image-"; image or headers
   local folder packages
-  linux_release=$(release_behind "$1")
+  linux_release=$(release_of_package "$1")
   [ -n "$linux_release" ] || {
-    why_not="the package lists contain no linux-image-$1"
+    why_not="cannot find the Debian package linux-image-$1"
     return 1
   }
   folder=$downloads/linux-$linux_release
@@ -61,7 +61,7 @@ fetch_linux() { # name behind "linux-image-", what: image or headers
   packages+=("linux-headers-$linux_release")
   [ "$2" = headers ] || packages+=("linux-image-$linux_release")
   unpack "$folder" "${packages[@]}" || {
-    why_not="the packages of Linux $linux_release could not be fetched: ${packages[*]}"
+    why_not="cannot download the packages of Linux $linux_release: ${packages[*]}"
     return 1
   }
   linux_headers=$folder/usr/src/linux-headers-$linux_release
@@ -70,14 +70,14 @@ fetch_linux() { # name behind "linux-image-", what: image or headers
 
 fetch_busybox() { # sets `busybox`
   unpack "$downloads/busybox" busybox-static || {
-    why_not="the package busybox-static could not be fetched"
+    why_not="cannot download the package busybox-static"
     return 1
   }
-  busybox=$(find "$downloads/busybox" -path '*/bin/busybox' -type f) # in /usr from Debian 13 on
+  busybox=$(find "$downloads/busybox" -path '*/bin/busybox' -type f) # in /usr since Debian 13
 }
 
-# Debian 13 compresses the modules of its Linux.
-copy_module() { # folder with a Linux, name, folder; 1 if there is no such module
+# Debian 13 compresses its Linux modules.
+copy_module() { # folder of a Linux, name, target folder; returns 1 if the module does not exist
   local file
   file=$(find "$1" -name "$2.ko*" -o -name "${2//_/-}.ko*" | head -n 1)
   case "$file" in

@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: MIT
 # Builds the kernel modules against Debian's Linux and tests them in a virtual machine.
 #   usage: kernel/rig/run.sh [--full] <folder for the JUnit files>
-# Exit status: 0 passed, or impossible here, which the results then state; 1 failed, or impossible although
-# GDRKIT_REQUIRE names "kernel". GDRKIT_OFFLINE=1: nothing is downloaded. GDRKIT_KERNEL_LINUX: the Linux to boot, by the
-# name of Debian's package after "linux-image-" (amd64), or "checked" for the one of checked.sh. GDRKIT_KERNEL_INSTALLED: a
-# folder with unpacked packages, including modules; only they are tested then.
+# Exit status: 0 passed, or not possible here (the results contain the reason); 1 failed, or not possible although
+# GDRKIT_REQUIRE contains "kernel". GDRKIT_OFFLINE=1 disables downloads. GDRKIT_KERNEL_LINUX selects the Linux to boot:
+# the name of Debian's package after "linux-image-" (amd64), or "checked" for the debug build of checked.sh.
+# GDRKIT_KERNEL_INSTALLED: a folder with unpacked packages, modules included; then only they are tested.
 set -uo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -16,9 +16,9 @@ downloads=$build/packages
 programs=$build/tests
 scratch=$build/rig
 full=0
-checked=0 # 1 while the machine is the one of checked.sh
+checked=0 # 1 while the debug Linux of checked.sh runs
 results=""
-limit_s=600 # of one machine on a busy host; an idle host with two processors needs less than a third
+limit_s=600 # for one machine on a busy host; on two idle processors a machine needs less than a third
 why_not=""
 linux_release="" linux_headers="" linux_image="" busybox=""
 
@@ -29,14 +29,14 @@ source "$kernel/rig/machine.sh"
 # shellcheck source=kernel/rig/checked.sh
 source "$kernel/rig/checked.sh"
 
-# A failure outside the machine, which the results must contain.
-failed_outside() { # what
+# Records a failure outside the machine in the results.
+failed_outside() { # name
   printf '<testsuite name="kernel"><testcase name="kernel.%s" status="fail"><failure message="see the output"/></testcase></testsuite>\n' \
     "$1" >"$results/kernel-$1.xml"
   echo "FAIL kernel.$1" >&2
 }
 
-# One result for everything that was not done.
+# Writes one result for everything that cannot run, and exits.
 cannot() {
   local mark='<skipped message="SKIP_NO_MACHINE"/>' status=notrun failed=0 reason
   reason=$(printf '%s' "$*" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')
@@ -65,19 +65,19 @@ for argument in "$@"; do
     *) results=$argument ;;
   esac
 done
-[ -n "$results" ] || usage "a folder for the results is required"
+[ -n "$results" ] || usage "missing folder for the JUnit files"
 [ "$full" = 0 ] || limit_s=3000
 
 check_tools() {
   local tool
-  [ "$(uname -m)" = x86_64 ] || cannot "the virtual machine requires x86-64, and this is $(uname -m)"
+  [ "$(uname -m)" = x86_64 ] || cannot "the virtual machine requires x86-64, but this machine is $(uname -m)"
   for tool in qemu-system-x86_64 apt-get dpkg-deb cpio make gcc strip; do
-    command -v "$tool" >/dev/null || cannot "$tool is missing"
+    command -v "$tool" >/dev/null || cannot "$tool is not installed"
   done
-  know_packages || cannot "no lists of Debian packages, and they cannot be fetched"
+  ensure_package_lists || cannot "cannot download the lists of Debian packages"
 }
 
-# Tests of this build; each is a script that prints nothing unless it fails.
+# Tests of the finished build. Each is a script that prints nothing unless it fails.
 test_outside() {
   local script name failed=0 cases="" output
   for script in "$kernel"/rig/outside/*_test.sh; do
@@ -95,13 +95,13 @@ test_outside() {
 }
 
 # Boots one Linux with both flavours.
-test_in_machine() { # name behind "linux-image-"
+test_in_machine() { # name after "linux-image-"
   fetch_linux "$1" image || return 77
   if [ -n "${GDRKIT_KERNEL_INSTALLED:-}" ]; then test_fetched open; else test_fetched "open proprietary"; fi
 }
 
-# Boots the Linux with checks, with the flavour that leaves them on: lockdep ends when a proprietary module is loaded.
-# Without the long tests, which would take too long there.
+# Boots the debug Linux with the open flavour: loading a proprietary module disables lockdep. Skips the long tests,
+# which are too slow there.
 test_in_checked_machine() {
   local status full=0 limit_s=3000
   build_checked_linux || return 77
@@ -112,7 +112,7 @@ test_in_checked_machine() {
   return "$status"
 }
 
-# Builds for, and boots, the Linux of fetch_linux or build_checked_linux.
+# Builds for and boots the Linux that fetch_linux or build_checked_linux has selected.
 test_fetched() { # flavours
   local began=$SECONDS status flavour=both
   [ "$1" = "open proprietary" ] || flavour=$1
@@ -123,21 +123,21 @@ test_fetched() { # flavours
   make_file_system "$linux_release" "$1" "$scratch/$linux_release.cpio.gz" || return 1
   run_machine "$linux_image" "$scratch/$linux_release.cpio.gz" "$scratch/$linux_release.log" "$limit_s"
   status=$?
-  [ "$status" -ne 124 ] && [ "$status" -ne 137 ] || echo "the machine was ended at its limit of $limit_s s"
+  [ "$status" -ne 124 ] && [ "$status" -ne 137 ] || echo "the machine was stopped after its time limit of $limit_s s"
   python3 "$kernel/rig/console_to_junit.py" "$scratch/$linux_release.log" "$linux_release" \
     "$results/kernel-$linux_release.xml" || return 1
-  echo "Linux $linux_release took $((SECONDS - began)) s with its builds"
+  echo "Linux $linux_release took $((SECONDS - began)) s including builds"
 }
 
-# Omits the newer Linux of Debian 12 if "amd64" is that one, as in Debian 13.
-other_versions() { # names behind "linux-image-"
+# Omits Debian 12's newer Linux if it is the default "amd64", as in Debian 13.
+other_versions() { # names after "linux-image-"
   local name
   for name in "$@"; do
-    [[ $(release_behind amd64) == "${name%%-*}".* ]] || echo "$name"
+    [[ $(release_of_package amd64) == "${name%%-*}".* ]] || echo "$name"
   done
 }
 
-build_only() { # name behind "linux-image-"
+build_only() { # name after "linux-image-"
   fetch_linux "$1" headers || return 77
   "$kernel/build.sh" "$linux_headers" --out "$build" || {
     failed_outside "build-$linux_release"
@@ -159,7 +159,7 @@ case $? in
   77) cannot "$why_not" ;;
   *) failed=1 ;;
 esac
-# A selection applies to tests in the machine.
+# GDRKIT_KERNEL_TESTS selects tests in the machine only.
 if [ -z "${GDRKIT_KERNEL_TESTS:-}${GDRKIT_KERNEL_INSTALLED:-}" ] && [ "${GDRKIT_KERNEL_LINUX:-}" != checked ] && [ ! -e "$results/kernel-build-$linux_release.xml" ]; then test_outside || failed=1; fi
 if [ "$full" = 1 ]; then
   for name in $(other_versions rt-amd64 6.12-amd64); do

@@ -33,7 +33,7 @@ class CompilerTest(unittest.TestCase):
         self.headers = os.path.join(self.folder, "headers")
         self.record = os.path.join(self.folder, "record")
         os.mkdir(self.bin)
-        with open(os.path.join(KERNEL, "compat", "questions.txt"), encoding="utf-8") as file:
+        with open(os.path.join(KERNEL, "compat", "features.txt"), encoding="utf-8") as file:
             answers = ["canary"] + [f"{line.split(':')[0]}.{re.split('[:=]', line)[1].strip()}" for line in file if re.match(r"\w+:", line)]
         self.write("headers/Makefile", LINUX_MAKEFILE.format(record=self.record, answers=" ".join(answers)))
         self.compiler("gcc", "88")  # the machine's own

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Must compile: the minimum that every module needs. If it does not, the headers or the compiler are broken.
+// Must compile: it uses what every module needs. If it fails, the headers or the compiler are broken.
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Must not compile. If it does, the results of the probes are unreliable.
+// Must not compile. If it compiles, the other probes' results are meaningless.
 #include <linux/mm.h>
 
 int probe(struct vm_area_struct *vma);

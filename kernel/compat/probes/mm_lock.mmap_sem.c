@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Before Linux 5.8: a bare semaphore.
+// Before Linux 5.8: a plain semaphore.
 #include <linux/mm.h>
 
 void probe(struct mm_struct *mm);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Linux 6.3: flags of a VMA are const and go through functions.
+// Linux 6.3: the flags of a VMA are const and changed through functions.
 #include <linux/mm.h>
 
 void probe(struct vm_area_struct *vma);

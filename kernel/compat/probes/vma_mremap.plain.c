@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// All but two releases: mremap takes only the VMA.
+// All other releases: mremap takes only the VMA.
 #include <linux/mm.h>
 
 static int refuse(struct vm_area_struct *vma)

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The choice between KVM and software emulation: KVM only if the probe's line was printed in time.
+# The choice between KVM and software emulation: KVM only if the probe printed its line in time.
 set -euo pipefail
 
 rig=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-[ -r /dev/kvm ] && [ -w /dev/kvm ] || exit 0 # nothing to choose: emulation without a probe
+[ -r /dev/kvm ] && [ -w /dev/kvm ] || exit 0 # without /dev/kvm, emulation is used without a probe
 mkdir "$scratch/bin"
 printf 'busybox' >"$scratch/busybox"
 
-chosen_with() { # the commands of QEMU
+chosen_with() { # body of a fake qemu-system-x86_64
   printf '#!/bin/sh\n%s\n' "$1" >"$scratch/bin/qemu-system-x86_64"
   chmod +x "$scratch/bin/qemu-system-x86_64"
   # shellcheck disable=SC2034 # for machine.sh
@@ -24,11 +24,11 @@ chosen_with() { # the commands of QEMU
   )
 }
 
-expect() { # accelerator, the commands of QEMU
+expect() { # accelerator, body of the fake QEMU
   local chosen
   chosen=$(chosen_with "$2")
   [ "$chosen" = "$1" ] || {
-    echo "QEMU that does '$2' led to '$chosen', not to '$1'"
+    echo "with the fake QEMU '$2', machine.sh chose '$chosen', not '$1'"
     exit 1
   }
 }

@@ -1,33 +1,33 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Without QEMU the run is one skip with its reason, and a failure if GDRKIT_REQUIRE names it.
+# Without QEMU, the run is one skip with its reason, or a failure if GDRKIT_REQUIRE requires it.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# A machine with only the tools that the script needs to report this.
+# A PATH with only the tools that the script needs to report the skip.
 mkdir "$scratch/bin" "$scratch/results"
 for tool in bash dirname mkdir uname sed cat; do ln -s "$(command -v "$tool")" "$scratch/bin/"; done
 
 expect() { # rc, fragment of the output, fragment of the JUnit file, variables or arguments...
-  local rc=0 wanted=$1 fragment=$2 junit=$3 output
+  local rc=0 expected=$1 fragment=$2 junit=$3 output
   shift 3
   rm -f "$scratch"/results/*
   output=$(env -u GDRKIT_REQUIRE PATH="$scratch/bin" "$@" 2>&1) || rc=$?
-  if [ "$rc" != "$wanted" ] || [[ $output != *"$fragment"* ]] ||
+  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]] ||
     { [ -n "$junit" ] && ! grep -F "$junit" "$scratch/results/kernel.xml" >/dev/null; }; then
-    printf '%s: exit status %s, expected %s, "%s" in:\n%s\nand "%s" in the results\n' "$*" "$rc" "$wanted" "$fragment" "$output" "$junit"
+    printf '%s: exit status %s, expected %s, "%s" in:\n%s\nand "%s" in the results\n' "$*" "$rc" "$expected" "$fragment" "$output" "$junit"
     exit 1
   fi
 }
 
 run=("$scratch/bin/bash" "$kernel/rig/run.sh")
-expect 0 "skipped: qemu-system-x86_64 is missing" 'message="SKIP_NO_MACHINE"' "${run[@]}" "$scratch/results"
+expect 0 "skipped: qemu-system-x86_64 is not installed" 'message="SKIP_NO_MACHINE"' "${run[@]}" "$scratch/results"
 expect 0 "skipped: qemu-system-x86_64" 'status="notrun"' /usr/bin/env GDRKIT_REQUIRE=gpu "${run[@]}" "$scratch/results"
 expect 1 "FAIL required (GDRKIT_REQUIRE), but: qemu-system-x86_64" 'status="fail"' \
   /usr/bin/env GDRKIT_REQUIRE=gpu,kernel "${run[@]}" "$scratch/results"
-expect 2 "a folder for the results is required" "" "${run[@]}"
+expect 2 "missing folder for the JUnit files" "" "${run[@]}"
 expect 2 "unknown option '--ful'" "" "${run[@]}" --ful "$scratch/results"

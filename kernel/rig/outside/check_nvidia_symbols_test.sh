@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# kernel/check_nvidia_symbols finds planted differences, and none in an unchanged tree.
+# kernel/check_nvidia_symbols reports planted differences and no others.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -9,32 +9,32 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 expect() { # rc, fragment, arguments...
-  local rc=0 wanted=$1 fragment=$2 output
+  local rc=0 expected=$1 fragment=$2 output
   shift 2
   output=$("$kernel/check_nvidia_symbols" "$@" 2>&1) || rc=$?
-  if [ "$rc" != "$wanted" ] || [[ $output != *"$fragment"* ]]; then
-    printf 'check_nvidia_symbols %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$wanted" "$fragment" "$output"
+  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]]; then
+    printf 'check_nvidia_symbols %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" "$output"
     exit 1
   fi
 }
 
-plant() { # name, sed script: a driver's tree whose header differs from ours only by that
+plant() { # name, sed script: creates a driver's source tree whose header is ours with that change
   mkdir -p "$scratch/$1/nvidia"
   sed -e "$2" "$kernel/include/nv-p2p.h" >"$scratch/$1/nvidia/nv-p2p.h"
   [ "$2" = "" ] || ! cmp -s "$kernel/include/nv-p2p.h" "$scratch/$1/nvidia/nv-p2p.h" || {
-    echo "the planted change '$2' changes nothing"
+    echo "the sed script '$2' changes nothing"
     exit 1
   }
 }
 
 expect 2 "usage:"
-expect 2 "is not a folder" "$scratch/nowhere"
+expect 2 "cannot read the folder" "$scratch/nowhere"
 mkdir "$scratch/empty"
-expect 2 "contains no nv-p2p.h" "$scratch/empty"
+expect 2 "no nv-p2p.h found" "$scratch/empty"
 plant same ''
-expect 0 "nothing differs" "$scratch/same"
+expect 0 "no differences" "$scratch/same"
 plant prototype 's/nvidia_p2p_put_pages(u64 p2p_token, u32 va_space/nvidia_p2p_put_pages(u64 p2p_token, u64 va_space/'
-expect 1 "nvidia_p2p_put_pages has another prototype" "$scratch/prototype"
+expect 1 "nvidia_p2p_put_pages has a different prototype" "$scratch/prototype"
 plant removed 's/int nvidia_p2p_dma_unmap_pages/int nvidia_p2p_dma_unmap_pages_renamed/'
 expect 1 "nvidia_p2p_dma_unmap_pages is not declared" "$scratch/removed"
 plant layout 's/^\tu32 page_size;/\tu64 page_size;/'
@@ -46,19 +46,19 @@ expect 1 "sizeof(struct nvidia_p2p_page)" "$scratch/page"
 plant enumeration 's/NVIDIA_P2P_PAGE_SIZE_4KB = 0/NVIDIA_P2P_PAGE_SIZE_4KB = 1/'
 expect 1 "NVIDIA_P2P_PAGE_SIZE_64KB" "$scratch/enumeration"
 plant major 's/PAGE_TABLE_VERSION 0x00020000/PAGE_TABLE_VERSION 0x00030000/'
-expect 1 "major 3" "$scratch/major"
+expect 1 "major version 3" "$scratch/major"
 plant older 's/PAGE_TABLE_VERSION 0x00020000/PAGE_TABLE_VERSION 0x00010002/; /^\tu32 flags;$/d'
 expect 0 "older     offsetof(struct nvidia_p2p_page_table, flags)" "$scratch/older"
 plant broken 's/struct pci_dev;/struct pci_dev/'
 expect 2 "does not compile on its own" "$scratch/broken"
 
-# Symbol versions: those of the build of the modules, and one of them changed.
+# Symbol versions: first those of the modules' own build, then with one changed.
 module=$RIG_BUILD/open/gdrdrv/gdrdrv.ko
-expect 2 "no symbol versions to compare" "$scratch/same" "$module"
+expect 2 "cannot compare the symbol versions" "$scratch/same" "$module"
 cp "$RIG_BUILD/open/Module.symvers" "$scratch/same/"
 expect 0 "version   nvidia_p2p_get_pages 0x" "$scratch/same" "$module"
-expect 2 "cannot be read" "$scratch/same" "$scratch/none.ko"
+expect 2 "cannot read" "$scratch/same" "$scratch/none.ko"
 sed -i 's/^0x[0-9a-f]*\(\tnvidia_p2p_put_pages\t\)/0x12345678\1/' "$scratch/same/Module.symvers"
-expect 1 "carries version" "$scratch/same" "$module"
+expect 1 "has version" "$scratch/same" "$module"
 sed -i '/\tnvidia_p2p_put_pages\t/d' "$scratch/same/Module.symvers"
 expect 1 "is not exported by that build" "$scratch/same"

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The parser of the console log: input that must pass, and input that must fail.
+# console_to_junit.py: what passes, and everything that must fail.
 set -euo pipefail
 
 rig=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-expect() { # rc, fragment of the output, fragment of the JUnit file, console's lines...
-  local rc=0 wanted=$1 fragment=$2 junit=$3 output
+expect() { # rc, fragment of the output, fragment of the JUnit file, console lines...
+  local rc=0 expected=$1 fragment=$2 junit=$3 output
   shift 3
   printf '%s\r\n' "$@" >"$scratch/log"
   output=$(python3 -B "$rig/console_to_junit.py" "$scratch/log" machine "$scratch/junit.xml" 2>&1) || rc=$?
-  if [ "$rc" != "$wanted" ] || [[ $output != *"$fragment"* ]] || ! grep -F "$junit" "$scratch/junit.xml" >/dev/null; then
-    printf 'console %s: exit status %s, expected %s, "%s" in:\n%s\nand "%s" in:\n%s\n' "$*" "$rc" "$wanted" "$fragment" \
+  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]] || ! grep -F "$junit" "$scratch/junit.xml" >/dev/null; then
+    printf 'console %s: exit status %s, expected %s, "%s" in:\n%s\nand "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" \
       "$output" "$junit" "$(cat "$scratch/junit.xml")"
     exit 1
   fi
@@ -27,8 +27,8 @@ expect 0 "1 passed, 0 failed, 1 skipped" 'message="SKIP_IN_MACHINE"' "flavour op
 expect 0 "note: open.a.one: 5 us a page" 'status="run"' "flavour open" "note a.one: 5 us a page" "ok a.one 1 ms" "$end"
 expect 1 "no test ran" 'kernel.machine.selection' "flavour open" "$end"
 expect 1 "no test ran" 'kernel.machine.selection' "flavour open" "skip a.two 0 ms: why" "$end"
-expect 1 "the last one to end was open.a.one" 'kernel.machine.machine' "flavour open" "ok a.one 1 ms" "Kernel panic - not syncing"
-for complaint in "WARNING: CPU: 0 PID: 1 at mm/memory.c:1" "BUG: unable to handle page fault" "fake_p2p: LEAK: unloaded with 1 pins" \
+expect 1 "the last completed test was open.a.one" 'kernel.machine.machine' "flavour open" "ok a.one 1 ms" "Kernel panic - not syncing"
+for warning in "WARNING: CPU: 0 PID: 1 at mm/memory.c:1" "BUG: unable to handle page fault" "fake_p2p: LEAK: unloaded with 1 pins" \
   "refcount_t: underflow" "INFO: task x blocked for more than 15 seconds"; do
-  expect 1 "Linux complained: [    3.1] $complaint" 'kernel.machine.log' "flavour open" "ok a.one 1 ms" "[    3.1] $complaint" "$end"
+  expect 1 "Linux logged: [    3.1] $warning" 'kernel.machine.log' "flavour open" "ok a.one 1 ms" "[    3.1] $warning" "$end"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The pre-build check against planted installations, and a build of the two modules in place, like with DKMS.
+# The pre-build check with planted installations, and an in-tree build of the modules as DKMS does it.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -11,11 +11,11 @@ tree=$scratch/tree
 root=$scratch/root
 
 expect() { # rc, fragment, variables...
-  local rc=0 wanted=$1 fragment=$2 output
+  local rc=0 expected=$1 fragment=$2 output
   shift 2
   output=$(env GDRKIT_ROOT="$root" "$@" "$tree/dkms_prepare.sh" "$RIG_RELEASE" 2>&1) || rc=$?
-  if [ "$rc" != "$wanted" ] || [[ $output != *"$fragment"* ]]; then
-    printf 'dkms_prepare.sh with %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$wanted" "$fragment" "$output"
+  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]]; then
+    printf 'dkms_prepare.sh with %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" "$output"
     exit 1
   fi
 }
@@ -28,48 +28,48 @@ plant_driver() { # version, licence
 
 mkdir "$tree" "$root"
 cp -r "$kernel"/{Kbuild,Makefile,dkms.conf,dkms_prepare.sh,compat,include,gdrkit_p2p_lock,gdrdrv,gdrkit_peermem} "$tree/"
-expect 1 "found no source of NVIDIA's driver under /usr/src"
-expect 1 "contains no nvidia/nv-p2p.h" GDRKIT_NVIDIA_SOURCE="$scratch"
+expect 1 "cannot find the source of NVIDIA's driver under /usr/src"
+expect 1 "no nvidia/nv-p2p.h in" GDRKIT_NVIDIA_SOURCE="$scratch"
 plant_driver 580.1 "Dual MIT/GPL"
-expect 1 "neither the Module.symvers of its build nor a module"
+expect 1 "no Module.symvers and no nvidia.ko found"
 echo "0x1 unrelated" >"$root/usr/src/nvidia-580.1/Module.symvers"
-expect 1 "neither the Module.symvers of its build nor a module"
+expect 1 "no Module.symvers and no nvidia.ko found"
 plant_driver 570.2 NVIDIA
 expect 1 "several NVIDIA drivers"
 mkdir -p "$root/sys/module/nvidia"
 echo 999.9 >"$root/sys/module/nvidia/version"
-expect 1 "the NVIDIA driver here is 999.9, but /usr/src has only"
+expect 1 "the installed NVIDIA driver is 999.9, but /usr/src only contains"
 
-# Found by the loaded version; the flavour is that of its source.
+# The loaded module's version selects the source, and the source determines the flavour.
 for flavour in open proprietary; do
   version=580.1
   [ "$flavour" = open ] || version=570.2
   echo "$version" >"$root/sys/module/nvidia/version"
   grep 'nvidia_p2p' "$RIG_BUILD/$flavour/Module.symvers" >"$root/usr/src/nvidia-$version/Module.symvers"
-  # Packages run the check first, which must leave nothing in /usr/src.
+  # Packages run --check first, which must write nothing to /usr/src.
   rm -f "$tree/installed.mk"
   GDRKIT_ROOT=$root "$tree/dkms_prepare.sh" --check "$RIG_RELEASE"
-  [ ! -e "$tree/installed.mk" ] || { echo "dkms_prepare.sh --check writes"; exit 1; }
-  # DKMS leaves only the module itself, which distributions compress: its versions are those that its build wrote.
+  [ ! -e "$tree/installed.mk" ] || { echo "dkms_prepare.sh --check wrote installed.mk"; exit 1; }
+  # DKMS keeps only the module, which distributions compress. Its symbol versions must equal those of its build.
   module=$root/lib/modules/$RIG_RELEASE/updates/dkms/nvidia.ko
   mkdir -p "$(dirname "$module")"
   gzip -c "$RIG_BUILD/$flavour/fake_p2p/fake_p2p.ko" >"$module.gz"
   mv "$root/usr/src/nvidia-$version/Module.symvers" "$scratch/symvers"
   expect 0 "symbol versions from $tree/nvidia.symvers"
   versions() { cut -f 1,2,4 "$1" | LC_ALL=C sort; }
-  diff <(versions "$scratch/symvers") <(versions "$tree/nvidia.symvers") || { echo "the versions of $module.gz are not those of its build"; exit 1; }
+  diff <(versions "$scratch/symvers") <(versions "$tree/nvidia.symvers") || { echo "the symbol versions of $module.gz differ from those of its build"; exit 1; }
   mv "$scratch/symvers" "$root/usr/src/nvidia-$version/Module.symvers"
   rm "$module.gz"
   expect 0 "building the $flavour flavour against $root/usr/src/nvidia-$version"
-  # shellcheck disable=SC1091 # DKMS reads its settings the same way
+  # shellcheck disable=SC1091 # DKMS sources its settings the same way
   (export kernelver=$RIG_RELEASE kernel_source_dir=$RIG_HEADERS && source "$tree/dkms.conf" && cd "$tree" &&
-    eval "$CLEAN" >"$scratch/output" 2>&1 && eval "${MAKE[0]}" >>"$scratch/output" 2>&1) || {
+    eval "$CLEAN" >"$scratch/log" 2>&1 && eval "${MAKE[0]}" >>"$scratch/log" 2>&1) || {
     echo "the $flavour build failed:"
-    grep -E 'error|ERROR|warning' "$scratch/output" | head -20
+    grep -E 'error|ERROR|warning' "$scratch/log" | head -20
     exit 1
   }
   for module in gdrkit_p2p_lock gdrdrv gdrkit_peermem; do
-    [ -e "$tree/$module/$module.ko" ] || { echo "DKMS would find no $module/$module.ko"; exit 1; }
+    [ -e "$tree/$module/$module.ko" ] || { echo "the build did not create $module/$module.ko"; exit 1; }
   done
-  [ ! -e "$tree/fake_p2p" ] || { echo "a fake is part of what DKMS builds"; exit 1; }
+  [ ! -e "$tree/fake_p2p" ] || { echo "the DKMS sources contain fake_p2p"; exit 1; }
 done

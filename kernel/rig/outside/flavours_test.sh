@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The proprietary flavour cannot use a GPL-only symbol by mistake: a planted one stops its build and not the open one's, and
-# every module of the finished build has the licence that makes modpost check.
+# The proprietary flavour rejects a planted GPL-only symbol and the open one accepts it. Every module of the finished
+# build has the license that makes modpost check this.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -14,19 +14,19 @@ fail() {
   exit 1
 }
 
-licence_of() { strings -a "$1" | sed -n 's/^license=//p'; }
+license_of() { strings -a "$1" | sed -n 's/^license=//p'; }
 
 for module in "$RIG_BUILD"/proprietary/*/*.ko; do
-  case "$(licence_of "$module")" in
+  case "$(license_of "$module")" in
     MIT | Proprietary) ;;
-    *) fail "$module has licence '$(licence_of "$module")', which lets GPL-only symbols in" ;;
+    *) fail "$module has license '$(license_of "$module")', which allows GPL-only symbols" ;;
   esac
 done
 for module in "$RIG_BUILD"/open/*/*.ko; do
-  [ "$(licence_of "$module")" = "Dual MIT/GPL" ] || fail "$module has licence '$(licence_of "$module")', not Dual MIT/GPL"
+  [ "$(license_of "$module")" = "Dual MIT/GPL" ] || fail "$module has license '$(license_of "$module")', not Dual MIT/GPL"
 done
 
-# A tree of one module that drops a reference on a pid, which is GPL-only.
+# A tree with one module that calls put_pid, which is GPL-only.
 mkdir "$scratch/tree"
 cp -r "$kernel"/{Kbuild,Makefile,build.sh,compat,include} "$scratch/tree/"
 mkdir "$scratch/tree/planted"
@@ -45,22 +45,22 @@ MODULE_DESCRIPTION("planted");
 MODULE_LICENSE(GDRKIT_MODULE_LICENSE);
 TXT
 sed -i 's/^void \*gdrkit_planted(void)$/void *gdrkit_planted(void);\n&/' "$scratch/tree/planted/planted.c"
-output=$("$scratch/tree/build.sh" "$RIG_HEADERS" --flavour open --out "$scratch/out" 2>&1) || fail "the open flavour refused a GPL-only symbol: $output"
+output=$("$scratch/tree/build.sh" "$RIG_HEADERS" --flavour open --out "$scratch/out" 2>&1) || fail "the open flavour rejects a GPL-only symbol: $output"
 if output=$("$scratch/tree/build.sh" "$RIG_HEADERS" --flavour proprietary --out "$scratch/out" 2>&1); then
-  fail "the proprietary flavour took a GPL-only symbol: $output"
+  fail "the proprietary flavour accepts a GPL-only symbol: $output"
 fi
-[[ $output == *"GPL-only symbol 'put_pid'"* ]] || fail "another reason than the GPL-only symbol: $output"
+[[ $output == *"GPL-only symbol 'put_pid'"* ]] || fail "the build failed for another reason than the GPL-only symbol: $output"
 
-# Warnings stop a build, too.
+# Warnings fail a build, too.
 sed -i 's/put_pid(NULL);/int unused;/' "$scratch/tree/planted/planted.c"
-if output=$("$scratch/tree/build.sh" "$RIG_HEADERS" --flavour open --out "$scratch/out" 2>&1); then fail "a warning passed"; fi
-[[ $output == *"unused variable"* ]] || fail "another reason than the warning: $output"
+if output=$("$scratch/tree/build.sh" "$RIG_HEADERS" --flavour open --out "$scratch/out" 2>&1); then fail "a warning did not fail the build"; fi
+[[ $output == *"unused variable"* ]] || fail "the build failed for another reason than the warning: $output"
 rc=0
 output=$("$kernel/build.sh" /nowhere 2>&1) || rc=$?
-{ [ "$rc" = 1 ] && [[ $output == *"contains no Makefile"* ]]; } || fail "build.sh /nowhere: $rc, $output"
+{ [ "$rc" = 1 ] && [[ $output == *"no Makefile found"* ]]; } || fail "build.sh /nowhere: $rc, $output"
 rc=0
 output=$("$kernel/build.sh" 2>&1) || rc=$?
-{ [ "$rc" = 2 ] && [[ $output == *"a headers folder is required"* ]]; } || fail "build.sh: $rc, $output"
+{ [ "$rc" = 2 ] && [[ $output == *"missing headers folder"* ]]; } || fail "build.sh: $rc, $output"
 rc=0
 output=$("$kernel/build.sh" "$RIG_HEADERS" --flavour sweet 2>&1) || rc=$?
-{ [ "$rc" = 2 ] && [[ $output == *"--flavour takes"* ]]; } || fail "build.sh --flavour sweet: $rc, $output"
+{ [ "$rc" = 2 ] && [[ $output == *"invalid --flavour 'sweet'"* ]]; } || fail "build.sh --flavour sweet: $rc, $output"

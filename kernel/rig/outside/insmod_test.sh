@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# insmod.sh builds the modules, loads them in the order of their dependencies, and reports missing components. insmod, rmmod
-# and uname are fakes.
+# insmod.sh builds the modules, loads them in dependency order, and reports what is missing. insmod, rmmod and uname are
+# fakes.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -13,45 +13,45 @@ mkdir -p "$scratch/bin" "$scratch/tree" "$root/lib/modules/$RIG_RELEASE" "$root/
 cp -r "$kernel" "$scratch/tree/kernel"
 # shellcheck disable=SC2016 # expanded by the fakes
 for name in insmod rmmod; do
-  printf '#!/bin/sh\necho %s "$(basename "$1" .ko)" >>%s\n[ ! -e %s ]\n' "$name" "$scratch/done" "$scratch/fails" >"$scratch/bin/$name"
+  printf '#!/bin/sh\necho %s "$(basename "$1" .ko)" >>%s\n[ ! -e %s ]\n' "$name" "$scratch/calls" "$scratch/fails" >"$scratch/bin/$name"
 done
 # shellcheck disable=SC2016
 printf '#!/bin/sh\n[ "$1" = -r ] && echo %s || exec /bin/uname "$@"\n' "$RIG_RELEASE" >"$scratch/bin/uname"
 chmod +x "$scratch/bin"/*
 
 expect() { # rc, fragment, arguments...
-  local rc=0 wanted=$1 fragment=$2 output
+  local rc=0 expected=$1 fragment=$2 output
   shift 2
   output=$(PATH=$scratch/bin:$PATH GDRKIT_ROOT=$root "$scratch/tree/kernel/insmod.sh" "$@" 2>&1) || rc=$?
-  if [ "$rc" != "$wanted" ] || [[ $output != *"$fragment"* ]]; then
-    printf 'insmod.sh %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$wanted" "$fragment" "$output"
+  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]]; then
+    printf 'insmod.sh %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" "$output"
     exit 1
   fi
 }
 
-done_is() { # lines
-  local was
-  was=$(cat "$scratch/done" 2>/dev/null || true)
-  rm -f "$scratch/done"
-  [ "$was" = "$1" ] || { printf 'done was:\n%s\nnot:\n%s\n' "$was" "$1"; exit 1; }
+expect_calls() { # lines
+  local calls
+  calls=$(cat "$scratch/calls" 2>/dev/null || true)
+  rm -f "$scratch/calls"
+  [ "$calls" = "$1" ] || { printf 'called:\n%s\nexpected:\n%s\n' "$calls" "$1"; exit 1; }
 }
 
 expect 2 "unknown argument '--peer'" --peer
-expect 1 "no headers of the running Linux ($RIG_RELEASE)"
+expect 1 "the headers of the running Linux ($RIG_RELEASE) are missing"
 ln -s "$RIG_HEADERS" "$root/lib/modules/$RIG_RELEASE/build"
-expect 1 "found no source of NVIDIA's driver"
+expect 1 "cannot find the source of NVIDIA's driver"
 mkdir -p "$root/usr/src/nvidia-580.1/nvidia"
 cp "$kernel/include/nv-p2p.h" "$root/usr/src/nvidia-580.1/nvidia/"
 echo 'MODULE_LICENSE("Dual MIT/GPL");' >"$root/usr/src/nvidia-580.1/nvidia/nv.c"
 grep nvidia_p2p "$RIG_BUILD/open/Module.symvers" >"$root/usr/src/nvidia-580.1/Module.symvers"
 expect 0 "gdrdrv.ko" --build
-done_is ""
+expect_calls ""
 mkdir -p "$root/sys/module/gdrdrv" "$root/sys/module/gdrkit_p2p_lock"
 expect 0 "loaded gdrkit_p2p_lock gdrdrv gdrkit_peermem" --peermem
-done_is "rmmod gdrdrv
+expect_calls "rmmod gdrdrv
 rmmod gdrkit_p2p_lock
 insmod gdrkit_p2p_lock
 insmod gdrdrv
 insmod gdrkit_peermem"
 touch "$scratch/fails"
-expect 1 "gdrdrv does not unload: end the programs that use it" --remove
+expect 1 "cannot unload gdrdrv: end the programs that use it" --remove

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# A probe that fails for another reason never means "no": a broken compiler, no matching answer and two answers all stop.
+# A probe's unrelated error never reads as "absent": a broken compiler, no variant or two variants stop the build.
 set -euo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -25,16 +25,16 @@ fresh() {
 fresh
 expect 0 "" "$RIG_HEADERS"
 grep -c '^#define GDRKIT_[A-Z_]* [01]$' "$scratch/probed.h" >/dev/null
-expect 1 "contains no Makefile" "$scratch"
+expect 1 "no Makefile found" "$scratch"
 fresh
-echo 'this is no C' >>"$scratch/compat/probes/canary.c"
-expect 1 "even a minimal module does not compile" "$RIG_HEADERS"
+echo 'not C code' >>"$scratch/compat/probes/canary.c"
+expect 1 "even the simplest module does not compile" "$RIG_HEADERS"
 fresh
 sed -i 's/return vma->gdrkit_no_such_member;/return 0;/' "$scratch/compat/probes/canary_refused.c"
-expect 1 "must" "$RIG_HEADERS"
+expect 1 "must not compile did compile" "$RIG_HEADERS"
 fresh
-for answer in "$scratch"/compat/probes/vma_split.*.c; do sed -i 's/_split = refuse/_no_such = refuse/; s/\.split = refuse/.no_such = refuse/' "$answer"; done
-expect 1 "'vma_split' has 0 answers that compile" "$RIG_HEADERS"
+for variant in "$scratch"/compat/probes/vma_split.*.c; do sed -i 's/_split = refuse/_no_such = refuse/; s/\.split = refuse/.no_such = refuse/' "$variant"; done
+expect 1 "0 variants of 'vma_split' compile" "$RIG_HEADERS"
 fresh
 cp "$scratch/compat/probes/vma_split.may_split.c" "$scratch/compat/probes/vma_split.split.c"
-expect 1 "'vma_split' has 2 answers that compile" "$RIG_HEADERS"
+expect 1 "2 variants of 'vma_split' compile" "$RIG_HEADERS"

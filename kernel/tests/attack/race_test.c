@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Mappings that are created or moved while their memory is freed.
+// Mappings that are created or moved while their memory is released.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -19,8 +19,8 @@ struct race {
 	int session;
 	uint64_t handle;
 	_Atomic(volatile unsigned char *) bytes;
-	void *target; /* target addresses of moves */
-	atomic_bool is_over; /* or, for threads that wait: begins */
+	void *target; /* destination of a move */
+	atomic_bool is_over; /* in map_once: start signal */
 	atomic_int tries;
 };
 
@@ -39,7 +39,7 @@ static void expect_nothing_at(const volatile unsigned char *bytes, int round)
 
 	for (uint64_t at = 0; at < SIZE; at += FAKE_P2P_PAGE) {
 		if (signal_of_load(bytes + at, &seen) == 0)
-			test_fail(__FILE__, __LINE__, "round %d: memory of another showed 0x%02x", round, seen);
+			test_fail(__FILE__, __LINE__, "round %d: read 0x%02x from another owner's memory", round, seen);
 	}
 }
 
@@ -49,8 +49,8 @@ static void await_tries(struct race *race, int count)
 		usleep(50);
 }
 
-/* Linux moves the PTEs before it calls the module, and back after the module rejects the move. */
-static void *move_on_and_on(void *argument)
+/* Linux moves the PTEs before it calls the module, and moves them back after the module rejects. */
+static void *move_repeatedly(void *argument)
 {
 	struct race *race = argument;
 
@@ -62,7 +62,7 @@ static void *move_on_and_on(void *argument)
 	return NULL;
 }
 
-TEST_WITHIN(memory_freed_while_its_mapping_is_being_moved_is_not_seen, 120)
+TEST_WITHIN(memory_freed_while_its_mapping_is_moved_is_unreachable, 120)
 {
 	struct race race = { .session = session_open() };
 
@@ -79,7 +79,7 @@ TEST_WITHIN(memory_freed_while_its_mapping_is_being_moved_is_not_seen, 120)
 		atomic_store(&race.is_over, false);
 		atomic_store(&race.tries, 0);
 		race.target = mmap(NULL, SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		CHECK_EQ(pthread_create(&mover, NULL, move_on_and_on, &race), 0);
+		CHECK_EQ(pthread_create(&mover, NULL, move_repeatedly, &race), 0);
 		await_tries(&race, 1 + round % 7);
 		fake_free(va);
 		next = memory_of(0x22);
@@ -96,7 +96,7 @@ TEST_WITHIN(memory_freed_while_its_mapping_is_being_moved_is_not_seen, 120)
 	close(race.session);
 }
 
-/* Ends with a mapping, or without one once the handle is invalid. */
+/* Maps the pin, or fails if the handle is already gone. */
 static void *map_once(void *argument)
 {
 	struct race *race = argument;
@@ -111,7 +111,7 @@ static void *map_once(void *argument)
 	return NULL;
 }
 
-static void map_while_it_ends(bool is_persistent)
+static void map_during_release(bool is_persistent)
 {
 	struct race race = { .session = session_open() };
 	int mapped = 0;
@@ -126,7 +126,7 @@ static void map_while_it_ends(bool is_persistent)
 		atomic_store(&race.tries, 0);
 		CHECK_EQ(pthread_create(&mapper, NULL, map_once, &race), 0);
 		await_tries(&race, 1);
-		/* Only the persistent pin keeps freed memory: its unpin releases the pages for reuse. */
+		/* Only the persistent pin still holds the freed memory; its unpin releases the pages for reuse. */
 		if (is_persistent)
 			fake_free(va);
 		atomic_store(&race.is_over, true);
@@ -147,16 +147,16 @@ static void map_while_it_ends(bool is_persistent)
 			CHECK_EQ(session_unpin(race.session, race.handle), 0);
 		fake_free(next);
 	}
-	test_note("%d of %d mappings were made in time", mapped, ROUNDS);
+	test_note("%d of %d mappings succeeded", mapped, ROUNDS);
 	close(race.session);
 }
 
-TEST_WITHIN(pages_unpinned_while_they_are_being_mapped_are_not_seen, 60)
+TEST_WITHIN(pages_unpinned_while_they_are_mapped_are_unreachable, 60)
 {
-	map_while_it_ends(true);
+	map_during_release(true);
 }
 
-TEST_WITHIN(memory_freed_while_it_is_being_mapped_is_not_seen, 60)
+TEST_WITHIN(memory_freed_while_it_is_mapped_is_unreachable, 60)
 {
-	map_while_it_ends(false);
+	map_during_release(false);
 }

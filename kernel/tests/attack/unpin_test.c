@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Unpins that are delayed half-way, which a program can cause by keeping Linux busy with its address space.
+// Delayed unpins. A program can delay its own unpin by keeping the lock of its address space busy.
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,8 +17,10 @@
 
 static atomic_bool is_over;
 
-/* Changing a large mapping holds the address space's lock for milliseconds; in an endless loop, almost always. */
-static void *keep_the_lock(void *argument)
+/*
+ * Changing the protection of a large mapping holds mmap_lock for milliseconds; the loop holds it nearly all the time.
+ */
+static void *hold_mmap_lock(void *argument)
 {
 	while (!atomic_load(&is_over)) {
 		mprotect(argument, BALLAST, PROT_READ);
@@ -34,7 +36,7 @@ struct unpinner {
 	int done[2];
 };
 
-static void *unpin_when_told(void *argument)
+static void *unpin_on_request(void *argument)
 {
 	struct unpinner *unpinner = argument;
 	char token;
@@ -64,17 +66,17 @@ static void one_round(struct unpinner *unpinner, int round)
 	next = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	fake_write(next, &others, 1);
 	if (signal_of_load(bytes, &seen) != SIGBUS)
-		test_fail(__FILE__, __LINE__, "round %d: freed memory showed 0x%02x through a mapping", round, seen);
+		test_fail(__FILE__, __LINE__, "round %d: read 0x%02x from freed memory through a mapping", round, seen);
 	CHECK_EQ(read(unpinner->done[0], &token, 1), 1);
 	CHECK_EQ(munmap((void *)bytes, SIZE), 0);
 	fake_free(next);
 }
 
 /*
- * An unpin marks its pin as dead and then waits for the lock of the address space before it removes the pages from the
- * mapping. A callback in between must not leave that to the unpin: when it returns, the pages are reused.
+ * An unpin marks its pin dead and then waits for mmap_lock before it zaps the mapping. A callback that runs in between
+ * must zap too, because the pages are reused when it returns.
  */
-TEST_WITHIN(memory_freed_while_its_unpin_waits_is_not_seen, 120)
+TEST_WITHIN(memory_freed_while_its_unpin_waits_is_unreachable, 120)
 {
 	struct unpinner unpinner = { .session = session_open() };
 	unsigned char *ballast = mmap(NULL, BALLAST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -86,8 +88,8 @@ TEST_WITHIN(memory_freed_while_its_unpin_waits_is_not_seen, 120)
 		ballast[at] = 1;
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, EOPNOTSUPP);
 	CHECK(pipe(unpinner.go) == 0 && pipe(unpinner.done) == 0);
-	CHECK_EQ(pthread_create(&unpinning, NULL, unpin_when_told, &unpinner), 0);
-	CHECK_EQ(pthread_create(&keeper, NULL, keep_the_lock, ballast), 0);
+	CHECK_EQ(pthread_create(&unpinning, NULL, unpin_on_request, &unpinner), 0);
+	CHECK_EQ(pthread_create(&keeper, NULL, hold_mmap_lock, ballast), 0);
 	for (int round = 0; round < ROUNDS; round++)
 		one_round(&unpinner, round);
 	atomic_store(&is_over, true);

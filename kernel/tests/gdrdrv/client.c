@@ -18,17 +18,17 @@ void load(const char *parameters)
 	int error = 0;
 
 	snprintf(all, sizeof(all), "dbg_enabled=1 %s", parameters);
-	/* Objects of the previous test may still hold the module for a moment. */
+	/* Objects of the previous test may hold the module for a moment. */
 	for (int i = 0; i < 300 && module_is_loaded("gdrdrv"); i++) {
 		error = module_unload("gdrdrv");
 		if (error)
 			usleep(10000);
 	}
 	if (module_is_loaded("gdrdrv"))
-		test_fail(__FILE__, __LINE__, "gdrdrv does not unload: %s", strerror(error));
+		test_fail(__FILE__, __LINE__, "cannot unload gdrdrv: %s", strerror(error));
 	error = module_load("gdrdrv", all);
 	if (error)
-		test_fail(__FILE__, __LINE__, "gdrdrv does not load with '%s': %s", all, strerror(error));
+		test_fail(__FILE__, __LINE__, "cannot load gdrdrv with '%s': %s", all, strerror(error));
 }
 
 void load_kind(bool is_persistent)
@@ -44,7 +44,7 @@ int open_node(void)
 	return file;
 }
 
-static int ask_for_pin(int file, uint64_t address, uint64_t size, uint64_t *handle)
+static int send_pin(int file, uint64_t address, uint64_t size, uint64_t *handle)
 {
 	struct gdrdrv_pin_v2_request request = { .address = address, .size_bytes = size };
 	int result = ioctl(file, GDRDRV_PIN_V2, &request);
@@ -57,7 +57,7 @@ uint64_t pin(int file, uint64_t address, uint64_t size)
 {
 	uint64_t handle;
 
-	CHECK_EQ(ask_for_pin(file, address, size, &handle), 0);
+	CHECK_EQ(send_pin(file, address, size, &handle), 0);
 	return handle;
 }
 
@@ -65,7 +65,7 @@ int try_pin(int file, uint64_t address, uint64_t size)
 {
 	uint64_t handle;
 
-	return ask_for_pin(file, address, size, &handle);
+	return send_pin(file, address, size, &handle);
 }
 
 int unpin(int file, uint64_t handle)
@@ -157,7 +157,7 @@ int touch_write(volatile void *byte)
 	return catch(store_byte, byte);
 }
 
-uint64_t pins_out(void)
+uint64_t provider_pins(void)
 {
 	struct fake_p2p_report report = fake_report();
 

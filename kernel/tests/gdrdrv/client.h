@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* /dev/gdrdrv as functions, as used by a library. */
+/* /dev/gdrdrv as functions, used as a library does. */
 #ifndef GDRKIT_KERNEL_GDRDRV_CLIENT_H
 #define GDRKIT_KERNEL_GDRDRV_CLIENT_H
 
@@ -19,7 +19,7 @@
 #define PAGE FAKE_P2P_PAGE
 #define NO_HANDLE 0xdeadbeefULL
 
-/* Reloads the module, with dbg_enabled and these parameters. */
+/* Reloads the module with dbg_enabled and these parameters. */
 void load(const char *parameters);
 void load_kind(bool is_persistent);
 
@@ -40,7 +40,7 @@ void load_kind(bool is_persistent);
 
 int open_node(void);
 uint64_t pin(int file, uint64_t address, uint64_t size); /* must succeed */
-int try_pin(int file, uint64_t address, uint64_t size); /* 0 or -1; a pin that succeeds stays */
+int try_pin(int file, uint64_t address, uint64_t size); /* 0 or -1; a successful pin stays */
 int unpin(int file, uint64_t handle);
 void *map(int file, uint64_t handle, size_t size); /* must succeed */
 void *try_map(int file, uint64_t handle, size_t size);
@@ -49,14 +49,14 @@ int try_info(int file, uint64_t handle);
 bool is_revoked(int file, uint64_t handle);
 int request_type(int file, uint64_t handle, uint32_t type);
 
-/* Signal that a read of this byte raises, or 0. */
+/* Returns the signal that a load of this byte raises, or 0. */
 int touch(const volatile void *byte);
 int touch_write(volatile void *byte);
 
-/* Pins that the provider currently has. */
-uint64_t pins_out(void);
+/* The number of pins that the provider holds. */
+uint64_t provider_pins(void);
 
-/* Runs in a forked child, whose checks are the test's; its exit status must be 0. */
+/* Runs `body` in a forked child, whose failed checks fail the test and whose exit status must be 0. */
 void in_child(void (*body)(void *), void *argument);
 pid_t start_child(void (*body)(void *), void *argument);
 void end_child(pid_t child);

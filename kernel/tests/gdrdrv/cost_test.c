@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Growth of cost. Absolute times under software emulation are meaningless, so only ratios are judged, with a large
-// margin.
+// Growth of cost. Absolute times under software emulation are meaningless, so only ratios are checked, with large
+// margins.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <time.h>
 
 #include "client.h"
 
-#define MOST_PAGES 16384
+#define MAX_PAGES 16384
 
 enum part { PIN, MAP, UNMAP, UNPIN, PARTS };
 
@@ -20,58 +20,58 @@ static uint64_t now_ns(void)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* The minimum of several tries: disturbances only add time. */
-static void keep_least(uint64_t *least, uint64_t start)
+/* Keeps the minimum of several runs: disturbances only add time. */
+static void keep_minimum(uint64_t *minimum, uint64_t start)
 {
 	uint64_t taken = now_ns() - start;
 
-	if (taken < *least)
-		*least = taken;
+	if (taken < *minimum)
+		*minimum = taken;
 }
 
-static void measure(int file, uint64_t va, uint64_t pages, uint64_t least[PARTS])
+static void measure(int file, uint64_t va, uint64_t pages, uint64_t minimum[PARTS])
 {
 	int tries = 5;
 
 	for (int part = 0; part < PARTS; part++)
-		least[part] = ~0ULL;
+		minimum[part] = ~0ULL;
 	for (int i = 0; i < tries; i++) {
 		uint64_t start = now_ns(), handle = pin(file, va, pages * PAGE);
 		void *bytes;
 
-		keep_least(&least[PIN], start);
+		keep_minimum(&minimum[PIN], start);
 		start = now_ns();
 		bytes = map(file, handle, pages * PAGE);
-		keep_least(&least[MAP], start);
+		keep_minimum(&minimum[MAP], start);
 		start = now_ns();
 		CHECK_EQ(munmap(bytes, pages * PAGE), 0);
-		keep_least(&least[UNMAP], start);
+		keep_minimum(&minimum[UNMAP], start);
 		start = now_ns();
 		CHECK_EQ(unpin(file, handle), 0);
-		keep_least(&least[UNPIN], start);
+		keep_minimum(&minimum[UNPIN], start);
 	}
 }
 
-/*
- * From 1024 to 16384 pages, 16 times as many, linear cost grows 16 times and quadratic cost 256 times. The machine is
- * emulated on a busy one, so up to 160 times pass.
- */
-static void skip_where_checked(void)
+static void skip_on_checked(void)
 {
 	if (test_is_checked())
-		test_skip("the checks of this Linux cost more than the measured calls");
+		test_skip("the debug Linux's checks cost more than what is measured");
 }
 
+/*
+ * From 1024 to 16384 pages, linear growth is 16 times the cost and quadratic growth 256 times. The machine is emulated
+ * on a busy host, so up to 160 times is accepted.
+ */
 static void check_growth(enum fake_p2p_layout layout)
 {
 	static const char *const names[] = { "pin", "map", "unmap", "unpin" };
-	static const uint64_t counts[] = { 1, 16, 256, 1024, MOST_PAGES };
-	uint64_t va = fake_alloc(MOST_PAGES * PAGE, layout), cost[5][PARTS];
+	static const uint64_t counts[] = { 1, 16, 256, 1024, MAX_PAGES };
+	uint64_t va = fake_alloc(MAX_PAGES * PAGE, layout), cost[5][PARTS];
 	int file = open_node();
 
 	for (int i = 0; i < 5; i++) {
 		measure(file, va, counts[i], cost[i]);
-		test_note("layout %d, %llu pages of 64 KiB: pin %llu us, map %llu us, unmap %llu us, unpin %llu us (least)",
+		test_note("layout %d, %llu pages of 64 KiB: pin %llu us, map %llu us, unmap %llu us, unpin %llu us",
 			  layout, (unsigned long long)counts[i], (unsigned long long)cost[i][PIN] / 1000,
 			  (unsigned long long)cost[i][MAP] / 1000, (unsigned long long)cost[i][UNMAP] / 1000,
 			  (unsigned long long)cost[i][UNPIN] / 1000);
@@ -80,8 +80,8 @@ static void check_growth(enum fake_p2p_layout layout)
 		uint64_t allowed = cost[3][part] * 16 * 10 + 50000000;
 
 		if (cost[4][part] > allowed)
-			test_fail(__FILE__, __LINE__, "%s takes %llu us for %d pages, and %llu us for 1024", names[part],
-				  (unsigned long long)cost[4][part] / 1000, MOST_PAGES,
+			test_fail(__FILE__, __LINE__, "%s takes %llu us for %d pages and %llu us for 1024", names[part],
+				  (unsigned long long)cost[4][part] / 1000, MAX_PAGES,
 				  (unsigned long long)cost[3][part] / 1000);
 	}
 	close(file);
@@ -90,7 +90,7 @@ static void check_growth(enum fake_p2p_layout layout)
 
 TEST_WITHIN(cost_grows_no_faster_than_pages_persistent, 120)
 {
-	skip_where_checked();
+	skip_on_checked();
 	load_kind(true);
 	check_growth(FAKE_P2P_CONTIGUOUS);
 	check_growth(FAKE_P2P_REVERSED);
@@ -98,43 +98,43 @@ TEST_WITHIN(cost_grows_no_faster_than_pages_persistent, 120)
 
 TEST_WITHIN(cost_grows_no_faster_than_pages_revocable, 120)
 {
-	skip_where_checked();
+	skip_on_checked();
 	load_kind(false);
 	check_growth(FAKE_P2P_CONTIGUOUS);
 	check_growth(FAKE_P2P_REVERSED);
 }
 
-static uint64_t cost_of_look_ups(int file, const uint64_t *handles, int count)
+static uint64_t cost_of_lookups(int file, const uint64_t *handles, int count)
 {
-	uint64_t least = ~0ULL;
+	uint64_t minimum = ~0ULL;
 
 	for (int i = 0; i < 7; i++) {
 		uint64_t start = now_ns();
 
 		for (int j = 0; j < 500; j++)
 			is_revoked(file, handles[(uint64_t)j * 7919 % count]);
-		keep_least(&least, start);
+		keep_minimum(&minimum, start);
 	}
-	return least / 500;
+	return minimum / 500;
 }
 
-/* A list would take a hundred times as long with 10000 handles as with 100. */
-TEST_WITHIN(look_up_does_not_grow_with_handles, 120)
+/* A linear search would take a hundred times as long with 10000 handles as with 100. */
+TEST_WITHIN(lookup_cost_does_not_grow_with_handles, 120)
 {
 	static uint64_t handles[10000];
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS), few, many;
 	int file;
 
-	skip_where_checked();
+	skip_on_checked();
 	load("dbg_enabled=0");
 	file = open_node();
 	for (int i = 0; i < 100; i++)
 		handles[i] = pin(file, va, PAGE);
-	few = cost_of_look_ups(file, handles, 100);
+	few = cost_of_lookups(file, handles, 100);
 	for (int i = 100; i < 10000; i++)
 		handles[i] = pin(file, va, PAGE);
-	many = cost_of_look_ups(file, handles, 10000);
-	test_note("look-up among 100 handles %llu ns, among 10000 %llu ns (least of 7 averages over 500)",
+	many = cost_of_lookups(file, handles, 10000);
+	test_note("lookup with 100 handles %llu ns, with 10000 %llu ns (minimum of 7 averages over 500)",
 		  (unsigned long long)few, (unsigned long long)many);
 	CHECK(many < few * 5 + 2000);
 	for (int i = 0; i < 10000; i++)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Data written on one side of a mapping is read on the other, for every layout of the memory.
+// Data written on one side of a mapping is read on the other, with every page layout.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define PAGES 37
 #define SIZE (PAGES * PAGE)
 
-/* One byte at a time: the sizes of the CPU's transfers on a write-combining mapping are undefined. */
+/* Copies single bytes: the access size on the write-combining mapping is up to the CPU. */
 static void copy(volatile unsigned char *to, const volatile unsigned char *from, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -54,11 +54,11 @@ TEST_BOTH(data_goes_both_ways_in_every_layout)
 	}
 }
 
-/* The middle first: a fault must fill in the right pages before and after the accessed one. */
-TEST_BOTH(data_is_right_whichever_page_is_touched_first)
+/* Touches middle pages first: a fault must map the pages before and after the touched one correctly. */
+TEST_BOTH(data_is_right_with_any_order_of_first_touches)
 {
 	static const unsigned int order[] = { 70, 0, 99, 31, 64, 32 };
-	const uint64_t size = 100 * PAGE; /* more than two windows of a fault */
+	const uint64_t size = 100 * PAGE; /* more than two fault windows */
 	uint64_t va = fake_alloc(size, FAKE_P2P_RUNS), word;
 	int file = open_node();
 	uint64_t handle = pin(file, va, size);
@@ -75,7 +75,7 @@ TEST_BOTH(data_is_right_whichever_page_is_touched_first)
 		CHECK_EQ(mapped[page * PAGE / 8 + 1], 0x1000 + page);
 }
 
-TEST_BOTH(two_pins_of_one_range_show_the_same_memory)
+TEST_BOTH(two_pins_of_one_range_map_the_same_memory)
 {
 	uint64_t va = fake_alloc(4 * PAGE, FAKE_P2P_REVERSED);
 	int file = open_node(), other = open_node();
@@ -114,16 +114,16 @@ TEST_BOTH(read_only_mapping_reads_and_does_not_write)
 /* Linux lists physical ranges with their cache mode: "PAT: [mem 0x...-0x...] write-combining". */
 static int count_entries(uint64_t start, uint64_t size, const char *type)
 {
-	char line[256], wanted[128];
+	char line[256], expected[128];
 	FILE *list = fopen("/sys/kernel/debug/x86/pat_memtype_list", "r");
 	int found = 0;
 
 	if (!list)
-		test_skip("no list of cache modes in debugfs");
-	snprintf(wanted, sizeof(wanted), "[mem 0x%016llx-0x%016llx] %s", (unsigned long long)start,
+		test_skip("debugfs has no pat_memtype_list");
+	snprintf(expected, sizeof(expected), "[mem 0x%016llx-0x%016llx] %s", (unsigned long long)start,
 		 (unsigned long long)(start + size), type);
 	while (fgets(line, sizeof(line), list))
-		found += strstr(line, wanted) != NULL;
+		found += strstr(line, expected) != NULL;
 	fclose(list);
 	return found;
 }

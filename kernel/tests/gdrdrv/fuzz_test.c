@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Random requests with random and extreme fields, random mmap, munmap, mremap, mprotect and frees in between. No result
-// is predicted. After every test the runner checks that nothing leaks, that the provider counts no mistake and that
-// Linux prints no warning.
+// Random requests with random and boundary values, mixed with random mmap, munmap, mremap, mprotect and frees. Results
+// are not predicted. After every test, the runner checks that nothing leaks, that the provider counted no client error
+// and that Linux logged no warning.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static uint64_t any_number(struct fuzz *fuzz)
 	}
 }
 
-/* Valid requests with random contents; the handle of a successful pin is stored. */
+/* Valid requests with random contents; stores the handle of a successful pin. */
 static void fuzz_ioctl(struct fuzz *fuzz)
 {
 	static const unsigned int numbers[] = { GDRDRV_PIN,    GDRDRV_PIN_V2,	  GDRDRV_UNPIN,	      GDRDRV_CALLBACK_FLAG,
@@ -112,7 +112,7 @@ static void fuzz_munmap(struct fuzz *fuzz, uint32_t slot, size_t offset, size_t 
 		fuzz->vmas[slot].start = NULL;
 }
 
-/* With an unchanged size Linux changes nothing and returns success. */
+/* An mremap to the same size succeeds and changes nothing. */
 static void fuzz_mremap(char *start, size_t old_size, size_t new_size)
 {
 	void *moved = mremap(start, old_size, new_size, MREMAP_MAYMOVE);
@@ -172,7 +172,7 @@ static void fuzz_rest(struct fuzz *fuzz)
 	}
 }
 
-/* The provider gets a pin that it failed to release again at an open; by then it must accept it. */
+/* At an open, the module retries the release of pins that the provider refused; this one must succeed. */
 static void settle(struct fuzz *fuzz)
 {
 	for (uint32_t call = 0; call < FAKE_P2P_CALLS; call++)
@@ -186,7 +186,7 @@ static void settle(struct fuzz *fuzz)
 	close(open_node());
 	for (int i = 0; i < ALLOCATIONS; i++)
 		fake_free(fuzz->memory[i]);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
 static void run_fuzz(unsigned int seed, int rounds)
@@ -212,7 +212,7 @@ static void run_fuzz(unsigned int seed, int rounds)
 	}
 	settle(&fuzz);
 	test_note("seed %u: %lu calls, %lu pins, requests and maps succeeded", seed, fuzz.calls, fuzz.successes);
-	/* Random calls that all fail test nothing. */
+	/* If all calls fail, the test covers nothing. */
 	CHECK(fuzz.successes > fuzz.calls / 50);
 }
 

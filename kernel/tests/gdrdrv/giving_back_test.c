@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins that the driver still has after it returned 0: those of another process, and those whose table's address is now
-// another pin's. And the end of the module's last callback.
+// Pins that the driver still holds although it returned 0: pins of another process, and pins whose table address now
+// belongs to another pin. Also the end of the module's last callback.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -17,33 +17,33 @@
 
 #define SIZE (3 * PAGE)
 
-/* Linux releases a closed file shortly after the call. */
-static void await_callbacks(uint64_t wanted)
+/* Linux releases a closed file asynchronously. */
+static void await_callbacks(uint64_t expected)
 {
-	for (int i = 0; i < 1000 && fake_report().callbacks != wanted; i++)
+	for (int i = 0; i < 1000 && fake_report().callbacks != expected; i++)
 		usleep(1000);
-	CHECK_EQ(fake_report().callbacks, wanted);
+	CHECK_EQ(fake_report().callbacks, expected);
 }
 
 /*
- * A file that another process closed last is still pinned, and the module waits for its callback. A ring closes its
- * file when a worker of Linux runs.
+ * If another process closes the file last, the pin stays, and the module waits for its callback. A worker of Linux
+ * closes the file of a ring later.
  */
-static void check_left_behind(uint64_t va)
+static void check_orphan(uint64_t va)
 {
-	bool is_noted = false;
+	bool is_logged = false;
 
-	for (int i = 0; i < 500 && !is_noted; i++) {
+	for (int i = 0; i < 500 && !is_logged; i++) {
 		usleep(10000);
-		is_noted = test_log_has("stay pinned until they are freed");
+		is_logged = test_log_has("stay pinned until they are freed");
 	}
 	CHECK_EQ(fake_report().puts, 0);
-	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(provider_pins(), 1);
 	CHECK_EQ(module_unload("gdrdrv"), EAGAIN);
-	CHECK(is_noted);
+	CHECK(is_logged);
 	fake_free(va);
 	await_callbacks(1);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
@@ -75,13 +75,13 @@ TEST(pin_whose_file_a_child_closes_last_waits_for_its_callback)
 
 	load_kind(false);
 	va = pin_and_fork_a_holder(&go);
-	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(provider_pins(), 1);
 	close(go);
 	wait(NULL);
-	check_left_behind(va);
+	check_orphan(va);
 }
 
-TEST(pin_whose_file_a_child_closes_last_goes_when_its_process_comes_by)
+TEST(pin_whose_file_a_child_closes_last_is_released_at_the_next_open)
 {
 	int go;
 
@@ -90,14 +90,14 @@ TEST(pin_whose_file_a_child_closes_last_goes_when_its_process_comes_by)
 	close(go);
 	wait(NULL);
 	usleep(50000);
-	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(provider_pins(), 1);
 	close(open_node());
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 	CHECK_EQ(fake_report().callbacks, 0);
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-/* Linux releases a file of a ring in a separate thread. */
+/* Linux releases a file that a ring holds in a separate thread. */
 TEST(pin_whose_file_a_ring_closes_last_waits_for_its_callback)
 {
 	struct io_uring_params parameters = {};
@@ -107,15 +107,15 @@ TEST(pin_whose_file_a_ring_closes_last_waits_for_its_callback)
 	load_kind(false);
 	ring = (int)syscall(SYS_io_uring_setup, 4, &parameters);
 	if (ring < 0)
-		test_skip("no io_uring: %s", strerror(errno));
+		test_skip("io_uring is not available: %s", strerror(errno));
 	va = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	file = open_node();
 	pin(file, va, SIZE);
 	CHECK_EQ(syscall(SYS_io_uring_register, ring, IORING_REGISTER_FILES, &file, 1), 0);
 	close(file);
-	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(provider_pins(), 1);
 	close(ring);
-	check_left_behind(va);
+	check_orphan(va);
 }
 
 static void *free_in_thread(void *argument)
@@ -124,8 +124,8 @@ static void *free_in_thread(void *argument)
 	return NULL;
 }
 
-/* The callback may end the pin while its process tries to release it. */
-TEST_WITHIN(left_pins_end_once_whoever_comes_first, 60)
+/* The callback may end the pin while its process retries the release. */
+TEST_WITHIN(orphans_end_exactly_once, 60)
 {
 	load_kind(false);
 	for (int i = 0; i < 60; i++) {
@@ -141,7 +141,7 @@ TEST_WITHIN(left_pins_end_once_whoever_comes_first, 60)
 			;
 		close(open_node());
 		pthread_join(freeing, NULL);
-		CHECK_EQ(pins_out(), 0);
+		CHECK_EQ(provider_pins(), 0);
 	}
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
@@ -172,9 +172,9 @@ static void *pin_in_thread(void *argument)
 }
 
 /*
- * An unpin has passed the table's address to the driver, which has not used it yet. The memory is freed, and its table
- * with it. New memory is pinned and gets a table at the same address. The unpin must not release the new pin: its pages
- * would be reused under a mapping that stays.
+ * An unpin has read the table's address but has not reached the driver. Then the memory and its table are freed, and a
+ * new pin gets a table at the same address. The unpin must not release the new pin, whose mapping would then expose
+ * pages of another owner.
  */
 TEST(unpin_does_not_release_a_later_pin_with_a_table_at_the_same_address)
 {
@@ -199,7 +199,7 @@ TEST(unpin_does_not_release_a_later_pin_with_a_table_at_the_same_address)
 	pthread_join(unpinning, NULL);
 	pthread_join(pinning, NULL);
 	CHECK_EQ(old.result, 0);
-	/* Proves that the test is effective: without the module's order the addresses are equal here. */
+	/* Makes the test effective: without the module's lock the address is reused at this point. */
 	CHECK(fake_report().tables_reused >= 1);
 	bytes = map(new.file, new.handle, SIZE);
 	CHECK_EQ(touch(bytes), 0);
@@ -207,7 +207,7 @@ TEST(unpin_does_not_release_a_later_pin_with_a_table_at_the_same_address)
 	next = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	fake_write(next, &others, 1);
 	if (touch(bytes) == 0)
-		test_fail(__FILE__, __LINE__, "memory of another owner showed 0x%02x through a mapping",
+		test_fail(__FILE__, __LINE__, "read 0x%02x from another owner's memory through a mapping",
 			  *(volatile unsigned char *)bytes);
 	CHECK_EQ(fake_report().callbacks, 2);
 	CHECK_EQ(unpin(new.file, new.handle), 0);
@@ -222,8 +222,8 @@ static void *unload_in_thread(void *argument)
 	return NULL;
 }
 
-/* The driver's call into the module has not returned: some instructions of the module may still run. */
-TEST(module_does_not_go_before_its_callback_has_returned)
+/* The driver's call into the module has not returned, so module text may still run. */
+TEST(module_does_not_unload_before_its_callback_has_returned)
 {
 	struct racer racer = {};
 	pthread_t freeing, unloading;
@@ -242,7 +242,7 @@ TEST(module_does_not_go_before_its_callback_has_returned)
 	for (int i = 0; i < 300 && !atomic_load(&racer.is_done); i++)
 		usleep(1000);
 	if (atomic_load(&racer.is_done))
-		test_fail(__FILE__, __LINE__, "the module was unloaded (%d) inside its callback", racer.result);
+		test_fail(__FILE__, __LINE__, "the module was unloaded (%d) during its callback", racer.result);
 	fake_resume(FAKE_P2P_CALLBACK_LEAVE);
 	pthread_join(freeing, NULL);
 	pthread_join(unloading, NULL);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Handles are ranges of pages below a limit: they do not overlap, and are reused only after all others.
+// Handles are ranges of pages below a limit. They do not overlap and are reused only after all others.
 #define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "client.h"
 
-/* 4 KiB pages in a GPU page. */
+/* 4 KiB pages per GPU page. */
 #define STEP 16
 
 TEST(handles_are_ranges_that_do_not_overlap)
@@ -40,7 +40,7 @@ TEST(handles_are_not_reused_before_a_wrap)
 		seen[handle / STEP] = true;
 		CHECK_EQ(unpin(file, handle), 0);
 	}
-	CHECK_EQ(unpin(file, pin(file, va, PAGE)), 0); /* the cycle is complete */
+	CHECK_EQ(unpin(file, pin(file, va, PAGE)), 0); /* wraps around */
 }
 
 TEST(wrap_skips_handles_that_are_live)
@@ -64,7 +64,7 @@ TEST(wrap_skips_handles_that_are_live)
 	CHECK_EQ(info(file, wide).mapped_bytes, 4 * PAGE);
 }
 
-TEST(handle_space_that_is_full_says_so_and_recovers)
+TEST(full_handle_space_fails_with_enomem_and_recovers)
 {
 	uint64_t va = fake_alloc(16 * PAGE, FAKE_P2P_CONTIGUOUS), handles[8];
 	int file, other;
@@ -76,8 +76,8 @@ TEST(handle_space_that_is_full_says_so_and_recovers)
 	for (int i = 0; i < 8; i++)
 		handles[i] = pin(file, va, PAGE);
 	CHECK_ERRNO(try_pin(file, va, PAGE), ENOMEM);
-	CHECK_EQ(pins_out(), 8);
-	CHECK_EQ(try_pin(other, va, 8 * PAGE), 0); /* each open has its own space */
+	CHECK_EQ(provider_pins(), 8);
+	CHECK_EQ(try_pin(other, va, 8 * PAGE), 0); /* each open file has its own handles */
 	CHECK_EQ(unpin(file, handles[3]), 0);
 	CHECK_ERRNO(try_pin(file, va, 2 * PAGE), ENOMEM);
 	CHECK_EQ(pin(file, va, PAGE), handles[3]);
@@ -86,7 +86,7 @@ TEST(handle_space_that_is_full_says_so_and_recovers)
 	CHECK_EQ(pin(file, va, 2 * PAGE), handles[5]);
 }
 
-/* The VMA of an ended pin still covers its offsets: another pin there would be zapped or visible through it. */
+/* The VMA of a released pin still covers its offsets: a zap or fault of another pin there would affect it. */
 TEST(handle_of_a_live_vma_is_not_reused)
 {
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS), stale;
@@ -108,7 +108,7 @@ TEST(handle_of_a_live_vma_is_not_reused)
 	CHECK_EQ(touch(bytes), 7);
 	CHECK_EQ(munmap(bytes, PAGE), 0);
 	for (int i = 0; i < 4; i++)
-		pin(file, va, PAGE); /* room for all four again */
+		pin(file, va, PAGE); /* all four are free again */
 	CHECK_ERRNO(try_pin(file, va, PAGE), ENOMEM);
 }
 
@@ -122,7 +122,7 @@ TEST(handle_limits_out_of_range_do_not_load)
 	CHECK_EQ(module_load("gdrdrv", "handle_limit=16"), 0);
 }
 
-/* Random lengths and lifetimes in a small space, compared with an oracle of the used pages. */
+/* Random lengths and lifetimes in a small space, compared with an array of used pages. */
 TEST(ranges_never_overlap_under_random_use)
 {
 	struct {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every request with every field at and beyond its limits: the errno, and no remaining pins.
+// Every request with every field at and beyond its limits: errno, and no leaked pin.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ TEST(numbers_are_those_that_programs_send)
 	CHECK_EQ(GDRDRV_GET_VERSION, 0xc008daff);
 }
 
-/* Every number with the magic byte in every size, and other magic bytes. */
-TEST(unknown_requests_are_refused)
+/* Every number of our magic byte with wrong sizes, and other magic bytes. */
+TEST(unknown_requests_are_rejected)
 {
 	char scratch[256] = {};
 	int file = open_node();
@@ -84,8 +84,8 @@ TEST(bad_pointers_are_faults)
 	}
 }
 
-/* The pin succeeds, but its handle cannot be copied to the user: it must not stay. */
-TEST_BOTH(pin_is_undone_where_the_answer_cannot_be_written)
+/* The pin succeeds but its handle cannot be copied to the user, so the module must undo it. */
+TEST_BOTH(pin_is_undone_if_its_result_cannot_be_copied)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	struct gdrdrv_pin_v2_request *request =
@@ -96,13 +96,13 @@ TEST_BOTH(pin_is_undone_where_the_answer_cannot_be_written)
 	*request = (struct gdrdrv_pin_v2_request){ .address = va, .size_bytes = SIZE };
 	CHECK_EQ(mprotect(request, 4096, PROT_READ), 0);
 	CHECK_ERRNO(ioctl(file, GDRDRV_PIN_V2, request), EFAULT);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 	CHECK_EQ(fake_report().gets, 1);
 	CHECK_ERRNO(ioctl(file, GDRDRV_PIN, request), EFAULT);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
-TEST_BOTH(pin_of_what_is_no_memory_is_refused)
+TEST_BOTH(pin_of_invalid_range_is_rejected)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	const struct {
@@ -122,10 +122,10 @@ TEST_BOTH(pin_of_what_is_no_memory_is_refused)
 		CHECK_ERRNO(pin_v2(file, bad[i].address, bad[i].size, 0), EINVAL);
 		CHECK_ERRNO(pin_v1(file, bad[i].address, bad[i].size, 0, 0, NULL), EINVAL);
 	}
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
-TEST_BOTH(pin_rounds_outwards_and_remembers)
+TEST_BOTH(pin_rounds_outward_and_reports_the_range)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	const struct {
@@ -151,7 +151,7 @@ TEST_BOTH(pin_rounds_outwards_and_remembers)
 	}
 }
 
-TEST_BOTH(flags_and_tokens_belong_to_one_kind_of_pin_each)
+TEST_BOTH(flags_require_persistent_and_tokens_revocable_pins)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;
 	int file = open_node();
@@ -163,15 +163,15 @@ TEST_BOTH(flags_and_tokens_belong_to_one_kind_of_pin_each)
 		CHECK_EQ(pin_v2(file, va, SIZE, GDRDRV_PIN_FORCE_PCIE), 0);
 		CHECK_ERRNO(pin_v1(file, va, SIZE, 1, 0, NULL), EINVAL);
 		CHECK_ERRNO(pin_v1(file, va, SIZE, 0, 1, NULL), EINVAL);
-		CHECK_EQ(pins_out(), 1);
+		CHECK_EQ(provider_pins(), 1);
 	} else {
 		CHECK_ERRNO(pin_v2(file, va, SIZE, GDRDRV_PIN_FORCE_PCIE), EINVAL);
 		CHECK_EQ(pin_v1(file, va, SIZE, 0x123456789abcdef0, 0xffffffff, &handle), 0);
-		CHECK_EQ(unpin(file, handle), 0); /* the fake checks that no token reaches the driver */
+		CHECK_EQ(unpin(file, handle), 0); /* the fake provider checks that it gets no token */
 	}
 }
 
-TEST_BOTH(attributes_say_which_kind_of_pin_is_used)
+TEST_BOTH(attributes_report_the_kind_of_pins)
 {
 	struct gdrdrv_attribute_request request = { .attribute = 1, .value = 77 };
 	int file = open_node();
@@ -191,8 +191,8 @@ TEST_BOTH(attributes_say_which_kind_of_pin_is_used)
 	CHECK_ERRNO(ioctl(file, GDRDRV_ATTRIBUTE, &request), EINVAL);
 }
 
-/* Each must leave the only live pin unchanged. */
-TEST_BOTH(handles_that_name_no_pin_are_refused)
+/* None of them may affect the one live pin. */
+TEST_BOTH(invalid_handles_are_rejected)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node(), other = open_node();
@@ -215,14 +215,14 @@ TEST_BOTH(handles_that_name_no_pin_are_refused)
 	}
 	CHECK_ERRNO(unpin(other, live), EINVAL);
 	CHECK_ERRNO((long)try_map(other, live, PAGE), EINVAL);
-	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(provider_pins(), 1);
 	CHECK_EQ(unpin(file, live), 0);
 	CHECK_ERRNO(unpin(file, live), EINVAL);
 	CHECK_ERRNO(try_info(file, live), EINVAL);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
-TEST_BOTH(mapping_types_that_x86_lacks_are_refused)
+TEST_BOTH(mapping_types_that_x86_lacks_are_rejected)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node();
@@ -246,8 +246,8 @@ TEST_BOTH(mapping_types_that_x86_lacks_are_refused)
 	CHECK_EQ(request_type(file, handle, GDRDRV_MAPPING_WC), 0);
 }
 
-/* A flag for coherent platforms must not make x86 map a BAR cached. */
-TEST(cacheable_flag_means_nothing_on_x86)
+/* A driver's flag for coherent platforms must not make x86 map a BAR cached. */
+TEST(cacheable_flag_is_ignored_on_x86)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;
 	int file;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The requests of GDRCopy's libraries 2.0 to 2.6, in their order. A library uses newer requests only if the module's
-// version includes them, so each release is a level of features.
+// The request sequences of GDRCopy's libraries 2.0 to 2.6. A library sends newer requests only if the module's version
+// includes them, so each release is a feature level.
 #define _GNU_SOURCE
 #include <fcntl.h>
 
@@ -11,8 +11,8 @@
 
 struct release {
 	int minor;
-	bool has_info_v2; /* from 2.4 */
-	bool has_attributes; /* from 2.5, with pin_v2 and mapping types */
+	bool has_info_v2; /* since 2.4 */
+	bool has_attributes; /* since 2.5, with pin_v2 and mapping types */
 };
 
 static const struct release releases[] = {
@@ -32,7 +32,7 @@ static int open_as(const struct release *release)
 	return file;
 }
 
-/* Handles have 32 bits inside the library, and its structures are not cleared before use. */
+/* The library stores handles in 32 bits and does not clear its structures before use. */
 static uint32_t pin_as(const struct release *release, int file, uint64_t address, uint64_t size)
 {
 	struct gdrdrv_pin_request first;
@@ -102,7 +102,7 @@ static void run_life(const struct release *release, bool is_persistent)
 	fake_free(va);
 }
 
-TEST_BOTH(requests_of_libraries_2_0_to_2_6_get_their_answers)
+TEST_BOTH(requests_of_libraries_2_0_to_2_6_succeed)
 {
 	for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
 		run_life(&releases[i], is_persistent);
@@ -125,7 +125,7 @@ TEST_BOTH(library_that_unpins_before_it_unmaps_works)
 	CHECK_EQ(touch_write(bytes), 0);
 }
 
-/* GDRCopy's own test pins 320 KiB less the rounding, twice over the same memory, and closes without unpinning. */
+/* GDRCopy's own test pins the same memory twice, with rounding to 320 KiB, and closes without unpinning. */
 TEST_BOTH(library_that_closes_without_unpinning_leaks_nothing)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
@@ -137,6 +137,6 @@ TEST_BOTH(library_that_closes_without_unpinning_leaks_nothing)
 		pin_as(&releases[5], file, va, 4 * PAGE + 16);
 		pin_as(&releases[2], file, va, SIZE);
 		close(file);
-		CHECK_EQ(pins_out(), 0);
+		CHECK_EQ(provider_pins(), 0);
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Memory allocations of Linux fail one by one, in each call of a program.
+// Fault injection: in each call of a program, every allocation fails once.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include "client.h"
 
 #define SIZE (3 * PAGE)
-#define MOST_ALLOCATIONS 500
+#define MAX_ALLOCATIONS 500
 
-static int switch_of_this_thread(void)
+static int open_fail_nth(void)
 {
 	int file = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 
@@ -28,8 +28,8 @@ static void arm(int file, int nth)
 	CHECK_EQ(pwrite(file, text, length, 0), length);
 }
 
-/* Whether the armed failure has occurred; disarms. */
-static bool has_struck(int file)
+/* Whether the armed failure has occurred. Disarms it. */
+static bool has_failed(int file)
 {
 	char text[16] = "";
 
@@ -38,8 +38,8 @@ static bool has_struck(int file)
 	return atoi(text) == 0;
 }
 
-/* The lifetime of a file; each step may fail, and the following ones are then left out. */
-static void live(uint64_t va)
+/* Open, pin, map, touch, unmap, unpin, close. After a failed step, the steps that depend on it are skipped. */
+static void run_sequence(uint64_t va)
 {
 	int file = open(NODE, O_RDWR | O_CLOEXEC);
 	struct gdrdrv_pin_v2_request request = { .address = va, .size_bytes = SIZE };
@@ -50,8 +50,8 @@ static void live(uint64_t va)
 	if (ioctl(file, GDRDRV_PIN_V2, &request) == 0) {
 		bytes = try_map(file, request.handle, SIZE);
 		if (bytes != MAP_FAILED) {
-			touch(bytes); /* SIGBUS if a page table page cannot be allocated */
-			if (munmap(bytes, SIZE)) /* refused once */
+			touch(bytes); /* raises SIGBUS if a page table cannot be allocated */
+			if (munmap(bytes, SIZE)) /* the injected failure */
 				CHECK_EQ(munmap(bytes, SIZE), 0);
 		}
 		unpin(file, request.handle);
@@ -62,28 +62,28 @@ static void live(uint64_t va)
 static void check_every_allocation(void)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
-	int file = switch_of_this_thread(), nth;
+	int file = open_fail_nth(), nth;
 
-	for (nth = 1; nth < MOST_ALLOCATIONS; nth++) {
+	for (nth = 1; nth < MAX_ALLOCATIONS; nth++) {
 		arm(file, nth);
-		live(va);
-		if (!has_struck(file))
+		run_sequence(va);
+		if (!has_failed(file))
 			break;
-		CHECK_EQ(pins_out(), 0);
+		CHECK_EQ(provider_pins(), 0);
 	}
-	test_note("%d allocations refused, one at a time", nth - 1);
-	CHECK(nth > 5 && nth < MOST_ALLOCATIONS);
+	test_note("%d allocations failed, one at a time", nth - 1);
+	CHECK(nth > 5 && nth < MAX_ALLOCATIONS);
 	close(file);
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-TEST_CHECKED(refused_memory_leaves_nothing_behind_persistent, 60)
+TEST_CHECKED(failed_allocations_leak_nothing_persistent, 60)
 {
 	load_kind(true);
 	check_every_allocation();
 }
 
-TEST_CHECKED(refused_memory_leaves_nothing_behind_revocable, 60)
+TEST_CHECKED(failed_allocations_leak_nothing_revocable, 60)
 {
 	load_kind(false);
 	check_every_allocation();

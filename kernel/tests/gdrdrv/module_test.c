@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The module's administrative interfaces: node, /proc, parameters, limit, log, unloading.
+// Administration of the module: node, /proc, parameters, limit, log, unloading.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const char *text_of(const char *path)
 	return text;
 }
 
-TEST(node_appears_with_the_module_for_everybody)
+TEST(node_exists_with_the_module_for_all_users)
 {
 	struct stat about;
 
@@ -53,29 +53,29 @@ static void pin_as_nobody(void *argument)
 	CHECK(text_of(PROC "nv_get_pages_refcount") == NULL);
 }
 
-TEST(user_without_rights_may_pin_and_reads_parameters_only)
+TEST(unprivileged_user_can_pin_and_read_only_parameters)
 {
 	load_kind(true);
 	in_child(pin_as_nobody, NULL);
 }
 
-TEST(proc_says_what_scripts_read)
+TEST(proc_has_the_lines_that_scripts_parse)
 {
-	char wanted[256];
+	char expected[256];
 
 	load_kind(true);
-	snprintf(wanted, sizeof(wanted),
+	snprintf(expected, sizeof(expected),
 		 "Version: 2.6\nBuilt for NVIDIA driver flavor: %s\nUse persistent mapping: yes\ndbg_enabled: 1\n"
 		 "info_enabled: 0\n",
 		 strcmp(module_flavour(), "open") == 0 ? "opensource" : "proprietary");
-	CHECK(strncmp(text_of(PROC "params"), wanted, strlen(wanted)) == 0);
+	CHECK(strncmp(text_of(PROC "params"), expected, strlen(expected)) == 0);
 	CHECK(strcmp(text_of(PROC "version"), "2.6\n") == 0);
 	load("use_persistent_mapping=0 info_enabled=1");
 	CHECK(strstr(text_of(PROC "params"), "Use persistent mapping: no\n") != NULL);
 	CHECK(strstr(text_of(PROC "params"), "info_enabled: 1\n") != NULL);
 }
 
-TEST(refcount_is_shown_where_asked_for_at_load_only)
+TEST(refcount_exists_only_if_debugging_was_enabled_at_load)
 {
 	load_kind(true);
 	CHECK(text_of(PROC "nv_get_pages_refcount") != NULL);
@@ -136,7 +136,7 @@ static void pin_one_more(void *argument)
 	CHECK_EQ(try_pin(open_node(), fake_alloc(3 * PAGE, FAKE_P2P_CONTIGUOUS), 3 * PAGE), 0);
 }
 
-TEST_BOTH(limit_on_pinned_bytes_is_of_a_process)
+TEST_BOTH(limit_on_pinned_bytes_applies_per_process)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;
 	int file, other;
@@ -150,7 +150,7 @@ TEST_BOTH(limit_on_pinned_bytes_is_of_a_process)
 	CHECK_ERRNO(try_pin(other, va, 1ULL << 43), ENOMEM);
 	CHECK_EQ(try_pin(other, va, PAGE), 0);
 	CHECK_ERRNO(try_pin(file, va, 1), ENOMEM);
-	in_child(pin_one_more, NULL); /* a separate process */
+	in_child(pin_one_more, NULL); /* another process has its own limit */
 	CHECK_EQ(unpin(file, handle), 0);
 	CHECK_EQ(try_pin(file, va, 2 * PAGE), 0);
 	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 2);
@@ -169,7 +169,7 @@ static void check_limit(const char *parameters, uint64_t va, uint64_t size, int 
 	close(file);
 }
 
-TEST(limits_at_the_end_of_numbers_work)
+TEST(extreme_limits_work)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 
@@ -177,11 +177,11 @@ TEST(limits_at_the_end_of_numbers_work)
 	check_limit("pinned_limit_bytes=9223372036854775808", va, SIZE, 0);
 	check_limit("pinned_limit_bytes=1", va, 1, ENOMEM);
 	check_limit("pinned_limit_bytes=0", va, SIZE, 0);
-	/* Refused by the provider, not by the limit. */
+	/* Rejected by the provider, not by the limit. */
 	check_limit("pinned_limit_bytes=18446744073709551615", va, 1ULL << 43, EINVAL);
 }
 
-TEST(a_limit_that_failed_pins_hit_is_not_used_up)
+TEST(failed_pins_do_not_count_against_the_limit)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file;
@@ -198,8 +198,8 @@ TEST(a_limit_that_failed_pins_hit_is_not_used_up)
 	CHECK_EQ(try_pin(file, va, SIZE), 0);
 }
 
-/* Thousands of errors caused by users must not fill the log. */
-TEST(errors_are_limited_in_rate)
+/* Any user can cause thousands of errors; they must not flood the log. */
+TEST(errors_are_rate_limited)
 {
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS);
 	int lines = 0, file, log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -214,14 +214,14 @@ TEST(errors_are_limited_in_rate)
 		CHECK_ERRNO(try_pin(file, va, PAGE), EFAULT);
 	while ((length = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
 		record[length > 0 ? length : 0] = 0;
-		lines += strstr(record, "have version 0x90000") != NULL;
-		if (strstr(record, "have version 0x90000"))
+		lines += strstr(record, "unsupported version 0x90000") != NULL;
+		if (strstr(record, "unsupported version 0x90000"))
 			CHECK_EQ(atoi(record) & 7, 3); /* error level */
 	}
 	CHECK(lines >= 1 && lines <= 100);
 }
 
-/* Only the open flavour, because Linux offers them to GPL-compatible modules only. */
+/* Only in the open flavour, because Linux exports trace points to GPL-compatible modules only. */
 TEST(trace_points_exist_in_the_open_flavour)
 {
 	static const char events[] = "/sys/kernel/tracing/events/gdrdrv/gdrdrv_pin/id";

@@ -11,9 +11,9 @@
 #include "client.h"
 
 #define FREE_MAJOR 233 /* "experimental use" in Linux's list */
-#define MEMORY_MAJOR 1 /* of /dev/null and others */
+#define MEMORY_MAJOR 1 /* of /dev/null and its like */
 
-/* Like GDRCopy's scripts: fgrep gdrdrv /proc/devices. 0: not found. */
+/* Like GDRCopy's scripts: fgrep gdrdrv /proc/devices. Returns 0 if there is none. */
 static unsigned int major_in_proc(void)
 {
 	FILE *devices = fopen("/proc/devices", "re");
@@ -34,7 +34,7 @@ static void make_node(unsigned int major, unsigned int minor)
 	CHECK_EQ(mknod(NODE, S_IFCHR | 0666, makedev(major, minor)), 0);
 }
 
-static bool responds(void)
+static bool node_works(void)
 {
 	struct gdrdrv_version_request version;
 	int file = open(NODE, O_RDWR | O_CLOEXEC), result;
@@ -52,26 +52,26 @@ static void unload(void)
 		CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-/* For the following tests: removes all traces of this one, and restores the node that Linux creates. */
+/* Restores the automatic node for the following tests. */
 static void restore(void)
 {
 	unload();
 	unlink(NODE);
 	load_kind(true);
-	CHECK(responds());
+	CHECK(node_works());
 }
 
-TEST(scripts_of_gdrcopy_find_the_name_and_make_a_node_that_works)
+TEST(gdrcopy_scripts_find_the_name_and_create_a_working_node)
 {
 	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS);
 	void *bytes;
 	int file;
 
 	load_kind(true);
-	CHECK(responds());
+	CHECK(node_works());
 	CHECK(major_in_proc() > 0);
 	make_node(major_in_proc(), 0);
-	CHECK(responds());
+	CHECK(node_works());
 	file = open_node();
 	bytes = map(file, pin(file, va, PAGE), PAGE);
 	CHECK_EQ(touch(bytes), 0);
@@ -81,40 +81,40 @@ TEST(scripts_of_gdrcopy_find_the_name_and_make_a_node_that_works)
 	restore();
 }
 
-TEST(node_that_a_script_made_works_again_after_each_load)
+TEST(node_of_a_script_works_again_after_each_load)
 {
 	load_kind(true);
 	make_node(major_in_proc(), 0);
 	for (int i = 0; i < 3; i++) {
 		unload();
 		CHECK_EQ(major_in_proc(), 0);
-		CHECK(!responds());
+		CHECK(!node_works());
 		CHECK_EQ(module_load("gdrdrv", ""), 0);
-		CHECK(responds());
+		CHECK(node_works());
 	}
 	restore();
 }
 
-TEST(node_left_by_an_earlier_module_works_after_a_load)
+TEST(node_of_an_earlier_module_works_after_a_load)
 {
 	unload();
 	make_node(FREE_MAJOR, 0);
-	CHECK(!responds());
+	CHECK(!node_works());
 	CHECK_EQ(module_load("gdrdrv", ""), 0);
-	CHECK(test_log_has("is the node of an earlier module, and works again"));
-	CHECK(responds());
+	CHECK(test_log_has("reusing /dev/gdrdrv of an earlier module"));
+	CHECK(node_works());
 	CHECK_EQ(major_in_proc(), FREE_MAJOR);
 	restore();
 }
 
-TEST(node_of_another_drivers_number_is_named_as_stale)
+TEST(node_with_another_drivers_number_is_reported_as_stale)
 {
 	unload();
 	make_node(MEMORY_MAJOR, 3);
 	CHECK_EQ(module_load("gdrdrv", ""), 0);
-	CHECK(test_log_has("/dev/gdrdrv is stale: it has the number 1:3"));
-	CHECK(!responds());
-	make_node(major_in_proc(), 0); /* the command in the log */
-	CHECK(responds());
+	CHECK(test_log_has("/dev/gdrdrv is stale: its number is 1:3"));
+	CHECK(!node_works());
+	make_node(major_in_proc(), 0); /* the remedy in the log */
+	CHECK(node_works());
 	restore();
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Eight threads and two processes at once, on one file and on many.
+// Eight threads and two processes at once, on one file and on several.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -16,11 +16,11 @@ struct worker {
 	uint64_t va;
 	unsigned int seed;
 	int rounds;
-	/* For threads that race for the same handles. */
+	/* For workers that race for the same handles. */
 	uint64_t *handles;
 };
 
-/* The lifetime of a pin whose data no other worker accesses. */
+/* Pins, maps, checks data and unpins, in memory that no other worker uses. */
 static void *live_alone(void *argument)
 {
 	struct worker *worker = argument;
@@ -71,10 +71,10 @@ TEST_BOTH(eight_threads_share_one_file)
 
 	(void)is_persistent;
 	share_one_file(&seed);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
-TEST_BOTH(two_processes_of_eight_threads_do_not_meet)
+TEST_BOTH(two_processes_of_eight_threads_do_not_interfere)
 {
 	int seeds[] = { 1000000, 2000000 };
 	pid_t first = start_child(share_one_file, &seeds[0]), second = start_child(share_one_file, &seeds[1]);
@@ -82,7 +82,7 @@ TEST_BOTH(two_processes_of_eight_threads_do_not_meet)
 	(void)is_persistent;
 	end_child(first);
 	end_child(second);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
 #define SHARED_HANDLES 4
@@ -92,7 +92,7 @@ static bool is_one_of(int error, int a, int b, int c)
 	return error == 0 || error == a || error == b || error == c;
 }
 
-/* All threads use the same few handles: each result must be possible in some order of events. */
+/* All threads use the same few handles. Each result must be possible in some order of events. */
 static void *race(void *argument)
 {
 	struct worker *worker = argument;
@@ -155,7 +155,7 @@ static void race_for_handles(int rounds)
 		workers[i] = (struct worker){ .file = file, .va = va, .seed = i + 1, .rounds = rounds, .handles = handles };
 	run_threads(race, workers);
 	CHECK_EQ(close(file), 0);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
 TEST_BOTH(eight_threads_race_for_the_same_handles)
@@ -164,8 +164,8 @@ TEST_BOTH(eight_threads_race_for_the_same_handles)
 	race_for_handles(200);
 }
 
-/* With so few handles that each is reused immediately. */
-TEST(eight_threads_race_where_handles_wrap)
+/* With few handles, so that each is reused soon. */
+TEST(eight_threads_race_while_handles_wrap)
 {
 	load("handle_limit=1024 use_persistent_mapping=0");
 	race_for_handles(200);

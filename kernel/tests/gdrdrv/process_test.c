@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Only the process that opened a file can use it; regardless of how it ends, nothing stays.
+// Only the process that opened a file can use it. However a process ends, nothing leaks.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,14 +30,14 @@ static struct held make(void)
 	return made;
 }
 
-static void await_pins(uint64_t wanted)
+static void await_pins(uint64_t expected)
 {
-	for (int i = 0; i < 1000 && pins_out() != wanted; i++)
+	for (int i = 0; i < 1000 && provider_pins() != expected; i++)
 		usleep(1000);
-	CHECK_EQ(pins_out(), wanted);
+	CHECK_EQ(provider_pins(), expected);
 }
 
-static void check_stranger(void *argument)
+static void check_other_process(void *argument)
 {
 	struct held *held = argument;
 	struct gdrdrv_version_request version;
@@ -61,7 +61,7 @@ TEST_BOTH(forked_child_has_neither_file_nor_mapping)
 
 	(void)is_persistent;
 	CHECK_EQ(touch_write(held.bytes), 0);
-	in_child(check_stranger, &held);
+	in_child(check_other_process, &held);
 	for (size_t at = 0; at < SIZE; at += PAGE) {
 		pid_t child = fork();
 		int status;
@@ -86,18 +86,18 @@ static void open_and_pin_own(void *argument)
 	CHECK_EQ(unpin(own.file, own.handle), 0);
 	close(own.file);
 	fake_free(own.va);
-	/* The last use of the parent's mapping and file is in the parent. */
+	/* The parent still has its mapping and file. */
 	close(held->file);
 }
 
-TEST_BOTH(child_that_opens_for_itself_is_served)
+TEST_BOTH(child_can_open_and_pin_its_own)
 {
 	struct held held = make();
 
 	(void)is_persistent;
 	in_child(open_and_pin_own, &held);
 	CHECK_EQ(touch_write(held.bytes), 0);
-	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(provider_pins(), 1);
 }
 
 static void send_file(int socket, int file)
@@ -130,10 +130,10 @@ static int receive_file(int socket)
 }
 
 /*
- * The child receives the file, is rejected, and outlives the parent's use of it. Its last close ends a persistent pin.
- * Only the process that pinned can release the other kind, which happens at its next call.
+ * The child receives the file, cannot use it, and outlives the parent's use of it. Its last close releases a persistent
+ * pin. A revocable pin can only be released by the process that pinned it, which does so at its next open.
  */
-TEST_BOTH(received_file_is_of_no_use_and_its_last_close_leaves_no_pin)
+TEST_BOTH(received_file_is_unusable_and_its_last_close_leaks_no_pin)
 {
 	int sockets[2], done[2];
 	struct held held;
@@ -142,14 +142,14 @@ TEST_BOTH(received_file_is_of_no_use_and_its_last_close_leaves_no_pin)
 
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
 	CHECK_EQ(pipe(done), 0);
-	child = fork(); /* before the file is opened, so that the child has it only from the message */
+	child = fork(); /* before the file is opened, so that the child gets it only by the message */
 	if (child == 0) {
 		struct held received = { .file = receive_file(sockets[1]) };
 
-		check_stranger(&received);
+		check_other_process(&received);
 		CHECK_EQ(write(sockets[1], &byte, 1), 1);
 		CHECK_EQ(read(done[0], &byte, 1), 1);
-		check_stranger(&received);
+		check_other_process(&received);
 		_exit(0);
 	}
 	held = make();
@@ -158,18 +158,18 @@ TEST_BOTH(received_file_is_of_no_use_and_its_last_close_leaves_no_pin)
 	CHECK_EQ(munmap(held.bytes, SIZE), 0);
 	close(held.file);
 	usleep(20000);
-	CHECK_EQ(pins_out(), 1); /* the child has the file */
+	CHECK_EQ(provider_pins(), 1); /* the child has the file */
 	CHECK_EQ(write(done[1], &byte, 1), 1);
 	end_child(child);
 	if (!is_persistent) {
 		usleep(20000);
-		CHECK_EQ(pins_out(), 1);
+		CHECK_EQ(provider_pins(), 1);
 		close(open_node());
 	}
 	await_pins(0);
 }
 
-static void leave_without_a_word(void *argument)
+static void exit_without_cleanup(void *argument)
 {
 	(void)argument;
 	make();
@@ -180,7 +180,7 @@ TEST_BOTH(exit_without_unpin_leaves_nothing)
 {
 	(void)is_persistent;
 	for (int i = 0; i < 5; i++)
-		in_child(leave_without_a_word, NULL);
+		in_child(exit_without_cleanup, NULL);
 	await_pins(0);
 }
 
@@ -204,7 +204,7 @@ TEST_BOTH(threads_share_their_process_file)
 	await_pins(0);
 }
 
-/* An exec ends the mappings. A file that stays open across it still belongs to this process. */
+/* An exec ends the mappings. The file, if inherited, still belongs to this process. */
 TEST_BOTH(exec_ends_mappings_and_closes)
 {
 	(void)is_persistent;
@@ -224,7 +224,7 @@ TEST_BOTH(exec_ends_mappings_and_closes)
 	await_pins(0);
 }
 
-/* The child runs this until it is killed in the middle of it. */
+/* Operations during which a child is killed. */
 static void pin_once(struct held *held)
 {
 	held->handle = pin(held->file, held->va, SIZE);
@@ -246,13 +246,13 @@ static void free_once(struct held *held)
 	fake_free(held->va);
 }
 
-/* Creating the pin passes none of the steps at which a later part is stopped, so the pause can be armed before. */
+/* Creating the pin does not pass the step at which `body` is paused, so the pause can be armed before. */
 static void kill_in(enum fake_p2p_step step, void (*body)(struct held *), bool is_made_before)
 {
 	pid_t child;
 	int status;
 
-	fake_report(); /* opens the provider's node here, so that the child's memory outlives the child */
+	fake_report(); /* opens the provider's node in this process, so that the child's memory outlives the child */
 	fake_pause(step);
 	child = fork();
 	if (child == 0) {
@@ -268,7 +268,7 @@ static void kill_in(enum fake_p2p_step step, void (*body)(struct held *), bool i
 	}
 	fake_await(step);
 	kill(child, SIGKILL);
-	usleep(10000); /* so that the signal is pending when the call continues */
+	usleep(10000); /* so that the signal is pending when the call resumes */
 	fake_resume(step);
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK(WIFSIGNALED(status));
@@ -303,7 +303,7 @@ TEST(killed_while_its_memory_is_freed_leaves_nothing)
 	kill_in(FAKE_P2P_CALLBACK_LEAVE, free_once, true);
 }
 
-/* At random moments, while all kinds of calls are in progress. */
+/* Kills the child at arbitrary points of all operations. */
 TEST_BOTH(killed_at_any_moment_leaves_nothing)
 {
 	(void)is_persistent;

@@ -29,14 +29,14 @@ TEST_BOTH(errors_of_the_driver_reach_the_program)
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
 		fake_fail(get_call(is_persistent), 1, errors[i]);
 		CHECK_ERRNO(try_pin(file, va, SIZE), errors[i]);
-		CHECK_EQ(pins_out(), 0);
+		CHECK_EQ(provider_pins(), 0);
 		CHECK_EQ(try_pin(file, va, SIZE), 0);
 		close(file);
 		file = open_node();
 	}
 }
 
-/* 524, which user space does not define. */
+/* The driver's ENOTSUPP is 524, which user space does not define. */
 TEST(not_supported_becomes_an_errno_of_user_space)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
@@ -48,7 +48,7 @@ TEST(not_supported_becomes_an_errno_of_user_space)
 	CHECK_ERRNO(try_pin(file, va, SIZE), EOPNOTSUPP);
 }
 
-TEST(pins_fall_back_where_the_driver_has_no_persistent_ones)
+TEST(pins_fall_back_if_the_driver_has_no_persistent_ones)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;
 	struct gdrdrv_pin_v2_request forced = { .address = va, .size_bytes = SIZE, .flags = GDRDRV_PIN_FORCE_PCIE };
@@ -70,7 +70,7 @@ TEST(pins_fall_back_where_the_driver_has_no_persistent_ones)
 	CHECK_EQ(unpin(file, handle), 0);
 }
 
-/* Other errors concern this memory, and the other kind of pin would hide them. */
+/* Other errors concern this memory; a fallback would hide them. */
 TEST(pins_do_not_fall_back_for_other_errors)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
@@ -80,10 +80,10 @@ TEST(pins_do_not_fall_back_for_other_errors)
 	file = open_node();
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, ENOMEM);
 	CHECK_ERRNO(try_pin(file, va, SIZE), ENOMEM);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
-TEST(forcing_pcie_on_a_driver_that_cannot_is_refused)
+TEST(forcing_pcie_is_rejected_if_the_driver_lacks_it)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	struct gdrdrv_pin_v2_request forced = { .address = va, .size_bytes = SIZE, .flags = GDRDRV_PIN_FORCE_PCIE };
@@ -103,14 +103,14 @@ static void check_damage(enum fake_p2p_damage damage, int expected)
 
 	fake_set(FAKE_P2P_DAMAGE, damage);
 	CHECK_ERRNO(try_pin(file, va, SIZE), expected);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 	fake_set(FAKE_P2P_DAMAGE, FAKE_P2P_SOUND);
 	CHECK_EQ(try_pin(file, va, SIZE), 0);
 	close(file);
 	fake_free(va);
 }
 
-TEST_BOTH(damaged_tables_are_refused_and_given_back)
+TEST_BOTH(damaged_tables_are_rejected_and_released)
 {
 	(void)is_persistent;
 	for (int damage = FAKE_P2P_SOUND + 1; damage < FAKE_P2P_DAMAGES; damage++) {
@@ -119,7 +119,7 @@ TEST_BOTH(damaged_tables_are_refused_and_given_back)
 	}
 }
 
-TEST_BOTH(table_versions_1_and_2_are_known)
+TEST_BOTH(table_versions_1_and_2_are_supported)
 {
 	static const struct {
 		uint32_t version;
@@ -136,11 +136,11 @@ TEST_BOTH(table_versions_1_and_2_are_known)
 			CHECK_ERRNO(try_pin(file, va, SIZE), cases[i].error);
 		else
 			CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
-		CHECK_EQ(pins_out(), 0);
+		CHECK_EQ(provider_pins(), 0);
 	}
 }
 
-TEST_BOTH(pages_of_another_size_are_refused)
+TEST_BOTH(other_page_sizes_are_rejected)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node();
@@ -152,11 +152,11 @@ TEST_BOTH(pages_of_another_size_are_refused)
 			CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
 		else
 			CHECK_ERRNO(try_pin(file, va, SIZE), EINVAL);
-		CHECK_EQ(pins_out(), 0);
+		CHECK_EQ(provider_pins(), 0);
 	}
 }
 
-/* The program loses its handle and its mapping, and the driver keeps the pin. */
+/* The program loses handle and mapping, but the driver keeps the pin. */
 static int lose(bool is_persistent, uint64_t va)
 {
 	int file = open_node();
@@ -169,12 +169,12 @@ static int lose(bool is_persistent, uint64_t va)
 	CHECK_EQ(touch(bytes), SIGBUS);
 	CHECK_ERRNO(unpin(file, handle), EINVAL);
 	CHECK_EQ(munmap(bytes, SIZE), 0);
-	CHECK(test_log_has("failed to release"));
+	CHECK(test_log_has("cannot release"));
 	return file;
 }
 
-/* A failed put has already dropped the driver's reference on the GPU: a second one would drop another user's. */
-TEST(persistent_pin_that_the_driver_refuses_is_not_put_twice)
+/* The failed put has already dropped the driver's reference on the GPU; a second one would drop another pin's. */
+TEST(persistent_pin_that_the_driver_does_not_release_is_not_put_twice)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file;
@@ -187,29 +187,29 @@ TEST(persistent_pin_that_the_driver_refuses_is_not_put_twice)
 	CHECK_EQ(fake_report().puts, 1);
 	CHECK_EQ(fake_report().put_twice, 0);
 	CHECK_EQ(fake_report().refused_pins, 1);
-	/* No callback can come, so the module can be unloaded. */
+	/* No callback can follow, so the module can be unloaded. */
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-/* The module waits for a later opportunity. */
-TEST(revocable_pin_that_the_driver_refuses_is_offered_again)
+/* The module retries later. */
+TEST(revocable_pin_that_the_driver_does_not_release_is_retried)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file;
 
 	load_kind(false);
 	file = lose(false, va);
-	CHECK_EQ(pins_out(), 1);
-	fake_fail(FAKE_P2P_CALL_PUT, 1, EBUSY); /* again at the close below */
+	CHECK_EQ(provider_pins(), 1);
+	fake_fail(FAKE_P2P_CALL_PUT, 1, EBUSY); /* at the close below, which retries */
 	close(file);
-	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(provider_pins(), 1);
 	CHECK_EQ(module_unload("gdrdrv"), EAGAIN);
 	close(open_node());
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-TEST(callback_for_a_pin_that_was_not_taken_back_ends_it)
+TEST(callback_of_a_pin_that_was_not_released_ends_it)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file;
@@ -220,13 +220,13 @@ TEST(callback_for_a_pin_that_was_not_taken_back_ends_it)
 	CHECK_ERRNO(unpin(file, pin(file, va, SIZE)), EIO);
 	fake_fail(FAKE_P2P_CALL_PUT, 1, EIO);
 	close(file);
-	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(provider_pins(), 1);
 	fake_free(va);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }
 
-TEST_BOTH(close_goes_on_after_a_pin_that_is_not_taken_back)
+TEST_BOTH(close_continues_after_a_pin_that_is_not_released)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node();
@@ -235,8 +235,8 @@ TEST_BOTH(close_goes_on_after_a_pin_that_is_not_taken_back)
 		pin(file, va, SIZE);
 	fake_fail(put_call(is_persistent), 2, EIO);
 	close(file);
-	/* The refused one was put again at the end of the close, if possible. */
-	CHECK_EQ(pins_out(), 0);
+	/* The end of the close retries a revocable pin. */
+	CHECK_EQ(provider_pins(), 0);
 	CHECK_EQ(fake_report().refused_pins, is_persistent ? 1 : 0);
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Memory that is freed while pinned: the callback, at every possible moment.
+// Freeing pinned memory: the callback at every possible moment.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -115,7 +115,7 @@ TEST(free_ends_access_through_a_revocable_pin)
 	CHECK_ERRNO(unpin(made.file, made.handle), EINVAL);
 }
 
-/* Mapped but never accessed: the first fault comes after the free. */
+/* Mapped but never touched: the first fault comes after the free. */
 TEST(free_before_the_first_touch_ends_access)
 {
 	struct step_of made = make(false);
@@ -143,7 +143,7 @@ TEST(free_leaves_other_pins_alone)
 	fake_free(made.va);
 }
 
-TEST(end_of_the_owner_of_the_memory_revokes)
+TEST(exit_of_the_owner_of_the_memory_revokes)
 {
 	struct step_of made = make(false);
 
@@ -154,10 +154,8 @@ TEST(end_of_the_owner_of_the_memory_revokes)
 	CHECK(is_revoked(made.file, made.handle));
 }
 
-/*
- * The provider has pinned, gdrdrv has not received the result, and the callback comes: no table may be used after it.
- */
-TEST(free_while_the_pin_is_being_made_fails_the_pin)
+/* The callback runs after the provider has pinned but before gdrdrv has the table, which must then not be used. */
+TEST(free_during_pin_fails_the_pin)
 {
 	struct step_of made = make(false);
 	pthread_t pinning;
@@ -171,12 +169,12 @@ TEST(free_while_the_pin_is_being_made_fails_the_pin)
 	pthread_join(pinning, NULL);
 	CHECK_EQ(made.result, -1);
 	CHECK_EQ(made.error, EINVAL);
-	CHECK_EQ(pins_out(), 0);
-	/* Older drivers leave the table's memory to the client, which had no table when it was called. */
+	CHECK_EQ(provider_pins(), 0);
+	/* Older drivers require that the client frees the table; the client did not have it in the callback. */
 	CHECK_EQ(fake_report().freed_after_callback, 1);
 }
 
-/* Unpin in the middle of a callback waits for its end, and returns success. */
+/* An unpin during a callback waits for its end and returns success. */
 static void check_unpin_during(enum fake_p2p_step step)
 {
 	struct step_of made = make(false);
@@ -194,7 +192,7 @@ static void check_unpin_during(enum fake_p2p_step step)
 	pthread_join(freeing, NULL);
 	CHECK_EQ(made.result, 0);
 	CHECK_EQ(touch(made.bytes), SIGBUS);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
 TEST(unpin_before_the_callback_of_a_free_works)
@@ -202,12 +200,12 @@ TEST(unpin_before_the_callback_of_a_free_works)
 	check_unpin_during(FAKE_P2P_CALLBACK_ENTER);
 }
 
-TEST(unpin_behind_the_callback_of_a_free_works)
+TEST(unpin_after_the_callback_of_a_free_works)
 {
 	check_unpin_during(FAKE_P2P_CALLBACK_LEAVE);
 }
 
-/* The put is in progress when the memory is freed: the callback comes for a pin that is already dead. */
+/* The memory is freed while a put is in progress: the callback runs for a pin that is already dead. */
 TEST(free_during_unpin_works)
 {
 	struct step_of made = make(false);
@@ -240,11 +238,11 @@ TEST(close_during_a_callback_waits_for_it)
 	fake_resume(FAKE_P2P_CALLBACK_ENTER);
 	pthread_join(closing, NULL);
 	pthread_join(freeing, NULL);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
-/* Maps and accesses during frees: never a byte of freed memory, in any order. */
-TEST(maps_and_frees_at_once_end_in_sigbus)
+/* Maps and touches race with frees: no byte of freed memory may be read in any order. */
+TEST(racing_maps_and_frees_end_in_sigbus)
 {
 	load_kind(false);
 	for (int i = 0; i < 100; i++) {
@@ -268,10 +266,10 @@ TEST(maps_and_frees_at_once_end_in_sigbus)
 }
 
 /*
- * The same for persistent pins, whose PTEs are filled in mmap: the unpin waits for a long mmap's lock on the pin, so
- * that its zap comes after the mmap has filled and before Linux has linked the VMA.
+ * Persistent pins add their PTEs in mmap. The unpin waits for a long mmap's pin->lock, so its zap may run after the
+ * mmap has added the PTEs but before Linux has linked the VMA.
  */
-TEST_WITHIN(maps_and_unpins_at_once_end_in_sigbus, 60)
+TEST_WITHIN(racing_maps_and_unpins_end_in_sigbus, 60)
 {
 	const uint64_t size = 256 * PAGE;
 	uint64_t va;

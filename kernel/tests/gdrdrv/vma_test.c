@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A mapping stays whole, belongs to one pin, and ends with it.
+// A mapping cannot be split, belongs to one pin, and ends with it.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ static struct mapped_pin make(void)
 	return made;
 }
 
-TEST_BOTH(offsets_and_sizes_that_do_not_fit_are_refused)
+TEST_BOTH(invalid_offsets_and_sizes_are_rejected)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node();
@@ -50,7 +50,7 @@ TEST_BOTH(offsets_and_sizes_that_do_not_fit_are_refused)
 	map(file, handle, SIZE);
 }
 
-TEST_BOTH(private_mappings_that_could_be_written_are_refused)
+TEST_BOTH(private_writable_mappings_are_rejected)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int file = open_node(), read_only = open(NODE, O_RDONLY | O_CLOEXEC);
@@ -64,7 +64,7 @@ TEST_BOTH(private_mappings_that_could_be_written_are_refused)
 	CHECK_EQ(info(read_only, other).mapping_type, GDRDRV_MAPPING_NONE);
 }
 
-TEST_BOTH(partial_munmap_is_refused_and_nothing_ends)
+TEST_BOTH(partial_munmap_is_rejected_and_changes_nothing)
 {
 	struct mapped_pin made = make();
 
@@ -74,7 +74,7 @@ TEST_BOTH(partial_munmap_is_refused_and_nothing_ends)
 	CHECK_ERRNO(munmap(made.bytes + 4096, SIZE - 4096), EINVAL);
 	CHECK_ERRNO(munmap(made.bytes + 4096, 4096), EINVAL);
 	CHECK_ERRNO(mprotect(made.bytes, 4096, PROT_READ), EINVAL);
-	/* Linux has a separate errno for this error. */
+	/* The errno of this failure is Linux's choice. */
 	CHECK(mmap(made.bytes + 8192, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED);
 	for (size_t at = 0; at < SIZE; at += 4096)
 		CHECK_EQ(touch_write(made.bytes + at), 0);
@@ -84,8 +84,8 @@ TEST_BOTH(partial_munmap_is_refused_and_nothing_ends)
 		CHECK_EQ(touch(made.bytes + at), SIGBUS);
 }
 
-/* Regardless of mremap's result, no page may stay accessible, at either address, after the pin has ended. */
-TEST_BOTH(mremap_moves_nothing_out_of_reach_of_unpin)
+/* Regardless of mremap's result, no page may stay reachable at either address after the unpin. */
+TEST_BOTH(mremap_leaves_no_page_reachable_after_unpin)
 {
 	struct mapped_pin made = make();
 	unsigned char *elsewhere = mmap(NULL, 4 * SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -115,30 +115,30 @@ TEST_BOTH(unpin_ends_access_and_munmap_still_works)
 	(void)is_persistent;
 	CHECK_EQ(touch_write(made.bytes), 0);
 	CHECK_EQ(unpin(made.file, made.handle), 0);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 	CHECK_EQ(touch(made.bytes), SIGBUS);
 	CHECK_EQ(touch_write(made.bytes + SIZE - 1), SIGBUS);
 	CHECK_EQ(munmap(made.bytes, SIZE), 0);
 	CHECK_ERRNO(try_info(made.file, made.handle), EINVAL);
 }
 
-/* The file lives as long as its VMA, so the pin does, too. */
-TEST_BOTH(closing_with_a_mapping_leaves_it_usable_and_munmap_ends_all)
+/* The VMA keeps the file and therefore the pin. */
+TEST_BOTH(mapping_works_after_close_and_munmap_releases_all)
 {
 	struct mapped_pin made = make();
 
 	(void)is_persistent;
 	close(made.file);
 	CHECK_EQ(touch_write(made.bytes), 0);
-	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(provider_pins(), 1);
 	CHECK_EQ(module_unload("gdrdrv"), EAGAIN);
 	CHECK_EQ(munmap(made.bytes, SIZE), 0);
-	for (int i = 0; i < 500 && pins_out(); i++)
+	for (int i = 0; i < 500 && provider_pins(); i++)
 		usleep(1000);
-	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(provider_pins(), 0);
 }
 
-TEST_BOTH(advice_and_protection_change_nothing_about_the_end)
+TEST_BOTH(unpin_ends_access_after_madvise_and_mprotect)
 {
 	struct mapped_pin made = make();
 
@@ -155,8 +155,8 @@ TEST_BOTH(advice_and_protection_change_nothing_about_the_end)
 	CHECK_EQ(touch(made.bytes), SIGBUS);
 }
 
-/* A user of a page apart from its PTE would keep it after the end of the pin. */
-TEST_BOTH(nobody_gets_hold_of_the_pages_behind_a_mapping)
+/* A page reference other than a PTE would survive the pin. */
+TEST_BOTH(nothing_can_take_page_references_of_a_mapping)
 {
 	struct mapped_pin made = make();
 	char copy[64];
@@ -176,7 +176,7 @@ TEST_BOTH(nobody_gets_hold_of_the_pages_behind_a_mapping)
 	CHECK_ERRNO(write(pipes[1], made.bytes, 16), EFAULT);
 }
 
-/* VmFlags of /proc/self/smaps: io, pf (no struct page), dc (not copied by fork), de, dd. */
+/* VmFlags in /proc/self/smaps: io, pf (no struct page), dc (not copied by fork), de, dd. */
 TEST_BOTH(mapping_has_the_flags_of_device_memory)
 {
 	struct mapped_pin made = make();
@@ -201,7 +201,7 @@ TEST_BOTH(mapping_has_the_flags_of_device_memory)
 }
 
 /* Two sessions use the same offsets; unpinning in one must not end the other's mapping. */
-TEST_BOTH(sessions_do_not_reach_each_others_mappings)
+TEST_BOTH(sessions_do_not_affect_each_others_mappings)
 {
 	struct mapped_pin first = make(), second = make();
 

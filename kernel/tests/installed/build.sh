@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The program of this group, run.sh, and <program>.files next to it: the files that packages installed below
-# GDRKIT_KERNEL_INSTALLED, their modules in place of those of the rig, and the fake libcuda.so.1.   usage: build.sh <program>
+# Creates the program of this group from run.sh, and <program>.files from the packages below GDRKIT_KERNEL_INSTALLED.
+# Their modules replace the rig's, and cuda.c replaces libcuda.so.1. usage: build.sh <program>
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-installed=${GDRKIT_KERNEL_INSTALLED:?names the folder that packages were unpacked into}
+installed=${GDRKIT_KERNEL_INSTALLED:?must be set to the folder with the unpacked packages}
 program=$1
 compiler=${CC:-gcc}
 
@@ -17,7 +17,7 @@ cp -a "$installed"/usr/bin/gdr{kit,copy_sanity} "$program.files/installed/"
 find "$installed/usr/lib" -name 'libgdr*.so*' -exec cp -a {} "$program.files/installed/" \;
 find "$installed/usr/lib/modules" -name '*.ko' -exec cp {} "$program.files/modules/open/" \;
 [ -e "$program.files/modules/open/gdrdrv.ko" ] || {
-  echo "error: $installed contains no gdrdrv.ko: unpack a package of built modules there" >&2
+  echo "error: cannot find gdrdrv.ko in $installed; unpack a package of built modules there" >&2
   exit 1
 }
 "$compiler" -std=gnu11 -O1 -Wall -Wextra -Werror -shared -fPIC -pthread -I"$here/../.." -Wl,-soname,libcuda.so.1 \

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A libcuda.so.1 over the fake provider: one GPU with the provider's memory. It supports the part of CUDA's driver API
-// that `gdrkit sanity` uses; other functions return CUDA_ERROR_NOT_SUPPORTED. Calls on streams are complete on return.
+// A libcuda.so.1 on the fake provider: one GPU with the provider's memory. Implements the calls of CUDA's driver API
+// that `gdrkit sanity` needs; others return CUDA_ERROR_NOT_SUPPORTED. Stream operations are complete when their call
+// returns.
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +26,7 @@ static struct {
 	uint64_t size;
 } allocations[ALLOCATIONS];
 static int node = -1;
-static pid_t owner; /* of node: a GPU's memory belongs to the process that allocated it */
+static pid_t owner; /* of node: GPU memory belongs to the process that allocated it */
 static __thread void *current;
 
 static int opened(void)
@@ -37,7 +38,7 @@ static int opened(void)
 	return node;
 }
 
-/* The allocation that contains `va`; the caller holds the lock. -1: none. */
+/* Returns the index of the allocation that contains `va`, or -1. The caller holds the lock. */
 static int find(uint64_t va)
 {
 	for (int at = 0; at < ALLOCATIONS; at++) {
@@ -118,7 +119,7 @@ int cuCtxSetCurrent(void *context)
 	return SUCCESS;
 }
 
-/* A thread never pushes more than one. */
+/* A stack of one context suffices: no thread pushes a second one. */
 int cuCtxPushCurrent_v2(void *context)
 {
 	current = context;
@@ -217,7 +218,7 @@ int cuMemGetAddressRange_v2(uint64_t *start, size_t *size, uint64_t va)
 	return at < 0 ? INVALID_VALUE : SUCCESS;
 }
 
-/* Virtual memory management: memory is allocated and freed together with its address range. */
+/* Virtual memory management: the memory is allocated and freed with its address range. */
 int cuMemGetAllocationGranularity(size_t *granularity, const void *properties, int option)
 {
 	(void)properties, (void)option;
@@ -225,9 +226,9 @@ int cuMemGetAllocationGranularity(size_t *granularity, const void *properties, i
 	return SUCCESS;
 }
 
-int cuMemAddressReserve(uint64_t *va, size_t size, size_t alignment, uint64_t wanted, unsigned long long flags)
+int cuMemAddressReserve(uint64_t *va, size_t size, size_t alignment, uint64_t hint, unsigned long long flags)
 {
-	(void)alignment, (void)wanted, (void)flags;
+	(void)alignment, (void)hint, (void)flags;
 	return cuMemAlloc_v2(va, size);
 }
 

@@ -1,15 +1,15 @@
 #!/bin/busybox sh
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Inside the virtual machine: the installed programs on the installed module. Like the other groups' programs, it prints one
-# for each test.   usage: run.sh <group> [pattern]
+# Runs the installed programs on the installed module, inside the virtual machine. Prints one line per test, like the
+# programs of the other groups. usage: run.sh <group> [pattern]
 export LD_LIBRARY_PATH=/installed GDRKIT_BACKEND=gdrdrv
 
 verdict() { # name, status, seconds
   if [ "$2" = 0 ]; then
     echo "ok $group.$1 $(($3 * 1000)) ms"
   else
-    echo "FAIL $group.$1 $(($3 * 1000)) ms: ended with status $2: $(tail -n 1 /tmp/output)"
+    echo "FAIL $group.$1 $(($3 * 1000)) ms: exited with status $2: $(tail -n 1 /tmp/output)"
   fi
 }
 
@@ -24,5 +24,5 @@ for name in gdrkit gdrcopy_sanity; do
   status=$?
   verdict "${name%_sanity}_sanity" "$status" $(($(date +%s) - began))
   echo "note $group.$name: $(grep -E '^Total: ' /tmp/output | tail -n 1)"
-  sed 's/^/  /' /tmp/output # its whole output, in the log of the console
+  sed 's/^/  /' /tmp/output # the whole output, for the console log
 done

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The drop-in library, called like by users of GDRCopy.
+// The drop-in library, used like GDRCopy's.
 #include <gdrapi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ TEST(drop_in_force_pcie_reaches_the_provider)
 	copy_both_ways(FAKE_P2P_CONTIGUOUS, GDR_PIN_FLAG_FORCE_PCIE);
 }
 
-TEST(drop_in_tells_the_modules_version_and_attributes)
+TEST(drop_in_reports_the_modules_version_and_attributes)
 {
 	gdr_t g = gdr_open();
 	int major = 0, minor = 0, value = -1;
@@ -80,7 +80,7 @@ TEST(drop_in_tells_the_modules_version_and_attributes)
 	CHECK_EQ(gdr_close(g), 0);
 }
 
-TEST(drop_in_keeps_gdrcopys_sloppy_calls)
+TEST(drop_in_accepts_the_sloppy_calls_that_gdrcopy_accepts)
 {
 	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
 	gdr_t g = gdr_open();
@@ -94,24 +94,24 @@ TEST(drop_in_keeps_gdrcopys_sloppy_calls)
 	CHECK_EQ(gdr_map(g, small, &address, 100), 0);
 	bytes_check(address, 4096, 1);
 	CHECK_EQ(gdr_pin_buffer(g, va, SIZE, 0x1234, 7, &tokens), 0);
-	CHECK_EQ(gdr_unpin_buffer(g, small), 0); /* mapped still */
-	CHECK_EQ(gdr_close(g), 0);		 /* two pins left */
+	CHECK_EQ(gdr_unpin_buffer(g, small), 0); /* still mapped */
+	CHECK_EQ(gdr_close(g), 0);		 /* with two pins left */
 }
 
-TEST(drop_in_names_a_stale_node_in_its_log)
+TEST(drop_in_logs_a_stale_node)
 {
 	char log[4096] = "";
-	int output[2];
+	int pipes[2];
 
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 	unlink("/dev/gdrdrv");
 	CHECK_EQ(mknod("/dev/gdrdrv", S_IFCHR | 0666, makedev(233, 0)), 0); /* "experimental use" in Linux's list */
-	CHECK_EQ(pipe(output), 0);
-	CHECK(dup2(output[1], STDERR_FILENO) == STDERR_FILENO);
+	CHECK_EQ(pipe(pipes), 0);
+	CHECK(dup2(pipes[1], STDERR_FILENO) == STDERR_FILENO);
 	setenv("GDRCOPY_ENABLE_LOGGING", "1", 1);
 	setenv("GDRKIT_BACKEND", "gdrdrv", 1);
 	CHECK(gdr_open() == NULL);
-	CHECK(read(output[0], log, sizeof(log) - 1) > 0);
+	CHECK(read(pipes[0], log, sizeof(log) - 1) > 0);
 	unlink("/dev/gdrdrv");
 	CHECK_EQ(module_load("gdrdrv", ""), 0);
 	if (!strstr(log, "/dev/gdrdrv is stale: it has the number 233:0, and no gdrdrv kernel module is loaded"))
@@ -143,7 +143,7 @@ TEST(drop_in_reports_invalidation_by_the_callback_flag)
 	CHECK_EQ(gdr_get_info(g, handle, &info), 0);
 	CHECK(info.mapped && info.wc_mapping && info.mapping_type == GDR_MAPPING_TYPE_WC);
 	fake_free(va);
-	/* Like GDRCopy's module. */
+	/* The same results as with GDRCopy's module. */
 	CHECK_EQ(gdr_get_info(g, handle, &info), 0);
 	CHECK(!info.mapped && !info.wc_mapping && info.mapping_type == GDR_MAPPING_TYPE_NONE);
 	CHECK_EQ(gdr_get_callback_flag(g, handle, &flag), 0);

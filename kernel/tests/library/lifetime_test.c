@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Ends of a pin other than unpin: release of the memory, forks, ends of processes, closed contexts.
+// Ends of a pin other than unpin: freed memory, forks, process exit, closed contexts.
 #include <gdrapi.h>
 #include <gdrkit/gdrkit.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ TEST(memory_freed_under_a_persistent_pin_stays_readable)
 	bytes_check(mapping.bytes, SIZE, 1);
 	CHECK_EQ(gdrkit_read(mapping.pin, 0, bytes, sizeof(bytes)), 0);
 	bytes_check(bytes, sizeof(bytes), 1);
-	/* A new owner of memory does not get these pages. */
+	/* New allocations must not get these pages. */
 	buffer_check(buffer_make(64 * GPU_PAGE, FAKE_P2P_CONTIGUOUS, 9), 64 * GPU_PAGE, 9);
 	bytes_check(mapping.bytes, SIZE, 1);
 	CHECK_EQ(gdrkit_unmap(mapping.pin), 0);
@@ -92,18 +92,18 @@ static void free_under(int refusal)
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, 0);
 }
 
-TEST(memory_freed_under_a_pin_without_persistence_is_gone_and_said_to_be)
+TEST(memory_freed_under_a_revocable_pin_is_gone_and_reported)
 {
 	free_under(EOPNOTSUPP);
 }
 
-/* The driver's error number, which has no name in user space. */
-TEST(memory_freed_where_the_driver_says_524_is_gone_likewise)
+/* ENOTSUPP is 524 in the driver; user space does not define it. */
+TEST(memory_freed_after_driver_error_524_is_gone_likewise)
 {
 	free_under(524);
 }
 
-TEST(new_owner_of_freed_pages_is_never_seen)
+TEST(data_of_a_new_owner_of_freed_pages_is_unreachable)
 {
 	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1), next;
 	struct mapping mapping = make_revocable(va, EOPNOTSUPP);
@@ -118,7 +118,7 @@ TEST(new_owner_of_freed_pages_is_never_seen)
 	buffer_check(next, SIZE, 2);
 }
 
-TEST(two_mappings_do_not_share_the_end_of_one)
+TEST(end_of_one_mapping_does_not_affect_another)
 {
 	uint64_t first = buffer_make(SIZE, FAKE_P2P_RUNS, 1), second = buffer_make(SIZE, FAKE_P2P_REVERSED, 2);
 	struct mapping gone = make_revocable(first, EOPNOTSUPP), kept = map_in(gone.context, second);
@@ -132,7 +132,7 @@ TEST(two_mappings_do_not_share_the_end_of_one)
 	CHECK_EQ(gdrkit_close(kept.context), 0);
 }
 
-TEST(contexts_do_not_share_the_end_of_one)
+TEST(end_of_one_context_does_not_affect_another)
 {
 	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 1);
 	struct mapping first = make_mapping(va), second = make_mapping(va);
@@ -161,7 +161,7 @@ static int in_child(void (*body)(struct mapping *mapping, uint64_t va), struct m
 	pid_t child = fork();
 
 	if (child == 0) {
-		fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* one buffer for all of these tests */
+		fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* the child pins the parent's buffer */
 		body(mapping, va);
 		_exit(0);
 	}
@@ -169,7 +169,7 @@ static int in_child(void (*body)(struct mapping *mapping, uint64_t va), struct m
 	return status;
 }
 
-static void use_what_is_the_parents(struct mapping *mapping, uint64_t va)
+static void use_parents_objects(struct mapping *mapping, uint64_t va)
 {
 	gdrkit_pin_t pin;
 	void *address;
@@ -185,7 +185,7 @@ static void use_what_is_the_parents(struct mapping *mapping, uint64_t va)
 	CHECK_EQ(-gdrkit_close(mapping->context), EACCES);
 }
 
-static void open_its_own(struct mapping *mapping, uint64_t va)
+static void open_own_context(struct mapping *mapping, uint64_t va)
 {
 	struct mapping mine = make_mapping(va);
 
@@ -195,20 +195,20 @@ static void open_its_own(struct mapping *mapping, uint64_t va)
 	CHECK_EQ(signal_of_load(mapping->bytes), SIGSEGV);
 }
 
-static void leave_without_a_word(struct mapping *mapping, uint64_t va)
+static void exit_without_cleanup(struct mapping *mapping, uint64_t va)
 {
 	make_mapping(va);
 	(void)mapping;
 }
 
-static void be_killed(struct mapping *mapping, uint64_t va)
+static void kill_itself(struct mapping *mapping, uint64_t va)
 {
 	make_mapping(va);
 	(void)mapping;
 	raise(SIGKILL);
 }
 
-TEST(forked_children_have_nothing_of_their_parents)
+TEST(forked_children_cannot_use_their_parents_objects)
 {
 	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 1);
 	struct mapping mapping = make_mapping(va);
@@ -217,22 +217,22 @@ TEST(forked_children_have_nothing_of_their_parents)
 
 	CHECK(g != NULL);
 	CHECK_EQ(gdr_pin_buffer(g, va, SIZE, 0, 0, &handle), 0);
-	CHECK_EQ(in_child(use_what_is_the_parents, &mapping, va), 0);
-	CHECK_EQ(in_child(open_its_own, &mapping, va), 0);
+	CHECK_EQ(in_child(use_parents_objects, &mapping, va), 0);
+	CHECK_EQ(in_child(open_own_context, &mapping, va), 0);
 	bytes_check(mapping.bytes, SIZE, 1);
 	CHECK_EQ(gdr_close(g), 0);
 	CHECK_EQ(gdrkit_unpin(mapping.pin), 0);
 	CHECK_EQ(gdrkit_close(mapping.context), 0);
 }
 
-TEST(ends_of_processes_give_all_back)
+TEST(process_exit_releases_everything)
 {
 	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 1);
 	struct mapping mapping = make_mapping(va);
 
-	CHECK_EQ(in_child(leave_without_a_word, &mapping, va), 0);
-	CHECK_EQ(WTERMSIG(in_child(be_killed, &mapping, va)), SIGKILL);
+	CHECK_EQ(in_child(exit_without_cleanup, &mapping, va), 0);
+	CHECK_EQ(WTERMSIG(in_child(kill_itself, &mapping, va)), SIGKILL);
 	CHECK_EQ(fake_report().persistent_pins, 1);
 	bytes_check(mapping.bytes, SIZE, 1);
-	/* This process ends with its own pin in place: the runner checks for leaks. */
+	/* This process exits with its own pin in place; the runner checks for leaks. */
 }

@@ -12,13 +12,13 @@
 #define GDRDRV_TYPE 0xDA
 #define GET_VERSION 255
 
-static unsigned int pretended;
+static unsigned int emulated_version;
 static bool received[256];
 static unsigned int refusals;
 
-void old_module_pretend(unsigned int version)
+void old_module_emulate(unsigned int version)
 {
-	pretended = version;
+	emulated_version = version;
 	refusals = 0;
 	for (unsigned int number = 0; number < 256; number++)
 		received[number] = false;
@@ -34,12 +34,12 @@ unsigned int old_module_refusals(void)
 	return refusals;
 }
 
-static bool is_known(unsigned int number)
+static bool is_supported(unsigned int number)
 {
 	if (number == 5)
-		return pretended >= (2 << 16 | 4);
+		return emulated_version >= (2 << 16 | 4);
 	if (number >= 6 && number <= 8)
-		return pretended >= (2 << 16 | 5);
+		return emulated_version >= (2 << 16 | 5);
 	return true;
 }
 
@@ -55,13 +55,13 @@ int ioctl(int file, unsigned long request, ...)
 	if (_IOC_TYPE(request) != GDRDRV_TYPE)
 		return syscall(SYS_ioctl, file, request, argument);
 	received[_IOC_NR(request)] = true;
-	if (pretended && !is_known(_IOC_NR(request))) {
+	if (emulated_version && !is_supported(_IOC_NR(request))) {
 		refusals++;
 		errno = ENOTTY;
 		return -1;
 	}
 	result = syscall(SYS_ioctl, file, request, argument);
-	if (result == 0 && pretended && _IOC_NR(request) == GET_VERSION)
-		*(uint32_t *)argument = pretended;
+	if (result == 0 && emulated_version && _IOC_NR(request) == GET_VERSION)
+		*(uint32_t *)argument = emulated_version;
 	return result;
 }

@@ -16,7 +16,7 @@ static gdrkit_context_t opened(void)
 	gdrkit_context_t context = { 0 };
 
 	if (gdrkit_open(NULL, &context))
-		test_fail(__FILE__, __LINE__, "open: %s", gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "cannot open a context: %s", gdrkit_last_error_detail());
 	return context;
 }
 
@@ -25,7 +25,7 @@ static gdrkit_pin_t pinned(gdrkit_context_t context, uint64_t va, size_t size)
 	gdrkit_pin_t pin = { 0 };
 
 	if (gdrkit_pin(context, va, size, &pin))
-		test_fail(__FILE__, __LINE__, "pin of %zu bytes at 0x%llx: %s", size, (unsigned long long)va,
+		test_fail(__FILE__, __LINE__, "cannot pin %zu bytes at 0x%llx: %s", size, (unsigned long long)va,
 			  gdrkit_last_error_detail());
 	return pin;
 }
@@ -35,11 +35,11 @@ static unsigned char *mapped(gdrkit_pin_t pin)
 	void *address = NULL;
 
 	if (gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address))
-		test_fail(__FILE__, __LINE__, "map: %s", gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "cannot map: %s", gdrkit_last_error_detail());
 	return address;
 }
 
-TEST(module_is_the_backend_that_is_chosen)
+TEST(module_is_the_selected_backend)
 {
 	struct gdrkit_backend_report report = { .struct_size = sizeof(report) };
 	struct gdrkit_context_info info = { .struct_size = sizeof(info) };
@@ -54,7 +54,7 @@ TEST(module_is_the_backend_that_is_chosen)
 	CHECK_EQ(gdrkit_close(context), 0);
 }
 
-TEST(machine_without_the_module_says_so)
+TEST(missing_module_is_reported)
 {
 	struct gdrkit_backend_report report = { .struct_size = sizeof(report) };
 	gdrkit_context_t context;
@@ -108,7 +108,7 @@ TEST(data_is_right_both_ways_on_runs_of_pages)
 	copy_both_ways(FAKE_P2P_RUNS);
 }
 
-/* Every size at every offset from an unaligned start: exactly the requested bytes. */
+/* Every size at every offset from an unaligned start must change exactly the requested bytes. */
 TEST_WITHIN(unaligned_ranges_touch_their_own_bytes_only, 60)
 {
 	static const size_t sizes[] = { 1, 2, 3, 7, 8, 9, 15, 16, 31, 63, 64, 65, 100, 4095, 4096, 4097, GPU_PAGE + 1 };
@@ -138,7 +138,7 @@ TEST_WITHIN(unaligned_ranges_touch_their_own_bytes_only, 60)
 	CHECK_EQ(gdrkit_close(context), 0);
 }
 
-TEST(mapping_types_are_those_of_the_platform)
+TEST(only_the_platforms_mapping_types_work)
 {
 	struct gdrkit_pin_info info = { .struct_size = sizeof(info) };
 	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
@@ -158,35 +158,35 @@ TEST(mapping_types_are_those_of_the_platform)
 	CHECK_EQ(gdrkit_close(context), 0);
 }
 
-static void refused(gdrkit_context_t context, uint64_t va, size_t size, int error, const char *words)
+static void check_pin_error(gdrkit_context_t context, uint64_t va, size_t size, int error, const char *words)
 {
 	gdrkit_pin_t pin = { 0 };
 	int result = gdrkit_pin(context, va, size, &pin);
 
 	if (result != -error || !strstr(gdrkit_last_error_detail(), words))
-		test_fail(__FILE__, __LINE__, "pin of %zu at 0x%llx returned %d: %s", size, (unsigned long long)va, result,
-			  gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "pin of %zu bytes at 0x%llx returned %d: %s", size,
+			  (unsigned long long)va, result, gdrkit_last_error_detail());
 }
 
-TEST(refusals_of_the_driver_are_told_in_words)
+TEST(errors_of_the_driver_are_described)
 {
 	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
 	gdrkit_context_t context = opened();
 	char stack;
 
-	refused(context, 0x1234000, 4096, EINVAL, "not device memory");
-	refused(context, (uint64_t)(uintptr_t)&stack, 1, EINVAL, "not device memory");
-	refused(context, va, SIZE + 1, EINVAL, "past its allocation");
-	refused(context, UINT64_MAX - 65535, 65535, EINVAL, "beyond the address space");
+	check_pin_error(context, 0x1234000, 4096, EINVAL, "not device memory");
+	check_pin_error(context, (uint64_t)(uintptr_t)&stack, 1, EINVAL, "not device memory");
+	check_pin_error(context, va, SIZE + 1, EINVAL, "past its allocation");
+	check_pin_error(context, UINT64_MAX - 65535, 65535, EINVAL, "beyond the address space");
 	fake_fail(FAKE_P2P_CALL_GET_PERSISTENT, 1, ENOMEM);
-	refused(context, va, SIZE, ENOMEM, "BAR1");
+	check_pin_error(context, va, SIZE, ENOMEM, "BAR1");
 	fake_fail(FAKE_P2P_CALL_GET_PERSISTENT, 1, EIO);
-	refused(context, va, SIZE, EIO, "Input/output");
+	check_pin_error(context, va, SIZE, EIO, "Input/output");
 	fake_fail(FAKE_P2P_CALL_GET_PERSISTENT, 1, EBUSY);
-	refused(context, va, SIZE, EIO, "busy");
+	check_pin_error(context, va, SIZE, EIO, "busy");
 	CHECK_EQ(gdrkit_unpin(pinned(context, va, SIZE)), 0);
 	fake_free(va);
-	refused(context, va, SIZE, EINVAL, "freed");
+	check_pin_error(context, va, SIZE, EINVAL, "freed");
 	CHECK_EQ(gdrkit_close(context), 0);
 }
 
@@ -199,7 +199,7 @@ static void set_limit(const char *bytes)
 	CHECK_EQ(fclose(file), 0);
 }
 
-TEST(limit_of_a_process_is_told_in_words)
+TEST(exceeded_process_limit_is_described)
 {
 	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
 	gdrkit_context_t context = opened();
@@ -207,7 +207,7 @@ TEST(limit_of_a_process_is_told_in_words)
 
 	set_limit("196608");
 	first = pinned(context, va, 2 * GPU_PAGE);
-	refused(context, va, 2 * GPU_PAGE, ENOMEM, "limit");
+	check_pin_error(context, va, 2 * GPU_PAGE, ENOMEM, "limit");
 	CHECK_EQ(gdrkit_unpin(first), 0);
 	first = pinned(context, va, 3 * GPU_PAGE);
 	set_limit("0");

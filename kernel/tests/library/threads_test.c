@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Many threads and processes at once, and memory that is freed meanwhile.
+// Many threads and processes at once, and memory that is freed while they use it.
 #include <gdrkit/gdrkit.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #define THREADS 8
 #define ROUNDS 20
-#define SLICE (GPU_PAGE + 4321) /* neighbours share GPU pages */
+#define SLICE (GPU_PAGE + 4321) /* adjacent slices share a GPU page */
 
 struct worker {
 	pthread_t thread;
@@ -77,24 +77,24 @@ static void run_threads(uint64_t va, bool is_shared)
 	CHECK_EQ(fake_report().persistent_pins, 0);
 }
 
-TEST_WITHIN(eight_threads_of_one_context_are_right, 60)
+TEST_WITHIN(eight_threads_of_one_context_copy_correctly, 60)
 {
 	run_threads(fake_alloc(THREADS * SLICE, FAKE_P2P_RUNS), true);
 }
 
-TEST_WITHIN(eight_threads_of_eight_contexts_are_right, 60)
+TEST_WITHIN(eight_threads_of_eight_contexts_copy_correctly, 60)
 {
 	run_threads(fake_alloc(THREADS * SLICE, FAKE_P2P_RUNS), false);
 }
 
-TEST_WITHIN(two_processes_at_once_are_right, 60)
+TEST_WITHIN(two_processes_copy_correctly, 60)
 {
 	uint64_t va = fake_alloc(2 * THREADS * SLICE, FAKE_P2P_RUNS);
 	pid_t child = fork();
 	int status = -1;
 
 	if (child == 0) {
-		fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* so that both ends can be compared here */
+		fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* this process checks the child's data */
 		struct worker alone = { .context = opened(), .va = va + THREADS * SLICE, .seed = 7 };
 
 		work(&alone);
@@ -108,7 +108,7 @@ TEST_WITHIN(two_processes_at_once_are_right, 60)
 	buffer_check(va + THREADS * SLICE, SLICE, 7 + ROUNDS - 1);
 }
 
-/* A thread that reads in an endless loop until the memory is revoked. */
+/* A thread that reads until the memory is revoked. */
 struct reader {
 	pthread_t thread;
 	gdrkit_pin_t pin;
@@ -140,7 +140,7 @@ static void *read_on(void *argument)
 	}
 }
 
-TEST_WITHIN(copies_see_the_memory_or_the_signal_and_nothing_else, 60)
+TEST_WITHIN(copies_read_the_memory_or_raise_sigbus, 60)
 {
 	struct sigaction action = { .sa_handler = jump_back };
 	gdrkit_context_t context = opened();
@@ -165,7 +165,7 @@ TEST_WITHIN(copies_see_the_memory_or_the_signal_and_nothing_else, 60)
 				usleep(1000);
 		}
 		fake_free(va);
-		/* Its pages are reused at once, and no reader may see the new content. */
+		/* The pages are reused immediately; no reader may see the new contents. */
 		buffer_make(2 * GPU_PAGE, FAKE_P2P_REVERSED, 4);
 		for (int i = 0; i < 4; i++) {
 			pthread_join(readers[i].thread, NULL);

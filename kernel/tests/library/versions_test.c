@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The libraries on modules of every version: they send only requests that the version supports.
+// The libraries with modules of every version: they send only requests that the version supports.
 #include <gdrapi.h>
 #include <gdrkit/gdrkit.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void own_api_on(unsigned int minor)
 	void *address = NULL;
 	int result;
 
-	old_module_pretend(2 << 16 | minor);
+	old_module_emulate(2 << 16 | minor);
 	if (gdrkit_open(NULL, &context) || gdrkit_pin(context, va + 5, SIZE - 5, &pin))
 		test_fail(__FILE__, __LINE__, "2.%u: %s", minor, gdrkit_last_error_detail());
 	result = gdrkit_map(pin, GDRKIT_MAPPING_CACHED, &address);
@@ -65,7 +65,7 @@ static void drop_in_on(unsigned int minor)
 	gdr_mh_t handle;
 	gdr_t g;
 
-	old_module_pretend(2 << 16 | minor);
+	old_module_emulate(2 << 16 | minor);
 	g = gdr_open();
 	CHECK(g != NULL);
 	CHECK_EQ(gdr_driver_get_version(g, &major_number, &minor_number), 0);
@@ -92,11 +92,11 @@ TEST(drop_in_works_on_every_version)
 		drop_in_on(minor);
 }
 
-TEST(modules_from_before_two_are_refused)
+TEST(modules_before_2_0_are_rejected)
 {
 	struct gdrkit_backend_report report = { .struct_size = sizeof(report) };
 
-	old_module_pretend(1 << 16 | 3);
+	old_module_emulate(1 << 16 | 3);
 	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
 	CHECK_EQ(report.usable, 0);
 	CHECK(strstr(report.reason, "version 1.3; 2.0 or newer is needed") != NULL);

@@ -31,10 +31,10 @@ static int opened(void)
 	return node;
 }
 
-static void request_fake(unsigned long command, void *argument, const char *what)
+static void control(unsigned long command, void *argument, const char *what)
 {
 	if (ioctl(opened(), command, argument))
-		test_fail(__FILE__, __LINE__, "the fake core refused to %s: %s", what, strerror(errno));
+		test_fail(__FILE__, __LINE__, "the fake core cannot %s: %s", what, strerror(errno));
 }
 
 void client_load(const struct mode *mode)
@@ -45,8 +45,8 @@ void client_load(const struct mode *mode)
 		CHECK_EQ(module_unload(CLIENT), 0);
 	if (!module_is_loaded("fake_rdma_core"))
 		CHECK_EQ(module_load("fake_rdma_core", ""), 0);
-	request_fake(FAKE_CORE_IOC_RESET, NULL, "reset");
-	fake_forget();
+	control(FAKE_CORE_IOC_RESET, NULL, "reset");
+	fake_reset();
 	CHECK_EQ(module_load(CLIENT, mode->parameters), 0);
 	CHECK_EQ(core_report().clients, 1);
 }
@@ -64,12 +64,12 @@ void client_unload(void)
 	CHECK_EQ(core_report().clients, 0);
 }
 
-static void take(struct fake_core_step *step)
+static void run_step(struct fake_core_step *step)
 {
 	int error = ioctl(opened(), FAKE_CORE_IOC_STEP, step) ? errno : 0;
 
 	if (error)
-		test_fail(__FILE__, __LINE__, "the fake core rejects step %u of registration %u now: %s", step->name,
+		test_fail(__FILE__, __LINE__, "the fake core cannot run step %u of registration %u now: %s", step->name,
 			  step->id, strerror(error));
 }
 
@@ -77,7 +77,7 @@ int core_step(enum fake_core_step_name name, uint32_t id)
 {
 	struct fake_core_step step = { .name = name, .id = id };
 
-	take(&step);
+	run_step(&step);
 	return step.result;
 }
 
@@ -85,7 +85,7 @@ static int begin(enum fake_core_step_name name, uint64_t address, uint64_t size,
 {
 	struct fake_core_step step = { .name = name, .address = address, .size = size };
 
-	take(&step);
+	run_step(&step);
 	*id = step.id;
 	return step.result;
 }
@@ -110,7 +110,7 @@ uint32_t core_registration(uint64_t address, uint64_t size, int count)
 	return id;
 }
 
-bool core_knows(uint32_t id)
+bool core_has(uint32_t id)
 {
 	struct fake_core_addresses request = { .id = id };
 
@@ -121,7 +121,7 @@ struct fake_core_report core_report(void)
 {
 	struct fake_core_report report;
 
-	request_fake(FAKE_CORE_IOC_REPORT, &report, "report");
+	control(FAKE_CORE_IOC_REPORT, &report, "report");
 	return report;
 }
 
@@ -129,21 +129,21 @@ void core_set(enum fake_core_knob knob, uint32_t value)
 {
 	struct fake_core_setting setting = { .knob = knob, .value = value };
 
-	request_fake(FAKE_CORE_IOC_SET, &setting, "set a knob");
+	control(FAKE_CORE_IOC_SET, &setting, "set a knob");
 }
 
 void core_fail(enum fake_core_point point, uint32_t nth)
 {
 	struct fake_core_failure failure = { .point = point, .nth = nth };
 
-	request_fake(FAKE_CORE_IOC_FAIL, &failure, "arm a failure");
+	control(FAKE_CORE_IOC_FAIL, &failure, "arm a failure");
 }
 
 static void pause_at(enum fake_core_moment moment, enum fake_core_pause_action action, const char *what)
 {
 	struct fake_core_pause pause = { .moment = moment, .action = action, .timeout_ms = AWAIT_MS };
 
-	request_fake(FAKE_CORE_IOC_PAUSE, &pause, what);
+	control(FAKE_CORE_IOC_PAUSE, &pause, what);
 }
 
 void core_pause(enum fake_core_moment moment)
@@ -153,7 +153,7 @@ void core_pause(enum fake_core_moment moment)
 
 void core_await(enum fake_core_moment moment)
 {
-	pause_at(moment, FAKE_CORE_PAUSE_AWAIT, "wait for an invalidation");
+	pause_at(moment, FAKE_CORE_PAUSE_AWAIT, "wait for a paused invalidation");
 }
 
 void core_resume(enum fake_core_moment moment)
@@ -186,7 +186,7 @@ void check_reaches(uint32_t id, const struct place *place)
 	};
 	size_t page = 0;
 
-	request_fake(FAKE_CORE_IOC_ADDRESSES, &request, "list the adapter's addresses");
+	control(FAKE_CORE_IOC_ADDRESSES, &request, "report the adapter's addresses");
 	CHECK(request.count > 0 && request.count <= place->count);
 	for (uint32_t i = 0; i < request.count; i++) {
 		for (uint64_t at = 0; at < ranges[i].size; at += CPU_PAGE, page++) {
@@ -202,7 +202,7 @@ void check_reaches_nothing(uint32_t id)
 {
 	struct fake_core_addresses request = { .id = id };
 
-	request_fake(FAKE_CORE_IOC_ADDRESSES, &request, "list the adapter's addresses");
+	control(FAKE_CORE_IOC_ADDRESSES, &request, "report the adapter's addresses");
 	CHECK_EQ(request.count, 0);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * The fake RDMA core through its control node, and the client under test. A step that the core would not take fails the
- * test; the client's result is returned.
+ * The fake RDMA core, used through its control node, and the client under test. A step that is invalid now fails the
+ * test; otherwise functions return the client's result.
  */
 #ifndef GDRKIT_KERNEL_CORE_H
 #define GDRKIT_KERNEL_CORE_H
@@ -16,7 +16,7 @@
 
 #define CLIENT "gdrkit_peermem"
 
-/* Modes of loading the client. */
+/* Ways to load the client. */
 struct mode {
 	const char *parameters;
 	bool is_persistent;
@@ -28,26 +28,26 @@ extern const struct mode modes[MODES];
 #define UNMAPPING (&modes[1])
 #define LEGACY (&modes[2])
 
-/* Resets the counters of both fakes, and unloads a client of an earlier test. */
+/* Resets the counters of both fakes, and reloads the client if an earlier test left it loaded. */
 void client_load(const struct mode *mode);
-/* Unloads; checks that nothing is left in the core, and that the client made no mistake. */
+/* Unloads the client. Checks that nothing is left in the core and that the client made no errors. */
 void client_unload(void);
 
 int core_step(enum fake_core_step_name name, uint32_t id);
 int core_acquire(uint64_t address, uint64_t size, uint32_t *id);
 int core_register(uint64_t address, uint64_t size, uint32_t *id);
-/* acquire and the following steps, `count` in all; each must succeed. */
+/* Runs the first `count` steps, from acquire on; each must succeed. */
 uint32_t core_registration(uint64_t address, uint64_t size, int count);
-bool core_knows(uint32_t id);
+bool core_has(uint32_t id);
 struct fake_core_report core_report(void);
 void core_set(enum fake_core_knob knob, uint32_t value);
 void core_fail(enum fake_core_point point, uint32_t nth);
 void core_pause(enum fake_core_moment moment);
 void core_await(enum fake_core_moment moment);
 void core_resume(enum fake_core_moment moment);
-void core_close(void); /* like the end of a process */
+void core_close(void); /* as process exit does */
 
-/* The provider's pages of the CPU that a range covers, as accessed by an adapter. */
+/* The provider's CPU pages of a range, as DMA addresses. */
 struct place {
 	uint64_t *pages;
 	size_t count;
@@ -56,7 +56,7 @@ struct place place_of(uint64_t address, uint64_t size);
 void check_reaches(uint32_t id, const struct place *place);
 void check_reaches_nothing(uint32_t id);
 
-/* One step, or the freeing of memory, in a thread. */
+/* Runs one step, or frees memory, in a thread. */
 struct helper {
 	pthread_t thread;
 	enum fake_core_step_name step;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Cost of a registration by its size: figures, not limits, because the machine is emulated.
+// Cost of a registration by size: measurements without limits, because the machine is emulated.
 #include "../support/test.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void measure(const struct mode *mode, uint64_t pages)
 TEST_LONG(cost_of_a_registration_by_size, 240)
 {
 	if (test_is_checked())
-		test_skip("the checks of this Linux cost more than the measured calls");
+		test_skip("the debug Linux's checks cost more than what is measured");
 	for (int mode = 0; mode < MODES; mode++) {
 		client_load(&modes[mode]);
 		for (uint64_t pages = 1; pages <= 16384; pages *= 16 / (pages == 4096 ? 4 : 1))

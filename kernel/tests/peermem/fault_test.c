@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Calls that fail, and invalid results of the driver.
+// Failed calls, and invalid results of the driver.
 #include "../support/test.h"
 
 #include "../support/module.h"
@@ -15,7 +15,7 @@ static void check_nothing_is_held(void)
 	CHECK_EQ(core_report().registrations, 0);
 }
 
-/* A valid registration works regardless of previous failures. */
+/* A valid registration works after the failure. */
 static void check_recovered(uint64_t va)
 {
 	struct place place = place_of(va, SIZE);
@@ -26,7 +26,7 @@ static void check_recovered(uint64_t va)
 	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
 }
 
-TEST(failures_of_the_driver_are_passed_on)
+TEST(errors_of_the_driver_are_returned)
 {
 	for (int mode = 0; mode < MODES; mode++) {
 		bool is_persistent = modes[mode].is_persistent;
@@ -48,7 +48,7 @@ TEST(failures_of_the_driver_are_passed_on)
 	}
 }
 
-TEST(mapping_that_the_driver_keeps_goes_with_the_pages)
+TEST(mapping_that_the_driver_keeps_ends_with_the_pages)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	uint32_t id;
@@ -57,13 +57,13 @@ TEST(mapping_that_the_driver_keeps_goes_with_the_pages)
 	id = core_registration(va, SIZE, FAKE_CORE_STOP);
 	fake_fail(FAKE_P2P_CALL_DMA_UNMAP, 1, EIO);
 	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
-	CHECK(test_log_has("kept a mapping"));
+	CHECK(test_log_has("cannot undo a DMA mapping"));
 	check_nothing_is_held();
 	client_unload();
 	fake_free(va);
 }
 
-/* The callback may still come, so the registration and the module stay until then. */
+/* The callback may still run, so the registration and the module must stay until then. */
 TEST(pages_that_the_driver_keeps_are_still_awaited)
 {
 	static const struct mode *const invalidating[] = { UNMAPPING, LEGACY };
@@ -76,7 +76,7 @@ TEST(pages_that_the_driver_keeps_are_still_awaited)
 		id = core_registration(va, SIZE, FAKE_CORE_STOP);
 		fake_fail(FAKE_P2P_CALL_PUT, 1, ENOMEM);
 		CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
-		CHECK(test_log_has("kept 327680 bytes"));
+		CHECK(test_log_has("cannot release 327680 bytes"));
 		CHECK_EQ(fake_report().pins, 1);
 		CHECK_EQ(module_unload(CLIENT), EWOULDBLOCK);
 		fake_free(va);
@@ -86,31 +86,31 @@ TEST(pages_that_the_driver_keeps_are_still_awaited)
 	}
 }
 
-TEST(refusal_of_persistent_pins_says_what_to_do)
+TEST(rejected_persistent_pins_log_the_remedy)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	uint32_t id;
 
 	client_load(PERSISTENT);
-	fake_set(FAKE_P2P_REFUSE_PERSISTENT, 524); /* ENOTSUPP, inside Linux only */
+	fake_set(FAKE_P2P_REFUSE_PERSISTENT, 524); /* ENOTSUPP, which user space does not define */
 	CHECK_EQ(core_register(va, SIZE, &id), -524);
-	CHECK(test_log_has("load this module with persistent=0"));
+	CHECK(test_log_has("load with persistent=0"));
 	check_nothing_is_held();
 	client_unload();
 	fake_free(va);
 }
 
-TEST(tables_that_are_not_sound_are_refused)
+TEST(invalid_tables_are_rejected)
 {
 	static const struct {
 		enum fake_p2p_knob knob;
 		uint64_t value;
-		const char *message;
+		const char *log;
 	} cases[] = {
-		{ FAKE_P2P_DAMAGE, FAKE_P2P_NO_PAGES, "pages where" },
-		{ FAKE_P2P_DAMAGE, FAKE_P2P_NO_ENTRIES, "pinned 0 pages where 5" },
-		{ FAKE_P2P_DAMAGE, FAKE_P2P_ONE_SHORT, "pinned 4 pages where 5" },
-		{ FAKE_P2P_DAMAGE, FAKE_P2P_ONE_LONG, "pinned 6 pages where 5" },
+		{ FAKE_P2P_DAMAGE, FAKE_P2P_NO_PAGES, "pages instead of" },
+		{ FAKE_P2P_DAMAGE, FAKE_P2P_NO_ENTRIES, "pinned 0 pages instead of 5" },
+		{ FAKE_P2P_DAMAGE, FAKE_P2P_ONE_SHORT, "pinned 4 pages instead of 5" },
+		{ FAKE_P2P_DAMAGE, FAKE_P2P_ONE_LONG, "pinned 6 pages instead of 5" },
 		{ FAKE_P2P_DAMAGE, FAKE_P2P_HOLE, "page 4 of 5" },
 		{ FAKE_P2P_DAMAGE, FAKE_P2P_MISALIGNED, "page 4 of 5" },
 		{ FAKE_P2P_TABLE_VERSION, 0x00030000, "version 0x30000" },
@@ -129,10 +129,11 @@ TEST(tables_that_are_not_sound_are_refused)
 
 			fake_set(cases[i].knob, cases[i].value);
 			CHECK_EQ(core_register(va, SIZE, &id), 0);
-			if (!test_log_has(cases[i].message))
-				test_fail(__FILE__, __LINE__, "mode %d, case %zu: Linux's log lacks: %s", mode, i, cases[i].message);
+			if (!test_log_has(cases[i].log))
+				test_fail(__FILE__, __LINE__, "mode %d, case %zu: the Linux log lacks: %s", mode, i,
+					  cases[i].log);
 			check_nothing_is_held();
-			fake_forget();
+			fake_reset();
 		}
 		check_recovered(va);
 		client_unload();
@@ -140,7 +141,7 @@ TEST(tables_that_are_not_sound_are_refused)
 	}
 }
 
-TEST(both_majors_of_tables_are_known)
+TEST(both_major_versions_of_tables_are_supported)
 {
 	static const uint64_t versions[] = { 0x00010002, 0x00010003, 0x00020000, 0x00020001 };
 
@@ -157,13 +158,13 @@ TEST(both_majors_of_tables_are_known)
 	}
 }
 
-TEST(mappings_that_are_not_sound_are_refused)
+TEST(invalid_mappings_are_rejected)
 {
 	static const struct {
 		enum fake_p2p_knob knob;
 		uint64_t value;
-		int answer;
-		const char *message;
+		int result;
+		const char *log;
 	} cases[] = {
 		{ FAKE_P2P_MAPPING_DAMAGE, FAKE_P2P_NO_TABLE, -EIO, "returned no mapping" },
 		{ FAKE_P2P_MAPPING_DAMAGE, FAKE_P2P_NO_PAGES, -EINVAL, "mapped 5 pages" },
@@ -183,11 +184,12 @@ TEST(mappings_that_are_not_sound_are_refused)
 			uint32_t id;
 
 			fake_set(cases[i].knob, cases[i].value);
-			CHECK_EQ((unsigned int)core_register(va, SIZE, &id), (unsigned int)cases[i].answer);
-			if (!test_log_has(cases[i].message))
-				test_fail(__FILE__, __LINE__, "mode %d, case %zu: Linux's log lacks: %s", mode, i, cases[i].message);
+			CHECK_EQ((unsigned int)core_register(va, SIZE, &id), (unsigned int)cases[i].result);
+			if (!test_log_has(cases[i].log))
+				test_fail(__FILE__, __LINE__, "mode %d, case %zu: the Linux log lacks: %s", mode, i,
+					  cases[i].log);
 			check_nothing_is_held();
-			fake_forget();
+			fake_reset();
 		}
 		check_recovered(va);
 		client_unload();
@@ -204,14 +206,14 @@ TEST(pin_without_a_table_is_an_error)
 		client_load(&modes[mode]);
 		fake_set(FAKE_P2P_DAMAGE, FAKE_P2P_NO_TABLE);
 		CHECK_EQ(core_register(va, SIZE, &id), -EIO);
-		CHECK(test_log_has("returned no table"));
+		CHECK(test_log_has("returned no page table"));
 		check_nothing_is_held();
 		client_unload();
 		fake_free(va);
 	}
 }
 
-TEST(failures_of_the_core_leave_nothing)
+TEST(failures_of_the_core_leak_nothing)
 {
 	for (int mode = 0; mode < MODES; mode++) {
 		uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
@@ -230,7 +232,7 @@ TEST(failures_of_the_core_leave_nothing)
 	}
 }
 
-TEST(adapters_that_are_no_pci_devices_are_refused)
+TEST(non_pci_adapters_are_rejected)
 {
 	for (int mode = 0; mode < MODES; mode++) {
 		uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
@@ -239,7 +241,7 @@ TEST(adapters_that_are_no_pci_devices_are_refused)
 		client_load(&modes[mode]);
 		core_set(FAKE_CORE_NOT_PCI, 1);
 		CHECK_EQ(core_register(va, SIZE, &id), -EINVAL);
-		CHECK(test_log_has("is not a PCI device"));
+		CHECK(test_log_has("not a PCI device"));
 		CHECK_EQ(fake_report().maps, 0);
 		check_nothing_is_held();
 		client_unload();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pages that the driver still has after it returned 0, and the end of the client's last callback.
+// Pages that the driver still holds although it returned 0, and the end of the client's last callback.
 #include "../support/test.h"
 
 #include <pthread.h>
@@ -15,8 +15,8 @@
 
 #define EACH_MODE(mode) (const struct mode *mode = UNMAPPING; mode <= LEGACY; mode++)
 
-/* Registered here, and ended by another process. */
-static uint64_t leave_behind(void)
+/* Registers memory that another process deregisters. */
+static uint64_t make_orphan(void)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	uint32_t id = core_registration(va, SIZE, FAKE_CORE_STOP);
@@ -40,7 +40,7 @@ TEST(pages_that_another_process_deregisters_wait_for_their_callback)
 		uint64_t va;
 
 		client_load(mode);
-		va = leave_behind();
+		va = make_orphan();
 		CHECK_EQ(fake_report().puts, 0);
 		CHECK_EQ(fake_report().pins, 1);
 		fake_free(va);
@@ -51,16 +51,16 @@ TEST(pages_that_another_process_deregisters_wait_for_their_callback)
 	}
 }
 
-TEST(pages_that_another_process_deregisters_go_when_their_process_registers)
+TEST(pages_that_another_process_deregisters_are_released_at_the_next_registration)
 {
 	for EACH_MODE(mode) {
 		uint32_t id;
 		uint64_t first, second;
 
 		client_load(mode);
-		first = leave_behind();
+		first = make_orphan();
 		CHECK_EQ(fake_report().pins, 1);
-		second = leave_behind(); /* the first ends with its registration */
+		second = make_orphan(); /* its registration releases the first */
 		CHECK_EQ(fake_report().pins, 1);
 		CHECK_EQ(core_acquire((uintptr_t)&id, sizeof(id), &id), 0);
 		CHECK_EQ(fake_report().pins, 0);
@@ -71,8 +71,8 @@ TEST(pages_that_another_process_deregisters_go_when_their_process_registers)
 	}
 }
 
-/* Pages that the driver failed to release are put again, once per opportunity. */
-TEST(pages_that_the_driver_refuses_are_offered_again)
+/* A failed release is retried, once per registration. */
+TEST(pages_that_the_driver_does_not_release_are_retried)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	uint32_t id;
@@ -91,7 +91,7 @@ TEST(pages_that_the_driver_refuses_are_offered_again)
 	fake_free(va);
 }
 
-TEST(persistent_pages_that_the_driver_refuses_are_not_put_twice)
+TEST(persistent_pages_that_the_driver_does_not_release_are_not_put_twice)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	uint32_t id;
@@ -151,7 +151,7 @@ static void *unload(void *argument)
 	return NULL;
 }
 
-TEST(client_does_not_go_before_its_callback_has_returned)
+TEST(client_does_not_unload_before_its_callback_has_returned)
 {
 	for EACH_MODE(mode) {
 		uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
@@ -169,7 +169,8 @@ TEST(client_does_not_go_before_its_callback_has_returned)
 		for (int i = 0; i < 200 && !atomic_load(&unloading.is_done); i++)
 			usleep(1000);
 		if (atomic_load(&unloading.is_done))
-			test_fail(__FILE__, __LINE__, "the client was unloaded (%d) inside its callback", unloading.result);
+			test_fail(__FILE__, __LINE__, "the client was unloaded (%d) during its callback",
+				  unloading.result);
 		fake_resume(FAKE_P2P_CALLBACK_LEAVE);
 		helper_join(&freeing);
 		pthread_join(unloading.thread, NULL);

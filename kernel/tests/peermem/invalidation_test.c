@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Memory that is freed while registered: after every step, and in the middle of each one. A deadlock shows as a test
-// that exceeds its time limit.
+// Registered memory is freed after every step and in the middle of each one. A deadlock makes the test exceed its time
+// limit.
 #include "../support/test.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define SIZE (7 * FAKE_P2P_PAGE)
 
-/* for EACH_MODE(mode): those that can revoke memory. */
+/* for EACH_MODE(mode): the modes with invalidation. */
 #define EACH_MODE(mode) (const struct mode *mode = UNMAPPING; mode <= LEGACY; mode++)
 
 static uint64_t memory(void)
@@ -37,7 +37,7 @@ TEST(freed_after_acquire)
 		fake_free(va);
 		check_gone();
 		CHECK_EQ(core_step(FAKE_CORE_GET_PAGES, id), -EFAULT);
-		CHECK(!core_knows(id));
+		CHECK(!core_has(id));
 		CHECK_EQ(core_report().invalidations, 0);
 		client_unload();
 	}
@@ -57,7 +57,7 @@ TEST(freed_after_acquire_and_released)
 	}
 }
 
-/* The core holds its mapping lock here, so a client that notified it now would deadlock. */
+/* The core holds its mapping lock here, so a client that called the invalidation callback now would deadlock. */
 TEST(freed_after_get_pages)
 {
 	for EACH_MODE(mode) {
@@ -69,7 +69,7 @@ TEST(freed_after_get_pages)
 		fake_free(va);
 		check_gone();
 		CHECK_EQ(core_step(FAKE_CORE_DMA_MAP, id), -EFAULT);
-		CHECK(!core_knows(id));
+		CHECK(!core_has(id));
 		CHECK_EQ(core_report().invalidations, 0);
 		client_unload();
 	}
@@ -88,7 +88,7 @@ TEST(freed_after_dma_map)
 		helper_free(&helper, va);
 		core_await(FAKE_CORE_INVALIDATE_ENTER);
 		core_resume(FAKE_CORE_INVALIDATE_ENTER);
-		/* The adapter gets the addresses, and loses them before the memory is released. */
+		/* The adapter gets the addresses and loses them before the memory is released. */
 		CHECK_EQ(core_step(FAKE_CORE_ACTIVATE, id), 0);
 		helper_join(&helper);
 		check_gone();
@@ -139,8 +139,8 @@ TEST(freed_under_two_registrations)
 	}
 }
 
-/* Addresses that the allocator reuses belong to a separate registration. */
-TEST(memory_at_the_same_place_can_be_registered_again)
+/* The allocator reuses the addresses, which then belong to the second registration only. */
+TEST(memory_at_the_same_address_can_be_registered_again)
 {
 	for EACH_MODE(mode) {
 		uint64_t va = memory(), again;
@@ -162,9 +162,7 @@ TEST(memory_at_the_same_place_can_be_registered_again)
 	}
 }
 
-/*
- * After the core has stopped the adapter it may be inside put_pages, waiting for the driver: it is no longer notified.
- */
+/* After the core has stopped the adapter it may wait for the driver in put_pages, so the client must not call it. */
 TEST(freed_after_the_adapter_was_stopped)
 {
 	for (int step = FAKE_CORE_STOP; step <= FAKE_CORE_PUT_PAGES; step++) {
@@ -201,7 +199,7 @@ TEST(freed_during_acquire)
 			fake_await(moments[i]);
 			fake_free(va);
 			fake_resume(moments[i]);
-			/* Before the pin the memory is unknown; after it, it was pinned and has been revoked. */
+			/* Before the pin, the memory is not the GPU's; after it, it was revoked. */
 			CHECK_EQ(helper_join(&helper), moments[i] == FAKE_P2P_GET_ENTER ? 0 : -EFAULT);
 			check_gone();
 			client_unload();
@@ -226,19 +224,19 @@ TEST(freed_during_dma_map)
 			fake_await(moments[i]);
 			fake_free(va);
 			fake_resume(moments[i]);
-			/* A mapping that the driver created is not accessed: it was freed with the table. */
+			/* The client must not read the driver's mapping, which was freed with the table. */
 			CHECK_EQ((unsigned int)helper_join(&helper),
 				 (unsigned int)(moments[i] == FAKE_P2P_DMA_MAP_ENTER ? -EINVAL : -EFAULT));
 			CHECK(!test_log_has("update gdrkit"));
 			check_gone();
-			CHECK(!core_knows(id));
+			CHECK(!core_has(id));
 			CHECK_EQ(core_report().invalidations, 0);
 			client_unload();
 		}
 	}
 }
 
-/* The legacy core waits for put_pages under the lock that an invalidation takes. */
+/* The legacy core waits for put_pages while it holds the lock that an invalidation takes. */
 TEST(freed_during_put_pages)
 {
 	for EACH_MODE(mode) {
@@ -261,7 +259,7 @@ TEST(freed_during_put_pages)
 	}
 }
 
-/* The driver has begun to free, holds its locks, and has not called back yet. */
+/* The driver has started to free and holds its locks, but has not called back yet. */
 TEST(deregistered_while_the_driver_is_about_to_call)
 {
 	for EACH_MODE(mode) {
@@ -286,10 +284,8 @@ TEST(deregistered_while_the_driver_is_about_to_call)
 	}
 }
 
-/*
- * The registration has ended in the core before its invalidation continues: the client keeps what the callback needs.
- */
-TEST(deregistered_while_an_invalidation_is_under_way)
+/* The core drops the registration during its invalidation; the client must keep what the callback needs. */
+TEST(deregistered_during_an_invalidation)
 {
 	for EACH_MODE(mode) {
 		for (int moment = 0; moment < FAKE_CORE_MOMENTS; moment++) {
@@ -312,7 +308,7 @@ TEST(deregistered_while_an_invalidation_is_under_way)
 	}
 }
 
-TEST(deregistered_after_the_callback_and_before_the_table_goes)
+TEST(deregistered_after_the_callback_and_before_the_table_is_freed)
 {
 	for EACH_MODE(mode) {
 		struct helper helper;

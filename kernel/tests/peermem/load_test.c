@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Messages if the client cannot be loaded.
+// Log messages if the client cannot be loaded.
 #include "../support/test.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ TEST(core_without_the_interface_points_to_dma_buf)
 	CHECK_EQ(module_load("fake_rdma_core", ""), 0);
 }
 
-TEST(other_client_that_holds_the_name_is_named)
+TEST(other_client_with_the_name_is_reported)
 {
 	client_load(PERSISTENT);
 	client_unload();
@@ -67,19 +67,19 @@ TEST(other_client_that_holds_the_name_is_named)
 	client_unload();
 }
 
-TEST(core_that_refuses_is_blamed)
+TEST(refusal_of_the_core_is_reported)
 {
 	client_load(PERSISTENT);
 	client_unload();
 	core_set(FAKE_CORE_REFUSE_CLIENTS, 1);
 	CHECK_EQ(module_load(CLIENT, ""), EINVAL);
-	CHECK(test_log_has("refused the client"));
+	CHECK(test_log_has("the RDMA core refused it"));
 	core_set(FAKE_CORE_REFUSE_CLIENTS, 0);
 	client_load(PERSISTENT);
 	client_unload();
 }
 
-TEST(bad_parameters_are_refused)
+TEST(invalid_parameters_are_rejected)
 {
 	client_load(PERSISTENT);
 	client_unload();

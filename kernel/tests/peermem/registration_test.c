@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Undisturbed registrations: the adapter's ranges, and leaks.
+// Registrations without failures: the adapter's addresses, and leaks.
 #include "../support/test.h"
 
 #include <signal.h>
@@ -29,7 +29,7 @@ static void check_range(uint64_t address, uint64_t size)
 	CHECK_EQ(core_register(address, size, &id), 1);
 	check_reaches(id, &place);
 	CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
-	CHECK(!core_knows(id));
+	CHECK(!core_has(id));
 	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 0);
 	free(place.pages);
 }
@@ -51,7 +51,7 @@ TEST(adapter_reaches_the_memory_persistent) { check_mode(PERSISTENT); }
 TEST(adapter_reaches_the_memory_unmapping) { check_mode(UNMAPPING); }
 TEST(adapter_reaches_the_memory_legacy) { check_mode(LEGACY); }
 
-TEST(registration_ends_well_after_every_step)
+TEST(registration_can_end_after_every_step)
 {
 	for (int mode = 0; mode < MODES; mode++) {
 		uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
@@ -68,7 +68,7 @@ TEST(registration_ends_well_after_every_step)
 	}
 }
 
-TEST(each_step_by_itself_gives_back_what_it_should)
+TEST(each_single_step_releases_its_part)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_REVERSED);
 	uint32_t id;
@@ -120,7 +120,7 @@ TEST(two_registrations_of_one_range_are_independent)
 	}
 }
 
-TEST(memory_that_is_not_the_gpus_is_left_to_others)
+TEST(memory_that_is_not_the_gpus_is_not_accepted)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
 	uint32_t id;
@@ -179,7 +179,7 @@ TEST(client_in_use_cannot_be_unloaded)
 	}
 }
 
-/* The child ends without cleanup after each step; with either node closed first. */
+/* Kills a child after each step, with either node closed first. */
 static void die_after(int steps, bool is_core_first)
 {
 	pid_t child = fork();
@@ -195,13 +195,13 @@ static void die_after(int steps, bool is_core_first)
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-TEST(killed_processes_leave_nothing)
+TEST(killed_processes_leak_nothing)
 {
 	for (int mode = 0; mode < MODES; mode++) {
 		client_load(&modes[mode]);
-		core_close(); /* so that each child has its own node */
+		core_close(); /* so that each child opens its own node */
 		for (int steps = FAKE_CORE_GET_PAGES; steps <= FAKE_CORE_STOP; steps++) {
-			/* From dma_map to activate no process can end: in a real core that is one call. */
+			/* No process can die between dma_map and activate: a real core does both in one call. */
 			if (steps == FAKE_CORE_ACTIVATE)
 				continue;
 			die_after(steps, true);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Threads that register and deregister memory while others free and allocate it.
+// Threads that register and deregister memory while another frees and allocates it.
 #include "../support/test.h"
 
 #include <pthread.h>
@@ -73,7 +73,7 @@ static void stress(const struct mode *mode, uint64_t rounds)
 	for (int i = 0; i < SLOTS; i++)
 		fake_free(slots[i]);
 	CHECK_EQ(fake_report().used_pages, 0);
-	test_note("%s: %llu registrations, %llu refused, %llu stopped by an invalidation", mode->parameters,
+	test_note("%s: %llu registrations, %llu rejected, %llu stopped by an invalidation", mode->parameters,
 		  (unsigned long long)registered, (unsigned long long)refused,
 		  (unsigned long long)core_report().stopped_by_invalidation);
 	CHECK(registered > 0);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Tests of the fake provider, on which every other group relies.
+// The fake provider alone, because every other group depends on it.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -33,7 +33,7 @@ static void check_round_trip(enum fake_p2p_layout layout)
 	fake_free(va);
 }
 
-TEST(memory_holds_what_was_written_in_every_layout)
+TEST(memory_keeps_written_data_in_every_layout)
 {
 	for (int layout = 0; layout < FAKE_P2P_LAYOUTS; layout++)
 		check_round_trip(layout);
@@ -64,7 +64,7 @@ TEST(allocations_do_not_share_pages)
 	CHECK_EQ(fake_report().used_pages, 2 * PAGES);
 }
 
-TEST(freed_memory_is_gone)
+TEST(freed_memory_is_inaccessible)
 {
 	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
 	int control = open(FAKE_P2P_NODE, O_RDWR);
@@ -82,7 +82,7 @@ TEST(closing_the_node_frees)
 	CHECK_EQ(fake_report().allocations, 0);
 }
 
-TEST(bad_requests_are_refused)
+TEST(invalid_requests_are_rejected)
 {
 	int control = open(FAKE_P2P_NODE, O_RDWR);
 	struct fake_p2p_alloc none = { .size = 0 }, layout = { .size = 1, .layout = FAKE_P2P_LAYOUTS };
@@ -101,12 +101,12 @@ TEST(bad_requests_are_refused)
 	CHECK_ERRNO(ioctl(control, _IO('K', 99), NULL), ENOTTY);
 }
 
-TEST(modules_of_the_other_flavour_do_not_load_beside_it)
+TEST(module_of_the_other_flavour_does_not_load_in_addition)
 {
 	const char *other = strcmp(module_flavour(), "open") == 0 ? "proprietary" : "open";
 
 	if (test_is_checked())
-		test_skip("the Linux with checks runs one flavour");
+		test_skip("the debug Linux runs one flavour");
 	CHECK_EQ(module_load_of(other, "fake_p2p", ""), EEXIST);
 	CHECK_EQ(module_load("no_such_module", ""), ENOENT);
 }

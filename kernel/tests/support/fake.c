@@ -20,17 +20,17 @@ static int opened(void)
 	return node;
 }
 
-static void request_fake(unsigned long command, void *argument, const char *what)
+static void control(unsigned long command, void *argument, const char *what)
 {
 	if (ioctl(opened(), command, argument))
-		test_fail(__FILE__, __LINE__, "the fake provider refused to %s: %s", what, strerror(errno));
+		test_fail(__FILE__, __LINE__, "the fake provider cannot %s: %s", what, strerror(errno));
 }
 
 uint64_t fake_alloc(uint64_t size, enum fake_p2p_layout layout)
 {
 	struct fake_p2p_alloc request = { .size = size, .layout = layout };
 
-	request_fake(FAKE_P2P_IOC_ALLOC, &request, "allocate");
+	control(FAKE_P2P_IOC_ALLOC, &request, "allocate");
 	return request.va;
 }
 
@@ -38,7 +38,7 @@ void fake_free(uint64_t va)
 {
 	struct fake_p2p_address request = { .va = va };
 
-	request_fake(FAKE_P2P_IOC_FREE, &request, "free");
+	control(FAKE_P2P_IOC_FREE, &request, "free");
 }
 
 void fake_close(void)
@@ -50,14 +50,14 @@ void fake_close(void)
 void fake_write(uint64_t va, const void *from, size_t size)
 {
 	if (pwrite(opened(), from, size, (off_t)va) != (ssize_t)size)
-		test_fail(__FILE__, __LINE__, "writing %zu bytes at GPU address 0x%llx failed: %s", size,
+		test_fail(__FILE__, __LINE__, "cannot write %zu bytes at GPU address 0x%llx: %s", size,
 			  (unsigned long long)va, strerror(errno));
 }
 
 void fake_read(uint64_t va, void *to, size_t size)
 {
 	if (pread(opened(), to, size, (off_t)va) != (ssize_t)size)
-		test_fail(__FILE__, __LINE__, "reading %zu bytes at GPU address 0x%llx failed: %s", size,
+		test_fail(__FILE__, __LINE__, "cannot read %zu bytes at GPU address 0x%llx: %s", size,
 			  (unsigned long long)va, strerror(errno));
 }
 
@@ -65,7 +65,7 @@ uint64_t fake_physical(uint64_t va)
 {
 	struct fake_p2p_address request = { .va = va };
 
-	request_fake(FAKE_P2P_IOC_PHYSICAL, &request, "return a physical address");
+	control(FAKE_P2P_IOC_PHYSICAL, &request, "report a physical address");
 	return request.physical;
 }
 
@@ -73,21 +73,21 @@ void fake_set(enum fake_p2p_knob knob, uint64_t value)
 {
 	struct fake_p2p_setting request = { .knob = knob, .value = value };
 
-	request_fake(FAKE_P2P_IOC_SET, &request, "set a knob");
+	control(FAKE_P2P_IOC_SET, &request, "set a knob");
 }
 
 void fake_fail(enum fake_p2p_call call, uint64_t nth, int error)
 {
 	struct fake_p2p_failure request = { .call = call, .error = error, .nth = nth };
 
-	request_fake(FAKE_P2P_IOC_FAIL, &request, "arm a failure");
+	control(FAKE_P2P_IOC_FAIL, &request, "arm a failure");
 }
 
 static void pause_request(enum fake_p2p_step step, enum fake_p2p_pause_action action, const char *what)
 {
 	struct fake_p2p_pause request = { .step = step, .action = action, .timeout_ms = 10000 };
 
-	request_fake(FAKE_P2P_IOC_PAUSE, &request, what);
+	control(FAKE_P2P_IOC_PAUSE, &request, what);
 }
 
 void fake_pause(enum fake_p2p_step step)
@@ -109,53 +109,53 @@ struct fake_p2p_report fake_report(void)
 {
 	struct fake_p2p_report report;
 
-	request_fake(FAKE_P2P_IOC_REPORT, &report, "report");
+	control(FAKE_P2P_IOC_REPORT, &report, "report");
 	return report;
 }
 
-void fake_forget(void)
+void fake_reset(void)
 {
-	int control = open(FAKE_P2P_NODE, O_RDWR | O_CLOEXEC);
+	int node = open(FAKE_P2P_NODE, O_RDWR | O_CLOEXEC);
 
-	if (control < 0)
+	if (node < 0)
 		return;
-	ioctl(control, FAKE_P2P_IOC_RESET);
-	close(control);
+	ioctl(node, FAKE_P2P_IOC_RESET);
+	close(node);
 }
 
-const char *fake_complaint(void)
+const char *fake_problem(void)
 {
 	static char text[600];
 	struct fake_p2p_report report;
-	int control = open(FAKE_P2P_NODE, O_RDWR | O_CLOEXEC);
+	int node = open(FAKE_P2P_NODE, O_RDWR | O_CLOEXEC);
 	uint64_t live = 1, mistakes = 0;
 
-	if (control < 0)
+	if (node < 0)
 		return NULL;
-	/* A waiting call would block the teardown; objects of a killed process are released shortly afterwards. */
+	/* A paused call would block teardown. Linux releases the objects of a killed process asynchronously. */
 	for (uint32_t step = 0; step < FAKE_P2P_STEPS; step++) {
 		struct fake_p2p_pause request = { .step = step, .action = FAKE_P2P_PAUSE_RESUME };
 
-		ioctl(control, FAKE_P2P_IOC_PAUSE, &request);
+		ioctl(node, FAKE_P2P_IOC_PAUSE, &request);
 	}
-	/* The provider causes refused pins, so they are not a leak of the client. */
-	ioctl(control, FAKE_P2P_IOC_RELOAD);
+	/* Refused pins are caused by the provider; they are not leaks of the client. */
+	ioctl(node, FAKE_P2P_IOC_RELOAD);
 	for (int i = 0; i < 200 && live; i++) {
-		ioctl(control, FAKE_P2P_IOC_REPORT, &report);
+		ioctl(node, FAKE_P2P_IOC_REPORT, &report);
 		live = report.allocations + report.pins + report.persistent_pins + report.mappings + report.used_pages;
 		if (live)
 			usleep(10000);
 	}
-	close(control);
+	close(node);
 	mistakes = report.put_unknown + report.put_wrong + report.put_elsewhere + report.put_twice +
 		   report.put_with_token + report.put_in_callback + report.unmap_wrong + report.written_after_free +
 		   report.misaligned;
 	if (!live && !mistakes)
 		return NULL;
 	snprintf(text, sizeof(text),
-		 "left behind: %llu allocations, %llu pins, %llu persistent pins, %llu DMA mappings, %llu pages; "
-		 "mistakes: %llu unknown puts, %llu wrong puts, %llu puts by another process, %llu second puts, %llu puts with a "
-		 "token, %llu puts in a callback, %llu wrong unmaps, %llu writes after free",
+		 "leaked: %llu allocations, %llu pins, %llu persistent pins, %llu DMA mappings, %llu pages; "
+		 "client errors: %llu unknown puts, %llu wrong puts, %llu puts by another process, %llu second puts, "
+		 "%llu puts with a token, %llu puts in a callback, %llu wrong unmaps, %llu writes after free",
 		 report.allocations, report.pins, report.persistent_pins, report.mappings, report.used_pages,
 		 report.put_unknown, report.put_wrong, report.put_elsewhere, report.put_twice,
 		 report.put_with_token, report.put_in_callback, report.unmap_wrong, report.written_after_free);

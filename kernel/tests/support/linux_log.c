@@ -15,7 +15,7 @@
 static char *expected; /* shared with the test's process */
 static int log_file = -1;
 
-/* Complaints of Linux, and of the fake provider when it is unloaded. */
+/* Messages that fail a test, of Linux and of the fake provider's unload. */
 static const char *const bad[] = {
 	"WARNING:",    "BUG:",		 "Oops",	       "general protection", "unable to handle",
 	"refcount_t:", "list_add",	 "list_del",	       "blocked for more",   "rcu: INFO",
@@ -45,7 +45,7 @@ void test_expect_log(const char *text)
 	snprintf(expected, EXPECTED_SIZE, "%s", text);
 }
 
-/* One record's text, false at the end of the log. After an overrun it continues after the gap. */
+/* Reads one record's text. Returns false at the end of the log. After an overrun, reading continues after the gap. */
 static bool next_record(char *text, size_t size)
 {
 	char record[8192];
@@ -65,7 +65,7 @@ static bool next_record(char *text, size_t size)
 	return true;
 }
 
-const char *linux_log_complaint(void)
+const char *linux_log_problem(void)
 {
 	static char text[512], found[512];
 
@@ -82,13 +82,13 @@ const char *linux_log_complaint(void)
 	return found[0] ? found : NULL;
 }
 
-bool test_log_has(const char *wanted)
+bool test_log_has(const char *expected_text)
 {
 	char text[512];
 	bool is_found = false;
 
-	/* Reading moves only this process's position; the runner checks the whole range with its own. */
+	/* Moves only this process's position; the runner reads the whole log of the test from its own. */
 	while (!is_found && next_record(text, sizeof(text)))
-		is_found = strstr(text, wanted) != NULL;
+		is_found = strstr(text, expected_text) != NULL;
 	return is_found;
 }

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* The log of Linux, from a mark on. */
+/* The Linux log since a mark. */
 #ifndef GDRKIT_KERNEL_LINUX_LOG_H
 #define GDRKIT_KERNEL_LINUX_LOG_H
 
@@ -8,7 +8,7 @@
 
 bool linux_log_open(void);
 void linux_log_mark(void);
-/* The first line since the mark that a correct module does not cause; NULL if none. Valid until the next call. */
-const char *linux_log_complaint(void);
+/* The first line since the mark that fails a test, or NULL. Valid until the next call. */
+const char *linux_log_problem(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Loading and unloading modules of the flavour that the machine tests. */
+/* Loading and unloading of modules, of the flavour under test. */
 #ifndef GDRKIT_KERNEL_MODULE_H
 #define GDRKIT_KERNEL_MODULE_H
 
-/* 0 or a positive errno. Names as in /proc/modules; parameters "a=1 b=2" or "". */
+/* Return 0 or a positive errno. Names as in /proc/modules; parameters "a=1 b=2" or "". */
 int module_load(const char *name, const char *parameters);
 int module_load_of(const char *flavour, const char *name, const char *parameters);
 int module_unload(const char *name);

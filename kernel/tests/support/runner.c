@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The main program for the tests of a folder.
-//   usage: <program> <group> [pattern]    pattern: of the shell, over group.test; GDRKIT_KERNEL_FULL=1 adds long tests
-// Output, one line each, which kernel/rig parses:
+// The main program of a group.
+//   usage: <program> <group> [pattern]    pattern: shell pattern for group.test; GDRKIT_KERNEL_FULL=1 adds long tests
+// Output, one line each, parsed by kernel/rig:
 //   ok group.test 12 ms | FAIL group.test 12 ms: why | skip group.test 0 ms: reason | note group.test: text
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -26,7 +26,7 @@
 static struct test *first, **last = &first;
 static const char *group;
 static const struct test *current;
-static char *verdict; /* shared by all processes of a test: the first one to fail writes it */
+static char *verdict; /* shared by all processes of a test; the first failure writes it */
 #define VERDICT_SIZE 1024
 
 void test_register(struct test *test)
@@ -96,7 +96,7 @@ static void run_in_child(const struct test *test)
 	_exit(verdict[0] ? EXIT_FAILED : 0);
 }
 
-/* Waits for the child, at most for its limit; kills the rest of its group. Returns its wait status. */
+/* Waits for the child until its time limit, then kills its group. Returns the wait status. */
 static int await_child(pid_t child, int limit_s, bool *is_late)
 {
 	long end = milliseconds() + limit_s * (test_is_checked() ? 8000L : 1000L);
@@ -108,7 +108,10 @@ static int await_child(pid_t child, int limit_s, bool *is_late)
 			*is_late = true;
 			kill(-child, SIGKILL);
 			kill(child, SIGKILL);
-			/* A child that hangs in Linux cannot be killed; the rig's own limit ends the machine then. */
+			/*
+			 * A child that hangs in the system cannot be killed; then the rig's time limit ends the
+			 * machine.
+			 */
 			for (int i = 0; i < 500 && waitpid(child, &status, WNOHANG) == 0; i++)
 				usleep(10000);
 			return status;
@@ -119,53 +122,53 @@ static int await_child(pid_t child, int limit_s, bool *is_late)
 	return status;
 }
 
-/* Failures other than the test's own; NULL if none. */
-static const char *aftermath(void)
+/* Returns a leak, a client error or a Linux warning of the test, or NULL. */
+static const char *find_problem(void)
 {
-	const char *complaint = fake_complaint();
+	const char *problem = fake_problem();
 
-	return complaint ? complaint : linux_log_complaint();
+	return problem ? problem : linux_log_problem();
 }
 
-/* 0 passed, 1 failed, 2 skipped */
+/* Returns 0: passed, 1: failed, 2: skipped. */
 static int run_test(const struct test *test)
 {
 	long start = milliseconds();
 	bool is_late;
-	const char *complaint;
+	const char *problem;
 	int status;
 	pid_t child;
 
 	current = test;
 	memset(verdict, 0, VERDICT_SIZE);
-	fake_forget();
+	fake_reset();
 	linux_log_mark();
 	fflush(stdout);
 	child = fork();
 	if (child == 0)
 		run_in_child(test);
 	status = await_child(child, test->limit_s, &is_late);
-	complaint = aftermath();
+	problem = find_problem();
 	printf("%s %s.%s %ld ms",
 	       WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED ? "skip" :
-	       !is_late && status == 0 && !complaint && !verdict[0]     ? "ok" :
+	       !is_late && status == 0 && !problem   && !verdict[0]     ? "ok" :
 									  "FAIL",
 	       group, test->name, milliseconds() - start);
 	if (is_late)
-		printf(": took longer than its limit of %d s", test->limit_s);
+		printf(": exceeded its time limit of %d s", test->limit_s);
 	else if (WIFSIGNALED(status))
 		printf(": was killed by signal %d", WTERMSIG(status));
 	else if (verdict[0])
 		printf(": %s", verdict);
 	else if (status)
-		printf(": ended with status %d", WEXITSTATUS(status));
-	if (complaint)
-		printf("%s %s", is_late || status || verdict[0] ? ";" : ":", complaint);
+		printf(": exited with status %d", WEXITSTATUS(status));
+	if (problem)
+		printf("%s %s", is_late || status || verdict[0] ? ";" : ":", problem);
 	printf("\n");
 	fflush(stdout);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
 		return 2;
-	return is_late || status || complaint || verdict[0];
+	return is_late || status || problem || verdict[0];
 }
 
 int main(int argc, char **argv)

@@ -1,10 +1,12 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests that run inside the virtual machine. All sources of a folder become one static program; each TEST runs in a
- * separate process with a time limit. A test fails by a CHECK, a crash or its time limit. It also fails if it leaks a
- * pin, a DMA mapping or an allocation in the fake provider. The same applies to mistakes that the provider counted, and
- * to warnings in the log of Linux.
+ * Tests that run inside the virtual machine. All sources of a folder become one static program. Each TEST runs in its
+ * own process with a time limit. A test fails on:
+ *   - a failed CHECK, a signal, or its time limit;
+ *   - a pin, DMA mapping or allocation that it leaks in the fake provider;
+ *   - a client error that the provider counted;
+ *   - a warning in the Linux log.
  */
 #ifndef GDRKIT_KERNEL_TEST_H
 #define GDRKIT_KERNEL_TEST_H
@@ -18,22 +20,22 @@ struct test {
 	const char *name;
 	void (*run)(void);
 	int limit_s;
-	bool is_long; /* left out unless the full range is requested */
-	bool is_checked; /* left out unless Linux has its checks enabled */
+	bool is_long; /* only with --full */
+	bool is_checked; /* only on the debug Linux */
 	struct test *next;
 };
 
 void test_register(struct test *test);
-/* Ends the test as failed, or as skipped with a reason; callable from any thread and from forked children. */
+/* End the test as failed, or as skipped with a reason. Callable from any thread and from forked children. */
 void test_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
 void test_skip(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* A line in the output other than a verdict: measured figures. */
+/* Prints a line without a verdict, for measurements. */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Whether this Linux has its checks enabled (kernel/rig/checked.sh), which take time. */
+/* Whether this is the slower debug Linux of kernel/rig/checked.sh. */
 bool test_is_checked(void);
-/* Whether the Linux log contains this text since the start of the test or since the match of the last call. */
+/* Whether the Linux log contains this text, since the test began or since the last successful call. */
 bool test_log_has(const char *text);
-/* Warnings of Linux that contain this text do not fail the test. */
+/* Warnings in the Linux log that contain this text do not fail the test. */
 void test_expect_log(const char *text);
 
 #define TEST_DEFINE(test_name, seconds, only_full, only_checked)                                                       \
@@ -51,15 +53,15 @@ void test_expect_log(const char *text);
 /* TEST(pin_of_unaligned_address_succeeds) { ... } */
 #define TEST(test_name) TEST_DEFINE(test_name, 30, false, false)
 #define TEST_WITHIN(test_name, seconds) TEST_DEFINE(test_name, seconds, false, false)
-/* Runs with --full only. */
+/* Runs only with --full. */
 #define TEST_LONG(test_name, seconds) TEST_DEFINE(test_name, seconds, true, false)
-/* Requires the Linux of kernel/rig/checked.sh. */
+/* Requires the debug Linux of kernel/rig/checked.sh. */
 #define TEST_CHECKED(test_name, seconds) TEST_DEFINE(test_name, seconds, false, true)
 
 #define CHECK(condition)                                                                                               \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
-			test_fail(__FILE__, __LINE__, "not true: %s (errno %d)", #condition, errno);                  \
+			test_fail(__FILE__, __LINE__, "failed: %s (errno %d)", #condition, errno);                  \
 	} while (0)
 
 #define CHECK_EQ(left, right)                                                                                          \

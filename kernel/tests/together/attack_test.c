@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Eight processes do everything that the modules must withstand, at once, and are killed in the middle of it: pins
-// whose memory is freed while mapped, files that end in other processes and in io_uring, registrations that other
-// processes end. Each fills its memory with its own byte, so another's byte is detected.
+// Eight processes exercise both modules at once and are killed at arbitrary points: pins whose memory is freed while
+// mapped, files that other processes or io_uring close last, registrations that others end. Each process fills its
+// memory with its own byte, which reveals reads of another process's memory.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -37,8 +37,8 @@ static void jump_back(int number)
 	siglongjmp(back, number);
 }
 
-/* Every visible byte is this process's, or nothing is visible. */
-static void look(const volatile unsigned char *bytes)
+/* Every accessible byte must be this process's. */
+static void check_bytes(const volatile unsigned char *bytes)
 {
 	struct sigaction action = { .sa_handler = jump_back, .sa_flags = SA_NODEFER };
 
@@ -49,7 +49,7 @@ static void look(const volatile unsigned char *bytes)
 		unsigned char seen = bytes[at];
 
 		if (seen != own)
-			test_fail(__FILE__, __LINE__, "process of 0x%02x saw 0x%02x", own, seen);
+			test_fail(__FILE__, __LINE__, "the process with byte 0x%02x read 0x%02x", own, seen);
 	}
 }
 
@@ -70,7 +70,7 @@ static int opened(const char *path)
 	return node;
 }
 
-/* False if the memory has been freed meanwhile. */
+/* Returns false if the memory has been freed in the meantime. */
 static bool pin(int node, uint64_t va, uint64_t *handle)
 {
 	struct gdrdrv_pin_v2_request request = { .address = va, .size_bytes = SIZE };
@@ -88,7 +88,7 @@ static void unpin(int node, uint64_t handle)
 	ioctl(node, GDRDRV_UNPIN, &request);
 }
 
-static void end_in_a_ring(int node)
+static void close_in_a_ring(int node)
 {
 	struct io_uring_params parameters = {};
 	int ring = (int)syscall(SYS_io_uring_setup, 2, &parameters);
@@ -100,8 +100,8 @@ static void end_in_a_ring(int node)
 	close(ring);
 }
 
-/* A child keeps the file open slightly longer. */
-static void end_in_a_child(int node)
+/* A child holds the file for 2 ms. */
+static void close_in_a_child(int node)
 {
 	if (fork() == 0) {
 		usleep(2000);
@@ -121,18 +121,18 @@ static void use_gdrdrv(unsigned int *random)
 	if (pin(node, slots[rand_r(random) % SLOTS], &handle)) {
 		bytes = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, node, (off_t)(handle * (uint64_t)getpagesize()));
 		if (bytes != MAP_FAILED) {
-			look(bytes);
+			check_bytes(bytes);
 			if (rand_r(random) % 2)
 				unpin(node, handle);
-			look(bytes);
+			check_bytes(bytes);
 			munmap(bytes, SIZE);
 		}
 	}
 	switch (rand_r(random) % 8) {
 	case 0:
-		return end_in_a_ring(node);
+		return close_in_a_ring(node);
 	case 1:
-		return end_in_a_child(node);
+		return close_in_a_child(node);
 	default:
 		close(node);
 	}
@@ -153,7 +153,7 @@ static void use_peermem(int core, unsigned int *random)
 	ioctl(core, FAKE_CORE_IOC_STEP, &end); /* fails if a child was first */
 }
 
-/* Frees and pins again, so that tables pass from one pin to the next while others are released. */
+/* Frees and pins repeatedly, so that table addresses are reused while other pins are released. */
 static void *free_and_pin(void *argument)
 {
 	unsigned int random = own;
@@ -183,7 +183,7 @@ static void work(int number)
 	int core;
 
 	own = (unsigned char)(0x10 + number);
-	fake_close(); /* a separate node, whose memory ends with it */
+	fake_close(); /* opens its own node, whose memory is freed with it */
 	core = opened(FAKE_CORE_NODE);
 	for (int i = 0; i < SLOTS; i++)
 		slots[i] = allocate();
@@ -225,23 +225,23 @@ static void attack(int seconds)
 			waitpid(workers[i], NULL, 0);
 		}
 	}
-	usleep(500000); /* objects that Linux releases in separate threads */
-	test_note("%u processes killed; %llu gets, %llu puts, %llu callbacks, %llu tables at an earlier one's address", killed,
+	usleep(500000); /* Linux releases files asynchronously */
+	test_note("%u processes killed; %llu gets, %llu puts, %llu callbacks, %llu tables at a reused address", killed,
 		  fake_report().gets, fake_report().puts, fake_report().callbacks, fake_report().tables_reused);
 	CHECK(fake_report().callbacks > 0 && fake_report().tables_reused > 0);
 }
 
-TEST_WITHIN(eight_processes_are_stood_for_a_moment, 60)
+TEST_WITHIN(eight_killed_processes_cause_no_harm_briefly, 60)
 {
 	attack(4);
 }
 
-TEST_LONG(eight_processes_are_stood, 300)
+TEST_LONG(eight_killed_processes_cause_no_harm, 300)
 {
 	attack(60);
 }
 
-TEST_CHECKED(eight_processes_are_stood_under_checks, 60)
+TEST_CHECKED(eight_killed_processes_cause_no_harm_under_checks, 60)
 {
 	attack(60);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Both modules, with pins that can be revoked, in one process: a table's address may pass from one to the other.
+// Both modules with revocable pins in one process: a table address may be reused from one module by the other.
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,8 +45,8 @@ static int opened(const char *path)
 	return node;
 }
 
-/* `ending` releases memory that is freed meanwhile; `beginning` pins the next one. Both succeed, and one pin stays. */
-static void run_both(uint64_t va, struct call *ending, struct call *beginning)
+/* `ending` releases memory that is freed meanwhile, `beginning` pins the next. Both succeed and one pin is left. */
+static void reuse_address(uint64_t va, struct call *ending, struct call *beginning)
 {
 	fake_pause(FAKE_P2P_PUT_ENTER);
 	start(ending);
@@ -76,7 +76,7 @@ TEST(unpin_does_not_release_what_is_registered_next)
 
 	CHECK_EQ(ioctl(module, GDRDRV_PIN_V2, &pin), 0);
 	unpin = (struct gdrdrv_unpin_request){ .handle = pin.handle };
-	run_both(va, &ending, &beginning);
+	reuse_address(va, &ending, &beginning);
 	CHECK_EQ(acquire.result, 1);
 	fake_free(next);
 	CHECK_EQ(fake_report().callbacks, 2);
@@ -96,7 +96,7 @@ TEST(deregistration_does_not_release_what_is_pinned_next)
 	CHECK_EQ(ioctl(core, FAKE_CORE_IOC_STEP, &acquire), 0);
 	CHECK_EQ(acquire.result, 1);
 	release = (struct fake_core_step){ .name = FAKE_CORE_RELEASE, .id = acquire.id };
-	run_both(va, &ending, &beginning);
+	reuse_address(va, &ending, &beginning);
 	fake_free(next);
 	CHECK_EQ(fake_report().callbacks, 2);
 }

@@ -61,14 +61,14 @@ check_tools() {
     command -v "$tool" >/dev/null || cannot "$tool is not here"
   done
   [ -x "$programs/gdrkit" ] || cannot "$programs/gdrkit is not here; './run build' makes it"
-  know_packages || cannot "no lists of Debian packages, and they cannot be fetched"
+  ensure_package_lists || cannot "no lists of Debian packages, and they cannot be fetched"
 }
 
 fetch() {
   local name
   mkdir -p "$downloads" "$scratch" "$results"
   fetch_busybox || cannot "$why_not"
-  name=$(release_behind amd64)
+  name=$(release_of_package amd64)
   [ -n "$name" ] || cannot "no Debian package linux-image-amd64 is known here"
   linux_release=$name
   unpack "$downloads/rdma-linux-$name" "linux-image-$name" || cannot "the package linux-image-$name could not be fetched"

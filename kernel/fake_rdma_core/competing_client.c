@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A module called nvidia_peermem that holds the name and accepts no memory.
+// A module called nvidia_peermem that holds the client's name and accepts no memory.
 #include <linux/module.h>
 
 #include "flavour.h"
@@ -53,18 +53,18 @@ static const struct peer_memory_client client = {
 };
 static void *handle;
 
-static int __init rival_init(void)
+static int __init competing_client_init(void)
 {
 	handle = ib_register_peer_memory_client(&client, NULL);
 	return handle ? 0 : -EEXIST;
 }
 
-static void __exit rival_exit(void)
+static void __exit competing_client_exit(void)
 {
 	ib_unregister_peer_memory_client(handle);
 }
 
-module_init(rival_init);
-module_exit(rival_exit);
-MODULE_DESCRIPTION("emulates another peer-memory client, for tests of messages about it");
+module_init(competing_client_init);
+module_exit(competing_client_exit);
+MODULE_DESCRIPTION("emulates another peer-memory client that holds the name");
 MODULE_LICENSE(GDRKIT_MODULE_LICENSE);
