@@ -18,8 +18,8 @@ inline constexpr const char* size_grammar =
 /// separators, KB and MB (ambiguous: 1000 or 1024), and sizes that do not fit std::size_t.
 [[nodiscard]] std::optional<std::size_t> to_size(std::string_view text, std::size_t plain_unit = 1) noexcept;
 
-/// The grammar of OpenSHMEM and NVSHMEM: the unit is k, m, g or t in either case, and text after it is ignored ("20mb"
-/// is 20 MiB). Rounds up to whole bytes.
+/// The grammar of OpenSHMEM and NVSHMEM. The unit is k, m, g or t in either case. Text after it is ignored ("20mb" is
+/// 20 MiB). Rounds up to whole bytes.
 [[nodiscard]] std::optional<std::size_t> to_nvshmem_size(std::string_view text) noexcept;
 
 }  // namespace gdrkit::base

@@ -76,7 +76,7 @@ std::size_t piece_around(std::uintptr_t address, std::size_t size) noexcept {
 /// Loads every line of the range once, as a whole, with streaming loads. Copies only the requested bytes of the first
 /// and the last line to `host`. Each word load from a write-combining mapping takes a round trip to the device, and
 /// these do not overlap. A streaming load fetches 64 bytes in one round trip and overlaps with others. Reading bytes
-/// outside the range is safe: a mapping consists of whole pages, so it contains whole lines, and reads of device memory
+/// outside the range is safe. A mapping consists of whole pages, so it contains whole lines, and reads of device memory
 /// have no side effects. The edges are copied out of their buffers only after all loads were issued, so that all misses
 /// overlap.
 [[gnu::noinline]] void load_enclosing_lines(CopyLines load_lines, char* host, const char* device,

@@ -53,14 +53,14 @@ struct Copier {
 
   /// Copies from host to device. Writes each device byte once, by naturally aligned accesses (on cached mappings,
   /// memcpy chooses the accesses). Writes a naturally aligned word of 1, 2, 4 or 8 bytes by a single access. Includes
-  /// the fences: on return, the stores have left this core for the device; on a cached mapping, which is coherent, they
+  /// the fences: on return, the stores have left this core for the device. On a cached mapping, which is coherent, they
   /// are ordered before all later stores. The `size` bytes at `device` must lie in the mapping.
   void to_device(void* device, const void* host, std::size_t size) const noexcept;
 
   /// Copies from device to host. Includes the fences: the data is never older than the call or than an earlier load of
-  /// the caller, so polling returns fresh data. A naturally aligned word of 1, 2, 4 or 8 bytes (a flag) is read by a
-  /// single scalar load, and later loads of the caller are not older than it. For other sizes, a write-combining
-  /// mapping may be read beyond the range, but not beyond its 64-byte lines, and each line is read once.
+  /// the caller, so polling returns fresh data. Reads a naturally aligned word of 1, 2, 4 or 8 bytes (a flag) by a
+  /// single scalar load. Later loads of the caller are not older than it. For other sizes, a write-combining mapping
+  /// may be read beyond the range, but not beyond its 64-byte lines, and each line is read once.
   void from_device(void* host, const void* device, std::size_t size) const noexcept {
     order_before_load(size);
     load_ordered(host, device, size);

@@ -24,12 +24,12 @@ constexpr std::chrono::microseconds poll_interval{200};
 
 // A call increments its counter and then reads that of forks; a fork increments its counter and then reads that of
 // calls. All accesses are sequentially consistent, so one of the two sees the other. These are not locks, because both
-// sides must be able to give up, and a child would have to repair locks that threads of the parent held or waited for.
+// sides must be able to give up. A child would also have to repair locks that threads of the parent held or waited for.
 constinit std::atomic<unsigned> threads_in_calls{0};
 constinit std::atomic<unsigned> threads_in_forks{0};
 constinit std::atomic<bool> is_installed{false};
 
-// A backend may fork inside its own call (a vendor library that runs a helper program), or call the library again
+// A backend may fork inside its own call, if a vendor library runs a helper program. It may also call the library again
 // through an application's hook on the vendor library. The count prevents a thread from waiting for itself.
 thread_local unsigned calls_of_this_thread = 0;
 // True between prepare() and parent() or child(). If two threads install the handlers at once, they may be installed
@@ -67,8 +67,8 @@ void abandon(OwnedSlot& slot, Kept* kept) noexcept {
 }
 
 /// The child has one thread. Threads that no longer exist may hold locks: those of slots are not accessed, and the
-/// slots are never reused. Incomplete changes of the tables are harmless. The free lists are dropped, a slot is counted
-/// before a thread can lock it, and the list of an inherited context is only tested for being empty.
+/// slots are never reused. Incomplete changes of the tables are harmless. The free lists are dropped, and a slot is
+/// counted before a thread can lock it. The list of an inherited context is only tested for being empty.
 void child() noexcept {
   if (!std::exchange(is_forking, false)) return;
   pin_table.for_each([](PinSlot* slot) {

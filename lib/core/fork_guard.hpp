@@ -10,8 +10,7 @@ namespace gdrkit::core {
 /// Installs the fork handlers, once per process. ENOMEM: the C library has no memory for them; a later call retries. At
 /// each fork:
 ///  - The parent waits until no backend is inside an open, pin, map, unmap, unpin, allocate, free or close. So the
-///  child
-///    never inherits a mapping that is not MADV_DONTFORK yet, and the records that it abandons are consistent.
+///    child never inherits a mapping that is not MADV_DONTFORK yet, and the records that it abandons are consistent.
 ///  - In the child, every inherited context, pin and buffer is invalid: copies return EINVAL, other calls EACCES. The
 ///    descriptors of the backends are closed without an ioctl. New contexts work.
 [[nodiscard]] base::Status install_fork_handlers() noexcept;
@@ -19,8 +18,8 @@ namespace gdrkit::core {
 /// Held during each of those backend calls, to keep other threads from forking. Both sides wait for a bounded time,
 /// because locks of the application could cause a deadlock. A fork waits for a call for at most 2 s: the call may be
 /// blocked by a lock of the forking thread. A call waits for a fork for at most 100 ms: later fork handlers may require
-/// a lock of the calling thread. After a timeout, a fork can happen in the microseconds between mmap and madvise, and
-/// the child then keeps a copy of the resources of that call.
+/// a lock of the calling thread. After a timeout, a fork can happen in the microseconds between mmap and madvise. The
+/// child then keeps a copy of the resources of that call.
 class BackendCall {
  public:
   BackendCall() noexcept;

@@ -18,9 +18,9 @@ namespace gdrkit::cpu {
 
 /// Call after stores to a write-combining mapping, before the caller continues.
 /// Observers: the device and every other CPU. Orders this thread's earlier device stores before each of its later
-/// stores, such as a "data is ready" flag in host memory or in the same mapping. Without it, a store may wait in a
-/// write-combining buffer until it is evicted. Pairs with the observer's load of the flag, followed by its load of the
-/// data.
+/// stores. A typical later store is a "data is ready" flag in host memory or in the same mapping. Without the fence, a
+/// store may wait in a write-combining buffer until it is evicted. Pairs with the observer's load of the flag, followed
+/// by its load of the data.
 /// x86: SFENCE drains the write-combining buffers and orders non-temporal stores (Intel SDM volume 3A, section 12.3.1).
 /// arm64: DSB, because DMB orders stores but does not complete them: data could stay in a gathering buffer.
 inline void flush_write_combining() noexcept {
@@ -65,13 +65,13 @@ inline void order_after_cached_stores() noexcept {
 /// Call before ordinary loads from a mapping.
 /// Observer: this thread, which reads data that the device or another CPU writes. The CPU may read write-combining
 /// memory out of order and speculatively. Without the fence, a load could be performed before the call, or before an
-/// earlier load of the caller, such as of a flag in host memory. Pairs with the writer, which stores data before flag.
+/// earlier load of the caller (a flag in host memory). Pairs with the writer, which stores data before flag.
 /// x86: LFENCE completes all earlier instructions first. Ordinary loads never read from a streaming-load buffer (Intel
-/// SDM volume 2, MOVNTDQA: only further MOVNTDQA do). LFENCE does not order the caller's earlier stores to host memory,
-/// but a caller that stores a request there must poll for the device's reply anyway.
+/// SDM volume 2, MOVNTDQA: only further MOVNTDQA do). LFENCE does not order the caller's earlier stores to host memory.
+/// A caller that stores a request there must poll for the device's reply anyway.
 /// arm64 and POWER: a full fence, because the types of two mappings may differ. The caller's earlier store to a cached
-/// mapping and this load from a write-combining mapping can then access the same bytes at two addresses, and the CPU
-/// does not order them.
+/// mapping and this load from a write-combining mapping can then access the same bytes. The CPU does not order them,
+/// because their addresses differ.
 inline void order_before_loads() noexcept {
 #if defined(__x86_64__)
   _mm_lfence();
@@ -85,11 +85,11 @@ inline void order_before_loads() noexcept {
 }
 
 /// Call before streaming loads from a write-combining mapping.
-/// Observer: as above. A streaming load may also read from a buffer that an earlier streaming load filled, even one
-/// that was executed only because of a mispredicted loop end. MFENCE drops such buffers, so the following loads return
-/// data at least as recent as the call (Intel SDM volume 2, MOVNTDQA: an MFENCE synchronizes its reads with other
-/// agents' writes). It takes about 20 ns more than LFENCE on a Sapphire Rapids CPU, so only this function uses it.
-/// Other architectures have no such loads.
+/// Observer: as above. A streaming load may also read from a buffer that an earlier streaming load filled, even a
+/// speculative one after a mispredicted loop end. MFENCE drops such buffers, so the following loads return data at
+/// least as recent as the call. (Intel SDM volume 2, MOVNTDQA: an MFENCE synchronizes its reads with other agents'
+/// writes.) It takes about 20 ns more than LFENCE on a Sapphire Rapids CPU, so only this function uses it. Other
+/// architectures have no such loads.
 inline void order_before_streaming_loads() noexcept {
 #if defined(__x86_64__)
   _mm_mfence();
@@ -100,9 +100,9 @@ inline void order_before_streaming_loads() noexcept {
 
 /// Call after the load of a flag from a write-combining mapping, before the caller continues.
 /// Observer: this thread, which reads data that another agent writes. Loads from write-combining memory are weakly
-/// ordered. Without the fence, a later load of the caller, from host memory or from the mapping, could be performed
-/// before it and return data older than the flag. Pairs with the writer, which stores data before flag. A later copy
-/// from a mapping does not require it, because it starts with its own fence.
+/// ordered. Without the fence, a later load of the caller, from host memory or the mapping, could be performed first
+/// and return data older than the flag. Pairs with the writer, which stores data before flag. A later copy from a
+/// mapping does not require it, because it starts with its own fence.
 inline void order_after_loads() noexcept {
 #if defined(__x86_64__)
   _mm_lfence();

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A live allocation consists of two adjacent mappings of one memory file: an inaccessible head guard (file offset past
-// the data), then the data from file offset 0. Other mappings of the same file never follow a head guard, so they are
-// not mistaken for allocations at any address. The file's name contains kind and size; its inode is the identity.
+// A live allocation consists of two adjacent mappings of one memory file. The first is an inaccessible head guard (file
+// offset past the data), the second is the data from file offset 0. Other mappings of the same file never follow a head
+// guard, so they are not mistaken for allocations at any address. The file's name contains kind and size; its inode is
+// the identity.
 #include "driver/emulated_memory.hpp"
 
 #include <fcntl.h>
@@ -28,7 +29,7 @@ namespace {
 
 constexpr std::uint64_t page_mask = emulated_page_bytes - 1;
 
-/// Emulated memory takes pages on first access, when an allocation can no longer fail: a copy into memory that does not
+/// Emulated memory takes pages on first access, when an allocation can no longer fail. A copy into memory that does not
 /// fit would make Linux kill processes. Larger allocations are therefore rejected, as on a GPU. The limit also stays
 /// below the 2^47 bytes of the x86-64 user address space.
 std::size_t largest_size() noexcept {
@@ -95,8 +96,8 @@ int release(std::uint64_t start, std::size_t data_bytes) noexcept {
   return ::munmap(as_pointer(start - emulated_page_bytes), data_bytes + 2 * emulated_page_bytes);
 }
 
-/// The file offset of the head guard, with a gap after the data. Without the gap, Linux would merge the guard with a
-/// second mapping of the data that lies right before it, and the guard would not be found.
+/// The file offset of the head guard, with a gap after the data. Without the gap, Linux could merge the guard with a
+/// second mapping of the data that lies right before it. The guard would then not be found.
 constexpr std::uint64_t guard_offset(std::size_t data_bytes) noexcept { return data_bytes + emulated_page_bytes; }
 
 /// Maps the head guard last, because it makes the whole allocation visible to emulated_find. MADV_DONTFORK of the data

@@ -25,8 +25,8 @@ struct EmulatedAllocation {
 inline constexpr std::size_t emulated_page_bytes = 65536;
 
 /// Allocates zeroed memory in its own 64 KiB-aligned pages between inaccessible guards. The state is in the address
-/// space (a named memory file), not in variables of this library, so libgdrapi, libgdrkit and a test in one process see
-/// the same memory. Forked children do not inherit it, because they have no device. Errors: EINVAL for size 0, ENOMEM,
+/// space (a named memory file), not in variables of this library. So libgdrapi, libgdrkit and a test in one process
+/// share the memory. Forked children do not inherit it, because they have no device. Errors: EINVAL for size 0, ENOMEM,
 /// EMFILE. If `fd` is not NULL, it receives the memory file, which the caller closes.
 [[nodiscard]] base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind,
                                                             int* fd = nullptr) noexcept;

@@ -148,8 +148,8 @@ int exchange_under_loader_lock(dl_phdr_info*, std::size_t, void* data) noexcept 
 }
 
 /// Replaces the content of the slot if it is `expected`. Returns false if it is not, or if the page cannot be made
-/// writable. Runs inside dl_iterate_phdr for its lock: a process may contain two copies of this code (libgdrapi and
-/// libgdrkit), and one must not revoke the page's write permission between the other's mprotect and store.
+/// writable. Runs inside dl_iterate_phdr for its lock, because a process may contain two copies of this code (libgdrapi
+/// and libgdrkit). One must not revoke the page's write permission between the other's mprotect and store.
 bool exchange(const ImportSlot& target, void* expected, void* replacement) noexcept {
   Exchange request{target, expected, replacement};
   ::dl_iterate_phdr(&exchange_under_loader_lock, &request);
