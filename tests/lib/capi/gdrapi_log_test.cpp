@@ -60,8 +60,8 @@ TEST(GdrapiLog, FailedOpenNamesTheReason) {
   const Output output = run(with_log + "GDRKIT_BACKEND=abacus", "open");
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_THAT(output.lines, ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): unknown backend "
-                                        "\"abacus\" (option backend, or GDRKIT_BACKEND); this library "
-                                        "has: gdrdrv, dmabuf, rm, emulated"));
+                                        "\"abacus\" (option backend, or GDRKIT_BACKEND); use one of: "
+                                        "gdrdrv, dmabuf, rm, emulated"));
 }
 
 TEST(GdrapiLog, FailedOpenListsEveryBackend) {
