@@ -121,7 +121,7 @@ TEST(GdrapiLog, CopiesPrintNothingAtAnyLevel) {
 
 TEST(GdrapiLog, RefusedHandleIsWorthALine) {
   EXPECT_THAT(run(with_log, "close-null").lines,
-              ElementsAre("ERR:  gdr_close: the context handle is NULL (errno=22/Invalid argument)"));
+              ElementsAre("ERR:  gdr_close: invalid context handle: it is NULL (errno=22/Invalid argument)"));
 }
 
 }  // namespace
