@@ -14,8 +14,8 @@ namespace {
 constexpr std::uint32_t page_size = 65536;
 constexpr std::size_t pattern_words = 512;
 
-/// Distinct words (an odd multiplier permutes the integers). The same every time: the second pattern travels through
-/// the mapping under test, so memory left over from an earlier calibration cannot pass for this one.
+/// Fills in distinct words (an odd multiplier permutes the integers). Every calibration uses the same words. The second
+/// pattern is written through the tested mapping, so memory of an earlier calibration cannot be mistaken for this one.
 void fill(std::uint64_t (&pattern)[pattern_words], std::uint64_t seed) noexcept {
   for (std::size_t i = 0; i < pattern_words; ++i) pattern[i] = (seed + i) * 0x9e3779b97f4a7c15u;
 }
@@ -31,7 +31,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  // False: CUDA failed.
+  // Returns false if CUDA fails.
   bool allocate() noexcept {
     std::uint64_t address = 0;
     if (cuda_.mem_alloc_async(&address, page_size, stream_) != 0) return false;
@@ -46,7 +46,7 @@ class Scratch {
     const int result = driver::gather_async(cuda_, pattern, address_, sizeof pattern, sizeof pattern, 1, stream_);
     return result == 0 && cuda_.stream_synchronize(stream_) == 0;
   }
-  void abandon() noexcept { address_ = 0; }  ///< never given back
+  void abandon() noexcept { address_ = 0; }  ///< the memory is never freed
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
 
  private:
@@ -55,7 +55,7 @@ class Scratch {
   std::uint64_t address_ = 0;
 };
 
-Calibration both_ways(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped) noexcept {
+Calibration test_both_directions(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped) noexcept {
   std::uint64_t pattern[pattern_words];
   fill(pattern, 1);
   if (!scratch.write(pattern)) return Calibration::impossible;
@@ -84,11 +84,11 @@ Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMa
   auto range = check_pointer(cuda, {scratch.address(), page_size, false, true}, page_size);
   if (!range || range->attributes.device_ordinal != cuda_ordinal) return Calibration::impossible;
   std::uint8_t* const mapped = map.map(*range);
-  // From here on one way out: a failed map may leave pages mapped too.
-  const Calibration calibration = mapped != nullptr
-                                      ? both_ways(scratch, verifier, mapped + (scratch.address() - range->page_address))
-                                      : Calibration::impossible;
-  // Pages that may still be mapped show this memory: CUDA must not give it to anybody else.
+  // No early return from here on: even a failed map may leave pages mapped.
+  const Calibration calibration =
+      mapped != nullptr ? test_both_directions(scratch, verifier, mapped + (scratch.address() - range->page_address))
+                        : Calibration::impossible;
+  // Pages may still be mapped to this memory, so CUDA must never reuse it.
   if (!map.unmap()) scratch.abandon();
   return calibration;
 }
@@ -97,12 +97,12 @@ Calibration Calibrations::of(const driver::CudaCalls& cuda, int cuda_ordinal, Sc
   const std::lock_guard lock(mutex_);
   if (const auto known = by_ordinal_.find(cuda_ordinal); known != by_ordinal_.end()) return known->second;
   const Calibration calibration = calibrate(cuda, cuda_ordinal, map);
-  // What could not be tried now, for want of descriptors or memory, may be possible later.
+  // A test that failed because of missing descriptors or memory may succeed later.
   if (calibration == Calibration::impossible) return calibration;
   try {
     by_ordinal_[cuda_ordinal] = calibration;
   } catch (...) {
-    // Not remembered: the next pin asks again.
+    // Not cached: the next pin tests again.
   }
   return calibration;
 }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Proves a backend's way to device memory on scratch memory, for ranges whose own content is too plain to prove
-// anything.
+// Tests the mappings of a backend on scratch memory, for ranges whose content is too uniform to verify.
 #pragma once
 
 #include <cstdint>
@@ -14,37 +13,37 @@
 namespace gdrkit::backend {
 
 enum class Calibration : std::uint8_t {
-  impossible = 0,  ///< could not be tried to its end
+  impossible = 0,  ///< the test could not be completed
   proved = 1,
-  contradicted = 2,  ///< the mapping of scratch memory did not show that memory
+  contradicted = 2,  ///< the mapping of scratch memory did not refer to that memory
 };
 
 /// Maps one scratch block as the backend maps user memory.
 class ScratchMap {
  public:
   virtual ~ScratchMap() = default;
-  /// The CPU address of range.page_address; nullptr where it cannot be mapped.
+  /// Returns the CPU address of range.page_address; nullptr on error.
   virtual std::uint8_t* map(const DeviceRange& range) noexcept = 0;
-  /// Called after every map, whatever it returned. false: pages may still be mapped.
+  /// Called after every map, even a failed one. Returns false if pages may still be mapped.
   virtual bool unmap() noexcept = 0;
 };
 
-/// Allocates a scratch block of stream-ordered memory in the current context, has it mapped, and sends a pattern each
-/// way: written by CUDA and read through the mapping, then written through the mapping and read by CUDA. Nothing waits
-/// for the device's other work. The caller holds a CudaScope; where its context belongs to another device than
-/// `cuda_ordinal`, the scratch block would too, and nothing can be tried.
+/// Allocates a scratch block of stream-ordered memory in the current context and maps it. Copies a pattern in each
+/// direction: written by CUDA and read through the mapping, then written through the mapping and read by CUDA. Does not
+/// wait for other work of the device. The caller holds a CudaScope. Returns impossible if its context belongs to
+/// another device than `cuda_ordinal`, because the scratch block would too.
 [[nodiscard]] Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept;
 
-/// What calibration said of each GPU. Thread safe; one GPU is tried at a time.
+/// The calibration of each GPU. Thread safe; tests one GPU at a time.
 class Calibrations {
  public:
-  /// Tried once a GPU. The caller holds a CudaScope.
+  /// Tests each GPU once. The caller holds a CudaScope.
   Calibration of(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept;
-  /// The answer of an earlier try; impossible if there was none.
+  /// The result of an earlier test; impossible without one.
   [[nodiscard]] Calibration known(int cuda_ordinal) noexcept;
 
  private:
-  std::mutex mutex_;  // held while one is tried
+  std::mutex mutex_;  // held during a test
   std::map<int, Calibration> by_ordinal_;
 };
 

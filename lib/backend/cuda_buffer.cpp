@@ -10,7 +10,7 @@
 namespace gdrkit::backend {
 namespace {
 
-// Beyond every address space of a GPU; CUDA answers such sizes with "invalid value" on some drivers.
+// Larger than the address space of every GPU. Some drivers return "invalid value" for such sizes, not "out of memory".
 constexpr std::size_t largest_size = std::size_t{1} << 48;
 
 }  // namespace
@@ -20,7 +20,7 @@ base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(const driver::
   std::unique_ptr<CudaBuffer> buffer(new (std::nothrow) CudaBuffer(cuda, device));
   if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");
   if (base::Status taken = buffer->take(size_bytes); !taken) {
-    (void)buffer->free();  // what was taken before; the reason is `taken`
+    (void)buffer->free();  // releases what take() acquired before its error
     return base::pass(taken);
   }
   return std::unique_ptr<BackendBuffer>(std::move(buffer));
@@ -43,7 +43,9 @@ base::Status CudaBuffer::take(std::size_t size_bytes) noexcept {
   auto scope = CudaScope::enter(cuda_, context_, device_);
   if (!scope) return base::pass(scope);
   if (size_bytes > largest_size) {
-    return base::fail(ENOMEM, "cannot allocate %zu bytes on CUDA device %d: no GPU has as much", size_bytes, device_);
+    return base::fail(ENOMEM,
+                      "cannot allocate %zu bytes on CUDA device %d: the size exceeds the address space of a GPU",
+                      size_bytes, device_);
   }
   std::uint64_t address = 0;
   if (const int result = cuda_.mem_alloc(&address, size_bytes); result != 0) {
@@ -64,7 +66,7 @@ base::Status CudaBuffer::run_copy(const char* call, Copy copy) noexcept {
   if (result == 0) {
     step = call;
     result = copy(stream);
-    // In any case: the driver may still write to the caller's memory.
+    // Even after an error: the driver may still write to the caller's memory.
     const int synchronized = cuda_.stream_synchronize(stream);
     if (result == 0 && synchronized != 0) {
       step = "cuStreamSynchronize";
@@ -105,10 +107,11 @@ base::Status CudaBuffer::free() noexcept {
   if (retained < 0) return first;
   const int result = cuda_.primary_ctx_release(retained);
   if (result == 0 || !first) return first;
-  return driver::cuda_failure(result, "cannot give back CUDA device %d: cuDevicePrimaryCtxRelease", device_);
+  return driver::cuda_failure(result, "cannot release the context of CUDA device %d: cuDevicePrimaryCtxRelease",
+                              device_);
 }
 
-// CUDA does not survive a fork: nothing of it may be called in the child.
+// CUDA does not support fork: the child must not call it.
 void CudaBuffer::abandon_after_fork() noexcept {
   address_ = 0;
   retained_device_ = -1;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaScope: makes the CUDA calls of a pin, a buffer or an engine legal on this thread, whatever it is doing.
+// CudaScope: makes the CUDA calls of a pin, a buffer or an engine legal on this thread in every state of CUDA.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace gdrkit::backend {
 
-/// While alive: the thread's stream-capture mode is relaxed (a capture in progress on this or another thread stays
-/// valid), and a context that reaches the memory is current. Restores both. Creates a context only for memory that
-/// belongs to none, on a device whose primary context is not active, when the thread has none either.
+/// Sets the thread's stream-capture mode to relaxed, so that captures on this and other threads stay valid. Makes a
+/// context current that can access the memory. The destructor restores both. Creates a context only if the memory
+/// belongs to none, the primary context of its device is inactive, and the thread has no current context.
 class CudaScope {
  public:
-  /// `address`: of memory that belongs to no context. Where its own device was not given access (memory of another
-  /// process or device, imported for one device), a device that was takes its place; 0 where it need not be asked.
+  /// `address`: an address of memory that belongs to no context; 0 skips the check of access. If the memory's device
+  /// has no access (memory of another process or device, imported for one device), a device that has access is used
+  /// instead.
   static base::Result<CudaScope> enter(const driver::CudaCalls& cuda, void* memory_context, int device_ordinal,
                                        std::uint64_t address = 0) noexcept;
   CudaScope(CudaScope&& other) noexcept;
@@ -29,8 +30,8 @@ class CudaScope {
   base::Status push(void* context) noexcept;
 
   const driver::CudaCalls* cuda_;
-  int capture_mode_ = -1;     ///< the thread's own mode, -1 when not exchanged
-  int retained_device_ = -1;  ///< as the driver names it
+  int capture_mode_ = -1;     ///< the original mode of the thread; -1: not changed
+  int retained_device_ = -1;  ///< CUdevice; -1: none
   bool is_pushed_ = false;
 };
 

@@ -25,8 +25,8 @@ void read_bytes(std::uint8_t* target, const volatile std::uint8_t* source, std::
 }
 
 #if defined(__x86_64__)
-// The fence makes the loads that follow fetch anew: a line left in a streaming-load buffer by an earlier read may be
-// older than what the device holds now (Intel SDM, MOVNTDQA).
+// The fence makes the following loads fetch again. An earlier read may have left a line in a streaming-load buffer that
+// is older than the data in the device (Intel SDM, MOVNTDQA).
 [[gnu::target("sse4.1")]] void read_lines(std::uint8_t* target, const volatile std::uint8_t* first, std::size_t pitch,
                                           std::size_t rows) noexcept {
   _mm_mfence();
@@ -55,7 +55,7 @@ void read_rows(std::uint8_t* target, const volatile std::uint8_t* first, std::si
   const bool is_aligned = (reinterpret_cast<std::uintptr_t>(first) | pitch) % 64 == 0;
   if (has_streaming_loads && width == 64 && is_aligned) return read_lines(target, first, pitch, rows);
 #endif
-  // These loads see what CUDA wrote before it said that it was done.
+  // The following loads return the data that CUDA wrote before it reported completion.
   cpu::order_before_loads();
   for (std::size_t row = 0; row < rows; ++row) read_bytes(target + row * width, first + row * pitch, width);
 }

@@ -12,8 +12,8 @@
 namespace gdrkit::backend {
 namespace {
 
-/// The owner may have freed the memory, or unmapped part of it, since it was pinned: the pin's is then the last
-/// reference, and CUDA must not be asked to read it.
+/// Returns false if the owner has freed the memory, or unmapped a part of it, since it was pinned. The pin then holds
+/// the last reference, and CUDA must not read the memory.
 bool is_still_allocated(const driver::CudaCalls& cuda, const FreshMapping& mapping) noexcept {
   const DeviceRange& range = mapping.range;
   driver::PointerAttributes now;
@@ -29,8 +29,8 @@ bool is_still_allocated(const driver::CudaCalls& cuda, const FreshMapping& mappi
   });
 }
 
-/// What plain content is worth, by what scratch memory showed.
-base::Result<Verification> judge(Calibration calibration, const char* device) noexcept {
+/// The verification of a mapping with trivial content, from the test on scratch memory.
+base::Result<Verification> from_calibration(Calibration calibration, const char* device) noexcept {
   switch (calibration) {
     case Calibration::proved: return Verification::calibrated;
     case Calibration::impossible: return Verification::structural;
@@ -38,8 +38,8 @@ base::Result<Verification> judge(Calibration calibration, const char* device) no
   }
   return base::fail(
       EIO,
-      "mappings of the GPU at %s cannot be trusted: scratch memory, mapped in the same way, does not show what CUDA "
-      "writes",
+      "cannot verify mappings of the GPU at %s: scratch memory, mapped in the same way, does not contain the data that "
+      "CUDA wrote",
       device);
 }
 
@@ -65,13 +65,14 @@ base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const Fr
     return base::fail(EIO, "cannot use the mapping of 0x%" PRIx64 ": the driver did not map its last page",
                       mapping.range.page_address);
   }
-  if (!is_still_allocated(cuda, mapping)) return judge(calibrations.known(at.device_ordinal), mapping.device);
+  if (!is_still_allocated(cuda, mapping))
+    return from_calibration(calibrations.known(at.device_ordinal), mapping.device);
   auto scope = CudaScope::enter(cuda, at.context, at.device_ordinal, mapping.range.valid_start);
   if (!scope) return base::pass(scope);
   Verifier verifier(cuda, mapping.may_have_holes);
   if (auto compared = compare(verifier, mapping); !compared) return base::pass(compared);
   if (verifier.has_proof()) return Verification::content;
-  return judge(calibrations.of(cuda, at.device_ordinal, scratch), mapping.device);
+  return from_calibration(calibrations.of(cuda, at.device_ordinal, scratch), mapping.device);
 }
 
 }  // namespace gdrkit::backend

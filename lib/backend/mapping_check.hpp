@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Makes sure that a fresh mapping shows the memory that was pinned, without writing to it.
+// Verifies that a new mapping refers to the pinned memory, without writing to it.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ namespace gdrkit::backend {
 
 struct FreshMapping {
   const DeviceRange& range;
-  std::span<const std::uint64_t> pieces;  ///< device addresses at which memory objects begin: range.page_address first
+  std::span<const std::uint64_t> pieces;  ///< device addresses at which memory objects start, range.page_address first
   const std::uint8_t* address;            ///< CPU address of range.page_address
   std::size_t size_bytes;
   const char* device;           ///< PCI address
-  bool may_have_holes = false;  ///< the driver may have mapped a part only: nothing is loaded from untested pages
+  bool may_have_holes = false;  ///< the driver may have mapped only a part: pages are tested before they are read
 };
 
-/// Compares every piece with CUDA's view; where the content proves nothing, asks calibration. Memory that its owner
-/// freed since it was pinned is not read by CUDA. EIO: the mapping shows something else; ENODEV: the GPU is lost.
+/// Compares every piece with CUDA's view. If the content is trivial, uses calibration. CUDA does not read memory that
+/// its owner freed since it was pinned. EIO: the mapping refers to other memory. ENODEV: the GPU is lost.
 [[nodiscard]] base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const FreshMapping& mapping,
                                                        Calibrations& calibrations, ScratchMap& scratch) noexcept;
 

@@ -12,7 +12,7 @@ constexpr std::uint64_t gpu_page = 65536;
 
 enum MemoryType : std::uint32_t { unknown = 0, host = 1, device = 2, array = 3, unified = 4 };
 
-base::Status refuse_kind(const driver::PointerAttributes& attributes, std::uint64_t address) noexcept {
+base::Status check_kind(const driver::PointerAttributes& attributes, std::uint64_t address) noexcept {
   if (attributes.is_managed != 0) {
     return base::fail(EOPNOTSUPP,
                       "cannot pin 0x%" PRIx64
@@ -25,9 +25,10 @@ base::Status refuse_kind(const driver::PointerAttributes& attributes, std::uint6
       return base::fail(EINVAL, "cannot pin 0x%" PRIx64 ": it is host memory; use the pointer on the CPU directly",
                         address);
     case unknown:
-      return base::fail(
-          EINVAL, "cannot pin 0x%" PRIx64 ": no live CUDA allocation is there (freed, never allocated, or host memory)",
-          address);
+      return base::fail(EINVAL,
+                        "cannot pin 0x%" PRIx64
+                        ": it is not in a live CUDA allocation (freed, never allocated, or host memory)",
+                        address);
     default:
       return base::fail(EOPNOTSUPP,
                         "cannot pin 0x%" PRIx64 ": CUDA memory of type %u cannot be mapped; pin device memory", address,
@@ -40,26 +41,27 @@ struct Extent {
   std::uint64_t end;
 };
 
-/// start + size; `start` itself where that overflows, so that a nonsensical range reaches nowhere.
+/// start + size; `start` on overflow, so that an invalid range is empty.
 std::uint64_t end_of(std::uint64_t start, std::uint64_t size) noexcept {
   std::uint64_t end = 0;
   return __builtin_add_overflow(start, size, &end) ? start : end;
 }
 
-/// The allocation's part inside the block that holds the pointer. RANGE_* is the allocation, MAPPING_* its block; for
-/// virtual-memory-management memory RANGE_* is the whole address reservation and MAPPING_* one handle's mapping in it.
+/// The part of the allocation inside the block that contains the pointer. RANGE_* is the allocation, MAPPING_* its
+/// block. For virtual-memory-management memory, RANGE_* is the whole address reservation and MAPPING_* one handle's
+/// mapping.
 Extent extent_of(const driver::PointerAttributes& at) noexcept {
   const std::uint64_t range_end = end_of(at.range_start, at.range_size);
   if (at.mapping_size == 0) return {at.range_start, range_end};
   return {std::max(at.range_start, at.mapping_base), std::min(range_end, end_of(at.mapping_base, at.mapping_size))};
 }
 
-/// Follows the allocation into neighbouring blocks: large pool allocations span several, and so do ranges of several
-/// handles mapped side by side in one reservation (PyTorch's expandable segments).
-void extend(const driver::CudaCalls& cuda, const driver::PointerAttributes& first, std::uint64_t wanted_end,
+/// Extends the extent into the next blocks of the allocation. Large pool allocations span several blocks. So do ranges
+/// of several handles that are mapped next to each other in one reservation (PyTorch's expandable segments).
+void extend(const driver::CudaCalls& cuda, const driver::PointerAttributes& first, std::uint64_t required_end,
             Extent& extent) noexcept {
   const std::uint64_t range_end = end_of(first.range_start, first.range_size);
-  while (extent.end < wanted_end && extent.end < range_end) {
+  while (extent.end < required_end && extent.end < range_end) {
     driver::PointerAttributes next;
     if (driver::pointer_attributes(cuda, extent.end, &next) != 0) return;
     const bool continues = next.memory_type == device && next.is_managed == 0 && next.mapping_base == extent.end &&
@@ -106,9 +108,9 @@ std::string pci_of(const driver::CudaCalls& cuda, const DeviceRange& range) {
 
 bool is_coherent(const driver::CudaCalls& cuda, int ordinal) noexcept {
   constexpr int pageable_memory_access_uses_host_page_tables = 100;  // CU_DEVICE_ATTRIBUTE_...
-  int answer = 0;
-  return driver::device_attribute(cuda, ordinal, pageable_memory_access_uses_host_page_tables, &answer) == 0 &&
-         answer != 0;
+  int value = 0;
+  return driver::device_attribute(cuda, ordinal, pageable_memory_access_uses_host_page_tables, &value) == 0 &&
+         value != 0;
 }
 
 base::Result<DeviceRange> check_pointer(const driver::CudaCalls& cuda, const PinRequest& request,
@@ -126,7 +128,7 @@ base::Result<DeviceRange> check_pointer(const driver::CudaCalls& cuda, const Pin
   if (result != 0) {
     return driver::cuda_failure(result, "cannot pin 0x%" PRIx64 ": cuPointerGetAttributes", request.address);
   }
-  if (auto refused = refuse_kind(range.attributes, request.address); !refused) return base::pass(refused);
+  if (auto supported = check_kind(range.attributes, request.address); !supported) return base::pass(supported);
   Extent extent = extent_of(range.attributes);
   extend(cuda, range.attributes, request.address + request.size_bytes, extent);
   if (auto inside = check_end(request, extent.start, extent.end); !inside) return base::pass(inside);

@@ -11,7 +11,7 @@ namespace {
 
 const void* at(std::uint64_t address) noexcept { return reinterpret_cast<const void*>(address); }
 
-bool is_named_for_the_cpu(const driver::CudaCalls& cuda, std::uint64_t address) noexcept {
+bool has_same_host_address(const driver::CudaCalls& cuda, std::uint64_t address) noexcept {
   std::uint64_t host = 0;
   return driver::pointer_host_address(cuda, address, &host) == 0 && host == address;
 }
@@ -19,11 +19,11 @@ bool is_named_for_the_cpu(const driver::CudaCalls& cuda, std::uint64_t address) 
 }  // namespace
 
 bool is_cpu_pointer(const driver::CudaCalls& cuda, std::uint64_t address, const DeviceRange& range) noexcept {
-  const driver::PointerAttributes& cuda_says = range.attributes;
-  if (!is_coherent(cuda, cuda_says.device_ordinal) || !is_named_for_the_cpu(cuda, address)) return false;
-  // Modulo 2^64: a range that begins before its block is far beyond its end.
-  const std::uint64_t before = range.page_address - cuda_says.mapping_base;
-  const bool is_one_block = before <= cuda_says.mapping_size && range.page_bytes <= cuda_says.mapping_size - before;
+  const driver::PointerAttributes& attributes = range.attributes;
+  if (!is_coherent(cuda, attributes.device_ordinal) || !has_same_host_address(cuda, address)) return false;
+  // Modulo 2^64: a range that starts before its block has a huge offset, past the end of the block.
+  const std::uint64_t before = range.page_address - attributes.mapping_base;
+  const bool is_one_block = before <= attributes.mapping_size && range.page_bytes <= attributes.mapping_size - before;
   return is_one_block && driver::can_load_from(at(range.page_address)) &&
          driver::can_load_from(at(range.page_address + range.page_bytes - 1));
 }
@@ -42,8 +42,8 @@ base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType r
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != MappingType::cached) {
     return base::fail_literal(EOPNOTSUPP,
-                              "invalid mapping type: the CPU uses the device address itself here, which is cached; "
-                              "other types need a pin that forces PCIe");
+                              "cannot map: the mapping is the device address itself, which is cached; other mapping "
+                              "types require a pin that forces PCIe");
   }
   if (is_invalidated())
     return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": its owner freed the memory; unpin it", address_);
@@ -59,7 +59,7 @@ base::Status PointerPin::unmap() noexcept {
 bool PointerPin::is_invalidated() const noexcept {
   driver::PointerAttributes now;
   const bool is_live = driver::pointer_attributes(cuda_, address_, &now) == 0 && now.buffer_id == buffer_id_;
-  return !is_live || !is_named_for_the_cpu(cuda_, address_);
+  return !is_live || !has_same_host_address(cuda_, address_);
 }
 
 }  // namespace gdrkit::backend

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Turns backends.def into the list that core, the tools and the conformance suite read; what all backends share.
+// The list of backends, generated from backends.def, and functions that all backends share.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,9 +20,9 @@ std::span<const Registration> registrations() noexcept {
 }
 
 base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_bytes, const void* mapped) noexcept {
-  if (mapped != nullptr) return base::fail(EIO, "cannot map the pin: an earlier mapping could not be undone; unpin it");
+  if (mapped != nullptr) return base::fail(EIO, "cannot map the pin: an earlier unmap failed; unpin it");
   if (size_bytes == 0 || size_bytes > pin.page_bytes())
-    return base::fail(EINVAL, "cannot map %zu bytes: 1 to %zu are pinned", size_bytes, pin.page_bytes());
+    return base::fail(EINVAL, "cannot map %zu bytes: the pinned pages have %zu bytes", size_bytes, pin.page_bytes());
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return (size_bytes + page - 1) & ~(page - 1);
 }
@@ -30,7 +30,7 @@ base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_
 base::Status keep_from_children(driver::System& system, void* mapping, std::size_t size_bytes) noexcept {
   const int advised = driver::as_user_errno(system.madvise(mapping, size_bytes, MADV_DONTFORK));
   if (advised >= 0) return {};
-  return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
+  return base::fail(-advised, "cannot exclude the mapping from forked children: madvise(MADV_DONTFORK): %s",
                     std::strerror(-advised));
 }
 

@@ -13,22 +13,22 @@ namespace gdrkit::backend {
 namespace {
 
 constexpr std::size_t line_bytes = 64;
-constexpr std::size_t rows_at_once = 16;  // one core's line buffers: more would cost a second round trip
-// CUDA takes pitches up to 2^31 - 1; one sample spreads its rows at most half that far apart.
+constexpr std::size_t rows_at_once = 16;  // the line buffers of one core: more rows would take a second round trip
+// CUDA accepts pitches up to 2^31 - 1. The rows of a sample span at most half of that.
 constexpr std::uint64_t lines_per_sample = (rows_at_once - 1) * ((std::uint64_t{1} << 30) / line_bytes);
-constexpr int attempts = 8;  // a word that toggles may contradict by chance, but hardly eight times in a row
+constexpr int attempts = 8;  // a word that toggles may mismatch by chance, but hardly eight times in a row
 
 bool is_all_ones(const std::uint8_t* bytes, std::size_t size) noexcept {
   return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte == 0xff; });
 }
 
-/// Whether what the mapping showed between two reads by CUDA cannot be the same memory: bytes that did not change from
-/// one to the other differ, in a row that is neither's. Memory that a GPU kernel or another thread is writing changes
-/// between any two reads, and says nothing where it does.
+/// Whether a row that was read through the mapping, between two reads by CUDA, must be other memory. The row differs
+/// from both reads, also in a word that did not change between them. Words that change between the two reads are
+/// ignored, because a GPU kernel or another thread may be writing them.
 bool contradicts(const std::uint8_t* before, const std::uint8_t* mapping, const std::uint8_t* after,
                  std::size_t width) noexcept {
   if (std::memcmp(mapping, before, width) == 0 || std::memcmp(mapping, after, width) == 0) return false;
-  constexpr std::size_t word_bytes = 8;  // written in one piece, so a word is old or new
+  constexpr std::size_t word_bytes = 8;  // written atomically, so a word is either old or new
   for (std::size_t at = 0; at < width; at += word_bytes) {
     const std::size_t size = std::min(word_bytes, width - at);
     const bool is_stable = std::memcmp(before + at, after + at, size) == 0;
@@ -93,7 +93,7 @@ base::Status Verifier::check_pages(const Sample& sample) noexcept {
     const volatile std::uint8_t* const first = sample.mapped + row * sample.pitch;
     const bool is_in_one_page = (reinterpret_cast<std::uintptr_t>(first) & 4095) + sample.width <= 4096;
     if (driver::can_load_from(first) && (is_in_one_page || driver::can_load_from(first + sample.width - 1))) continue;
-    return base::fail(EIO, "cannot use the mapping: the driver left a hole at 0x%" PRIx64,
+    return base::fail(EIO, "cannot use the mapping: the driver did not map the page at 0x%" PRIx64,
                       sample.first + row * sample.pitch);
   }
   return {};
@@ -110,7 +110,7 @@ base::Status Verifier::compare_sample(const Sample& sample) noexcept {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     read_rows(by_mapping, sample.mapped, sample.pitch, sample.width, sample.rows);
     if (std::memcmp(by_cuda, by_mapping, size) == 0) {
-      count_telling_words(by_mapping, size);
+      count_distinct_words(by_mapping, size);
       return {};
     }
     std::uint8_t after[rows_at_once * line_bytes];
@@ -123,7 +123,7 @@ base::Status Verifier::compare_sample(const Sample& sample) noexcept {
       for (std::size_t at = 0; at < size; at += sample.width) {
         const bool agrees = std::memcmp(by_mapping + at, by_cuda + at, sample.width) == 0 ||
                             std::memcmp(by_mapping + at, after + at, sample.width) == 0;
-        if (agrees) count_telling_words(by_mapping + at, sample.width);
+        if (agrees) count_distinct_words(by_mapping + at, sample.width);
       }
       return {};
     }
@@ -131,22 +131,22 @@ base::Status Verifier::compare_sample(const Sample& sample) noexcept {
   }
   if (is_all_ones(by_mapping, size)) {
     return base::fail(ENODEV,
-                      "the mapping of 0x%" PRIx64
-                      " reads all ones while CUDA reads data: the GPU is lost or its BAR1 is disabled",
+                      "cannot use the mapping of 0x%" PRIx64
+                      ": it reads all ones while CUDA reads data, so the GPU is lost or its BAR1 is disabled",
                       sample.first);
   }
-  return base::fail(EIO, "the mapping of 0x%" PRIx64 " does not show what CUDA reads there, so it was undone",
+  return base::fail(EIO, "cannot use the mapping of 0x%" PRIx64 ": its data differ from the data that CUDA reads there",
                     sample.first);
 }
 
-void Verifier::count_telling_words(const std::uint8_t* bytes, std::size_t size) noexcept {
-  for (std::size_t at = 0; at + 8 <= size && telling_words_ < words_that_prove; at += 8) {
+void Verifier::count_distinct_words(const std::uint8_t* bytes, std::size_t size) noexcept {
+  for (std::size_t at = 0; at + 8 <= size && distinct_words_ < required_words; at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
     const std::uint64_t repeated = (word & 0xff) * 0x0101010101010101u;
-    std::uint64_t* end = seen_words_ + telling_words_;
+    std::uint64_t* end = seen_words_ + distinct_words_;
     if (word == repeated || std::find(seen_words_, end, word) != end) continue;
-    seen_words_[telling_words_++] = word;
+    seen_words_[distinct_words_++] = word;
   }
 }
 

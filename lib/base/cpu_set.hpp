@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // CpuSet: the CPUs that a thread may use. A cpu_set_t ends at 1024 CPUs: sched_getaffinity then fails with EINVAL on
-// larger machines, and CPU_SET ignores the CPUs above.
+// larger machines, and CPU_SET ignores higher CPU numbers.
 #pragma once
 
 #include <sched.h>
@@ -25,7 +25,7 @@ class CpuSet {
     return set;
   }
 
-  /// CPUs outside 0 to most_cpus - 1 are ignored.
+  /// Ignores CPUs outside 0 to most_cpus - 1.
   void add(int cpu) noexcept {
     if (cpu >= 0 && cpu < most_cpus) CPU_SET(bit(cpu), &parts_[part(cpu)]);
   }
@@ -38,8 +38,9 @@ class CpuSet {
     return sum;
   }
 
-  /// Of the calling thread; 0 or a negative errno.
+  /// Reads the affinity of the calling thread. Returns 0 or a negative errno.
   int read() noexcept { return ::sched_getaffinity(0, sizeof parts_, parts_.data()) == 0 ? 0 : -errno; }
+  /// Sets the affinity of the calling thread. Returns 0 or a negative errno.
   [[nodiscard]] int apply() const noexcept {
     return ::sched_setaffinity(0, sizeof parts_, parts_.data()) == 0 ? 0 : -errno;
   }

@@ -20,23 +20,24 @@ int open_memory_file(const char* name, unsigned flags) noexcept {
 Result<int> make_memory_file(const char* name, std::uint64_t size_bytes, unsigned flags) noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size_bytes > limit.rlim_cur) {
-    return fail(EFBIG,
-                "cannot make %llu bytes of shared memory: this process may make files of %llu bytes at most; raise the "
-                "limit (ulimit -f unlimited)",
-                static_cast<unsigned long long>(size_bytes), static_cast<unsigned long long>(limit.rlim_cur));
+    return fail(
+        EFBIG,
+        "cannot create %llu bytes of shared memory: the file size limit of this process is %llu bytes; raise the "
+        "limit (ulimit -f unlimited)",
+        static_cast<unsigned long long>(size_bytes), static_cast<unsigned long long>(limit.rlim_cur));
   }
   const int file = open_memory_file(name, flags);
   if (file < 0) {
     const int error = errno;
-    // Only filters of system calls return EPERM.
-    return fail(error, "cannot make %llu bytes of shared memory: memfd_create: %s%s",
+    // Only a system call filter makes memfd_create return EPERM.
+    return fail(error, "cannot create %llu bytes of shared memory: memfd_create: %s%s",
                 static_cast<unsigned long long>(size_bytes), std::strerror(error),
                 error == EPERM ? "; allow memfd_create in this container's seccomp profile" : "");
   }
   if (::ftruncate(file, static_cast<off_t>(size_bytes)) == 0) return file;
   const int error = errno;
   ::close(file);
-  return fail(error, "cannot make %llu bytes of shared memory: %s", static_cast<unsigned long long>(size_bytes),
+  return fail(error, "cannot create %llu bytes of shared memory: %s", static_cast<unsigned long long>(size_bytes),
               std::strerror(error));
 }
 

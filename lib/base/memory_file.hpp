@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Memory files: they have no name in any folder and cannot be executed.
+// Memory files (memfd_create): anonymous files that cannot be executed.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace gdrkit::base {
 
-/// Opens an empty memory file with close-on-exec. Returns -1 and sets errno as memfd_create(2) does. `flags`:
-/// additional flags of memfd_create.
+/// Opens an empty memory file with close-on-exec. Fails as memfd_create(2) does: returns -1 and sets errno.
+/// `flags`: additional flags for memfd_create.
 [[nodiscard]] int open_memory_file(const char* name, unsigned flags = 0) noexcept;
 
-/// Makes a memory file of `size_bytes`; the caller closes it. EFBIG: the size exceeds the limit of file sizes
-/// (RLIMIT_FSIZE); Linux would end the process by SIGXFSZ. EPERM: a filter of system calls rejects memfd_create.
+/// Creates a memory file of `size_bytes`; the caller closes it. EFBIG: the size exceeds the file size limit
+/// (RLIMIT_FSIZE), and Linux would kill the process with SIGXFSZ. EPERM: a system call filter rejects memfd_create.
 [[nodiscard]] Result<int> make_memory_file(const char* name, std::uint64_t size_bytes, unsigned flags = 0) noexcept;
 
 }  // namespace gdrkit::base

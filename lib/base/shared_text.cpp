@@ -10,18 +10,18 @@
 
 namespace gdrkit::base {
 
-/// What an allocation starts with; the text follows.
+/// The header of an allocation; the text follows it.
 struct SharedText::Block {
   std::atomic<unsigned> copies{1};
 };
 
 SharedText SharedText::format(const char* format, va_list arguments) noexcept {
-  constexpr const char* lost = "no memory is left for the text of this error";
+  constexpr const char* lost = "cannot store the text of this error: out of memory";
   const int saved_errno = errno;
   char text[capacity];
-  const int wanted = std::vsnprintf(text, sizeof text, format, arguments);
+  const int length = std::vsnprintf(text, sizeof text, format, arguments);
   // Text from a peer, a file or a variable must not control the terminal.
-  for (char* at = text; wanted >= 0 && *at != '\0'; ++at) {
+  for (char* at = text; length >= 0 && *at != '\0'; ++at) {
     const auto byte = static_cast<unsigned char>(*at);
     const auto next = static_cast<unsigned char>(at[1]);
     const bool is_c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0;  // U+0080 to U+009F
@@ -29,7 +29,7 @@ SharedText SharedText::format(const char* format, va_list arguments) noexcept {
     if (is_c1 || (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) *at = '?';
   }
   void* memory = nullptr;
-  if (wanted >= 0) memory = ::operator new(sizeof(Block) + std::strlen(text) + 1, std::nothrow);
+  if (length >= 0) memory = ::operator new(sizeof(Block) + std::strlen(text) + 1, std::nothrow);
   errno = saved_errno;
   if (memory == nullptr) return of_literal(lost);
   auto* const block = new (memory) Block;
@@ -43,7 +43,7 @@ SharedText::SharedText(const SharedText& other) noexcept : text_(other.text_), b
 }
 
 void SharedText::release() noexcept {
-  // Release pairs with the acquire of whoever counts down to 0: all reads of the text happen before it is freed.
+  // Each release pairs with the acquire of the thread that decrements to 0: all reads of the text precede its freeing.
   if (block_->copies.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   block_->~Block();
   ::operator delete(block_);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// SharedText: a text that never changes; its copies share one allocation.
+// SharedText: an immutable text whose copies share one allocation.
 #pragma once
 
 #include <cstdarg>
@@ -8,15 +8,15 @@
 
 namespace gdrkit::base {
 
-/// Nothing here throws or touches errno. Copies may be read, made and destroyed on different threads at the same time.
+/// No function throws or changes errno. Different threads may read, copy and destroy copies at the same time.
 class SharedText {
  public:
-  static constexpr unsigned capacity = 2048;  ///< bytes of the longest text, its NUL included
+  static constexpr unsigned capacity = 2048;  ///< bytes of the longest text, including its NUL
 
   constexpr SharedText() noexcept = default;  ///< ""
-  /// printf's text, truncated at `capacity`. Where memory is exhausted it is a static text that says so.
+  /// Formats as printf does and truncates at `capacity`. Returns a static text if memory is exhausted.
   [[nodiscard, gnu::format(printf, 1, 0)]] static SharedText format(const char* format, va_list arguments) noexcept;
-  /// Refers to `text`, which must outlive the process's last copy; allocates nothing.
+  /// Refers to `text`, which must outlive every copy; allocates nothing.
   [[nodiscard]] static SharedText of_literal(const char* text) noexcept { return SharedText(text, nullptr); }
 
   SharedText(const SharedText& other) noexcept;
@@ -31,7 +31,7 @@ class SharedText {
     if (block_ != nullptr) release();
   }
 
-  [[nodiscard]] const char* c_str() const noexcept { return text_; }  ///< valid while this copy or another one lives
+  [[nodiscard]] const char* c_str() const noexcept { return text_; }  ///< valid while this copy or another one exists
 
  private:
   struct Block;

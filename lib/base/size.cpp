@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view digits = "0123456789";
 constexpr std::string_view units = "kmgt";
 
-/// The factor of "K", "k" or "KiB" and so on; 0 for any other text.
+/// The factor of "K", "k", "KiB" and the like; 0 for any other text.
 std::size_t to_unit(std::string_view text) noexcept {
   if (text.size() != 1 && !(text.size() == 3 && text.substr(1) == "iB")) return 0;
   const char letter = text[0] >= 'A' && text[0] <= 'Z' ? static_cast<char>(text[0] - 'A' + 'a') : text[0];
@@ -20,7 +20,7 @@ std::size_t to_unit(std::string_view text) noexcept {
   return index == std::string_view::npos ? 0 : std::size_t{1} << (10 * (index + 1));
 }
 
-/// The fraction whose digits follow the point, times `unit`, rounded up. Exact for any number of digits.
+/// Returns 0.`fraction` times `unit`, rounded up. Exact for any number of digits.
 std::size_t fraction_of(std::string_view fraction, std::size_t unit) noexcept {
   std::size_t quotient = 0;
   bool is_exact = true;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Structs of the C APIs that start with their size: how callers built against another version are served.
+// Structs of the C APIs start with their size, so that callers built against another version stay compatible.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +11,30 @@
 
 namespace gdrkit::base {
 
-/// No version of a struct is larger; what is, was never filled in. Bounds what is read and written on a caller's word.
+/// Every version of every struct is smaller: a larger size is uninitialized. Bounds the accesses that a caller's size
+/// can cause.
 inline constexpr std::size_t largest_struct = 4096;
 
-// `first_size` below is the size that the first version of a struct had: no caller has a smaller one.
+// `first_size` below is the size of a struct's first version, the smallest that a caller can have.
 
 inline Status check_size(std::uint32_t size, std::size_t first_size) noexcept {
-  if (size < first_size) return fail(EINVAL, "invalid struct_size %u: at least %zu was expected", size, first_size);
+  if (size < first_size)
+    return fail(EINVAL, "invalid struct_size %u: the minimum is %zu; set it to the size of the struct", size,
+                first_size);
   if (size > largest_struct) {
-    return fail(EINVAL, "invalid struct_size %u: at most %zu was expected", size, largest_struct);
+    return fail(EINVAL, "invalid struct_size %u: the maximum is %zu; set it to the size of the struct", size,
+                largest_struct);
   }
   return {};
 }
 
-/// Copies a caller's options. EINVAL when smaller than the first version or absurdly large, E2BIG when a newer caller
-/// set something that this library does not know.
+/// Copies a caller's options. EINVAL: the struct is smaller than its first version or larger than largest_struct.
+/// E2BIG: a newer caller set an option that this library does not have.
 template <class Options>
 Status read_options(const Options* caller, std::size_t first_size, Options* options) noexcept {
   std::uint32_t size = 0;
   std::memcpy(&size, caller, sizeof size);
-  if (Status known = check_size(size, first_size); !known) return known;
+  if (Status checked = check_size(size, first_size); !checked) return checked;
   const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
   for (std::size_t i = sizeof(Options); i < size; ++i) {
     if (bytes[i] != 0) return fail(E2BIG, "unknown option: the library is older than the program; update gdrkit");
@@ -42,13 +46,14 @@ Status read_options(const Options* caller, std::size_t first_size, Options* opti
 
 template <class Info>
 Status check_info(const Info* caller, std::size_t first_size) noexcept {
-  if (caller == nullptr) return fail(EINVAL, "the information struct is NULL");
+  if (caller == nullptr) return fail(EINVAL, "cannot fill the information struct: its pointer is NULL");
   std::uint32_t size = 0;
   std::memcpy(&size, caller, sizeof size);
   return check_size(size, first_size);
 }
 
-/// Fills what fits into the caller's struct, zeroes what this library does not know, leaves its struct_size alone.
+/// Fills the members that fit into the caller's struct and zeroes the members that this library does not have. Keeps
+/// the caller's struct_size.
 template <class Info>
 void write_info(Info* caller, Info info) noexcept {
   std::uint32_t size = 0;

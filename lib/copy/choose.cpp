@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// choose(): which copy kernels a mapping's copies go through, decided once when the mapping is made.
+// choose(): selects the copy kernels of a mapping, once, when the mapping is created.
 #include <cerrno>
 #include <new>
 #include <string>
@@ -11,7 +11,7 @@
 namespace gdrkit::copy {
 namespace {
 
-/// The names of the copy kernels that run here, for errors' texts.
+/// The names of the copy kernels that this CPU runs, for error messages.
 std::string usable_names(const cpu::Features& features) {
   std::string names;
   for (const KernelInfo& kernel : kernels()) {
@@ -27,8 +27,8 @@ const KernelInfo* find(std::string_view name) noexcept {
   return nullptr;
 }
 
-/// The forced copy kernel if it has the direction, else the first that runs here and has it. The scalar line ends every
-/// list.
+/// The forced copy kernel if it supports the direction, else the first in the list that runs on this CPU and does. The
+/// last in every list is "scalar", which always does.
 const KernelInfo& pick(const cpu::Features& features, const KernelInfo* forced,
                        CopyLines KernelInfo::*direction) noexcept {
   if (forced != nullptr && forced->*direction != nullptr) return *forced;
@@ -45,13 +45,12 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
   if (forced != nullptr && *forced != '\0') {
     forced_kernel = find(forced);
     if (forced_kernel == nullptr) {
-      return base::fail(EINVAL,
-                        "unknown copy kernel '%s' (option copy_kernel, or GDRKIT_COPY_KERNEL); usable on this CPU: %s",
+      return base::fail(EINVAL, "unknown copy kernel '%s' (option copy_kernel, or GDRKIT_COPY_KERNEL); use one of: %s",
                         forced, usable_names(features).c_str());
     }
     if (!forced_kernel->runs_on(features)) {
-      return base::fail(EOPNOTSUPP, "copy kernel '%s' does not run on this CPU or not on this memory; usable here: %s",
-                        forced, usable_names(features).c_str());
+      return base::fail(EOPNOTSUPP, "cannot use copy kernel '%s': this CPU does not support it; use one of: %s", forced,
+                        usable_names(features).c_str());
     }
   }
   Copier copier;
@@ -73,9 +72,9 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
     case MappingType::device: copier.store_name = copier.load_name = "words"; return copier;
     case MappingType::none: break;
   }
-  return base::fail(EINVAL, "cannot copy through mapping type %u", static_cast<unsigned>(type));
+  return base::fail(EINVAL, "cannot copy through the mapping: invalid mapping type %u", static_cast<unsigned>(type));
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while choosing copy kernels");
+  return base::fail_literal(ENOMEM, "cannot choose a copy kernel: out of memory");
 }
 
 }  // namespace gdrkit::copy

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// One copy: device accesses cut into words and lines, handed to the copy kernel, and fenced as the mapping type asks.
+// One copy: splits the device range into words and lines, calls the copy kernel, and fences as the mapping type
+// requires.
 #include "copy/copier.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 
 std::uintptr_t address_of(const void* pointer) noexcept { return reinterpret_cast<std::uintptr_t>(pointer); }
 
-/// What must be one access: a naturally aligned 1, 2, 4 or 8 bytes.
+/// Whether the copy must be a single access: a naturally aligned word of 1, 2, 4 or 8 bytes.
 bool is_flag(const void* device, std::size_t size) noexcept {
   return size <= 8 && is_aligned_power_of_two(device, size);
 }
@@ -34,7 +35,7 @@ bool is_flag(const void* device, std::size_t size) noexcept {
   });
 }
 
-// The longer ways are kept out of line, so that a short copy saves no registers and needs no stack.
+// The paths for longer copies are out of line, so that a short copy saves no registers and uses no stack.
 
 [[gnu::noinline]] void store_words_out_of_line(char* device, const char* host, std::size_t size) noexcept {
   store_words(device, host, size);
@@ -44,7 +45,7 @@ bool is_flag(const void* device, std::size_t size) noexcept {
   load_words(host, device, size);
 }
 
-/// Words up to the device's first line boundary, whole lines, words again.
+/// Copies words up to the first line boundary on the device, then whole lines, then words.
 template <void (*copy_words)(char*, const char*, std::size_t) noexcept>
 [[gnu::noinline]] void copy_words_and_lines(CopyLines copy_lines, char* target, const char* source,
                                             std::uintptr_t device, std::size_t size) noexcept {
@@ -55,15 +56,15 @@ template <void (*copy_words)(char*, const char*, std::size_t) noexcept>
   if (split.tail_bytes != 0) copy_words(target + tail_start, source + tail_start, split.tail_bytes);
 }
 
-/// The smallest naturally aligned piece of 16, 32, 64, ... bytes that holds the range of at least one byte.
+/// The size of the smallest naturally aligned piece of 16, 32, 64, ... bytes that contains the range. size >= 1.
 std::size_t piece_around(std::uintptr_t address, std::size_t size) noexcept {
   constexpr std::size_t smallest = 16;
   const auto differing_bits = static_cast<unsigned>(std::bit_width(address ^ (address + size - 1)));
   return std::max(smallest, std::size_t{1} << differing_bits);
 }
 
-/// One ordinary load of the piece. It costs one round trip, like a scalar load, and may read its neighbours' bytes, as
-/// load_enclosing_lines() explains.
+/// Loads the piece with one ordinary load, which takes one round trip to the device, like a scalar load. It may read
+/// bytes outside the range: load_enclosing_lines() explains why this is safe.
 [[gnu::noinline]] void load_enclosing_piece(LoadPiece load_piece, char* host, const char* device, std::size_t size,
                                             std::size_t piece_bytes) noexcept {
   alignas(line_bytes) char piece[line_bytes];
@@ -72,11 +73,12 @@ std::size_t piece_around(std::uintptr_t address, std::size_t size) noexcept {
   std::memcpy(host, piece + skipped_bytes, size);
 }
 
-/// Reads every line the range touches once, whole, by streaming loads; of the first and the last only the wanted bytes
-/// go to `host`. A word load from a write-combining mapping costs a round trip to the device each and they do not
-/// overlap; a streaming load fetches 64 bytes in one and overlaps with others. Reading the neighbours' bytes is sound:
-/// mappings are whole pages, so a line is never cut by a mapping's end, and reading device memory has no side effect.
-/// The first and last line are taken out of their buffers only after all loads were issued, so that all misses overlap.
+/// Loads every line of the range once, as a whole, with streaming loads. Copies only the requested bytes of the first
+/// and the last line to `host`. Each word load from a write-combining mapping takes a round trip to the device, and
+/// these do not overlap. A streaming load fetches 64 bytes in one round trip and overlaps with others. Reading bytes
+/// outside the range is safe. A mapping consists of whole pages, so it contains whole lines, and reads of device memory
+/// have no side effects. The edges are copied out of their buffers only after all loads were issued, so that all misses
+/// overlap.
 [[gnu::noinline]] void load_enclosing_lines(CopyLines load_lines, char* host, const char* device,
                                             std::size_t size) noexcept {
   const std::size_t skipped_bytes = address_of(device) % line_bytes;
@@ -135,7 +137,7 @@ void Copier::load_more(void* host, const void* device, std::size_t size) const n
     } else if (!streaming_loads) {
       copy_words_and_lines<load_words_out_of_line>(load_lines, target, source, address_of(source), size);
     } else {
-      // Of a short copy order_before_load() did not know that it would be streamed.
+      // order_before_load() assumes that a short copy is not streamed.
       if (size <= line_bytes) cpu::order_before_streaming_loads();
       if ((address_of(source) | size) % line_bytes == 0) {
         load_lines(target, source, size / line_bytes);

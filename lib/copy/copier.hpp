@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copier: everything a copy needs to know, decided when a mapping is made; the copy itself decides by address and size.
+// Copier: the decisions for all copies of a mapping. A copy itself only depends on address and size.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@ namespace gdrkit::copy {
 
 using cpu::MappingType;
 
-/// The bulk part of one copy kernel: whole 64-byte lines, device side 64-byte aligned, host side any alignment.
+/// Copies whole 64-byte lines. The device address is 64-byte aligned; the host address may have any alignment.
 using CopyLines = void (*)(void* target, const void* source, std::size_t line_count) noexcept;
-/// One ordinary (not streaming) load of 16, 32 or 64 bytes, at most the copy kernel's widest, from a source aligned to
-/// it.
+/// One ordinary (not streaming) load of 16, 32 or 64 bytes, at most widest_load_bytes, from a source aligned to its
+/// size.
 using LoadPiece = void (*)(void* target, const void* source, std::size_t piece_bytes) noexcept;
 
-/// true for 1, 2, 4, 8, 16, ... bytes at a multiple of as many; false for 0 bytes.
+/// True if the size is a power of two and the address is aligned to it; false for 0 bytes.
 [[nodiscard]] inline bool is_aligned_power_of_two(const void* device, std::size_t size) noexcept {
   return ((reinterpret_cast<std::uintptr_t>(device) | size) & (size - 1)) == 0;
 }
 
-/// One scalar load of 1, 2, 4 or 8 bytes, which is single-copy atomic.
+/// One scalar load of 1, 2, 4 or 8 bytes. It is single-copy atomic.
 inline void load_word(void* host, const void* device, std::size_t size) noexcept {
   switch (size) {
     case 8: copy_kernel::load_word<8>(host, device); break;
@@ -38,35 +38,36 @@ inline void load_word(void* host, const void* device, std::size_t size) noexcept
   }
 }
 
-/// Trivially copyable; lives in the mapping's record. No allocation, lock, system call, log or environment read in
-/// copies.
+/// Trivially copyable; part of the mapping's record. Copies do not allocate, lock, log, call the system or read the
+/// environment.
 struct Copier {
   MappingType type = MappingType::none;
-  bool streaming_loads = false;        ///< load_lines goes through the CPU's streaming-load buffers
-  std::uint8_t widest_load_bytes = 0;  ///< of load_piece
-  CopyLines store_lines = nullptr;     ///< host to device; set for write-combining mappings only, as those below
-  LoadPiece load_piece = nullptr;      ///< nullptr: the copy kernel has none
-  CopyLines load_lines = nullptr;      ///< device to host
-  const char* store_name = "";         ///< copy kernel's name; "memcpy" on a cached mapping, "words" on a device one
+  bool streaming_loads = false;        ///< load_lines uses the CPU's streaming-load buffers
+  std::uint8_t widest_load_bytes = 0;  ///< the largest size of load_piece
+  CopyLines store_lines =
+      nullptr;  ///< host to device; for write-combining mappings only, like load_piece and load_lines
+  LoadPiece load_piece = nullptr;  ///< nullptr: the copy kernel does not have it
+  CopyLines load_lines = nullptr;  ///< device to host
+  const char* store_name = "";     ///< name of the copy kernel; "memcpy" for a cached, "words" for a device mapping
   const char* load_name = "";
 
-  /// Host to device. Each device byte is written once by a naturally aligned access (cached mappings: memcpy's choice),
-  /// a naturally aligned 1, 2, 4 or 8 bytes by a single one. When it returns, the stores have left this core for the
-  /// device; on a cached mapping, which is coherent, they are ordered before all later ones (fences included). `device`
-  /// must lie in the mapping with `size` bytes.
+  /// Copies from host to device. Writes each device byte once, by naturally aligned accesses (on cached mappings,
+  /// memcpy chooses the accesses). Writes a naturally aligned word of 1, 2, 4 or 8 bytes by a single access. Includes
+  /// the fences: on return, the stores have left this core for the device. On a cached mapping, which is coherent, they
+  /// are ordered before all later stores. The `size` bytes at `device` must lie in the mapping.
   void to_device(void* device, const void* host, std::size_t size) const noexcept;
 
-  /// Device to host. Never returns data older than the call, nor older than what an earlier load of the caller saw
-  /// (fence included), so that polling sees fresh data. A naturally aligned 1, 2, 4 or 8 bytes (a flag) are read by a
-  /// single scalar load, and what the caller loads afterwards is not older than they are (second fence included).
-  /// Otherwise a WC mapping may be read beyond the range, but never beyond its 64-byte lines; each line is read once.
+  /// Copies from device to host. Includes the fences: the data is never older than the call or than an earlier load of
+  /// the caller, so polling returns fresh data. Reads a naturally aligned word of 1, 2, 4 or 8 bytes (a flag) by a
+  /// single scalar load. Later loads of the caller are not older than it. For other sizes, a write-combining mapping
+  /// may be read beyond the range, but not beyond its 64-byte lines, and each line is read once.
   void from_device(void* host, const void* device, std::size_t size) const noexcept {
     order_before_load(size);
     load_ordered(host, device, size);
   }
 
-  /// The two halves of from_device(). The fence depends on the size only, so that a caller makes it before it looks the
-  /// mapping up: behind a fence every instruction adds to the time of the load, before it hardly any does.
+  /// The two halves of from_device(). The fence depends on the size only, so a caller can execute it before it looks up
+  /// the mapping. Every instruction between the fence and the load adds to the latency; before the fence, hardly any.
   static void order_before_load(std::size_t size) noexcept {
     if (size <= line_bytes) [[likely]] {
       cpu::order_before_loads();
@@ -93,16 +94,16 @@ struct Copier {
   void load_more(void* host, const void* device, std::size_t size) const noexcept;
 };
 
-/// Picks for this CPU and mapping type. `forced` empty, or a copy kernel's name (GDRKIT_COPY_KERNEL): unknown name
-/// EINVAL, not on this CPU EOPNOTSUPP, each with a text that lists the names usable here. A forced copy kernel
-/// without loads (movdir64b) leaves the choice of loads automatic. Cached and device mappings use no copy kernel; a
-/// forced name is still checked. EINVAL for MappingType::none.
+/// Selects the copy kernels for this CPU and mapping type. `forced`: the name of a copy kernel (GDRKIT_COPY_KERNEL), or
+/// empty. A forced copy kernel without loads (movdir64b) leaves the choice of loads automatic. Cached and device
+/// mappings use no copy kernel, but a forced name is still checked. EINVAL: unknown name, or MappingType::none.
+/// EOPNOTSUPP: this CPU does not support the copy kernel. The errors list the usable names.
 [[nodiscard]] base::Result<Copier> choose(const cpu::Features& features, MappingType type, const char* forced) noexcept;
 
-/// One line of this architecture's kernels_<architecture>.def.
+/// One line of kernels_<architecture>.def.
 struct KernelInfo {
   const char* name;
-  CopyLines store_lines;  ///< nullptr if it does not store (or load) lines
+  CopyLines store_lines;  ///< nullptr if unsupported; the same for load_lines
   CopyLines load_lines;
   bool streaming_loads;
   LoadPiece load_piece;            ///< nullptr if widest_load_bytes is 0

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What every copy kernel shares: the line size and the single scalar access to device memory.
+// Shared by all copy kernels: the line size and the single scalar access to device memory.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace gdrkit::copy {
 
-/// The unit copy kernels work in: one cache line, one write-combining buffer, one PCIe write.
+/// The unit of the copy kernels: one cache line, one write-combining buffer, one PCIe write.
 inline constexpr std::size_t line_bytes = 64;
 
 namespace copy_kernel {
 
-/// An unsigned integer that may be read and written over objects of any type.
+/// An unsigned integer that may alias objects of any type.
 template <std::size_t width>
 struct WordOf;
 template <>
@@ -34,8 +34,8 @@ struct WordOf<8> {
   using Type [[gnu::may_alias]] = std::uint64_t;
 };
 
-/// Exactly one store of `width` bytes to `device`, which is aligned to it; volatile, so that the compiler neither
-/// merges nor splits it. `host` may have any alignment.
+/// Exactly one store of `width` bytes to `device`, which is aligned to `width`. It is volatile, so the compiler does
+/// not merge or split it. `host` may have any alignment.
 template <std::size_t width>
 inline void store_word(void* device, const void* host) noexcept {
   typename WordOf<width>::Type word;
@@ -43,7 +43,7 @@ inline void store_word(void* device, const void* host) noexcept {
   *static_cast<volatile typename WordOf<width>::Type*>(device) = word;
 }
 
-/// Exactly one load of `width` bytes from `device`, which is aligned to it.
+/// Exactly one load of `width` bytes from `device`, which is aligned to `width`.
 template <std::size_t width>
 inline void load_word(void* host, const void* device) noexcept {
   const typename WordOf<width>::Type word = *static_cast<const volatile typename WordOf<width>::Type*>(device);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The list of copy kernels, made from this architecture's .def file alone.
+// The list of copy kernels, generated from the .def file of this architecture.
 #include "copy/copier.hpp"
 
 #if defined(__x86_64__)
@@ -15,7 +15,7 @@
 
 namespace gdrkit::copy {
 
-// A direction the line leaves out is declared all the same, never defined and never used.
+// Declares both directions of every copy kernel. A direction that its line omits is never defined or used.
 #define GDRKIT_COPY_KERNEL(name, stores, loads, streams, piece, widest, usable)        \
   namespace copy_kernel::name {                                                        \
   void store_lines(void* target, const void* source, std::size_t line_count) noexcept; \

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How a range of device bytes is split into naturally aligned scalar accesses, each byte in exactly one of them.
+// Splits a range of device bytes into naturally aligned scalar accesses, each byte in exactly one of them.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,7 @@ struct Width {
 };
 
 /// Calls visit(offset, Width<n>{}) with n in {1, 2, 4, 8} for each access to [address, address + size), in ascending
-/// order. Widths grow until the address is a multiple of 8 and shrink at the end, so most of a range goes in 8-byte
-/// accesses.
+/// order. Widths grow until the address is a multiple of 8 and shrink at the end, so most accesses have 8 bytes.
 template <class Visit>
 [[gnu::always_inline]] constexpr void for_each_piece(std::uintptr_t address, std::size_t size, Visit visit) noexcept {
   std::size_t offset = 0;
@@ -25,8 +24,8 @@ template <class Visit>
     visit(offset, width);
     offset += width.bytes;
   };
-  // A step up is skipped when too little is left for it; what is left is then smaller than the alignment reached, so
-  // the steps down stay aligned.
+  // A step up is skipped if fewer bytes are left. The rest is then smaller than the current alignment, so the steps
+  // down stay aligned.
   if ((address & 7) != 0) {
     if ((address & 1) != 0 && size >= 1) take(Width<1>{});
     if (((address + offset) & 2) != 0 && size - offset >= 2) take(Width<2>{});
@@ -39,9 +38,9 @@ template <class Visit>
   if ((rest & 1) != 0) take(Width<1>{});
 }
 
-/// A range cut at the boundaries of 64-byte lines.
+/// A range split at the boundaries of 64-byte lines.
 struct LineSplit {
-  std::size_t head_bytes;  ///< before the first whole line; the whole range if that reaches no line boundary
+  std::size_t head_bytes;  ///< before the first whole line; the whole range if it contains no line boundary
   std::size_t line_count;
   std::size_t tail_bytes;  ///< after the last whole line
 };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers: device memory that the library allocates; allocating, copying by the driver, freeing.
+// Buffers: device memory that the library allocates, copies with the driver, and frees.
 #include <limits>
 #include <utility>
 
@@ -24,13 +24,13 @@ base::Status check_copy(const BufferInfo& info, std::size_t offset, const void* 
   return {};
 }
 
-/// Later code computes with the backend's figures: the size that was asked for, at an address that can be pinned.
+/// Validates the result of the backend: the requested size at an address that can be pinned. Later code depends on it.
 base::Status check_memory(const backend::Traits& traits, std::size_t size_bytes,
                           const backend::BackendBuffer& buffer) noexcept {
   const bool does_fit = buffer.address() <= std::numeric_limits<std::uint64_t>::max() - buffer.size_bytes();
   if (buffer.address() != 0 && buffer.size_bytes() == size_bytes && does_fit) return {};
-  return base::fail(EIO, "backend %s allocated 0x%llx + %zu where %zu bytes were asked for", traits.name,
-                    static_cast<unsigned long long>(buffer.address()), buffer.size_bytes(), size_bytes);
+  return base::fail(EIO, "cannot allocate %zu bytes: backend %s returned the invalid range 0x%llx + %zu", size_bytes,
+                    traits.name, static_cast<unsigned long long>(buffer.address()), buffer.size_bytes());
 }
 
 }  // namespace
@@ -39,9 +39,9 @@ base::Result<Handle> allocate_buffer(Handle handle, int device, std::size_t size
   const base::Result<HeldContext> held = HeldContext::hold(handle);
   if (!held) return base::pass(held);
   ContextSlot& context = **held;
-  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate a buffer of 0 bytes");
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate a buffer: the size is 0 bytes");
 
-  const BackendCall call;  // to the end: a fork must not find what the backend holds before the handle is there
+  const BackendCall call;  // until the end: a fork must not see the backend's resources before their handle exists
   base::Result<std::unique_ptr<backend::BackendBuffer>> allocated = context.backend->allocate(device, size_bytes);
   if (!allocated) return base::pass(allocated);
   if (base::Status usable = check_memory(context.info.traits, size_bytes, **allocated); !usable)
@@ -49,7 +49,7 @@ base::Result<Handle> allocate_buffer(Handle handle, int device, std::size_t size
   const base::Result<BufferSlot*> acquired = buffer_table.acquire(registry_mutex);
   if (!acquired) return base::pass(acquired);
 
-  // Without the slot's lock: holders of a stale handle look at nothing but `handle`, which is stored last.
+  // The slot's lock is not required: holders of a stale handle only read `handle`, which is stored last.
   BufferSlot& buffer = **acquired;
   buffer.info = {device, (*allocated)->address(), size_bytes};
   buffer.backend_buffer = std::move(*allocated);
@@ -72,7 +72,7 @@ base::Status copy_to_buffer(Handle handle, std::size_t offset, const void* host,
   const base::Result<HeldBuffer> buffer = hold_buffer(handle);
   if (!buffer) return base::pass(buffer);
   if (size_bytes == 0) return {};
-  if (base::Status asked = check_copy((*buffer)->info, offset, host, size_bytes); !asked) return asked;
+  if (base::Status checked = check_copy((*buffer)->info, offset, host, size_bytes); !checked) return checked;
   return (*buffer)->backend_buffer->copy_from_host(offset, host, size_bytes);
 }
 
@@ -80,7 +80,7 @@ base::Status copy_from_buffer(Handle handle, std::size_t offset, void* host, std
   const base::Result<HeldBuffer> buffer = hold_buffer(handle);
   if (!buffer) return base::pass(buffer);
   if (size_bytes == 0) return {};
-  if (base::Status asked = check_copy((*buffer)->info, offset, host, size_bytes); !asked) return asked;
+  if (base::Status checked = check_copy((*buffer)->info, offset, host, size_bytes); !checked) return checked;
   return (*buffer)->backend_buffer->copy_to_host(offset, host, size_bytes);
 }
 

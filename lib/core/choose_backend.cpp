@@ -22,7 +22,7 @@ base::Result<std::unique_ptr<backend::Backend>> open_forced(std::span<const back
   for (const backend::Registration& entry : backends) {
     if (settings.backend == entry.name) return entry.open(settings);
   }
-  return base::fail(EINVAL, "unknown backend \"%s\" (option backend, or GDRKIT_BACKEND); this library has: %s",
+  return base::fail(EINVAL, "unknown backend \"%s\" (option backend, or GDRKIT_BACKEND); use one of: %s",
                     settings.backend.c_str(), names_of(backends).c_str());
 }
 
@@ -37,28 +37,29 @@ base::Result<std::unique_ptr<backend::Backend>> choose_backend(std::span<const b
     if (!reasons.empty()) reasons += "; ";
     reasons += entry.name;
     if (!entry.automatic) {
-      reasons += std::string(": only when asked for (GDRKIT_BACKEND=") + entry.name + ")";
+      reasons += std::string(": used only on request (GDRKIT_BACKEND=") + entry.name + ")";
       continue;
     }
     base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);
     if (opened && !(*opened)->traits().is_untried) return opened;
-    reasons += std::string(": ") + (opened ? "not tried" : opened.error().text());
+    reasons += std::string(": ") + (opened ? "not tested" : opened.error().text());
     if (opened && untried == nullptr) untried = std::move(*opened);
   }
   if (untried != nullptr) return untried;
-  return base::fail(ENODEV, "no backend can run here: %s", reasons.c_str());
+  return base::fail(ENODEV, "cannot open a context: no backend is usable: %s", reasons.c_str());
 }
 
 base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& settings) noexcept {
   const std::span<const backend::Registration> backends = backend::registrations();
-  if (index >= backends.size()) return base::fail(ENOENT, "invalid index of a backend; there are %zu", backends.size());
+  if (index >= backends.size())
+    return base::fail(ENOENT, "invalid backend index %u: this library has %zu backends", index, backends.size());
   const backend::Registration& entry = backends[index];
   BackendReport report;
   report.name = entry.name;
   report.summary = entry.summary;
   report.is_automatic = entry.automatic;
   if (base::Status guarded = install_fork_handlers(); !guarded) return base::pass(guarded);
-  const BackendCall call;  // until the backend is closed again: no child inherits what it opens
+  const BackendCall call;  // until the backend is closed: no child may inherit its resources
   const base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);
   report.is_usable = opened.has_value();
   if (!opened) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which backend a new context gets.
+// Selects the backend of a new context.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,9 @@
 
 namespace gdrkit::core {
 
-/// Only settings.backend if it is set (EINVAL for an unknown name, else its own error); otherwise the first of
-/// `backends` that is automatic and can run, or ENODEV with every backend's reason. May throw std::bad_alloc.
+/// Opens settings.backend if it is set. Otherwise opens the first of `backends` that is automatic and usable; an
+/// untried one (Traits::is_untried) only if no other is. EINVAL: unknown name. ENODEV: none is usable; the text
+/// contains the reason of every backend. A forced backend returns its own error. May throw std::bad_alloc.
 [[nodiscard]] base::Result<std::unique_ptr<backend::Backend>> choose_backend(
     std::span<const backend::Registration> backends, const base::Settings& settings);
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Contexts: opening, describing, closing.
+// Contexts: open, describe, close.
 #include <unistd.h>
 
 #include <new>
@@ -19,14 +19,14 @@ base::Result<copy::Copier> choose_copier(const cpu::Features& features, const ba
   return copy::choose(features, cpu::MappingType::write_combining, settings.copy_kernel.c_str());
 }
 
-/// In a forked child nothing of the context may be destroyed or locked: only its name goes.
+/// A forked child must not destroy or lock any part of the context, so it only invalidates the handle.
 base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
   if (context.first_pin != nullptr || context.first_buffer != nullptr) {
     return base::fail_literal(EACCES,
-                              "the context has pins or buffers of the parent process; only the parent can close it");
+                              "cannot close the context: it has pins or buffers of the parent process; close it there");
   }
   if (!context.handle.compare_exchange_strong(handle, 0))
-    return base::fail(EINVAL, "cannot close the context: it is closed already");
+    return base::fail(EINVAL, "cannot close the context: it is already closed");
   return {};
 }
 
@@ -37,14 +37,14 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   const base::Result<copy::Copier> copier = choose_copier(cpu::detect(), settings);
   if (!copier) return base::pass(copier);
   if (base::Status guarded = install_fork_handlers(); !guarded) return base::pass(guarded);
-  const BackendCall call;  // to the end: a child finds what the backend holds by its slot
+  const BackendCall call;  // until the end: a child finds the backend's resources through its slot
   draw_handle_key();
 
   std::string forced_copy_kernel = settings.copy_kernel;
   auto engines = std::make_unique<engine::Engines>(*backend, settings.engine, cuda, limits, settings.cache_folder);
   const base::Result<ContextSlot*> acquired = context_table.acquire(registry_mutex);
   if (!acquired) return base::pass(acquired);
-  // Without the slot's lock: holders of a stale handle look at nothing but the atomic fields, `handle` first.
+  // The slot's lock is not required: holders of a stale handle only read atomic fields, `handle` first.
   ContextSlot& context = **acquired;
   context.owner_pid.store(getpid(), std::memory_order_relaxed);
   context.info = {backend->traits(), copier->store_name, copier->load_name};
@@ -61,7 +61,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
 
 base::Result<Handle> open_first_of(std::span<const backend::Registration> backends,
                                    const base::Settings& settings) noexcept try {
-  // Before any backend is opened: a forced choice that cannot be met fails without touching a device.
+  // Before any backend is opened, so that an unusable forced copy kernel fails without device access.
   if (const base::Result<copy::Copier> copier = choose_copier(cpu::detect(), settings); !copier) {
     return base::pass(copier);
   }
@@ -82,10 +82,10 @@ base::Status close(Handle handle) noexcept {
   ContextSlot* const context = context_table.find_live(handle);
   if (context == nullptr) return not_a_handle("context", handle);
   if (!check_process(*context)) return close_inherited(*context, handle);
-  // From here on new calls are refused, so that the exclusive lock waits only for those that are under way.
+  // This rejects new calls, so the exclusive lock waits only for calls that are already running.
   Handle expected = handle;
   if (!context->handle.compare_exchange_strong(expected, 0))
-    return base::fail(EINVAL, "cannot close the context: it is closed already");
+    return base::fail(EINVAL, "cannot close the context: it is already closed");
   base::Status first;
   {
     const std::unique_lock lock(context->mutex);
@@ -123,7 +123,7 @@ base::Result<std::string> engine_profile_path(Handle handle, int device) noexcep
 base::Result<CopyKernelReport> copy_kernel(unsigned index) noexcept {
   const auto kernels = copy::kernels();
   if (index >= kernels.size())
-    return base::fail(ENOENT, "invalid index of a copy kernel; there are %zu", kernels.size());
+    return base::fail(ENOENT, "invalid copy kernel index %u: this library has %zu copy kernels", index, kernels.size());
   const copy::KernelInfo& kernel = kernels[index];
   return CopyKernelReport{kernel.name, kernel.runs_on(cpu::detect())};
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copies of several segments, and copies that were started and are finished later.
+// Copies of several segments, and copies that are started now and finished later.
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ base::Status check(const MappingView* view, std::span<const Segment> segments) n
   return {};
 }
 
-/// Outlives its handle while a thread uses it.
+/// A copy that was started. It outlives its handle while a thread uses it.
 class StartedCopy {
  public:
   StartedCopy(Handle pin, Path* path, std::size_t parts) : pin_(pin), path_(path) { parts_.reserve(parts); }
@@ -72,14 +72,14 @@ class StartedCopy {
 
  private:
   const Handle pin_;
-  Path* const path_;  ///< nullptr: the CPU moved all
+  Path* const path_;  ///< nullptr: the CPU has copied everything
   std::mutex mutex_;
   bool is_over_ = false;
   base::Status outcome_;
   std::vector<Path::Part> parts_;
 };
 
-/// Of one process. A forked child makes one of its own: a thread of the parent may have held the lock.
+/// The started copies of one process. A forked child creates its own: a thread of the parent may have held the lock.
 struct Registry {
   const pid_t pid = ::getpid();
   std::mutex mutex;
@@ -96,15 +96,16 @@ Registry& registry() {
   return *known;
 }
 
-base::Result<std::shared_ptr<StartedCopy>> find(Handle copy, bool takes) noexcept try {
+base::Result<std::shared_ptr<StartedCopy>> find(Handle copy, bool removes) noexcept try {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const auto found = all.copies.find(copy);
   if (found == all.copies.end()) {
-    return base::fail(EINVAL, "0x%llx is not a copy that was started", static_cast<unsigned long long>(copy));
+    return base::fail(EINVAL, "invalid copy handle 0x%llx: already finished, or never started",
+                      static_cast<unsigned long long>(copy));
   }
   std::shared_ptr<StartedCopy> started = found->second;
-  if (takes) all.copies.erase(found);
+  if (removes) all.copies.erase(found);
   return started;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while looking up a copy");
@@ -132,7 +133,7 @@ base::Result<Handle> start_copy(Handle pin, bool is_write, std::span<const Segme
     const std::lock_guard lock(all.mutex);
     all.copies.emplace(handle, copy);
   }
-  copy->start(*view, is_write, segments);  // nothing fails from here on, so that each part has a handle
+  copy->start(*view, is_write, segments);  // nothing can fail after this, so every started part has a handle
   return handle;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while starting a copy");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The copy path: from a handle to the copy in one lookup, one comparison and one bounds test, inlined into the C faces.
+// The copy path: one lookup, one comparison and one bounds check from a handle to the copy. Inlined into the C APIs.
 #pragma once
 
 #include <atomic>
@@ -13,26 +13,27 @@
 
 namespace gdrkit::core {
 
-/// The mapping that `pin` names, or nullptr. Stays valid while the caller keeps the one rule there is: no unmap, unpin
-/// or close of this mapping during the copy.
+/// The mapping of `pin`, or nullptr. It stays valid as long as the caller does not unmap, unpin or close the mapping
+/// during the copy.
 [[nodiscard]] inline const MappingView* find_mapping(Handle pin) noexcept {
   const PinSlot* const slot = pin_table.find(index_of(pin));
-  // Acquire pairs with map's release: who sees the handle sees the mapping's record.
+  // Acquire pairs with the release in map(): a thread that reads the handle also sees the mapping's record.
   if (slot == nullptr || slot->view.live.load(std::memory_order_acquire) != pin) return nullptr;
   return &slot->view;
 }
 
-// No system call, lock, allocation, log line, environment read, or thread-local variable in these four.
-// 0, or EINVAL for a bad handle, an unmapped pin, a NULL host pointer or a range outside. A size of 0 is nothing to do.
+// The four copy functions below contain no system call, lock, allocation, log line, environment read or thread-local
+// variable. They return 0, or EINVAL for an invalid handle, an unmapped pin, a NULL host pointer or a range outside the
+// mapping. A size of 0 succeeds and copies nothing.
 
-/// What these return of a mapping with an engine: the caller goes on by copy_by_engine() or copy_mapping_by_engine().
-/// No errno. Such a mapping has no bytes of its own, so that others pay no test for it.
+/// The result for a mapping with an engine; not an errno. The caller must call copy_by_engine() or
+/// copy_mapping_by_engine(). The bounds of such a mapping are 0 bytes, so other mappings need no additional check.
 inline constexpr int by_engine = -1;
 
-/// A small copy of such a mapping by the CPU, where that is the choice, else by_engine. A read comes behind
-/// order_before_load().
-[[nodiscard]] int small_beside_engine(const MappingView& view, bool is_read, std::size_t offset, void* host,
-                                      std::size_t size_bytes) noexcept;
+/// Copies with the CPU if the engine's path leaves copies of this size to it; else returns by_engine. Before a read,
+/// the caller calls order_before_load().
+[[nodiscard]] int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset, void* host,
+                                     std::size_t size_bytes) noexcept;
 
 /// `device` is an address inside the mapping.
 [[nodiscard]] inline int copy_to_mapping(Handle pin, void* device, const void* host, std::size_t size_bytes) noexcept {
@@ -59,13 +60,13 @@ inline constexpr int by_engine = -1;
   return 0;
 }
 
-/// `offset` counts from the user's own first byte, and the range must lie inside the user's own.
+/// `offset` is relative to the first byte of the user's range, and the copy must lie inside that range.
 [[nodiscard]] inline int write(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]] {
-    if (view->path != nullptr) return small_beside_engine(*view, false, offset, const_cast<void*>(host), size_bytes);
+    if (view->path != nullptr) return try_small_cpu_copy(*view, false, offset, const_cast<void*>(host), size_bytes);
     return size_bytes == 0 ? 0 : EINVAL;
   }
   view->copier.to_device(reinterpret_cast<void*>(view->user_base + offset), host, size_bytes);
@@ -78,7 +79,7 @@ inline constexpr int by_engine = -1;
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]] {
-    if (view->path != nullptr) return small_beside_engine(*view, true, offset, host, size_bytes);
+    if (view->path != nullptr) return try_small_cpu_copy(*view, true, offset, host, size_bytes);
     return size_bytes == 0 ? 0 : EINVAL;
   }
   view->copier.load_ordered(host, reinterpret_cast<const void*>(view->user_base + offset), size_bytes);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Context, Pin, Mapping, Buffer behind checked handles: lifetime, threads, forks. Knows no backend and no instruction
-// set by name.
+// Contexts, pins, mappings and buffers behind checked handles: lifetime, threads, forks. Independent of specific
+// backends and instruction sets.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ namespace gdrkit::core {
 using backend::Verification;
 using cpu::MappingType;
 
-// Every call may run beside every other, with one exception: unmap, unpin or close of a mapping while another thread
-// copies through it (copy_path.hpp). Of calls that race to end the same thing exactly one does it, the others get
-// EINVAL.
+// All calls may run concurrently, with one exception: do not unmap, unpin or close a mapping while another thread
+// copies through it (copy_path.hpp). If several calls race to end the same object, exactly one succeeds and the others
+// return EINVAL.
 
 struct ContextInfo {
   backend::Traits traits;
@@ -32,7 +32,7 @@ struct ContextInfo {
 };
 
 struct PinOptions {
-  bool force_pcie = false;  ///< EINVAL where the backend does not support it
+  bool force_pcie = false;  ///< EINVAL if the backend does not support it
   bool exact_range = true;  ///< see backend::PinRequest
 };
 
@@ -46,95 +46,97 @@ struct PinInfo {
   bool is_mapped = false;
   cpu::MappingType mapping_type = cpu::MappingType::none;
   backend::Verification verification = backend::Verification::none;
-  void* mapping_address = nullptr;  ///< CPU address of page_address, nullptr when not mapped
+  void* mapping_address = nullptr;  ///< CPU address of page_address; nullptr if not mapped
   std::size_t mapping_bytes = 0;    ///< bytes mapped from mapping_address
 };
 
-/// Opens a context on settings.backend, or on the first automatic backend that can run. The error's text lists
-/// every backend tried and its reason. ENODEV when none can run.
+/// Opens a context on settings.backend, or on the first automatic backend that is usable. ENODEV: none is usable; the
+/// text lists the reason of every backend.
 [[nodiscard]] base::Result<Handle> open(const base::Settings& settings) noexcept;
-/// Unmaps, unpins and frees all that is left, runs to its end, returns the first error. In a forked child EACCES while
-/// pins or buffers live, else the handle alone goes.
+/// Unmaps, unpins and frees everything that is left, continues after errors, and returns the first one. In a forked
+/// child only invalidates the handle; EACCES if the inherited context has pins or buffers.
 base::Status close(Handle context) noexcept;
 [[nodiscard]] base::Result<ContextInfo> context_info(Handle context) noexcept;
 
 [[nodiscard]] base::Result<Handle> pin(Handle context, std::uint64_t address, std::size_t size_bytes,
                                        const PinOptions& options) noexcept;
-/// Unmaps if mapped; afterwards the handle is dead, whatever is returned. `context` 0: whichever owns the pin; else a
-/// pin of another context is EINVAL.
+/// Unmaps if mapped, and unpins. The handle is invalid afterwards, even on error. `context` may be 0; otherwise a pin
+/// of another context is EINVAL.
 base::Status unpin(Handle context, Handle pin) noexcept;
 [[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin) noexcept;
 [[nodiscard]] base::Result<bool> is_invalidated(Handle context, Handle pin) noexcept;
 
-/// What map asks of the user's own first byte. page is GDRCopy's rule: that it begins a page, but on dma-bufs, where a
-/// `size_bytes` counts from that byte then.
+/// Where the user's range may start within its first page. `page` is GDRCopy's rule: at the start of the page. On
+/// dma-bufs it may start anywhere, and `size_bytes` then counts from the start of the range.
 enum class MapStart : std::uint8_t { anywhere, page };
-/// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address (nullopt: all). EAGAIN
-/// if mapped already, EINVAL for a start that is not what is asked, size 0 or past the pinned pages, EOPNOTSUPP for an
-/// impossible mapping type. `engine`: nullptr: the CPU; else as engine::Engines::open_path.
+/// Maps the pages of the pin from the first page on, at least `size_bytes` (nullopt: all). `engine`: nullptr for the
+/// CPU, else as for engine::Engines::open_path. EAGAIN: already mapped. EINVAL: `start` is violated, or the size is 0
+/// or exceeds the pinned pages. EOPNOTSUPP: unsupported mapping type.
 [[nodiscard]] base::Result<PinInfo> map(Handle context, Handle pin, std::optional<std::size_t> size_bytes,
                                         cpu::MappingType requested, MapStart start = MapStart::anywhere,
                                         const char* engine = nullptr) noexcept;
-/// Copies through a mapping that was given an engine (by_engine, copy_path.hpp); offset and range as write() and
-/// read(). `host` is only read where the copy is a write.
+/// Copies through a mapping with an engine (by_engine, copy_path.hpp). Offset and range are as for write() and read().
+/// A write only reads `host`.
 base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
-/// The same for what copy_to_mapping() and copy_from_mapping() hand over; `device` as there.
+/// The same for copies of copy_to_mapping() and copy_from_mapping(), with their `device`.
 base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
                                     std::size_t size_bytes) noexcept;
-/// One piece of a copy: `offset` as for write() and read(); `host` is only read where the copy is a write.
-/// gdrkit_segment under another name, which may be read as this one.
+/// One segment of a copy. `offset` is as for write() and read(); a write only reads `host`. Has the layout of
+/// gdrkit_segment and may alias it.
 struct [[gnu::may_alias]] Segment {
   std::size_t offset = 0;
   void* host = nullptr;
   std::size_t size_bytes = 0;
 };
-/// Moves the segments one after the other, or by an engine all at once; nothing where one of them is wrong (EINVAL).
+/// Copies the segments one after the other, or all at once with an engine. EINVAL: a segment is invalid; nothing was
+/// copied.
 base::Status copy_segments(Handle pin, bool is_write, std::span<const Segment> segments) noexcept;
-/// The same, until finish_copy() has returned: what an engine of the GPU or of other threads can do alone goes on
-/// behind the caller's back, the rest is done here or there. Unmapping the pin finishes what is left.
+/// Starts the same copy; finish_copy() completes it. An engine of the GPU or of other threads may continue
+/// asynchronously; other parts are copied in start_copy() or finish_copy(). Unmapping the pin finishes its copies.
 [[nodiscard]] base::Result<Handle> start_copy(Handle pin, bool is_write, std::span<const Segment> segments) noexcept;
 [[nodiscard]] base::Result<bool> is_copy_done(Handle copy) noexcept;
-/// Waits; the handle is dead then. The copy's own error, EINVAL for another handle.
+/// Waits for the copy, invalidates the handle, and returns the error of the copy. EINVAL: invalid handle.
 base::Status finish_copy(Handle copy) noexcept;
-/// EINVAL when not mapped, or mapped elsewhere than at `expected` (nullptr: wherever it is).
+/// Unmaps the pin. EINVAL: not mapped, or not mapped at `expected` (nullptr: any address).
 base::Status unmap(Handle context, Handle pin, const void* expected = nullptr) noexcept;
 
 struct BufferInfo {
-  int device = 0;  ///< as CUDA counts
+  int device = 0;  ///< CUDA device ordinal
   std::uint64_t address = 0;
   std::size_t size_bytes = 0;
 };
 
-/// Device memory from the context's backend. EINVAL for size 0, ENODEV for a device that does not exist, ENOMEM.
+/// Allocates device memory from the context's backend. EINVAL: size 0. ENODEV: invalid device. ENOMEM.
 [[nodiscard]] base::Result<Handle> allocate_buffer(Handle context, int device, std::size_t size_bytes) noexcept;
-/// Afterwards the handle is dead, whatever is returned. Pins of the memory stay, as after any owner's free.
+/// Frees the buffer. The handle is invalid afterwards, even on error. Pins of the memory stay, as after every free by
+/// its owner.
 base::Status free_buffer(Handle buffer) noexcept;
 [[nodiscard]] base::Result<BufferInfo> buffer_info(Handle buffer) noexcept;
-/// Copies by the driver, complete on return. EINVAL for a NULL host pointer or a range outside the buffer; a size of 0
-/// is nothing to do.
+/// Copies with the driver; the copy is complete on return. A size of 0 succeeds and copies nothing. EINVAL: NULL host
+/// pointer, or a range outside the buffer.
 base::Status copy_to_buffer(Handle buffer, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
 base::Status copy_from_buffer(Handle buffer, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
 
-/// The file for the profile of this device's engines (CUDA's number); engine::Engines::profile_path.
+/// The file of the engine profile of this device (CUDA device ordinal); see engine::Engines::profile_path.
 [[nodiscard]] base::Result<std::string> engine_profile_path(Handle context, int device) noexcept;
 
-/// What one backend says of this machine.
+/// Whether one backend is usable on this machine.
 struct BackendReport {
   const char* name = "";
   const char* summary = "";
   bool is_automatic = false;
   bool is_usable = false;
-  int errno_value = 0;  ///< why not usable; `reason` is the error's text
+  int errno_value = 0;  ///< the error if not usable; `reason` is its text
   char reason[base::SharedText::capacity] = "";
 };
-/// Opens and closes backend number `index` in probe order; ENOENT past the last one.
+/// Opens and closes backend number `index` in probe order. ENOENT: the index is out of range.
 [[nodiscard]] base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& settings) noexcept;
 
 struct CopyKernelReport {
   const char* name = "";
-  bool is_usable = false;  ///< this CPU runs it
+  bool is_usable = false;  ///< this CPU supports it
 };
-/// Copy kernel number `index`, best first; ENOENT past the last one.
+/// Copy kernel number `index`, best first. ENOENT: the index is out of range.
 [[nodiscard]] base::Result<CopyKernelReport> copy_kernel(unsigned index) noexcept;
 
 }  // namespace gdrkit::core

@@ -22,18 +22,18 @@ constexpr std::chrono::seconds longest_wait_of_a_fork{2};
 constexpr std::chrono::milliseconds longest_wait_of_a_call{100};
 constexpr std::chrono::microseconds poll_interval{200};
 
-// A call counts itself and then looks for forks, a fork counts itself and then looks for calls, all sequentially
-// consistent: one of the two sees the other. No lock, because both sides must be able to give up, and a child would
-// have to repair one that threads of the parent held or waited for.
+// A call increments its counter and then reads that of forks; a fork increments its counter and then reads that of
+// calls. All accesses are sequentially consistent, so one of the two sees the other. These are not locks, because both
+// sides must be able to give up. A child would also have to repair locks that threads of the parent held or waited for.
 constinit std::atomic<unsigned> threads_in_calls{0};
 constinit std::atomic<unsigned> threads_in_forks{0};
 constinit std::atomic<bool> is_installed{false};
 
-// A backend may fork inside its own call (a vendor library that runs a helper program), or come back in through an
-// application's hook on the vendor library: no waiting for oneself then.
+// A backend may fork inside its own call, if a vendor library runs a helper program. It may also call the library again
+// through an application's hook on the vendor library. The count prevents a thread from waiting for itself.
 thread_local unsigned calls_of_this_thread = 0;
-// Between prepare and parent or child. Two threads that install the handlers at once may install them twice, and an
-// application's own fork handler may call in: neither waits for the fork it is part of.
+// True between prepare() and parent() or child(). If two threads install the handlers at once, they may be installed
+// twice. An application's fork handler may call the library. Neither may wait for its own fork.
 thread_local bool is_forking = false;
 
 void prepare() noexcept {
@@ -48,8 +48,8 @@ void parent() noexcept {
   if (std::exchange(is_forking, false)) threads_in_forks.fetch_sub(1);
 }
 
-/// Lets forks go first, so that a steady stream of calls keeps none waiting.
-void stand_aside() noexcept {
+/// Waits for forks, so that a continuous stream of calls does not delay them.
+void yield_to_forks() noexcept {
   const Clock::time_point deadline = Clock::now() + longest_wait_of_a_call;
   do {
     threads_in_calls.fetch_sub(1);
@@ -58,7 +58,7 @@ void stand_aside() noexcept {
   } while (threads_in_forks.load() != 0 && Clock::now() < deadline);
 }
 
-/// `kept` is what the backend keeps for the slot.
+/// `kept` is the backend's object of the slot.
 template <class Kept>
 void abandon(OwnedSlot& slot, Kept* kept) noexcept {
   const bool is_whole = kept != nullptr && slot.running_calls.load(std::memory_order_relaxed) == 0;
@@ -66,9 +66,9 @@ void abandon(OwnedSlot& slot, Kept* kept) noexcept {
   slot.is_abandoned = true;
 }
 
-/// The child has one thread. Locks may be held by threads that are gone: those of slots are not touched, and the slots
-/// are never used again. What a thread had half done to the tables does not matter: the free lists are forgotten, a
-/// slot was counted before anybody locked it, and an inherited context's list is only asked whether it is empty.
+/// The child has one thread. Threads that no longer exist may hold locks: those of slots are not accessed, and the
+/// slots are never reused. Incomplete changes of the tables are harmless. The free lists are dropped, and a slot is
+/// counted before a thread can lock it. The list of an inherited context is only tested for being empty.
 void child() noexcept {
   if (!std::exchange(is_forking, false)) return;
   pin_table.for_each([](PinSlot* slot) {
@@ -77,7 +77,7 @@ void child() noexcept {
   });
   buffer_table.for_each([](BufferSlot* slot) { abandon(*slot, slot->backend_buffer.get()); });
   context_table.for_each([](ContextSlot* slot) {
-    // Not by the handle: a context that is being closed has none, and still holds what is open.
+    // The handle is not checked: it is 0 while a context is being closed, but resources are still open.
     if (slot->is_abandoned.exchange(true, std::memory_order_relaxed) || slot->backend == nullptr) return;
     slot->backend->abandon_after_fork();
   });
@@ -94,7 +94,7 @@ void child() noexcept {
 base::Status install_fork_handlers() noexcept {
   if (is_installed.load(std::memory_order_acquire)) return {};
   if (const int error = pthread_atfork(prepare, parent, child); error != 0) {
-    return base::fail(error, "cannot open a context: pthread_atfork failed, so forks would be unsafe");
+    return base::fail(error, "cannot open a context: pthread_atfork failed, and forks would be unsafe without it");
   }
   is_installed.store(true, std::memory_order_release);
   return {};
@@ -103,7 +103,7 @@ base::Status install_fork_handlers() noexcept {
 BackendCall::BackendCall() noexcept {
   if (calls_of_this_thread++ != 0) return;
   threads_in_calls.fetch_add(1);
-  if (threads_in_forks.load() != 0 && !is_forking) stand_aside();
+  if (threads_in_forks.load() != 0 && !is_forking) yield_to_forks();
 }
 
 BackendCall::~BackendCall() {

@@ -1,26 +1,25 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What happens to contexts, pins and mappings when the process forks.
+// Handles contexts, pins and mappings when the process forks.
 #pragma once
 
 #include "base/result.hpp"
 
 namespace gdrkit::core {
 
-/// Installs the fork handlers, once for the process; ENOMEM if the C library cannot, until it can. Afterwards, at each
-/// fork:
-///  - the parent waits until no backend is inside an open, pin, map, unmap, unpin, allocate, free or close: no child
-///    inherits a mapping that is not MADV_DONTFORK yet, and the backend's own records are whole when the child gives
-///    them up;
-///  - in the child every context, pin and buffer there was is dead: copies return EINVAL, other calls EACCES, what
-///    backends hold open is closed without issuing any ioctl. New contexts work.
+/// Installs the fork handlers, once per process. ENOMEM: the C library has no memory for them; a later call retries. At
+/// each fork:
+///  - The parent waits until no backend is inside an open, pin, map, unmap, unpin, allocate, free or close. So the
+///    child never inherits a mapping that is not MADV_DONTFORK yet, and the records that it abandons are consistent.
+///  - In the child, every inherited context, pin and buffer is invalid: copies return EINVAL, other calls EACCES. The
+///    descriptors of the backends are closed without an ioctl. New contexts work.
 [[nodiscard]] base::Status install_fork_handlers() noexcept;
 
-/// Held around each of those backend calls: no fork of another thread happens meanwhile. Both sides wait for a bounded
-/// time, because locks of the application may close a circle through either: a fork waits for two seconds at most, for
-/// a call that is stuck behind a lock of the forking thread; a call stands aside for a tenth of a second at most, for a
-/// fork whose later handlers want a lock of the calling thread. Then they go on. What is risked is that a fork falls
-/// into the microseconds between mmap and madvise, and that a child keeps a copy of what that one call had open.
+/// Held during each of those backend calls, to keep other threads from forking. Both sides wait for a bounded time,
+/// because locks of the application could cause a deadlock. A fork waits for a call for at most 2 s: the call may be
+/// blocked by a lock of the forking thread. A call waits for a fork for at most 100 ms: later fork handlers may require
+/// a lock of the calling thread. After a timeout, a fork can happen in the microseconds between mmap and madvise. The
+/// child then keeps a copy of the resources of that call.
 class BackendCall {
  public:
   BackendCall() noexcept;

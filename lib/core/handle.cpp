@@ -15,8 +15,8 @@ void draw_handle_key() noexcept {
   if (handle_key.load(std::memory_order_relaxed) != 0) return;
   std::uint64_t random = 0;
   if (getrandom(&random, sizeof random, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof random)) {
-    // No entropy yet, or a filter on the call: the key guards against mix-ups, not against attackers, so that the
-    // address of this copy's own variable, the time and the process will do.
+    // No entropy yet, or a filter rejects the system call. The key protects against mistakes, not against attackers, so
+    // the address of this library's variable, the time and the process ID are sufficient.
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
     random = (reinterpret_cast<std::uintptr_t>(&handle_key) ^ static_cast<std::uint64_t>(now)) * 0x9E3779B97F4A7C15u;
     random ^= static_cast<std::uint64_t>(getpid()) << 32 ^ random >> 29;

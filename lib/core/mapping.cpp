@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Mappings: mapping a pin's pages and publishing them to the copy path, and taking both back.
+// Mappings: map the pages of a pin and publish them to the copy path; unmap them.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,9 +20,9 @@ base::Status check_region(const ContextSlot& context, const PinInfo& info, std::
       region.address != nullptr && (reinterpret_cast<std::uintptr_t>(region.address) & page_mask) == 0;
   const bool is_sized = region.size_bytes >= size_bytes && region.size_bytes <= info.page_bytes;
   if (is_aligned && is_sized && region.type != cpu::MappingType::none) return {};
-  return base::fail(EIO, "backend %s mapped %zu bytes at %p as type %d where %zu bytes were asked for",
-                    context.info.traits.name, region.size_bytes, region.address, static_cast<int>(region.type),
-                    size_bytes);
+  return base::fail(EIO, "cannot map %zu bytes: backend %s returned an invalid mapping of %zu bytes at %p, type %d",
+                    size_bytes, context.info.traits.name, region.size_bytes, region.address,
+                    static_cast<int>(region.type));
 }
 
 void fill_view(PinSlot& pin, const backend::MappedRegion& region, const copy::Copier& copier) noexcept {
@@ -36,8 +36,8 @@ void fill_view(PinSlot& pin, const backend::MappedRegion& region, const copy::Co
   view.copier = copier;
 }
 
-/// What copies need: the copy kernels, the view, and the path through engines, if there is one (`engine` not nullptr
-/// and not the CPU).
+/// Prepares copies: the copy kernels, the view, and the path through engines if `engine` is neither nullptr nor the
+/// CPU.
 base::Status prepare(ContextSlot& context, PinSlot& pin, std::size_t size_bytes, const backend::MappedRegion& region,
                      const char* engine) noexcept {
   if (base::Status usable = check_region(context, pin.info, size_bytes, region); !usable) return usable;
@@ -73,15 +73,15 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) n
 
 }  // namespace
 
-base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size_t> asked, cpu::MappingType requested,
-                          MapStart start, const char* engine) noexcept {
+base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size_t> requested_bytes,
+                          cpu::MappingType requested, MapStart start, const char* engine) noexcept {
   const base::Result<HeldPin> held = hold_pin(context, handle);
   if (!held) return base::pass(held);
   PinSlot& pin = **held;
   if (pin.info.is_mapped)
-    return base::fail(EAGAIN, "cannot map the pin: it is mapped already, at %p", pin.info.mapping_address);
+    return base::fail(EAGAIN, "cannot map the pin: it is already mapped at %p", pin.info.mapping_address);
   if (pin.has_failed_unmap) return base::fail(EIO, "cannot map the pin: its last unmap failed; unpin it");
-  std::size_t size_bytes = asked.value_or(pin.info.page_bytes);
+  std::size_t size_bytes = requested_bytes.value_or(pin.info.page_bytes);
   const std::uint64_t before = pin.info.user_address - pin.info.page_address;
   if (start == MapStart::page && before != 0) {
     if (!held->context().backend->traits().uses_dmabuf_mmap) {
@@ -93,7 +93,7 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
       size_bytes = std::min<std::size_t>(size_bytes + before, pin.info.page_bytes);
   }
   if (size_bytes == 0 || size_bytes > pin.info.page_bytes) {
-    return base::fail(EINVAL, "cannot map %zu bytes: 1 to %zu are pinned", size_bytes, pin.info.page_bytes);
+    return base::fail(EINVAL, "cannot map %zu bytes: the pinned pages have %zu bytes", size_bytes, pin.info.page_bytes);
   }
   const SlotCall call(pin);
   const base::Result<backend::MappedRegion> region = pin.backend_pin->map(size_bytes, requested);
@@ -106,8 +106,8 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
   return pin.info;
 }
 
-int small_beside_engine(const MappingView& view, bool is_read, std::size_t offset, void* host,
-                        std::size_t size_bytes) noexcept {
+int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset, void* host,
+                       std::size_t size_bytes) noexcept {
   const bool is_for_cpu = size_bytes <= view.largest_for_cpu[is_read ? 1 : 0] && host != nullptr &&
                           is_inside(offset, size_bytes, view.own_bytes);
   if (!is_for_cpu) return by_engine;
@@ -140,14 +140,14 @@ base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, voi
   if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(device);
   if (!is_inside(address - view->base, size_bytes, view->path_bytes)) {
-    return base::fail(EINVAL, "cannot copy %zu bytes at %p: they are not inside the mapping", size_bytes, device);
+    return base::fail(EINVAL, "cannot copy %zu bytes at %p: the range is not inside the mapping", size_bytes, device);
   }
   if (size_bytes == 0) return {};
   if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
   const std::uintptr_t offset = address - view->user_base;
   const auto direction = is_write ? engine::Direction::to_device : engine::Direction::from_device;
   if (!is_inside(offset, size_bytes, view->path->size_bytes())) {
-    // Pages that the user's own range does not fill: the device memory there may not be allocated.
+    // Parts of the pages outside the user's range: engines cannot copy them, because CUDA may not have allocated them.
     engine::copy_by_cpu(view->copier, direction, device, host, size_bytes);
     return {};
   }

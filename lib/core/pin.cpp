@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins: pinning, describing, unpinning.
+// Pins: pin, describe, unpin.
 #include <limits>
 #include <utility>
 
@@ -14,7 +14,7 @@ namespace {
 base::Status check_request(const backend::Traits& traits, std::uint64_t address, std::size_t size_bytes,
                            const PinOptions& options) noexcept {
   if (address == 0) return base::fail(EINVAL, "cannot pin: the device address is NULL");
-  if (size_bytes == 0) return base::fail(EINVAL, "cannot pin 0 bytes");
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot pin: the size is 0 bytes");
   if (size_bytes > std::numeric_limits<std::uint64_t>::max() - address) {
     return base::fail(EINVAL, "cannot pin 0x%llx + %zu bytes: the range reaches beyond the address space",
                       static_cast<unsigned long long>(address), size_bytes);
@@ -25,7 +25,7 @@ base::Status check_request(const backend::Traits& traits, std::uint64_t address,
   return {};
 }
 
-/// Later code computes with the backend's figures, so that they are checked.
+/// Validates the pages that the backend returned. Later code depends on them.
 base::Status check_pages(const backend::Traits& traits, const backend::PinRequest& request,
                          const backend::BackendPin& pin) noexcept {
   const std::uint64_t page_mask = traits.page_size_bytes - 1;
@@ -35,9 +35,9 @@ base::Status check_pages(const backend::Traits& traits, const backend::PinReques
   const bool is_enclosing =
       first <= request.address && bytes >= request.size_bytes && request.address - first <= bytes - request.size_bytes;
   if (is_aligned && is_enclosing) return {};
-  return base::fail(EIO, "backend %s pinned 0x%llx + %zu, which are not the pages of 0x%llx + %zu", traits.name,
-                    static_cast<unsigned long long>(first), pin.page_bytes(),
-                    static_cast<unsigned long long>(request.address), request.size_bytes);
+  return base::fail(EIO, "cannot pin 0x%llx + %zu bytes: backend %s returned other pages, 0x%llx + %zu",
+                    static_cast<unsigned long long>(request.address), request.size_bytes, traits.name,
+                    static_cast<unsigned long long>(first), pin.page_bytes());
 }
 
 }  // namespace
@@ -48,17 +48,17 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   if (!held) return base::pass(held);
   ContextSlot& context = **held;
   const backend::Traits& traits = context.info.traits;
-  if (base::Status asked = check_request(traits, address, size_bytes, options); !asked) return base::pass(asked);
+  if (base::Status valid = check_request(traits, address, size_bytes, options); !valid) return base::pass(valid);
 
   const backend::PinRequest request{address, size_bytes, options.force_pcie, options.exact_range};
-  const BackendCall call;  // to the end: a fork must not find what the backend holds before the handle is there
+  const BackendCall call;  // until the end: a fork must not see the backend's resources before their handle exists
   base::Result<std::unique_ptr<backend::BackendPin>> backend_pin = context.backend->pin(request);
   if (!backend_pin) return base::pass(backend_pin);
   if (base::Status usable = check_pages(traits, request, **backend_pin); !usable) return base::pass(usable);
   const base::Result<PinSlot*> acquired = pin_table.acquire(registry_mutex);
   if (!acquired) return base::pass(acquired);
 
-  // Without the slot's lock: holders of a stale handle look at nothing but `handle`, which is stored last.
+  // The slot's lock is not required: holders of a stale handle only read `handle`, which is stored last.
   PinSlot& pin = **acquired;
   pin.info = {};
   pin.info.page_address = (*backend_pin)->page_address();

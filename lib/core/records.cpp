@@ -8,7 +8,7 @@
 
 namespace gdrkit::core {
 
-// Neither constructed nor destroyed at run time: threads may call in before main and while the process exits.
+// Not constructed or destroyed at run time: threads may call the library before main and while the process exits.
 constinit SlotTable<ContextSlot, 64, 1024> context_table;
 constinit SlotTable<PinSlot, 256, 4096> pin_table;
 constinit SlotTable<BufferSlot, 64, 1024> buffer_table;
@@ -16,8 +16,8 @@ constinit std::mutex registry_mutex;
 static_assert(std::is_trivially_destructible_v<decltype(pin_table)> && std::is_trivially_destructible_v<std::mutex>);
 
 tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexcept {
-  if (handle == 0) return base::fail(EINVAL, "the %s handle is NULL", kind);
-  return base::fail(EINVAL, "invalid %s handle 0x%llx: closed already, or not from this library", kind,
+  if (handle == 0) return base::fail(EINVAL, "invalid %s handle: it is NULL", kind);
+  return base::fail(EINVAL, "invalid %s handle 0x%llx: already closed, or not from this library", kind,
                     static_cast<unsigned long long>(handle));
 }
 
@@ -51,13 +51,14 @@ OwnedSlot* any_of(OwnedSlot* const& first) noexcept {
 }
 
 base::Status check_process(const ContextSlot& context) noexcept {
-  // Both are looked at before any lock: in a forked child a thread that does not exist any more may hold it.
+  // Both are read before any lock: in a forked child, a thread that no longer exists may hold it.
   if (!context.is_abandoned.load(std::memory_order_relaxed) &&
       context.owner_pid.load(std::memory_order_relaxed) == getpid()) {
     return {};
   }
-  // No allocation: in a child that was made without fork handlers, the allocator's locks may be held for ever.
-  return base::fail_literal(EACCES, "the handle belongs to the parent process; a forked child opens its own context");
+  // No allocation: if fork handlers did not run for the child, the allocator's locks may be held forever.
+  return base::fail_literal(EACCES,
+                            "invalid handle: it belongs to the parent process; open a context in the forked child");
 }
 
 base::Result<HeldContext> HeldContext::hold(Handle context) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What is kept of each context, pin and buffer, the tables that hold it, and the order of the locks.
+// The records of contexts, pins and buffers, their tables, and the lock order.
 #pragma once
 
 #include <sys/types.h>
@@ -21,43 +21,43 @@
 #include "cpu/features.hpp"
 #include "engine/path.hpp"
 
-// Locks, in the order in which they are taken:
-//   1. ContextSlot::mutex   shared for every call on the context, its pins or its buffers, exclusive to close it
-//   2. OwnedSlot::mutex     serialises the slow calls on one pin or buffer; never two of them together
-//   3. BackendCall          around a backend's calls; they and forks wait for each other, for a bounded time only
+// Lock order:
+//   1. ContextSlot::mutex   shared for every call on the context, its pins or its buffers; exclusive to close it
+//   2. OwnedSlot::mutex     serializes the slow calls on one pin or buffer; a thread never holds two of them
+//   3. BackendCall          around calls of a backend; calls and forks wait for each other, with a timeout
 //                           (fork_guard.hpp)
-//   4. registry_mutex       free lists and the contexts' lists of pins and buffers; a leaf: nothing is called or
-//                           allocated under it. Not held across a fork: the child starts with a fresh one
-// A slot's locks live as long as the process, so that the holder of a stale handle may lock first and look again after.
+//   4. registry_mutex       free lists, and the contexts' lists of pins and buffers. A leaf: no calls and no allocation
+//                           while it is held. Not held across a fork: the child starts with a new one
+// The locks of a slot are never destroyed, so the holder of a stale handle may lock first and check the handle again.
 
 namespace gdrkit::core {
 
-/// What a copy needs of a mapping. Written under the pin's lock before `live` is released, read by copies without a
-/// lock.
+/// The data of a mapping for copies. Written under the pin's lock before the release store to `live`; copies read it
+/// without a lock.
 struct alignas(64) MappingView {
   std::atomic<Handle> live{0};   ///< the pin's handle while it is mapped, else 0
   std::uintptr_t base = 0;       ///< first mapped byte
   std::size_t size_bytes = 0;    ///< mapped bytes
-  std::uintptr_t user_base = 0;  ///< the user's own first byte
-  std::size_t user_bytes = 0;    ///< the part of the user's own range that is mapped
+  std::uintptr_t user_base = 0;  ///< first byte of the user's range
+  std::size_t user_bytes = 0;    ///< mapped bytes of the user's range
   copy::Copier copier;
-  engine::Path* path = nullptr;             ///< of a mapping with an engine, whose size_bytes and user_bytes are 0
-  std::size_t path_bytes = 0;               ///< mapped bytes of such a mapping
-  std::size_t own_bytes = 0;                ///< and the user's own
-  std::size_t largest_for_cpu[2] = {0, 0};  ///< its writes and reads up to here need no engine
+  engine::Path* path = nullptr;             ///< with an engine only; size_bytes and user_bytes are then 0
+  std::size_t path_bytes = 0;               ///< with an engine: the mapped bytes
+  std::size_t own_bytes = 0;                ///< with an engine: those of the user's range
+  std::size_t largest_for_cpu[2] = {0, 0};  ///< with an engine: the CPU performs writes and reads up to here
 };
-// What a copy of up to a line reads is in the record's first cache line.
+// A copy of up to one line reads only the first cache line of the record.
 static_assert(offsetof(MappingView, copier) + offsetof(copy::Copier, load_lines) == 64);
 
 [[nodiscard]] inline bool is_inside(std::size_t offset, std::size_t size_bytes, std::size_t limit) noexcept {
   return offset <= limit && size_bytes <= limit - offset;
 }
 
-/// What pins and buffers have in common.
+/// The common part of pins and buffers.
 struct OwnedSlot : SlotHeader {
   std::mutex mutex;
   std::atomic<Handle> owner{0};              ///< the context's handle
-  std::atomic<int> running_calls{0};         ///< backend calls on it: its state may be in between
+  std::atomic<int> running_calls{0};         ///< backend calls on it: its state may be inconsistent
   bool is_abandoned = false;                 ///< inherited by a forked child
   OwnedSlot* next_of_context = nullptr;      ///< guarded by registry_mutex
   OwnedSlot* previous_of_context = nullptr;  ///< guarded by registry_mutex
@@ -81,7 +81,7 @@ struct PinSlot : OwnedSlot {
   std::unique_ptr<backend::BackendPin> backend_pin;
   std::unique_ptr<engine::Path> path;
   PinInfo info;
-  bool has_failed_unmap = false;  ///< what the backend still has mapped is unknown: no further map
+  bool has_failed_unmap = false;  ///< the backend's state is unknown, so further maps are rejected
 };
 
 struct BufferSlot : OwnedSlot {
@@ -94,14 +94,14 @@ extern SlotTable<PinSlot, 256, 4096> pin_table;
 extern SlotTable<BufferSlot, 64, 1024> buffer_table;
 extern std::mutex registry_mutex;
 
-/// Puts a pin or buffer, whose record is filled in, into its context's list, and names it last: others find it then.
+/// Adds a pin or buffer with a complete record to its context's list, then publishes its handle.
 [[nodiscard]] Handle link(OwnedSlot*& first, OwnedSlot& slot, HandleKind kind, Handle context) noexcept;
-/// Takes it out of the list.
+/// Removes a pin or buffer from its context's list.
 void unlink(OwnedSlot*& first, OwnedSlot& slot) noexcept;
-/// Any slot of such a list; nullptr when it has none.
+/// Any slot of such a list; nullptr if it is empty.
 [[nodiscard]] OwnedSlot* any_of(OwnedSlot* const& first) noexcept;
 
-/// A live context of this process, held against being closed.
+/// A live context of this process. Holds its shared lock, so that it cannot be closed.
 class HeldContext {
  public:
   /// EINVAL: not a live context of this library. EACCES: inherited from another process.
@@ -116,14 +116,14 @@ class HeldContext {
   std::shared_lock<std::shared_mutex> lock_;
 };
 
-/// EINVAL, naming the kind of handle that was expected.
+/// Returns EINVAL with a text that names the expected kind of handle.
 [[nodiscard]] tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexcept;
 
 /// A live pin or buffer, locked, together with its context.
 template <class Slot>
 class Held {
  public:
-  /// EINVAL: `handle` is not, or not any more, of this table, whose slots are each a `kind`. EACCES: inherited.
+  /// EINVAL: `handle` is not a live handle of this table, whose slots are of `kind`. EACCES: inherited.
   template <class Table>
   [[nodiscard]] static base::Result<Held> hold(const Table& table, const char* kind, Handle handle) noexcept {
     Slot* const slot = table.find_live(handle);
@@ -131,7 +131,7 @@ class Held {
     base::Result<HeldContext> context = HeldContext::hold(slot->owner.load(std::memory_order_acquire));
     if (!context) return base::pass(context);
     std::unique_lock lock(slot->mutex);
-    // The slot may have been given to another one since it was looked up.
+    // The slot may have been reused since it was looked up.
     if (slot->handle.load(std::memory_order_acquire) != handle) return not_a_handle(kind, handle);
     return Held(std::move(*context), slot, std::move(lock));
   }
@@ -149,24 +149,24 @@ class Held {
 using HeldPin = Held<PinSlot>;
 using HeldBuffer = Held<BufferSlot>;
 
-/// `context` 0: whichever owns the pin; a pin of another context is EINVAL.
+/// `context` may be 0; otherwise a pin of another context is EINVAL.
 [[nodiscard]] base::Result<HeldPin> hold_pin(Handle context, Handle pin) noexcept;
 
-/// EACCES when the context belongs to another process: inherited by fork, or by a bare clone that ran no fork handler.
+/// EACCES: the context belongs to another process, inherited by fork, or by a plain clone that runs no fork handlers.
 [[nodiscard]] base::Status check_process(const ContextSlot& context) noexcept;
 
-/// Waits for the copies through this pin that were started; their outcome is kept for finish_copy().
+/// Waits for the started copies of this pin. Their results are kept for finish_copy().
 void finish_copies_of(Handle pin) noexcept;
 
-/// Takes the mapping away from copies, then from the backend. Under the pin's lock, with the pin mapped.
+/// Invalidates the mapping for copies, then unmaps it in the backend. The pin is locked and mapped.
 base::Status take_down_mapping(PinSlot& pin) noexcept;
-/// Ends a pin whose lock is held: afterwards the handle is dead and the slot is free, whatever the backend said.
+/// Unpins a pin whose lock is held. The handle is invalid and the slot free afterwards, even if the backend fails.
 base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept;
 /// The same for a buffer.
 base::Status take_down_buffer(ContextSlot& context, BufferSlot& buffer) noexcept;
 
-/// Held around each change of a pin or buffer, the backend's part included; may be nested. The count is for a fork that
-/// could not wait for the end.
+/// Held during each change of a pin or buffer, including the backend's part; may be nested. A fork that timed out uses
+/// the count.
 class SlotCall {
  public:
   explicit SlotCall(OwnedSlot& slot) noexcept : slot_(slot) { ++slot_.running_calls; }
@@ -175,7 +175,7 @@ class SlotCall {
   ~SlotCall() { --slot_.running_calls; }
 
  private:
-  BackendCall call_;  // before the count: a fork that this call waits for finds the slot whole
+  BackendCall call_;  // before the count: a fork that this call waits for finds the slot consistent
   OwnedSlot& slot_;
 };
 

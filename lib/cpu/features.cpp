@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Reads CPUID leaves 1 and 7 and XCR0, or the auxiliary vector, and turns their bits into Features.
+// Decodes CPUID leaves 1 and 7 and XCR0, or the auxiliary vector, into Features.
 #include "cpu/features.hpp"
 
 #if defined(__x86_64__)
@@ -20,7 +20,7 @@ constexpr std::uint32_t leaf7_ebx_avx2 = 1u << 5;
 constexpr std::uint32_t leaf7_ebx_avx512f = 1u << 16;
 constexpr std::uint32_t leaf7_ecx_movdir64b = 1u << 28;
 
-// State components in XCR0: each must be set, since the operating system saves only those that are.
+// State components in XCR0. All must be set, because the operating system saves only components that are set.
 constexpr std::uint64_t xcr0_xmm_ymm = 0x06;           // SSE and AVX
 constexpr std::uint64_t xcr0_xmm_ymm_mask_zmm = 0xe6;  // and opmask, ZMM_Hi256, Hi16_ZMM
 
@@ -46,7 +46,7 @@ CpuidWords read_words() noexcept {
   if (has_all(words.leaf1_ecx, leaf1_ecx_osxsave)) {
     std::uint32_t low = 0;
     std::uint32_t high = 0;
-    // The intrinsic would need a target attribute; the instruction is legal because OSXSAVE is set.
+    // The intrinsic would require a target attribute. The instruction is available because OSXSAVE is set.
     asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     words.xcr0 = (std::uint64_t{high} << 32) | low;
   }

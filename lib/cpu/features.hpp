@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which instruction sets this CPU and operating system offer: by our own CPUID and XGETBV on x86-64, elsewhere by the
-// auxiliary vector that Linux gives every process.
+// The instruction sets that the CPU and the operating system support. Detected with CPUID and XGETBV on x86-64, and
+// from the auxiliary vector of the process elsewhere.
 #pragma once
 
 #include <cstdint>
 
 namespace gdrkit::cpu {
 
-/// Those of other architectures are false.
+/// Features of other architectures are false.
 struct Features {
   // x86-64
   bool sse2 = false;
   bool sse41 = false;
-  bool avx2 = false;     ///< includes the operating system saving YMM state
-  bool avx512f = false;  ///< includes the operating system saving ZMM and mask state
+  bool avx2 = false;     ///< the operating system saves YMM state too
+  bool avx512f = false;  ///< the operating system saves ZMM and mask state too
   bool movdir64b = false;
   // arm64
   bool asimd = false;
@@ -22,7 +22,7 @@ struct Features {
   bool vsx = false;
 };
 
-/// The words detection looks at; 0 where the CPU does not have the leaf or the operating system did not enable XGETBV.
+/// The registers that detection reads. 0 if the CPU lacks the leaf or the operating system has not enabled XGETBV.
 struct CpuidWords {
   std::uint32_t leaf1_ecx = 0;
   std::uint32_t leaf1_edx = 0;
@@ -31,13 +31,13 @@ struct CpuidWords {
   std::uint64_t xcr0 = 0;
 };
 
-/// What these words mean (Intel SDM volume 2A, CPUID; volume 1, sections 13.2 and 14.3 for XCR0).
+/// Decodes the registers (Intel SDM volume 2A, CPUID; volume 1, sections 13.2 and 14.3 for XCR0).
 [[nodiscard]] Features decode(const CpuidWords& words) noexcept;
-/// What AT_HWCAP of the auxiliary vector means on arm64 and on POWER (arch/arm64/include/uapi/asm/hwcap.h and
-/// arch/powerpc/include/uapi/asm/cputable.h of Linux).
+/// Decodes AT_HWCAP of the auxiliary vector (arch/arm64/include/uapi/asm/hwcap.h of Linux).
 [[nodiscard]] Features decode_arm64(std::uint64_t hwcap) noexcept;
+/// Decodes AT_HWCAP of the auxiliary vector (arch/powerpc/include/uapi/asm/cputable.h of Linux).
 [[nodiscard]] Features decode_power(std::uint64_t hwcap) noexcept;
-/// This CPU's.
+/// The features of this CPU.
 [[nodiscard]] Features detect() noexcept;
 
 }  // namespace gdrkit::cpu

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MappingType: how the CPU treats a mapping's memory; it decides which accesses and fences a copy needs.
+// MappingType: the memory type of a mapping. It determines which accesses and fences a copy requires.
 #pragma once
 
 #include <cstdint>
 
 namespace gdrkit::cpu {
 
-/// Numbers equal the drop-in API's gdr_mapping_type_t.
+/// The values equal those of gdr_mapping_type_t of the drop-in API.
 enum class MappingType : std::uint8_t { none = 0, write_combining = 1, cached = 2, device = 3 };
 
-/// For errors' texts; "unknown" for what is not a type that a mapping can have.
+/// The name for error messages. "unknown" for a value that a mapping cannot have.
 [[nodiscard]] constexpr const char* name_of(MappingType type) noexcept {
   switch (type) {
     case MappingType::write_combining: return "write-combining";

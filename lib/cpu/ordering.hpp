@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CPU memory ordering named by purpose: between this thread's accesses to host memory and to a mapping.
+// CPU fences, named by purpose, between this thread's accesses to host memory and to a mapping.
 //
-// arm64 maps write-combining as Normal Non-cacheable and "device" as Device-nGnRE; both belong to the outer shareable
-// domain, in which Linux orders host memory against devices as well (its dma_wmb and dma_rmb), hence OSH in all fences.
-// POWER maps both as caching-inhibited. Of its fences only SYNC orders such accesses against those to ordinary memory:
-// LWSYNC orders ordinary memory alone, EIEIO the one kind and the other, each in itself (Power ISA, book II, 4.6.3).
+// arm64 maps write-combining as Normal Non-cacheable and "device" as Device-nGnRE. Both belong to the outer shareable
+// domain, in which Linux also orders host memory against devices (dma_wmb and dma_rmb). All fences are therefore OSH.
+// POWER maps both as caching-inhibited. Only SYNC orders such accesses against accesses to ordinary memory: LWSYNC
+// orders ordinary memory only, and EIEIO orders each of the two kinds separately (Power ISA, book II, 4.6.3).
 #pragma once
 
 #if defined(__x86_64__)
@@ -16,13 +16,13 @@
 
 namespace gdrkit::cpu {
 
-/// After stores to a write-combining mapping, before the caller goes on.
-/// Observers: the device and every other CPU. Orders this thread's earlier device stores, which may wait in a
-/// write-combining buffer for as long as nothing evicts them, before each of its later stores, such as a flag in host
-/// memory or in the same mapping that says "the data is there". Pairs with the observer's load of that flag followed by
-/// its load of the data.
+/// Call after stores to a write-combining mapping, before the caller continues.
+/// Observers: the device and every other CPU. Orders this thread's earlier device stores before each of its later
+/// stores. A typical later store is a "data is ready" flag in host memory or in the same mapping. Without the fence, a
+/// store may wait in a write-combining buffer until it is evicted. Pairs with the observer's load of the flag, followed
+/// by its load of the data.
 /// x86: SFENCE drains the write-combining buffers and orders non-temporal stores (Intel SDM volume 3A, section 12.3.1).
-/// arm64: DSB, since DMB orders but does not complete: data that gathers in a buffer could stay there.
+/// arm64: DSB, because DMB orders stores but does not complete them: data could stay in a gathering buffer.
 inline void flush_write_combining() noexcept {
 #if defined(__x86_64__)
   _mm_sfence();
@@ -35,9 +35,9 @@ inline void flush_write_combining() noexcept {
 #endif
 }
 
-/// After stores to a device mapping, before the caller goes on. Observers and pairing: as above.
-/// x86 performs uncached accesses in program order and holds none back: only the compiler must not move later ones up.
-/// arm64 keeps stores to Device memory in order among themselves, not against later ones to ordinary memory.
+/// Call after stores to a device mapping, before the caller continues. Observers and pairing: as above.
+/// x86 performs uncached accesses in program order and without delay: only the compiler must not reorder them.
+/// arm64 orders stores to Device memory among themselves, but not against later stores to ordinary memory.
 inline void flush_device() noexcept {
 #if defined(__x86_64__)
   asm volatile("" ::: "memory");
@@ -46,10 +46,10 @@ inline void flush_device() noexcept {
 #endif
 }
 
-/// After stores to a cached mapping, before the caller goes on.
+/// Call after stores to a cached mapping, before the caller continues.
 /// Observers: the GPU and every other CPU, all coherent with this one. Orders the stores before each later store, such
-/// as a flag; pairs with the observer's acquire of the flag. On x86 stores are seen in program order. On POWER this
-/// memory is ordinary, so LWSYNC is enough.
+/// as a flag. Pairs with the observer's acquire of the flag. On x86, stores become visible in program order. On POWER,
+/// this memory is ordinary, so LWSYNC is enough.
 inline void order_after_cached_stores() noexcept {
 #if defined(__x86_64__)
   asm volatile("" ::: "memory");
@@ -62,15 +62,16 @@ inline void order_after_cached_stores() noexcept {
 #endif
 }
 
-/// Before ordinary loads from a mapping.
-/// Observers: this thread, against whoever writes the device memory (the device, another CPU). Write-combining memory
-/// may be read out of order and speculatively: without this a load could be performed before the call, or before an
-/// earlier load of the caller, such as a flag in host memory (pairs with the writer's store of data before flag).
-/// x86: LFENCE completes all earlier instructions first, and ordinary loads are never answered from a streaming-load
-/// buffer (Intel SDM volume 2, MOVNTDQA: only further MOVNTDQA are). It does not order the caller's earlier stores to
-/// host memory; who stores a request there and then reads the device's answer polls for it anyway.
-/// arm64 and POWER: a full fence. Their mappings may differ in type, so that the caller's earlier store to a cached one
-/// and this load of a write-combining one can mean the same bytes at two addresses, which the CPU does not know.
+/// Call before ordinary loads from a mapping.
+/// Observer: this thread, which reads data that the device or another CPU writes. The CPU may read write-combining
+/// memory out of order and speculatively. Without the fence, a load could be performed before the call, or before an
+/// earlier load of the caller (a flag in host memory). Pairs with the writer, which stores data before flag.
+/// x86: LFENCE completes all earlier instructions first. Ordinary loads never read from a streaming-load buffer (Intel
+/// SDM volume 2, MOVNTDQA: only further MOVNTDQA do). LFENCE does not order the caller's earlier stores to host memory.
+/// A caller that stores a request there must poll for the device's reply anyway.
+/// arm64 and POWER: a full fence, because the types of two mappings may differ. The caller's earlier store to a cached
+/// mapping and this load from a write-combining mapping can then access the same bytes. The CPU does not order them,
+/// because their addresses differ.
 inline void order_before_loads() noexcept {
 #if defined(__x86_64__)
   _mm_lfence();
@@ -83,11 +84,12 @@ inline void order_before_loads() noexcept {
 #endif
 }
 
-/// Before streaming loads from a write-combining mapping.
-/// Observers: as above. A streaming load may moreover be answered from a buffer that an earlier one filled, if only by
-/// a mispredicted loop end. MFENCE drops such buffers, so that the following loads see at least what was visible when
-/// the call was made (Intel SDM volume 2, MOVNTDQA: an MFENCE synchronises its reads with other agents' writes). It
-/// costs some 20 ns more than LFENCE on a Sapphire Rapids CPU, hence only here. Other architectures have no such loads.
+/// Call before streaming loads from a write-combining mapping.
+/// Observer: as above. A streaming load may also read from a buffer that an earlier streaming load filled, even a
+/// speculative one after a mispredicted loop end. MFENCE drops such buffers, so the following loads return data at
+/// least as recent as the call. (Intel SDM volume 2, MOVNTDQA: an MFENCE synchronizes its reads with other agents'
+/// writes.) It takes about 20 ns more than LFENCE on a Sapphire Rapids CPU, so only this function uses it. Other
+/// architectures have no such loads.
 inline void order_before_streaming_loads() noexcept {
 #if defined(__x86_64__)
   _mm_mfence();
@@ -96,11 +98,11 @@ inline void order_before_streaming_loads() noexcept {
 #endif
 }
 
-/// After the load of a flag from a write-combining mapping, before the caller goes on.
-/// Observers: this thread, against whoever writes what it reads next. Loads from write-combining memory are weakly
-/// ordered, so without this a later load of the caller (of host memory, or through a pointer into the mapping) could be
-/// performed before it and see data older than the flag. Pairs with the writer's store of data before flag. A later
-/// copy from a mapping needs no such fence: it begins with one of its own.
+/// Call after the load of a flag from a write-combining mapping, before the caller continues.
+/// Observer: this thread, which reads data that another agent writes. Loads from write-combining memory are weakly
+/// ordered. Without the fence, a later load of the caller, from host memory or the mapping, could be performed first
+/// and return data older than the flag. Pairs with the writer, which stores data before flag. A later copy from a
+/// mapping does not require it, because it starts with its own fence.
 inline void order_after_loads() noexcept {
 #if defined(__x86_64__)
   _mm_lfence();
@@ -113,7 +115,7 @@ inline void order_after_loads() noexcept {
 #endif
 }
 
-/// After the load of a flag from a device mapping. Observers and pairing: as above. x86 performs uncached loads in
+/// Call after the load of a flag from a device mapping. Observer and pairing: as above. x86 performs uncached loads in
 /// program order.
 inline void order_after_device_loads() noexcept {
 #if defined(__x86_64__)
@@ -123,8 +125,8 @@ inline void order_after_device_loads() noexcept {
 #endif
 }
 
-/// After the load of a flag from a cached mapping. Observers and pairing: as above. x86 performs loads in program
-/// order; on POWER this memory is ordinary, so LWSYNC is enough.
+/// Call after the load of a flag from a cached mapping. Observer and pairing: as above. x86 performs loads in program
+/// order. On POWER, this memory is ordinary, so LWSYNC is enough.
 inline void order_after_cached_loads() noexcept {
 #if defined(__powerpc64__)
   asm volatile("lwsync" ::: "memory");

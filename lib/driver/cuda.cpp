@@ -23,7 +23,7 @@ int on_device(const CudaCalls& calls, int ordinal, Call call) noexcept {
 
 int pointer_attributes(const CudaCalls& calls, std::uint64_t address, PointerAttributes* attributes) noexcept {
   PointerAttributes got;
-  // Booleans are asked for as 32-bit words: the driver writes no more than its own type into them.
+  // Booleans are read into 32-bit words that are 0 before: the driver writes only as many bytes as its own type has.
   void* targets[] = {&got.context,      &got.memory_type,    &got.buffer_id,
                      &got.is_managed,   &got.device_ordinal, &got.is_legacy_ipc_capable,
                      &got.range_start,  &got.range_size,     &got.allowed_handle_types,
@@ -94,8 +94,8 @@ std::optional<bool> has_access(const CudaCalls& calls, std::uint64_t address, in
   unsigned long long flags = 0;
   const CudaMemLocation location{cuda_mem_location_type_device, ordinal};
   if (calls.mem_get_access == nullptr || calls.mem_get_access(&flags, &location, address) != 0) return std::nullopt;
-  const auto wanted = static_cast<unsigned>(access);
-  return (flags & wanted) == wanted;
+  const auto required = static_cast<unsigned>(access);
+  return (flags & required) == required;
 }
 
 int device_with_access(const CudaCalls& calls, std::uint64_t address, int own, int access) noexcept {

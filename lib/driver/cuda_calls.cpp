@@ -33,11 +33,12 @@ base::Status load_all(CudaCalls* calls) noexcept {
 }  // namespace
 
 base::Result<const CudaCalls*> cuda_calls() noexcept {
-  // No lock, which a forked child could inherit locked: of two threads that load at once one publishes its table.
+  // A forked child could inherit a held lock, so there is none: if two threads load at once, one publishes its table.
   static std::atomic<const CudaCalls*> published{nullptr};
   if (const CudaCalls* calls = published.load(std::memory_order_acquire)) return calls;
   std::unique_ptr<CudaCalls> made(new (std::nothrow) CudaCalls);
-  if (made == nullptr) return base::fail_literal(ENOMEM, "no memory for the table of CUDA driver functions");
+  if (made == nullptr)
+    return base::fail_literal(ENOMEM, "cannot create the table of CUDA driver functions: out of memory");
   if (base::Status loaded = load_all(made.get()); !loaded) return base::pass(loaded);
   const CudaCalls* earlier = nullptr;
   if (!published.compare_exchange_strong(earlier, made.get(), std::memory_order_acq_rel)) return earlier;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The one table of CUDA driver functions, and the part of the driver's ABI that they need (x86-64 Linux, CUDA 11.4 on),
-// declared here so that building needs no CUDA toolkit; a test compares both with cuda.h.
+// The table of CUDA driver functions, and the part of the driver's ABI that they use (x86-64 Linux, CUDA 11.4 and
+// later). Declared here so that the build does not require a CUDA toolkit. A test compares both with cuda.h.
 #pragma once
 
 #include <cstddef>
@@ -72,19 +72,19 @@ inline constexpr int cuda_error_not_ready = 600;
 inline constexpr int cuda_error_peer_access_already_enabled = 704;
 
 /// One pointer for each function of cuda_calls.def. All return a CUresult. Contexts, streams and device addresses are
-/// words. What stands in for the driver, and what decorates it, is another table.
+/// machine words. A fake of the driver, or a wrapper around it, is another table.
 struct CudaCalls {
 #define GDRKIT_CUDA_CALL(member, symbol, ...) int (*member)(__VA_ARGS__) = nullptr;
 #include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
-  /// cuMemGetHandleForAddressRange(DMA_BUF_FD) while the ioctls that it issues are observed. `observed` is filled with
-  /// what was seen even when the call fails; its dmabuf_fd only on success.
+  /// Calls cuMemGetHandleForAddressRange(DMA_BUF_FD) and observes the ioctls that it issues. Fills `observed` even if
+  /// the call fails, but its dmabuf_fd only on success.
   int (*export_dmabuf)(std::uint64_t address, std::size_t size, unsigned long long flags,
                        ObservedExport* observed) = nullptr;
 };
 
-/// The functions of libcuda, which stays loaded. Initialises nothing and creates no context; the error names the
-/// library or the missing function. Thread safe; a failure is not remembered, so a later call may succeed.
+/// The functions of libcuda, which stays loaded. Does not initialize CUDA or create a context. The error names the
+/// library or the missing function. Thread safe. Failures are not cached, so a later call may succeed.
 [[nodiscard]] base::Result<const CudaCalls*> cuda_calls() noexcept;
 
 }  // namespace gdrkit::driver

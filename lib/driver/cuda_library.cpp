@@ -16,7 +16,7 @@ std::atomic<void*> loaded{nullptr};
 
 base::Result<void*> cuda_library() noexcept {
   if (void* handle = loaded.load(std::memory_order_acquire)) return handle;
-  // The versioned name first: run-time containers carry only that one.
+  // The versioned name first: runtime containers contain only that one.
   void* handle = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* text = ::dlerror();
@@ -27,7 +27,7 @@ base::Result<void*> cuda_library() noexcept {
       return base::fail(ENOENT, "cannot load CUDA's driver library: %s; libcuda.so cannot be loaded either", first);
     }
   }
-  // A second thread may have loaded it too: both handles name one library, and none is ever closed.
+  // If a second thread has loaded it too, both handles refer to one library. Neither is ever closed.
   loaded.store(handle, std::memory_order_release);
   return handle;
 }
@@ -36,7 +36,7 @@ base::Result<void*> cuda_symbol(const char* name) noexcept {
   auto library = cuda_library();
   if (!library) return library;
   void* symbol = ::dlsym(*library, name);
-  if (symbol == nullptr) return base::fail(ENOSYS, "libcuda has no function %s: update the NVIDIA driver", name);
+  if (symbol == nullptr) return base::fail(ENOSYS, "cannot use libcuda: it lacks %s; update the NVIDIA driver", name);
   return symbol;
 }
 

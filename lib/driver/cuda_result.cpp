@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Names and errno values of the CUresult codes that pinning can meet. Kept as our own table: asking libcuda for the
-// text needs a loaded library, and a failing load is one of the things to be reported.
+// Names and errno values of the CUresult codes that our calls can return. The names of libcuda are not used: they
+// require a loaded library, and a failed load is one of the errors to report.
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::ptrdiff_t max_digits = 5;
 
-/// Takes one decimal number off the front; false if there is none or it is too long.
+/// Consumes a decimal number at the front. Returns false if the number is missing or too long.
 bool take_number(std::string_view& text, unsigned& value) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end - text.data() > max_digits) return false;
@@ -51,11 +51,11 @@ base::Result<std::string_view> find_version_text(std::string_view proc_text) noe
     const std::size_t end = std::min(line.find_first_of(" \t", first), line.size());
     const std::string_view word = line.substr(first, end - first);
     DriverVersion version;
-    // "x86_64" and dates hold no dot between numbers; the first word that parses is the version.
+    // "x86_64" and dates contain no dot between numbers, so the first word that parses is the version.
     if (parse(word, version) && version.major >= 100) return word;
     at = end;
   }
-  return base::fail(EINVAL, "no driver version found in /proc/driver/nvidia/version");
+  return base::fail(EINVAL, "cannot find a driver version in /proc/driver/nvidia/version");
 }
 
 }  // namespace gdrkit::driver

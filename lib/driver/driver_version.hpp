@@ -21,8 +21,8 @@ struct DriverVersion {
 /// "580.159.04" or "515.43": two or three decimal numbers of at most five digits. EINVAL for anything else.
 [[nodiscard]] base::Result<DriverVersion> parse_driver_version(std::string_view text) noexcept;
 
-/// The version's text inside /proc/driver/nvidia/version, whose first line names the module flavour and then the
-/// version. EINVAL when there is none.
+/// Finds the version in the text of /proc/driver/nvidia/version, whose first line names the module flavor and then the
+/// version. EINVAL: the line contains no version.
 [[nodiscard]] base::Result<std::string_view> find_version_text(std::string_view proc_text) noexcept;
 
 }  // namespace gdrkit::driver

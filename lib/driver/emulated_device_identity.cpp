@@ -13,7 +13,7 @@ base::Result<int> emulated_device_count(std::string_view setting) noexcept {
   const char* const last = setting.data() + setting.size();
   const auto [end, error] = std::from_chars(setting.data(), last, count);
   if (error == std::errc() && end == last && count >= 1 && count <= most_emulated_devices) return count;
-  return base::fail(EINVAL, "GDRKIT_EMULATED_DEVICES is \"%.*s\": it must be a number from 1 to %d",
+  return base::fail(EINVAL, "invalid GDRKIT_EMULATED_DEVICES \"%.*s\"; set a number from 1 to %d",
                     static_cast<int>(setting.size() > 40 ? 40 : setting.size()), setting.data(), most_emulated_devices);
 }
 

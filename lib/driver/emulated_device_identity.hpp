@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Who the emulated device says it is: the same to the backend as to the application's side.
+// The identity of the emulated devices, as the backend and the application see it.
 #pragma once
 
 #include <string_view>
@@ -10,13 +10,12 @@
 namespace gdrkit::driver {
 
 inline constexpr const char* emulated_device_name = "gdrkit emulated device (no GPU)";
-/// No machine numbers a device so: domain, bus and device are the largest there can be. This is device 0; the others
-/// count down from it.
+/// The address of emulated device 0; further devices count down from it. Domain, bus and device have their largest
+/// values, which no real device uses.
 inline constexpr const char* emulated_pci_bus_id = "ffff:ff:1f.0";
 inline constexpr int most_emulated_devices = 16;
 
-/// How many there are by the setting GDRKIT_EMULATED_DEVICES: 1 when it is empty, EINVAL when it says no number from 1
-/// to most_emulated_devices.
+/// Parses GDRKIT_EMULATED_DEVICES. Returns 1 if it is empty. EINVAL: not a number from 1 to most_emulated_devices.
 [[nodiscard]] base::Result<int> emulated_device_count(std::string_view setting) noexcept;
 
 }  // namespace gdrkit::driver

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A live allocation is two mappings of one memory file side by side: an inaccessible head guard (file offset past the
-// data), and the data from file offset 0. Second mappings of the same file never have the head guard before them, so
-// they are not taken for allocations, wherever they come to lie. The file's name carries kind and size, its inode is
+// A live allocation consists of two adjacent mappings of one memory file. The first is an inaccessible head guard (file
+// offset past the data), the second is the data from file offset 0. Other mappings of the same file never follow a head
+// guard, so they are not mistaken for allocations at any address. The file's name contains kind and size; its inode is
 // the identity.
 #include "driver/emulated_memory.hpp"
 
@@ -29,9 +29,9 @@ namespace {
 
 constexpr std::uint64_t page_mask = emulated_page_bytes - 1;
 
-/// Emulated memory takes no pages before it is touched, and then nothing can be refused any more: what cannot fit is
-/// refused before, as a GPU does, or a copy through it has processes killed. Below the 2^47 bytes of x86-64's user half
-/// in any case.
+/// Emulated memory takes pages on first access, when an allocation can no longer fail. A copy into memory that does not
+/// fit would make Linux kill processes. Larger allocations are therefore rejected, as on a GPU. The limit also stays
+/// below the 2^47 bytes of the x86-64 user address space.
 std::size_t largest_size() noexcept {
   constexpr std::size_t address_space = std::size_t{1} << 46;
   struct sysinfo info {};
@@ -43,7 +43,7 @@ constexpr std::size_t round_up(std::size_t size) noexcept { return (size + page_
 void* as_pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 std::uint64_t as_address(const void* pointer) noexcept { return reinterpret_cast<std::uint64_t>(pointer); }
 
-// Two threads that free one address: the second must find it gone before it unmaps, or it unmaps a stranger's memory.
+// If two threads free one address, the second must see that it is gone, or it would unmap unrelated memory there.
 std::mutex free_mutex;
 
 constexpr const char* name_format = "gdrkit-emulated:%u:%zu";  // kind, exact size
@@ -76,10 +76,10 @@ class UniqueFd {
   int fd_;
 };
 
-/// Inaccessible address space of [64 KiB guard][data_bytes][64 KiB guard]; the data's address.
+/// Reserves inaccessible address space: [64 KiB guard][data_bytes][64 KiB guard]. Returns the address of the data.
 base::Result<std::uint64_t> reserve(std::size_t data_bytes) noexcept {
-  const std::size_t wanted = data_bytes + 2 * emulated_page_bytes;
-  const std::size_t length = wanted + emulated_page_bytes;  // room to align
+  const std::size_t used = data_bytes + 2 * emulated_page_bytes;
+  const std::size_t length = used + emulated_page_bytes;  // room to align
   void* base = ::mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
     return base::fail(ENOMEM, "cannot reserve address space for %zu bytes of emulated memory: %s", data_bytes,
@@ -88,7 +88,7 @@ base::Result<std::uint64_t> reserve(std::size_t data_bytes) noexcept {
   const std::uint64_t first = as_address(base);
   const std::uint64_t kept = (first + page_mask) & ~page_mask;
   if (kept > first) ::munmap(base, kept - first);
-  if (first + length > kept + wanted) ::munmap(as_pointer(kept + wanted), first + length - kept - wanted);
+  if (first + length > kept + used) ::munmap(as_pointer(kept + used), first + length - kept - used);
   return kept + emulated_page_bytes;
 }
 
@@ -96,13 +96,13 @@ int release(std::uint64_t start, std::size_t data_bytes) noexcept {
   return ::munmap(as_pointer(start - emulated_page_bytes), data_bytes + 2 * emulated_page_bytes);
 }
 
-/// The head guard's place in the file, with a gap after the data: a second mapping of all the data that comes to lie
-/// right before the guard would else be one mapping with it, and the guard not be seen.
+/// The file offset of the head guard, with a gap after the data. Without the gap, Linux could merge the guard with a
+/// second mapping of the data that lies right before it. The guard would then not be found.
 constexpr std::uint64_t guard_offset(std::size_t data_bytes) noexcept { return data_bytes + emulated_page_bytes; }
 
-/// The head guard goes last: with it the allocation becomes visible to emulated_find, whole. Before that the data is
-/// kept from forked children, so that none ever sees an allocation; the guards follow, for nothing but their address
-/// space.
+/// Maps the head guard last, because it makes the whole allocation visible to emulated_find. MADV_DONTFORK of the data
+/// precedes it, so that a forked child never finds an allocation. The guards get MADV_DONTFORK afterwards, only to save
+/// address space.
 bool map_file(int fd, std::uint64_t start, std::size_t data_bytes) noexcept {
   constexpr int flags = MAP_SHARED | MAP_FIXED;
   const std::uint64_t head = start - emulated_page_bytes;
@@ -113,15 +113,15 @@ bool map_file(int fd, std::uint64_t start, std::size_t data_bytes) noexcept {
          ::madvise(as_pointer(head), data_bytes + 2 * emulated_page_bytes, MADV_DONTFORK) == 0;
 }
 
-/// Follows the mappings in address order and knows which of them are the data of a live allocation.
+/// Finds the data of live allocations among the mappings, which must be passed in address order.
 class LiveAllocations {
  public:
-  /// true when `mapping` belongs to the data of a live allocation, which current() then describes.
+  /// Returns true if `mapping` belongs to the data of a live allocation, which current() then describes.
   bool see(const ProcessMapping& mapping) noexcept {
     const bool is_ours = mapping.is_shared && parse_name(mapping.name, &named_);
     const bool follows_guard =
         is_ours && guard_end_ == mapping.start && guard_inode_ == mapping.inode && mapping.offset == 0;
-    // The data may be in several pieces when somebody changed the protection of a part.
+    // The data consists of several mappings if the protection of a part was changed.
     const bool continues = is_ours && current_.buffer_id == mapping.inode && data_end_ == mapping.start &&
                            mapping.offset == mapping.start - current_.start;
     const bool is_guard =
@@ -147,8 +147,8 @@ class LiveAllocations {
   std::uint64_t guard_inode_ = 0;
 };
 
-/// A duplicate of the shared mapping at `source`: old size 0, see mremap(2). It inherits MADV_DONTFORK from the source,
-/// so that there is no moment in which a fork could inherit it.
+/// Duplicates the shared mapping at `source`: old size 0, see mremap(2). The duplicate inherits MADV_DONTFORK from the
+/// source, so a fork can never inherit it.
 base::Result<void*> duplicate(std::uint64_t source, std::size_t size_bytes, int protection) noexcept {
   void* mapping = ::mremap(as_pointer(source), 0, size_bytes, MREMAP_MAYMOVE);
   if (mapping == MAP_FAILED) {
@@ -174,9 +174,9 @@ base::Result<int> emulated_create_file(std::size_t size_bytes, EmulatedKind kind
 }
 
 base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind, int* fd) noexcept {
-  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes of emulated memory");
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate emulated memory: the size is 0 bytes");
   if (size_bytes > largest_size()) {
-    return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: this machine has %zu", size_bytes,
+    return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: this machine has %zu bytes", size_bytes,
                       largest_size());
   }
   auto created = emulated_create_file(size_bytes, kind);
@@ -227,7 +227,7 @@ base::Result<EmulatedAllocation> emulated_find(std::uint64_t address) noexcept {
     if (live.see(mapping) && address < mapping.end) return live.current();
   }
   return base::fail(
-      EINVAL, "no live emulated allocation at 0x%" PRIx64 ": freed, never allocated, or ordinary host memory", address);
+      EINVAL, "cannot find an emulated allocation at 0x%" PRIx64 ": freed, never allocated, or host memory", address);
 }
 
 base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_bytes) noexcept {
@@ -240,7 +240,7 @@ base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_b
   }
   auto mapping = duplicate(page_address, size_bytes, PROT_NONE);
   if (!mapping) return mapping;
-  // Freed since emulated_find, and allocated anew by another thread? Then the duplicate shows memory nobody asked for.
+  // If another thread has freed the allocation since emulated_find, the duplicate may refer to a new allocation.
   auto again = emulated_find(page_address);
   if (again && again->buffer_id == allocation->buffer_id) return mapping;
   ::munmap(*mapping, size_bytes);

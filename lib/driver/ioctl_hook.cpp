@@ -22,18 +22,18 @@ namespace {
 
 using IoctlFunction = int (*)(int, unsigned long, ...);
 
-/// What this thread is recording; `seen` is null on every other thread, so that their calls only pass through.
+/// The recording of this thread. `seen` is null on threads that record nothing: their calls are only forwarded.
 struct Recording {
   unsigned command_number = 0;
   std::vector<ObservedIoctl>* seen = nullptr;
 };
 thread_local Recording recording;
 
-std::atomic<IoctlFunction> passed_through{nullptr};
+std::atomic<IoctlFunction> next_entry{nullptr};
 std::mutex installing;
-// Whether nobody can be calling our entry beyond an observation: then what to pass through to is learnt anew each time.
-// Otherwise somebody's entry may chain to ours, and learning theirs would close a loop: the old value stays.
-bool is_alone = true;  // guarded by `installing`
+// False if another hook may have saved our entry and call it after an observation. Then `next_entry` keeps its value:
+// forwarding to that hook's entry would form a loop. While true, each observation reads the slot again.
+bool can_update_next = true;  // guarded by `installing`
 
 void record(unsigned long request, int result, const void* argument) noexcept {
   try {
@@ -44,7 +44,7 @@ void record(unsigned long request, int result, const void* argument) noexcept {
     seen.argument.assign(bytes, bytes + _IOC_SIZE(request));
     recording.seen->push_back(std::move(seen));
   } catch (...) {
-    // Out of memory: an export with a missing record is refused by its decoder, which is the right end.
+    // Out of memory: the decoder rejects an export with a missing record.
   }
 }
 
@@ -53,7 +53,7 @@ int observed_ioctl(int fd, unsigned long request, ...) noexcept {
   va_start(arguments, request);
   void* argument = va_arg(arguments, void*);
   va_end(arguments);
-  const IoctlFunction next = passed_through.load(std::memory_order_acquire);
+  const IoctlFunction next = next_entry.load(std::memory_order_acquire);
   const int result = next(fd, request, argument);
   if (recording.seen != nullptr && argument != nullptr && _IOC_TYPE(request) == 'F' &&
       _IOC_NR(request) == recording.command_number) {
@@ -64,7 +64,7 @@ int observed_ioctl(int fd, unsigned long request, ...) noexcept {
   return result;
 }
 
-/// Pointers of the dynamic section are relocated on glibc, plain offsets on some others.
+/// Pointers of the dynamic section are relocated in glibc; some other C libraries keep plain offsets.
 template <class T>
 const T* at(const link_map* map, ElfW(Addr) value) noexcept {
   return reinterpret_cast<const T*>(value < map->l_addr ? value + map->l_addr : value);
@@ -108,7 +108,7 @@ bool is_import(const ElfW(Rela) & relocation) noexcept {
 #endif
 }
 
-/// The RELRO range of the library whose load address is `base`, found in the program headers.
+/// The RELRO range of the library with load address `base`, from its program headers.
 struct Relro {
   ElfW(Addr) base;
   std::uintptr_t first = 0;
@@ -122,7 +122,7 @@ int find_relro(dl_phdr_info* info, std::size_t, void* data) noexcept {
     const auto& header = info->dlpi_phdr[i];
     if (header.p_type != PT_GNU_RELRO) continue;
     relro->first = info->dlpi_addr + header.p_vaddr;
-    // The loader protects whole pages only: what shares the last one with ordinary data stays writable.
+    // The loader protects whole pages only: the part that shares its last page with ordinary data stays writable.
     const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     relro->end = (relro->first + header.p_memsz) & ~(page_size - 1);
   }
@@ -132,7 +132,7 @@ int find_relro(dl_phdr_info* info, std::size_t, void* data) noexcept {
 struct Exchange {
   const ImportSlot& target;
   void* expected;
-  void* wanted;
+  void* replacement;
   bool done = false;
 };
 
@@ -142,30 +142,30 @@ int exchange_under_loader_lock(dl_phdr_info*, std::size_t, void* data) noexcept 
   void* page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(exchange.target.slot) & ~(page_size - 1));
   if (exchange.target.is_read_only && ::mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0) return 1;
   exchange.done =
-      std::atomic_ref<void*>(*exchange.target.slot).compare_exchange_strong(exchange.expected, exchange.wanted);
+      std::atomic_ref<void*>(*exchange.target.slot).compare_exchange_strong(exchange.expected, exchange.replacement);
   if (exchange.target.is_read_only) ::mprotect(page, page_size, PROT_READ);
   return 1;
 }
 
-/// Exchanges the slot's content if it still is `expected`; false if it is not, or the page cannot be made writable.
-/// Runs inside dl_iterate_phdr for its lock: a process may hold two copies of this code (libgdrapi and libgdrkit), and
-/// one must not take the page's write permission away between the other's mprotect and store.
-bool exchange(const ImportSlot& target, void* expected, void* wanted) noexcept {
-  Exchange request{target, expected, wanted};
+/// Replaces the content of the slot if it is `expected`. Returns false if it is not, or if the page cannot be made
+/// writable. Runs inside dl_iterate_phdr for its lock, because a process may contain two copies of this code (libgdrapi
+/// and libgdrkit). One must not revoke the page's write permission between the other's mprotect and store.
+bool exchange(const ImportSlot& target, void* expected, void* replacement) noexcept {
+  Exchange request{target, expected, replacement};
   ::dl_iterate_phdr(&exchange_under_loader_lock, &request);
   return request.done;
 }
 
 void* our_entry() noexcept { return reinterpret_cast<void*>(&observed_ioctl); }
 
-/// The library whose slots are known. Guarded by `installing`.
+/// The library whose slots were found last, and these slots. Guarded by `installing`.
 struct Caller {
   std::vector<ImportSlot> slots;
   void* library = nullptr;
 };
 
 Caller& caller() noexcept {
-  // Never destroyed: other threads and later destructors may still pin while the process exits.
+  // Never destroyed: other threads and destructors that run later may still pin while the process exits.
   alignas(Caller) static unsigned char storage[sizeof(Caller)];
   static Caller& known = *new (storage) Caller;
   return known;
@@ -176,20 +176,21 @@ bool install(const ImportSlot& target) noexcept {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     void* held = std::atomic_ref<void*>(*target.slot).load();
     if (held == our_entry()) return true;
-    if (is_alone) passed_through.store(reinterpret_cast<IoctlFunction>(held), std::memory_order_release);
-    // A stranger's entry above ours stays; whether ours is reached shows in what is recorded.
-    if (held != reinterpret_cast<void*>(passed_through.load())) return true;
+    if (can_update_next) next_entry.store(reinterpret_cast<IoctlFunction>(held), std::memory_order_release);
+    // An entry of another hook stays. It may call ours: the recording shows whether it does.
+    if (held != reinterpret_cast<void*>(next_entry.load())) return true;
     if (exchange(target, held, our_entry())) return true;
   }
   return false;
 }
 
-/// false when the slot holds neither our entry nor the C library's: a stranger replaced ours and may call it.
+/// Returns false if the slot contains neither our entry nor the C library's: another hook replaced ours and may call
+/// it.
 bool restore(const ImportSlot& target) noexcept {
-  if (exchange(target, our_entry(), reinterpret_cast<void*>(passed_through.load()))) return true;
+  if (exchange(target, our_entry(), reinterpret_cast<void*>(next_entry.load()))) return true;
   const void* held = std::atomic_ref<void*>(*target.slot).load();
-  // Lazy binding, resolved through our entry, writes the C library's function over it.
-  return held == reinterpret_cast<void*>(passed_through.load()) || held == reinterpret_cast<void*>(&::ioctl);
+  // Lazy binding that was resolved through our entry overwrites the slot with the C library's function.
+  return held == reinterpret_cast<void*>(next_entry.load()) || held == reinterpret_cast<void*>(&::ioctl);
 }
 
 }  // namespace
@@ -197,11 +198,11 @@ bool restore(const ImportSlot& target) noexcept {
 base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char* symbol) noexcept {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_ld == nullptr) {
-    return base::fail(EOPNOTSUPP, "cannot find the library's tables: dlinfo failed");
+    return base::fail(EOPNOTSUPP, "cannot find the dynamic section of the library: dlinfo failed");
   }
   const Tables tables = read_dynamic(map);
   if (tables.symbols == nullptr || tables.strings == nullptr) {
-    return base::fail(EOPNOTSUPP, "%s has no dynamic symbol table", map->l_name);
+    return base::fail(EOPNOTSUPP, "cannot read the imports of %s: it has no dynamic symbol table", map->l_name);
   }
   Relro relro{map->l_addr};
   ::dl_iterate_phdr(&find_relro, &relro);
@@ -219,9 +220,9 @@ base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char
       }
     }
   } catch (...) {
-    return base::fail(ENOMEM, "out of memory while looking for %s in %s", symbol, map->l_name);
+    return base::fail(ENOMEM, "cannot list the imports of %s in %s: out of memory", symbol, map->l_name);
   }
-  if (slots.empty()) return base::fail(EOPNOTSUPP, "no import of %s found in %s", symbol, map->l_name);
+  if (slots.empty()) return base::fail(EOPNOTSUPP, "cannot find an import of %s in %s", symbol, map->l_name);
   return slots;
 }
 
@@ -242,7 +243,7 @@ IoctlObserver::IoctlObserver(void* library, unsigned command_number, std::vector
   if (is_any_installed) {
     recording = {command_number, seen};
   } else {
-    installed_ = base::fail(EOPNOTSUPP, "libcuda's import slot for ioctl cannot be written: %s", std::strerror(errno));
+    installed_ = base::fail(EOPNOTSUPP, "cannot replace libcuda's import of ioctl: %s", std::strerror(errno));
   }
 }
 
@@ -250,7 +251,7 @@ IoctlObserver::~IoctlObserver() {
   recording = {};
   bool are_restored = true;
   for (const ImportSlot& slot : caller().slots) are_restored = restore(slot) && are_restored;
-  is_alone = are_restored;
+  can_update_next = are_restored;
   installing.unlock();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Observes the ioctls that libcuda issues on the calling thread, by way of libcuda's own import slots for `ioctl`.
+// Observes the ioctls that libcuda issues on the calling thread, through libcuda's import slots for `ioctl`.
 #pragma once
 
 #include <vector>
@@ -17,10 +17,10 @@ struct ImportSlot {
 };
 [[nodiscard]] base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char* symbol) noexcept;
 
-/// While alive, records every ioctl with the given command number (`_IOC_TYPE` 'F') that this thread makes through the
-/// library's slots; other threads' and other ioctls pass through untouched. One at a time in the process (a lock
-/// is held for its life). On destruction each slot gets back what it held, unless somebody else has replaced our entry
-/// since: then theirs stays, and ours goes on passing calls through, for which reason this code must never be unloaded.
+/// Records every ioctl with the given command number (`_IOC_TYPE` 'F') that this thread issues through the library's
+/// slots, until it is destroyed. Other ioctls, and those of other threads, are only forwarded. An observer holds a lock
+/// for its lifetime, so a process has one at a time. The destructor restores each slot, unless another hook has
+/// replaced our entry since: then that hook's entry stays, and ours keeps forwarding calls. Never unload this code.
 class IoctlObserver {
  public:
   IoctlObserver(void* library, unsigned command_number, std::vector<ObservedIoctl>* seen) noexcept;
@@ -28,7 +28,7 @@ class IoctlObserver {
   IoctlObserver(const IoctlObserver&) = delete;
   IoctlObserver& operator=(const IoctlObserver&) = delete;
 
-  /// Fails when no slot was found or none could be written: nothing is recorded then.
+  /// An error if no slot was found or none could be written: then nothing is recorded.
   [[nodiscard]] const base::Status& installed() const noexcept { return installed_; }
 
  private:

@@ -12,7 +12,7 @@
 namespace gdrkit::driver {
 namespace {
 
-/// Takes a number and the one character that must follow it off the front of `text`.
+/// Consumes a number at the front of `text` and the character that must follow it.
 bool take_number(std::string_view* text, int base, char follower, std::uint64_t* value) noexcept {
   const char* end = text->data() + text->size();
   const auto [stop, error] = std::from_chars(text->data(), end, *value, base);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ProcessMaps: this process's mappings, one after another, as /proc/self/maps tells them.
+// ProcessMaps: iterates over the mappings of this process in /proc/self/maps.
 #pragma once
 
 #include <array>
@@ -19,14 +19,14 @@ struct ProcessMapping {
   std::uint64_t inode = 0;  ///< 0 for anonymous memory
   bool is_readable = false;
   bool is_shared = false;
-  std::string_view name;  ///< without " (deleted)"; only the first part of a very long one
+  std::string_view name;  ///< without " (deleted)"; long names are truncated
 };
 
-/// One line without its newline; false if it is not a line of a maps file. `name` points into `line`.
+/// Parses a line without its newline. Returns false if it is not a line of a maps file. `name` points into `line`.
 [[nodiscard]] bool parse_process_mapping(std::string_view line, ProcessMapping* mapping) noexcept;
 
-/// Reads as it goes, allocates nothing. Mappings that exist all the while are each seen, in address order, whatever
-/// other threads map and unmap meanwhile. Not thread safe.
+/// Reads incrementally and allocates nothing. Returns every mapping that exists during the whole iteration, in address
+/// order, even if other threads map and unmap memory at the same time. Not thread safe.
 class ProcessMaps {
  public:
   ProcessMaps() noexcept = default;
@@ -35,17 +35,17 @@ class ProcessMaps {
   ~ProcessMaps();
 
   base::Status open(const char* path = "/proc/self/maps") noexcept;
-  /// The next mapping, whose name is valid until the next call; false after the last.
+  /// Stores the next mapping; its name is valid until the next call. Returns false after the last mapping.
   base::Result<bool> next(ProcessMapping* mapping) noexcept;
 
  private:
   base::Result<bool> next_line() noexcept;
 
   int fd_ = -1;
-  std::array<char, 8192> chunk_;  // not initialised: filled by read
+  std::array<char, 8192> chunk_;  // uninitialized: filled by read
   std::size_t chunk_used_ = 0;
   std::size_t chunk_next_ = 0;
-  std::array<char, 768> line_;  // room for every field and the first part of the name; the rest of a line is skipped
+  std::array<char, 768> line_;  // every field and the first part of the name; the rest of a line is skipped
   std::size_t line_used_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// System on the operating system itself.
+// Implements System with the system calls of Linux.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -28,7 +28,8 @@ class RealSystem final : public System {
     }
   }
 
-  // Linux has closed the descriptor even when close answers EINTR: a second try could close somebody else's.
+  // Linux has closed the descriptor even if close fails with EINTR: a retry could close another thread's new
+  // descriptor.
   int close(int fd) noexcept override { return ::close(fd) == 0 || errno == EINTR ? 0 : -errno; }
 
   int ioctl(int fd, unsigned long request, void* argument) noexcept override {
@@ -39,10 +40,10 @@ class RealSystem final : public System {
     }
   }
 
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+  int mmap(void* hint, std::size_t length, int protection, int flags, int fd, off_t offset,
            void** mapped) noexcept override {
     for (;;) {
-      void* address = ::mmap(wanted, length, protection, flags, fd, offset);
+      void* address = ::mmap(hint, length, protection, flags, fd, offset);
       if (address != MAP_FAILED) {
         *mapped = address;
         return 0;
@@ -93,8 +94,8 @@ class RealSystem final : public System {
 }  // namespace
 
 bool can_load_from(const volatile void* address) noexcept {
-  // With an invalid first argument the call changes nothing. Linux loads the eight bytes before it looks at it: EFAULT
-  // where they cannot be loaded, EINVAL where they can.
+  // The first argument is invalid, so the call changes nothing. Linux loads the eight bytes before it checks that
+  // argument: it returns EFAULT if it cannot load them, else EINVAL.
   constexpr std::size_t word_bytes = 8;
   const std::uintptr_t word = reinterpret_cast<std::uintptr_t>(address) & ~std::uintptr_t{word_bytes - 1};
   return ::syscall(SYS_rt_sigprocmask, ~0, word, nullptr, word_bytes) == 0 || errno != EFAULT;

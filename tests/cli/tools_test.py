@@ -330,7 +330,7 @@ class FileSizeLimit(Test):
     def test_device_memory_names_the_limit(self):
         ended = self.run_limited(1 << 16, "copylat", "-s", "1M", stdout=subprocess.DEVNULL)
         self.assertEqual(ended.returncode, 1, ended.stderr)
-        self.assertRegex(ended.stderr, r"this process may make files of 65536 bytes at most; raise the limit \(ulimit -f unlimited\)")
+        self.assertRegex(ended.stderr, r"the file size limit of this process is 65536 bytes; raise the limit \(ulimit -f unlimited\)")
 
     def test_output_that_grows_too_large_is_a_failure(self):
         with tempfile.TemporaryFile() as file:

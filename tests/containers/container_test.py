@@ -103,22 +103,22 @@ class NodesInAContainer(InContainerTest):
 
     def test_a_driver_without_nodes_says_what_to_add(self):
         reason = self.reasons(driver=VERSION)["rm"]
-        self.assertIn("NVIDIA driver 580.159.04 is loaded but /dev/nvidiactl does not exist", reason)
+        self.assertIn("cannot open /dev/nvidiactl: it does not exist, but NVIDIA driver 580.159.04 is loaded", reason)
         self.assertIn("--gpus all (docker)", reason)
         self.assertIn("--device nvidia.com/gpu=all (CDI)", reason)
 
     def test_a_node_that_may_not_be_opened_is_named(self):
         nodes = self.nodes_of("gpu2", "gdrdrv")
         reasons = self.reasons(nodes=nodes, unusable=["/dev/nvidiactl", "/dev/gdrdrv"], driver=VERSION)
-        self.assertIn("no permission to open /dev/nvidiactl: Permission denied", reasons["rm"])
-        self.assertIn("no permission to use /dev/gdrdrv: Permission denied", reasons["gdrdrv"])
+        self.assertIn("cannot open /dev/nvidiactl: Permission denied", reasons["rm"])
+        self.assertIn("cannot open /dev/gdrdrv: Permission denied", reasons["gdrdrv"])
 
     def test_a_hidden_proc_is_named_where_the_driver_does_not_answer(self):
         self.assertIn("do not hide /proc/driver from this container", self.reasons(nodes=self.nodes_of("gpus"))["rm"])
 
     def test_gdrdrv_is_opened_where_it_is_passed(self):
         reason = self.reasons(nodes=self.nodes_of("gdrdrv"))["gdrdrv"]
-        self.assertIn("/dev/gdrdrv belongs to another driver: GET_VERSION: Inappropriate ioctl", reason, "the node was opened")
+        self.assertIn("cannot use /dev/gdrdrv: it belongs to another driver (GET_VERSION: Inappropriate ioctl", reason, "the node was opened")
 
     def test_tools_do_not_fall_back_to_the_emulated_device_where_a_gpu_was_passed(self):
         ended = self.run_in("gdrkit", "sanity", nodes=self.nodes_of("gpu2"), driver=VERSION)

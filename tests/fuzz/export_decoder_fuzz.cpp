@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     FUZZ_CHECK(total == input.size_bytes && input.result >= 0);
   }
-  if (const auto piece = backend::rm::decode_refused_export(seen, input.expected_offset, input.size_bytes)) {
+  if (const auto piece = backend::rm::decode_rejected_export(seen, input.expected_offset, input.size_bytes)) {
     FUZZ_CHECK(piece->offset == input.expected_offset && piece->size_bytes == input.size_bytes && seen.size() == 1);
   }
   return 0;

@@ -95,7 +95,7 @@ class PplatLines(Test):
         self.assertEqual(run("gdrcopy_pplat", *FEW, "-d", "3", environment=several).code, 1)
         ended = run("gdrkit", "pplat", environment={**several, "GDRKIT_EMULATED_DEVICES": "many"})
         self.assertEqual(ended.code, 2)
-        self.assertIn('GDRKIT_EMULATED_DEVICES is "many": it must be a number from 1 to 16', ended.err)
+        self.assertIn('invalid GDRKIT_EMULATED_DEVICES "many"; set a number from 1 to 16', ended.err)
 
     def test_help_is_on_stdout(self):
         ended = run("gdrcopy_pplat", "-h")

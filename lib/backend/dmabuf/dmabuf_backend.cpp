@@ -23,7 +23,7 @@ constexpr const char* driver_node = "/dev/nvidiactl";
 constexpr int first_known_version = 13030;  // CUDA 13.3
 constexpr int most_ordinals = 64;           // more than any machine has
 
-/// The first device whose primary context is active; -1: CUDA is not in use here.
+/// The first device whose primary context is active; -1: this process does not use CUDA.
 int ordinal_in_use(const driver::CudaCalls& cuda) noexcept {
   for (int ordinal = 0; ordinal < most_ordinals; ++ordinal) {
     int active = 0;
@@ -33,7 +33,7 @@ int ordinal_in_use(const driver::CudaCalls& cuda) noexcept {
   return -1;
 }
 
-/// Whether that is likely enough where nobody asked for it by name.
+/// Whether the backend is likely to work although it could not be tested and was not requested.
 base::Status check_untried(driver::System& system, const driver::CudaCalls& cuda) noexcept {
   if (const int found = driver::as_user_errno(system.access(driver_node, R_OK | W_OK)); found < 0) {
     return base::fail(found == -ENOENT ? ENODEV : -found, "cannot use the NVIDIA driver: %s: %s", driver_node,
@@ -42,10 +42,11 @@ base::Status check_untried(driver::System& system, const driver::CudaCalls& cuda
   int version = 0;
   (void)cuda.driver_get_version(&version);
   if (version >= first_known_version) return {};
-  return base::fail(EOPNOTSUPP,
-                    "whether dma-bufs can be mapped cannot be tried while this process has no primary CUDA context, "
-                    "and CUDA %d.%d is older than 13.3, the first known to allow it",
-                    version / 1000, version % 1000 / 10);
+  return base::fail(
+      EOPNOTSUPP,
+      "cannot test dma-bufs: this process has no primary CUDA context, and CUDA %d.%d is older than 13.3, the "
+      "first version known to map them; create a context first, or set GDRKIT_BACKEND=dmabuf",
+      version / 1000, version % 1000 / 10);
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ base::Status check_untried(driver::System& system, const driver::CudaCalls& cuda
 DmabufBackend::DmabufBackend(driver::System& system, const driver::CudaCalls& cuda) noexcept
     : system_(system), cuda_(cuda) {
   traits_.name = "dmabuf";
-  traits_.page_size_bytes = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));  // what CUDA exports by
+  traits_.page_size_bytes = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));  // the unit of CUDA's exports
   traits_.supports_force_pcie = true;
   traits_.uses_dmabuf_mmap = true;
   traits_.is_untried = true;
@@ -68,7 +69,8 @@ base::Status DmabufBackend::try_scratch() noexcept {
   switch (calibrations_.of(cuda_, ordinal, scratch)) {
     case Calibration::proved: traits_.is_untried = false; return {};
     case Calibration::contradicted:
-      return base::fail_literal(EIO, "cannot use dma-bufs: the mapping of one does not show the exported memory");
+      return base::fail_literal(EIO,
+                                "cannot use dma-bufs: a test mapping does not contain the data of the exported memory");
     case Calibration::impossible: break;
   }
   return scratch.failure();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DmabufBackend: device memory that CUDA exports as dma-bufs, by drivers that let a CPU map them.
+// DmabufBackend: maps device memory that CUDA exports as dma-bufs, with drivers that let a CPU map them.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ class DmabufBackend final : public Backend {
   [[nodiscard]] driver::System& system() noexcept { return system_; }
   [[nodiscard]] const driver::CudaCalls& cuda() noexcept { return cuda_; }
   [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
-  /// Maps a dma-buf of scratch memory, if the process has an active primary context. Where it has none, or CUDA no
-  /// scratch memory, the backend counts as untried.
+  /// Maps a dma-buf of scratch memory as a test, if the process has an active primary context. The backend stays
+  /// untried without a context or without scratch memory.
   base::Status try_scratch() noexcept;
 
  private:
@@ -35,9 +35,9 @@ class DmabufBackend final : public Backend {
   Calibrations calibrations_;
 };
 
-/// Opens the backend on the given seams; both outlive it. Where the process has an active primary context, the way is
-/// tried on scratch memory, and the error's text says what failed. Elsewhere it cannot be tried: then it opens when it
-/// is asked for by name, or CUDA is a version that is known to work, as Traits::is_untried.
+/// Opens the backend on the given interfaces, which must outlive it. If the process has an active primary context, maps
+/// scratch memory as a test; the error names the step that failed. Without a test, opens as Traits::is_untried if the
+/// backend was requested by name or the CUDA version is known to work.
 base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, const driver::CudaCalls& cuda,
                                                       const base::Settings& settings) noexcept;
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t over_pcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE
 constexpr int invalid_value = 1;
 
-/// The largest of the GPU's memory regions, which is BAR1; 0 where it is not known.
+/// The size of BAR1, the largest memory region of the GPU; 0 if unknown.
 std::uint64_t bar1_mib(driver::System& system, const driver::CudaCalls& cuda, int ordinal) noexcept {
   char pci[32] = {};
   if (driver::device_pci_bus_id(cuda, ordinal, pci, sizeof pci) != 0) return 0;
@@ -28,7 +28,7 @@ std::uint64_t bar1_mib(driver::System& system, const driver::CudaCalls& cuda, in
   char text[1024];
   if (system.read_text(path, text, sizeof text) < 0) return 0;
   std::uint64_t largest = 0;
-  // One line for each region: first address, last address, flags.
+  // One line per region: first address, last address, flags.
   for (char* at = text; *at != '\0';) {
     const std::uint64_t first = std::strtoull(at, &at, 16);
     const std::uint64_t last = std::strtoull(at, &at, 16);
@@ -50,19 +50,18 @@ base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t by
     flags = 0;
     result = cuda_.export_dmabuf(address, bytes, flags, &made);
   }
-  if (driver::cuda_result_errno(result) == ENOMEM) return used_up(bytes, driver::cuda_result_name(result));
+  if (driver::cuda_result_errno(result) == ENOMEM) return bar1_is_full(bytes, driver::cuda_result_name(result));
   if (result != 0) {
-    return base::fail_vendor(driver::cuda_result_errno(result), result,
-                             "cannot export 0x%" PRIx64 " + %" PRIu64
-                             " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; GDRKIT_BACKEND=rm needs none",
-                             address, bytes, must_be_pcie ? " for a mapping over PCIe" : "",
-                             driver::cuda_result_name(result));
+    return base::fail_vendor(
+        driver::cuda_result_errno(result), result,
+        "cannot export 0x%" PRIx64 " + %" PRIu64
+        " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; set GDRKIT_BACKEND=rm, which needs none",
+        address, bytes, must_be_pcie ? " for a mapping over PCIe" : "", driver::cuda_result_name(result));
   }
   fd_ = made.dmabuf_fd;
   if (const int closing = driver::as_user_errno(system_.ioctl(fd_, FIOCLEX, nullptr)); closing < 0) {
     (void)release();
-    return base::fail(-closing, "cannot keep the dma-buf from other programs: ioctl(FIOCLEX): %s",
-                      std::strerror(-closing));
+    return base::fail(-closing, "cannot set close-on-exec on the dma-buf: ioctl(FIOCLEX): %s", std::strerror(-closing));
   }
   type_ = has_coherent_link && flags == 0 ? cpu::MappingType::cached : cpu::MappingType::write_combining;
   return {};
@@ -72,7 +71,7 @@ base::Status DmabufMapping::take(const DeviceRange& range, bool must_be_pcie) no
   ordinal_ = range.attributes.device_ordinal;
   base::Status exported = export_pages(range.page_address, range.page_bytes, must_be_pcie);
   if (exported || exported.error().vendor_code != invalid_value) return exported;
-  // Some drivers export memory of a pool only from the start of its block on.
+  // Some drivers export memory of a pool only from the start of its block.
   const auto& at = range.attributes;
   const std::uint64_t before = range.page_address - at.mapping_base;
   const bool is_inside =
@@ -82,10 +81,10 @@ base::Status DmabufMapping::take(const DeviceRange& range, bool must_be_pcie) no
   return {};
 }
 
-base::Status DmabufMapping::used_up(std::uint64_t bytes, const char* cause) const noexcept {
+base::Status DmabufMapping::bar1_is_full(std::uint64_t bytes, const char* cause) const noexcept {
   return base::fail(ENOMEM,
-                    "cannot map %" PRIu64 " KiB by a dma-buf: %s; BAR1 of CUDA device %d has %" PRIu64
-                    " MiB: unmap something, pin a smaller range or enable resizable BAR",
+                    "cannot map %" PRIu64 " KiB through a dma-buf: %s (BAR1 of CUDA device %d has %" PRIu64
+                    " MiB); unmap other memory, pin a smaller range or enable resizable BAR",
                     bytes / 1024, cause, ordinal_, bar1_mib(system_, cuda_, ordinal_));
 }
 
@@ -93,12 +92,12 @@ base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
   void* mapped = nullptr;
   const int result = driver::as_user_errno(
       system_.mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset_, &mapped));
-  if (result == -ENOMEM) return used_up(size_bytes, "mmap: out of memory");
+  if (result == -ENOMEM) return bar1_is_full(size_bytes, "mmap: out of memory");
   if (result < 0) {
     return base::fail(
         -result,
         "cannot map the dma-buf: mmap of %zu bytes: %s; drivers before CUDA 13.3 export dma-bufs of a GPU "
-        "with a BAR1 for RDMA only, and GDRKIT_BACKEND=rm maps without them",
+        "with a BAR1 for RDMA only, so set GDRKIT_BACKEND=rm",
         size_bytes, std::strerror(-result));
   }
   address_ = static_cast<std::uint8_t*>(mapped);
@@ -127,7 +126,7 @@ base::Status DmabufMapping::release() noexcept {
 void DmabufMapping::abandon_after_fork() noexcept {
   if (fd_ >= 0) system_.close(fd_);
   fd_ = -1;
-  address_ = nullptr;  // not inherited: the address may belong to something else in this process now
+  address_ = nullptr;  // not inherited: this process may use the address for another mapping
 }
 
 std::uint8_t* DmabufScratch::map(const DeviceRange& range) noexcept {
@@ -136,13 +135,13 @@ std::uint8_t* DmabufScratch::map(const DeviceRange& range) noexcept {
   if (!failure_) return nullptr;
   std::uint8_t* const address = mapping_.address();
   if (driver::can_load_from(address) && driver::can_load_from(address + mapping_.size_bytes() - 1)) return address;
-  failure_ = base::fail_literal(EIO, "cannot use dma-bufs: the driver maps them, but with no memory behind");
+  failure_ = base::fail_literal(EIO, "cannot use dma-bufs: the driver maps them without memory");
   return nullptr;
 }
 
 bool DmabufScratch::unmap() noexcept {
   (void)mapping_.release();
-  if (mapping_.address() != nullptr) (void)mapping_.release();  // for want of memory munmap may fail once
+  if (mapping_.address() != nullptr) (void)mapping_.release();  // munmap may fail once if memory is short
   return mapping_.address() == nullptr;
 }
 

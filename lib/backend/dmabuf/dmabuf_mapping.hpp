@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DmabufMapping: the dma-buf of one range of device memory, and its place in the CPU's address space.
+// DmabufMapping: the dma-buf of one range of device memory, and its mapping in the CPU's address space.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,8 @@
 
 namespace gdrkit::backend::dmabuf {
 
-/// The descriptor and each mapping of it hold a reference on the memory, whatever its owner does. Not thread safe.
+/// The descriptor and each of its mappings hold a reference to the memory, even after its owner frees it. Not thread
+/// safe.
 class DmabufMapping {
  public:
   DmabufMapping(driver::System& system, const driver::CudaCalls& cuda) noexcept : system_(system), cuda_(cuda) {}
@@ -25,13 +26,13 @@ class DmabufMapping {
   DmabufMapping(const DmabufMapping&) = delete;
   DmabufMapping& operator=(const DmabufMapping&) = delete;
 
-  /// Has CUDA export the range's pages: over a coherent link where there is one, else to be mapped over PCIe where the
-  /// driver knows that request. `must_be_pcie`: over PCIe or not at all. The caller holds a CudaScope.
+  /// Exports the pages of the range with CUDA. The export is for a coherent link if the GPU has one, else for PCIe if
+  /// the driver supports this flag. `must_be_pcie`: fails if PCIe is not possible. The caller holds a CudaScope.
   base::Status take(const DeviceRange& range, bool must_be_pcie) noexcept;
-  /// Maps the first `size_bytes` (a multiple of the host's page). ENOMEM with BAR1's size where it is used up.
+  /// Maps the first `size_bytes` (a multiple of the host page size). ENOMEM: BAR1 is full; the text contains its size.
   base::Status map(std::size_t size_bytes) noexcept;
   base::Status unmap() noexcept;
-  base::Status release() noexcept;  ///< unmaps and closes; runs to its end, first error
+  base::Status release() noexcept;  ///< unmaps and closes; continues after errors, returns the first
   void abandon_after_fork() noexcept;
 
   [[nodiscard]] std::uint8_t* address() const noexcept { return address_; }
@@ -40,19 +41,19 @@ class DmabufMapping {
 
  private:
   base::Status export_pages(std::uint64_t address, std::uint64_t bytes, bool must_be_pcie) noexcept;
-  base::Status used_up(std::uint64_t bytes, const char* cause) const noexcept;
+  base::Status bar1_is_full(std::uint64_t bytes, const char* cause) const noexcept;
 
   driver::System& system_;
   const driver::CudaCalls& cuda_;
   int fd_ = -1;
   int ordinal_ = 0;
-  off_t offset_ = 0;  ///< of the range in the dma-buf
+  off_t offset_ = 0;  ///< offset of the range in the dma-buf
   cpu::MappingType type_ = cpu::MappingType::none;
   std::uint8_t* address_ = nullptr;
   std::size_t size_bytes_ = 0;
 };
 
-/// Scratch memory mapped by its dma-buf; `failure` is why it was not.
+/// Maps scratch memory through its dma-buf. `failure` is the error of the last map.
 class DmabufScratch final : public ScratchMap {
  public:
   DmabufScratch(driver::System& system, const driver::CudaCalls& cuda) noexcept : mapping_(system, cuda) {}

@@ -10,7 +10,7 @@
 namespace gdrkit::backend::dmabuf {
 namespace {
 
-/// A driver may map the first of several blocks and leave the others out, so that each is compared.
+/// The start of every block of the range. A driver may map only the first block, so each is compared.
 std::vector<std::uint64_t> blocks_of(const driver::CudaCalls& cuda, const DeviceRange& range) {
   std::vector<std::uint64_t> starts = {range.page_address};
   driver::PointerAttributes at = range.attributes;
@@ -49,8 +49,7 @@ base::Result<MappedRegion> DmabufPin::map(std::size_t size_bytes, MappingType re
   auto length = length_to_map(*this, size_bytes, mapping_.address());
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != mapping_.type()) {
-    return base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps this dma-buf only %s",
-                      name_of(mapping_.type()));
+    return base::fail(EOPNOTSUPP, "cannot map: the driver maps this dma-buf only as %s", name_of(mapping_.type()));
   }
   base::Status mapped = mapping_.map(*length);
   base::Result<Verification> checked = Verification::none;

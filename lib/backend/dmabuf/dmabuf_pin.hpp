@@ -30,7 +30,7 @@ class DmabufPin final : public BackendPin {
 
   DmabufBackend& backend_;
   DeviceRange range_;
-  std::vector<std::uint64_t> blocks_;  ///< device addresses at which CUDA's blocks begin
+  std::vector<std::uint64_t> blocks_;  ///< device addresses at which CUDA's blocks start
   DmabufMapping mapping_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated backend: pins and maps the emulated device's memory by the rules that hold for a GPU's.
+// The emulated backend: pins and maps memory of the emulated device by the same rules as a GPU's.
 #include <cinttypes>
 #include <memory>
 #include <new>
@@ -32,7 +32,7 @@ class EmulatedBackend final : public Backend {
                        true};
 };
 
-base::Status refuse_kind(const driver::EmulatedAllocation& allocation, std::uint64_t address) noexcept {
+base::Status check_kind(const driver::EmulatedAllocation& allocation, std::uint64_t address) noexcept {
   switch (allocation.kind) {
     case driver::EmulatedKind::device: return {};
     case driver::EmulatedKind::managed:
@@ -52,7 +52,7 @@ base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest&
   if (!range) return base::pass(range);
   auto allocation = driver::emulated_find(request.address);
   if (!allocation) return base::pass(allocation);
-  if (auto refused = refuse_kind(*allocation, request.address); !refused) return base::pass(refused);
+  if (auto supported = check_kind(*allocation, request.address); !supported) return base::pass(supported);
   const std::uint64_t exact_end = allocation->start + allocation->size_bytes;
   if (auto inside = check_end(request, allocation->start, exact_end); !inside) return base::pass(inside);
   return EmulatedPin::create(range->page_address, static_cast<std::size_t>(range->page_bytes));
@@ -64,7 +64,7 @@ base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest&
 base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& settings) noexcept {
   const auto devices = driver::emulated_device_count(settings.emulated_devices);
   if (!devices) return base::pass(devices);
-  // Without a readable /proc/self/maps no address can be recognised: better said now than at the first pin.
+  // Reports an unreadable /proc/self/maps now rather than at the first pin, which reads it.
   auto probe = driver::emulated_find(0);
   if (!probe && probe.error().errno_value != EINVAL) return base::pass(probe);
   std::unique_ptr<Backend> backend(new (std::nothrow) emulated::EmulatedBackend(*devices));

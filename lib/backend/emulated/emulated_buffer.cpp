@@ -12,8 +12,8 @@
 namespace gdrkit::backend::emulated {
 namespace {
 
-/// Observers: whoever uses the memory through a mapping or a copy before and after, on any thread. As a driver's copy,
-/// this one sees what the CPU stored before the call, and is complete for all that follows it.
+/// Observers: all threads that access the memory through a mapping or a copy, before and after. Like a copy by a
+/// driver, it reads the data that the CPU stored before the call, and it is complete for all later accesses.
 void copy_bytes(void* target, const void* source, std::size_t size_bytes) noexcept {
   cpu::order_before_streaming_loads();
   std::memcpy(target, source, size_bytes);
@@ -26,9 +26,9 @@ base::Result<std::unique_ptr<BackendBuffer>> EmulatedBuffer::allocate(int device
                                                                       std::size_t size_bytes) noexcept {
   if (device < 0 || device >= device_count) {
     return base::fail(ENODEV,
-                      "cannot allocate on emulated device %d: there %s %d, counted from 0; set "
-                      "GDRKIT_EMULATED_DEVICES for more",
-                      device, device_count == 1 ? "is" : "are", device_count);
+                      "cannot allocate on emulated device %d: the device is out of range 0 to %d; increase "
+                      "GDRKIT_EMULATED_DEVICES",
+                      device, device_count - 1);
   }
   std::unique_ptr<EmulatedBuffer> buffer(new (std::nothrow) EmulatedBuffer);
   if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");
@@ -55,7 +55,7 @@ base::Status EmulatedBuffer::free() noexcept {
   return driver::emulated_free(std::exchange(address_, 0));
 }
 
-// The child never had the memory (it is not inherited).
+// The child did not inherit the memory.
 void EmulatedBuffer::abandon_after_fork() noexcept { address_ = 0; }
 
 }  // namespace gdrkit::backend::emulated

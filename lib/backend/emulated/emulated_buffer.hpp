@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// EmulatedBuffer: memory of the emulated device, allocated and copied as the driver would.
+// EmulatedBuffer: memory of the emulated device, allocated and copied as by a driver.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ base::Result<std::unique_ptr<BackendPin>> EmulatedPin::create(std::uint64_t page
   pin->held_ = *held;
   pin->page_address_ = page_address;
   pin->page_bytes_ = page_bytes;
-  pin->device_ = driver::emulated_pci_bus_id;  // short enough never to allocate
+  pin->device_ = driver::emulated_pci_bus_id;  // short enough not to allocate
   return std::unique_ptr<BackendPin>(std::move(pin));
 }
 
@@ -27,7 +27,7 @@ base::Result<MappedRegion> EmulatedPin::map(std::size_t size_bytes, MappingType 
   const auto length = length_to_map(*this, size_bytes, mapping_);
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != MappingType::write_combining) {
-    return base::fail(EOPNOTSUPP, "cannot map emulated memory %s: the emulated device maps write-combining only",
+    return base::fail(EOPNOTSUPP, "cannot map emulated memory as %s: the emulated device supports write-combining only",
                       name_of(requested));
   }
   auto mapping = driver::emulated_map_held(held_, *length);
@@ -48,7 +48,7 @@ base::Status EmulatedPin::unpin() noexcept {
   return first;
 }
 
-// The child never had the mappings (they are not inherited): their addresses may be somebody else's there.
+// The child did not inherit the mappings and may use their addresses for others.
 void EmulatedPin::abandon_after_fork() noexcept {
   held_ = nullptr;
   mapping_ = nullptr;

@@ -13,7 +13,7 @@ namespace gdrkit::backend::emulated {
 
 class EmulatedPin final : public BackendPin {
  public:
-  /// Holds the pages, so that they outlive their owner's free; they must lie inside one emulated allocation.
+  /// Keeps the pages alive after their owner frees them. They must lie inside one emulated allocation.
   [[nodiscard]] static base::Result<std::unique_ptr<BackendPin>> create(std::uint64_t page_address,
                                                                         std::size_t page_bytes) noexcept;
   EmulatedPin(const EmulatedPin&) = delete;
@@ -28,7 +28,7 @@ class EmulatedPin final : public BackendPin {
  private:
   EmulatedPin() = default;
 
-  void* held_ = nullptr;  // nullptr once unpinned or abandoned
+  void* held_ = nullptr;  // nullptr after unpin or abandon_after_fork
   void* mapping_ = nullptr;
   std::size_t mapping_bytes_ = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The user interface of the gdrdrv kernel module: ioctl words and the structures behind them.
+// The user interface of the gdrdrv kernel module: ioctl words and their structures.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ inline constexpr std::uint32_t gpu_page_bytes = 65536;
 
 struct GetVersion {
   std::uint32_t driver;       ///< major << 16 | minor
-  std::uint32_t minimum_api;  ///< oldest library that the module serves
+  std::uint32_t minimum_api;  ///< oldest library API that the module supports
 };
 
 struct PinBuffer {
@@ -39,11 +39,11 @@ struct UnpinBuffer {
 
 struct GetCallbackFlag {
   std::uint64_t handle;
-  std::uint32_t flag;  ///< out: not 0 once the memory's owner freed it
+  std::uint32_t flag;  ///< out: not 0 after the owner freed the memory
   std::uint32_t padding;
 };
 
-/// Of GET_INFO and GET_INFO_V2, which differ in the last two words only.
+/// GET_INFO and GET_INFO_V2, which differ only in the last two words.
 struct GetInfo {
   std::uint64_t handle;
   std::uint64_t address;
@@ -73,7 +73,7 @@ static_assert(sizeof(RequestMappingType) == 16 && offsetof(PinBuffer, handle) ==
               offsetof(PinBufferV2, handle) == 24);
 static_assert(offsetof(GetInfo, type_or_is_mapped) == 40);
 
-/// All are "read and write" of 8 bytes but for the two pins: the size in the word is not the structure's.
+/// All words except the two pins encode "read and write" of 8 bytes, which is not the size of the structure.
 constexpr unsigned long request_word(unsigned number, std::size_t bytes = 8) noexcept {
   return 0xc000'0000ul | static_cast<unsigned long>(bytes) << 16 | 0xdaul << 8 | number;
 }

@@ -14,8 +14,8 @@ namespace gdrkit::backend {
 namespace gdrdrv {
 namespace {
 
-/// CUDA cannot answer for any pointer in this process.
-bool has_no_opinion(int cuda_result) noexcept {
+/// Whether CUDA cannot report on any pointer in this process.
+bool is_unavailable(int cuda_result) noexcept {
   constexpr int not_initialized = 3, deinitialized = 4, stub_library = 34, no_device = 100;
   return cuda_result == not_initialized || cuda_result == deinitialized || cuda_result == stub_library ||
          cuda_result == no_device;
@@ -24,11 +24,12 @@ bool has_no_opinion(int cuda_result) noexcept {
 base::Result<DeviceRange> check(const driver::CudaCalls* cuda, const PinRequest& request) noexcept {
   if (cuda == nullptr) return enclosing_pages(request, gpu_page_bytes);
   auto range = check_pointer(*cuda, request, gpu_page_bytes);
-  if (range || !has_no_opinion(range.error().vendor_code)) return range;
+  if (range || !is_unavailable(range.error().vendor_code)) return range;
   return enclosing_pages(request, gpu_page_bytes);
 }
 
-base::Result<std::unique_ptr<Backend>> serve(std::unique_ptr<ModuleFile> file, const driver::CudaCalls* cuda) noexcept {
+base::Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<ModuleFile> file,
+                                                    const driver::CudaCalls* cuda) noexcept {
   std::unique_ptr<Backend> backend(new (std::nothrow) GdrdrvBackend(std::move(file), cuda));
   if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the gdrdrv backend");
   return backend;
@@ -64,7 +65,7 @@ base::Result<std::unique_ptr<BackendBuffer>> GdrdrvBackend::allocate(int device,
 base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(driver::System& system, const driver::CudaCalls* cuda) noexcept {
   auto file = ModuleFile::open(system);
   if (!file) return base::pass(file);
-  return serve(std::move(*file), cuda);
+  return make_backend(std::move(*file), cuda);
 }
 
 }  // namespace gdrdrv
@@ -72,9 +73,9 @@ base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(driver::System& system, co
 base::Result<std::unique_ptr<Backend>> open_gdrdrv(const base::Settings&) noexcept {
   auto file = gdrdrv::ModuleFile::open(driver::real_system());
   if (!file) return base::pass(file);
-  // libcuda only where there is a module that can use it: loading it takes a while.
+  // Loads libcuda only if the module is usable, because loading is slow.
   auto cuda = driver::cuda_calls();
-  return gdrdrv::serve(std::move(*file), cuda ? *cuda : nullptr);
+  return gdrdrv::make_backend(std::move(*file), cuda ? *cuda : nullptr);
 }
 
 }  // namespace gdrkit::backend

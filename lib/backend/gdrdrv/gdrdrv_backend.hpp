@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GdrdrvBackend: device memory through the gdrdrv kernel module, ours or GDRCopy's.
+// GdrdrvBackend: maps device memory through the gdrdrv kernel module, gdrkit's or GDRCopy's.
 #pragma once
 
 #include <memory>
@@ -27,9 +27,9 @@ class GdrdrvBackend final : public Backend {
   Traits traits_;
 };
 
-/// Opens the backend on the given seams, which outlive it. Without `cuda`, or where CUDA is not initialised in this
-/// process, the module alone judges addresses: it knows pages, not the exact ends of allocations. The error's text
-/// says why it cannot run.
+/// Opens the backend on the given interfaces, which must outlive it. Without `cuda`, or if CUDA is not initialized in
+/// this process, only the module checks addresses. It has pages, but not the exact ends of allocations. The text of an
+/// error names the reason.
 base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(driver::System& system, const driver::CudaCalls* cuda) noexcept;
 
 }  // namespace gdrkit::backend::gdrdrv

@@ -20,8 +20,8 @@ class GdrdrvPin final : public BackendPin {
     std::uint64_t page_bytes;
     bool force_pcie;
   };
-  /// Pins `range` and believes the module only when it describes the pin as what was asked for. `device`: PCI address,
-  /// "" unknown.
+  /// Pins `range`, and fails if the module's description of the pin differs from the request. `device`: PCI address, ""
+  /// if unknown.
   static base::Result<std::unique_ptr<BackendPin>> create(ModuleFile& file, const Range& range,
                                                           const std::string& device);
   GdrdrvPin(const GdrdrvPin&) = delete;
@@ -38,14 +38,14 @@ class GdrdrvPin final : public BackendPin {
   GdrdrvPin(ModuleFile& file, const Range& range, std::string device) noexcept;
   base::Status take(const Range& range) noexcept;
   base::Status check_state() noexcept;
-  base::Status ask_for(MappingType requested) noexcept;
+  base::Status request_type(MappingType requested) noexcept;
   base::Status map_pages(std::size_t bytes) noexcept;
   base::Result<MappingType> read_type(MappingType requested) noexcept;
 
   ModuleFile& file_;
-  std::uint64_t handle_ = 0;  ///< any number, 0 too
+  std::uint64_t handle_ = 0;  ///< any number, including 0
   bool is_pinned_ = false;
-  bool has_asked_for_type_ = false;  ///< the module remembers a request until the next one
+  bool has_requested_type_ = false;  ///< the module keeps a request until the next one
   mutable std::atomic<bool> is_invalidated_{false};
   void* address_ = nullptr;
   std::size_t mapped_bytes_ = 0;

@@ -19,11 +19,11 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
   const StaleNode stale(system);
   switch (error) {
     case ENOENT:
-      return base::fail(ENODEV,
-                        "no gdrdrv kernel module is loaded: %s does not exist; load it, or where the host has it start "
-                        "this container "
-                        "with --device %s",
-                        node, node);
+      return base::fail(
+          ENODEV,
+          "cannot open %s: no gdrdrv kernel module is loaded; load it, or if the host has loaded it, start "
+          "this container with --device %s",
+          node, node);
     case ENXIO:
     case ENODEV:
       if (stale) return base::fail(ENODEV, "cannot open %s: %s; %s", node, std::strerror(error), stale.text());
@@ -31,13 +31,12 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
                         "cannot open %s: %s; the gdrdrv kernel module is not loaded, or the node has an old number",
                         node, std::strerror(error));
     case EACCES:
-      return base::fail(EACCES,
-                        "no permission to use %s: %s; let this user read and write it (ls -l %s shows its mode)", node,
+      return base::fail(EACCES, "cannot open %s: %s; let this user read and write it (ls -l %s shows its mode)", node,
                         std::strerror(error), node);
     case EPERM:
       return base::fail(EACCES,
-                        "no permission to use %s: %s: the container's device rules refuse it; start it with --device "
-                        "%s, a volume is not enough",
+                        "cannot open %s: %s (device rules of the container); start the container with --device %s, a "
+                        "volume is not enough",
                         node, std::strerror(error), node);
     default: return base::fail(error, "cannot open %s: %s", node, std::strerror(error));
   }
@@ -63,7 +62,7 @@ base::Result<std::unique_ptr<ModuleFile>> ModuleFile::open(driver::System& syste
     system.close(fd);
     return base::fail_literal(ENOMEM, "out of memory while opening the gdrdrv kernel module");
   }
-  if (auto known = file->shake_hands(); !known) return base::pass(known);
+  if (auto supported = file->read_version(); !supported) return base::pass(supported);
   return file;
 }
 
@@ -75,19 +74,19 @@ int ModuleFile::call(unsigned long request, void* argument) noexcept {
   return std::min(driver::as_user_errno(system_.ioctl(fd_, request, argument)), 0);
 }
 
-base::Status ModuleFile::shake_hands() noexcept {
-  GetVersion answer{};
-  const int result = call(request::get_version, &answer);
+base::Status ModuleFile::read_version() noexcept {
+  GetVersion reply{};
+  const int result = call(request::get_version, &reply);
   if (result == -ENOTTY || result == -EINVAL) {
     if (const StaleNode stale(system_); stale) {
-      return base::fail(EOPNOTSUPP, "%s belongs to another driver: GET_VERSION: %s; %s", node, std::strerror(-result),
-                        stale.text());
+      return base::fail(EOPNOTSUPP, "cannot use %s: it belongs to another driver (GET_VERSION: %s); %s", node,
+                        std::strerror(-result), stale.text());
     }
-    return base::fail(EOPNOTSUPP, "%s is not a gdrdrv of version 2.0 or newer: GET_VERSION: %s", node,
+    return base::fail(EOPNOTSUPP, "cannot use %s: it is not a gdrdrv of version 2.0 or newer (GET_VERSION: %s)", node,
                       std::strerror(-result));
   }
   if (result < 0) return base::fail(-result, "cannot read the version of %s: %s", node, std::strerror(-result));
-  auto version = check_version(answer.driver, answer.minimum_api);
+  auto version = check_version(reply.driver, reply.minimum_api);
   if (!version) return base::pass(version);
   version_ = *version;
   if (!version_.has_requests()) return {};
@@ -95,13 +94,13 @@ base::Status ModuleFile::shake_hands() noexcept {
   return read_attribute(attribute_force_pcie, "pins by PCIe", &can_force_pcie_);
 }
 
-/// A module that does not know the attribute does not have what it stands for.
+/// A module that does not support the attribute does not have the feature.
 base::Status ModuleFile::read_attribute(std::uint32_t attribute, const char* name, bool* value) noexcept {
-  GetAttribute answer{attribute, 0};
-  const int result = call(request::get_attribute, &answer);
+  GetAttribute reply{attribute, 0};
+  const int result = call(request::get_attribute, &reply);
   if (result < 0 && result != -EINVAL)
-    return base::fail(-result, "cannot ask %s for %s: %s", node, name, std::strerror(-result));
-  *value = result >= 0 && answer.value == 1;
+    return base::fail(-result, "cannot read an attribute of %s (%s): %s", node, name, std::strerror(-result));
+  *value = result >= 0 && reply.value == 1;
   return {};
 }
 
@@ -140,22 +139,22 @@ int ModuleFile::state(std::uint64_t handle, PinState* state) noexcept {
   } else if (info.type_or_is_mapped == 0) {
     state->mapping_type = 0;
   } else {
-    state->mapping_type = info.is_write_combining != 0 ? 1 : 2;  // before types there were these two
+    state->mapping_type = info.is_write_combining != 0 ? 1 : 2;  // these two types existed before 2.4
   }
   return 0;
 }
 
 int ModuleFile::is_freed_by_owner(std::uint64_t handle, bool* is_freed) noexcept {
-  GetCallbackFlag answer{handle, 0, 0};
-  const int result = call(request::get_callback_flag, &answer);
+  GetCallbackFlag reply{handle, 0, 0};
+  const int result = call(request::get_callback_flag, &reply);
   if (result < 0) return result;
-  *is_freed = answer.flag != 0;
+  *is_freed = reply.flag != 0;
   return 0;
 }
 
 int ModuleFile::request_mapping_type(std::uint64_t handle, std::uint32_t type) noexcept {
-  RequestMappingType wish{handle, type, 0};
-  return call(request::request_mapping_type, &wish);
+  RequestMappingType requested{handle, type, 0};
+  return call(request::request_mapping_type, &requested);
 }
 
 int ModuleFile::map(std::uint64_t handle, std::size_t bytes, void** mapped) noexcept {

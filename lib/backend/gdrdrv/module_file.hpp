@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ModuleFile: one open of /dev/gdrdrv and the module's calls on it.
+// ModuleFile: an open /dev/gdrdrv and the calls of the module on it.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@
 
 namespace gdrkit::backend::gdrdrv {
 
-/// What the module reports of one pin, by the newest call that it has.
+/// The module's description of a pin, from its newest info call.
 struct PinState {
   std::uint64_t address = 0;
   std::uint64_t mapped_bytes = 0;
   std::uint32_t page_bytes = 0;
-  std::uint32_t tsc_khz = 0;  ///< cycles of a millisecond; 0 where the module does not know
+  std::uint32_t tsc_khz = 0;  ///< cycles per millisecond; 0 if unknown
   std::uint64_t pin_cycles = 0;
   std::uint32_t mapping_type = 0;  ///< 0: not mapped; unknown numbers are passed on
 };
 
-/// Thread safe: every call is one system call. The module frees what is left when the last descriptor and the last
-/// mapping of this open are gone.
+/// Thread safe: every call is one system call. The module releases all pins when the last descriptor and the last
+/// mapping of this open are closed.
 class ModuleFile {
  public:
-  /// The error's text says why the module cannot be used here.
+  /// The text of an error names the reason.
   static base::Result<std::unique_ptr<ModuleFile>> open(driver::System& system) noexcept;
   ~ModuleFile();
   ModuleFile(const ModuleFile&) = delete;
@@ -38,7 +38,7 @@ class ModuleFile {
   [[nodiscard]] bool is_persistent() const noexcept { return is_persistent_; }
   [[nodiscard]] bool can_force_pcie() const noexcept { return can_force_pcie_; }
 
-  // Errors are the module's negative errno, for callers who know what was asked; 0 is success.
+  // These calls return 0, or the negative errno of the module.
   int pin(std::uint64_t address, std::uint64_t bytes, bool force_pcie, std::uint64_t* handle) noexcept;
   int unpin(std::uint64_t handle) noexcept;
   int state(std::uint64_t handle, PinState* state) noexcept;
@@ -47,12 +47,12 @@ class ModuleFile {
   int map(std::uint64_t handle, std::size_t bytes, void** mapped) noexcept;
 
   [[nodiscard]] driver::System& system() noexcept { return system_; }
-  /// In a forked child: closes the inherited descriptor; the open stays the parent's.
+  /// In a forked child: closes the inherited descriptor. The parent's stays open.
   void abandon_after_fork() noexcept;
 
  private:
   ModuleFile(driver::System& system, int fd) noexcept : system_(system), fd_(fd) {}
-  base::Status shake_hands() noexcept;
+  base::Status read_version() noexcept;
   int call(unsigned long request, void* argument) noexcept;  ///< 0 or negative errno
   base::Status read_attribute(std::uint32_t attribute, const char* name, bool* value) noexcept;
 
@@ -63,7 +63,7 @@ class ModuleFile {
   bool can_force_pcie_ = false;
 };
 
-/// The mmap offset of a handle: its number as a page of the host. false: the handle fits no offset.
+/// Stores the mmap offset of a handle: the handle times the host page size. Returns false if it is out of range.
 [[nodiscard]] bool offset_of(std::uint64_t handle, std::size_t bytes, std::int64_t* offset) noexcept;
 
 }  // namespace gdrkit::backend::gdrdrv

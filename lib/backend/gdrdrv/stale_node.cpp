@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned misc_major = 10;
 
-/// The number before "gdrdrv" in a list of Linux; -1: not in it, -2: the list cannot be read.
+/// The number of "gdrdrv" in a list of Linux. -1: not in the list; -2: the list cannot be read.
 int number_in(driver::System& system, const char* list) noexcept {
   char text[8192];
   if (system.read_text(list, text, sizeof text) < 0) return -2;

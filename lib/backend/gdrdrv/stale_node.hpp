@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// StaleNode: whether /dev/gdrdrv is a node that an earlier module left behind.
+// StaleNode: whether /dev/gdrdrv is a leftover node of an earlier module.
 #pragma once
 
 #include "driver/system.hpp"
@@ -9,12 +9,12 @@ namespace gdrkit::backend::gdrdrv {
 
 class StaleNode {
  public:
-  /// Compares the node's numbers with those that the loaded module has in /proc/devices and /proc/misc.
+  /// Compares the numbers of the node with those of the loaded module in /proc/devices and /proc/misc.
   explicit StaleNode(driver::System& system) noexcept;
 
-  /// false also where the node or the lists cannot be read.
+  /// True if the node is stale; false if the node or the lists cannot be read.
   explicit operator bool() const noexcept { return text_[0] != '\0'; }
-  /// "/dev/gdrdrv is stale: it has the number 236:0, and the loaded gdrdrv has 240:0; ..." with what to do.
+  /// "/dev/gdrdrv is stale: it has the number 236:0, and the loaded gdrdrv has 240:0; ..." and the remedy.
   [[nodiscard]] const char* text() const noexcept { return text_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Source: the structures of every release tag of NVIDIA's open kernel modules from 515.43.04 to 595.45.04, compiled and
-// compared; 610 to 620 through the tables of a user-space kernel that validates the same ioctls.
+// compared. For 610 to 620, the tables of a user-space kernel that validates the same ioctls.
 #include "backend/rm/driver_layout.hpp"
 
 namespace gdrkit::backend::rm {
@@ -17,14 +17,13 @@ constexpr DriverLayout rows[] = {
 base::Result<DriverLayout> layout_for(const driver::DriverVersion& version, const std::string& version_text,
                                       bool allow_unreviewed) noexcept {
   if (version < rows[0].first) {
-    return base::fail(ENOTSUP,
-                      "NVIDIA driver %s is too old: the interface is known from 515.43.04 on; update the driver",
+    return base::fail(ENOTSUP, "cannot use NVIDIA driver %s: it is too old; update it to 515.43.04 or newer",
                       version_text.c_str());
   }
   if (version.major > newest_reviewed_major && !allow_unreviewed) {
     return base::fail(
         ENOTSUP,
-        "this gdrkit does not know the interface of NVIDIA driver %s (reviewed up to %u.x); update gdrkit, or set "
+        "cannot use NVIDIA driver %s: this gdrkit was reviewed for drivers up to %u.x; update gdrkit, or set "
         "GDRKIT_ALLOW_UNREVIEWED_DRIVER=1 to rely only on its run-time checks",
         version_text.c_str(), newest_reviewed_major);
   }

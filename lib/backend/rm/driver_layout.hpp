@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DriverLayout: which structure sizes a driver version uses. Unknown versions are refused, never guessed.
+// DriverLayout: the structure sizes of a driver version. Unknown versions are rejected, never guessed.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace gdrkit::backend::rm {
 
-/// Only what changes between versions and is used here; everything else is frozen from 515.43.04 on (rm_abi.hpp).
+/// The used parts of the interface that differ between versions. All others are the same since 515.43.04 (rm_abi.hpp).
 struct DriverLayout {
-  driver::DriverVersion first;  ///< first version that this row describes
+  driver::DriverVersion first;  ///< first version of this row
   std::uint32_t fb_info_bytes;  ///< size of FB_GET_INFO_V2's parameters
-  bool has_version_query;       ///< CHECK_VERSION_STR knows the query command
+  bool has_version_query;       ///< CHECK_VERSION_STR supports the query command
   bool reports_caching_type;    ///< RM_MAP_MEMORY returns the mapping's caching type in its flags
 };
 
-/// Newest major version whose interface was compared with this table.
+/// The newest major version whose interface was compared with this table.
 inline constexpr unsigned newest_reviewed_major = 620;
 
-/// ENOTSUP for versions before 515, and after the newest reviewed major unless `allow_unreviewed`.
+/// ENOTSUP: the version is older than 515, or newer than the newest reviewed major and not `allow_unreviewed`.
 [[nodiscard]] base::Result<DriverLayout> layout_for(const driver::DriverVersion& version,
                                                     const std::string& version_text, bool allow_unreviewed) noexcept;
 

@@ -10,7 +10,7 @@
 namespace gdrkit::backend::rm {
 namespace {
 
-/// Offsets of EXPORT_TO_DMABUF_FD's parameters: 2600 bytes up to driver 565, 2608 from 570 on.
+/// Offsets in the parameters of EXPORT_TO_DMABUF_FD: 2600 bytes up to driver 565, 2608 bytes since 570.
 struct ExportLayout {
   std::size_t bytes, handles, offsets, sizes, status;
 };
@@ -41,13 +41,14 @@ base::Status decode_one(const driver::ObservedIoctl& seen, std::uint64_t size_by
                         std::vector<MemoryPiece>& pieces) {
   const ExportLayout* layout = find_layout(seen);
   if (layout == nullptr) {
-    return base::fail(EIO, "unknown layout of CUDA's dma-buf export: %u bytes of parameters; update gdrkit",
+    return base::fail(EIO, "cannot decode CUDA's dma-buf export: unknown layout of %u bytes; update gdrkit",
                       static_cast<unsigned>(_IOC_SIZE(seen.request)));
   }
   const auto& bytes = seen.argument;
   const auto status = field<std::uint32_t>(bytes, layout->status);
   if (seen.result < 0 || status != status::ok) {
-    return base::fail_vendor(EIO, static_cast<int>(status), "CUDA's dma-buf export failed: errno %d, status 0x%x (%s)",
+    return base::fail_vendor(EIO, static_cast<int>(status),
+                             "cannot decode CUDA's dma-buf export: it failed with errno %d, status 0x%x (%s)",
                              -seen.result, status, status_name(status));
   }
   const auto client = field<std::uint32_t>(bytes, 4);
@@ -60,7 +61,7 @@ base::Status decode_one(const driver::ObservedIoctl& seen, std::uint64_t size_by
                              count <= objects_per_call && index == pieces.size() &&
                              count <= total_objects - static_cast<std::uint32_t>(pieces.size()) &&
                              total_bytes == size_bytes;
-  if (!is_consistent) return base::fail(EIO, "inconsistent dma-buf export by CUDA: its counts do not add up");
+  if (!is_consistent) return base::fail(EIO, "cannot decode CUDA's dma-buf export: its counts are inconsistent");
   for (std::uint32_t i = 0; i < count; ++i) {
     MemoryPiece piece{client, field<std::uint32_t>(bytes, layout->handles + 4 * std::size_t{i}),
                       field<std::uint64_t>(bytes, layout->offsets + 8 * std::size_t{i}),
@@ -68,7 +69,7 @@ base::Status decode_one(const driver::ObservedIoctl& seen, std::uint64_t size_by
     std::uint64_t end = 0;
     if (piece.object == 0 || piece.size_bytes == 0 || __builtin_add_overflow(piece.offset, piece.size_bytes, &end) ||
         piece.size_bytes > size_bytes - totals.bytes) {
-      return base::fail(EIO, "inconsistent dma-buf export by CUDA: object %u is out of range", i);
+      return base::fail(EIO, "cannot decode CUDA's dma-buf export: object %u is out of range", i);
     }
     totals.bytes += piece.size_bytes;
     pieces.push_back(piece);
@@ -87,20 +88,21 @@ base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<driver::O
   }
   if (pieces.empty()) {
     return base::fail(
-        EIO, "no ioctl was seen while CUDA exported the range; check whether another tool hooks its ioctl calls");
+        EIO, "cannot decode CUDA's dma-buf export: no ioctl was observed; check whether another tool hooks ioctl");
   }
   if (pieces.size() != totals.objects || totals.bytes != size_bytes) {
-    return base::fail(EIO, "incomplete dma-buf export by CUDA: %zu of %u objects seen", pieces.size(), totals.objects);
+    return base::fail(EIO, "cannot decode CUDA's dma-buf export: only %zu of %u objects were observed", pieces.size(),
+                      totals.objects);
   }
   return pieces;
 } catch (...) {
   return base::fail_literal(ENOMEM, "out of memory while decoding CUDA's dma-buf export");
 }
 
-base::Result<MemoryPiece> decode_refused_export(const std::vector<driver::ObservedIoctl>& ioctls,
-                                                std::uint64_t expected_offset, std::uint64_t size_bytes) noexcept {
+base::Result<MemoryPiece> decode_rejected_export(const std::vector<driver::ObservedIoctl>& ioctls,
+                                                 std::uint64_t expected_offset, std::uint64_t size_bytes) noexcept {
   const ExportLayout* layout = ioctls.size() == 1 ? find_layout(ioctls[0]) : nullptr;
-  if (layout == nullptr) return base::fail(EIO, "no object found in CUDA's refused dma-buf export");
+  if (layout == nullptr) return base::fail(EIO, "cannot decode CUDA's rejected dma-buf export: it contains no object");
   const auto& bytes = ioctls[0].argument;
   const MemoryPiece piece{field<std::uint32_t>(bytes, 4), field<std::uint32_t>(bytes, layout->handles),
                           field<std::uint64_t>(bytes, layout->offsets), size_bytes};
@@ -108,7 +110,9 @@ base::Result<MemoryPiece> decode_refused_export(const std::vector<driver::Observ
                            field<std::uint32_t>(bytes, layout->status) == status::invalid_argument &&
                            field<std::uint32_t>(bytes, 8) == 1 && field<std::uint32_t>(bytes, 12) == 1 &&
                            piece.client != 0 && piece.object != 0 && piece.offset == expected_offset && size_bytes != 0;
-  if (!is_expected) return base::fail(EIO, "no object at the expected offset found in CUDA's refused dma-buf export");
+  if (!is_expected)
+    return base::fail(EIO,
+                      "cannot decode CUDA's rejected dma-buf export: it contains no object at the expected offset");
   return piece;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Decodes the dma-buf exports that libcuda was seen to issue into the memory objects behind the exported range.
+// Decodes the observed dma-buf exports of libcuda into the memory objects of the exported range.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,16 @@
 
 namespace gdrkit::backend::rm {
 
-/// The pieces, in address order, of exactly `size_bytes`. The request word's size alone selects the layout; any other
-/// size, a failed or missing call, counts that do not add up, overlapping or overflowing values are EIO (nothing is
-/// guessed).
+/// The pieces of exactly `size_bytes`, in address order. Only the size in the request word selects the layout. EIO: an
+/// unknown size, a failed or missing call, inconsistent counts, or values that overlap or overflow.
 [[nodiscard]] base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<driver::ObservedIoctl>& ioctls,
                                                                    std::uint64_t size_bytes) noexcept;
 
-/// The object and offset of a range that the driver refused to export although libcuda named them: for ranges that
-/// start inside a pool's block libcuda sends a wrong size (seen in 580.159.04). Believed only if the one call seen was
-/// refused for its arguments and its offset is `expected_offset`, which the caller knows from the pointer's attributes.
-[[nodiscard]] base::Result<MemoryPiece> decode_refused_export(const std::vector<driver::ObservedIoctl>& ioctls,
-                                                              std::uint64_t expected_offset,
-                                                              std::uint64_t size_bytes) noexcept;
+/// Decodes object and offset from an export that the driver rejected. libcuda sends a wrong size for ranges that start
+/// inside a block of a pool (observed in 580.159.04). EIO unless exactly one call was observed, the driver rejected its
+/// arguments, and its offset is `expected_offset`, which the caller computes from the pointer's attributes.
+[[nodiscard]] base::Result<MemoryPiece> decode_rejected_export(const std::vector<driver::ObservedIoctl>& ioctls,
+                                                               std::uint64_t expected_offset,
+                                                               std::uint64_t size_bytes) noexcept;
 
 }  // namespace gdrkit::backend::rm

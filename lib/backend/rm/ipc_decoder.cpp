@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Words as seen in handles of driver 580.159.04: 4-5 size of the allocation, 6 size of its block in 4 KiB units, 7
+// Words as observed in handles of driver 580.159.04: 4-5 size of the allocation, 6 size of its block in 4 KiB units, 7
 // offset in the block, 12 RM client, 13 RM memory object.
 #include "backend/rm/ipc_decoder.hpp"
 
@@ -22,7 +22,7 @@ base::Result<IpcMemory> decode_ipc_handle(const driver::CudaIpcHandle& handle, s
   const bool is_plausible = piece.client != 0 && piece.object != 0 && piece.size_bytes == range_size &&
                             range_size != 0 && piece.offset < memory.object_bytes &&
                             piece.size_bytes <= memory.object_bytes - piece.offset;
-  if (!is_plausible) return base::fail(EIO, "unknown layout of CUDA's IPC handle");
+  if (!is_plausible) return base::fail(EIO, "cannot decode CUDA's IPC handle: unknown layout");
   return memory;
 }
 

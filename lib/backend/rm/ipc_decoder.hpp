@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Decodes the memory object out of a CUDA IPC handle. The layout is libcuda's own and not documented; used only on
-// request (GDRKIT_ALLOW_IPC_HANDLE=1), and its answer is believed only after the driver confirmed the object's size.
+// Decodes the memory object from a CUDA IPC handle. The layout is internal to libcuda and undocumented. It is used only
+// on request (GDRKIT_ALLOW_IPC_HANDLE=1), and only after the driver has confirmed the size of the object.
 #pragma once
 
 #include "backend/rm/memory_piece.hpp"
@@ -15,7 +15,7 @@ struct IpcMemory {
   std::uint64_t object_bytes = 0;  ///< size of the enclosing object
 };
 
-/// `range_size` is the allocation's size by cuPointerGetAttributes; EIO when the handle's words contradict it.
+/// `range_size` is the size of the allocation from cuPointerGetAttributes. EIO: the words of the handle contradict it.
 [[nodiscard]] base::Result<IpcMemory> decode_ipc_handle(const driver::CudaIpcHandle& handle,
                                                         std::uint64_t range_size) noexcept;
 

@@ -12,11 +12,11 @@
 namespace gdrkit::backend::rm {
 namespace {
 
-/// Refuses an object that is not the video memory it is believed to be, or is too short for the piece.
+/// Rejects an object that is not video memory or is too short for the piece.
 base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
   AddrSpaceType space{piece.object, 0, 0};
-  if (auto asked = client.control(client.root(), control::client_get_addr_space_type, &space, sizeof space); !asked) {
-    return asked;
+  if (auto read = client.control(client.root(), control::client_get_addr_space_type, &space, sizeof space); !read) {
+    return read;
   }
   if (space.type != addr_space_video_memory) {
     return base::fail(EOPNOTSUPP,
@@ -25,8 +25,8 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
   }
   InfoEntry size{surface_size_in_4k, 0};
   SurfaceInfo info{1, 0, reinterpret_cast<std::uint64_t>(&size)};
-  if (auto asked = client.control(piece.object, control::memory_get_surface_info, &info, sizeof info); !asked)
-    return asked;
+  if (auto read = client.control(piece.object, control::memory_get_surface_info, &info, sizeof info); !read)
+    return read;
   const std::uint64_t object_bytes = std::uint64_t{size.data} * 4096;
   if (piece.size_bytes == 0 || piece.offset > object_bytes || piece.size_bytes > object_bytes - piece.offset) {
     return base::fail(
@@ -38,11 +38,11 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
 
 base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemory& memory) {
   RmClient& client = device.client();
-  memory.pieces.push_back({});  // first the room, then what must not be lost
+  memory.pieces.push_back({});  // allocates the space first, so that no duplicate can be lost
   memory.pieces.pop_back();
   ObjectHandle parent = device.device();
   auto duplicate = client.duplicate(parent, piece.client, piece.object);
-  // Memory that was allocated under a subdevice must be duplicated under one.
+  // Memory that was allocated under a subdevice must be duplicated under a subdevice.
   if (!duplicate && duplicate.error().vendor_code == static_cast<int>(status::invalid_object_parent)) {
     parent = device.subdevice();
     duplicate = client.duplicate(parent, piece.client, piece.object);
@@ -61,7 +61,7 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
 
 using Pieces = base::Result<std::vector<MemoryPiece>>;
 
-/// Asks CUDA for a dma-buf of [address, address + size) only to learn the handles; the descriptor is closed at once.
+/// Exports [address, address + size) as a dma-buf only to observe the handles. Closes the descriptor immediately.
 int observe_export(const driver::CudaCalls& cuda, driver::System& system, std::uint64_t address, std::uint64_t size,
                    driver::ObservedExport& seen) {
   const int result = cuda.export_dmabuf(address, size, 0, &seen);
@@ -80,7 +80,7 @@ Pieces observed_pieces(const driver::ObservedExport& seen, int result, std::uint
   if (result != 0)
     return driver::cuda_failure(result, "cannot find the memory: cuMemGetHandleForAddressRange (dma-buf export)");
   if (!seen.hook) {
-    return base::fail(EOPNOTSUPP, "libcuda's ioctl calls cannot be observed: %s", seen.hook.error().text());
+    return base::fail(EOPNOTSUPP, "cannot observe the ioctl calls of libcuda: %s", seen.hook.error().text());
   }
   return decode_export(seen.ioctls, size);
 }
@@ -97,22 +97,22 @@ std::vector<MemoryPiece> trim_front(std::vector<MemoryPiece> pieces, std::uint64
   return pieces;
 }
 
-/// For ranges inside one block of a pool: libcuda exports them only from the block's start on, and only while something
-/// is allocated there; otherwise its refused attempt still names the object, and the pointer's attributes confirm the
-/// offset.
+/// For ranges inside one block of a pool. libcuda exports them only from the start of the block, and only while memory
+/// is allocated there. Otherwise its rejected attempt still contains the object, and the pointer's attributes confirm
+/// the offset.
 Pieces pieces_inside_block(const driver::CudaCalls& cuda, driver::System& system, const DeviceRange& range,
-                           const driver::ObservedExport& refused) {
+                           const driver::ObservedExport& rejected) {
   const auto& at = range.attributes;
   const std::uint64_t end = range.page_address + range.page_bytes;
   if (at.mapping_size == 0 || range.page_address <= at.mapping_base || end > at.mapping_base + at.mapping_size) {
-    return base::fail(EINVAL, "the range is not inside one block");
+    return base::fail(EINVAL, "cannot find the memory: the range is not inside one block");
   }
   driver::ObservedExport seen;
   const int result = observe_export(cuda, system, at.mapping_base, end - at.mapping_base, seen);
   if (auto pieces = observed_pieces(seen, result, end - at.mapping_base)) {
     return trim_front(std::move(*pieces), range.page_address - at.mapping_base);
   }
-  auto piece = decode_refused_export(refused.ioctls, range.page_address - at.mapping_base, range.page_bytes);
+  auto piece = decode_rejected_export(rejected.ioctls, range.page_address - at.mapping_base, range.page_bytes);
   if (!piece) return base::pass(piece);
   return std::vector<MemoryPiece>{*piece};
 }
@@ -132,7 +132,7 @@ base::Status by_observed_export(const driver::CudaCalls& cuda, driver::System& s
   return {};
 }
 
-/// One mapping of exportable memory: allocation handle -> file -> object imported under our device.
+/// Imports one mapping of exportable memory: allocation handle -> file -> object under our device.
 base::Result<ObjectHandle> import_exported(const driver::CudaCalls& cuda, driver::System& system, RmDevice& device,
                                            std::uint64_t address) noexcept {
   std::uint64_t handle = 0;
@@ -160,14 +160,15 @@ base::Status by_exported_file(const driver::CudaCalls& cuda, driver::System& sys
       return driver::cuda_failure(result, "cannot find the memory: cuPointerGetAttributes");
     }
     if ((at.allowed_handle_types & driver::cuda_mem_handle_type_posix_fd) == 0 || at.mapping_size == 0) {
-      return base::fail(EOPNOTSUPP, "cannot export the memory as a file: it was not allocated for that");
+      return base::fail(EOPNOTSUPP,
+                        "cannot export the memory as a file: it was allocated without a file descriptor handle");
     }
     std::uint64_t mapping_end = 0;
     if (at.mapping_base > address || __builtin_add_overflow(at.mapping_base, at.mapping_size, &mapping_end) ||
         mapping_end <= address) {
-      return base::fail(EIO, "inconsistent attributes by CUDA: the mapping of the memory does not contain it");
+      return base::fail(EIO, "cannot find the memory: CUDA reports a mapping that does not contain the address");
     }
-    memory.pieces.push_back({});  // first the room, then what must not be lost
+    memory.pieces.push_back({});  // allocates the space first, so that no object can be lost
     memory.pieces.pop_back();
     auto object = import_exported(cuda, system, device, address);
     if (!object) return base::pass(object);
@@ -190,7 +191,7 @@ base::Status by_ipc_handle(const driver::CudaCalls& cuda, RmDevice& device, cons
   MemoryPiece piece = ipc->allocation;
   const std::uint64_t object_start = range.attributes.range_start - piece.offset;
   if (range.page_address < object_start || range.page_address + range.page_bytes > object_start + ipc->object_bytes) {
-    return base::fail(EIO, "cannot pin by an IPC handle: the range reaches outside the object");
+    return base::fail(EIO, "cannot pin through an IPC handle: the range reaches outside the object");
   }
   piece.offset = range.page_address - object_start;
   piece.size_bytes = range.page_bytes;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// From a CUDA pointer to memory objects in our own RM client, by the first strategy that works.
+// Finds the memory objects of a CUDA pointer and duplicates them into our RM client, by the first strategy that works.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace gdrkit::backend::rm {
 
-/// Part of a memory object that our client holds a reference on.
+/// Part of a memory object to which our client holds a reference.
 struct OwnedPiece {
   ObjectHandle parent = 0;
   ObjectHandle object = 0;
@@ -22,7 +22,7 @@ struct OwnedPiece {
   std::uint64_t size_bytes = 0;
 };
 
-/// OwnedPieces that are freed with it, unless abandoned.
+/// OwnedPieces that the destructor frees, unless they were abandoned.
 class OwnedMemory {
  public:
   explicit OwnedMemory(RmClient& client) noexcept : client_(&client) {}
@@ -30,7 +30,7 @@ class OwnedMemory {
   OwnedMemory& operator=(OwnedMemory&& other) = delete;
   ~OwnedMemory() { (void)free(); }
 
-  base::Status free() noexcept;  ///< runs to its end, first error
+  base::Status free() noexcept;  ///< continues after errors, returns the first
   void abandon() noexcept { pieces.clear(); }
 
   std::vector<OwnedPiece> pieces;
@@ -39,9 +39,9 @@ class OwnedMemory {
   RmClient* client_;
 };
 
-/// References to all of the range's pages, in address order. The caller holds a CudaScope. Order of strategies:
-/// observed dma-buf export (any kind of memory), exported file (memory made for it), IPC handle (only when settings
-/// allow). The error of the first one that applied is reported. Each object is checked: in video memory, and long
+/// Returns references to all pages of the range, in address order. The caller holds a CudaScope. Tries three strategies
+/// in this order: observed dma-buf export (any memory), exported file (memory allocated for it), IPC handle (if the
+/// settings allow it). Returns the error of the first strategy. Checks that each object is video memory and long
 /// enough.
 [[nodiscard]] base::Result<OwnedMemory> locate(const driver::CudaCalls& cuda, driver::System& system, RmDevice& device,
                                                const DeviceRange& range, const base::Settings& settings) noexcept;

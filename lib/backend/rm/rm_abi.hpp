@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The part of the resource manager's user ABI that this backend speaks: numbers and structures, x86-64 and arm64.
+// The part of the resource manager's user ABI that this backend uses: numbers and structures, x86-64 and arm64.
 // Source: the public headers of NVIDIA's open kernel modules; sizes and offsets hold for every release since 515.43.04.
 #pragma once
 
@@ -56,7 +56,7 @@ struct RegisterFd {
 };
 
 struct CheckVersion {
-  std::uint32_t command;  ///< version_query: tell the module's version, compare nothing
+  std::uint32_t command;  ///< version_query: return the module's version without a comparison
   std::uint32_t reply;
   char text[64];
 };
@@ -67,8 +67,8 @@ struct RmFree {
   std::uint32_t root, parent, object, status;
 };
 
-/// Short form. Status moved from word 24 to word 28 in 535.43.02 while the size stayed; both are sent as zero and read
-/// together (paramsSize, the newer meaning of word 24, may be zero: "the class's own size").
+/// The short form. 535.43.02 moved the status from offset 24 to offset 28 without changing the size. Both words are
+/// sent as 0 and combined when read. (paramsSize, the new meaning of offset 24, may be 0: "the size of the class".)
 struct RmAlloc {
   std::uint32_t root, parent, object, object_class;
   std::uint64_t parameters;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RmBackend: device memory through the stock NVIDIA driver, without a kernel module of our own.
+// RmBackend: maps device memory with the stock NVIDIA driver, without an additional kernel module.
 #pragma once
 
 #include <map>
@@ -42,17 +42,17 @@ class RmBackend final : public Backend {
   const driver::CudaCalls& cuda_;
   base::Settings settings_;
   DriverLayout layout_;
-  std::unique_ptr<RmClient> client_;                          // outlives the devices
+  std::unique_ptr<RmClient> client_;                          // must outlive the devices
   std::mutex mutex_;                                          // guards devices_
   std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
   Calibrations calibrations_;
 };
 
-/// Opens the backend on the given seams; both outlive it. The error's text says why it cannot run.
+/// Opens the backend on the given interfaces, which must outlive it. The text of an error names the reason.
 base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const driver::CudaCalls& cuda,
                                                   const base::Settings& settings) noexcept;
-/// The same, where CUDA is loaded only once the driver is found usable: where there is no driver, its reason says more
-/// than a missing libcuda.
+/// The same, but loads CUDA only after the driver was found usable. Without a driver, this error is more helpful than
+/// that of a missing libcuda.
 using LoadCuda = base::Result<const driver::CudaCalls*> (*)() noexcept;
 base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, LoadCuda load_cuda,
                                                   const base::Settings& settings) noexcept;

@@ -33,20 +33,21 @@ tl::unexpected<base::Error> open_failed(const char* path, int error, const std::
 
 tl::unexpected<base::Error> node_is_missing(const char* path, const std::string& driver) noexcept {
   return base::fail(ENODEV,
-                    "NVIDIA driver %s is loaded but %s does not exist; in a container: add --gpus all (docker) or "
-                    "--device nvidia.com/gpu=all (CDI) to its command line; on a host: run nvidia-modprobe -c 0",
-                    driver.c_str(), path);
+                    "cannot open %s: it does not exist, but NVIDIA driver %s is loaded; in a container, add --gpus all "
+                    "(docker) or --device nvidia.com/gpu=all (CDI) to its command line; on a host, run "
+                    "nvidia-modprobe -c 0",
+                    path, driver.c_str());
 }
 
 tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexcept {
   if (error == EPERM) {
     return base::fail(
         EACCES,
-        "no permission to open %s: %s: the container's device rules refuse it; add --gpus all (docker) or "
-        "--device nvidia.com/gpu=all (CDI) to its command line, a volume is not enough",
+        "cannot open %s: %s (device rules of the container); add --gpus all (docker) or --device nvidia.com/gpu=all "
+        "(CDI) to its command line, a volume is not enough",
         path, std::strerror(error));
   }
-  return base::fail(EACCES, "no permission to open %s: %s; let this user read and write it (ls -l %s)", path,
+  return base::fail(EACCES, "cannot open %s: %s; let this user read and write it (ls -l %s)", path,
                     std::strerror(error), path);
 }
 
@@ -58,12 +59,13 @@ base::Result<int> open_control_node(driver::System& system, const std::string& d
 
 base::Status RmClient::check(const char* what, int result, std::uint32_t status) const noexcept {
   if (result < 0) {
-    return base::fail(-result, "%s: %s (driver %s: structure size refused, or GPU lost)", what, std::strerror(-result),
-                      driver_.c_str());
+    return base::fail(-result, "cannot execute %s: %s (driver %s rejected the structure size, or the GPU is lost)",
+                      what, std::strerror(-result), driver_.c_str());
   }
   if (status != status::ok) {
-    return base::fail_vendor(status_errno(status), static_cast<int>(status), "%s: status 0x%x (%s), driver %s", what,
-                             status, status_name(status), driver_.c_str());
+    return base::fail_vendor(status_errno(status), static_cast<int>(status),
+                             "cannot execute %s: status 0x%x (%s), driver %s", what, status, status_name(status),
+                             driver_.c_str());
   }
   return {};
 }

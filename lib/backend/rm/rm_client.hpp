@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RmClient: our own client of NVIDIA's resource manager, on a private /dev/nvidiactl file.
+// RmClient: a private client of NVIDIA's resource manager, on its own /dev/nvidiactl file.
 #pragma once
 
 #include <atomic>
@@ -18,17 +18,17 @@ using ObjectHandle = std::uint32_t;
 
 inline constexpr const char* control_node = "/dev/nvidiactl";
 
-/// A descriptor of the control node; `driver` is the version text for error sentences.
+/// Opens the control node. `driver` is the version text for error messages.
 [[nodiscard]] base::Result<int> open_control_node(driver::System& system, const std::string& driver) noexcept;
-/// What is wrong with a device node, and what makes it usable. `error`: EACCES, or EPERM, which device rules answer.
+/// Errors of a device node, with the remedy. `error`: EACCES, or EPERM, which device rules of a container cause.
 [[nodiscard]] tl::unexpected<base::Error> node_is_missing(const char* path, const std::string& driver) noexcept;
 [[nodiscard]] tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexcept;
 
-/// Thread safe: every call is one ioctl. Destruction frees the client, hence everything in it, and closes the file; the
-/// owner makes sure that no mapping is left by then.
+/// Thread safe: every call is one ioctl. The destructor frees the client with all its objects and closes the file. The
+/// owner must have unmapped every mapping before.
 class RmClient {
  public:
-  /// `driver` is the version text for error sentences.
+  /// `driver` is the version text for error messages.
   static base::Result<std::unique_ptr<RmClient>> open(driver::System& system, const std::string& driver) noexcept;
   ~RmClient();
   RmClient(const RmClient&) = delete;
@@ -38,26 +38,26 @@ class RmClient {
   [[nodiscard]] int control_fd() const noexcept { return control_fd_; }
   [[nodiscard]] const std::string& driver() const noexcept { return driver_; }
 
-  /// The driver's own list of GPUs; entries with valid == 0 are empty.
+  /// Reads the driver's list of GPUs; entries with valid == 0 are empty.
   base::Status read_cards(CardInfo (&cards)[max_cards]) noexcept;
 
   base::Result<ObjectHandle> allocate(ObjectHandle parent, std::uint32_t object_class, void* parameters) noexcept;
   base::Status free(ObjectHandle parent, ObjectHandle object) noexcept;
   base::Status control(ObjectHandle object, std::uint32_t command, void* parameters, std::size_t bytes) noexcept;
-  /// Error::vendor_code holds the status, for callers that decide by it.
+  /// Error::vendor_code contains the status, on which callers decide.
   base::Result<ObjectHandle> duplicate(ObjectHandle parent, ObjectHandle source_client, ObjectHandle source) noexcept;
-  /// `device_fd`: a fresh file of the same GPU, registered with this client; it can hold one mapping in its life.
+  /// `device_fd`: a new file of the same GPU, registered with this client. A file supports one mapping in its lifetime.
   base::Result<RmMapMemory> map(ObjectHandle device, ObjectHandle memory, std::uint64_t offset, std::uint64_t length,
                                 int device_fd) noexcept;
   base::Status unmap(ObjectHandle device, ObjectHandle memory, std::uint64_t linear_address) noexcept;
   /// Opens /dev/nvidia<minor> and links it to this client.
   base::Result<int> open_device_file(std::uint32_t minor) noexcept;
 
-  /// Leaves the client, all its objects and its file to the process's end: something of it is still mapped.
-  void keep_for_ever() noexcept { is_kept_.store(true); }
+  /// Keeps the client, its objects and its file until the process exits, because pages of it are still mapped.
+  void keep_until_exit() noexcept { is_kept_.store(true); }
   [[nodiscard]] bool is_kept() const noexcept { return is_kept_.load(); }
 
-  /// In a forked child: closes the inherited file; the client itself stays the parent's.
+  /// In a forked child: closes the inherited file. The client still belongs to the parent.
   void abandon_after_fork() noexcept;
 
  private:

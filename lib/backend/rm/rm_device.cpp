@@ -11,7 +11,7 @@ namespace gdrkit::backend::rm {
 base::Result<std::unique_ptr<RmDevice>> RmDevice::open(RmClient& client, driver::System& system, const char* pci_bus_id,
                                                        const driver::CudaUuid& uuid) noexcept {
   std::unique_ptr<RmDevice> device(new (std::nothrow) RmDevice(client, system));
-  if (device == nullptr) return base::fail(ENOMEM, "out of memory");
+  if (device == nullptr) return base::fail(ENOMEM, "out of memory while opening a GPU");
   if (auto found = device->find_card(pci_bus_id); !found) return base::pass(found);
   auto node = client.open_device_file(device->minor_);
   if (!node) return base::pass(node);
@@ -31,7 +31,7 @@ RmDevice::~RmDevice() {
 base::Status RmDevice::find_card(const char* pci_bus_id) noexcept {
   unsigned domain = 0, bus = 0, slot = 0;
   if (std::sscanf(pci_bus_id, "%x:%x:%x", &domain, &bus, &slot) != 3) {
-    return base::fail(EIO, "invalid PCI address \"%s\" of a GPU by CUDA", pci_bus_id);
+    return base::fail(EIO, "cannot find the GPU: CUDA returned the invalid PCI address \"%s\"", pci_bus_id);
   }
   CardInfo cards[max_cards];
   if (auto read = client_.read_cards(cards); !read) return read;
@@ -44,14 +44,14 @@ base::Status RmDevice::find_card(const char* pci_bus_id) noexcept {
     pci_ = text;
     return {};
   }
-  return base::fail(ENODEV, "no GPU at %s in the driver's list, where CUDA places the memory", pci_bus_id);
+  return base::fail(ENODEV, "cannot find the GPU at %s, which CUDA reports for the memory, in the driver's list",
+                    pci_bus_id);
 }
 
 base::Status RmDevice::allocate_objects() noexcept {
   GpuIdInfo info{};
   info.gpu_id = gpu_id_;
-  if (auto asked = client_.control(client_.root(), control::gpu_get_id_info_v2, &info, sizeof info); !asked)
-    return asked;
+  if (auto read = client_.control(client_.root(), control::gpu_get_id_info_v2, &info, sizeof info); !read) return read;
   DeviceParameters device{};
   device.device_id = info.device_instance;
   auto allocated = client_.allocate(client_.root(), object_class::device, &device);
@@ -67,12 +67,13 @@ base::Status RmDevice::allocate_objects() noexcept {
 base::Status RmDevice::check_uuid(const driver::CudaUuid& uuid) noexcept {
   GidInfo gid{};
   gid.flags = gid_binary;
-  if (auto asked = client_.control(subdevice_, control::gpu_get_gid_info, &gid, sizeof gid); !asked) return asked;
+  if (auto read = client_.control(subdevice_, control::gpu_get_gid_info, &gid, sizeof gid); !read) return read;
   if (gid.length >= uuid.size() && std::memcmp(gid.data, uuid.data(), uuid.size()) == 0) return {};
-  return base::fail(EOPNOTSUPP,
-                    "cannot serve the GPU at %s: CUDA's UUID differs, so it is a MIG instance; load the gdrdrv kernel "
-                    "module, set GDRKIT_BACKEND=dmabuf if the driver lets dma-bufs be mapped, or turn MIG off",
-                    pci_.c_str());
+  return base::fail(
+      EOPNOTSUPP,
+      "cannot use the GPU at %s with rm: CUDA's UUID differs, so it is a MIG instance; load the gdrdrv kernel "
+      "module, set GDRKIT_BACKEND=dmabuf if the driver can map dma-bufs, or disable MIG",
+      pci_.c_str());
 }
 
 std::optional<Bar1Figures> RmDevice::bar1(std::uint32_t fb_info_bytes) const noexcept {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RmDevice: one GPU inside our RM client: its node, its device and subdevice objects.
+// RmDevice: one GPU in our RM client, with its node and its device and subdevice objects.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct Bar1Figures {
   std::uint32_t contiguous_mib = 0;
 };
 
-/// Thread safe. Keeps one file of the GPU open for its life: RM allows the device object only to a process that has
-/// one. Must not outlive its client.
+/// Thread safe. Keeps one file of the GPU open, because RM requires it for the device object. Must not outlive its
+/// client.
 class RmDevice {
  public:
-  /// The GPU at `pci_bus_id` ("0000:3b:00.0", as CUDA writes it), checked against CUDA's UUID of it.
+  /// Opens the GPU at `pci_bus_id` ("0000:3b:00.0", CUDA's format) and checks that it has the UUID that CUDA reports.
   static base::Result<std::unique_ptr<RmDevice>> open(RmClient& client, driver::System& system, const char* pci_bus_id,
                                                       const driver::CudaUuid& uuid) noexcept;
   ~RmDevice();
@@ -36,7 +36,7 @@ class RmDevice {
   [[nodiscard]] ObjectHandle device() const noexcept { return device_; }
   [[nodiscard]] ObjectHandle subdevice() const noexcept { return subdevice_; }
   [[nodiscard]] std::uint32_t minor() const noexcept { return minor_; }
-  /// Advisory, for errors' texts; nothing when the driver does not tell.
+  /// Advisory, for error messages. Empty if the driver does not report it.
   [[nodiscard]] std::optional<Bar1Figures> bar1(std::uint32_t fb_info_bytes) const noexcept;
   void abandon_after_fork() noexcept;
 

@@ -17,11 +17,11 @@ cpu::MappingType type_of(std::uint32_t flags, bool reports_caching_type) noexcep
   if (!reports_caching_type) return cpu::MappingType::write_combining;
   const std::uint32_t caching = (flags >> caching_shift) & caching_mask;
   if (caching == caching_cached) return cpu::MappingType::cached;
-  // Uncached memory wants what "device" stands for: naturally aligned scalar accesses.
+  // Uncached memory requires naturally aligned scalar accesses, as type "device" does.
   return caching == caching_write_combined ? cpu::MappingType::write_combining : cpu::MappingType::device;
 }
 
-tl::unexpected<base::Error> bar1_used_up(const RmDevice& device, const base::Error& error, std::size_t length,
+tl::unexpected<base::Error> bar1_is_full(const RmDevice& device, const base::Error& error, std::size_t length,
                                          std::uint32_t fb_info_bytes) noexcept {
   const auto status = static_cast<std::uint32_t>(error.vendor_code);
   char use[80] = "";
@@ -29,18 +29,19 @@ tl::unexpected<base::Error> bar1_used_up(const RmDevice& device, const base::Err
     std::snprintf(use, sizeof use, "%u of %u MiB free, largest piece %u MiB; ", figures->available_mib,
                   figures->size_mib, figures->contiguous_mib);
   }
-  return base::fail_vendor(ENOMEM, error.vendor_code,
-                           "cannot map %zu KiB: BAR1 of %s is full (%sstatus 0x%x, %s); unmap something, pin a smaller "
-                           "range or enable resizable BAR",
-                           length / 1024, device.pci().c_str(), use, status, status_name(status));
+  return base::fail_vendor(
+      ENOMEM, error.vendor_code,
+      "cannot map %zu KiB: BAR1 of %s is full (%sstatus 0x%x, %s); unmap other buffers, pin a smaller "
+      "range or enable resizable BAR",
+      length / 1024, device.pci().c_str(), use, status, status_name(status));
 }
 
 }  // namespace
 
 RmMapping::~RmMapping() {
   (void)unmap();
-  // Pages that cannot be unmapped keep showing this memory, so it must never become anybody else's.
-  if (address_ != nullptr) device_.client().keep_for_ever();
+  // Pages that cannot be unmapped still refer to this memory, so it must never be reused.
+  if (address_ != nullptr) device_.client().keep_until_exit();
 }
 
 base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes) noexcept {
@@ -60,7 +61,7 @@ base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t s
   return {};
 }
 
-/// Takes the whole address range first, so that the pieces can be put side by side without racing other mmaps.
+/// Reserves the whole address range first, so that the pieces become contiguous without a race against other mmaps.
 base::Status RmMapping::reserve(std::size_t size_bytes) noexcept {
   void* reserved = nullptr;
   const int result =
@@ -93,7 +94,7 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
   if (!mapped) {
     const auto status = static_cast<std::uint32_t>(mapped.error().vendor_code);
     if (status == status::insufficient_resources || status == status::no_memory) {
-      return bar1_used_up(device_, mapped.error(), length, layout_.fb_info_bytes);
+      return bar1_is_full(device_, mapped.error(), length, layout_.fb_info_bytes);
     }
     if (status == status::not_supported) {
       return base::fail_vendor(
@@ -107,7 +108,7 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
   part.is_rm_mapped = true;
   const cpu::MappingType type = type_of(mapped->flags, layout_.reports_caching_type);
   if (type_ != cpu::MappingType::none && type_ != type) {
-    return base::fail(EIO, "cannot map: the driver gave parts of one range different caching types");
+    return base::fail(EIO, "cannot map: the driver maps parts of the range with different caching types");
   }
   type_ = type;
   return {};
@@ -117,8 +118,7 @@ base::Status RmMapping::unmap() noexcept {
   base::Status first;
   if (address_ != nullptr) {
     if (const int result = system_.munmap(address_, size_bytes_); result < 0) {
-      // Pages may still be mapped: giving the BAR1 mapping back now could show another allocation through them. Keep
-      // it.
+      // Pages may still be mapped. If the BAR1 mapping were released now, they could expose another allocation.
       return base::fail(-result, "cannot unmap: munmap of the mapping: %s; its BAR1 space stays in use",
                         std::strerror(-result));
     }
@@ -141,7 +141,7 @@ base::Status RmMapping::unmap() noexcept {
 void RmMapping::abandon_after_fork() noexcept {
   for (Part& part : parts_) system_.close(part.device_fd);
   parts_.clear();
-  address_ = nullptr;  // not inherited: the address may belong to something else in this process now
+  address_ = nullptr;  // not inherited: this process may use the address for another mapping
 }
 
 }  // namespace gdrkit::backend::rm

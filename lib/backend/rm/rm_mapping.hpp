@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RmMapping: one contiguous CPU address range over the pieces of a pin, with the RM and file state behind each piece.
+// RmMapping: one contiguous CPU address range for the pieces of a pin, with the RM mapping and file of each piece.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace gdrkit::backend::rm {
 
-/// Undone by destruction, piece by piece in the one safe order: munmap, RM unmap, device file. (RM takes the BAR1
-/// mapping away without touching the page tables of this process: a page still mapped then could show another
-/// allocation.)
+/// The destructor unmaps in the only safe order: munmap, then RM unmap and device file of each piece. RM releases the
+/// BAR1 mapping without changing the page tables of this process, so a page that is still mapped could expose another
+/// allocation.
 class RmMapping {
  public:
   RmMapping(driver::System& system, RmDevice& device, const DriverLayout& layout) noexcept
@@ -26,10 +26,10 @@ class RmMapping {
   RmMapping(const RmMapping&) = delete;
   RmMapping& operator=(const RmMapping&) = delete;
 
-  /// Maps the first `size_bytes` (a multiple of the host's page) of `pieces`, while address() is nullptr. ENOMEM with
-  /// BAR1's figures when it is used up.
+  /// Maps the first `size_bytes` (a multiple of the host page size) of `pieces`. Requires that address() is nullptr.
+  /// ENOMEM: BAR1 is full; the text contains its usage.
   base::Status map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes) noexcept;
-  base::Status unmap() noexcept;  ///< runs to its end, first error
+  base::Status unmap() noexcept;  ///< continues after errors, returns the first
   void abandon_after_fork() noexcept;
 
   [[nodiscard]] std::uint8_t* address() const noexcept { return address_; }

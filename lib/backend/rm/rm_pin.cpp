@@ -25,12 +25,12 @@ class RmScratch final : public ScratchMap {
 
   bool unmap() noexcept override {
     (void)mapping_.unmap();
-    if (mapping_.address() != nullptr) (void)mapping_.unmap();  // for want of memory munmap may fail once
+    if (mapping_.address() != nullptr) (void)mapping_.unmap();  // munmap may fail once if memory is short
     if (mapping_.address() == nullptr) {
       memory_.reset();
       return true;
     }
-    // RM must not give the memory to anybody else either. The mapping keeps its BAR1 space itself.
+    // RM must not reuse the memory either. RmMapping keeps its BAR1 space.
     memory_->abandon();
     return false;
   }
@@ -62,18 +62,18 @@ RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, Own
 
 base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType requested) noexcept {
   if (requested == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal)) {
-    return base::fail(EOPNOTSUPP, "cannot map cached: BAR1 of a discrete GPU is uncached; ask for write-combining");
+    return base::fail(EOPNOTSUPP, "cannot map as cached: BAR1 of a discrete GPU is uncached; request write-combining");
   }
   const auto length = length_to_map(*this, size_bytes, mapping_.address());
   if (!length) return base::pass(length);
   base::Status mapped = mapping_.map(memory_.pieces, *length);
   base::Result<Verification> verification = Verification::none;
   MappingType type = mapping_.type();
-  // "Cached" is also what a driver seems to say that says nothing; word accesses are right in both cases.
+  // A driver that does not report the caching type seems to report "cached". Word accesses are correct in both cases.
   if (mapped && type == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal))
     type = MappingType::device;
   if (mapped && requested != MappingType::none && type != requested)
-    mapped = base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps GPU memory only %s here",
+    mapped = base::fail(EOPNOTSUPP, "cannot map: the driver maps this memory only as %s",
                         type == MappingType::device ? "uncached" : name_of(type));
   if (mapped) verification = verify();
   if (mapped && verification) return MappedRegion{mapping_.address(), *length, type, *verification};
@@ -92,7 +92,7 @@ base::Status RmPin::unmap() noexcept { return mapping_.unmap(); }
 
 base::Status RmPin::unpin() noexcept {
   base::Status unmapped = mapping_.unmap();
-  // While pages may still be mapped the memory must stay ours.
+  // Keep the memory while pages may still be mapped.
   if (!unmapped && mapping_.address() != nullptr) {
     memory_.abandon();
     return unmapped;

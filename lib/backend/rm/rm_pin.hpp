@@ -30,7 +30,7 @@ class RmPin final : public BackendPin {
   RmDevice& rm_device_;
   DeviceRange range_;
   OwnedMemory memory_;
-  std::vector<std::uint64_t> starts_;  ///< of the pieces, as device addresses
+  std::vector<std::uint64_t> starts_;  ///< device addresses of the pieces
   RmMapping mapping_;
 };
 

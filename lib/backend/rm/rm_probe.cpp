@@ -15,38 +15,39 @@ namespace {
 
 constexpr const char* version_file = "/proc/driver/nvidia/version";
 
-/// The module's version into `answer`: 0, or a negative errno, as drivers give that do not know the question.
-int query_version(driver::System& system, int control_fd, CheckVersion* answer) noexcept {
-  *answer = {};
-  answer->command = version_query;
-  const int result = system.ioctl(control_fd, request_word<CheckVersion>(number::check_version), answer);
-  answer->text[sizeof answer->text - 1] = '\0';
+/// Reads the module's version. Returns 0 or a negative errno; older drivers do not support the query.
+int query_version(driver::System& system, int control_fd, CheckVersion* reply) noexcept {
+  *reply = {};
+  reply->command = version_query;
+  const int result = system.ioctl(control_fd, request_word<CheckVersion>(number::check_version), reply);
+  reply->text[sizeof reply->text - 1] = '\0';
   return result;
 }
 
-/// For containers whose /proc lacks the driver's folder: the control node answers too.
-base::Result<std::string> ask_version(driver::System& system, int why_not_read) {
+/// For containers whose /proc lacks the driver's folder: reads the version from the control node.
+base::Result<std::string> version_of_node(driver::System& system, int read_error) {
   if (system.access(control_node, F_OK) == -ENOENT) {
-    return base::fail(ENODEV, "no NVIDIA driver is loaded: neither %s nor %s exists", version_file, control_node);
+    return base::fail(ENODEV, "cannot use a GPU: no NVIDIA driver is loaded (neither %s nor %s exists)", version_file,
+                      control_node);
   }
   const auto fd = open_control_node(system, "");
   if (!fd) return base::pass(fd);
-  CheckVersion answer;
-  const int result = query_version(system, *fd, &answer);
+  CheckVersion reply;
+  const int result = query_version(system, *fd, &reply);
   system.close(*fd);
   if (result < 0) {
     return base::fail(ENODEV,
                       "cannot find the version of the NVIDIA driver: %s: %s, and CHECK_VERSION_STR of %s: %s; do not "
                       "hide /proc/driver from this container",
-                      version_file, std::strerror(why_not_read), control_node, std::strerror(-result));
+                      version_file, std::strerror(read_error), control_node, std::strerror(-result));
   }
-  return std::string(answer.text);
+  return std::string(reply.text);
 }
 
 base::Result<std::string> read_version(driver::System& system) {
   char text[512];
   const auto got = system.read_text(version_file, text, sizeof text);
-  if (got == -ENOENT || got == -EACCES || got == -EPERM) return ask_version(system, static_cast<int>(-got));
+  if (got == -ENOENT || got == -EACCES || got == -EPERM) return version_of_node(system, static_cast<int>(-got));
   if (got < 0)
     return base::fail(static_cast<int>(-got), "cannot read %s: %s", version_file,
                       std::strerror(static_cast<int>(-got)));
@@ -62,11 +63,12 @@ base::Status confirm_version(driver::System& system, const RmClient& client) noe
     return base::fail(-result, "cannot check the version of driver %s: CHECK_VERSION_STR: %s", client.driver().c_str(),
                       std::strerror(-result));
   if (client.driver() == check.text) return {};
-  return base::fail(EIO, "the loaded NVIDIA driver is %s, but %s reports %s; reload the driver or reboot", check.text,
-                    version_file, client.driver().c_str());
+  return base::fail(
+      EIO, "cannot use the NVIDIA driver: version %s is loaded, but %s reports %s; reload the driver or reboot",
+      check.text, version_file, client.driver().c_str());
 }
 
-/// At least one of the driver's GPUs has a node that this process may open.
+/// Checks that this process may open the node of at least one GPU of the driver.
 base::Status find_usable_node(driver::System& system, RmClient& client) noexcept {
   CardInfo cards[max_cards];
   if (auto read = client.read_cards(cards); !read) return read;
@@ -84,7 +86,7 @@ base::Status find_usable_node(driver::System& system, RmClient& client) noexcept
     }
   }
   if (failure == 0)
-    return base::fail(ENODEV, "NVIDIA driver %s is loaded but has no GPU; check the driver's log",
+    return base::fail(ENODEV, "cannot use NVIDIA driver %s: it has no GPU; check the driver's log",
                       client.driver().c_str());
   char path[32];
   std::snprintf(path, sizeof path, "/dev/nvidia%u", failed_minor);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Finds out whether the stock driver can be used on this machine.
+// Checks whether the stock driver is usable on this machine.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ struct Probed {
   std::unique_ptr<RmClient> client;
 };
 
-/// Driver loaded, version known, control node usable, and at least one GPU whose node is here. Opens no GPU's node, so
-/// an idle GPU is not woken.
+/// Checks that the driver is loaded, its version is supported, the control node is usable, and at least one GPU has a
+/// usable node. Does not open the node of a GPU, so an idle GPU is not woken.
 [[nodiscard]] base::Result<Probed> probe(driver::System& system, const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::rm

@@ -7,7 +7,7 @@
 
 namespace gdrkit::backend::rm {
 
-/// Status codes this backend decides by.
+/// The status codes on which this backend decides.
 namespace status {
 inline constexpr std::uint32_t ok = 0, invalid_argument = 0x1f, invalid_object_parent = 0x36, no_memory = 0x51;
 inline constexpr std::uint32_t insufficient_resources = 0x1a, insufficient_permissions = 0x1b, not_supported = 0x56;

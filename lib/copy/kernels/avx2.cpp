@@ -30,7 +30,7 @@ namespace gdrkit::copy::copy_kernel::avx2 {
   }
 }
 
-// Both loads of a line stand together: the first fetches the line, the second takes its half of the same fetch.
+// Both loads of a line are adjacent: the first fetches the line, and the second reads its half of the same fetch.
 [[gnu::target("avx2")]] void load_lines(void* target, const void* source, std::size_t line_count) noexcept {
   auto* to = static_cast<__m256i*>(target);
   const auto* from = static_cast<const __m256i*>(source);
@@ -52,8 +52,7 @@ namespace gdrkit::copy::copy_kernel::avx2 {
   }
 }
 
-// Volatile: an ordinary load could be repeated or narrowed by the compiler, and each would be a round trip to the
-// device.
+// Volatile: the compiler could repeat or narrow an ordinary load, and each load is a round trip to the device.
 [[gnu::target("avx2")]] void load_piece(void* target, const void* source, std::size_t piece_bytes) noexcept {
   switch (piece_bytes) {
     case 32: _mm256_storeu_si256(static_cast<__m256i*>(target), *static_cast<const volatile __m256i*>(source)); break;

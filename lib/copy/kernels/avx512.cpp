@@ -25,8 +25,8 @@ namespace gdrkit::copy::copy_kernel::avx512 {
   for (; line_count != 0; --line_count, ++to, ++from) _mm512_stream_si512(to, _mm512_loadu_si512(from));
 }
 
-// Independent loads: out-of-order execution keeps as many lines in flight as the core has fill buffers, over iterations
-// too.
+// The loads are independent, so out-of-order execution keeps as many lines in flight as the core has fill buffers, also
+// across iterations.
 [[gnu::target("avx512f")]] void load_lines(void* target, const void* source, std::size_t line_count) noexcept {
   auto* to = static_cast<__m512i*>(target);
   auto* from = static_cast<__m512i*>(const_cast<void*>(source));  // older headers declare the intrinsic without const
@@ -43,8 +43,7 @@ namespace gdrkit::copy::copy_kernel::avx512 {
   for (; line_count != 0; --line_count, ++to, ++from) _mm512_storeu_si512(to, _mm512_stream_load_si512(from));
 }
 
-// Volatile: an ordinary load could be repeated or narrowed by the compiler, and each would be a round trip to the
-// device.
+// Volatile: the compiler could repeat or narrow an ordinary load, and each load is a round trip to the device.
 [[gnu::target("avx512f")]] void load_piece(void* target, const void* source, std::size_t piece_bytes) noexcept {
   switch (piece_bytes) {
     case 64: _mm512_storeu_si512(static_cast<__m512i*>(target), *static_cast<const volatile __m512i*>(source)); break;

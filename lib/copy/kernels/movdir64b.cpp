@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copy kernel "movdir64b": direct stores, each line one 64-byte write that is never split. It has no loads.
+// Copy kernel "movdir64b": direct stores. Each line is one 64-byte write that is never split. Stores only.
 #include <immintrin.h>
 
 #include <cstddef>

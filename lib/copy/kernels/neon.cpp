@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copy kernel "neon": each line by two pairs of 16-byte registers.
+// Copy kernel "neon": copies each line with two pairs of 16-byte registers.
 #include <arm_neon.h>
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace gdrkit::copy::copy_kernel::neon {
 
-// The accesses to the device are written as instructions, so that the compiler neither splits, repeats nor reorders
-// them: the two stores of a line follow each other and gather into one write.
+// The device accesses are inline assembly, so the compiler does not split, repeat or reorder them. The two stores of a
+// line are adjacent and gather into one write.
 void store_lines(void* target, const void* source, std::size_t line_count) noexcept {
   auto* to = static_cast<char*>(target);
   const auto* from = static_cast<const std::uint8_t*>(source);

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copy kernel "scalar": 8-byte accesses only. Runs on every architecture and holds for memory that must not see
-// vectors.
+// Copy kernel "scalar": 8-byte accesses only. Supports every architecture, and memory that rejects vector accesses.
 #include <cstddef>
 
 #include "copy/kernel.hpp"

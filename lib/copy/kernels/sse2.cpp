@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copy kernel "sse2": 16-byte non-temporal stores; plain 16-byte loads, for CPUs older than streaming loads.
+// Copy kernel "sse2": 16-byte non-temporal stores and ordinary 16-byte loads, for CPUs without streaming loads.
 #include <emmintrin.h>
 
 #include <cstddef>
@@ -24,8 +24,7 @@ namespace gdrkit::copy::copy_kernel::sse2 {
   }
 }
 
-// Volatile: an ordinary load could be repeated or narrowed by the compiler, and each would be a round trip to the
-// device.
+// Volatile: the compiler could repeat or narrow an ordinary load, and each load is a round trip to the device.
 [[gnu::target("sse2")]] void load_lines(void* target, const void* source, std::size_t line_count) noexcept {
   auto* to = static_cast<__m128i*>(target);
   const auto* from = static_cast<const volatile __m128i*>(source);

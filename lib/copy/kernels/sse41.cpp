@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copy kernel "sse41": 16-byte streaming loads. The rest is sse2's.
+// Copy kernel "sse41": 16-byte streaming loads, and the stores of "sse2".
 #include <smmintrin.h>
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace gdrkit::copy::copy_kernel::sse41 {
 
-// The four loads of a line stand together: the first fetches the line, the others take their part of the same fetch.
+// The four loads of a line are adjacent: the first fetches the line, and the others read their part of the same fetch.
 [[gnu::target("sse4.1")]] void load_lines(void* target, const void* source, std::size_t line_count) noexcept {
   auto* to = static_cast<__m128i*>(target);
   auto* from = static_cast<__m128i*>(const_cast<void*>(source));  // older headers declare the intrinsic without const

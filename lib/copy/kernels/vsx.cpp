@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copy kernel "vsx": 16-byte accesses, aligned on the device's side: on caching-inhibited memory others are refused.
+// Copy kernel "vsx": 16-byte accesses, aligned on the device side: unaligned ones fault on caching-inhibited memory.
 #include <cstddef>
 
 #include "copy/kernel.hpp"
@@ -18,7 +18,7 @@ void to_host(void* host, Vector value) noexcept { static_cast<Anywhere*>(host)->
 
 }  // namespace
 
-// Volatile: the compiler must neither split nor repeat an access to the device.
+// Volatile: the compiler must not split or repeat an access to the device.
 [[gnu::target("vsx")]] void store_lines(void* target, const void* source, std::size_t line_count) noexcept {
   auto* to = static_cast<volatile Vector*>(target);
   const auto* from = static_cast<const char*>(source);

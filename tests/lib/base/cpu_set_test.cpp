@@ -9,7 +9,7 @@
 namespace gdrkit::base {
 namespace {
 
-TEST(CpuSet, HoldsCpusBeyondThoseOfTheFixedSet) {
+TEST(CpuSet, HoldsCpusBeyondTheLimitOfCpuSetT) {
   CpuSet set;
   EXPECT_EQ(set.count(), 0);
   for (const int cpu : {0, 63, 64, 1023, 1024, 1567, 65535}) {
@@ -21,7 +21,7 @@ TEST(CpuSet, HoldsCpusBeyondThoseOfTheFixedSet) {
   EXPECT_FALSE(set.has(544));  // 1567 - 1023
 }
 
-TEST(CpuSet, IgnoresNumbersThatAreNotCpus) {
+TEST(CpuSet, IgnoresInvalidCpuNumbers) {
   CpuSet set;
   for (const int cpu : {-1, 65536, 1 << 30}) {
     set.add(cpu);
@@ -31,7 +31,7 @@ TEST(CpuSet, IgnoresNumbersThatAreNotCpus) {
   EXPECT_EQ(set.apply(), -EINVAL);
 }
 
-TEST(CpuSet, IsThatOfTheCallingThread) {
+TEST(CpuSet, ReadsAndAppliesTheAffinityOfTheCallingThread) {
   CpuSet own;
   ASSERT_EQ(own.read(), 0);
   ASSERT_GT(own.count(), 0);

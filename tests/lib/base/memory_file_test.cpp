@@ -13,7 +13,7 @@
 namespace gdrkit::base {
 namespace {
 
-TEST(MemoryFile, HasItsSizeAndIsClosedByExec) {
+TEST(MemoryFile, HasTheRequestedSizeAndClosesOnExec) {
   const auto file = make_memory_file("test", 12345);
   ASSERT_TRUE(file) << file.error().text();
   struct stat status {};
@@ -23,19 +23,19 @@ TEST(MemoryFile, HasItsSizeAndIsClosedByExec) {
   ::close(*file);
 }
 
-TEST(MemoryFile, BeyondTheLimitOfFilesIsAnErrorThatNamesIt) {
+TEST(MemoryFile, RejectsASizeBeyondTheFileSizeLimit) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{65536, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
   const auto file = make_memory_file("test", 65536);
-  const auto refused = make_memory_file("test", 65537);
+  const auto rejected = make_memory_file("test", 65537);
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_TRUE(file);
   if (file) ::close(*file);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().errno_value, EFBIG);
-  EXPECT_THAT(refused.error().text(), ::testing::HasSubstr("ulimit -f"));
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().errno_value, EFBIG);
+  EXPECT_THAT(rejected.error().text(), ::testing::HasSubstr("ulimit -f"));
 }
 
 TEST(MemoryFile, CannotBecomeExecutable) {

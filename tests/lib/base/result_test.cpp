@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// An error keeps its own text, whatever happens after it, on whatever thread; and can be made where memory is
-// exhausted.
+// An error keeps its own text, independent of later errors and of the thread, and can be created without memory.
 #include "base/result.hpp"
 
 #include <gmock/gmock.h>
@@ -26,7 +25,7 @@ static_assert(sizeof(Error) <= 24 && sizeof(Result<int>) <= 40, "results are ret
 
 Status failure(int number) { return fail(number, "cannot open /dev/thing%d: it is busy", number); }
 
-TEST(Error, CarriesErrnoVendorCodeAndText) {
+TEST(Error, HasErrnoVendorCodeAndText) {
   const Result<int> result = fail_vendor(EIO, 77, "cannot map %u KiB: status 0x%x", 64U, 77U);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().errno_value, EIO);
@@ -46,13 +45,13 @@ TEST(Error, DoesNotPassControlCharactersOn) {
   EXPECT_STREQ(Status(fail(EIO, "%s", "K\xc3\xb6ln\tand\nmore")).error().text(), "K\xc3\xb6ln\tand\nmore");
 }
 
-TEST(Error, KeepsItsTextThroughLaterFailures) {
+TEST(Error, KeepsItsTextAfterLaterFailures) {
   const Status first = failure(1);
   for (int later = 2; later < 50; ++later) EXPECT_EQ(failure(later).error().errno_value, later);
   EXPECT_STREQ(first.error().text(), "cannot open /dev/thing1: it is busy");
 }
 
-TEST(Error, KeepsItsTextWhenTheOriginalIsGone) {
+TEST(Error, KeepsItsTextAfterTheOriginalIsDestroyed) {
   std::optional<Status> original = failure(3);
   const Result<std::string> passed_on = pass(*original);
   const Error copy = original->error();
@@ -61,7 +60,7 @@ TEST(Error, KeepsItsTextWhenTheOriginalIsGone) {
   EXPECT_EQ(copy.text(), passed_on.error().text()) << "copies share one text";
 }
 
-TEST(Error, IsReadAndCopiedByManyThreadsAtOnce) {
+TEST(Error, CanBeReadAndCopiedByManyThreadsAtOnce) {
   std::optional<Status> original = failure(4);
   std::vector<std::thread> threads;
   for (int number = 0; number < 4; ++number) {
@@ -76,7 +75,7 @@ TEST(Error, IsReadAndCopiedByManyThreadsAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(Error, MayBeAssignedToItselfAndMovedFrom) {
+TEST(Error, SupportsSelfAssignmentAndMoves) {
   Error error = failure(5).error();
   const Error& same = error;
   error = same;
@@ -92,50 +91,50 @@ TEST(Error, TruncatesAVeryLongText) {
   EXPECT_EQ(std::string(result.error().text()), quoted.substr(0, SharedText::capacity - 1));
 }
 
-TEST(Error, LeavesErrnoAlone) {
+TEST(Error, DoesNotChangeErrno) {
   errno = ERANGE;
   const Status result = failure(6);
   EXPECT_EQ(errno, ERANGE);
   EXPECT_EQ(result.error().errno_value, 6);
 }
 
-class WithoutMemory : public testing::Test {
+class MemoryExhausted : public testing::Test {
  protected:
-  /// What `make` returns while this thread's next allocation fails.
+  /// Returns the result of `make` during which this thread's next allocation fails.
   template <class Make>
   Status without_memory(Make make) {
     fakes::allocation_faults = {0, 0, false};
     Status made = make();
-    was_asked = fakes::allocation_faults.was_reached;
+    has_allocated = fakes::allocation_faults.was_reached;
     fakes::allocation_faults = {};
     return made;
   }
-  bool was_asked = false;
+  bool has_allocated = false;
 };
 
-TEST_F(WithoutMemory, KeepsErrnoAndVendorCodeAndSaysThatTheTextIsLost) {
+TEST_F(MemoryExhausted, KeepsErrnoAndVendorCodeAndReportsTheLostText) {
   const Status result = without_memory([]() -> Status { return fail_vendor(EACCES, 27, "not kept: %d", 1); });
-  EXPECT_TRUE(was_asked);
+  EXPECT_TRUE(has_allocated);
   EXPECT_EQ(result.error().errno_value, EACCES);
   EXPECT_EQ(result.error().vendor_code, 27);
-  EXPECT_THAT(result.error().text(), HasSubstr("no memory"));
+  EXPECT_THAT(result.error().text(), HasSubstr("out of memory"));
 }
 
-TEST_F(WithoutMemory, KeepsTheTextOfALiteral) {
+TEST_F(MemoryExhausted, KeepsTheTextOfALiteral) {
   const Status result = without_memory([]() -> Status { return fail_literal(ENOMEM, "out of memory while pinning"); });
-  EXPECT_FALSE(was_asked);
+  EXPECT_FALSE(has_allocated);
   EXPECT_EQ(result.error().errno_value, ENOMEM);
   EXPECT_STREQ(result.error().text(), "out of memory while pinning");
 }
 
-TEST_F(WithoutMemory, CopiesAnError) {
+TEST_F(MemoryExhausted, CopiesAnError) {
   const Status original = failure(7);
   const Status copy = without_memory([&] { return original; });
-  EXPECT_FALSE(was_asked);
+  EXPECT_FALSE(has_allocated);
   EXPECT_STREQ(copy.error().text(), "cannot open /dev/thing7: it is busy");
 }
 
-TEST(KeepFirst, KeepsTheFirstErrorWithItsOwnText) {
+TEST(KeepFirst, KeepsTheFirstError) {
   Status first;
   keep_first(first, {});
   EXPECT_TRUE(first);

@@ -60,8 +60,8 @@ TEST(GdrapiLog, FailedOpenNamesTheReason) {
   const Output output = run(with_log + "GDRKIT_BACKEND=abacus", "open");
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_THAT(output.lines, ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): unknown backend "
-                                        "\"abacus\" (option backend, or GDRKIT_BACKEND); this library "
-                                        "has: gdrdrv, dmabuf, rm, emulated"));
+                                        "\"abacus\" (option backend, or GDRKIT_BACKEND); use one of: "
+                                        "gdrdrv, dmabuf, rm, emulated"));
 }
 
 TEST(GdrapiLog, FailedOpenListsEveryBackend) {
@@ -69,7 +69,7 @@ TEST(GdrapiLog, FailedOpenListsEveryBackend) {
   if (output.exit_code == 0) GTEST_SKIP() << "a backend can run on this machine, so that opening does not fail";
   ASSERT_EQ(output.lines.size(), 1u);
   EXPECT_THAT(output.lines[0], StartsWith("ERR:  error opening driver (errno=19/No such device): "));
-  EXPECT_THAT(output.lines[0], ContainsRegex("rm: .+; emulated: only when asked for \\(GDRKIT_BACKEND=emulated\\)$"));
+  EXPECT_THAT(output.lines[0], ContainsRegex("rm: .+; emulated: used only on request \\(GDRKIT_BACKEND=emulated\\)$"));
 }
 
 TEST(GdrapiLog, ForcedDmabufThatCannotRunSaysWhoForcedIt) {
@@ -121,7 +121,7 @@ TEST(GdrapiLog, CopiesPrintNothingAtAnyLevel) {
 
 TEST(GdrapiLog, RefusedHandleIsWorthALine) {
   EXPECT_THAT(run(with_log, "close-null").lines,
-              ElementsAre("ERR:  gdr_close: the context handle is NULL (errno=22/Invalid argument)"));
+              ElementsAre("ERR:  gdr_close: invalid context handle: it is NULL (errno=22/Invalid argument)"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Records every single access of a piece of code to a region of memory, by faults and single steps.
+// Records every access of code to a memory region, with page faults and single steps.
 #pragma once
 
 #include <signal.h>
@@ -20,7 +20,7 @@
 namespace gdrkit::testing {
 
 #if defined(__x86_64__)
-/// Lets one instruction run, by the CPU's trap flag.
+/// Executes one instruction, with the trap flag of the CPU.
 class SingleStep {
  public:
   static const std::uint8_t* instruction(const ucontext_t* context) {
@@ -33,8 +33,8 @@ class SingleStep {
   static constexpr greg_t trap_flag = 0x100;
 };
 #else
-/// Lets one instruction run, by a trap in place of the next one: an access to memory never branches, and every
-/// instruction has four bytes. The code's pages must be allowed to be writable.
+/// Executes one instruction, by replacing the next one with a trap. An instruction that accesses memory never branches,
+/// and every instruction has four bytes. The system must permit writable code pages.
 class SingleStep {
  public:
   static const std::uint8_t* instruction(const ucontext_t* context) {
@@ -76,15 +76,14 @@ class SingleStep {
 #endif
 
 struct Access {
-  std::size_t offset;   ///< of the first byte, from the region's start
+  std::size_t offset;   ///< of the first byte in the region
   std::size_t width;    ///< bytes written; 0 for a load
   bool streaming_load;  ///< the instruction is MOVNTDQA in any encoding
 };
 
-/// Memory that nothing can touch unseen: outside a recording they are ordinary memory; while one runs, each access
-/// faults, is let through for one instruction, looked at, and locked out again. Bytes written are found because the
-/// region is all zero and is zeroed again after each access, so what a recording writes must have no zero byte. One
-/// thread, one at a time.
+/// A memory region whose accesses can be recorded. While a recording runs, each access faults; the region becomes
+/// accessible for that one instruction, is checked, and becomes inaccessible again. The region is zeroed after each
+/// access to find the written bytes, so recorded code must not write zero bytes. One thread, one recording at a time.
 class AccessRecorder {
  public:
   static constexpr std::size_t region_bytes = 8192;
@@ -105,7 +104,7 @@ class AccessRecorder {
     std::memset(region_, 0, region_bytes);
     return record(true, code);
   }
-  /// The region keeps its content.
+  /// Does not change the content of the region.
   template <class Code>
   std::vector<Access> record_loads(Code&& code) {
     return record(false, code);
@@ -132,13 +131,13 @@ class AccessRecorder {
     mprotect(region_, region_bytes, PROT_READ | PROT_WRITE);
     sigaction(SIGSEGV, &old_fault_, nullptr);
     sigaction(SIGTRAP, &old_step_, nullptr);
-    if (count_ == capacity) throw std::length_error("more accesses than the recorder holds");
+    if (count_ == capacity) throw std::length_error("more accesses than the recorder can store");
     return {accesses_.begin(), accesses_.begin() + static_cast<std::ptrdiff_t>(count_)};
   }
 
   static bool is_streaming_load([[maybe_unused]] const std::uint8_t* instruction) {
 #if defined(__x86_64__)
-    if (instruction[0] == 0x66) {  // legacy encoding, perhaps with REX: 66 0F 38 2A
+    if (instruction[0] == 0x66) {  // legacy encoding, optionally with REX: 66 0F 38 2A
       const std::uint8_t* opcode = instruction + ((instruction[1] & 0xf0) == 0x40 ? 2 : 1);
       return opcode[0] == 0x0f && opcode[1] == 0x38 && opcode[2] == 0x2a;
     }
@@ -152,7 +151,7 @@ class AccessRecorder {
     auto* machine = static_cast<ucontext_t*>(context);
     const auto* address = static_cast<unsigned char*>(info->si_addr);
     if (address < active_ || address >= active_ + region_bytes || count_ == capacity) {
-      sigaction(SIGSEGV, &old_fault_, nullptr);  // not ours: let it happen again
+      sigaction(SIGSEGV, &old_fault_, nullptr);  // not an access to the region: the instruction faults again
       return;
     }
     const bool streams = is_streaming_load(SingleStep::instruction(machine));
@@ -165,7 +164,7 @@ class AccessRecorder {
     step_.end(static_cast<ucontext_t*>(context));
     Access& access = accesses_[count_++];
     if (stores_) {
-      // All written bytes, wherever they are, so that a second run of bytes shows as a width that fits nothing.
+      // Count all written bytes in the region, so that an access to two places results in an invalid width.
       for (std::size_t at = 0; at < region_bytes; at += 8) {
         std::uint64_t word;
         std::memcpy(&word, active_ + at, 8);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The accesses that copies really make to device memory, instruction by instruction.
+// The accesses of copies to device memory, instruction by instruction.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Case {
   Copier copier;
 };
 
-/// Every copy kernel that runs here on a write-combining mapping, and the device mapping, which uses none.
+/// Every copy kernel that this CPU supports, on a write-combining mapping, and the device mapping, which uses none.
 std::vector<Case> all_cases() {
   const cpu::Features features = cpu::detect();
   std::vector<Case> cases;
@@ -45,7 +45,7 @@ bool is_one_word(std::size_t offset, std::size_t size) {
   return size <= 8 && std::has_single_bit(size) && offset % size == 0;
 }
 
-/// The smallest naturally aligned piece of at least 16 bytes that holds the range.
+/// The size of the smallest naturally aligned piece of at least 16 bytes that contains the range.
 std::size_t piece_around(std::size_t offset, std::size_t size) {
   std::size_t piece = 16;
   while (offset / piece != (offset + size - 1) / piece) piece *= 2;
@@ -105,7 +105,7 @@ TEST_P(CopierAccesses, LoadAnAlignedWordByOneScalarAccess) {
 
 TEST_P(CopierAccesses, LoadAPieceByOneOrdinaryLoad) {
   const Copier& copier = GetParam().copier;
-  if (copier.widest_load_bytes == 0) GTEST_SKIP() << "this copy kernel loads no pieces";
+  if (copier.widest_load_bytes == 0) GTEST_SKIP() << "this copy kernel does not have load_piece";
   for (std::size_t offset = 0; offset <= line; ++offset) {
     for (const std::size_t size : sizes) {
       const std::size_t piece = piece_around(offset, size);
@@ -148,7 +148,7 @@ TEST_P(CopierAccesses, LoadEachLineOnceByStreamingLoadsOrEachPlaceOnceByOthers) 
   }
 }
 
-TEST_P(CopierAccesses, TouchNothingForNoBytes) {
+TEST_P(CopierAccesses, AccessNothingForZeroBytes) {
   const Copier& copier = GetParam().copier;
   for (std::size_t offset = 0; offset < line; ++offset) {
     EXPECT_TRUE(
@@ -161,8 +161,8 @@ TEST_P(CopierAccesses, TouchNothingForNoBytes) {
 INSTANTIATE_TEST_SUITE_P(AllCopyKernels, CopierAccesses, ::testing::ValuesIn(all_cases()),
                          [](const auto& chosen) { return chosen.param.name; });
 
-// On a cached mapping longer copies are memcpy's business; a flag is not.
-TEST(CopierAccessesToCachedMappings, MoveAFlagByOneAccess) {
+// On a cached mapping, memcpy performs longer copies, but a flag is a single access.
+TEST(CopierAccessesToCachedMappings, CopyAFlagByOneAccess) {
   const Copier copier = choose(cpu::detect(), MappingType::cached, "").value();
   AccessRecorder recorder;
   std::vector<unsigned char> host(16, 1);
@@ -181,8 +181,8 @@ TEST(CopierAccessesToCachedMappings, MoveAFlagByOneAccess) {
   }
 }
 
-/// The recorder itself sees what it should, or the tests above prove nothing.
-TEST(AccessRecorder, SeesWidthPlaceAndRepetition) {
+/// Tests the recorder itself, on which the tests above depend.
+TEST(AccessRecorder, RecordsWidthOffsetAndRepetition) {
   AccessRecorder recorder;
   auto* words = reinterpret_cast<volatile std::uint32_t*>(recorder.region());
   const std::vector<Access> stores = recorder.record_stores([&] {

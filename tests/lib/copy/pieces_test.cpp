@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The cut of a range into accesses, exhaustively for every alignment and every size a head or tail can have.
+// Splits ranges into accesses, exhaustively for every alignment and every size of head and tail.
 #include "copy/pieces.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST(ForEachPiece, CoversEachByteOnceInOrderAndNaturallyAligned) {
   }
 }
 
-TEST(ForEachPiece, TakesTheWidestAccessThatAlignmentAndRestAllow) {
+TEST(ForEachPiece, UsesTheWidestAccessThatAlignmentAndRestAllow) {
   for (std::uintptr_t address = 4096; address < 4096 + 64; ++address) {
     for (std::size_t size = 0; size <= 300; ++size) {
       for (const auto& [offset, width] : pieces_of(address, size)) {
@@ -49,7 +49,7 @@ TEST(ForEachPiece, TakesTheWidestAccessThatAlignmentAndRestAllow) {
   }
 }
 
-TEST(ForEachPiece, GivesAnAlignedWordInOnePiece) {
+TEST(ForEachPiece, ReturnsAnAlignedWordAsOnePiece) {
   for (const std::size_t width : {1u, 2u, 4u, 8u}) {
     for (std::uintptr_t address = 4096; address < 4096 + 64; address += width) {
       EXPECT_EQ(pieces_of(address, width), (Pieces{{0, width}}));
@@ -57,7 +57,7 @@ TEST(ForEachPiece, GivesAnAlignedWordInOnePiece) {
   }
 }
 
-TEST(ForEachPiece, CanBeEvaluatedByTheCompiler) {
+TEST(ForEachPiece, CanBeEvaluatedAtCompileTime) {
   constexpr std::size_t count = [] {
     std::size_t pieces = 0;
     for_each_piece(1, 15, [&](std::size_t, auto) { ++pieces; });
@@ -66,7 +66,7 @@ TEST(ForEachPiece, CanBeEvaluatedByTheCompiler) {
   static_assert(count == 4);  // 1 + 2 + 4 + 8
 }
 
-TEST(SplitAtLines, CutsAtTheBoundariesOfLines) {
+TEST(SplitAtLines, SplitsAtLineBoundaries) {
   for (std::uintptr_t address = 4096; address < 4096 + 128; ++address) {
     for (std::size_t size = 0; size <= 600; ++size) {
       const LineSplit split = split_at_lines(address, size);
@@ -77,7 +77,7 @@ TEST(SplitAtLines, CutsAtTheBoundariesOfLines) {
       if (reaches_boundary) {
         ASSERT_EQ((address + split.head_bytes) % 64, 0u);
       }
-      // A head never crosses a boundary, so it is one line's.
+      // A head lies within one line.
       if (split.head_bytes != 0) {
         ASSERT_EQ(address / 64, (address + split.head_bytes - 1) / 64);
       }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers behind handles: what core checks, refuses, undoes and frees, on a scripted backend.
+// Buffers behind handles, on a scripted backend: the checks, errors, cleanup and frees of core.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ class Buffer : public tests::OnScriptedBackend {
   std::uint8_t bytes[64] = {};
 };
 
-TEST_F(Buffer, KnowsWhereItIs) {
+TEST_F(Buffer, ReportsAddressSizeAndDevice) {
   const Handle handle = buffer(1000, 3);
   const base::Result<BufferInfo> info = buffer_info(handle);
   ASSERT_TRUE(info);
@@ -42,7 +42,7 @@ TEST_F(Buffer, KnowsWhereItIs) {
   EXPECT_EQ(script.buffers, 0);
 }
 
-TEST_F(Buffer, CopiesInsideItsOwnBytesOnly) {
+TEST_F(Buffer, RejectsCopiesOutsideIt) {
   const Handle handle = buffer(64);
   const std::vector<std::uint8_t> source = {1, 2, 3, 4};
   ASSERT_TRUE(copy_to_buffer(handle, 60, source.data(), 4));
@@ -59,8 +59,8 @@ TEST_F(Buffer, CopiesInsideItsOwnBytesOnly) {
   EXPECT_THAT(tests::text_of(copy_from_buffer(handle, 0, bytes, 65)), HasSubstr("64 bytes"));
   EXPECT_EQ(errno_of(copy_to_buffer(handle, 0, nullptr, 1)), EINVAL);
   EXPECT_EQ(errno_of(copy_from_buffer(handle, 0, nullptr, 1)), EINVAL);
-  EXPECT_TRUE(copy_to_buffer(handle, 0, nullptr, 0)) << "nothing to do";
-  EXPECT_EQ(script.buffer_copy_calls, calls) << "none of these reaches the backend";
+  EXPECT_TRUE(copy_to_buffer(handle, 0, nullptr, 0)) << "zero bytes";
+  EXPECT_EQ(script.buffer_copy_calls, calls) << "the backend must not be called";
 }
 
 TEST_F(Buffer, PassesTheBackendsErrorsOn) {
@@ -75,11 +75,11 @@ TEST_F(Buffer, PassesTheBackendsErrorsOn) {
   EXPECT_EQ(errno_of(copy_from_buffer(handle, 0, bytes, 1)), EIO);
   script.buffer_free_error = EBUSY;
   EXPECT_EQ(errno_of(free_buffer(handle)), EBUSY);
-  EXPECT_EQ(errno_of(free_buffer(handle)), EINVAL) << "gone, whatever the first free returned";
+  EXPECT_EQ(errno_of(free_buffer(handle)), EINVAL) << "the handle is invalid even after a failed free";
   script.buffer_free_error = 0;
 }
 
-TEST_F(Buffer, RefusesNothingAndAnAnswerThatMakesNoSense) {
+TEST_F(Buffer, RejectsSizeZeroAndInvalidResultsOfTheBackend) {
   EXPECT_EQ(errno_of(allocate_buffer(context, 0, 0)), EINVAL);
   EXPECT_EQ(script.allocate_calls, 0);
   script.bend_buffer = [](std::uint64_t* address, std::size_t*) { *address = 0; };
@@ -88,15 +88,15 @@ TEST_F(Buffer, RefusesNothingAndAnAnswerThatMakesNoSense) {
   EXPECT_EQ(errno_of(allocate_buffer(context, 0, 64)), EIO);
   script.bend_buffer = [](std::uint64_t* address, std::size_t*) { *address = UINT64_MAX - 62; };
   EXPECT_EQ(errno_of(allocate_buffer(context, 0, 64)), EIO);
-  EXPECT_EQ(script.buffers, 0) << "what was refused was freed";
+  EXPECT_EQ(script.buffers, 0) << "rejected buffers must be freed";
 }
 
-TEST_F(Buffer, EveryWrongHandleIsEinval) {
+TEST_F(Buffer, RejectsEveryInvalidHandle) {
   const Handle live = buffer();
   const Handle pinned = pin();
   const Handle stale = buffer();
   ASSERT_TRUE(free_buffer(stale));
-  const Handle reused = buffer();  // in the stale one's slot
+  const Handle reused = buffer();  // in the slot of the stale handle
   for (const Handle wrong : {Handle{0}, Handle{1}, ~Handle{0}, live ^ 1, context, pinned, stale}) {
     EXPECT_EQ(errno_of(buffer_info(wrong)), EINVAL) << std::hex << wrong;
     EXPECT_EQ(errno_of(copy_to_buffer(wrong, 0, bytes, 1)), EINVAL) << std::hex << wrong;
@@ -112,7 +112,7 @@ TEST_F(Buffer, EveryWrongHandleIsEinval) {
   EXPECT_EQ(errno_of(allocate_buffer(live, 0, 64)), EINVAL);
 }
 
-TEST_F(Buffer, CloseFreesWhatIsLeftAfterThePins) {
+TEST_F(Buffer, CloseFreesBuffersAfterPins) {
   std::string order;
   script.on_unpin = [&] { order += "unpin "; };
   script.on_buffer_free = [&] { order += "free "; };
@@ -126,7 +126,7 @@ TEST_F(Buffer, CloseFreesWhatIsLeftAfterThePins) {
   EXPECT_EQ(errno_of(buffer_info(first)), EINVAL);
 }
 
-TEST_F(Buffer, CloseReturnsAFailedFreeAndRunsToItsEnd) {
+TEST_F(Buffer, CloseReturnsTheErrorOfAFreeAndContinues) {
   buffer();
   buffer();
   script.buffer_free_error = EBUSY;
@@ -138,7 +138,7 @@ TEST_F(Buffer, CloseReturnsAFailedFreeAndRunsToItsEnd) {
   EXPECT_EQ(script.buffer_free_calls, 2);
 }
 
-TEST_F(Buffer, OneOfManyThreadsFrees) {
+TEST_F(Buffer, FreeSucceedsOnOneOfManyThreads) {
   for (int round = 0; round < 50; ++round) {
     const Handle handle = buffer();
     std::atomic<int> freed{0};

@@ -62,14 +62,14 @@ base::Result<std::unique_ptr<Backend>> choose(std::span<const Registration> list
   return choose_backend(list, settings);
 }
 
-TEST(ChooseBackend, TakesTheFirstAutomaticOneThatRuns) {
+TEST(ChooseBackend, SelectsTheFirstUsableAutomaticBackend) {
   const auto chosen = choose(working, "");
   ASSERT_TRUE(chosen) << chosen.error().text();
   EXPECT_STREQ((*chosen)->traits().name, "scripted");
   EXPECT_EQ(opened_count, 1);
 }
 
-TEST(ChooseBackend, TakesAnUntriedOneOnlyWhereNoOtherRuns) {
+TEST(ChooseBackend, SelectsAnUntriedBackendOnlyIfNoOtherIsUsable) {
   const auto sure = choose(untried_first, "");
   ASSERT_TRUE(sure) << sure.error().text();
   EXPECT_STREQ((*sure)->traits().name, "scripted");
@@ -81,18 +81,18 @@ TEST(ChooseBackend, TakesAnUntriedOneOnlyWhereNoOtherRuns) {
   EXPECT_STREQ((*forced)->traits().name, "untried");
 }
 
-TEST(ChooseBackend, NamesEveryBackendsReasonWhenNoneRuns) {
+TEST(ChooseBackend, ListsTheReasonOfEveryBackendIfNoneIsUsable) {
   const auto chosen = choose(broken, "");
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().errno_value, ENODEV);
   EXPECT_STREQ(
       chosen.error().text(),
-      "no backend can run here: first: /proc/driver/nvidia is missing; second: /dev/device0: permission denied; "
-      "pretended: only when asked for (GDRKIT_BACKEND=pretended)");
+      "cannot open a context: no backend is usable: first: /proc/driver/nvidia is missing; second: /dev/device0: "
+      "permission denied; pretended: used only on request (GDRKIT_BACKEND=pretended)");
   EXPECT_EQ(opened_count, 0);
 }
 
-TEST(ChooseBackend, ForcedOneIsTheOnlyOneTried) {
+TEST(ChooseBackend, TriesOnlyTheForcedBackend) {
   EXPECT_TRUE(tests::succeeded(choose(broken, "pretended")));
   const auto failed = choose(working, "first");
   ASSERT_FALSE(failed);
@@ -101,7 +101,7 @@ TEST(ChooseBackend, ForcedOneIsTheOnlyOneTried) {
   EXPECT_EQ(opened_count, 0);
 }
 
-TEST(ChooseBackend, UnknownNameIsEinvalAndListsTheKnownOnes) {
+TEST(ChooseBackend, RejectsAnUnknownNameAndListsTheValidOnes) {
   for (const char* name : {"fist", "First", "first ", "firs"}) {
     const auto failed = choose(working, name);
     ASSERT_FALSE(failed);
@@ -111,7 +111,7 @@ TEST(ChooseBackend, UnknownNameIsEinvalAndListsTheKnownOnes) {
   }
 }
 
-TEST(ChooseBackend, NeverPicksTheEmulatedDeviceByItself) {
+TEST(ChooseBackend, NeverSelectsTheEmulatedDeviceAutomatically) {
   base::Settings settings;
   const base::Result<Handle> opened = open(settings);
   if (opened) {
@@ -122,11 +122,11 @@ TEST(ChooseBackend, NeverPicksTheEmulatedDeviceByItself) {
     return;
   }
   EXPECT_EQ(opened.error().errno_value, ENODEV);
-  EXPECT_THAT(opened.error().text(), HasSubstr("emulated: only when asked for (GDRKIT_BACKEND=emulated)"));
+  EXPECT_THAT(opened.error().text(), HasSubstr("emulated: used only on request (GDRKIT_BACKEND=emulated)"));
   EXPECT_THAT(opened.error().text(), HasSubstr("rm: "));
 }
 
-TEST(ChooseBackend, OpensTheEmulatedDeviceWhenAsked) {
+TEST(ChooseBackend, OpensTheEmulatedDeviceOnRequest) {
   base::Settings settings;
   settings.backend = "emulated";
   const base::Result<Handle> opened = open(settings);
@@ -135,9 +135,9 @@ TEST(ChooseBackend, OpensTheEmulatedDeviceWhenAsked) {
   EXPECT_TRUE(close(*opened));
 }
 
-TEST(ProbeBackend, ReportsEveryLineOfTheListThenEnoent) {
+TEST(ProbeBackend, ReportsEveryBackendThenEnoent) {
   unsigned count = 0;
-  bool saw_emulated = false;
+  bool has_emulated = false;
   for (;; ++count) {
     const base::Result<BackendReport> report = probe_backend(count, {});
     if (!report) {
@@ -149,16 +149,16 @@ TEST(ProbeBackend, ReportsEveryLineOfTheListThenEnoent) {
     EXPECT_EQ(report->is_usable, report->errno_value == 0);
     EXPECT_EQ(report->is_usable, report->reason[0] == '\0') << report->reason;
     if (std::string(report->name) == "emulated") {
-      saw_emulated = true;
+      has_emulated = true;
       EXPECT_TRUE(report->is_usable) << report->reason;
       EXPECT_FALSE(report->is_automatic);
     }
   }
   EXPECT_EQ(count, backend::registrations().size());
-  EXPECT_TRUE(saw_emulated);
+  EXPECT_TRUE(has_emulated);
 }
 
-TEST(CopyKernelList, NamesUsableOnesAndEnds) {
+TEST(CopyKernelList, ReportsEveryCopyKernelThenEnoent) {
   unsigned count = 0;
   bool has_usable = false;
   for (;; ++count) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A context on a scripted backend, and a check that nothing of it is left when a test ends.
+// A context on a scripted backend, and a check that each test leaves no objects.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class OnScriptedBackend : public testing::Test {
     return core::open_with(std::make_unique<ScriptedBackend>(script), settings);
   }
 
-  /// A pin of `size_bytes` at `offset` in the device's memory; 0 and a failed test if that fails.
+  /// Pins `size_bytes` at `offset` in the device memory. On error, the test fails and the result is 0.
   core::Handle pin(std::uint64_t offset = 0, std::size_t size_bytes = scripted_page_bytes) {
     const base::Result<core::Handle> pinned = core::pin(context, scripted_device_start + offset, size_bytes, {});
     EXPECT_TRUE(pinned) << pinned.error().text();
@@ -58,7 +58,7 @@ class OnScriptedBackend : public testing::Test {
   core::Handle context = 0;
 };
 
-/// The errno of a result, 0 for success: what most checks compare.
+/// The errno of a result; 0 for success.
 template <class T>
 int errno_of(const base::Result<T>& result) {
   return result ? 0 : result.error().errno_value;

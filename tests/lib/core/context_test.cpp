@@ -16,7 +16,7 @@ using tests::errno_of;
 
 class Context : public tests::OnScriptedBackend {};
 
-TEST_F(Context, TellsItsTraitsAndCopyKernels) {
+TEST_F(Context, ReportsItsTraitsAndCopyKernels) {
   const base::Result<ContextInfo> info = context_info(context);
   ASSERT_TRUE(info);
   EXPECT_STREQ(info->traits.name, "scripted");
@@ -25,7 +25,7 @@ TEST_F(Context, TellsItsTraitsAndCopyKernels) {
   EXPECT_STRNE(info->load_kernel_name, "");
 }
 
-TEST_F(Context, ClosesOnceAndForAll) {
+TEST_F(Context, HandleIsInvalidAfterClose) {
   const Handle stale = context;
   EXPECT_TRUE(close(context));
   context = 0;
@@ -35,7 +35,7 @@ TEST_F(Context, ClosesOnceAndForAll) {
   EXPECT_EQ(errno_of(core::pin(stale, tests::scripted_device_start, 1, {})), EINVAL);
 }
 
-TEST_F(Context, StaleHandleStaysStaleWhenItsSlotIsUsedAgain) {
+TEST_F(Context, StaleHandleStaysInvalidAfterItsSlotIsReused) {
   const Handle stale = context;
   EXPECT_TRUE(close(context));
   const base::Result<Handle> again = open();
@@ -47,7 +47,7 @@ TEST_F(Context, StaleHandleStaysStaleWhenItsSlotIsUsedAgain) {
   EXPECT_TRUE(context_info(context));
 }
 
-TEST_F(Context, RefusesHandlesThatAreNoContext) {
+TEST_F(Context, RejectsInvalidHandles) {
   const Handle a_pin = pin();
   for (const Handle bad : {Handle{0}, Handle{1}, ~Handle{0}, context ^ 1, context ^ Handle{1} << 40, a_pin,
                            reinterpret_cast<Handle>(&script)}) {
@@ -58,7 +58,7 @@ TEST_F(Context, RefusesHandlesThatAreNoContext) {
   EXPECT_TRUE(context_info(context));
 }
 
-TEST_F(Context, CloseTakesDownWhatIsLeft) {
+TEST_F(Context, CloseUnmapsAndUnpins) {
   mapped_pin(0);
   mapped_pin(1 << 17);
   pin(1 << 18);
@@ -70,7 +70,7 @@ TEST_F(Context, CloseTakesDownWhatIsLeft) {
   EXPECT_EQ(script.unpin_calls, 3);
 }
 
-TEST_F(Context, PinsAndMappingsAreDeadAfterClose) {
+TEST_F(Context, PinsAndMappingsAreInvalidAfterClose) {
   const Handle handle = mapped_pin();
   EXPECT_TRUE(close(context));
   context = 0;
@@ -82,7 +82,7 @@ TEST_F(Context, PinsAndMappingsAreDeadAfterClose) {
   EXPECT_EQ(script.device[0], 0);
 }
 
-TEST_F(Context, CloseRunsToItsEndAndReturnsTheFirstError) {
+TEST_F(Context, CloseContinuesAfterErrorsAndReturnsTheFirst) {
   mapped_pin(0);
   mapped_pin(1 << 17);
   script.unmap_error = EBUSY;
@@ -96,7 +96,7 @@ TEST_F(Context, CloseRunsToItsEndAndReturnsTheFirstError) {
   context = 0;
 }
 
-TEST_F(Context, ForcedCopyKernelThatDoesNotExistFailsTheOpen) {
+TEST_F(Context, OpenRejectsAnUnknownCopyKernel) {
   base::Settings settings;
   settings.copy_kernel = "abacus";
   const auto failed = open(settings);
@@ -107,7 +107,7 @@ TEST_F(Context, ForcedCopyKernelThatDoesNotExistFailsTheOpen) {
   EXPECT_EQ(script.backends, 1);
 }
 
-TEST_F(Context, ForcedCopyKernelIsTheOneThatCopies) {
+TEST_F(Context, UsesTheForcedCopyKernel) {
   for (unsigned index = 0;; ++index) {
     const base::Result<CopyKernelReport> kernel = copy_kernel(index);
     if (!kernel) break;
@@ -121,7 +121,7 @@ TEST_F(Context, ForcedCopyKernelIsTheOneThatCopies) {
   }
 }
 
-TEST_F(Context, ManyCanBeOpenAtOnceWithHandlesOfTheirOwn) {
+TEST_F(Context, ManyContextsHaveDifferentHandles) {
   std::set<Handle> handles;
   for (int i = 0; i < 200; ++i) {
     const base::Result<Handle> opened = open();

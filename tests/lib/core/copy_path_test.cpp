@@ -19,7 +19,7 @@ using tests::make_pattern;
 using tests::scripted_device_bytes;
 using tests::scripted_page_bytes;
 
-// The user's own range starts and ends inside pages, so that both have neighbours that must stay as they are.
+// The user's range starts and ends inside pages, so bytes on both sides of it must stay unchanged.
 constexpr std::uint64_t user_offset = scripted_page_bytes + 1000;
 constexpr std::size_t user_bytes = 70000;
 constexpr std::size_t page_offset = scripted_page_bytes;
@@ -71,7 +71,7 @@ TEST_F(CopyPath, ReadsExactlyTheRange) {
   }
 }
 
-TEST_F(CopyPath, RefusesRangesOutsideTheUsersOwn) {
+TEST_F(CopyPath, RejectsRangesOutsideTheUsersRange) {
   std::vector<std::uint8_t> host(user_bytes + 1, 3);
   const std::pair<std::size_t, std::size_t> outside[] = {
       {user_bytes, 1}, {user_bytes - 1, 2}, {0, user_bytes + 1}, {user_bytes + 1, 0x10}, {SIZE_MAX, 1},
@@ -85,7 +85,7 @@ TEST_F(CopyPath, RefusesRangesOutsideTheUsersOwn) {
   expect_device_as_expected();
 }
 
-TEST_F(CopyPath, RefusesRangesOutsideTheMapping) {
+TEST_F(CopyPath, RejectsRangesOutsideTheMapping) {
   std::vector<std::uint8_t> host(mapped_bytes + 1, 3);
   std::uint8_t* const start = script.device + page_offset;
   const std::pair<std::uint8_t*, std::size_t> outside[] = {{start - 1, 1},
@@ -106,7 +106,7 @@ TEST_F(CopyPath, RefusesRangesOutsideTheMapping) {
   expect_device_as_expected();
 }
 
-TEST_F(CopyPath, NothingIsAlwaysDone) {
+TEST_F(CopyPath, ZeroBytesAlwaysSucceed) {
   EXPECT_EQ(write(handle, 0, nullptr, 0), 0);
   EXPECT_EQ(read(handle, user_bytes + 1, nullptr, 0), 0);
   EXPECT_EQ(copy_to_mapping(handle, nullptr, nullptr, 0), 0);
@@ -118,14 +118,14 @@ TEST_F(CopyPath, NothingIsAlwaysDone) {
   expect_device_as_expected();
 }
 
-TEST_F(CopyPath, RefusesNullHostPointers) {
+TEST_F(CopyPath, RejectsNullHostPointers) {
   EXPECT_EQ(write(handle, 0, nullptr, 1), EINVAL);
   EXPECT_EQ(read(handle, 0, nullptr, 1), EINVAL);
   EXPECT_EQ(copy_to_mapping(handle, script.device + page_offset, nullptr, 1), EINVAL);
   EXPECT_EQ(copy_from_mapping(handle, nullptr, script.device + page_offset, 1), EINVAL);
 }
 
-TEST_F(CopyPath, NeedsAMapping) {
+TEST_F(CopyPath, RequiresAMapping) {
   std::uint8_t byte = 1;
   const Handle unmapped = pin();
   EXPECT_EQ(write(unmapped, 0, &byte, 1), EINVAL);
@@ -137,7 +137,7 @@ TEST_F(CopyPath, NeedsAMapping) {
   expect_device_as_expected();
 }
 
-TEST_F(CopyPath, SmallerMappingCutsTheUsersRange) {
+TEST_F(CopyPath, SmallerMappingTruncatesTheUsersRange) {
   EXPECT_TRUE(unmap(context, handle));
   ASSERT_TRUE(map(context, handle, 4096, any_type));
   std::uint8_t byte = 0;
@@ -149,7 +149,7 @@ TEST_F(CopyPath, SmallerMappingCutsTheUsersRange) {
   EXPECT_EQ(read(far, 0, &byte, 1), EINVAL);
 }
 
-TEST_F(CopyPath, LeavesErrnoAlone) {
+TEST_F(CopyPath, DoesNotChangeErrno) {
   errno = EXDEV;
   std::uint8_t byte = 1;
   EXPECT_EQ(write(handle, user_bytes, &byte, 1), EINVAL);

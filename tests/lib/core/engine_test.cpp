@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Mappings with an engine: the copy path hands their copies over, with the same bounds and the same rules on handles.
+// Mappings with an engine: the copy path passes their copies on, with the same bounds and the same checks of handles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ class CoreEngine : public testing::Test {
   std::vector<char> host = std::vector<char>(user_bytes, 'a');
 };
 
-TEST_F(CoreEngine, CopiesGoThroughTheEngineAndStayInsideTheUsersOwnRange) {
+TEST_F(CoreEngine, EngineCopiesAndStaysInsideTheUsersRange) {
   const auto mapped = map("copy_engine");
   ASSERT_TRUE(mapped) << mapped.error().text();
   EXPECT_EQ(write(handle, 0, host.data(), 5000), by_engine);
@@ -71,15 +71,15 @@ TEST_F(CoreEngine, CopiesGoThroughTheEngineAndStayInsideTheUsersOwnRange) {
   EXPECT_EQ(device[user_offset + user_bytes], 0);
 
   EXPECT_TRUE(tests::succeeded(copy_by_engine(handle, false, user_bytes, nullptr, 0)));
-  for (const base::Status& refused :
+  for (const base::Status& rejected :
        {copy_by_engine(handle, false, 1, seen.data(), user_bytes),
         copy_by_engine(handle, true, user_bytes + 1, seen.data(), 0), copy_by_engine(handle, true, 0, nullptr, 1)}) {
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().errno_value, EINVAL);
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().errno_value, EINVAL);
   }
 }
 
-TEST_F(CoreEngine, WithoutOneTheCopyPathIsThatOfTheCpu) {
+TEST_F(CoreEngine, CpuCopiesWithoutAnEngine) {
   for (const char* engine : {static_cast<const char*>(nullptr), "", "cpu"}) {
     const auto mapped = map(engine);
     ASSERT_TRUE(mapped) << mapped.error().text();
@@ -89,34 +89,34 @@ TEST_F(CoreEngine, WithoutOneTheCopyPathIsThatOfTheCpu) {
   }
 }
 
-TEST_F(CoreEngine, AfterUnmapAndWithAnUnknownNameNothingIsMapped) {
+TEST_F(CoreEngine, NothingIsMappedAfterUnmapOrWithAnUnknownName) {
   ASSERT_TRUE(map("automatic"));
   ASSERT_TRUE(tests::succeeded(unmap(context, handle)));
   EXPECT_EQ(write(handle, 0, host.data(), 5000), EINVAL);
   EXPECT_FALSE(copy_by_engine(handle, true, 0, host.data(), 5000));
-  const auto refused = map("abacus");
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().errno_value, EINVAL);
+  const auto rejected = map("abacus");
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().errno_value, EINVAL);
   EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   EXPECT_EQ(write(handle, 0, host.data(), 5000), EINVAL);
-  EXPECT_TRUE(tests::succeeded(map("automatic"))) << "and it can be mapped again";
+  EXPECT_TRUE(tests::succeeded(map("automatic"))) << "the pin must be mappable again";
 }
 
-TEST_F(CoreEngine, SmallAutomaticCopiesAreTheCpusOwn) {
+TEST_F(CoreEngine, CpuPerformsSmallAutomaticCopies) {
   ASSERT_TRUE(map("automatic"));
   EXPECT_EQ(write(handle, 1, host.data(), 1000), 0);
   std::vector<char> seen(1000);
   EXPECT_EQ(read(handle, 1, seen.data(), 1000), 0);
   EXPECT_EQ(std::memcmp(seen.data(), host.data(), 1000), 0);
   EXPECT_EQ(reinterpret_cast<const char*>(memory)[user_offset + 1], 'a');
-  // What is wrong or large is the engine's to judge.
+  // The engine's path handles invalid and large copies.
   EXPECT_EQ(write(handle, user_bytes, host.data(), 1), by_engine);
   EXPECT_EQ(write(handle, 0, nullptr, 1), by_engine);
   EXPECT_EQ(read(handle, 0, host.data(), 100000), by_engine);
 }
 
-/// The drop-in library's copies name addresses of the mapping, also of pages that the user's own range does not fill.
-TEST_F(CoreEngine, CopiesByAddressGoThroughTheEngineWhereTheUsersOwnRangeIs) {
+/// The drop-in library copies by address, also to parts of pages outside the user's range.
+TEST_F(CoreEngine, EnginePerformsCopiesByAddressInTheUsersRange) {
   const auto mapped = map("copy_engine");
   ASSERT_TRUE(mapped) << mapped.error().text();
   auto* const first = static_cast<char*>(mapped->mapping_address);
@@ -136,14 +136,14 @@ TEST_F(CoreEngine, CopiesByAddressGoThroughTheEngineWhereTheUsersOwnRangeIs) {
     EXPECT_EQ(std::memcmp(host.data(), device + at, size), 0);
   }
   for (const std::size_t at : {mapped->mapping_bytes, mapped->mapping_bytes - 1, std::size_t{0} - 1}) {
-    base::Status refused = copy(true, at, 2);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().errno_value, EINVAL);
+    base::Status rejected = copy(true, at, 2);
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().errno_value, EINVAL);
   }
   EXPECT_FALSE(copy_mapping_by_engine(handle, true, first, nullptr, 1));
 }
 
-TEST_F(CoreEngine, StartedCopiesAreCompleteWhenTheyAreFinished) {
+TEST_F(CoreEngine, StartedCopiesAreCompleteAfterFinish) {
   for (const char* engine : {"automatic", "lanes", "copy_engine", "mover", "cpu"}) {
     SCOPED_TRACE(engine);
     ASSERT_TRUE(map(engine));
@@ -171,7 +171,7 @@ TEST_F(CoreEngine, StartedCopiesAreCompleteWhenTheyAreFinished) {
   }
 }
 
-TEST_F(CoreEngine, UnmapWaitsForStartedCopiesAndKeepsTheirOutcome) {
+TEST_F(CoreEngine, UnmapWaitsForStartedCopiesAndKeepsTheirResults) {
   ASSERT_TRUE(map("copy_engine"));
   ASSERT_TRUE(tests::succeeded(copy_by_engine(handle, true, 0, std::string(user_bytes, 'b').data(), user_bytes)));
   const Segment whole[] = {{0, host.data(), user_bytes}};
@@ -185,7 +185,7 @@ TEST_F(CoreEngine, UnmapWaitsForStartedCopiesAndKeepsTheirOutcome) {
   EXPECT_FALSE(start_copy(handle, false, whole));
 }
 
-TEST_F(CoreEngine, AForkedChildGetsEinvalWhileTheParentsEngineGoesOn) {
+TEST_F(CoreEngine, ForkedChildGetsEinvalWhileTheParentKeepsCopying) {
   ASSERT_TRUE(map("copy_engine"));
   ASSERT_TRUE(tests::succeeded(copy_by_engine(handle, true, 0, host.data(), user_bytes)));
   const tests::ChildEnd end = tests::run_in_child([&] {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a forked child can and cannot do with what it inherited, and what the parent keeps.
+// What a forked child can and cannot do with inherited objects, and what the parent keeps.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -20,7 +20,7 @@
 #include "support/forked_child.hpp"
 #include "support/process_resources.hpp"
 
-// The C library's way behind pthread_atfork, which is below for this program.
+// The C library's function behind pthread_atfork, which this program replaces below.
 extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
 extern "C" void* __dso_handle;
 
@@ -32,7 +32,7 @@ extern "C" int pthread_atfork(void (*prepare)(), void (*parent)(), void (*child)
   return is_atfork_failing ? ENOMEM : __register_atfork(prepare, parent, child, &__dso_handle);
 }
 
-// In a forked child: says what failed and ends the child's part of the test.
+// In a forked child: prints the failed condition and returns from the child's part of the test.
 #define EXPECT_IN_CHILD(condition)                                        \
   do {                                                                    \
     if (!(condition)) {                                                   \
@@ -53,21 +53,22 @@ using tests::scripted_device_start;
 using tests::scripted_page_bytes;
 using Clock = std::chrono::steady_clock;
 
-/// An application's own fork handlers. Registered before the library's: its prepare runs after the library's.
+/// The application's fork handlers. They are registered before the library's, so their prepare runs after the
+/// library's.
 struct ApplicationHandlers {
   std::function<void()> prepare = [] {};
   std::function<void()> parent = [] {};
 };
 ApplicationHandlers application;
 
-/// What happens before main: the handlers above, and a first open while the C library has no memory for handlers.
+/// Before main: registers the handlers above, and opens a context while the C library has no memory for handlers.
 const int errno_without_handlers = [] {
   (void)pthread_atfork([] { application.prepare(); }, [] { application.parent(); }, nullptr);
   tests::Script script;
   is_atfork_failing = true;
-  const base::Result<Handle> refused = open_with(std::make_unique<tests::ScriptedBackend>(script), {});
+  const base::Result<Handle> failed = open_with(std::make_unique<tests::ScriptedBackend>(script), {});
   is_atfork_failing = false;
-  return errno_of(refused);
+  return errno_of(failed);
 }();
 
 class Fork : public tests::OnScriptedBackend {
@@ -77,7 +78,7 @@ class Fork : public tests::OnScriptedBackend {
     tests::OnScriptedBackend::TearDown();
   }
 
-  /// In a child: a context of its own does everything.
+  /// In a child: its own context supports every operation.
   int use_new_context() {
     const base::Result<Handle> opened = open();
     EXPECT_IN_CHILD(opened);
@@ -95,7 +96,7 @@ class Fork : public tests::OnScriptedBackend {
     return 0;
   }
 
-  int expect_inherited_is_dead(Handle mapped, Handle unmapped) {
+  int expect_inherited_is_invalid(Handle mapped, Handle unmapped) {
     std::uint8_t byte = 77;
     EXPECT_IN_CHILD(write(mapped, 0, &byte, 1) == EINVAL);
     EXPECT_IN_CHILD(read(mapped, 0, &byte, 1) == EINVAL);
@@ -115,13 +116,13 @@ class Fork : public tests::OnScriptedBackend {
   }
 };
 
-TEST_F(Fork, InheritedHandlesAreDeadInTheChildAndNothingIsTouched) {
+TEST_F(Fork, InheritedHandlesAreInvalidInTheChildWithoutBackendCalls) {
   const Handle mapped = mapped_pin(0);
   const Handle unmapped = pin(scripted_page_bytes);
   const ChildEnd end = run_in_child([&] {
     EXPECT_IN_CHILD(script.abandoned_pins == 2);
     EXPECT_IN_CHILD(script.abandoned_backends == 1);
-    return expect_inherited_is_dead(mapped, unmapped);
+    return expect_inherited_is_invalid(mapped, unmapped);
   });
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(script.abandoned_pins, 0);
@@ -131,7 +132,7 @@ TEST_F(Fork, InheritedHandlesAreDeadInTheChildAndNothingIsTouched) {
   EXPECT_EQ(script.device[0], 5);
 }
 
-TEST_F(Fork, InheritedBuffersAreDeadInTheChildAndNothingIsTouched) {
+TEST_F(Fork, InheritedBuffersAreInvalidInTheChildWithoutBackendCalls) {
   const base::Result<Handle> buffer = allocate_buffer(context, 0, 4096);
   ASSERT_TRUE(buffer);
   const ChildEnd end = run_in_child([&] {
@@ -158,19 +159,19 @@ TEST_F(Fork, InheritedBuffersAreDeadInTheChildAndNothingIsTouched) {
   EXPECT_TRUE(buffer_info(*buffer));
 }
 
-TEST_F(Fork, ProtectionThatFailedOnceIsTriedAgain) {
+TEST_F(Fork, RetriesInstallingHandlersAfterAFailure) {
   EXPECT_EQ(errno_without_handlers, ENOMEM);
   EXPECT_EQ(run_in_child([&] { return errno_of(context_info(context)) == EACCES ? 0 : 1; }).exit_code, 0);
 }
 
-TEST_F(Fork, ChildOpensContextsOfItsOwn) {
+TEST_F(Fork, ChildCanOpenItsOwnContexts) {
   mapped_pin();
-  // Free slots whose locks a thread of the parent might hold must not be what the child builds on.
+  // The child must not reuse free slots, whose locks a thread of the parent might hold.
   EXPECT_TRUE(unpin(context, pin()));
   EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
 }
 
-TEST_F(Fork, GrandchildLosesWhatTheChildOpened) {
+TEST_F(Fork, GrandchildCannotUseContextsOfTheChild) {
   mapped_pin();
   const ChildEnd end = run_in_child([&] {
     const base::Result<Handle> opened = open();
@@ -181,7 +182,7 @@ TEST_F(Fork, GrandchildLosesWhatTheChildOpened) {
       std::uint8_t byte = 0;
       EXPECT_IN_CHILD(read(*handle, 0, &byte, 1) == EINVAL);
       EXPECT_IN_CHILD(errno_of(unmap(*opened, *handle)) == EACCES);
-      // The one of the child, and the one of the parent when the child was forked: not abandoned again.
+      // That of the child, and that of the parent, which was abandoned when the child was forked, and only then.
       EXPECT_IN_CHILD(script.abandoned_backends == 2 && script.abandoned_pins == 2);
       return use_new_context();
     });
@@ -192,7 +193,7 @@ TEST_F(Fork, GrandchildLosesWhatTheChildOpened) {
   EXPECT_EQ(end.exit_code, 0);
 }
 
-TEST_F(Fork, ChildMayCloseAnInheritedContextWithoutPinsOnce) {
+TEST_F(Fork, ChildCanCloseAnInheritedContextWithoutPinsOnce) {
   const ChildEnd end = run_in_child([&] {
     EXPECT_IN_CHILD(close(context));
     EXPECT_IN_CHILD(errno_of(close(context)) == EINVAL);
@@ -204,47 +205,47 @@ TEST_F(Fork, ChildMayCloseAnInheritedContextWithoutPinsOnce) {
   EXPECT_TRUE(context_info(context));
 }
 
-TEST_F(Fork, BareCloneThatRunsNoHandlerIsRecognisedToo) {
+TEST_F(Fork, DetectsACloneThatRunsNoHandlers) {
   const Handle handle = mapped_pin();
   const auto child = static_cast<pid_t>(::syscall(SYS_fork));
   ASSERT_GE(child, 0);
   if (child == 0) {
-    const bool is_refused = errno_of(pin_info(context, handle)) == EACCES &&
-                            errno_of(unmap(context, handle)) == EACCES && errno_of(unpin(context, handle)) == EACCES &&
-                            errno_of(close(context)) == EACCES && script.unpin_calls == 0;
-    ::_exit(is_refused ? 0 : 1);
+    const bool is_rejected = errno_of(pin_info(context, handle)) == EACCES &&
+                             errno_of(unmap(context, handle)) == EACCES && errno_of(unpin(context, handle)) == EACCES &&
+                             errno_of(close(context)) == EACCES && script.unpin_calls == 0;
+    ::_exit(is_rejected ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/// A call that is under way in another thread when the process forks.
+/// A call that another thread is executing when the process forks.
 struct RunningCall {
   const char* name;
   std::function<void()> tests::Script::*hook;
   base::Status (*call)(Handle context, Handle handle);
-  int pins_of_child;  ///< left for the child to give up
+  int pins_of_child;  ///< that the child must abandon
 };
 
 class ForkDuring : public Fork, public testing::WithParamInterface<RunningCall> {};
 
-TEST_P(ForkDuring, WaitsUntilTheCallIsOver) {
+TEST_P(ForkDuring, WaitsForTheCall) {
   const Handle handle = mapped_pin();
   if (std::string(GetParam().name) == "map") {
     ASSERT_TRUE(unmap(context, handle));
   }
   std::atomic<bool> has_begun{false};
-  std::atomic<bool> is_over{false};
+  std::atomic<bool> has_ended{false};
   script.*GetParam().hook = [&] {
     has_begun = true;
     std::this_thread::sleep_for(200ms);
-    is_over = true;
+    has_ended = true;
   };
   std::thread caller([&] { EXPECT_TRUE(GetParam().call(context, handle)); });
   while (!has_begun) std::this_thread::yield();
   const ChildEnd end = run_in_child([&] {
-    EXPECT_IN_CHILD(is_over);
+    EXPECT_IN_CHILD(has_ended);
     EXPECT_IN_CHILD(script.abandoned_pins == GetParam().pins_of_child);
     return 0;
   });
@@ -272,17 +273,17 @@ INSTANTIATE_TEST_SUITE_P(
                                 [](Handle context, Handle handle) { return unpin(context, handle); }, 0}),
     [](const testing::TestParamInfo<RunningCall>& test) { return test.param.name; });
 
-TEST_F(Fork, WaitsUntilAContextIsClosed) {
+TEST_F(Fork, WaitsForClose) {
   std::atomic<bool> has_begun{false};
-  std::atomic<bool> is_over{false};
+  std::atomic<bool> has_ended{false};
   script.on_close = [&] {
     has_begun = true;
     std::this_thread::sleep_for(200ms);
-    is_over = true;
+    has_ended = true;
   };
   std::thread closer([&] { EXPECT_TRUE(close(context)); });
   while (!has_begun) std::this_thread::yield();
-  EXPECT_EQ(run_in_child([&] { return is_over && script.backends == 0 ? 0 : 1; }).exit_code, 0);
+  EXPECT_EQ(run_in_child([&] { return has_ended && script.backends == 0 ? 0 : 1; }).exit_code, 0);
   closer.join();
   context = 0;
 }
@@ -290,7 +291,7 @@ TEST_F(Fork, WaitsUntilAContextIsClosed) {
 tests::Script* script_to_open = nullptr;
 std::function<void()> while_opening;
 
-TEST_F(Fork, ChildGivesUpWhatABackendHeldThatWasBeingOpened) {
+TEST_F(Fork, ChildAbandonsABackendThatWasBeingOpened) {
   std::atomic<bool> has_begun{false};
   const backend::Registration slow = {
       "slow", "scripted, opened slowly", true,
@@ -313,8 +314,8 @@ TEST_F(Fork, ChildGivesUpWhatABackendHeldThatWasBeingOpened) {
   opener.join();
 }
 
-/// A thread that calls in while it holds a mutex of the application's, which the application's handlers take.
-TEST_F(Fork, IsNotHungByAnApplicationThatTakesItsOwnLockToForkAndToCall) {
+/// A thread calls the library while it holds a mutex that the application's fork handlers lock.
+TEST_F(Fork, DoesNotDeadlockWithALockOfTheApplication) {
   std::mutex mutex;
   application.prepare = [&] { mutex.lock(); };
   application.parent = [&] { mutex.unlock(); };
@@ -331,13 +332,13 @@ TEST_F(Fork, IsNotHungByAnApplicationThatTakesItsOwnLockToForkAndToCall) {
     EXPECT_TRUE(close(*opened));
   });
   while (!is_locked) std::this_thread::yield();
-  ::alarm(30);  // a hang kills this program
+  ::alarm(30);  // kills this program if it hangs
   EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
   ::alarm(0);
   caller.join();
 }
 
-TEST_F(Fork, AnApplicationsHandlersMayCallIn) {
+TEST_F(Fork, HandlersOfTheApplicationMayCallTheLibrary) {
   const Handle handle = mapped_pin();
   application.prepare = [&] { EXPECT_TRUE(unpin(context, handle)); };
   Handle again = 0;
@@ -350,92 +351,92 @@ TEST_F(Fork, AnApplicationsHandlersMayCallIn) {
   EXPECT_TRUE(unpin(context, again));
 }
 
-TEST_F(Fork, DoesNotWaitForTheRegistryAndGivesTheChildAFreshOne) {
+TEST_F(Fork, DoesNotWaitForTheRegistryAndTheChildHasANewOne) {
   std::atomic<bool> is_locked{false};
-  std::atomic<bool> may_go_on{false};
+  std::atomic<bool> may_continue{false};
   std::thread holder([&] {
     const std::lock_guard lock(registry_mutex);
     is_locked = true;
-    while (!may_go_on) std::this_thread::sleep_for(1ms);
+    while (!may_continue) std::this_thread::sleep_for(1ms);
   });
   while (!is_locked) std::this_thread::yield();
   ::alarm(30);
   EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
   ::alarm(0);
-  may_go_on = true;
+  may_continue = true;
   holder.join();
 }
 
-TEST_F(Fork, ThatWaitsForAStuckCallHoldsUpOthersForAMomentOnly) {
+TEST_F(Fork, BlocksOtherCallsOnlyBrieflyWhileWaitingForAStuckCall) {
   const Handle stuck = pin();
   const Handle other = mapped_pin(scripted_page_bytes);
   std::atomic<bool> is_mapping{false};
-  std::atomic<bool> may_go_on{false};
+  std::atomic<bool> may_continue{false};
   script.on_map = [&] {
     is_mapping = true;
-    while (!may_go_on) std::this_thread::sleep_for(1ms);
+    while (!may_continue) std::this_thread::sleep_for(1ms);
   };
   std::thread mapper([&] { EXPECT_TRUE(map(context, stuck, 1, any_type)); });
   while (!is_mapping) std::this_thread::yield();
   std::thread forker([&] { EXPECT_EQ(run_in_child([] { return 0; }).exit_code, 0); });
-  std::this_thread::sleep_for(200ms);  // less than the two seconds that the fork waits
+  std::this_thread::sleep_for(200ms);  // less than the 2 s that the fork waits
   const Clock::time_point start = Clock::now();
   EXPECT_TRUE(unmap(context, other));
   EXPECT_LT(Clock::now() - start, 1s);
-  may_go_on = true;
+  may_continue = true;
   forker.join();
   mapper.join();
 }
 
-TEST_F(Fork, IsNotHungByAMapThatNeverEnds) {
+TEST_F(Fork, DoesNotHangOnAMapThatNeverReturns) {
   const Handle handle = pin();
   std::atomic<bool> is_mapping{false};
-  std::atomic<bool> may_go_on{false};
+  std::atomic<bool> may_continue{false};
   script.on_map = [&] {
     is_mapping = true;
-    while (!may_go_on) std::this_thread::sleep_for(1ms);
+    while (!may_continue) std::this_thread::sleep_for(1ms);
   };
   std::thread mapper([&] { EXPECT_TRUE(map(context, handle, 1, any_type)); });
   while (!is_mapping) std::this_thread::yield();
   const Clock::time_point start = Clock::now();
   const ChildEnd end = run_in_child([&] {
     script.on_map = [] {};
-    EXPECT_IN_CHILD(script.abandoned_pins == 0);  // it was in the middle of a call: its state cannot be trusted
+    EXPECT_IN_CHILD(script.abandoned_pins == 0);  // a call was running: its state may be inconsistent
     EXPECT_IN_CHILD(errno_of(unpin(context, handle)) == EACCES);
     return use_new_context();
   });
   EXPECT_LT(Clock::now() - start, 10s);
   EXPECT_GT(Clock::now() - start, 1s);
   EXPECT_EQ(end.exit_code, 0);
-  may_go_on = true;
+  may_continue = true;
   mapper.join();
-  // The parent's lock is whole again: maps and forks go on.
+  // Maps and forks work in the parent again.
   EXPECT_TRUE(unmap(context, handle));
   EXPECT_TRUE(map(context, handle, 1, any_type));
   EXPECT_EQ(run_in_child([] { return 0; }).exit_code, 0);
 }
 
-TEST_F(Fork, LocksThatOtherThreadsHoldDoNotHangTheChild) {
+TEST_F(Fork, ChildDoesNotHangOnLocksThatOtherThreadsHold) {
   const Handle handle = mapped_pin();
   std::atomic<int> inside{0};
-  std::atomic<bool> may_go_on{false};
+  std::atomic<bool> may_continue{false};
   const auto stay = [&] {
     ++inside;
-    while (!may_go_on) std::this_thread::sleep_for(1ms);
+    while (!may_continue) std::this_thread::sleep_for(1ms);
   };
   script.on_pin = stay;
   script.on_unmap = stay;
   std::thread pinner([&] { EXPECT_TRUE(core::pin(context, scripted_device_start, 1, {})); });
   std::thread unmapper([&] { EXPECT_TRUE(unmap(context, handle)); });
   while (inside != 2) std::this_thread::yield();
-  // A third thread waits for the context alone, a fourth for the pin.
+  // A third thread waits for exclusive access to the context.
   std::thread closer([&] { EXPECT_TRUE(close(context)); });
   while (context_info(context)) std::this_thread::yield();
   const Clock::time_point start = Clock::now();
   const ChildEnd end = run_in_child([&] {
     script.on_pin = [] {};
     script.on_unmap = [] {};
-    EXPECT_IN_CHILD(script.abandoned_backends == 1);           // its handle is gone, what it has open is not
+    EXPECT_IN_CHILD(script.abandoned_backends == 1);           // its handle is invalid, but its resources are open
     EXPECT_IN_CHILD(errno_of(pin_info(0, handle)) == EINVAL);  // the parent was closing its context
     std::uint8_t byte = 0;
     EXPECT_IN_CHILD(read(handle, 0, &byte, 1) == EINVAL);
@@ -443,24 +444,24 @@ TEST_F(Fork, LocksThatOtherThreadsHoldDoNotHangTheChild) {
   });
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_LT(Clock::now() - start, 10s);
-  may_go_on = true;
+  may_continue = true;
   pinner.join();
   unmapper.join();
   closer.join();
   context = 0;
 }
 
-TEST_F(Fork, ChildUsesNoFreeSlotWhoseLockAThreadOfTheParentHeld) {
+TEST_F(Fork, ChildDoesNotReuseAFreeSlotWhoseLockTheParentHeld) {
   const Handle handle = pin();
   PinSlot* const slot = pin_table.find(index_of(handle));
   EXPECT_TRUE(unpin(context, handle));
   std::atomic<bool> is_locked{false};
-  std::atomic<bool> may_go_on{false};
-  // As the holder of a stale handle does for a moment.
+  std::atomic<bool> may_continue{false};
+  // The holder of a stale handle locks its slot briefly in the same way.
   std::thread holder([&] {
     const std::lock_guard lock(slot->mutex);
     is_locked = true;
-    while (!may_go_on) std::this_thread::sleep_for(1ms);
+    while (!may_continue) std::this_thread::sleep_for(1ms);
   });
   while (!is_locked) std::this_thread::yield();
   const ChildEnd end = run_in_child([&] {
@@ -468,11 +469,11 @@ TEST_F(Fork, ChildUsesNoFreeSlotWhoseLockAThreadOfTheParentHeld) {
     return use_new_context();
   });
   EXPECT_EQ(end.exit_code, 0);
-  may_go_on = true;
+  may_continue = true;
   holder.join();
 }
 
-TEST_F(Fork, InsideABackendsOwnMapDoesNotWaitForItself) {
+TEST_F(Fork, InsideMapDoesNotWaitForItself) {
   const Handle handle = pin();
   int exit_code = -1;
   script.on_map = [&] { exit_code = run_in_child([] { return 0; }).exit_code; };
@@ -482,19 +483,19 @@ TEST_F(Fork, InsideABackendsOwnMapDoesNotWaitForItself) {
   EXPECT_LT(Clock::now() - start, 1500ms);
 }
 
-TEST_F(Fork, NoChildEverInheritsAMapping) {
+TEST_F(Fork, ChildNeverInheritsAMapping) {
   const base::Result<std::uint64_t> memory = driver::emulated_allocate(4 << 20, driver::EmulatedKind::device);
   ASSERT_TRUE(memory) << memory.error().text();
   base::Settings settings;
   settings.backend = "emulated";
   const base::Result<Handle> opened = core::open(settings);
   ASSERT_TRUE(opened) << opened.error().text();
-  std::atomic<bool> is_over{false};
+  std::atomic<bool> has_ended{false};
   std::atomic<int> rounds{0};
   std::thread mapper([&] {
     const base::Result<Handle> handle = core::pin(*opened, *memory, 4 << 20, {});
     EXPECT_TRUE(handle);
-    while (!is_over) {
+    while (!has_ended) {
       EXPECT_TRUE(map(*opened, *handle, 4 << 20, any_type));
       EXPECT_TRUE(unmap(*opened, *handle));
       ++rounds;
@@ -505,7 +506,7 @@ TEST_F(Fork, NoChildEverInheritsAMapping) {
     const ChildEnd end = run_in_child([] { return tests::count_process_resources().device_mappings == 0 ? 0 : 1; });
     inherited += end.exit_code != 0;
   }
-  is_over = true;
+  has_ended = true;
   mapper.join();
   EXPECT_EQ(inherited, 0);
   EXPECT_GT(rounds, 0);

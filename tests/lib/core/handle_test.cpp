@@ -16,14 +16,14 @@ class HandleTest : public testing::Test {
   void SetUp() override { draw_handle_key(); }
 };
 
-TEST_F(HandleTest, GivesBackTheIndexItWasMadeWith) {
+TEST_F(HandleTest, DecodesTheIndex) {
   for (const std::uint32_t index : {0u, 1u, 255u, 256u, 4095u, (1u << index_bits) - 2}) {
     EXPECT_EQ(index_of(make_handle(HandleKind::pin, 7, index)), index);
     EXPECT_EQ(index_of(make_handle(HandleKind::context, last_generation, index)), index);
   }
 }
 
-TEST_F(HandleTest, DiffersInEveryPartItIsMadeOf) {
+TEST_F(HandleTest, DiffersInKindGenerationAndIndex) {
   std::set<Handle> handles;
   for (const HandleKind kind : {HandleKind::context, HandleKind::pin, HandleKind::buffer}) {
     for (const std::uint64_t generation : {std::uint64_t{0}, std::uint64_t{1}, last_generation}) {
@@ -33,7 +33,7 @@ TEST_F(HandleTest, DiffersInEveryPartItIsMadeOf) {
   EXPECT_EQ(handles.size(), 27u);
 }
 
-TEST_F(HandleTest, IsNeverZeroNorACanonicalPointer) {
+TEST_F(HandleTest, IsNeverZeroOrACanonicalPointer) {
   for (std::uint64_t generation = 0; generation < 1000; ++generation) {
     EXPECT_NE(make_handle(HandleKind::pin, generation, 0) >> 63, 0u);
     EXPECT_NE(make_handle(HandleKind::context, generation * 7919, 3) >> 63, 0u);
@@ -41,14 +41,14 @@ TEST_F(HandleTest, IsNeverZeroNorACanonicalPointer) {
   }
 }
 
-TEST_F(HandleTest, ZeroDecodesToAnIndexThatNoTableGivesOut) {
+TEST_F(HandleTest, ZeroDecodesToAnIndexThatNoTableUses) {
   EXPECT_GE(index_of(0), decltype(pin_table)::capacity);
   EXPECT_EQ(pin_table.find(index_of(0)), nullptr);
   EXPECT_EQ(context_table.find(index_of(0)), nullptr);
   EXPECT_EQ(buffer_table.find(index_of(0)), nullptr);
 }
 
-TEST_F(HandleTest, KeepsTheKeyThatWasDrawnFirst) {
+TEST_F(HandleTest, DrawsTheKeyOnce) {
   const std::uint64_t key = handle_key.load();
   EXPECT_NE(key, 0u);
   draw_handle_key();

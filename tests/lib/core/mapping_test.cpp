@@ -29,7 +29,7 @@ TEST_F(Mapping, StartsAtTheFirstPinnedPage) {
   EXPECT_EQ(pin_info(context, handle)->mapping_address, info->mapping_address);
 }
 
-TEST_F(Mapping, HandsSizeAndTypeToTheBackend) {
+TEST_F(Mapping, PassesSizeAndTypeToTheBackend) {
   script.type = MappingType::cached;
   const Handle handle = pin(0, 3 * scripted_page_bytes);
   ASSERT_TRUE(map(context, handle, 5000, MappingType::cached));
@@ -38,7 +38,7 @@ TEST_F(Mapping, HandsSizeAndTypeToTheBackend) {
   EXPECT_EQ(pin_info(context, handle)->mapping_bytes, 8192u);
 }
 
-TEST_F(Mapping, SecondOneIsEagainAndLeavesTheFirst) {
+TEST_F(Mapping, SecondMapIsEagainAndKeepsTheFirst) {
   const Handle handle = mapped_pin();
   EXPECT_EQ(errno_of(map(context, handle, 1, any_type)), EAGAIN);
   EXPECT_EQ(script.map_calls, 1);
@@ -54,7 +54,7 @@ TEST_F(Mapping, SizeMustLieInThePinnedPages) {
   EXPECT_TRUE(map(context, handle, scripted_page_bytes, any_type));
 }
 
-TEST_F(Mapping, FailedMapLeavesThePinAsItWas) {
+TEST_F(Mapping, FailedMapDoesNotChangeThePin) {
   const Handle handle = pin();
   script.map_error = EOPNOTSUPP;
   const auto failed = map(context, handle, 1, MappingType::device);
@@ -65,7 +65,7 @@ TEST_F(Mapping, FailedMapLeavesThePinAsItWas) {
   EXPECT_TRUE(map(context, handle, 1, any_type));
 }
 
-TEST_F(Mapping, DisbelievesABackendThatMappedSomethingElse) {
+TEST_F(Mapping, RejectsInvalidResultsOfTheBackend) {
   const std::function<void(backend::MappedRegion*)> wrong[] = {
       [](backend::MappedRegion* region) { region->address = nullptr; },
       [](backend::MappedRegion* region) { region->address = static_cast<char*>(region->address) + 16; },
@@ -78,22 +78,22 @@ TEST_F(Mapping, DisbelievesABackendThatMappedSomethingElse) {
     script.bend_map = bend;
     const auto failed = map(context, handle, scripted_page_bytes, any_type);
     EXPECT_EQ(errno_of(failed), EIO);
-    EXPECT_THAT(tests::text_of(failed), HasSubstr("scripted mapped"));
+    EXPECT_THAT(tests::text_of(failed), HasSubstr("scripted returned an invalid mapping"));
     EXPECT_EQ(script.mappings, 0);
     EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   }
 }
 
-TEST_F(Mapping, KeepsTheFirstSentenceWhenUndoingFailsToo) {
+TEST_F(Mapping, KeepsTheFirstErrorIfCleanupFails) {
   const Handle handle = pin();
   script.bend_map = [](backend::MappedRegion* region) { region->type = MappingType::none; };
   script.unmap_error = ENXIO;
   const auto failed = map(context, handle, 1, any_type);
   EXPECT_EQ(errno_of(failed), EIO);
-  EXPECT_THAT(tests::text_of(failed), HasSubstr("scripted mapped"));
+  EXPECT_THAT(tests::text_of(failed), HasSubstr("scripted returned an invalid mapping"));
 }
 
-TEST_F(Mapping, UnmapsOnceThenMapsAgain) {
+TEST_F(Mapping, CanBeMappedAgainAfterUnmap) {
   const Handle handle = mapped_pin();
   EXPECT_TRUE(unmap(context, handle));
   EXPECT_EQ(script.mappings, 0);
@@ -105,19 +105,19 @@ TEST_F(Mapping, UnmapsOnceThenMapsAgain) {
   EXPECT_TRUE(map(context, handle, 1, any_type));
 }
 
-TEST_F(Mapping, NeverMappedCannotBeUnmapped) {
+TEST_F(Mapping, UnmapRequiresAMapping) {
   EXPECT_EQ(errno_of(unmap(context, pin())), EINVAL);
   EXPECT_EQ(script.unmap_calls, 0);
 }
 
-TEST_F(Mapping, UnmapsOnlyWhereItIsExpected) {
+TEST_F(Mapping, UnmapChecksTheExpectedAddress) {
   const Handle handle = mapped_pin();
   EXPECT_EQ(errno_of(unmap(context, handle, script.device + 4096)), EINVAL);
   EXPECT_TRUE(pin_info(context, handle)->is_mapped);
   EXPECT_TRUE(unmap(context, handle, script.device));
 }
 
-TEST_F(Mapping, IsGoneForCopiesBeforeTheBackendUnmapsIt) {
+TEST_F(Mapping, RejectsCopiesBeforeTheBackendUnmaps) {
   const Handle handle = mapped_pin();
   int copied = 0;
   std::uint8_t byte = 1;
@@ -126,7 +126,7 @@ TEST_F(Mapping, IsGoneForCopiesBeforeTheBackendUnmapsIt) {
   EXPECT_EQ(copied, EINVAL);
 }
 
-TEST_F(Mapping, FailedUnmapIsOverAndBarsFurtherMaps) {
+TEST_F(Mapping, FailedUnmapPreventsFurtherMaps) {
   const Handle handle = mapped_pin();
   script.unmap_error = EIO;
   EXPECT_EQ(errno_of(unmap(context, handle)), EIO);

@@ -19,7 +19,7 @@ class Pin : public tests::OnScriptedBackend {
   int pin_errno(std::uint64_t address, std::size_t size_bytes, const PinOptions& options = {}) {
     return errno_of(core::pin(context, address, size_bytes, options));
   }
-  /// For a pin that fails.
+  /// The error of a pin that must fail.
   base::Error pin_error(std::uint64_t address, std::size_t size_bytes) {
     const base::Result<Handle> pinned = core::pin(context, address, size_bytes, {});
     EXPECT_FALSE(pinned);
@@ -27,7 +27,7 @@ class Pin : public tests::OnScriptedBackend {
   }
 };
 
-TEST_F(Pin, KnowsTheUsersRangeAndItsPages) {
+TEST_F(Pin, ReportsTheUsersRangeAndItsPages) {
   const Handle handle = pin(100, scripted_page_bytes);
   const base::Result<PinInfo> info = pin_info(context, handle);
   ASSERT_TRUE(info);
@@ -41,7 +41,7 @@ TEST_F(Pin, KnowsTheUsersRangeAndItsPages) {
   EXPECT_EQ(info->mapping_address, nullptr);
 }
 
-TEST_F(Pin, HandsTheRequestToTheBackendAsItIs) {
+TEST_F(Pin, PassesTheRequestToTheBackend) {
   script.traits.supports_force_pcie = true;
   const base::Result<Handle> opened = open();
   ASSERT_TRUE(opened);
@@ -53,7 +53,7 @@ TEST_F(Pin, HandsTheRequestToTheBackendAsItIs) {
   EXPECT_TRUE(close(*opened));
 }
 
-TEST_F(Pin, RefusesWhatIsNoRangeWithoutAskingTheBackend) {
+TEST_F(Pin, RejectsInvalidRangesWithoutCallingTheBackend) {
   EXPECT_EQ(pin_errno(0, 1), EINVAL);
   EXPECT_EQ(pin_errno(scripted_device_start, 0), EINVAL);
   EXPECT_EQ(pin_errno(UINT64_MAX - 5, 10), EINVAL);
@@ -62,14 +62,14 @@ TEST_F(Pin, RefusesWhatIsNoRangeWithoutAskingTheBackend) {
   EXPECT_EQ(script.pin_calls, 0);
 }
 
-TEST_F(Pin, PassesTheBackendsErrorAndSentenceOn) {
+TEST_F(Pin, PassesTheBackendsErrorAndTextOn) {
   script.pin_error = EOPNOTSUPP;
   const base::Error error = pin_error(scripted_device_start, 1);
   EXPECT_EQ(error.errno_value, EOPNOTSUPP);
   EXPECT_STREQ(error.text(), "scripted: pin fails");
 }
 
-TEST_F(Pin, DisbelievesABackendThatPinnedOtherPages) {
+TEST_F(Pin, RejectsABackendThatPinnedOtherPages) {
   const std::pair<std::int64_t, std::int64_t> wrong[] = {{65536, 0}, {0, -65536}, {4096, 0}, {0, 4096}, {-65536, 0}};
   for (const auto& [move_address, move_bytes] : wrong) {
     script.bend_pin = [move_address, move_bytes](std::uint64_t* address, std::size_t* bytes) {
@@ -78,20 +78,20 @@ TEST_F(Pin, DisbelievesABackendThatPinnedOtherPages) {
     };
     const base::Error error = pin_error(scripted_device_start + 3 * scripted_page_bytes, scripted_page_bytes);
     EXPECT_EQ(error.errno_value, EIO) << move_address;
-    EXPECT_THAT(error.text(), HasSubstr("scripted pinned"));
+    EXPECT_THAT(error.text(), HasSubstr("scripted returned other pages"));
     EXPECT_EQ(script.pins, 0);
   }
 }
 
-TEST_F(Pin, KeepsTheFirstSentenceWhenUndoingFailsToo) {
+TEST_F(Pin, KeepsTheFirstErrorIfCleanupFails) {
   script.bend_pin = [](auto*, std::size_t* bytes) { *bytes += 1; };
   script.unpin_error = ENXIO;
   const base::Error error = pin_error(scripted_device_start, 1);
   EXPECT_EQ(error.errno_value, EIO);
-  EXPECT_THAT(error.text(), HasSubstr("scripted pinned"));
+  EXPECT_THAT(error.text(), HasSubstr("scripted returned other pages"));
 }
 
-TEST_F(Pin, UnpinsOnceAndForAll) {
+TEST_F(Pin, HandleIsInvalidAfterUnpin) {
   const Handle handle = pin();
   EXPECT_TRUE(unpin(context, handle));
   EXPECT_EQ(script.pins, 0);
@@ -104,7 +104,7 @@ TEST_F(Pin, UnpinsOnceAndForAll) {
   EXPECT_EQ(script.unpin_calls, 1);
 }
 
-TEST_F(Pin, StaleHandleStaysStaleWhenItsSlotIsUsedAgain) {
+TEST_F(Pin, StaleHandleStaysInvalidAfterItsSlotIsReused) {
   const Handle stale = mapped_pin();
   EXPECT_TRUE(unpin(context, stale));
   const Handle fresh = mapped_pin();
@@ -126,7 +126,7 @@ TEST_F(Pin, UnpinWhileMappedUnmapsFirst) {
   EXPECT_FALSE(was_mapped_at_unpin);
 }
 
-TEST_F(Pin, UnpinRunsToItsEndAndReturnsTheFirstError) {
+TEST_F(Pin, UnpinContinuesAfterErrorsAndReturnsTheFirst) {
   const Handle handle = mapped_pin();
   script.unmap_error = EBUSY;
   script.unpin_error = EIO;
@@ -153,7 +153,7 @@ TEST_F(Pin, BelongsToOneContext) {
   EXPECT_TRUE(unpin(0, handle));
 }
 
-TEST_F(Pin, RefusesHandlesThatAreNoPin) {
+TEST_F(Pin, RejectsInvalidHandles) {
   const Handle good = mapped_pin();
   std::uint8_t byte = 9;
   for (const Handle bad : {Handle{0}, Handle{1}, ~Handle{0}, good ^ 1, good ^ Handle{1} << 40, good ^ Handle{1} << 62,
@@ -173,7 +173,7 @@ TEST_F(Pin, RefusesHandlesThatAreNoPin) {
   EXPECT_TRUE(pin_info(context, good)->is_mapped);
 }
 
-TEST_F(Pin, SameRangeMayBePinnedTwice) {
+TEST_F(Pin, SameRangeCanBePinnedTwice) {
   const Handle first = mapped_pin();
   const Handle second = mapped_pin();
   EXPECT_NE(first, second);
@@ -183,7 +183,7 @@ TEST_F(Pin, SameRangeMayBePinnedTwice) {
   EXPECT_EQ(script.device[0], 7);
 }
 
-TEST_F(Pin, TellsWhetherItsMemoryWasTakenAway) {
+TEST_F(Pin, ReportsInvalidation) {
   const Handle handle = pin();
   EXPECT_FALSE(*is_invalidated(context, handle));
   script.is_invalidated = true;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A backend that does what a test's script says: memory of its own, failures and pauses at each call, wrong answers.
+// A backend that a test controls with a script: its own memory, failures and pauses in each call, wrong results.
 #pragma once
 
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ inline constexpr std::uint64_t scripted_device_start = 0x7000'0000'0000;
 inline constexpr std::size_t scripted_device_bytes = 1 << 20;
 inline constexpr std::size_t scripted_page_bytes = 65536;
 
-/// The device's memory, and what happens at each call. Shared by the test and the backend under the context.
+/// The device memory and the behavior of each call. Shared by the test and the backend of the context.
 struct Script {
   Script() {
     void* memory = ::mmap(nullptr, scripted_device_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -39,14 +39,14 @@ struct Script {
   cpu::MappingType type = cpu::MappingType::write_combining;
   backend::Verification verification = backend::Verification::content;
 
-  // An errno to fail with, 0 to succeed. What fails in teardown has still been torn down.
+  // The errno to return; 0 for success. Teardown releases its object even if it fails.
   std::atomic<int> pin_error{0}, map_error{0}, unmap_error{0}, unpin_error{0};
   std::atomic<int> allocate_error{0}, buffer_copy_error{0}, buffer_free_error{0};
   std::atomic<bool> is_invalidated{false};
-  // Called inside the backend's call, before it does anything.
+  // Called at the start of the backend's call.
   std::function<void()> on_pin = [] {}, on_map = [] {}, on_unmap = [] {}, on_unpin = [] {}, on_close = [] {},
                         on_buffer_free = [] {};
-  // Changes an answer before it is given.
+  // Changes a result before it is returned.
   std::function<void(std::uint64_t* page_address, std::size_t* page_bytes)> bend_pin = [](auto*, auto*) {};
   std::function<void(backend::MappedRegion*)> bend_map = [](auto*) {};
   std::function<void(std::uint64_t* address, std::size_t* size_bytes)> bend_buffer = [](auto*, auto*) {};
@@ -56,13 +56,13 @@ struct Script {
   std::size_t last_map_bytes = 0;
   cpu::MappingType last_map_type = cpu::MappingType::none;
 
-  std::atomic<int> backends{0}, pins{0}, mappings{0}, buffers{0};  ///< alive now
+  std::atomic<int> backends{0}, pins{0}, mappings{0}, buffers{0};  ///< live objects
   std::atomic<int> pin_calls{0}, map_calls{0}, unmap_calls{0}, unpin_calls{0};
   std::atomic<int> allocate_calls{0}, buffer_copy_calls{0}, buffer_free_calls{0}, last_device{-1};
   std::atomic<int> abandoned_backends{0}, abandoned_pins{0}, abandoned_buffers{0};
 };
 
-/// Every buffer is the start of the device's memory.
+/// Every buffer starts at the start of the device memory.
 class ScriptedBuffer final : public backend::BackendBuffer {
  public:
   ScriptedBuffer(Script& script, std::size_t size_bytes) : script_(script) {
@@ -182,7 +182,7 @@ class ScriptedBackend final : public backend::Backend {
     if (const int error = script_.pin_error) return base::fail(error, "scripted: pin fails");
     if (request.address < scripted_device_start ||
         request.address + request.size_bytes > scripted_device_start + scripted_device_bytes) {
-      return base::fail(EINVAL, "scripted: not the device's memory");
+      return base::fail(EINVAL, "scripted: not device memory");
     }
     const std::uint64_t mask = scripted_page_bytes - 1;
     const std::uint64_t first = request.address & ~mask;

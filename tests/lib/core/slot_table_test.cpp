@@ -20,7 +20,7 @@ class SlotTableTest : public testing::Test {
  protected:
   void SetUp() override { draw_handle_key(); }
   void TearDown() override {
-    // The table itself never frees; the test's tables do not live as long as the process.
+    // The table never frees its slots, so the test frees those of its own tables.
     for (std::uint32_t index = 0; index < SmallTable::capacity; index += 4) delete[] table.find(index);
   }
   Slot* acquire() {
@@ -32,7 +32,7 @@ class SlotTableTest : public testing::Test {
   std::mutex mutex;
 };
 
-TEST_F(SlotTableTest, FindsNothingWhereNothingWasEverGivenOut) {
+TEST_F(SlotTableTest, FindsNothingBeforeTheFirstAcquire) {
   EXPECT_EQ(table.find(0), nullptr);
   EXPECT_EQ(table.find(7), nullptr);
   EXPECT_EQ(table.find(8), nullptr);
@@ -41,7 +41,7 @@ TEST_F(SlotTableTest, FindsNothingWhereNothingWasEverGivenOut) {
   EXPECT_EQ(table.find_live(make_handle(HandleKind::pin, 0, 0)), nullptr);
 }
 
-TEST_F(SlotTableTest, GivesASlotAgainWithANewGeneration) {
+TEST_F(SlotTableTest, ReusesASlotWithANewGeneration) {
   Slot* const first = acquire();
   ASSERT_NE(first, nullptr);
   const std::uint64_t generation = first->generation;
@@ -51,26 +51,26 @@ TEST_F(SlotTableTest, GivesASlotAgainWithANewGeneration) {
   EXPECT_GT(second->generation, generation);
 }
 
-TEST_F(SlotTableTest, SaysEnomemWhenAllSlotsAreInUseAndRecovers) {
+TEST_F(SlotTableTest, ReturnsEnomemIfAllSlotsAreInUseAndRecovers) {
   std::set<Slot*> slots;
   for (std::uint32_t i = 0; i < SmallTable::capacity; ++i) slots.insert(acquire());
   EXPECT_EQ(slots.size(), SmallTable::capacity);
   EXPECT_EQ(slots.count(nullptr), 0u);
-  const base::Result<Slot*> refused = table.acquire(mutex);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().errno_value, ENOMEM);
+  const base::Result<Slot*> failed = table.acquire(mutex);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().errno_value, ENOMEM);
   table.release(*slots.begin(), mutex);
   EXPECT_EQ(acquire(), *slots.begin());
 }
 
-TEST_F(SlotTableTest, RetiresASlotThatHasUsedUpItsGenerations) {
+TEST_F(SlotTableTest, RetiresASlotThatHasUsedAllGenerations) {
   Slot* const slot = acquire();
   slot->generation = last_generation;
   table.release(slot, mutex);
   EXPECT_NE(acquire(), slot);
 }
 
-TEST_F(SlotTableTest, FindsALiveHandleOnly) {
+TEST_F(SlotTableTest, FindsOnlyALiveHandle) {
   Slot* const slot = acquire();
   const Handle handle = make_handle(HandleKind::pin, slot->generation, slot->index);
   EXPECT_EQ(table.find_live(handle), nullptr);
@@ -81,7 +81,7 @@ TEST_F(SlotTableTest, FindsALiveHandleOnly) {
   EXPECT_EQ(table.find_live(handle), nullptr);
 }
 
-TEST_F(SlotTableTest, ForgetsFreeSlotsButNotTheOthers) {
+TEST_F(SlotTableTest, ForgetsOnlyFreeSlots) {
   Slot* const kept = acquire();
   Slot* const released = acquire();
   table.release(released, mutex);
@@ -91,7 +91,7 @@ TEST_F(SlotTableTest, ForgetsFreeSlotsButNotTheOthers) {
   EXPECT_NE(next, released);
 }
 
-TEST_F(SlotTableTest, GivesEachSlotToOneThreadAtATime) {
+TEST_F(SlotTableTest, NeverSharesASlotBetweenThreads) {
   std::atomic<int> clashes{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {

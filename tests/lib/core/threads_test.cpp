@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Calls beside each other: who wins, who waits, and that nothing is left when all is over.
+// Concurrent calls: which one succeeds, which ones wait, and that no objects are left.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -38,7 +38,7 @@ void run_together(int count, const std::function<void(int)>& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// How often each errno was answered.
+/// Counts how often each errno was returned.
 class Tally {
  public:
   void add(int errno_value) { ++counts_.at(static_cast<std::size_t>(errno_value)); }
@@ -59,7 +59,7 @@ bool wait_until(const std::function<bool()>& is_true) {
 
 class Threads : public tests::OnScriptedBackend {};
 
-TEST_F(Threads, OfManyUnpinsOneWins) {
+TEST_F(Threads, OneOfManyUnpinsSucceeds) {
   for (int round = 0; round < 100; ++round) {
     const Handle handle = mapped_pin();
     Tally tally;
@@ -71,7 +71,7 @@ TEST_F(Threads, OfManyUnpinsOneWins) {
   EXPECT_EQ(script.unpin_calls, 100);
 }
 
-TEST_F(Threads, OfManyMapsOneWinsAndTheOthersGetEagain) {
+TEST_F(Threads, OneOfManyMapsSucceedsAndTheOthersGetEagain) {
   for (int round = 0; round < 100; ++round) {
     const Handle handle = pin();
     Tally tally;
@@ -83,7 +83,7 @@ TEST_F(Threads, OfManyMapsOneWinsAndTheOthersGetEagain) {
   EXPECT_EQ(script.map_calls, 100);
 }
 
-TEST_F(Threads, OfManyUnmapsOneWins) {
+TEST_F(Threads, OneOfManyUnmapsSucceeds) {
   for (int round = 0; round < 100; ++round) {
     const Handle handle = mapped_pin();
     Tally tally;
@@ -95,7 +95,7 @@ TEST_F(Threads, OfManyUnmapsOneWins) {
   EXPECT_EQ(script.unmap_calls, 100);
 }
 
-TEST_F(Threads, OfManyClosesOneWins) {
+TEST_F(Threads, OneOfManyClosesSucceeds) {
   for (int round = 0; round < 100; ++round) {
     const base::Result<Handle> opened = open();
     ASSERT_TRUE(opened);
@@ -109,7 +109,7 @@ TEST_F(Threads, OfManyClosesOneWins) {
   EXPECT_EQ(script.unpin_calls, 100);
 }
 
-TEST_F(Threads, MapAgainstUnpinLeavesNothingMapped) {
+TEST_F(Threads, ConcurrentMapAndUnpinLeaveNothingMapped) {
   for (int round = 0; round < 200; ++round) {
     const Handle handle = pin();
     Tally tally;
@@ -123,7 +123,7 @@ TEST_F(Threads, MapAgainstUnpinLeavesNothingMapped) {
   }
 }
 
-TEST_F(Threads, CloseAgainstEverythingElseLeavesNothing) {
+TEST_F(Threads, CloseConcurrentWithOtherCallsLeavesNothing) {
   for (int round = 0; round < 50; ++round) {
     const base::Result<Handle> opened = open();
     ASSERT_TRUE(opened);
@@ -152,24 +152,24 @@ TEST_F(Threads, CloseAgainstEverythingElseLeavesNothing) {
   }
 }
 
-TEST_F(Threads, SlowCallsOfDifferentPinsRunBesideEachOther) {
+TEST_F(Threads, SlowCallsOnDifferentPinsRunConcurrently) {
   const Handle handles[] = {pin(0), pin(scripted_page_bytes)};
   std::atomic<int> inside{0};
-  std::atomic<int> met{0};
+  std::atomic<int> overlapped{0};
   script.on_map = [&] {
     ++inside;
-    if (wait_until([&] { return inside == 2; })) ++met;
+    if (wait_until([&] { return inside == 2; })) ++overlapped;
   };
   run_together(2, [&](int i) { EXPECT_TRUE(map(context, handles[i], 1, any_type)); });
-  EXPECT_EQ(met, 2);
+  EXPECT_EQ(overlapped, 2);
 
   inside = 0;
   script.on_pin = script.on_map;
   run_together(2, [&](int) { EXPECT_TRUE(core::pin(context, scripted_device_start, 1, {})); });
-  EXPECT_EQ(met, 4);
+  EXPECT_EQ(overlapped, 4);
 }
 
-TEST_F(Threads, CallsOnOnePinRunOneAfterTheOther) {
+TEST_F(Threads, CallsOnOnePinAreSerialized) {
   const Handle handle = pin();
   std::atomic<int> inside{0};
   std::atomic<int> overlaps{0};
@@ -190,13 +190,13 @@ TEST_F(Threads, CallsOnOnePinRunOneAfterTheOther) {
   EXPECT_GT(script.map_calls, 200);
 }
 
-TEST_F(Threads, CloseWaitsForCallsUnderWayAndRefusesNewOnes) {
+TEST_F(Threads, CloseWaitsForRunningCallsAndRejectsNewOnes) {
   const Handle handle = pin();
   std::atomic<bool> is_mapping{false};
-  std::atomic<bool> may_go_on{false};
+  std::atomic<bool> may_continue{false};
   script.on_map = [&] {
     is_mapping = true;
-    wait_until([&] { return may_go_on.load(); });
+    wait_until([&] { return may_continue.load(); });
   };
   std::thread mapper([&] { EXPECT_TRUE(map(context, handle, 1, any_type)); });
   EXPECT_TRUE(wait_until([&] { return is_mapping.load(); }));
@@ -205,22 +205,22 @@ TEST_F(Threads, CloseWaitsForCallsUnderWayAndRefusesNewOnes) {
     EXPECT_TRUE(close(context));
     is_closed = true;
   });
-  // From the moment close has begun new calls are refused, although it cannot end yet.
+  // close() rejects new calls as soon as it has started, even while it waits.
   EXPECT_TRUE(wait_until([&] { return errno_of(context_info(context)) == EINVAL; }));
   std::this_thread::sleep_for(20ms);
   EXPECT_FALSE(is_closed);
-  may_go_on = true;
+  may_continue = true;
   mapper.join();
   closer.join();
   EXPECT_EQ(script.mappings, 0);
   context = 0;
 }
 
-/// Handles that all threads use at once, in any state: 0, live, stale.
+/// Handles that all threads use concurrently, in any state: 0, live, stale.
 struct Shared {
   std::array<std::atomic<Handle>, 2> contexts{};
   std::array<std::atomic<Handle>, 6> pins{};
-  /// The one rule there is: whoever copies through a mapping keeps it from being taken down meanwhile.
+  /// The only rule for callers: do not unmap, unpin or close a mapping while a thread copies through it.
   std::shared_mutex copies;
   std::atomic<long> copied{0};
   std::atomic<long> wrong{0};
@@ -233,7 +233,7 @@ class Stress : public Threads {
     std::array<std::uint8_t, 64> source{};
     source.fill(value);
     std::array<std::uint8_t, 64> target{};
-    // Each thread has a line of its own on each page, so that what it reads must be what it wrote.
+    // Each thread has its own line on each page, so it must read the bytes that it wrote.
     const auto offset = static_cast<std::size_t>(thread) * 64;
     const int wrote = write(handle, offset, source.data(), source.size());
     const int read_back = read(handle, offset, target.data(), target.size());
@@ -292,7 +292,7 @@ class Stress : public Threads {
   Shared shared;
 };
 
-TEST_F(Stress, EverythingBesideEverythingOnSharedHandles) {
+TEST_F(Stress, AllCallsRunConcurrentlyOnSharedHandles) {
   for (std::atomic<Handle>& place : shared.contexts) place = *open();
   run_together(8, [this](int thread) {
     std::mt19937 random(static_cast<unsigned>(thread) + 1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Detection against the Linux kernel's own, and the meaning of register contents this machine does not have.
+// Compares detection with the Linux kernel's, and tests the decoding of registers that this machine does not have.
 #include "cpu/features.hpp"
 
 #include <gtest/gtest.h>
@@ -26,15 +26,15 @@ std::set<std::string> flags_of_proc_cpuinfo() {
   return {};
 }
 
-/// Registers of a CPU and system that have everything.
+/// The registers of a CPU and system that support every feature.
 constexpr CpuidWords everything{~0u, ~0u, ~0u, ~0u, ~std::uint64_t{0}};
 
 TEST(Features, DetectionAgreesWithProcCpuinfo) {
 #if !defined(__x86_64__)
-  GTEST_SKIP() << "/proc/cpuinfo lists these flags on x86-64 only, and under qemu-user it is the host's";
+  GTEST_SKIP() << "/proc/cpuinfo lists these flags on x86-64 only; qemu-user shows that of the host";
 #endif
   const std::set<std::string> flags = flags_of_proc_cpuinfo();
-  if (flags.empty()) GTEST_SKIP() << "/proc/cpuinfo lists no flags here";
+  if (flags.empty()) GTEST_SKIP() << "/proc/cpuinfo lists no flags";
   const Features features = detect();
   EXPECT_EQ(features.sse2, flags.count("sse2") == 1);
   EXPECT_EQ(features.sse41, flags.count("sse4_1") == 1);
@@ -43,7 +43,7 @@ TEST(Features, DetectionAgreesWithProcCpuinfo) {
   EXPECT_EQ(features.movdir64b, flags.count("movdir64b") == 1);
 }
 
-TEST(Features, DetectionFindsWhatTheArchitecturePromises) {
+TEST(Features, DetectsTheBaselineOfTheArchitecture) {
   const Features features = detect();
 #if defined(__x86_64__)
   EXPECT_TRUE(features.sse2);
@@ -60,14 +60,14 @@ TEST(Features, DetectionFindsWhatTheArchitecturePromises) {
 #endif
 }
 
-TEST(Features, DecodeOfTheAuxiliaryVectorReadsTheBitThatLinuxNames) {
+TEST(Features, DecodeReadsTheBitOfTheAuxiliaryVector) {
   EXPECT_TRUE(decode_arm64(0x2).asimd);
   EXPECT_FALSE(decode_arm64(~std::uint64_t{0x2}).asimd);
   EXPECT_TRUE(decode_power(0x80).vsx);
   EXPECT_FALSE(decode_power(~std::uint64_t{0x80}).vsx);
 }
 
-TEST(Features, DecodeFindsEverythingWhereAllBitsAreSet) {
+TEST(Features, DecodeFindsEveryFeatureIfAllBitsAreSet) {
   const Features features = decode(everything);
   EXPECT_TRUE(features.sse2);
   EXPECT_TRUE(features.sse41);
@@ -76,7 +76,7 @@ TEST(Features, DecodeFindsEverythingWhereAllBitsAreSet) {
   EXPECT_TRUE(features.movdir64b);
 }
 
-TEST(Features, DecodeFindsNothingWhereNoBitIsSet) {
+TEST(Features, DecodeFindsNoFeatureIfNoBitIsSet) {
   const Features features = decode(CpuidWords{});
   EXPECT_FALSE(features.sse2);
   EXPECT_FALSE(features.sse41);
@@ -85,7 +85,7 @@ TEST(Features, DecodeFindsNothingWhereNoBitIsSet) {
   EXPECT_FALSE(features.movdir64b);
 }
 
-TEST(Features, DecodeReadsTheBitThatTheManualNames) {
+TEST(Features, DecodeReadsTheBitsOfTheManual) {
   CpuidWords words{};
   words.leaf1_edx = 1u << 26;
   EXPECT_TRUE(decode(words).sse2);
@@ -105,7 +105,7 @@ TEST(Features, DecodeReadsTheBitThatTheManualNames) {
   EXPECT_TRUE(decode(words).avx512f);
 }
 
-TEST(Features, DecodeWantsEveryStateComponentTheRegistersNeed) {
+TEST(Features, DecodeRequiresEveryStateComponentOfTheRegisters) {
   for (std::uint64_t xcr0 = 0; xcr0 < 256; ++xcr0) {
     CpuidWords words = everything;
     words.xcr0 = xcr0;
@@ -115,7 +115,7 @@ TEST(Features, DecodeWantsEveryStateComponentTheRegistersNeed) {
   }
 }
 
-TEST(Features, DecodeBelievesNoWideRegistersWithoutXgetbvOrAvx) {
+TEST(Features, DecodeRequiresXgetbvAndAvxForWideRegisters) {
   for (const std::uint32_t missing : {1u << 27, 1u << 28}) {
     CpuidWords words = everything;
     words.leaf1_ecx &= ~missing;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Compares what we declare of the CUDA driver's ABI with NVIDIA's header; built only where that is installed.
+// Compares our declarations of the CUDA driver's ABI with NVIDIA's header. Built only if the header is installed.
 #include <cuda.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,8 @@ static_assert(sizeof(CUevent) == 8 && sizeof(CUmodule) == 8 && sizeof(CUfunction
 static_assert(sizeof(CUdeviceptr) == 8 && sizeof(CUmemGenericAllocationHandle) == 8 && sizeof(CUstream) == 8);
 static_assert(sizeof(CUdevice) == sizeof(int) && sizeof(CUresult) == sizeof(int) && sizeof(CUuuid) == 16);
 
-/// The parameters of two functions are passed alike: pairwise equal in size and kind (word or not a word).
+/// Whether the ABI passes the parameters of two functions in the same way: their sizes and kinds (class or scalar) are
+/// equal.
 template <class Ours, class Theirs>
 struct IsPassedAlike : std::false_type {};
 template <class... Ours, class... Theirs>
@@ -86,15 +87,16 @@ struct IsPassedAlike<int (*)(Ours...), CUresult (*)(Theirs...)> {
   }
 };
 
-// cuda.h renames some functions by macro (cuMemAlloc to cuMemAlloc_v2): `symbol` is expanded neither here nor there.
-TEST(CudaAbi, ParametersAreThoseOfTheHeader) {
+// cuda.h renames some functions by macro (cuMemAlloc to cuMemAlloc_v2). cuda_calls.def has the final names, which are
+// not macros.
+TEST(CudaAbi, ParametersEqualThoseOfTheHeader) {
 #define GDRKIT_CUDA_CALL(member, symbol, ...) \
   EXPECT_TRUE((IsPassedAlike<decltype(CudaCalls::member), decltype(&symbol)>::value())) << #symbol;
 #include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
 }
 
-TEST(CudaAbi, ComparisonSeesADifference) {
+TEST(CudaAbi, ComparisonDetectsADifference) {
   EXPECT_FALSE((IsPassedAlike<int (*)(int), CUresult (*)(std::size_t)>::value()));
   EXPECT_FALSE((IsPassedAlike<int (*)(int), CUresult (*)(int, int)>::value()));
   EXPECT_FALSE((IsPassedAlike<int (*)(const void*), CUresult (*)(void*)>::value()));

@@ -31,7 +31,7 @@ using tests::run_in_child;
 
 std::uint8_t* bytes_at(std::uint64_t address) { return reinterpret_cast<std::uint8_t*>(address); }
 
-/// Memory of one test, freed with it.
+/// An allocation that the destructor frees.
 class Memory {
  public:
   explicit Memory(std::size_t size, EmulatedKind kind = EmulatedKind::device) {
@@ -52,7 +52,7 @@ class Memory {
   std::uint64_t address_ = 0;
 };
 
-/// As a backend maps pinned memory: held, and mapped by what holds it.
+/// Maps memory as a backend maps pinned memory: through a mapping that holds the pages.
 base::Result<void*> emulated_map(std::uint64_t page_address, std::size_t size_bytes) {
   const auto held = emulated_hold(page_address, size_bytes);
   if (!held) return held;
@@ -88,7 +88,7 @@ TEST(EmulatedMemory, IsAlignedZeroedAndWritable) {
   }
 }
 
-TEST(EmulatedMemory, FindTellsExactSizeStartAndKindFromAnyAddressOfItsPages) {
+TEST(EmulatedMemory, FindReturnsExactSizeStartAndKindForAnyAddressOfItsPages) {
   for (const EmulatedKind kind : {EmulatedKind::device, EmulatedKind::managed, EmulatedKind::host}) {
     const Memory memory(100'001, kind);
     for (const std::uint64_t offset : {0U, 1U, 65535U, 65536U, 100'000U, 100'001U, 131'071U}) {
@@ -101,14 +101,15 @@ TEST(EmulatedMemory, FindTellsExactSizeStartAndKindFromAnyAddressOfItsPages) {
   }
 }
 
-TEST(EmulatedMemory, FindRefusesGuardsAndForeignMemory) {
+TEST(EmulatedMemory, FindRejectsGuardsAndOtherMemory) {
   const Memory memory(65536);
   EXPECT_EQ(errno_of_find(memory.address() - 1), EINVAL);
   EXPECT_EQ(errno_of_find(memory.address() + 65536), EINVAL);
   int local = 0;
   for (const std::uint64_t address : {std::uint64_t{0}, reinterpret_cast<std::uint64_t>(&local), UINT64_MAX}) {
     char text[64];
-    std::snprintf(text, sizeof text, "no live emulated allocation at 0x%llx", static_cast<unsigned long long>(address));
+    std::snprintf(text, sizeof text, "cannot find an emulated allocation at 0x%llx",
+                  static_cast<unsigned long long>(address));
     const auto found = emulated_find(address);
     ASSERT_FALSE(found);
     EXPECT_EQ(found.error().errno_value, EINVAL);
@@ -127,7 +128,7 @@ TEST(EmulatedMemory, GuardsAreInaccessible) {
   }
 }
 
-TEST(EmulatedMemory, BufferIdsAreNeverUsedTwice) {
+TEST(EmulatedMemory, BufferIdsAreUnique) {
   std::set<std::uint64_t> seen;
   for (int i = 0; i < 200; ++i) {
     const Memory memory(4096);
@@ -137,7 +138,7 @@ TEST(EmulatedMemory, BufferIdsAreNeverUsedTwice) {
   }
 }
 
-TEST(EmulatedMemory, FreedAddressesAreRefused) {
+TEST(EmulatedMemory, FreedAddressesAreRejected) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
   memory.forget();
@@ -150,7 +151,7 @@ TEST(EmulatedMemory, FreedAddressesAreRefused) {
   EXPECT_FALSE(emulated_map(address, 65536));
 }
 
-TEST(EmulatedMemory, FreeWantsTheStart) {
+TEST(EmulatedMemory, FreeRequiresTheStart) {
   const Memory memory(131072);
   const auto freed = emulated_free(memory.address() + 65536);
   ASSERT_FALSE(freed);
@@ -170,7 +171,7 @@ TEST(EmulatedMemory, SecondMappingShowsTheSamePages) {
   EXPECT_TRUE(emulated_unmap(*mapping, 2 * 65536));
 }
 
-TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNoAllocation) {
+TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNotAnAllocation) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
   bytes_at(address)[5] = 0x77;
@@ -185,8 +186,8 @@ TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNoAllocation) {
   EXPECT_TRUE(emulated_unmap(*mapping, 65536));
 }
 
-// Nothing keeps a second mapping from landing just where the freed memory was.
-TEST(EmulatedMemory, SecondMappingAtAFreedAddressIsNoAllocation) {
+// Linux may place a second mapping at the address of freed memory.
+TEST(EmulatedMemory, SecondMappingAtAFreedAddressIsNotAnAllocation) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
   const auto held = emulated_hold(address, 65536);
@@ -203,16 +204,16 @@ TEST(EmulatedMemory, SecondMappingAtAFreedAddressIsNoAllocation) {
   EXPECT_TRUE(emulated_unmap(*held, 65536));
 }
 
-// Same protection, same file, and the next address: the operating system joins such neighbours where offsets allow it.
-TEST(EmulatedMemory, StaysFoundWhenSecondMappingsLieRightBesideItsGuards) {
+// Linux merges adjacent mappings of the same file and protection if their offsets are contiguous.
+TEST(EmulatedMemory, IsFoundWhileSecondMappingsAreAdjacentToItsGuards) {
   const Memory memory(65536);
   const std::uint64_t before = memory.address() - 2 * emulated_page_bytes;
-  const std::uint64_t behind = memory.address() + 2 * emulated_page_bytes;
-  for (const std::uint64_t place : {before, behind}) {
+  const std::uint64_t after = memory.address() + 2 * emulated_page_bytes;
+  for (const std::uint64_t place : {before, after}) {
     const auto held = emulated_hold(memory.address(), 65536);
     ASSERT_TRUE(held) << held.error().text();
     if (reinterpret_cast<std::uint64_t>(*held) != place) {
-      // Only when nothing is there: MREMAP_FIXED would remove it.
+      // Reserve the place first: MREMAP_FIXED would remove a mapping that is already there.
       void* free_place =
           ::mmap(bytes_at(place), 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
       if (free_place != bytes_at(place)) {
@@ -227,7 +228,7 @@ TEST(EmulatedMemory, StaysFoundWhenSecondMappingsLieRightBesideItsGuards) {
   }
 }
 
-TEST(EmulatedMemory, StaysOneAllocationWhenAPartChangesItsProtection) {
+TEST(EmulatedMemory, StaysOneAllocationIfTheProtectionOfAPartChanges) {
   const Memory memory(4 * 65536);
   ASSERT_EQ(::mprotect(bytes_at(memory.address() + 65536), 65536, PROT_READ), 0);
   const auto found = emulated_find(memory.address() + 3 * 65536);
@@ -255,7 +256,7 @@ TEST(EmulatedMemory, HoldIsInaccessibleAndKeepsThePages) {
   EXPECT_TRUE(emulated_unmap(*held, 65536));
 }
 
-TEST(EmulatedMemory, MapRefusesWhatAreNotWholePagesOfOneAllocation) {
+TEST(EmulatedMemory, MapRequiresWholePagesOfOneAllocation) {
   const Memory memory(2 * 65536);
   EXPECT_FALSE(emulated_map(memory.address() + 4096, 65536));
   EXPECT_FALSE(emulated_map(memory.address(), 0));
@@ -264,7 +265,7 @@ TEST(EmulatedMemory, MapRefusesWhatAreNotWholePagesOfOneAllocation) {
   EXPECT_FALSE(emulated_map(memory.address(), SIZE_MAX));
 }
 
-TEST(EmulatedMemory, NothingOfItIsInheritedByFork) {
+TEST(EmulatedMemory, ForkedChildrenInheritNothing) {
   const Memory memory(65536);
   const auto mapping = emulated_map(memory.address(), 65536);
   const auto held = emulated_hold(memory.address(), 65536);
@@ -278,7 +279,7 @@ TEST(EmulatedMemory, NothingOfItIsInheritedByFork) {
   EXPECT_TRUE(emulated_unmap(*held, 65536));
 }
 
-TEST(EmulatedMemory, LeavesNothingBehind) {
+TEST(EmulatedMemory, ReleasesAllResources) {
   const auto before = count_process_resources();
   for (int i = 0; i < 20; ++i) {
     const Memory memory(100'000);
@@ -289,14 +290,14 @@ TEST(EmulatedMemory, LeavesNothingBehind) {
   EXPECT_EQ(count_process_resources(), before);
 }
 
-TEST(EmulatedMemory, RefusesImpossibleSizes) {
+TEST(EmulatedMemory, RejectsImpossibleSizes) {
   const auto none = emulated_allocate(0, EmulatedKind::device);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().errno_value, EINVAL);
   const auto before = count_process_resources();
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 65535, std::size_t{1} << 60, std::size_t{1} << 46}) {
     const auto made = emulated_allocate(size, EmulatedKind::device);
-    // Exactly 2^46 bytes may be had where the address space is larger than four-level page tables make it.
+    // 2^46 bytes can succeed if the address space is larger than with four-level page tables.
     if (made) {
       EXPECT_EQ(size, std::size_t{1} << 46);
       EXPECT_TRUE(emulated_free(*made));
@@ -308,7 +309,7 @@ TEST(EmulatedMemory, RefusesImpossibleSizes) {
   EXPECT_EQ(count_process_resources(), before);
 }
 
-TEST(EmulatedMemory, SaysWhenDescriptorsAreUsedUp) {
+TEST(EmulatedMemory, ReportsThatDescriptorsAreExhausted) {
   const auto end = run_in_child([] {
     const rlimit none{0, 0};
     if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return 1;
@@ -320,14 +321,14 @@ TEST(EmulatedMemory, SaysWhenDescriptorsAreUsedUp) {
   EXPECT_EQ(end.exit_code, 0);
 }
 
-TEST(EmulatedMemory, LeavesNothingWhenAddressSpaceIsUsedUp) {
+TEST(EmulatedMemory, ReleasesAllResourcesIfAddressSpaceIsExhausted) {
   const auto end = run_in_child([] {
     const auto memory = emulated_allocate(16 << 20, EmulatedKind::device);
     if (!memory) return 1;
     const auto before = count_process_resources();
     rlimit limit{};
     ::getrlimit(RLIMIT_AS, &limit);
-    // Room for no more than what is there: each further mapping fails, whichever step it is.
+    // The limit is below the current size, so each further mapping fails, in every step.
     limit.rlim_cur = 1;
     if (::setrlimit(RLIMIT_AS, &limit) != 0) return 2;
     const auto more = emulated_allocate(16 << 20, EmulatedKind::device);
@@ -341,7 +342,7 @@ TEST(EmulatedMemory, LeavesNothingWhenAddressSpaceIsUsedUp) {
   EXPECT_EQ(end.exit_code, 0);
 }
 
-TEST(EmulatedMemory, SharedMemoryIsOneAllocationWhereverItIsAdopted) {
+TEST(EmulatedMemory, AdoptedSharedMemoryIsOneAllocationAtEachAddress) {
   constexpr std::size_t size = 4 * emulated_page_bytes;
   constexpr std::size_t room = size + 3 * emulated_page_bytes;
   auto file = emulated_create_file(size, EmulatedKind::device);
@@ -374,11 +375,11 @@ TEST(EmulatedMemory, SharedMemoryIsOneAllocationWhereverItIsAdopted) {
   for (void* const mapped : reserved) ::munmap(mapped, room);
 }
 
-TEST(EmulatedMemory, SharedMemoryThatCannotBeMappedIsAnError) {
+TEST(EmulatedMemory, AdoptReportsMemoryThatCannotBeMapped) {
   EXPECT_EQ(emulated_adopt(-1, std::uint64_t{1} << 40, emulated_page_bytes).error().errno_value, ENOMEM);
 }
 
-TEST(EmulatedMemory, OnlyOneOfManyThreadsFrees) {
+TEST(EmulatedMemory, FreeSucceedsOnOneOfManyThreads) {
   for (int round = 0; round < 20; ++round) {
     Memory memory(65536);
     const std::uint64_t address = memory.address();
@@ -393,7 +394,7 @@ TEST(EmulatedMemory, OnlyOneOfManyThreadsFrees) {
   }
 }
 
-TEST(EmulatedMemory, ThreadsSeeTheirOwnAllocations) {
+TEST(EmulatedMemory, ThreadsFindTheirOwnAllocations) {
   std::atomic<int> wrong{0};
   const auto work = [&](unsigned seed) {
     for (unsigned i = 0; i < 50; ++i) {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * Stands for libcuda in the hook's tests: a library that imports ioctl and issues the observed one. */
+ * Replaces libcuda in the tests of the hook: a library that imports ioctl and issues the observed one. */
 #include <sys/ioctl.h>
 
 int caller_export(int fd, unsigned number) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The hook sees this thread's ioctls, lets all others pass, gives back only what is its own, and is never blind
+// The hook records the ioctls of this thread, forwards all others, restores only its own entry, and still works
 // afterwards.
 #include "driver/ioctl_hook.hpp"
 #include "support/results.hpp"
@@ -34,11 +34,11 @@ int tracer(int fd, unsigned long request, ...) {
   return ::ioctl(fd, request, argument);
 }
 
-// What `observe_late` uses, which runs when no C++ object of the program is left.
+// Used by `observe_late`, which runs after the destructors of all static C++ objects.
 void* late_library = nullptr;
 Export* late_call = nullptr;
 
-/// Destructors of the executable's finalisation array run after those of its static objects.
+/// Destructors of the executable's finalization array run after those of its static objects.
 [[gnu::destructor]] void observe_late() {
   if (late_library == nullptr) return;
   std::vector<ObservedIoctl> seen;
@@ -49,7 +49,7 @@ Export* late_call = nullptr;
   if (seen.size() != 1) _exit(1);
 }
 
-/// Parameter: the library that stands for libcuda, lazily bound or with its import slots in RELRO memory.
+/// Parameter: the library that replaces libcuda, either lazily bound or with its import slots in RELRO memory.
 class IoctlHook : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -92,7 +92,7 @@ class IoctlHook : public testing::TestWithParam<const char*> {
   ImportSlot slot{};
 };
 
-TEST_P(IoctlHook, RecordsTheBytesAndTheResultOfThisThreadsCall) {
+TEST_P(IoctlHook, RecordsTheBytesAndTheResultOfCallsOfThisThread) {
   std::vector<ObservedIoctl> seen;
   {
     const IoctlObserver observer(library, number, &seen);
@@ -107,21 +107,21 @@ TEST_P(IoctlHook, RecordsTheBytesAndTheResultOfThisThreadsCall) {
   EXPECT_EQ(seen[0].argument[0], 7);
 }
 
-TEST_P(IoctlHook, LetsOtherThreadsPassUnrecorded) {
+TEST_P(IoctlHook, DoesNotRecordOtherThreads) {
   std::vector<ObservedIoctl> seen;
   const IoctlObserver observer(library, number, &seen);
   std::thread([this] { EXPECT_EQ(call(-1, number), -1); }).join();
   EXPECT_TRUE(seen.empty());
 }
 
-TEST_P(IoctlHook, GivesTheSlotBackAsItWas) {
+TEST_P(IoctlHook, RestoresTheSlot) {
   (void)observed_by_us();
   void* before = *slot.slot;
   EXPECT_EQ(observed_by_us(), 1u);
   EXPECT_EQ(*slot.slot, before);
 }
 
-TEST_P(IoctlHook, LeavesAStrangersEntryWhereItReplacedOurs) {
+TEST_P(IoctlHook, KeepsTheEntryOfAnotherHookThatReplacedOurs) {
   (void)observed_by_us();
   void* before = *slot.slot;
   std::vector<ObservedIoctl> seen;
@@ -134,10 +134,10 @@ TEST_P(IoctlHook, LeavesAStrangersEntryWhereItReplacedOurs) {
   call(-1, number);
   EXPECT_EQ(passed_by_tracer, 1);
   put_into_slot(before);
-  EXPECT_EQ(observed_by_us(), 1u) << "once the stranger is gone, the hook must see again";
+  EXPECT_EQ(observed_by_us(), 1u) << "after the other hook is removed, ours must record again";
 }
 
-TEST_P(IoctlHook, SeesAgainAfterATracerThatWasThereFirstIsGone) {
+TEST_P(IoctlHook, RecordsAfterAnEarlierTracerIsRemoved) {
   (void)observed_by_us();
   void* before = *slot.slot;
   put_into_slot(reinterpret_cast<void*>(&tracer));
@@ -147,7 +147,7 @@ TEST_P(IoctlHook, SeesAgainAfterATracerThatWasThereFirstIsGone) {
   for (int round = 0; round < 3; ++round) EXPECT_EQ(observed_by_us(), 1u) << "round " << round;
 }
 
-TEST_P(IoctlHook, TwoCopiesThatOverlapNeitherLoopNorGoBlind) {
+TEST_P(IoctlHook, OverlappingCopiesDoNotLoopAndStillRecord) {
   std::atomic<int> step{0};
   std::thread ours([&] {
     std::vector<ObservedIoctl> seen;
@@ -167,7 +167,7 @@ TEST_P(IoctlHook, TwoCopiesThatOverlapNeitherLoopNorGoBlind) {
         [](void* argument) {
           auto& at = *static_cast<Sync*>(argument);
           at.step = 2;
-          at.ours.join();  // we end while their entry still is in the slot
+          at.ours.join();  // ours ends while the other entry is still in the slot
         },
         &sync);
   });
@@ -178,7 +178,7 @@ TEST_P(IoctlHook, TwoCopiesThatOverlapNeitherLoopNorGoBlind) {
   }
 }
 
-TEST_P(IoctlHook, ObservesAfterTheStaticObjectsAreGone) {
+TEST_P(IoctlHook, WorksAfterStaticObjectsAreDestroyed) {
   EXPECT_EXIT(
       {
         (void)observed_by_us();
@@ -189,7 +189,7 @@ TEST_P(IoctlHook, ObservesAfterTheStaticObjectsAreGone) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST(IoctlHookSlots, RefusesALibraryThatDoesNotImportTheFunction) {
+TEST(IoctlHookSlots, RejectsALibraryThatDoesNotImportTheFunction) {
   void* library = dlopen(GDRKIT_LAZY_CALLER, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr);
   const auto slots = find_import_slots(library, "no_such_function");

@@ -37,7 +37,7 @@ std::vector<Seen> read_all(const std::string& text) {
   return seen;
 }
 
-TEST(ProcessMapping, IsReadFieldByField) {
+TEST(ProcessMapping, ParsesEveryField) {
   ProcessMapping mapping;
   ASSERT_TRUE(parse_process_mapping(
       "7f2a00010000-7f2a00030000 rw-s 0001f000 00:01 123456789012          /memfd:a b:1 (deleted)", &mapping));
@@ -50,7 +50,7 @@ TEST(ProcessMapping, IsReadFieldByField) {
   EXPECT_EQ(mapping.name, "/memfd:a b:1");
 }
 
-TEST(ProcessMapping, WithoutNameIsAnonymous) {
+TEST(ProcessMapping, IsAnonymousWithoutName) {
   for (const char* line : {"10000-20000 ---p 00000000 00:00 0", "10000-20000 ---p 00000000 00:00 0 "}) {
     ProcessMapping mapping;
     ASSERT_TRUE(parse_process_mapping(line, &mapping)) << line;
@@ -61,7 +61,7 @@ TEST(ProcessMapping, WithoutNameIsAnonymous) {
   }
 }
 
-TEST(ProcessMapping, IsNotReadFromAnythingElse) {
+TEST(ProcessMapping, RejectsOtherText) {
   const std::string whole = "10000-20000 rw-p 00000000 08:01 7";
   ProcessMapping mapping;
   for (std::size_t size = 0; size < whole.size(); ++size) {
@@ -85,7 +85,7 @@ TEST(ProcessMaps, ReadsLinesLongerThanItsBuffers) {
   EXPECT_EQ(seen[2].name, "/last");
 }
 
-TEST(ProcessMaps, ReadsLinesAcrossTheEndsOfChunks) {
+TEST(ProcessMaps, ReadsLinesAcrossChunks) {
   std::string text;
   for (int i = 0; i < 2000; ++i) {
     char line[128];
@@ -101,7 +101,7 @@ TEST(ProcessMaps, ReadsLinesAcrossTheEndsOfChunks) {
   }
 }
 
-TEST(ProcessMaps, SkipsLinesItDoesNotUnderstand) {
+TEST(ProcessMaps, SkipsInvalidLines) {
   const auto seen = read_all("garbage\n\n1000-2000 r--p 00000000 08:01 1 /name\n");
   ASSERT_EQ(seen.size(), 1U);
   EXPECT_EQ(seen[0].name, "/name");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers on the fake of CUDA: whose context they use, what they leave, and a fault at every call.
+// Buffers on the fake of CUDA: their context, released resources, and a fault in every call.
 #include "backend/cuda_buffer.hpp"
 
 #include <gmock/gmock.h>
@@ -31,8 +31,8 @@ fakes::FakeCuda::Options gpus(std::vector<unsigned> visible, bool is_initialised
   return options;
 }
 
-/// Allocates, copies both ways and frees, expecting success of each.
-void expect_served(const driver::CudaCalls& cuda, int device) {
+/// Allocates, copies in both directions and frees; every call must succeed.
+void expect_works(const driver::CudaCalls& cuda, int device) {
   auto buffer = CudaBuffer::allocate(cuda, device, size);
   ASSERT_TRUE(buffer) << buffer.error().text();
   EXPECT_EQ((*buffer)->size_bytes(), size);
@@ -44,7 +44,7 @@ void expect_served(const driver::CudaCalls& cuda, int device) {
   EXPECT_TRUE(tests::succeeded((*buffer)->free()));
 }
 
-TEST(CudaBuffer, IsWhatTheDeviceHas) {
+TEST(CudaBuffer, SharesItsBytesWithTheDevice) {
   RmMachine machine;
   auto buffer = CudaBuffer::allocate(machine.cuda, 0, size);
   ASSERT_TRUE(buffer) << buffer.error().text();
@@ -57,12 +57,12 @@ TEST(CudaBuffer, IsWhatTheDeviceHas) {
   ASSERT_TRUE((*buffer)->copy_to_host(0, seen.data(), size));
   EXPECT_EQ(seen, fakes::distinct_words(size, 9));
   buffer->reset();
-  EXPECT_TRUE(is_clean(machine)) << "destruction frees";
+  EXPECT_TRUE(is_clean(machine)) << "the destructor must free";
 }
 
-TEST(CudaBuffer, InitialisesCudaAndMakesAContextWhereThereIsNone) {
+TEST(CudaBuffer, InitializesCudaAndCreatesAContextIfNecessary) {
   RmMachine machine(fakes::driver_model("580.159.04"), 1, gpus({0}, false));
-  expect_served(machine.cuda, 0);
+  expect_works(machine.cuda, 0);
   EXPECT_EQ(machine.cuda.contexts_created(), 1u);
   EXPECT_EQ(machine.cuda.threads().depth(), 0u);
   EXPECT_TRUE(is_clean(machine));
@@ -70,12 +70,12 @@ TEST(CudaBuffer, InitialisesCudaAndMakesAContextWhereThereIsNone) {
 
 TEST(CudaBuffer, UsesThePrimaryContextOfTheApplication) {
   RmMachine machine;
-  expect_served(machine.cuda, 0);
+  expect_works(machine.cuda, 0);
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
   EXPECT_EQ(machine.cuda.threads().current(), machine.cuda.primary(0));
 }
 
-TEST(CudaBuffer, LeavesTheThreadsContextAloneOnAnyDevice) {
+TEST(CudaBuffer, DoesNotChangeTheContextOfTheThread) {
   RmMachine machine(fakes::driver_model("580.159.04"), 2, gpus({1, 0}));
   const std::uint64_t own = machine.cuda.make_context(0);
   machine.cuda.threads().push(own);
@@ -87,10 +87,10 @@ TEST(CudaBuffer, LeavesTheThreadsContextAloneOnAnyDevice) {
     EXPECT_EQ(attributes.device_ordinal, device);
     EXPECT_EQ(machine.cuda.threads().current(), own);
     buffer->reset();
-    expect_served(machine.cuda, device);
+    expect_works(machine.cuda, device);
     EXPECT_EQ(machine.cuda.threads().current(), own);
     std::thread([&] {
-      expect_served(machine.cuda, device);
+      expect_works(machine.cuda, device);
       EXPECT_EQ(machine.cuda.threads().depth(), 0u);
     }).join();
   }
@@ -98,38 +98,38 @@ TEST(CudaBuffer, LeavesTheThreadsContextAloneOnAnyDevice) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(CudaBuffer, LeavesAStreamCaptureValid) {
+TEST(CudaBuffer, KeepsAStreamCaptureValid) {
   for (const auto mode : {fakes::CaptureMode::global, fakes::CaptureMode::thread_local_only}) {
     RmMachine machine;
     machine.cuda.threads().begin_capture(mode);
-    expect_served(machine.cuda, 0);
+    expect_works(machine.cuda, 0);
     EXPECT_TRUE(machine.cuda.threads().end_capture());
     EXPECT_TRUE(is_clean(machine));
   }
 }
 
-TEST(CudaBuffer, RefusesWhatTheMachineDoesNotHave) {
+TEST(CudaBuffer, RejectsInvalidDevicesAndSizes) {
   RmMachine machine;
   for (const int device : {-1, 1, 4096}) {
-    const auto refused = CudaBuffer::allocate(machine.cuda, device, size);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().errno_value, ENODEV);
-    EXPECT_THAT(refused.error().text(), HasSubstr("device " + std::to_string(device)));
+    const auto rejected = CudaBuffer::allocate(machine.cuda, device, size);
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().errno_value, ENODEV);
+    EXPECT_THAT(rejected.error().text(), HasSubstr("device " + std::to_string(device)));
   }
-  const auto refused = CudaBuffer::allocate(machine.cuda, 0, std::size_t{1} << 45);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().errno_value, ENOMEM);
-  EXPECT_THAT(refused.error().text(), HasSubstr("35184372088832 bytes"));
+  const auto rejected = CudaBuffer::allocate(machine.cuda, 0, std::size_t{1} << 45);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().errno_value, ENOMEM);
+  EXPECT_THAT(rejected.error().text(), HasSubstr("35184372088832 bytes"));
   fakes::FaultPlan plan;
-  plan.fail_every("mem_alloc", {0, 0, 1});  // as drivers that call a nonsensical size an invalid value
+  plan.fail_every("mem_alloc", {0, 0, 1});  // some drivers return "invalid value" for such a size
   fakes::FaultyCuda cuda(machine.cuda, plan);
-  const auto nonsense = CudaBuffer::allocate(cuda, 0, SIZE_MAX);
-  ASSERT_FALSE(nonsense);
-  EXPECT_EQ(nonsense.error().errno_value, ENOMEM);
+  const auto oversized = CudaBuffer::allocate(cuda, 0, SIZE_MAX);
+  ASSERT_FALSE(oversized);
+  EXPECT_EQ(oversized.error().errno_value, ENOMEM);
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(CudaBuffer, TouchesNothingOfTheParentAfterAFork) {
+TEST(CudaBuffer, CallsNothingAfterAbandonAfterFork) {
   RmMachine machine;
   auto buffer = CudaBuffer::allocate(machine.cuda, 0, size);
   ASSERT_TRUE(buffer);
@@ -143,7 +143,7 @@ TEST(CudaBuffer, TouchesNothingOfTheParentAfterAFork) {
   EXPECT_EQ(plan.calls(), calls);
 }
 
-TEST(CudaBuffer, LeavesNothingBehindWhicheverCallFails) {
+TEST(CudaBuffer, ReleasesEverythingWhicheverCallFails) {
   for (int call = 0;; ++call) {
     RmMachine machine(fakes::driver_model("580.159.04"), 1, gpus({0}, call % 2 == 0));
     fakes::FaultPlan plan;
@@ -151,21 +151,21 @@ TEST(CudaBuffer, LeavesNothingBehindWhicheverCallFails) {
     fakes::FaultyCuda cuda(machine.cuda, plan);
     std::vector<std::uint8_t> bytes(64);
     bool has_failed = false;
-    const auto expect_said = [&](const base::Error& error) {
+    const auto expect_reported = [&](const base::Error& error) {
       has_failed = true;
       EXPECT_EQ(error.errno_value, EIO);
       EXPECT_EQ(error.vendor_code, 999);
       EXPECT_THAT(error.text(), HasSubstr("CUDA_ERROR_UNKNOWN"));
     };
     if (auto buffer = CudaBuffer::allocate(cuda, 0, size); !buffer) {
-      expect_said(buffer.error());
+      expect_reported(buffer.error());
     } else {
-      if (auto copied = (*buffer)->copy_from_host(0, bytes.data(), 64); !copied) expect_said(copied.error());
-      if (auto copied = (*buffer)->copy_to_host(0, bytes.data(), 64); !copied) expect_said(copied.error());
-      if (auto freed = (*buffer)->free(); !freed) expect_said(freed.error());
+      if (auto copied = (*buffer)->copy_from_host(0, bytes.data(), 64); !copied) expect_reported(copied.error());
+      if (auto copied = (*buffer)->copy_to_host(0, bytes.data(), 64); !copied) expect_reported(copied.error());
+      if (auto freed = (*buffer)->free(); !freed) expect_reported(freed.error());
     }
     const std::string what = "call " + std::to_string(call) + " (" + plan.failed_call() + ") failed";
-    // A buffer that the driver refuses to free stays with it; all else is given back.
+    // The buffer leaks if the driver fails to free it. Everything else is released.
     fakes::CudaCensus left = machine.cuda.census();
     const bool was_free_prevented = left.buffers == 1 && has_failed;
     left.buffers = 0;
@@ -173,19 +173,19 @@ TEST(CudaBuffer, LeavesNothingBehindWhicheverCallFails) {
     EXPECT_TRUE(machine.rm.violations().list().empty()) << what;
     if (!plan.was_reached()) {
       EXPECT_FALSE(has_failed || was_free_prevented);
-      EXPECT_GT(call, 20) << "the plan does not reach the calls";
+      EXPECT_GT(call, 20) << "the plan must reach the calls";
       break;
     }
   }
 }
 
-TEST(CudaBuffer, RunsOutOfMemoryInOrder) {
+TEST(CudaBuffer, ReportsThatMemoryIsExhausted) {
   RmMachine machine;
   fakes::allocation_faults = {0, 0, false};
-  const auto refused = CudaBuffer::allocate(machine.cuda, 0, size);
+  const auto rejected = CudaBuffer::allocate(machine.cuda, 0, size);
   fakes::allocation_faults = {};
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().errno_value, ENOMEM);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().errno_value, ENOMEM);
   EXPECT_TRUE(is_clean(machine));
 }
 

@@ -15,15 +15,16 @@ namespace {
 
 constexpr std::uint64_t address = 0x7f0000000000;
 
-/// A driver that says who may access memory, and remembers whose primary context was asked for.
+/// A driver that reports which devices may access memory, and records whose primary context was retained.
 class AccessCuda : public fakes::CudaTable<AccessCuda> {
  public:
   std::vector<bool> access;  ///< by device
   std::optional<int> result;
   std::vector<int> retained;
 
-  int mem_get_access(unsigned long long* flags, const driver::CudaMemLocation* location, std::uint64_t asked) noexcept {
-    EXPECT_EQ(asked, address);
+  int mem_get_access(unsigned long long* flags, const driver::CudaMemLocation* location,
+                     std::uint64_t queried) noexcept {
+    EXPECT_EQ(queried, address);
     if (result) return *result;
     if (location->id < 0 || location->id >= static_cast<int>(access.size())) return 101;
     *flags = access[static_cast<std::size_t>(location->id)] ? driver::cuda_mem_access_read : 0;
@@ -49,23 +50,23 @@ class AccessCuda : public fakes::CudaTable<AccessCuda> {
   int ctx_pop_current(void**) noexcept { return 0; }
 };
 
-TEST(CudaScope, TakesTheMemorysOwnDeviceWhereItHasAccess) {
+TEST(CudaScope, UsesTheDeviceOfTheMemoryIfItHasAccess) {
   AccessCuda cuda;
   cuda.access = {true, true};
   EXPECT_TRUE(tests::succeeded(CudaScope::enter(cuda, nullptr, 1, address)));
   EXPECT_EQ(cuda.retained, std::vector<int>{1});
 }
 
-TEST(CudaScope, TakesTheDeviceThatMemoryWasImportedFor) {
+TEST(CudaScope, UsesTheDeviceThatMemoryWasImportedFor) {
   AccessCuda cuda;
   cuda.access = {false, false, true, false};
   EXPECT_TRUE(tests::succeeded(CudaScope::enter(cuda, nullptr, 3, address)));
   EXPECT_EQ(cuda.retained, std::vector<int>{2});
 }
 
-TEST(CudaScope, TakesTheOwnDeviceWhereNobodyKnowsBetter) {
+TEST(CudaScope, UsesTheDeviceOfTheMemoryIfAccessIsUnknown) {
   AccessCuda cuda;
-  cuda.result = 1;  // not cuMemCreate's memory
+  cuda.result = 1;  // memory that is not from cuMemCreate
   EXPECT_TRUE(tests::succeeded(CudaScope::enter(cuda, nullptr, 1, address)));
   cuda.result = driver::cuda_error_not_supported;
   EXPECT_TRUE(tests::succeeded(CudaScope::enter(cuda, nullptr, 1, address)));

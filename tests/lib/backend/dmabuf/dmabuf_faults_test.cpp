@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every call to the system and to CUDA fails once, in every way: nothing is left, and the error is one that user space
-// has a name for.
+// Every call to the system and to CUDA fails once, in every way. All resources are released, and the errno is one that
+// user space defines.
 #include "fakes/fault_injection.hpp"
 
 #include <tuple>
@@ -32,7 +32,7 @@ constexpr Flow flows[] = {{"Content", true, false}, {"Plain", false, false}, {"I
 
 constexpr std::size_t flow_bytes = 128 * kib;
 
-/// Opens, pins, maps, and takes all down; the first error, and whether what was mapped showed the memory.
+/// Opens, pins, maps, checks the content of the mapping, and releases everything. Returns the first error.
 base::Status run(driver::System& system, const driver::CudaCalls& cuda, DmabufMachine& machine, std::uint64_t address) {
   auto backend = open_dmabuf_on(system, cuda, machine.settings);
   if (!backend) return base::pass(backend);
@@ -49,7 +49,7 @@ base::Status run(driver::System& system, const driver::CudaCalls& cuda, DmabufMa
 
 class DmabufFault : public ::testing::TestWithParam<std::tuple<Flow, NamedFault>> {};
 
-TEST_P(DmabufFault, LeavesNothingBehindWhicheverCallFails) {
+TEST_P(DmabufFault, ReleasesEverythingWhicheverCallFails) {
   const auto& [flow, named] = GetParam();
   int reached = 0;
   for (int call = 0;; ++call) {
@@ -79,10 +79,10 @@ TEST_P(DmabufFault, LeavesNothingBehindWhicheverCallFails) {
     }
     ++reached;
     plan.stop();
-    EXPECT_TRUE(tests::succeeded(run(system, cuda, machine, address))) << what << ", and it did not work afterwards";
+    EXPECT_TRUE(tests::succeeded(run(system, cuda, machine, address))) << what << "; it must work afterwards";
     if (HasFailure()) break;
   }
-  EXPECT_GT(reached, 5) << "the plan does not reach this flow's calls";
+  EXPECT_GT(reached, 5) << "the plan must reach the calls of this flow";
 }
 
 INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufFault,
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufFault,
                            return std::string(std::get<0>(tested.param).name) + std::get<1>(tested.param).name;
                          });
 
-TEST(DmabufStuck, AMappingThatStaysKeepsItsMemoryAndIsSaid) {
+TEST(DmabufStuck, ReportsAMappingThatStaysAndKeepsItsMemory) {
   DmabufMachine machine;
   const std::uint64_t address = machine.cuda.malloc(flow_bytes);
   machine.cuda.fill_pattern(address, flow_bytes);
@@ -111,7 +111,7 @@ TEST(DmabufStuck, AMappingThatStaysKeepsItsMemoryAndIsSaid) {
     EXPECT_FALSE((*pin)->unpin());
   }
   machine.cuda.free(address);
-  EXPECT_FALSE(memory.expired()) << "pages still show memory that was given back";
+  EXPECT_FALSE(memory.expired()) << "pages still refer to memory that was released";
   EXPECT_EQ(machine.rm.census().descriptors, 0u);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DmabufMachine: a fake machine whose driver lets dma-bufs be mapped, with the dmabuf backend on it.
+// DmabufMachine: a fake machine whose driver can map dma-bufs, with the dmabuf backend.
 #pragma once
 
 #include "backend/dmabuf/dmabuf_backend.hpp"
@@ -17,18 +17,18 @@ struct DmabufMachine : rm::RmMachine {
     rm.set_dmabuf({0, false, false});
     cuda.driver_version = 13030;
     cuda.set_cuts_pool_exports(false);
-    cuda.is_hook_installable = false;  // the backend needs no hook
+    cuda.is_hook_installable = false;  // the backend does not use the hook
   }
 
   base::Result<std::unique_ptr<Backend>> open() { return open_dmabuf_on(rm, cuda, settings); }
-  /// Fails the test where it cannot be opened.
+  /// Opens the backend; on error, the test fails.
   std::unique_ptr<Backend> open_or_fail() {
     auto opened = open();
     if (opened) return std::move(*opened);
     ADD_FAILURE() << "open: " << opened.error().text();
     return nullptr;
   }
-  /// A pin of fresh memory with distinct words in it.
+  /// Fills the memory with distinct words and pins it.
   std::unique_ptr<BackendPin> pin_of(Backend& backend, std::uint64_t at, std::size_t size_bytes) {
     cuda.fill_pattern(at, size_bytes);
     return pin_or_fail(backend, at, size_bytes);

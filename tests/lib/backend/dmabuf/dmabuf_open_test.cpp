@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Opening: tried on scratch memory where the process uses CUDA, and a reason for every refusal.
+// Opening: a test mapping of scratch memory if the process uses CUDA, and the reason of every error.
 #include <gmock/gmock.h>
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ fakes::FakeCuda::Options without_cuda() {
   return options;
 }
 
-TEST(DmabufOpen, IsSureWhereScratchMemoryCouldBeMapped) {
+TEST(DmabufOpen, IsVerifiedIfScratchMemoryCanBeMapped) {
   DmabufMachine machine;
   {
     const auto backend = machine.open_or_fail();
@@ -34,13 +34,13 @@ TEST(DmabufOpen, IsSureWhereScratchMemoryCouldBeMapped) {
     EXPECT_TRUE(backend->traits().supports_force_pcie);
     EXPECT_FALSE(backend->traits().is_untried);
     EXPECT_EQ(backend->traits().module_version, 0u);
-    EXPECT_TRUE(rm::is_clean(machine)) << "the trial left something";
+    EXPECT_TRUE(rm::is_clean(machine)) << "the test must release its resources";
   }
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
-TEST(DmabufOpen, TriesWithAnOldVersionToo) {
+TEST(DmabufOpen, TestsWithAnOldVersionToo) {
   DmabufMachine machine;
   machine.cuda.driver_version = 11080;
   const auto backend = machine.open_or_fail();
@@ -48,9 +48,9 @@ TEST(DmabufOpen, TriesWithAnOldVersionToo) {
   EXPECT_FALSE(backend->traits().is_untried);
 }
 
-class DmabufOpenRefused : public ::testing::TestWithParam<std::tuple<int, int, const char*>> {};
+class DmabufOpenFails : public ::testing::TestWithParam<std::tuple<int, int, const char*>> {};
 
-TEST_P(DmabufOpenRefused, NamesMmapsErrorAndLeavesNothing) {
+TEST_P(DmabufOpenFails, ReportsTheErrorOfMmapAndReleasesEverything) {
   const auto& [mmap_error, errno_value, text] = GetParam();
   for (const int version : {13000, 13030, 14000}) {
     DmabufMachine machine;
@@ -67,14 +67,14 @@ TEST_P(DmabufOpenRefused, NamesMmapsErrorAndLeavesNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufOpenRefused,
+INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufOpenFails,
                          ::testing::Values(std::tuple(524, EOPNOTSUPP, "Operation not supported"),
                                            std::tuple(ENODEV, ENODEV, "No such device"),
                                            std::tuple(EPERM, EPERM, "not permitted"),
                                            std::tuple(EINVAL, EINVAL, "RDMA only"),
                                            std::tuple(600, EIO, "Input/output error")));
 
-TEST(DmabufOpen, NamesCudasErrorWhereNothingCanBeExported) {
+TEST(DmabufOpen, ReportsTheErrorOfCudaIfNothingCanBeExported) {
   DmabufMachine machine;
   machine.cuda.export_result = 801;
   const auto opened = machine.open();
@@ -87,7 +87,7 @@ TEST(DmabufOpen, NamesCudasErrorWhereNothingCanBeExported) {
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
-TEST(DmabufOpen, RefusesADriverWhoseMappingsHoldNothing) {
+TEST(DmabufOpen, RejectsADriverWhoseMappingsHaveNoMemory) {
   DmabufMachine machine;
   machine.rm.set_dmabuf({0, false, true});
   const auto opened = machine.open();
@@ -96,13 +96,13 @@ TEST(DmabufOpen, RefusesADriverWhoseMappingsHoldNothing) {
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
-TEST(DmabufOpen, RefusesADriverWhoseMappingsShowOtherMemory) {
+TEST(DmabufOpen, RejectsADriverWhoseMappingsReferToOtherMemory) {
   DmabufMachine machine;
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
   const auto opened = machine.open();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().errno_value, EIO);
-  EXPECT_THAT(std::string(opened.error().text()), HasSubstr("does not show"));
+  EXPECT_THAT(std::string(opened.error().text()), HasSubstr("does not contain the data"));
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
@@ -114,20 +114,21 @@ TEST(DmabufOpen, IsUntriedInAProcessWithoutCuda) {
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
 }
 
-TEST(DmabufOpen, SaysWhatItCannotTryWhereTheVersionPromisesNothing) {
+TEST(DmabufOpen, ReportsThatNoTestIsPossibleWithAnOldVersion) {
   DmabufMachine machine(without_cuda());
   machine.cuda.driver_version = 13000;
   const auto opened = machine.open();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
-  EXPECT_THAT(std::string(opened.error().text()), AllOf(HasSubstr("cannot be tried"), HasSubstr("CUDA 13.0 is older")));
+  EXPECT_THAT(std::string(opened.error().text()),
+              AllOf(HasSubstr("cannot test dma-bufs"), HasSubstr("CUDA 13.0 is older")));
   machine.settings.backend = "dmabuf";
   const auto forced = machine.open();
   ASSERT_TRUE(forced) << forced.error().text();
-  EXPECT_TRUE((*forced)->traits().is_untried) << "asked for by name: its pins say what is wrong";
+  EXPECT_TRUE((*forced)->traits().is_untried) << "requested by name: its pins report errors";
 }
 
-TEST(DmabufOpen, IsUntriedWhereThereIsNoScratchMemory) {
+TEST(DmabufOpen, IsUntriedWithoutScratchMemory) {
   DmabufMachine machine;
   fakes::FaultPlan plan;
   fakes::FaultyCuda cuda(machine.cuda, plan);
@@ -138,7 +139,7 @@ TEST(DmabufOpen, IsUntriedWhereThereIsNoScratchMemory) {
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
-TEST(DmabufOpen, RefusesUntriedWhereNoDriversNodeIs) {
+TEST(DmabufOpen, IsRejectedWithoutTestAndDriverNode) {
   DmabufMachine machine(without_cuda());
   machine.rm.fail_path("/dev/nvidiactl", ENOENT);
   const auto opened = machine.open();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins and mappings: every kind of memory, one descriptor each, the mapping's type, and what its owner's free leaves.
+// Pins and mappings: every kind of memory, one descriptor each, the mapping type, and frees by the owner.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -47,7 +47,7 @@ const Memory memories[] = {
 
 class DmabufPins : public ::testing::TestWithParam<Memory> {};
 
-TEST_P(DmabufPins, ShowsTheMemoryBothWaysAndHoldsOneDescriptor) {
+TEST_P(DmabufPins, SharesTheMemoryAndHoldsOneDescriptor) {
   DmabufMachine machine;
   {
     const std::uint64_t address = GetParam().allocate(machine.cuda);
@@ -102,7 +102,7 @@ class DmabufPinning : public ::testing::Test {
   std::uint64_t address = 0;
 };
 
-TEST_F(DmabufPinning, AsksForPcieFirstAndGoesWithoutWhereTheDriverDoesNotKnowIt) {
+TEST_F(DmabufPinning, RequestsPcieFirstAndOmitsItIfUnsupported) {
   open();
   ASSERT_TRUE(pin(false));
   EXPECT_EQ(machine.cuda.last_export_flags(), 0u);
@@ -111,12 +111,12 @@ TEST_F(DmabufPinning, AsksForPcieFirstAndGoesWithoutWhereTheDriverDoesNotKnowIt)
   EXPECT_EQ(machine.cuda.last_export_flags(), 1u);
 }
 
-TEST_F(DmabufPinning, ForcedPcieFallsBackToNothing) {
+TEST_F(DmabufPinning, ForcedPcieHasNoFallback) {
   open();
-  const auto refused = pin(true);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP);
-  EXPECT_THAT(std::string(refused.error().text()), HasSubstr("over PCIe"));
+  const auto rejected = pin(true);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().errno_value, EOPNOTSUPP);
+  EXPECT_THAT(std::string(rejected.error().text()), HasSubstr("over PCIe"));
   EXPECT_EQ(machine.rm.census().descriptors, 0u);
   machine.cuda.is_pcie_export_known = true;
   EXPECT_TRUE(tests::succeeded(pin(true)));
@@ -128,7 +128,6 @@ class DmabufCoherent : public ::testing::Test {
     rm.set_dmabuf({0, false, false});
     cuda.is_pcie_export_known = true;
   }
-  /// As open_dmabuf_on() on this machine.
   base::Result<std::unique_ptr<Backend>> open() { return open_dmabuf_on(rm, cuda, {}); }
   static fakes::FakeGpu gpu() {
     auto made = fakes::make_gpu(0);
@@ -149,18 +148,18 @@ TEST_F(DmabufCoherent, IsCachedUnlessPcieIsForced) {
     auto pin = (*backend)->pin({address, pin_bytes, is_forced});
     ASSERT_TRUE(pin);
     EXPECT_EQ(cuda.last_export_flags(), is_forced ? 1u : 0u);
-    const auto wanted = is_forced ? MappingType::write_combining : MappingType::cached;
+    const auto expected = is_forced ? MappingType::write_combining : MappingType::cached;
     const auto other = is_forced ? MappingType::cached : MappingType::write_combining;
-    const auto refused = (*pin)->map(pin_bytes, other);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP);
+    const auto rejected = (*pin)->map(pin_bytes, other);
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().errno_value, EOPNOTSUPP);
     const auto mapped = (*pin)->map(pin_bytes, MappingType::none);
     ASSERT_TRUE(mapped) << mapped.error().text();
-    EXPECT_EQ(mapped->type, wanted);
+    EXPECT_EQ(mapped->type, expected);
   }
 }
 
-TEST_F(DmabufCoherent, TheDeviceAddressIsTheMappingUnlessPcieIsForced) {
+TEST_F(DmabufCoherent, MapsTheDeviceAddressUnlessPcieIsForced) {
   cuda.names_host_addresses = true;
   const auto backend = open();
   ASSERT_TRUE(backend) << backend.error().text();
@@ -181,7 +180,7 @@ TEST_F(DmabufCoherent, TheDeviceAddressIsTheMappingUnlessPcieIsForced) {
   EXPECT_EQ(other->type, MappingType::write_combining);
 }
 
-TEST_F(DmabufPinning, KeepsTheMemoryOfAnOwnerWhoFreesIt) {
+TEST_F(DmabufPinning, KeepsTheMemoryAfterItsOwnerFreesIt) {
   open();
   auto mapped = map(MappingType::none);
   ASSERT_TRUE(mapped) << mapped.error().text();
@@ -193,11 +192,11 @@ TEST_F(DmabufPinning, KeepsTheMemoryOfAnOwnerWhoFreesIt) {
   EXPECT_EQ(std::memcmp(bytes, content.data(), pin_bytes), 0);
   const auto afterwards = (*later)->map(pin_bytes, MappingType::none);
   ASSERT_TRUE(afterwards) << afterwards.error().text();
-  EXPECT_EQ(afterwards->verification, Verification::calibrated) << "CUDA cannot be asked about it any more";
+  EXPECT_EQ(afterwards->verification, Verification::calibrated) << "CUDA no longer reports on it";
   EXPECT_EQ(std::memcmp(rm::own_byte(**later, *afterwards, address), content.data(), pin_bytes), 0);
 }
 
-TEST_F(DmabufPinning, NamesTheSizeOfBar1WhereItIsUsedUp) {
+TEST_F(DmabufPinning, ReportsTheSizeOfBar1IfItIsFull) {
   open();
   ASSERT_TRUE(pin(false));
   machine.rm.set_dmabuf({ENOMEM, false, false});
@@ -214,13 +213,13 @@ TEST_F(DmabufPinning, NamesTheSizeOfBar1WhereItIsUsedUp) {
   EXPECT_THAT(std::string(exported.error().text()), HasSubstr("262144 MiB"));
 }
 
-TEST_F(DmabufPinning, RefusesPointersThatAreNotDeviceMemory) {
+TEST_F(DmabufPinning, RejectsPointersThatAreNotDeviceMemory) {
   open();
   for (const std::uint64_t other :
        {machine.cuda.managed(pin_bytes), machine.cuda.host(pin_bytes), std::uint64_t{0x1234000}}) {
-    const auto refused = backend->pin({other, 4096});
-    ASSERT_FALSE(refused);
-    EXPECT_STRNE(refused.error().text(), "");
+    const auto rejected = backend->pin({other, 4096});
+    ASSERT_FALSE(rejected);
+    EXPECT_STRNE(rejected.error().text(), "");
   }
   EXPECT_EQ(machine.rm.census().descriptors, 0u);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// No mapping is handed out that shows something else, or only a part; the user's memory is never written to find out.
+// Map never returns a mapping of other memory or of only a part, and verification never writes to the user's memory.
 #include <gmock/gmock.h>
 
 #include "lib/backend/dmabuf/dmabuf_machine.hpp"
@@ -25,7 +25,7 @@ class DmabufVerification : public ::testing::Test {
     ASSERT_FALSE(mapped);
     EXPECT_EQ(mapped.error().errno_value, errno_value);
     EXPECT_THAT(std::string(mapped.error().text()), HasSubstr(text));
-    EXPECT_EQ(machine.rm.census().vmas, 0u) << "the refused mapping was not undone";
+    EXPECT_EQ(machine.rm.census().vmas, 0u) << "the rejected mapping must be removed";
   }
 
   static constexpr std::size_t size = 384 * kib;
@@ -35,16 +35,16 @@ class DmabufVerification : public ::testing::Test {
   std::uint64_t address = 0;
 };
 
-TEST_F(DmabufVerification, RefusesAMappingWithoutItsLastPages) {
+TEST_F(DmabufVerification, RejectsAMappingWithoutItsLastPages) {
   machine.rm.set_dmabuf({0, true, false});
   expect_map_fails(EIO, "last page");
-  // The first page is there, so that a mapping of the first block only is right.
+  // The first block is mapped, so a mapping of this block alone is valid.
   const auto first = pinned->map(128 * kib, MappingType::none);
   ASSERT_TRUE(first) << first.error().text();
   EXPECT_EQ(first->verification, Verification::content);
 }
 
-TEST_F(DmabufVerification, RefusesAMappingWithNothingBehind) {
+TEST_F(DmabufVerification, RejectsAMappingWithoutMemory) {
   machine.rm.set_dmabuf({0, false, true});
   expect_map_fails(EIO, "last page");
 }
@@ -52,18 +52,19 @@ TEST_F(DmabufVerification, RefusesAMappingWithNothingBehind) {
 TEST_F(DmabufVerification, ComparesEveryBlock) {
   for (unsigned wrong = 0; wrong < 3; ++wrong) {
     machine.rm.set_mapping_shows(fakes::MappingShows::other_memory, wrong);
-    expect_map_fails(EIO, "does not show what CUDA reads");
+    expect_map_fails(EIO, "differ from the data that CUDA reads");
   }
   machine.rm.set_mapping_shows(fakes::MappingShows::memory);
-  EXPECT_TRUE(tests::succeeded(pinned->map(size, MappingType::none))) << "a pin outlives a refused mapping";
+  EXPECT_TRUE(tests::succeeded(pinned->map(size, MappingType::none)))
+      << "the pin must stay valid after a rejected mapping";
 }
 
-TEST_F(DmabufVerification, TellsALostGpuByAllOnes) {
+TEST_F(DmabufVerification, DetectsALostGpuByAllOnes) {
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
   expect_map_fails(ENODEV, "GPU is lost");
 }
 
-TEST_F(DmabufVerification, CalibratesWherePlainContentProvesNothing) {
+TEST_F(DmabufVerification, CalibratesIfTheContentIsTrivial) {
   const std::vector<std::uint8_t> zeros(size);
   machine.cuda.write(address, zeros.data(), zeros.size());
   const auto mapped = pinned->map(size, MappingType::none);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the emulated backend does beyond what every backend must (tests/conformance/backend).
+// Behavior of the emulated backend beyond the requirements for all backends (tests/conformance/backend).
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -20,7 +20,7 @@ class EmulatedBackend : public ::testing::Test {
   void SetUp() override {
     for (const Registration& registration : registrations()) {
       if (std::string(registration.name) != "emulated") continue;
-      EXPECT_FALSE(registration.automatic) << "a library never picks it by itself";
+      EXPECT_FALSE(registration.automatic) << "the library must not select it automatically";
       auto opened = registration.open({});
       ASSERT_TRUE(opened) << opened.error().text();
       backend_ = std::move(*opened);
@@ -48,14 +48,14 @@ class EmulatedBackend : public ::testing::Test {
   platform::Allocation memory_;
 };
 
-TEST_F(EmulatedBackend, HasAGpusTraits) {
+TEST_F(EmulatedBackend, HasTheTraitsOfAGpu) {
   EXPECT_EQ(backend_->traits().page_size_bytes, 65536U);
   EXPECT_TRUE(backend_->traits().persistent);
   EXPECT_FALSE(backend_->traits().supports_force_pcie);
   EXPECT_FALSE(backend_->traits().uses_dmabuf_mmap);
 }
 
-TEST_F(EmulatedBackend, MapsWriteCombiningAndClaimsNoVerification) {
+TEST_F(EmulatedBackend, MapsWriteCombiningWithoutVerification) {
   const auto pinned = pin();
   for (const MappingType type : {MappingType::none, MappingType::write_combining}) {
     const auto region = pinned->map(1, type);

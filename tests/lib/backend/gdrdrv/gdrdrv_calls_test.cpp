@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The calls on the module, one by one: each version is asked only what it knows, and nothing more than is needed.
+// The exact calls on the module: only calls that the version supports, and no unnecessary ones.
 #include <gmock/gmock.h>
 
 #include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
@@ -11,8 +11,8 @@ namespace {
 using ::testing::ElementsAreArray;
 using Words = std::vector<std::string>;
 
-/// Opens, pins three pages by an unaligned range, maps, unmaps, maps two of them, unpins mapped, closes.
-Words conversation_with(std::uint32_t version) {
+/// Opens, pins an unaligned range of three pages, maps, unmaps, maps two pages, unpins while mapped, and closes.
+Words calls_of(std::uint32_t version) {
   GdrdrvMachine machine(model_of(version));
   const auto memory = machine.allocate(4 * gpu_page);
   machine.module.set_log_base(memory.address());
@@ -45,7 +45,7 @@ Words joined(Words first, const Words& second) {
 
 class GdrdrvCalls : public ::testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(GdrdrvCalls, AreThoseOfTheVersion) {
+TEST_P(GdrdrvCalls, MatchTheVersion) {
   const std::uint32_t version = GetParam();
   Words expected = {"GET_VERSION = 0"};
   if (version >= 0x0002'0005) {
@@ -54,15 +54,15 @@ TEST_P(GdrdrvCalls, AreThoseOfTheVersion) {
     expected = joined(expected, {"PIN_BUFFER +0x10000 196608 flags 0 = 0"});
   }
   expected = joined(expected, with_info(middle, version >= 0x0002'0004 ? "GET_INFO_V2" : "GET_INFO"));
-  EXPECT_THAT(conversation_with(version), ElementsAreArray(expected));
+  EXPECT_THAT(calls_of(version), ElementsAreArray(expected));
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, GdrdrvCalls, ::testing::ValuesIn(all_versions), [](const auto& tested) {
   return "Version" + std::to_string(tested.param >> 16) + "_" + std::to_string(tested.param & 0xffff);
 });
 
-// The module remembers a request: the default after it must be asked for too.
-TEST(GdrdrvCalls, AskForAMappingTypeOnlyWhenThereIsOneToAskForOrToTakeBack) {
+// The module keeps a request, so a later default must be requested too.
+TEST(GdrdrvCalls, RequestAMappingTypeOnlyToSetOrResetIt) {
   GdrdrvMachine machine;
   machine.module.model().types = {1, 2};
   const auto memory = machine.allocate(gpu_page);
@@ -86,7 +86,7 @@ TEST(GdrdrvCalls, AskForAMappingTypeOnlyWhenThereIsOneToAskForOrToTakeBack) {
 }
 
 // Grace with a GPU on NVLink-C2C, POWER9 with one on NVLink.
-TEST(GdrdrvCalls, OnACoherentPlatformMappingsAreCachedUnlessPcieIsForced) {
+TEST(GdrdrvCalls, MapCachedOnACoherentPlatformUnlessPcieIsForced) {
   GdrdrvMachine machine;
   machine.module.model().types = {1, 2};
   machine.module.model().is_coherent = true;
@@ -97,13 +97,13 @@ TEST(GdrdrvCalls, OnACoherentPlatformMappingsAreCachedUnlessPcieIsForced) {
   EXPECT_EQ(map_or_fail(*coherent).type, MappingType::cached);
   const auto by_pcie = backend->pin({memory.address(), gpu_page, true, true});
   ASSERT_TRUE(by_pcie) << by_pcie.error().text();
-  const auto refused = (*by_pcie)->map(gpu_page, MappingType::cached);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP);
+  const auto rejected = (*by_pcie)->map(gpu_page, MappingType::cached);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().errno_value, EOPNOTSUPP);
   EXPECT_EQ(map_or_fail(**by_pcie).type, MappingType::write_combining);
 }
 
-TEST(GdrdrvCalls, SayTheForceFlagWhereTheModuleKnowsIt) {
+TEST(GdrdrvCalls, PassTheForceFlagIfTheModuleSupportsIt) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   machine.module.set_log_base(memory.address());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every system call and every allocation fails once: nothing is left, and the error says something.
+// Every system call and every allocation fails once. All resources are released, and the error has a text.
 #include <tuple>
 
 #include "fakes/allocation_faults.hpp"
@@ -11,12 +11,12 @@ namespace gdrkit::backend::gdrdrv {
 namespace {
 
 struct FlowEnd {
-  const char* failed_step = nullptr;  ///< nullptr: all went well
+  const char* failed_step = nullptr;  ///< nullptr: every step succeeded
   base::Error error;
   bool shows_the_memory = false;
 };
 
-/// Runs to its end whatever fails, with a request for a mapping type on the way.
+/// Runs all steps, also after errors of unmap, and requests a mapping type.
 FlowEnd run_flow(driver::System& system, const driver::CudaCalls& cuda, std::uint64_t address, std::size_t size_bytes,
                  const std::vector<std::uint8_t>& expected) {
   FlowEnd end;
@@ -46,8 +46,8 @@ void expect_sane(const FlowEnd& end, GdrdrvMachine& machine, const std::string& 
     return;
   }
   EXPECT_GT(end.error.errno_value, 0) << what;
-  EXPECT_LT(end.error.errno_value, 134) << what << ": no errno of user space";
-  EXPECT_STRNE(end.error.text(), "") << what << ": " << end.failed_step << " failed without a word";
+  EXPECT_LT(end.error.errno_value, 134) << what << ": not an errno of user space";
+  EXPECT_STRNE(end.error.text(), "") << what << ": " << end.failed_step << " failed without a text";
 }
 
 struct Scene {
@@ -60,7 +60,7 @@ struct Scene {
 
 class GdrdrvFault : public ::testing::TestWithParam<std::tuple<std::uint32_t, int>> {};
 
-TEST_P(GdrdrvFault, LeavesNothingBehindWhicheverCallFails) {
+TEST_P(GdrdrvFault, ReleasesEverythingWhicheverCallFails) {
   const auto [version, errno_value] = GetParam();
   int reached = 0;
   for (int call = 0;; ++call) {
@@ -71,8 +71,7 @@ TEST_P(GdrdrvFault, LeavesNothingBehindWhicheverCallFails) {
     const FlowEnd end = run_flow(system, scene.machine.cuda, scene.memory.address(), Scene::size, scene.content);
     const std::string what = "call " + std::to_string(call) + " (" + plan.failed_call() + ") failed";
     const bool was_reached = plan.was_reached();
-    // A module that does not unpin, and a mapping that cannot be unmapped, keep what they have until the file is
-    // closed.
+    // If munmap fails, the mapping stays until the file is closed.
     if (was_reached && plan.failed_call() == "munmap") {
       EXPECT_EQ(scene.machine.module.violations().list(), std::vector<std::string>()) << what;
       EXPECT_EQ(scene.machine.module.census().descriptors, 0u) << what;
@@ -87,10 +86,10 @@ TEST_P(GdrdrvFault, LeavesNothingBehindWhicheverCallFails) {
     ++reached;
     plan.stop();
     const FlowEnd again = run_flow(system, scene.machine.cuda, scene.memory.address(), Scene::size, scene.content);
-    EXPECT_EQ(again.failed_step, nullptr) << what << ", and it did not work afterwards: " << again.error.text();
+    EXPECT_EQ(again.failed_step, nullptr) << what << "; it must work afterwards: " << again.error.text();
     if (HasFailure()) break;
   }
-  EXPECT_GT(reached, 10) << "the plan does not reach this flow's calls";
+  EXPECT_GT(reached, 10) << "the plan must reach the calls of this flow";
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, GdrdrvFault,
@@ -98,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, GdrdrvFault,
                                             ::testing::Values(ENOMEM, EIO, EMFILE, EINVAL, EACCES, EBUSY, EFAULT,
                                                               524)));
 
-TEST(GdrdrvFault, LeavesNothingBehindWhicheverAllocationFails) {
+TEST(GdrdrvFault, ReleasesEverythingWhicheverAllocationFails) {
   int reached = 0;
   for (int allocation = 0;; ++allocation) {
     Scene scene(0x0002'0006);
@@ -116,8 +115,8 @@ TEST(GdrdrvFault, LeavesNothingBehindWhicheverAllocationFails) {
   EXPECT_GE(reached, 3) << "the file, the backend and the pin are allocated";
 }
 
-// The memory must not be another's while it shows: the module is told to take the pages out of the mapping.
-TEST(GdrdrvFault, UnpinsWhatItCannotUnmap) {
+// Memory must not be reused while it is mapped: unpin makes the module remove the pages from the mapping.
+TEST(GdrdrvFault, UnpinsAMappingThatCannotBeUnmapped) {
   Scene scene(0x0002'0006);
   fakes::FaultPlan plan;
   fakes::FaultySystem system(scene.machine.module, plan);
@@ -129,7 +128,7 @@ TEST(GdrdrvFault, UnpinsWhatItCannotUnmap) {
   const auto unmapped = pin->unmap();
   ASSERT_FALSE(unmapped);
   EXPECT_EQ(unmapped.error().errno_value, ENOMEM);
-  EXPECT_FALSE(pin->map(1, MappingType::none)) << "the old mapping is there still";
+  EXPECT_FALSE(pin->map(1, MappingType::none)) << "the old mapping still exists";
   EXPECT_FALSE(pin->unpin());
   EXPECT_EQ(scene.machine.module.census().pins, 0u);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device, and the question whether anything was
-// left behind.
+// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device, and the check that all resources were
+// released.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class GdrdrvMachine {
 
   base::Result<std::unique_ptr<Backend>> open() { return open_gdrdrv_on(module, &cuda.calls()); }
 
-  /// Memory of the device, filled with a pattern.
+  /// Allocates device memory and fills it with a pattern.
   platform::Allocation allocate(std::size_t size_bytes) {
     auto memory = device->allocate(platform::AllocationKind::cuda_malloc, size_bytes);
     if (!memory) {
@@ -50,7 +50,7 @@ class GdrdrvMachine {
   fakes::FakeGdrdrv module;
 };
 
-/// True when nothing is held and nothing was done that works by luck only.
+/// Succeeds if all resources were released and no rule of the module was violated.
 inline ::testing::AssertionResult is_clean(GdrdrvMachine& machine) {
   const fakes::GdrdrvCensus left = machine.module.census();
   const auto violations = machine.module.violations().list();
@@ -64,7 +64,7 @@ inline ::testing::AssertionResult is_clean(GdrdrvMachine& machine) {
 inline constexpr std::uint32_t all_versions[] = {0x0002'0000, 0x0002'0001, 0x0002'0002, 0x0002'0003,
                                                  0x0002'0004, 0x0002'0005, 0x0002'0006};
 
-/// The module of a version; from 2.5 on it is persistent unless told otherwise.
+/// The module of a version. Since 2.5 it is persistent by default.
 inline fakes::GdrdrvModel model_of(std::uint32_t version) {
   fakes::GdrdrvModel model;
   model.version = version;

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins and mappings of the module's own kind: what it refuses, memory that goes away, forks, and processes without
-// CUDA.
+// Pins and mappings that are specific to the module: its errors, freed memory, forks, and processes without CUDA.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -24,15 +23,15 @@ fakes::GdrdrvModel not_persistent() {
   return model;
 }
 
-struct Refusal {
+struct Failure {
   int from_module;
   int errno_value;
   const char* words;
 };
 
-TEST(GdrdrvPin, SaysInItsOwnWordsWhatTheModuleRefuses) {
+TEST(GdrdrvPin, DescribesTheErrorsOfTheModule) {
   constexpr int enotsupp = 524;
-  const Refusal refusals[] = {{EINVAL, EINVAL, "not device memory"},
+  const Failure failures[] = {{EINVAL, EINVAL, "not device memory"},
                               {ENOMEM, ENOMEM, "BAR1"},
                               {enotsupp, EOPNOTSUPP, "does not support"},
                               {EOPNOTSUPP, EOPNOTSUPP, "does not support"},
@@ -41,22 +40,22 @@ TEST(GdrdrvPin, SaysInItsOwnWordsWhatTheModuleRefuses) {
                               {ENODEV, EIO, "No such device"},
                               {EFAULT, EIO, "Bad address"},
                               {EACCES, EACCES, "another process"}};
-  for (const Refusal& refusal : refusals) {
+  for (const Failure& failure : failures) {
     GdrdrvMachine machine;
     const auto memory = machine.allocate(gpu_page);
     {
       const auto backend = open_or_fail(machine);
-      machine.module.pin_error = refusal.from_module;
+      machine.module.pin_error = failure.from_module;
       const auto pin = backend->pin({memory.address(), gpu_page, false, true});
       ASSERT_FALSE(pin);
-      EXPECT_EQ(pin.error().errno_value, refusal.errno_value);
-      EXPECT_THAT(std::string(pin.error().text()), AllOf(HasSubstr("gdrdrv"), HasSubstr(refusal.words)));
+      EXPECT_EQ(pin.error().errno_value, failure.errno_value);
+      EXPECT_THAT(std::string(pin.error().text()), AllOf(HasSubstr("gdrdrv"), HasSubstr(failure.words)));
     }
     EXPECT_TRUE(is_clean(machine));
   }
 }
 
-TEST(GdrdrvPin, KeepsWhatMmapAnswers) {
+TEST(GdrdrvPin, PassesTheErrorOfMmapOn) {
   for (const int error : {EAGAIN, ENOMEM, EINVAL}) {
     GdrdrvMachine machine;
     const auto memory = machine.allocate(gpu_page);
@@ -72,11 +71,12 @@ TEST(GdrdrvPin, KeepsWhatMmapAnswers) {
   }
 }
 
-// GDRCopy's library asks CUDA nothing: a process without libcuda, or before cuInit, has the module's word alone.
-TEST(GdrdrvPin, LeavesTheJudgementToTheModuleWhereCudaHasNoOpinion) {
-  for (const int answer : {3, 4, 34, 100}) {
+// GDRCopy's library does not query CUDA. In a process without libcuda, or before cuInit, only the module checks a
+// range.
+TEST(GdrdrvPin, LeavesTheChecksToTheModuleIfCudaIsUnavailable) {
+  for (const int result : {3, 4, 34, 100}) {
     GdrdrvMachine machine;
-    machine.cuda_faults.fail_every("pointer_get_attributes", {0, 0, answer});
+    machine.cuda_faults.fail_every("pointer_get_attributes", {0, 0, result});
     const auto memory = machine.allocate(gpu_page + 10);
     {
       const auto backend = open_or_fail(machine);
@@ -87,9 +87,9 @@ TEST(GdrdrvPin, LeavesTheJudgementToTheModuleWhereCudaHasNoOpinion) {
       EXPECT_EQ(pin->device(), "");
       const auto region = map_or_fail(*pin);
       EXPECT_EQ(std::memcmp(region.address, tests::make_pattern(gpu_page + 10, 1).data(), gpu_page + 10), 0);
-      const auto refused = backend->pin({0x1234000, 4096, false, true});
-      ASSERT_FALSE(refused);
-      EXPECT_EQ(refused.error().errno_value, EINVAL);
+      const auto rejected = backend->pin({0x1234000, 4096, false, true});
+      ASSERT_FALSE(rejected);
+      EXPECT_EQ(rejected.error().errno_value, EINVAL);
       const auto past_the_top = backend->pin({UINT64_MAX - 65535, 65535, false, true});
       ASSERT_FALSE(past_the_top);
       EXPECT_EQ(past_the_top.error().errno_value, EINVAL);
@@ -98,7 +98,7 @@ TEST(GdrdrvPin, LeavesTheJudgementToTheModuleWhereCudaHasNoOpinion) {
   }
 }
 
-TEST(GdrdrvPin, NeedsNoCudaAtAll) {
+TEST(GdrdrvPin, DoesNotRequireCuda) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   auto backend = open_gdrdrv_on(machine.module, nullptr);
@@ -108,8 +108,8 @@ TEST(GdrdrvPin, NeedsNoCudaAtAll) {
   EXPECT_NE(map_or_fail(*pin).address, nullptr);
 }
 
-// An error of CUDA's that says something is not hidden behind the module.
-TEST(GdrdrvPin, PassesOnWhatCudaSays) {
+// Other errors of CUDA are reported, rather than left to the module.
+TEST(GdrdrvPin, PassesErrorsOfCudaOn) {
   GdrdrvMachine machine;
   // CUDA_ERROR_ILLEGAL_ADDRESS: the context is broken
   machine.cuda_faults.fail_every("pointer_get_attributes", {0, 0, 700});
@@ -119,11 +119,11 @@ TEST(GdrdrvPin, PassesOnWhatCudaSays) {
   const auto pin = backend->pin({memory.address(), 1, false, true});
   ASSERT_FALSE(pin);
   EXPECT_EQ(pin.error().vendor_code, 700);
-  EXPECT_EQ(machine.module.log().size(), before) << "the module was asked all the same";
+  EXPECT_EQ(machine.module.log().size(), before) << "the module must not be called";
 }
 
-/// Ends by SIGBUS, or by the number of the step that went wrong.
-int touch_freed_memory() {
+/// Raises SIGBUS, or returns the number of the failed step.
+int read_freed_memory() {
   GdrdrvMachine machine(not_persistent());
   auto memory = machine.allocate(2 * gpu_page);
   const auto backend = open_or_fail(machine);
@@ -136,12 +136,12 @@ int touch_freed_memory() {
   return *(static_cast<volatile std::uint8_t*>(region.address) + gpu_page) * 0;
 }
 
-TEST(GdrdrvPin, MemoryThatIsFreedIsGoneFromTheMapping) {
-  const auto child = run_in_child(touch_freed_memory);
+TEST(GdrdrvPin, AccessToFreedMemoryRaisesSigbus) {
+  const auto child = run_in_child(read_freed_memory);
   EXPECT_EQ(child.signal, SIGBUS) << "exit code " << child.exit_code;
 }
 
-/// The owner frees the memory between mmap and what follows it.
+/// The owner frees the memory right after mmap.
 class FreeingGdrdrv : public fakes::FakeGdrdrv {
  public:
   FreeingGdrdrv() : FakeGdrdrv(not_persistent()) {}
@@ -152,7 +152,7 @@ class FreeingGdrdrv : public fakes::FakeGdrdrv {
   platform::Allocation* to_free = nullptr;
 };
 
-TEST(GdrdrvPin, IsFoundFreedWhileItIsBeingMapped) {
+TEST(GdrdrvPin, ReportsMemoryThatWasFreedWhileBeingMapped) {
   GdrdrvMachine machine;
   FreeingGdrdrv module;
   auto memory = machine.allocate(gpu_page);
@@ -171,7 +171,7 @@ TEST(GdrdrvPin, IsFoundFreedWhileItIsBeingMapped) {
   EXPECT_TRUE(module.violations().list().empty());
 }
 
-TEST(GdrdrvPin, KeepsItsMappingsFromForkedChildrenWhateverTheModuleDoes) {
+TEST(GdrdrvPin, ExcludesItsMappingsFromForkedChildren) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(3 * gpu_page);
   const auto backend = open_or_fail(machine);
@@ -183,7 +183,7 @@ TEST(GdrdrvPin, KeepsItsMappingsFromForkedChildrenWhateverTheModuleDoes) {
   EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
 }
 
-TEST(GdrdrvPin, ServesNobodyInAForkedChild) {
+TEST(GdrdrvPin, FailsInAForkedChild) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   const auto backend = open_or_fail(machine);
@@ -203,7 +203,7 @@ TEST(GdrdrvPin, ServesNobodyInAForkedChild) {
   EXPECT_EQ(std::memcmp(mapped.address, tests::make_pattern(gpu_page, 1).data(), gpu_page), 0);
 }
 
-TEST(GdrdrvPin, IsDeadAfterUnpin) {
+TEST(GdrdrvPin, IsInvalidAfterUnpin) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   {
@@ -211,7 +211,7 @@ TEST(GdrdrvPin, IsDeadAfterUnpin) {
     const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
     EXPECT_FALSE(pin->unmap()) << "it is not mapped";
     EXPECT_TRUE(pin->unpin());
-    EXPECT_TRUE(pin->unpin()) << "there is nothing left to do";
+    EXPECT_TRUE(pin->unpin()) << "a second unpin does nothing";
     EXPECT_FALSE(pin->is_invalidated());
     const auto region = pin->map(gpu_page, MappingType::none);
     ASSERT_FALSE(region);

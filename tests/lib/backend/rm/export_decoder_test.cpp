@@ -44,7 +44,7 @@ TEST_P(ExportDecoder, FindsEveryObjectOfSeveralCalls) {
   }
 }
 
-TEST_P(ExportDecoder, RefusesWhatContradictsItself) {
+TEST_P(ExportDecoder, RejectsInconsistentExports) {
   const std::uint64_t total = 0x30000;
   const Pieces pieces = {{0x5c000096, 0x1000, 0x10000}, {0x5c000097, 0, 0x20000}};
   using Change = std::function<void(std::vector<driver::ObservedIoctl>&)>;
@@ -59,11 +59,11 @@ TEST_P(ExportDecoder, RefusesWhatContradictsItself) {
       {"no objects", word(12, std::uint32_t{0})},
       {"more objects than fit", word(12, std::uint32_t{129})},
       {"a count that wraps", word(12, std::uint32_t{0xffffffff})},
-      {"a beginning in the middle", word(16, std::uint32_t{1})},
+      {"a start in the middle", word(16, std::uint32_t{1})},
       {"another total", word(24, total + 0x1000)},
-      {"an object without a name", word(sizes_at() == 1568 ? 32 : 36, std::uint32_t{0})},
+      {"an object without a handle", word(sizes_at() == 1568 ? 32 : 36, std::uint32_t{0})},
       {"an empty object", word(sizes_at(), std::uint64_t{0})},
-      {"sizes that do not add up", word(sizes_at(), std::uint64_t{0x8000})},
+      {"sizes with a wrong sum", word(sizes_at(), std::uint64_t{0x8000})},
       {"an object larger than the range", word(sizes_at(), total + 1)},
       {"an offset that wraps", word(sizes_at() - 1024, UINT64_MAX - 5)},
       {"an errno", [](auto& calls) { calls[0].result = -EIO; }},
@@ -83,18 +83,19 @@ TEST_P(ExportDecoder, RefusesWhatContradictsItself) {
   }
 }
 
-TEST_P(ExportDecoder, TakesARefusedExportsObjectOnlyAtTheExpectedOffset) {
-  const auto refused = encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x4ff000}}, 0x1f);
-  const auto piece = decode_refused_export(refused, 0x1000, 0x500000);
+TEST_P(ExportDecoder, AcceptsTheObjectOfARejectedExportOnlyAtTheExpectedOffset) {
+  const auto rejected = encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x4ff000}}, 0x1f);
+  const auto piece = decode_rejected_export(rejected, 0x1000, 0x500000);
   ASSERT_TRUE(piece);
   EXPECT_EQ(*piece, (MemoryPiece{client, 0x5c0001b4, 0x1000, 0x500000}));
-  EXPECT_FALSE(decode_refused_export(refused, 0x2000, 0x500000));
-  EXPECT_FALSE(decode_refused_export(encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x500000}}), 0x1000, 0x500000))
-      << "not refused";
+  EXPECT_FALSE(decode_rejected_export(rejected, 0x2000, 0x500000));
   EXPECT_FALSE(
-      decode_refused_export(encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x4ff000}}, 0x56), 0x1000, 0x500000))
-      << "refused for another reason";
-  EXPECT_FALSE(decode_refused_export({}, 0x1000, 0x500000));
+      decode_rejected_export(encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x500000}}), 0x1000, 0x500000))
+      << "not rejected";
+  EXPECT_FALSE(
+      decode_rejected_export(encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x4ff000}}, 0x56), 0x1000, 0x500000))
+      << "rejected for another reason";
+  EXPECT_FALSE(decode_rejected_export({}, 0x1000, 0x500000));
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ExportDecoder, ::testing::Values("565.57.01", "580.159.04"),
@@ -110,7 +111,7 @@ TEST(IpcDecoder, ReadsTheRecordedHandle) {
   ASSERT_TRUE(memory);
   EXPECT_EQ(memory->allocation, (MemoryPiece{0xc1d0001d, 0x5c000096, 0x103000, 100000}));
   EXPECT_EQ(memory->object_bytes, 2u << 20);
-  EXPECT_FALSE(decode_ipc_handle(handle, 100001)) << "CUDA's attributes say otherwise";
+  EXPECT_FALSE(decode_ipc_handle(handle, 100001)) << "CUDA's attributes differ";
   for (const std::size_t essential : {16U, 24U, 48U, 52U}) {
     driver::CudaIpcHandle broken = handle;
     put(broken.data(), essential, std::uint32_t{0});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Coherent platforms (Grace with NVLink-C2C): the device address itself as the mapping, and when it is not used.
+// Coherent platforms (Grace with NVLink-C2C): when the mapping is the device address itself, and when not.
 #include <gmock/gmock.h>
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::uint32_t caching_says_cached = 0;
+constexpr std::uint32_t caching_is_cached = 0;
 
 class RmCoherent : public ::testing::Test {
  protected:
@@ -24,19 +24,19 @@ class RmCoherent : public ::testing::Test {
     auto gpus = RmMachine::make_gpus(1);
     gpus[0].is_coherent = is_coherent;
     rm.emplace(fakes::driver_model("580.159.04"), gpus);
-    rm->set_caching(caching_says_cached);
+    rm->set_caching(caching_is_cached);
     cuda.emplace(*rm);
     cuda->names_host_addresses = true;
     auto opened = open_rm_on(*rm, *cuda, {});
     EXPECT_TRUE(tests::succeeded(opened));
     if (opened) backend = std::move(*opened);
   }
-  /// A pin of `size_bytes` there; the memory holds distinct words.
+  /// Fills the memory with distinct words and pins it.
   std::unique_ptr<BackendPin> pin(std::uint64_t address, std::size_t size_bytes) {
     cuda->fill_pattern(address, size_bytes);
     return pin_or_fail(*backend, address, size_bytes);
   }
-  /// Whether RM or the operating system mapped anything.
+  /// Whether RM or Linux has mapped memory.
   [[nodiscard]] bool is_anything_mapped() const { return rm->census().vmas + rm->census().rm_mappings > 0; }
   void expect_mapped_by_the_driver(std::uint64_t address, std::size_t size_bytes) {
     const auto held = pin(address, size_bytes);
@@ -56,7 +56,7 @@ struct RmDiscrete : RmCoherent {
   RmDiscrete() : RmCoherent(false) {}
 };
 
-TEST_F(RmCoherent, TheDeviceAddressIsTheMappingWhereCudaLetsTheCpuUseIt) {
+TEST_F(RmCoherent, MapsTheDeviceAddressIfTheCpuCanUseIt) {
   const std::uint64_t address = cuda->malloc_for_cpu(2 * mib) + 100;
   const fakes::Census before = rm->census();
   const auto held = pin(address, 300 * kib);
@@ -66,32 +66,32 @@ TEST_F(RmCoherent, TheDeviceAddressIsTheMappingWhereCudaLetsTheCpuUseIt) {
     EXPECT_EQ(region.address, reinterpret_cast<void*>(held->page_address()));
     EXPECT_EQ(region.size_bytes, held->page_bytes());
     EXPECT_EQ(region.type, MappingType::cached);
-    EXPECT_EQ(region.verification, Verification::none) << "CUDA itself named the address";
+    EXPECT_EQ(region.verification, Verification::none) << "CUDA reported the address";
     std::uint8_t* const own = own_byte(*held, region, address);
     EXPECT_EQ(std::memcmp(own, cuda->read(address, 300 * kib).data(), 300 * kib), 0);
     own[7] = 0x5a;
     EXPECT_EQ(cuda->read(address + 7, 1)[0], 0x5a);
     ASSERT_TRUE(tests::succeeded(held->unmap()));
-    EXPECT_TRUE(driver::can_load_from(own)) << "unmap takes nothing from CUDA";
+    EXPECT_TRUE(driver::can_load_from(own)) << "unmap must not unmap memory of CUDA";
   }
-  EXPECT_TRUE(rm->census() == before) << "the driver was asked for nothing";
+  EXPECT_TRUE(rm->census() == before) << "the driver must not be called";
   ASSERT_TRUE(tests::succeeded(held->unpin()));
 }
 
-TEST_F(RmCoherent, TheDeviceAddressIsNothingButCached) {
+TEST_F(RmCoherent, TheDeviceAddressSupportsOnlyCached) {
   const auto held = pin(cuda->malloc_for_cpu(mib), mib);
   for (const MappingType type : {MappingType::write_combining, MappingType::device}) {
-    const auto refused = held->map(mib, type);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP);
-    EXPECT_THAT(std::string(refused.error().text()), HasSubstr("forces PCIe"));
+    const auto rejected = held->map(mib, type);
+    ASSERT_FALSE(rejected);
+    EXPECT_EQ(rejected.error().errno_value, EOPNOTSUPP);
+    EXPECT_THAT(std::string(rejected.error().text()), HasSubstr("forces PCIe"));
   }
   EXPECT_FALSE(held->map(0, MappingType::none));
   EXPECT_FALSE(held->map(mib + 1, MappingType::none));
-  EXPECT_TRUE(tests::succeeded(held->map(mib, MappingType::none))) << "nothing of the refusals is left";
+  EXPECT_TRUE(tests::succeeded(held->map(mib, MappingType::none))) << "a failed map must leave nothing";
 }
 
-TEST_F(RmCoherent, NoticesThatTheOwnerFreedTheMemory) {
+TEST_F(RmCoherent, DetectsThatTheOwnerFreedTheMemory) {
   const std::uint64_t address = cuda->malloc_for_cpu(mib);
   const auto held = pin(address, mib);
   (void)map_or_fail(*held);
@@ -99,14 +99,14 @@ TEST_F(RmCoherent, NoticesThatTheOwnerFreedTheMemory) {
   cuda->free(address);
   EXPECT_TRUE(held->is_invalidated());
   ASSERT_TRUE(tests::succeeded(held->unmap()));
-  const auto refused = held->map(mib, MappingType::none);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().errno_value, EINVAL);
-  EXPECT_THAT(std::string(refused.error().text()), HasSubstr("freed"));
+  const auto rejected = held->map(mib, MappingType::none);
+  ASSERT_FALSE(rejected);
+  EXPECT_EQ(rejected.error().errno_value, EINVAL);
+  EXPECT_THAT(std::string(rejected.error().text()), HasSubstr("freed"));
   EXPECT_TRUE(tests::succeeded(held->unpin()));
 }
 
-TEST_F(RmCoherent, NoticesThatTheAddressBelongsToAnotherAllocationNow) {
+TEST_F(RmCoherent, DetectsThatAnotherAllocationHasTheAddress) {
   const std::uint64_t block = cuda->malloc_for_cpu(mib);
   const auto held = pin(block, mib);
   cuda->replace_allocation(block);
@@ -114,13 +114,13 @@ TEST_F(RmCoherent, NoticesThatTheAddressBelongsToAnotherAllocationNow) {
   EXPECT_FALSE(held->map(mib, MappingType::none));
 }
 
-TEST_F(RmCoherent, TheDriverMapsWhatCudaDoesNotLetTheCpuUse) {
+TEST_F(RmCoherent, TheDriverMapsMemoryThatCudaHidesFromTheCpu) {
   cuda->names_host_addresses = false;  // cudaMalloc on Grace Hopper
   expect_mapped_by_the_driver(cuda->malloc_for_cpu(mib), mib);
 }
 
-TEST_F(RmCoherent, TheDriverMapsWhatTheCpuCannotLoadFromWhateverCudaSays) {
-  // Pools lie at low addresses, where this process has nothing mapped.
+TEST_F(RmCoherent, TheDriverMapsMemoryThatTheCpuCannotRead) {
+  // Pools are at low addresses, which this process has not mapped.
   expect_mapped_by_the_driver(cuda->pool_malloc(2 * mib), 2 * mib);
 }
 
@@ -128,7 +128,7 @@ TEST_F(RmCoherent, TheDriverMapsARangeOfSeveralBlocks) {
   expect_mapped_by_the_driver(cuda->vmm({2 * mib, 2 * mib}, false), 4 * mib);
 }
 
-TEST_F(RmCoherent, ACpuPointerLiesInOneBlock) {
+TEST_F(RmCoherent, ACpuPointerMustLieInOneBlock) {
   const std::uint64_t address = cuda->malloc_for_cpu(mib);
   DeviceRange range;
   range.attributes.device_ordinal = 0;
@@ -141,8 +141,8 @@ TEST_F(RmCoherent, ACpuPointerLiesInOneBlock) {
   };
   EXPECT_TRUE(is_one_in(address, mib));
   EXPECT_TRUE(is_one_in(address - 64 * kib, 2 * mib));
-  EXPECT_FALSE(is_one_in(address, mib - 1)) << "its last page is another block's";
-  EXPECT_FALSE(is_one_in(address + 1, mib)) << "its first page is another block's";
+  EXPECT_FALSE(is_one_in(address, mib - 1)) << "its last page belongs to another block";
+  EXPECT_FALSE(is_one_in(address + 1, mib)) << "its first page belongs to another block";
 }
 
 TEST_F(RmDiscrete, TheDriverMapsAllMemory) { expect_mapped_by_the_driver(cuda->malloc_for_cpu(mib), mib); }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Many pins of one backend at a time, and what a forked child inherits.
+// Concurrent pins of one backend, and resources that a forked child inherits.
 #include <sys/mman.h>
 
 #include <thread>
@@ -19,7 +19,7 @@ TEST(RmConcurrency, PinsOfOneBackendRunInParallel) {
   std::vector<std::uint64_t> addresses;
   for (int i = 0; i < threads; ++i) {
     addresses.push_back(machine.cuda.malloc(size));
-    // Half of them are plain, so that calibration is raced for too.
+    // Half of them have trivial content, so that threads also race for calibration.
     if (i % 2 == 0) machine.cuda.fill_pattern(addresses.back(), size, static_cast<std::uint64_t>(i) + 1);
   }
   {
@@ -60,7 +60,7 @@ TEST(RmConcurrency, OneRangeCanBePinnedAndMappedManyTimesAtOnce) {
     for (const std::uint8_t* view : mapped) EXPECT_EQ(view[100], 0x77);
     pins.erase(pins.begin());
     mapped.erase(mapped.begin());
-    for (const std::uint8_t* view : mapped) EXPECT_EQ(view[100], 0x77) << "another pin's mapping went away";
+    for (const std::uint8_t* view : mapped) EXPECT_EQ(view[100], 0x77) << "the mapping of another pin must stay";
   }
   EXPECT_TRUE(is_clean(machine));
 }
@@ -109,7 +109,7 @@ TEST_F(RmFork, TheChildDoesNotInheritTheMapping) {
   EXPECT_EQ(end.signal, SIGSEGV) << "the child read device memory, exit code " << end.exit_code;
 }
 
-TEST_F(RmFork, TheChildClosesItsDescriptorsAndLeavesTheParentsStateAlone) {
+TEST_F(RmFork, TheChildClosesItsDescriptorsAndKeepsTheParentsState) {
   start();
   const auto end = tests::run_in_child([&] {
     const auto ioctls = [&] {
@@ -123,7 +123,7 @@ TEST_F(RmFork, TheChildClosesItsDescriptorsAndLeavesTheParentsStateAlone) {
     pin->abandon_after_fork();
     backend->abandon_after_fork();
     if (machine.rm.census().descriptors != 0) return 1;
-    // Something else of the child's may lie where the mapping was.
+    // The child may use the address of the mapping for other memory.
     void* mine = ::mmap(region.address, region.size_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (mine == MAP_FAILED) return 2;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Containers: some of the host's nodes, device rules, a hidden /proc. What works does, and the rest says what to add.
+// Containers: some of the host's nodes, device rules, a hidden /proc. Usable GPUs work, and other errors name the
+// remedy.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -37,7 +38,7 @@ void expect_mapping_works(RmMachine& machine) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-/// Three GPUs on the host, whose nodes count in another order than CUDA; the container has some of them.
+/// A host with three GPUs, whose nodes have another order than CUDA. The container has some of them.
 struct SharedHost : RmMachine {
   explicit SharedHost(std::vector<unsigned> visible)
       : RmMachine(fakes::driver_model("580.159.04"), 3, options_of(visible)) {
@@ -53,7 +54,7 @@ struct SharedHost : RmMachine {
   }
 };
 
-TEST(RmContainer, EachOfTheHostsGpusServesAloneThroughItsOwnNode) {
+TEST(RmContainer, EachGpuWorksAloneThroughItsNode) {
   for (unsigned gpu = 0; gpu < 3; ++gpu) {
     SCOPED_TRACE(gpu);
     SharedHost machine({gpu});
@@ -61,12 +62,12 @@ TEST(RmContainer, EachOfTheHostsGpusServesAloneThroughItsOwnNode) {
   }
 }
 
-TEST(RmContainer, TwoGpusInAnotherOrderServeThroughTheirOwnNodes) {
+TEST(RmContainer, TwoGpusInAnotherOrderWorkThroughTheirNodes) {
   SharedHost machine({2, 0});
   expect_mapping_works(machine);
 }
 
-TEST(RmContainer, NamesTheNodeOfTheGpuThatHasTheMemoryAndNotAnotherOne) {
+TEST(RmContainer, ReportsTheNodeOfTheGpuThatHasTheMemory) {
   SharedHost machine({1, 2});
   machine.cuda.activate_primary(1);
   const std::uint64_t address = machine.cuda.malloc(2 * mib, 1);
@@ -87,29 +88,29 @@ TEST(RmContainer, OpensWhenOneOfSeveralGpusIsUsable) {
   EXPECT_NE(open_or_fail(machine), nullptr);
 }
 
-TEST(RmContainer, SaysHowToGetAMissingNode) {
+TEST(RmContainer, ReportsTheRemedyForAMissingNode) {
   for (const std::string& node : {std::string(control_file), fakes::make_gpu(0).node()}) {
     RmMachine machine;
     machine.rm.fail_path(node, ENOENT);
     expect_closed(machine, ENODEV,
-                  AllOf(HasSubstr("580.159.04"), HasSubstr(node + " does not exist"), HasSubstr("--gpus all (docker)"),
-                        HasSubstr("--device nvidia.com/gpu=all (CDI)"), HasSubstr("nvidia-modprobe")));
+                  AllOf(HasSubstr("580.159.04"), HasSubstr("cannot open " + node + ": it does not exist"),
+                        HasSubstr("--gpus all (docker)"), HasSubstr("--device nvidia.com/gpu=all (CDI)"),
+                        HasSubstr("nvidia-modprobe")));
   }
 }
 
-TEST(RmContainer, TellsDeviceRulesFromTheModeOfANode) {
+TEST(RmContainer, DistinguishesDeviceRulesFromTheModeOfANode) {
   for (const std::string& node : {std::string(control_file), fakes::make_gpu(0).node()}) {
     RmMachine machine;
     machine.rm.fail_path(node, EPERM);
-    expect_closed(
-        machine, EACCES,
-        AllOf(HasSubstr("no permission to open " + node), HasSubstr("device rules"), HasSubstr("--gpus all")));
+    expect_closed(machine, EACCES,
+                  AllOf(HasSubstr("cannot open " + node), HasSubstr("device rules"), HasSubstr("--gpus all")));
     machine.rm.fail_path(node, EACCES);
-    expect_closed(machine, EACCES, AllOf(HasSubstr("no permission to open " + node), HasSubstr("ls -l " + node)));
+    expect_closed(machine, EACCES, AllOf(HasSubstr("cannot open " + node), HasSubstr("ls -l " + node)));
   }
 }
 
-TEST(RmContainer, AsksTheDriverForItsVersionWhereProcIsHidden) {
+TEST(RmContainer, QueriesTheVersionFromTheDriverIfProcIsHidden) {
   for (const int error : {ENOENT, EACCES, EPERM}) {
     RmMachine machine;
     machine.rm.fail_path(version_file, error);
@@ -117,27 +118,27 @@ TEST(RmContainer, AsksTheDriverForItsVersionWhereProcIsHidden) {
   }
 }
 
-TEST(RmContainer, SaysThatProcIsHiddenWhereADriverDoesNotTellItsVersion) {
+TEST(RmContainer, ReportsAHiddenProcIfTheDriverCannotReturnItsVersion) {
   RmMachine machine(fakes::driver_model("525.60.11"));
   machine.rm.fail_path(version_file, ENOENT);
   expect_closed(machine, ENODEV,
                 AllOf(HasSubstr(version_file), HasSubstr("CHECK_VERSION_STR"), HasSubstr("do not hide /proc/driver")));
 }
 
-TEST(RmContainer, SaysWhichNodeItMayNotOpenWhereProcIsHidden) {
+TEST(RmContainer, ReportsAForbiddenNodeIfProcIsHidden) {
   RmMachine machine;
   machine.rm.fail_path(version_file, ENOENT);
   machine.rm.fail_path(control_file, EPERM);
-  expect_closed(machine, EACCES, AllOf(HasSubstr("no permission to open /dev/nvidiactl"), HasSubstr("--gpus all")));
+  expect_closed(machine, EACCES, AllOf(HasSubstr("cannot open /dev/nvidiactl"), HasSubstr("--gpus all")));
 }
 
-TEST(RmContainer, RefusesWhatIsNoVersionInTheDriversAnswer) {
+TEST(RmContainer, RejectsAnInvalidVersionFromTheDriver) {
   RmMachine machine;
   machine.rm.fail_path(version_file, ENOENT);
-  for (const char* answer : {"", "x", "580", "580.159.04.1.1", "999999.1"}) {
-    machine.rm.set_module_version(answer);
+  for (const char* version : {"", "x", "580", "580.159.04.1.1", "999999.1"}) {
+    machine.rm.set_module_version(version);
     const auto opened = machine.open();
-    EXPECT_FALSE(opened) << answer;
+    EXPECT_FALSE(opened) << version;
     EXPECT_TRUE(is_clean(machine));
   }
 }

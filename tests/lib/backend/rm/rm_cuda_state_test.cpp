@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins and maps in whatever state a program has brought CUDA: captures, missing contexts, several GPUs in any order.
+// Pins and maps in every state of CUDA: captures, missing contexts, several GPUs in any order.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -20,8 +20,8 @@ fakes::FakeCuda::Options visible(std::vector<unsigned> gpus) {
   return options;
 }
 
-/// Pins, maps, compares every byte and undoes it, on the calling thread.
-void expect_served(RmMachine& machine, Backend& backend, std::uint64_t address, std::size_t size) {
+/// Pins, maps, compares every byte, unmaps and unpins, on the calling thread.
+void expect_works(RmMachine& machine, Backend& backend, std::uint64_t address, std::size_t size) {
   auto pin = pin_or_fail(backend, address, size);
   ASSERT_NE(pin, nullptr);
   const MappedRegion region = map_or_fail(*pin);
@@ -40,7 +40,7 @@ struct CaptureCase {
 
 class RmDuringCapture : public ::testing::TestWithParam<CaptureCase> {};
 
-TEST_P(RmDuringCapture, LeavesTheCaptureValid) {
+TEST_P(RmDuringCapture, KeepsTheCaptureValid) {
   const CaptureCase& tested = GetParam();
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(256 * kib);
@@ -49,9 +49,9 @@ TEST_P(RmDuringCapture, LeavesTheCaptureValid) {
     auto backend = open_or_fail(machine);
     machine.cuda.threads().begin_capture(tested.mode);
     if (tested.is_own_thread) {
-      expect_served(machine, *backend, address, 256 * kib);
+      expect_works(machine, *backend, address, 256 * kib);
     } else {
-      std::thread([&] { expect_served(machine, *backend, address, 256 * kib); }).join();
+      std::thread([&] { expect_works(machine, *backend, address, 256 * kib); }).join();
     }
     EXPECT_TRUE(machine.cuda.threads().end_capture());
   }
@@ -73,18 +73,18 @@ TEST(RmCudaState, RestoresAThreadLocalCaptureMode) {
   const std::uint64_t address = machine.cuda.malloc(256 * kib);
   auto backend = open_or_fail(machine);
   (void)machine.cuda.threads().exchange_mode(CaptureMode::thread_local_only);
-  expect_served(machine, *backend, address, 256 * kib);
+  expect_works(machine, *backend, address, 256 * kib);
   EXPECT_EQ(machine.cuda.threads().mode(), CaptureMode::thread_local_only);
 }
 
-TEST(RmCudaState, ServesAThreadWithoutAContext) {
+TEST(RmCudaState, WorksOnAThreadWithoutAContext) {
   RmMachine machine;
   const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib), machine.cuda.vmm({2 * mib}, false),
                                   machine.cuda.pool_malloc(256 * kib)};
   {
     auto backend = open_or_fail(machine);
     std::thread([&] {
-      for (const std::uint64_t address : blocks) expect_served(machine, *backend, address, 256 * kib);
+      for (const std::uint64_t address : blocks) expect_works(machine, *backend, address, 256 * kib);
       EXPECT_EQ(machine.cuda.threads().depth(), 0u);
     }).join();
   }
@@ -92,7 +92,7 @@ TEST(RmCudaState, ServesAThreadWithoutAContext) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmCudaState, ServesMemoryOfAnotherContextThanTheCurrentOne) {
+TEST(RmCudaState, MapsMemoryOfAnotherContext) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(256 * kib);
   machine.cuda.fill_pattern(address, 256 * kib);
@@ -100,14 +100,14 @@ TEST(RmCudaState, ServesMemoryOfAnotherContextThanTheCurrentOne) {
   machine.cuda.threads().push(other);
   {
     auto backend = open_or_fail(machine);
-    expect_served(machine, *backend, address, 256 * kib);
+    expect_works(machine, *backend, address, 256 * kib);
   }
   EXPECT_EQ(machine.cuda.threads().current(), other);
   EXPECT_TRUE(machine.cuda.threads().pop());
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmCudaState, NamesADestroyedContext) {
+TEST(RmCudaState, ReportsADestroyedContext) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(256 * kib);
   auto backend = open_or_fail(machine);
@@ -119,7 +119,7 @@ TEST(RmCudaState, NamesADestroyedContext) {
   EXPECT_TRUE(machine.cuda.threads().pop());
 }
 
-TEST(RmCudaState, CreatesAContextOnlyForMemoryThatHasNoneAndGivesItBack) {
+TEST(RmCudaState, UsesTheActivePrimaryContextForMemoryWithoutOne) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.vmm({2 * mib}, false);
   machine.cuda.fill_pattern(address, 2 * mib);
@@ -127,13 +127,13 @@ TEST(RmCudaState, CreatesAContextOnlyForMemoryThatHasNoneAndGivesItBack) {
   {
     auto backend = open_or_fail(machine);
     EXPECT_EQ(machine.cuda.contexts_created(), 0u);
-    expect_served(machine, *backend, address, 2 * mib);
+    expect_works(machine, *backend, address, 2 * mib);
   }
-  EXPECT_EQ(machine.cuda.contexts_created(), 0u) << "the primary context was there";
+  EXPECT_EQ(machine.cuda.contexts_created(), 0u) << "the primary context was active";
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmCudaState, GoesToTheGpuThatOwnsThePointerWhateverTheOrdinals) {
+TEST(RmCudaState, UsesTheGpuThatOwnsThePointerForAllOrdinals) {
   for (const auto& order : {std::vector<unsigned>{0, 1}, std::vector<unsigned>{1, 0}, std::vector<unsigned>{1}}) {
     RmMachine machine(fakes::driver_model("580.159.04"), 2, visible(order));
     {
@@ -146,14 +146,14 @@ TEST(RmCudaState, GoesToTheGpuThatOwnsThePointerWhateverTheOrdinals) {
         ASSERT_NE(pin, nullptr);
         EXPECT_EQ(pin->device(), machine.rm.gpus()[order[static_cast<std::size_t>(ordinal)]].pci());
         pin.reset();
-        expect_served(machine, *backend, address, 256 * kib);
+        expect_works(machine, *backend, address, 256 * kib);
       }
     }
     EXPECT_TRUE(is_clean(machine));
   }
 }
 
-TEST(RmCudaState, ServesMemoryOfOneGpuWhileAnotherIsCurrent) {
+TEST(RmCudaState, MapsMemoryOfOneGpuWhileAnotherIsCurrent) {
   RmMachine machine(fakes::driver_model("580.159.04"), 2, visible({0, 1}));
   machine.cuda.activate_primary(1);
   const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib, 1), machine.cuda.vmm({2 * mib}, true, 0, 1),
@@ -162,13 +162,13 @@ TEST(RmCudaState, ServesMemoryOfOneGpuWhileAnotherIsCurrent) {
     auto backend = open_or_fail(machine);
     for (const std::uint64_t address : blocks) {
       machine.cuda.fill_pattern(address, 256 * kib, 3);
-      expect_served(machine, *backend, address, 256 * kib);
+      expect_works(machine, *backend, address, 256 * kib);
     }
   }
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmCudaState, CalibratesEachGpuByItself) {
+TEST(RmCudaState, CalibratesEachGpuSeparately) {
   RmMachine machine(fakes::driver_model("580.159.04"), 2, visible({0, 1}));
   machine.cuda.activate_primary(1);
   auto backend = open_or_fail(machine);

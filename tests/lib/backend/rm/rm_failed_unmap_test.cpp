@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Where pages cannot be unmapped, their memory is never given to anybody else; and other disturbances that must not
-// last.
+// If pages cannot be unmapped, their memory is never reused. Other temporary failures have no lasting effect.
 #include <gmock/gmock.h>
 
 #include <sys/mman.h>
@@ -15,21 +14,21 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The machine's system calls, of which the first so many munmaps and the last madvises fail.
-class StickyPages final : public driver::System {
+/// The machine's system calls. The first `failures` calls of munmap fail, and so do those of madvise after `advices`.
+class FailingUnmaps final : public driver::System {
  public:
-  explicit StickyPages(driver::System& inner) noexcept : inner_(inner) {}
+  explicit FailingUnmaps(driver::System& inner) noexcept : inner_(inner) {}
   int failures = 0;
-  int advices = 1000;  ///< so many succeed
+  int advices = 1000;  ///< the number of calls that succeed
 
   int open(const char* path, int flags) noexcept override { return inner_.open(path, flags); }
   int close(int fd) noexcept override { return inner_.close(fd); }
   int ioctl(int fd, unsigned long request, void* argument) noexcept override {
     return inner_.ioctl(fd, request, argument);
   }
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+  int mmap(void* hint, std::size_t length, int protection, int flags, int fd, off_t offset,
            void** mapped) noexcept override {
-    return inner_.mmap(wanted, length, protection, flags, fd, offset, mapped);
+    return inner_.mmap(hint, length, protection, flags, fd, offset, mapped);
   }
   int munmap(void* address, std::size_t length) noexcept override {
     return failures-- > 0 ? -ENOMEM : inner_.munmap(address, length);
@@ -60,13 +59,13 @@ class RmFailedUnmap : public ::testing::Test {
   }
 
   RmMachine machine;
-  StickyPages system{machine.rm};
+  FailingUnmaps system{machine.rm};
   std::uint64_t address = 0;
   std::unique_ptr<Backend> backend;
   std::unique_ptr<BackendPin> pinned;
 };
 
-TEST_F(RmFailedUnmap, RefusesToMapAgainOverAMappingThatCouldNotBeUndone) {
+TEST_F(RmFailedUnmap, RejectsAMapAfterAFailedUnmap) {
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
   system.failures = 1;
   ASSERT_FALSE(pinned->map(size, MappingType::none));
@@ -74,23 +73,23 @@ TEST_F(RmFailedUnmap, RefusesToMapAgainOverAMappingThatCouldNotBeUndone) {
   const auto again = pinned->map(size, MappingType::none);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().errno_value, EIO);
-  EXPECT_TRUE(tests::succeeded(pinned->unpin())) << "the second munmap works";
+  EXPECT_TRUE(tests::succeeded(pinned->unpin())) << "the second munmap succeeds";
   pinned.reset();
   backend.reset();
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST_F(RmFailedUnmap, KeepsTheMemoryForEverWhenThePagesStay) {
+TEST_F(RmFailedUnmap, KeepsTheMemoryForeverIfThePagesStay) {
   ASSERT_TRUE(tests::succeeded(pinned->map(size, MappingType::none)));
   system.failures = 100;
   EXPECT_FALSE(pinned->unpin());
   pinned.reset();
   backend.reset();
-  EXPECT_TRUE(is_lawful(machine)) << "memory was given back under pages that still show it";
+  EXPECT_TRUE(is_lawful(machine)) << "memory was released under pages that still refer to it";
   EXPECT_EQ(machine.rm.census().rm_clients, 1u);
 }
 
-/// Memory of zeros proves nothing, so that mapping it calibrates: the second mapping is that of scratch memory.
+/// Memory of zeros cannot be verified, so mapping it calibrates: the second mapping is that of scratch memory.
 class RmFailedCalibrationUnmap : public RmFailedUnmap {
  protected:
   void SetUp() override {
@@ -99,14 +98,13 @@ class RmFailedCalibrationUnmap : public RmFailedUnmap {
     pinned_plain = pin_or_fail(*backend, plain, size);
     ASSERT_NE(pinned_plain, nullptr);
   }
-  /// Whatever is closed, and in whichever order.
   void expect_kept() {
-    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was given back under pages that still show it";
+    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was released under pages that still refer to it";
     (void)pinned_plain->unpin();
     pinned_plain.reset();
     pinned.reset();
     backend.reset();
-    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was given back under pages that still show it";
+    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was released under pages that still refer to it";
     EXPECT_EQ(machine.cuda.census().scratch_allocations, 1u);
     EXPECT_EQ(machine.rm.census().rm_clients, 1u);
   }
@@ -115,7 +113,7 @@ class RmFailedCalibrationUnmap : public RmFailedUnmap {
   std::unique_ptr<BackendPin> pinned_plain;
 };
 
-TEST_F(RmFailedCalibrationUnmap, KeepsTheScratchMemoryForEver) {
+TEST_F(RmFailedCalibrationUnmap, KeepsTheScratchMemoryForever) {
   system.failures = 100;
   const auto mapped = pinned_plain->map(size, MappingType::none);
   ASSERT_TRUE(mapped) << mapped.error().text();
@@ -123,19 +121,19 @@ TEST_F(RmFailedCalibrationUnmap, KeepsTheScratchMemoryForEver) {
   expect_kept();
 }
 
-TEST_F(RmFailedCalibrationUnmap, KeepsTheScratchMemoryWhenItsMappingFailedHalfway) {
+TEST_F(RmFailedCalibrationUnmap, KeepsTheScratchMemoryIfItsMappingFailsHalfway) {
   system.failures = 100;
-  system.advices = 1;  // the scratch memory's own fails, after its pages were mapped
+  system.advices = 1;  // that of the scratch memory fails after its pages were mapped
   const auto mapped = pinned_plain->map(size, MappingType::none);
   ASSERT_TRUE(mapped) << mapped.error().text();
   EXPECT_EQ(mapped->verification, Verification::structural);
   expect_kept();
 }
 
-TEST_F(RmFailedCalibrationUnmap, GivesEverythingBackWhenTheNextTryWorks) {
+TEST_F(RmFailedCalibrationUnmap, ReleasesEverythingIfTheRetrySucceeds) {
   system.failures = 1;
   ASSERT_TRUE(tests::succeeded(pinned_plain->map(size, MappingType::none)));
-  EXPECT_EQ(machine.rm.census().vmas, 1u) << "only the user's own";
+  EXPECT_EQ(machine.rm.census().vmas, 1u) << "only the user's mapping";
   EXPECT_TRUE(tests::succeeded(pinned_plain->unpin()));
   pinned_plain.reset();
   pinned.reset();
@@ -143,7 +141,7 @@ TEST_F(RmFailedCalibrationUnmap, GivesEverythingBackWhenTheNextTryWorks) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBusyMemory, MapsWhileSomebodyWritesASampledWordWithoutPause) {
+TEST(RmBusyMemory, MapsWhileASampledWordIsWrittenContinuously) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(mib);
   machine.cuda.fill_pattern(address, mib);
@@ -161,7 +159,7 @@ TEST(RmBusyMemory, MapsWhileSomebodyWritesASampledWordWithoutPause) {
   EXPECT_EQ(mapped->verification, Verification::content);
 }
 
-TEST(RmBusyMemory, SeesOtherMemoryAlthoughOneWordIsBeingWritten) {
+TEST(RmBusyMemory, DetectsOtherMemoryWhileAWordIsWritten) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(mib);
   machine.cuda.fill_pattern(address, mib);
@@ -178,7 +176,7 @@ TEST(RmBusyMemory, SeesOtherMemoryAlthoughOneWordIsBeingWritten) {
   EXPECT_EQ(mapped.error().errno_value, EIO);
 }
 
-TEST(RmCalibration, IsTriedAgainAfterAPassingLackOfDescriptors) {
+TEST(RmCalibration, IsRetriedAfterATemporaryLackOfDescriptors) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(mib);
   auto backend = open_or_fail(machine);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every call to the system and to CUDA fails once, in every way that it can fail: nothing is left, nothing unverified
-// is handed out, and the error says something.
+// Every call to the system and to CUDA fails once, in every possible way. All resources are released, no unverified
+// mapping is returned, and the error has a text.
 #include "fakes/fault_injection.hpp"
 
 #include <tuple>
@@ -35,10 +35,10 @@ void expect_sane(const FlowEnd& end, RmMachine& machine, const std::string& what
   }
   EXPECT_GT(end.error.errno_value, 0) << what;
   EXPECT_LT(end.error.errno_value, 4096) << what;
-  EXPECT_STRNE(end.error.text(), "") << what << ": " << end.failed_step << " failed without a word";
+  EXPECT_STRNE(end.error.text(), "") << what << ": " << end.failed_step << " failed without a text";
 }
 
-TEST_P(RmFault, LeavesNothingBehindWhicheverCallFails) {
+TEST_P(RmFault, ReleasesEverythingWhicheverCallFails) {
   const auto& [flow, named] = GetParam();
   int reached = 0;
   for (int call = 0;; ++call) {
@@ -63,13 +63,13 @@ TEST_P(RmFault, LeavesNothingBehindWhicheverCallFails) {
     ++reached;
     plan.stop();
     const FlowEnd again = run_flow(system, cuda, machine.settings, address, size_bytes, content);
-    EXPECT_EQ(again.failed_step, nullptr) << what << ", and it did not work afterwards: " << again.error.text();
+    EXPECT_EQ(again.failed_step, nullptr) << what << "; it must work afterwards: " << again.error.text();
     if (HasFailure()) break;
   }
-  EXPECT_GT(reached, 5) << "the plan does not reach this flow's calls";
+  EXPECT_GT(reached, 5) << "the plan must reach the calls of this flow";
 }
 
-TEST_P(RmFault, LeavesTheBackendUsable) {
+TEST_P(RmFault, KeepsTheBackendUsable) {
   const auto& [flow, named] = GetParam();
   for (int call = 0;; ++call) {
     RmMachine machine;
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Rm, RmFault, ::testing::Combine(::testing::ValuesIn(rm_
 
 class RmStuckMapping : public ::testing::TestWithParam<RmFlow> {};
 
-TEST_P(RmStuckMapping, KeepsWhatItCannotUnmap) {
+TEST_P(RmStuckMapping, KeepsMemoryThatItCannotUnmap) {
   RmMachine machine;
   std::uint64_t address = 0;
   std::size_t size_bytes = 0;
@@ -120,7 +120,7 @@ TEST_P(RmStuckMapping, KeepsWhatItCannotUnmap) {
   const FlowEnd end = run_flow(system, cuda, machine.settings, address, size_bytes, content);
   EXPECT_STREQ(end.failed_step, "unmap");
   machine.cuda.free(address);
-  // The pages still show the memory, so it must not become anybody else's: no object freed, no file closed.
+  // The pages still refer to the memory, so it must not be reused: no object is freed and no file is closed.
   EXPECT_TRUE(is_lawful(machine));
   EXPECT_FALSE(memory.expired());
   EXPECT_GT(machine.rm.census().vmas, 0u);
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Rm, RmStuckMapping, ::testing::ValuesIn(rm_flows),
 
 class RmOutOfMemory : public ::testing::TestWithParam<RmFlow> {};
 
-TEST_P(RmOutOfMemory, LeavesNothingBehindWhicheverAllocationFails) {
+TEST_P(RmOutOfMemory, ReleasesEverythingWhicheverAllocationFails) {
   int reached = 0;
   for (int allocation = 0;; ++allocation) {
     RmMachine machine;

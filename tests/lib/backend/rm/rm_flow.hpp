@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RmFlow: open, pin, map, unmap, unpin, close on one kind of memory, for tests that disturb it on the way.
+// RmFlow: opens, pins, maps, unmaps, unpins and closes with one kind of memory, for tests that inject faults.
 #pragma once
 
 #include <ostream>
@@ -10,7 +10,7 @@
 
 namespace gdrkit::backend::rm {
 
-/// Sets the scene on a machine and says what is to be pinned. Together the flows reach every call of the backend.
+/// Prepares a machine and returns the range to pin. Together, the flows reach every call of the backend.
 struct RmFlow {
   const char* name;
   void (*prepare)(RmMachine& machine, std::uint64_t* address, std::size_t* size_bytes);
@@ -69,12 +69,12 @@ inline const RmFlow rm_flows[] = {
 };
 
 struct FlowEnd {
-  const char* failed_step = nullptr;  ///< nullptr: all went well
+  const char* failed_step = nullptr;  ///< nullptr: every step succeeded
   base::Error error;
   bool shows_the_memory = false;  ///< while it was mapped
 };
 
-/// Runs to its end whatever fails. Allocates nothing after `open` unless the library does.
+/// Runs the flow and records its first error. After `open`, only the library allocates memory.
 inline FlowEnd run_flow(driver::System& system, const driver::CudaCalls& cuda, const base::Settings& settings,
                         std::uint64_t address, std::size_t size_bytes, const std::vector<std::uint8_t>& expected) {
   FlowEnd end;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every kind of CUDA memory that the backend serves: the mapping is the user's memory, both ways, and nothing is left.
+// Every supported kind of CUDA memory: the mapping refers to the user's memory, and all resources are released.
 #include "lib/backend/rm/rm_machine.hpp"
 
 namespace gdrkit::backend::rm {
@@ -10,7 +10,7 @@ struct Kind {
   const char* name;
   std::size_t size_bytes;
   std::uint64_t (*allocate)(fakes::FakeCuda& cuda);
-  std::uint64_t from = 0;  ///< bytes into the allocation at which the pin begins
+  std::uint64_t from = 0;  ///< offset of the pin in the allocation
 };
 
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
@@ -71,7 +71,7 @@ const Kind kinds[] = {
 
 class RmMemoryKind : public ::testing::TestWithParam<Kind> {};
 
-TEST_P(RmMemoryKind, IsMappedWhereItIs) {
+TEST_P(RmMemoryKind, IsMappedAndVerified) {
   RmMachine machine;
   const Kind& kind = GetParam();
   const std::uint64_t address = kind.allocate(machine.cuda) + kind.from;
@@ -91,7 +91,7 @@ TEST_P(RmMemoryKind, IsMappedWhereItIs) {
     EXPECT_EQ(region.type, MappingType::write_combining);
     EXPECT_EQ(region.verification, kind.size_bytes >= 128 ? Verification::content : Verification::calibrated);
     auto* own = own_byte(*pin, region, address);
-    EXPECT_EQ(std::memcmp(own, before.data(), kind.size_bytes), 0) << "the mapping shows something else";
+    EXPECT_EQ(std::memcmp(own, before.data(), kind.size_bytes), 0) << "the mapping refers to other memory";
     EXPECT_EQ(machine.cuda.read(address, kind.size_bytes), before) << "pin or map wrote to the user's memory";
     std::memset(own, 0x5a, kind.size_bytes);
     EXPECT_EQ(machine.cuda.read(address, kind.size_bytes), std::vector<std::uint8_t>(kind.size_bytes, 0x5a));
@@ -102,7 +102,7 @@ TEST_P(RmMemoryKind, IsMappedWhereItIs) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST_P(RmMemoryKind, IsGivenBackByDestructionAlone) {
+TEST_P(RmMemoryKind, IsReleasedByTheDestructors) {
   RmMachine machine;
   const std::uint64_t address = GetParam().allocate(machine.cuda) + GetParam().from;
   {
@@ -118,7 +118,7 @@ TEST_P(RmMemoryKind, IsGivenBackByDestructionAlone) {
 INSTANTIATE_TEST_SUITE_P(Rm, RmMemoryKind, ::testing::ValuesIn(kinds),
                          [](const auto& tested) { return tested.param.name; });
 
-TEST(RmPin, CanBeMappedAndUnmappedAgainAndAgain) {
+TEST(RmPin, CanBeMappedRepeatedly) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(4 * mib);
   machine.cuda.fill_pattern(address, 4 * mib);
@@ -139,12 +139,12 @@ TEST(RmPin, MapsAPrefixOfItsPages) {
   machine.cuda.fill_pattern(address, 4 * mib);
   auto backend = open_or_fail(machine);
   auto pin = pin_or_fail(*backend, address, 4 * mib);
-  for (const std::size_t wanted :
+  for (const std::size_t requested :
        {std::size_t{1}, std::size_t{4097}, std::size_t{2 * mib}, std::size_t{2 * mib + 4096}}) {
-    auto mapped = pin->map(wanted, MappingType::write_combining);
+    auto mapped = pin->map(requested, MappingType::write_combining);
     ASSERT_TRUE(mapped) << mapped.error().text();
-    EXPECT_EQ(mapped->size_bytes, (wanted + 4095) / 4096 * 4096);
-    EXPECT_EQ(std::memcmp(mapped->address, machine.cuda.read(address, wanted).data(), wanted), 0);
+    EXPECT_EQ(mapped->size_bytes, (requested + 4095) / 4096 * 4096);
+    EXPECT_EQ(std::memcmp(mapped->address, machine.cuda.read(address, requested).data(), requested), 0);
     ASSERT_TRUE(pin->unmap());
   }
   EXPECT_TRUE(is_lawful(machine));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Opening: which machines can be used, and what is said about the others.
+// Opening: which machines are usable, and the errors for the others.
 #include <gmock/gmock.h>
 
 #include "lib/backend/rm/rm_machine.hpp"
@@ -12,15 +12,15 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-void expect_refusal(RmMachine& machine, int errno_value, const ::testing::Matcher<std::string>& sentence) {
+void expect_open_fails(RmMachine& machine, int errno_value, const ::testing::Matcher<std::string>& text) {
   const auto opened = machine.open();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().errno_value, errno_value);
-  EXPECT_THAT(std::string(opened.error().text()), sentence);
+  EXPECT_THAT(std::string(opened.error().text()), text);
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBackend, SaysWhatItIs) {
+TEST(RmBackend, ReportsItsTraits) {
   RmMachine machine;
   auto backend = open_or_fail(machine);
   EXPECT_STREQ(backend->traits().name, "rm");
@@ -30,7 +30,7 @@ TEST(RmBackend, SaysWhatItIs) {
   EXPECT_EQ(backend->traits().page_size_bytes, 65536u);
 }
 
-TEST(RmBackend, OpensWithoutTouchingCudaOrAGpusNode) {
+TEST(RmBackend, OpensWithoutUsingCudaOrTheNodeOfAGpu) {
   fakes::FakeCuda::Options nothing;
   nothing.is_initialised = false;
   RmMachine machine(fakes::driver_model("580.159.04"), 1, nothing);
@@ -45,11 +45,11 @@ int cuda_loads = 0;
 
 base::Result<const driver::CudaCalls*> load_cuda() noexcept {
   ++cuda_loads;
-  if (cuda_to_load == nullptr) return base::fail(ENOENT, "no libcuda here");
+  if (cuda_to_load == nullptr) return base::fail(ENOENT, "libcuda is missing");
   return &cuda_to_load->calls();
 }
 
-TEST(RmBackend, MakesOneClientAtTheDriver) {
+TEST(RmBackend, CreatesOneRmClient) {
   RmMachine machine;
   cuda_to_load = &machine.cuda;
   {
@@ -61,12 +61,12 @@ TEST(RmBackend, MakesOneClientAtTheDriver) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBackend, LoadsCudaOnlyWhereTheDriverCanBeUsed) {
+TEST(RmBackend, LoadsCudaOnlyIfTheDriverIsUsable) {
   RmMachine machine;
   cuda_to_load = nullptr;
   cuda_loads = 0;
   const auto without_cuda = open_rm_on(machine.rm, &load_cuda, machine.settings);
-  EXPECT_EQ(tests::text_of(without_cuda), "no libcuda here");
+  EXPECT_EQ(tests::text_of(without_cuda), "libcuda is missing");
   EXPECT_EQ(cuda_loads, 1);
   machine.rm.fail_path("/proc/driver/nvidia/version", ENOENT);
   machine.rm.fail_path("/dev/nvidiactl", ENOENT);
@@ -76,37 +76,37 @@ TEST(RmBackend, LoadsCudaOnlyWhereTheDriverCanBeUsed) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBackend, SaysThatThereIsNoDriver) {
+TEST(RmBackend, ReportsAMissingDriver) {
   RmMachine machine;
   machine.rm.fail_path("/proc/driver/nvidia/version", ENOENT);
   machine.rm.fail_path("/dev/nvidiactl", ENOENT);
-  expect_refusal(machine, ENODEV,
-                 AllOf(HasSubstr("no NVIDIA driver is loaded"), HasSubstr("/proc/driver/nvidia/version"),
-                       HasSubstr("/dev/nvidiactl")));
+  expect_open_fails(machine, ENODEV,
+                    AllOf(HasSubstr("no NVIDIA driver is loaded"), HasSubstr("/proc/driver/nvidia/version"),
+                          HasSubstr("/dev/nvidiactl")));
 }
 
-TEST(RmBackend, SaysThatADriverHasNoGpu) {
+TEST(RmBackend, ReportsADriverWithoutGpu) {
   fakes::FakeCuda::Options none;
   none.gpus = {};
   none.is_initialised = false;
   RmMachine machine(fakes::driver_model("580.159.04"), 0, none);
-  expect_refusal(machine, ENODEV, AllOf(HasSubstr("580.159.04"), HasSubstr("no GPU")));
+  expect_open_fails(machine, ENODEV, AllOf(HasSubstr("580.159.04"), HasSubstr("no GPU")));
 }
 
-TEST(RmBackend, SaysThatDescriptorsAreUsedUp) {
+TEST(RmBackend, ReportsThatDescriptorsAreExhausted) {
   RmMachine machine;
   machine.rm.set_descriptor_limit(0);
-  expect_refusal(machine, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("/dev/nvidiactl")));
+  expect_open_fails(machine, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("/dev/nvidiactl")));
 }
 
-TEST(RmBackend, RefusesADriverThatIsOlderThanItsTables) {
+TEST(RmBackend, RejectsADriverThatIsOlderThanItsTables) {
   RmMachine machine(fakes::driver_model("510.47.03"));
-  expect_refusal(machine, ENOTSUP, AllOf(HasSubstr("510.47.03"), HasSubstr("515")));
+  expect_open_fails(machine, ENOTSUP, AllOf(HasSubstr("510.47.03"), HasSubstr("515")));
 }
 
-TEST(RmBackend, RefusesADriverThatIsNewerThanItsReviewUnlessAllowed) {
+TEST(RmBackend, RejectsADriverThatIsNewerThanItsReviewUnlessAllowed) {
   RmMachine machine(fakes::driver_model("999.10"));
-  expect_refusal(machine, ENOTSUP, AllOf(HasSubstr("999.10"), HasSubstr("GDRKIT_ALLOW_UNREVIEWED_DRIVER")));
+  expect_open_fails(machine, ENOTSUP, AllOf(HasSubstr("999.10"), HasSubstr("GDRKIT_ALLOW_UNREVIEWED_DRIVER")));
   machine.settings.allow_unreviewed_driver = true;
   const std::uint64_t address = machine.cuda.malloc(4 * mib);
   machine.cuda.fill_pattern(address, 4 * mib);
@@ -118,21 +118,21 @@ TEST(RmBackend, RefusesADriverThatIsNewerThanItsReviewUnlessAllowed) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBackend, RefusesADriverWhoseStructuresNobodyKnowsBeforeItMapsAnything) {
+TEST(RmBackend, RejectsADriverWithUnknownStructuresBeforeMapping) {
   RmMachine machine(fakes::alien_driver_model());
-  expect_refusal(machine, EINVAL, AllOf(HasSubstr("structure size"), HasSubstr("580.200.01")));
+  expect_open_fails(machine, EINVAL, AllOf(HasSubstr("structure size"), HasSubstr("580.200.01")));
   machine.settings.allow_unreviewed_driver = true;
-  expect_refusal(machine, EINVAL, HasSubstr("structure size"));
+  expect_open_fails(machine, EINVAL, HasSubstr("structure size"));
   EXPECT_EQ(machine.rm.count_of(fakes::command::rm_map), 0u);
 }
 
-TEST(RmBackend, RefusesADriverThatWasExchangedUnderARunningSystem) {
+TEST(RmBackend, RejectsADriverThatWasReplacedOnARunningSystem) {
   RmMachine machine;
   machine.rm.set_module_version("575.57.08");
-  expect_refusal(machine, EIO, AllOf(HasSubstr("575.57.08"), HasSubstr("580.159.04")));
+  expect_open_fails(machine, EIO, AllOf(HasSubstr("575.57.08"), HasSubstr("580.159.04")));
 }
 
-TEST(RmBackend, RefusesAVersionFileItCannotRead) {
+TEST(RmBackend, RejectsAnInvalidVersionFile) {
   for (const char* text :
        {"", "NVRM version: something else\n", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580  \n"}) {
     RmMachine machine;

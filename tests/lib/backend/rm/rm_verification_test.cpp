@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// No mapping is handed out that was seen to show something else, and the user's memory is never written to find out.
+// Map never returns a mapping that was found to refer to other memory. Verification never writes to the user's memory.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Pins 1 MiB; its content is distinct words when `seed` is not 0, else zeros.
+/// Pins 1 MiB. Its content is distinct words if `seed` is not 0, else zeros.
 class RmVerification : public ::testing::Test {
  protected:
   static constexpr std::size_t size = 1 * mib;
@@ -26,12 +26,12 @@ class RmVerification : public ::testing::Test {
     pinned = pin_or_fail(*backend, address, size);
     census = machine.rm.census();
   }
-  void expect_map_fails(int errno_value, const char* sentence) {
+  void expect_map_fails(int errno_value, const char* text) {
     const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
     ASSERT_FALSE(mapped);
     EXPECT_EQ(mapped.error().errno_value, errno_value);
-    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr(sentence));
-    EXPECT_EQ(machine.rm.census(), census) << "the refused mapping was not undone";
+    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr(text));
+    EXPECT_EQ(machine.rm.census(), census) << "the rejected mapping must be removed";
     EXPECT_TRUE(is_lawful(machine));
   }
   Verification map() {
@@ -48,18 +48,18 @@ class RmVerification : public ::testing::Test {
   fakes::Census census;
 };
 
-TEST_F(RmVerification, RefusesAMappingOfOtherMemory) {
+TEST_F(RmVerification, RejectsAMappingOfOtherMemory) {
   pin(1);
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "does not show what CUDA reads");
+  expect_map_fails(EIO, "differ from the data that CUDA reads");
   machine.rm.set_mapping_shows(fakes::MappingShows::memory);
-  EXPECT_EQ(map(), Verification::content) << "a pin outlives a refused mapping";
+  EXPECT_EQ(map(), Verification::content) << "the pin must stay valid after a rejected mapping";
 }
 
-TEST_F(RmVerification, RefusesAMappingOfOtherMemoryWhenTheUsersIsAllZeros) {
+TEST_F(RmVerification, RejectsAMappingOfOtherMemoryIfTheUsersIsAllZeros) {
   pin(0);
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
-  expect_map_fails(EIO, "does not show what CUDA reads");
+  expect_map_fails(EIO, "differ from the data that CUDA reads");
 }
 
 TEST_F(RmVerification, ComparesEveryPieceOfARange) {
@@ -75,19 +75,19 @@ TEST_F(RmVerification, ComparesEveryPieceOfARange) {
   }
 }
 
-TEST_F(RmVerification, TellsALostGpuByAllOnes) {
+TEST_F(RmVerification, DetectsALostGpuByAllOnes) {
   pin(1);
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
   expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
 }
 
-TEST_F(RmVerification, TellsALostGpuByAllOnesWhenTheUsersMemoryIsAllZeros) {
+TEST_F(RmVerification, DetectsALostGpuByAllOnesIfTheUsersMemoryIsAllZeros) {
   pin(0);
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
   expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
 }
 
-TEST_F(RmVerification, ComparesContentWhereThereIsAny) {
+TEST_F(RmVerification, ComparesContentThatIsNotTrivial) {
   pin(1);
   EXPECT_EQ(map(), Verification::content);
   EXPECT_EQ(machine.cuda.census().scratch_allocations, 0u);
@@ -100,7 +100,7 @@ TEST_F(RmVerification, FindsDifferencesAtEitherEndOfTheRange) {
     other.cuda.fill_pattern(start, size);
     auto opened = open_or_fail(other);
     auto held = pin_or_fail(*opened, start, size);
-    // CUDA sees a line that the mapping does not: put there for CUDA's read and taken away before the mapping's.
+    // CUDA reads a line that the mapping does not: it is written before CUDA's read and restored afterwards.
     const auto line = other.cuda.read(start + at, 64);
     const std::vector<std::uint8_t> shifted(line.rbegin(), line.rend());
     other.cuda.write(start + at, shifted.data(), shifted.size());
@@ -111,33 +111,33 @@ TEST_F(RmVerification, FindsDifferencesAtEitherEndOfTheRange) {
   }
 }
 
-TEST_F(RmVerification, CalibratesOnceADeviceWhenContentIsPlain) {
+TEST_F(RmVerification, CalibratesOncePerDeviceIfTheContentIsTrivial) {
   pin(0);
   EXPECT_EQ(map(), Verification::calibrated);
   ASSERT_TRUE(pinned->unmap());
   const unsigned exports = machine.cuda.exports_made();
   EXPECT_EQ(map(), Verification::calibrated);
-  EXPECT_EQ(machine.cuda.exports_made(), exports) << "calibrated a second time";
+  EXPECT_EQ(machine.cuda.exports_made(), exports) << "must not calibrate again";
 }
 
-TEST_F(RmVerification, RefusesPlainContentThatAgreesWhereScratchMemoryDoesNot) {
+TEST_F(RmVerification, RejectsEqualTrivialContentIfScratchMemoryDiffers) {
   pin(0);
   const std::vector<std::uint8_t> ones(size, 0xff);
   machine.cuda.write(address, ones.data(), ones.size());
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(EIO, "cannot be trusted");
+  expect_map_fails(EIO, "cannot verify mappings");
   EXPECT_EQ(machine.cuda.census().scratch_allocations, 0u);
-  expect_map_fails(EIO, "cannot be trusted");
+  expect_map_fails(EIO, "cannot verify mappings");
 }
 
-TEST_F(RmVerification, TakesOneRepeatedByteForPlain) {
+TEST_F(RmVerification, TreatsOneRepeatedByteAsTrivial) {
   pin(0);
   const std::vector<std::uint8_t> bytes(size, 0x7f);
   machine.cuda.write(address, bytes.data(), bytes.size());
   EXPECT_EQ(map(), Verification::calibrated);
 }
 
-TEST_F(RmVerification, FallsBackToStructureWhenThereIsNoScratchMemory) {
+TEST_F(RmVerification, VerifiesStructureWithoutScratchMemory) {
   fakes::FaultPlan plan;
   fakes::FaultySystem system(machine.rm, plan);
   fakes::FaultyCuda cuda(machine.cuda, plan);
@@ -152,17 +152,17 @@ TEST_F(RmVerification, FallsBackToStructureWhenThereIsNoScratchMemory) {
   EXPECT_TRUE(plan.was_reached());
 }
 
-TEST_F(RmVerification, ToleratesAWriterWhoIsFasterThanOneComparison) {
+TEST_F(RmVerification, ToleratesAWriterThatIsFasterThanOneComparison) {
   pin(1);
   std::uint64_t seed = 2;
   machine.cuda.after_gather = [&] { machine.cuda.fill_pattern(address, size, seed++); };
   const Verification verification = map();
-  // What changes between any two reads proves nothing; then scratch memory has to.
+  // Content that changes between any two reads is ignored. Then scratch memory is used.
   EXPECT_TRUE(verification == Verification::content || verification == Verification::calibrated);
-  EXPECT_GT(seed, 3u) << "the writer never came between";
+  EXPECT_GT(seed, 3u) << "the writer must run between the reads";
 }
 
-TEST_F(RmVerification, ProvesByTheRestWhatAWriterOfOneLineLeaves) {
+TEST_F(RmVerification, VerifiesByTheLinesThatAWriterDoesNotChange) {
   pin(1);
   std::uint64_t value = 2;
   machine.cuda.after_gather = [&] {
@@ -170,7 +170,7 @@ TEST_F(RmVerification, ProvesByTheRestWhatAWriterOfOneLineLeaves) {
     machine.cuda.write(address, &value, sizeof value);
   };
   EXPECT_EQ(map(), Verification::content);
-  EXPECT_GT(value, 3u) << "the writer never came between";
+  EXPECT_GT(value, 3u) << "the writer must run between the reads";
 }
 
 TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
@@ -191,7 +191,7 @@ TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
   EXPECT_EQ(map(), Verification::content);
 }
 
-TEST_F(RmVerification, WritesNeitherToTheRangeNorToItsNeighbours) {
+TEST_F(RmVerification, DoesNotWriteToTheRangeOrItsNeighbors) {
   for (const std::uint64_t seed : {0U, 1U}) {
     RmMachine other;
     const std::uint64_t before = other.cuda.malloc(4096);
@@ -211,7 +211,7 @@ TEST_F(RmVerification, WritesNeitherToTheRangeNorToItsNeighbours) {
   }
 }
 
-TEST_F(RmVerification, RefusesRatherThanReadsWhatCudaCannotRead) {
+TEST_F(RmVerification, RejectsMemoryThatCudaCannotRead) {
   fakes::FaultPlan plan;
   fakes::FaultySystem system(machine.rm, plan);
   fakes::FaultyCuda cuda(machine.cuda, plan);

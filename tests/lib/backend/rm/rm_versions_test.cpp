@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The same flow on every driver version at which the interface changed.
+// The same flow on every driver version that changed the interface.
 #include <gmock/gmock.h>
 
 #include "fakes/fault_injection.hpp"
@@ -38,7 +38,7 @@ TEST_P(RmVersion, MapsEveryKindOfMemory) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST_P(RmVersion, ImportsAnExportedFileWhenTheHookCannotBeInstalled) {
+TEST_P(RmVersion, ImportsAnExportedFileIfTheHookCannotBeInstalled) {
   RmMachine machine(GetParam());
   const std::uint64_t address = machine.cuda.vmm({2 * mib, 4 * mib}, true, 16 * mib);
   machine.cuda.fill_pattern(address, 6 * mib);
@@ -54,7 +54,7 @@ TEST_P(RmVersion, ImportsAnExportedFileWhenTheHookCannotBeInstalled) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST_P(RmVersion, ReadsAnIpcHandleOnlyWhenAllowed) {
+TEST_P(RmVersion, UsesAnIpcHandleIfAllowed) {
   RmMachine machine(GetParam());
   machine.settings.allow_ipc_handle = true;
   machine.cuda.is_hook_installable = false;
@@ -71,25 +71,25 @@ TEST_P(RmVersion, ReadsAnIpcHandleOnlyWhenAllowed) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST_P(RmVersion, SeesTheStatusOfEveryRefusedAllocation) {
-  for (int refused = 0; refused < 3; ++refused) {
+TEST_P(RmVersion, ReportsTheStatusOfEveryFailedAllocation) {
+  for (int failed_call = 0; failed_call < 3; ++failed_call) {
     RmMachine machine(GetParam());
     const std::uint64_t address = machine.cuda.malloc(128 * kib);
     fakes::FaultPlan plan;
     plan.alloc_status_at = GetParam().alloc_status_at;
     fakes::FaultySystem system(machine.rm, plan);
-    plan.fail_call_of("RM_ALLOC", refused, {0, 0x0f, 0});
-    std::string refusal;  // read after all that it speaks of is gone
+    plan.fail_call_of("RM_ALLOC", failed_call, {0, 0x0f, 0});
+    std::string text;  // checked after the objects that it names are destroyed
     {
       auto backend = open_rm_on(system, machine.cuda, machine.settings);
-      refusal = backend ? tests::text_of((*backend)->pin({address, 4096, false, true})) : backend.error().text();
+      text = backend ? tests::text_of((*backend)->pin({address, 4096, false, true})) : backend.error().text();
     }
-    EXPECT_THAT(refusal, ::testing::HasSubstr("GPU_IS_LOST")) << "RM_ALLOC number " << refused;
+    EXPECT_THAT(text, ::testing::HasSubstr("GPU_IS_LOST")) << "RM_ALLOC number " << failed_call;
     EXPECT_TRUE(is_clean(machine));
   }
 }
 
-TEST_P(RmVersion, GivesTheFiguresOfAUsedUpBar1) {
+TEST_P(RmVersion, ReportsTheUsageOfAFullBar1) {
   RmMachine machine(GetParam());
   const std::uint64_t address = machine.cuda.malloc(8 * mib);
   auto backend = open_or_fail(machine);
@@ -99,7 +99,7 @@ TEST_P(RmVersion, GivesTheFiguresOfAUsedUpBar1) {
   const auto failed = pin->map(pin->page_bytes(), MappingType::none);
   EXPECT_FALSE(failed);
   EXPECT_THAT(tests::text_of(failed), ::testing::HasSubstr("4 of 262144 MiB free"))
-      << "FB_GET_INFO_V2's size is this version's own";
+      << "the size of FB_GET_INFO_V2 depends on the version";
 }
 
 INSTANTIATE_TEST_SUITE_P(Rm, RmVersion, ::testing::ValuesIn(fakes::driver_models()), [](const auto& tested) {

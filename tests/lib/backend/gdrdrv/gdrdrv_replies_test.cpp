@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A module that lies: whatever of an answer is used is looked at first, and a pin that is not what was asked for is
-// given back.
+// A module that returns invalid replies: every used value is validated, and a pin that differs from the request is
+// unpinned.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -13,32 +13,32 @@ namespace {
 
 constexpr unsigned info_number = 5;
 
-struct Lie {
+struct InvalidField {
   const char* name;
   std::size_t offset;
   std::uint64_t value;
   std::size_t width;
 };
-void PrintTo(const Lie& lie, std::ostream* out) { *out << lie.name; }
+void PrintTo(const InvalidField& field, std::ostream* out) { *out << field.name; }
 
-void tell(const Lie& lie, void* argument) {
-  std::memcpy(static_cast<std::uint8_t*>(argument) + lie.offset, &lie.value, lie.width);
+void apply(const InvalidField& field, void* argument) {
+  std::memcpy(static_cast<std::uint8_t*>(argument) + field.offset, &field.value, field.width);
 }
 
-class LieOfThePin : public ::testing::TestWithParam<Lie> {};
+class InvalidPinReply : public ::testing::TestWithParam<InvalidField> {};
 
-TEST_P(LieOfThePin, IsRefusedAndThePinGivenBack) {
+TEST_P(InvalidPinReply, IsRejectedAndThePinReleased) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(3 * gpu_page);
   {
     const auto backend = open_or_fail(machine);
     machine.module.bend = [](unsigned number, void* argument) {
-      if (number == info_number) tell(GetParam(), argument);
+      if (number == info_number) apply(GetParam(), argument);
     };
     const auto pin = backend->pin({memory.address(), gpu_page + 1, false, true});
     ASSERT_FALSE(pin);
     EXPECT_EQ(pin.error().errno_value, EIO);
-    EXPECT_THAT(pin.error().text(), ::testing::HasSubstr("was asked for"));
+    EXPECT_THAT(pin.error().text(), ::testing::HasSubstr("the gdrdrv kernel module pinned"));
     EXPECT_EQ(machine.module.census().pins, 0u);
     machine.module.bend = nullptr;
     EXPECT_NE(pin_or_fail(*backend, memory.address(), gpu_page), nullptr);
@@ -46,16 +46,17 @@ TEST_P(LieOfThePin, IsRefusedAndThePinGivenBack) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-INSTANTIATE_TEST_SUITE_P(Info, LieOfThePin,
-                         ::testing::Values(Lie{"OtherAddress", 8, 0x7000'0000, 8}, Lie{"NoAddress", 8, 0, 8},
-                                           Lie{"OnePage", 16, gpu_page, 8}, Lie{"ThreePages", 16, 3 * gpu_page, 8},
-                                           Lie{"NoPages", 16, 0, 8}, Lie{"AllTheWorld", 16, UINT64_MAX, 8},
-                                           Lie{"SmallPages", 24, 4096, 4}, Lie{"LargePages", 24, 131'072, 4},
-                                           Lie{"NoPageSize", 24, 0, 4}, Lie{"MappedAlready", 40, 1, 4}),
-                         [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Info, InvalidPinReply,
+    ::testing::Values(InvalidField{"OtherAddress", 8, 0x7000'0000, 8}, InvalidField{"NoAddress", 8, 0, 8},
+                      InvalidField{"OnePage", 16, gpu_page, 8}, InvalidField{"ThreePages", 16, 3 * gpu_page, 8},
+                      InvalidField{"NoPages", 16, 0, 8}, InvalidField{"WholeAddressSpace", 16, UINT64_MAX, 8},
+                      InvalidField{"SmallPages", 24, 4096, 4}, InvalidField{"LargePages", 24, 131'072, 4},
+                      InvalidField{"NoPageSize", 24, 0, 4}, InvalidField{"MappedAlready", 40, 1, 4}),
+    [](const auto& tested) { return tested.param.name; });
 
-// An offset that mmap cannot be told would map something else, or nothing.
-TEST(GdrdrvAnswers, HandlesBeyondEveryOffsetAreRefused) {
+// mmap with an offset that overflows would map other memory, or nothing.
+TEST(GdrdrvReplies, RejectsHandlesBeyondTheOffsetRange) {
   for (const std::uint64_t handle :
        {UINT64_MAX, UINT64_MAX / 4096, std::uint64_t{INT64_MAX} / 4096, std::uint64_t{INT64_MAX} / 4096 - 16 + 1}) {
     fakes::GdrdrvModel model;
@@ -73,16 +74,16 @@ TEST(GdrdrvAnswers, HandlesBeyondEveryOffsetAreRefused) {
   }
 }
 
-class LieOfTheMapping : public ::testing::TestWithParam<std::uint32_t> {};
+class InvalidMappingReply : public ::testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(LieOfTheMapping, IsRefusedAndUnmapped) {
+TEST_P(InvalidMappingReply, IsRejectedAndUnmapped) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   {
     const auto backend = open_or_fail(machine);
     const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
     machine.module.bend = [](unsigned number, void* argument) {
-      if (number == info_number) tell({"Type", 40, GetParam(), 4}, argument);
+      if (number == info_number) apply({"Type", 40, GetParam(), 4}, argument);
     };
     const auto region = pin->map(gpu_page, MappingType::none);
     ASSERT_FALSE(region);
@@ -95,10 +96,10 @@ TEST_P(LieOfTheMapping, IsRefusedAndUnmapped) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, LieOfTheMapping, ::testing::Values(0u, 4u, 256u, 257u, 0xffff'ffffu));
+INSTANTIATE_TEST_SUITE_P(Types, InvalidMappingReply, ::testing::Values(0u, 4u, 256u, 257u, 0xffff'ffffu));
 
-// A request that the module forgets: the mapping is another than the one that was asked for.
-TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanAskedForIsRefusedAndUnmapped) {
+// The module ignores the request: the mapping differs from the requested one.
+TEST(GdrdrvReplies, RejectsAndUnmapsAMappingOfAnotherType) {
   for (const std::uint32_t version : {0x0002'0000u, 0x0002'0004u, 0x0002'0006u}) {
     fakes::GdrdrvModel model = model_of(version);
     model.types = {1, 2};
@@ -107,7 +108,7 @@ TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanAskedForIsRefusedAndUnmapped) {
     const auto backend = open_or_fail(machine);
     const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
     machine.module.bend = [version](unsigned number, void* argument) {
-      if (version >= 0x0002'0005 && number == info_number) tell({"Type", 40, 1, 4}, argument);
+      if (version >= 0x0002'0005 && number == info_number) apply({"Type", 40, 1, 4}, argument);
     };
     const auto region = pin->map(gpu_page, MappingType::cached);
     ASSERT_FALSE(region) << version;
@@ -117,8 +118,8 @@ TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanAskedForIsRefusedAndUnmapped) {
   }
 }
 
-// Before 2.4 there were two kinds of mapping and no number for them.
-TEST(GdrdrvAnswers, OldModulesTellCachedFromWriteCombining) {
+// Before 2.4, the module had two kinds of mapping without numbers.
+TEST(GdrdrvReplies, DistinguishesCachedFromWriteCombiningForOldModules) {
   for (const std::uint32_t type : {1u, 2u}) {
     fakes::GdrdrvModel model = model_of(0x0002'0003);
     model.types = {type};
@@ -130,28 +131,28 @@ TEST(GdrdrvAnswers, OldModulesTellCachedFromWriteCombining) {
   }
 }
 
-TEST(GdrdrvAnswers, AttributesThatAreNeitherYesNorNoAreNo) {
+TEST(GdrdrvReplies, TreatsInvalidAttributesAsUnsupported) {
   GdrdrvMachine machine;
   machine.module.bend = [](unsigned number, void* argument) {
-    if (number == 6) tell({"Value", 4, 7, 4}, argument);
+    if (number == 6) apply({"Value", 4, 7, 4}, argument);
   };
   const auto backend = open_or_fail(machine);
   EXPECT_FALSE(backend->traits().persistent);
   EXPECT_FALSE(backend->traits().supports_force_pcie);
 }
 
-TEST(GdrdrvAnswers, AnyFlagButNoneMeansThatTheMemoryIsGone) {
+TEST(GdrdrvReplies, TreatsEveryNonzeroFlagAsInvalidated) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   const auto backend = open_or_fail(machine);
   const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
   EXPECT_FALSE(pin->is_invalidated());
   machine.module.bend = [](unsigned number, void* argument) {
-    if (number == 3) tell({"Flag", 8, 0x8000'0000, 4}, argument);
+    if (number == 3) apply({"Flag", 8, 0x8000'0000, 4}, argument);
   };
   EXPECT_TRUE(pin->is_invalidated());
   machine.module.bend = nullptr;
-  EXPECT_TRUE(pin->is_invalidated()) << "gone is gone";
+  EXPECT_TRUE(pin->is_invalidated()) << "a pin stays invalidated";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What cannot be pinned or mapped is refused with a sentence that names the reason, and leaves nothing behind.
+// Memory that cannot be pinned or mapped: the error names the cause, and all resources are released.
 #include <gmock/gmock.h>
 
 #include "lib/backend/rm/rm_machine.hpp"
@@ -13,7 +13,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class RmRefusal : public ::testing::Test {
+class RmErrors : public ::testing::Test {
  protected:
   template <class... Arguments>
   RmMachine& make(Arguments&&... arguments) {
@@ -21,22 +21,22 @@ class RmRefusal : public ::testing::Test {
     return *machine_;
   }
   void start() { backend_ = open_or_fail(*machine_); }
-  void expect_pin(std::uint64_t address, std::size_t size, int errno_value,
-                  const ::testing::Matcher<std::string>& sentence, bool exact = true) {
+  void expect_pin(std::uint64_t address, std::size_t size, int errno_value, const ::testing::Matcher<std::string>& text,
+                  bool exact = true) {
     const auto pinned = backend_->pin({address, size, false, exact});
     ASSERT_FALSE(pinned);
     EXPECT_EQ(pinned.error().errno_value, errno_value);
-    EXPECT_THAT(std::string(pinned.error().text()), sentence);
+    EXPECT_THAT(std::string(pinned.error().text()), text);
     backend_.reset();
     EXPECT_TRUE(is_clean(*machine_));
   }
-  void expect_map(BackendPin& pin, int errno_value, const ::testing::Matcher<std::string>& sentence) {
+  void expect_map(BackendPin& pin, int errno_value, const ::testing::Matcher<std::string>& text) {
     const fakes::Census before = machine_->rm.census();
     const auto mapped = pin.map(pin.page_bytes(), MappingType::none);
     ASSERT_FALSE(mapped);
     EXPECT_EQ(mapped.error().errno_value, errno_value);
-    EXPECT_THAT(std::string(mapped.error().text()), sentence);
-    EXPECT_EQ(machine_->rm.census(), before) << "a refused map left something";
+    EXPECT_THAT(std::string(mapped.error().text()), text);
+    EXPECT_EQ(machine_->rm.census(), before) << "a failed map must release its resources";
     EXPECT_TRUE(is_lawful(*machine_));
   }
 
@@ -44,21 +44,21 @@ class RmRefusal : public ::testing::Test {
   std::unique_ptr<Backend> backend_;
 };
 
-TEST_F(RmRefusal, NamesManagedMemory) {
+TEST_F(RmErrors, RejectsManagedMemory) {
   RmMachine& machine = make();
   const auto address = machine.cuda.managed(256 * kib);
   start();
   expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("managed memory"));
 }
 
-TEST_F(RmRefusal, NamesHostMemory) {
+TEST_F(RmErrors, RejectsHostMemory) {
   RmMachine& machine = make();
   const auto address = machine.cuda.host(64 * kib);
   start();
   expect_pin(address, 4096, EINVAL, HasSubstr("host memory"));
 }
 
-TEST_F(RmRefusal, NamesFreedMemory) {
+TEST_F(RmErrors, RejectsFreedMemory) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4 * mib);
   machine.cuda.free(address);
@@ -66,7 +66,7 @@ TEST_F(RmRefusal, NamesFreedMemory) {
   expect_pin(address, 4096, EINVAL, HasSubstr("freed"));
 }
 
-TEST_F(RmRefusal, NamesFreedMemoryInsideALiveBlock) {
+TEST_F(RmErrors, RejectsFreedMemoryInsideALiveBlock) {
   RmMachine& machine = make();
   (void)machine.cuda.malloc(4096);
   const auto address = machine.cuda.malloc(4096);
@@ -75,7 +75,7 @@ TEST_F(RmRefusal, NamesFreedMemoryInsideALiveBlock) {
   expect_pin(address, 4096, EINVAL, HasSubstr("freed"));
 }
 
-TEST_F(RmRefusal, NamesFreedMemoryInsideAPool) {
+TEST_F(RmErrors, RejectsFreedMemoryInsideAPool) {
   RmMachine& machine = make();
   const auto address = machine.cuda.pool_malloc(2 * mib);
   machine.cuda.free(address);
@@ -83,28 +83,28 @@ TEST_F(RmRefusal, NamesFreedMemoryInsideAPool) {
   expect_pin(address, 4096, EINVAL, HasSubstr("freed"));
 }
 
-TEST_F(RmRefusal, NamesAnAddressThatCudaNeverGaveOut) {
+TEST_F(RmErrors, RejectsAnAddressThatCudaNeverReturned) {
   make();
   start();
   const int ordinary = 0;
-  expect_pin(reinterpret_cast<std::uint64_t>(&ordinary), 4, EINVAL, HasSubstr("no live CUDA allocation"));
+  expect_pin(reinterpret_cast<std::uint64_t>(&ordinary), 4, EINVAL, HasSubstr("not in a live CUDA allocation"));
 }
 
-TEST_F(RmRefusal, NamesARangePastItsAllocation) {
+TEST_F(RmErrors, RejectsARangePastItsAllocation) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4 * mib);
   start();
   expect_pin(address + 1, 4 * mib, EINVAL, AllOf(HasSubstr("1 bytes past its allocation"), HasSubstr("0x")));
 }
 
-TEST_F(RmRefusal, NamesARangePastASubAllocationThatEndsInsideItsBlock) {
+TEST_F(RmErrors, RejectsARangePastASubAllocationThatEndsInsideItsBlock) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4096);
   start();
   expect_pin(address, 4097, EINVAL, HasSubstr("past its allocation"));
 }
 
-TEST_F(RmRefusal, AcceptsTheRestOfThePageWhenTheRangeNeedNotBeExact) {
+TEST_F(RmErrors, AcceptsTheRestOfThePageIfTheRangeNeedNotBeExact) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4096);
   start();
@@ -112,27 +112,27 @@ TEST_F(RmRefusal, AcceptsTheRestOfThePageWhenTheRangeNeedNotBeExact) {
   expect_pin(address, 65537, EINVAL, HasSubstr("past its allocation"), false);
 }
 
-TEST_F(RmRefusal, NamesTheHoleAfterMappedHandles) {
+TEST_F(RmErrors, RejectsTheHoleAfterMappedHandles) {
   RmMachine& machine = make();
   const auto address = machine.cuda.vmm({2 * mib, 2 * mib}, true, 16 * mib);
   start();
   expect_pin(address, 4 * mib + 1, EINVAL, HasSubstr("past its allocation"));
 }
 
-TEST_F(RmRefusal, NamesARangeBeyondTheAddressSpace) {
+TEST_F(RmErrors, RejectsARangeBeyondTheAddressSpace) {
   make();
   start();
   expect_pin(UINT64_MAX - 100, 100, EINVAL, HasSubstr("beyond the address space"));
 }
 
-TEST_F(RmRefusal, NamesImportedMemoryOfAnotherProcess) {
+TEST_F(RmErrors, RejectsImportedMemoryOfAnotherProcess) {
   RmMachine& machine = make();
   const auto address = machine.cuda.ipc_import(2 * mib);
   start();
   expect_pin(address, 4096, EINVAL, HasSubstr("imported from another process"));
 }
 
-TEST_F(RmRefusal, NamesMemoryThatBelongsToAnMpsServer) {
+TEST_F(RmErrors, RejectsMemoryOfAnMpsServer) {
   fakes::FakeCuda::Options options;
   options.process_id = fakes::FakeRm::process_id + 1;
   RmMachine& machine = make(fakes::driver_model("580.159.04"), 1, options);
@@ -141,7 +141,7 @@ TEST_F(RmRefusal, NamesMemoryThatBelongsToAnMpsServer) {
   expect_pin(address, 4096, EACCES, AllOf(HasSubstr("another process"), HasSubstr("MPS"), HasSubstr("0x1b")));
 }
 
-TEST_F(RmRefusal, NamesCudaThatIsNotInitialised) {
+TEST_F(RmErrors, ReportsThatCudaIsNotInitialized) {
   fakes::FakeCuda::Options options;
   options.is_initialised = false;
   make(fakes::driver_model("580.159.04"), 1, options);
@@ -149,16 +149,16 @@ TEST_F(RmRefusal, NamesCudaThatIsNotInitialised) {
   expect_pin(0x7feb00000000, 4096, EINVAL, HasSubstr("not initialised"));
 }
 
-TEST_F(RmRefusal, NamesTheHookThatCannotBeInstalled) {
+TEST_F(RmErrors, ReportsThatTheHookCannotBeInstalled) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   machine.cuda.is_hook_installable = false;
   start();
-  expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("cannot be observed"));
-  EXPECT_EQ(machine.cuda.ipc_handles_taken(), 0u) << "IPC handles are for those who ask for them";
+  expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("cannot observe"));
+  EXPECT_EQ(machine.cuda.ipc_handles_taken(), 0u) << "IPC handles are used only on request";
 }
 
-TEST_F(RmRefusal, NamesAFailingExport) {
+TEST_F(RmErrors, ReportsAFailedExport) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   machine.cuda.export_result = 801;
@@ -166,7 +166,7 @@ TEST_F(RmRefusal, NamesAFailingExport) {
   expect_pin(address, 4096, EOPNOTSUPP, AllOf(HasSubstr("export"), HasSubstr("NOT_SUPPORTED")));
 }
 
-TEST_F(RmRefusal, NamesMemoryThatIsNotVideoMemory) {
+TEST_F(RmErrors, RejectsMemoryThatIsNotVideoMemory) {
   RmMachine& machine = make();
   const auto address = machine.cuda.vmm({2 * mib}, true);
   machine.cuda.memory_at(address).lock()->is_video_memory = false;
@@ -174,7 +174,7 @@ TEST_F(RmRefusal, NamesMemoryThatIsNotVideoMemory) {
   expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("not video memory"));
 }
 
-TEST_F(RmRefusal, NamesAPartitionOfAGpu) {
+TEST_F(RmErrors, RejectsAMigInstance) {
   auto gpus = RmMachine::make_gpus(1);
   gpus[0].cuda_uuid[3] ^= 0xff;
   fakes::FakeRm rm(fakes::driver_model("580.159.04"), gpus);
@@ -192,7 +192,7 @@ TEST_F(RmRefusal, NamesAPartitionOfAGpu) {
   EXPECT_EQ(rm.census(), fakes::Census());
 }
 
-TEST_F(RmRefusal, NamesAnIntegratedGpu) {
+TEST_F(RmErrors, RejectsAnIntegratedGpu) {
   auto gpus = RmMachine::make_gpus(1);
   gpus[0].is_integrated = true;
   fakes::FakeRm rm(fakes::driver_model("580.159.04"), gpus);
@@ -205,7 +205,7 @@ TEST_F(RmRefusal, NamesAnIntegratedGpu) {
   EXPECT_THAT(std::string(pinned.error().text()), HasSubstr("integrated"));
 }
 
-TEST_F(RmRefusal, NamesTheNodeThatVanishedSinceOpening) {
+TEST_F(RmErrors, ReportsANodeThatWasRemovedSinceOpening) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   start();
@@ -213,7 +213,7 @@ TEST_F(RmRefusal, NamesTheNodeThatVanishedSinceOpening) {
   expect_pin(address, 4096, ENODEV, AllOf(HasSubstr(machine.rm.gpus()[0].node()), HasSubstr("container")));
 }
 
-TEST_F(RmRefusal, GivesTheFiguresOfAUsedUpBar1) {
+TEST_F(RmErrors, ReportsTheUsageOfAFullBar1) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(16 * mib);
   start();
@@ -225,7 +225,7 @@ TEST_F(RmRefusal, GivesTheFiguresOfAUsedUpBar1) {
                    HasSubstr("6 of 262144 MiB free"), HasSubstr("largest piece 6 MiB"), HasSubstr("0x51")));
 }
 
-TEST_F(RmRefusal, SaysThatBar1IsUsedUpEvenIfTheDriverGivesNoFigures) {
+TEST_F(RmErrors, ReportsAFullBar1WithoutItsUsage) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   start();
@@ -235,7 +235,7 @@ TEST_F(RmRefusal, SaysThatBar1IsUsedUpEvenIfTheDriverGivesNoFigures) {
   expect_map(*pin, ENOMEM, AllOf(HasSubstr("cannot map 2048 KiB"), HasSubstr("0x1a"), Not(HasSubstr("MiB free"))));
 }
 
-TEST_F(RmRefusal, UndoesThePiecesMappedBeforeBar1WasUsedUp) {
+TEST_F(RmErrors, UnmapsThePiecesIfBar1BecomesFull) {
   RmMachine& machine = make();
   const auto address = machine.cuda.vmm({2 * mib, 2 * mib, 2 * mib}, false);
   start();
@@ -246,7 +246,7 @@ TEST_F(RmRefusal, UndoesThePiecesMappedBeforeBar1WasUsedUp) {
   EXPECT_EQ(heap.available(), 4 * mib);
 }
 
-TEST_F(RmRefusal, NamesProtectedMemoryAndConfidentialComputing) {
+TEST_F(RmErrors, RejectsProtectedMemory) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   machine.cuda.memory_at(address).lock()->is_unmappable = true;
@@ -255,7 +255,7 @@ TEST_F(RmRefusal, NamesProtectedMemoryAndConfidentialComputing) {
   expect_map(*pin, EOPNOTSUPP, AllOf(HasSubstr("confidential computing"), HasSubstr("0x56")));
 }
 
-TEST_F(RmRefusal, SaysThatEveryMappingNeedsADescriptor) {
+TEST_F(RmErrors, ReportsThatEveryMappingRequiresADescriptor) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   start();
@@ -264,7 +264,7 @@ TEST_F(RmRefusal, SaysThatEveryMappingNeedsADescriptor) {
   expect_map(*pin, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("every mapping needs one")));
 }
 
-TEST_F(RmRefusal, MapsNothingButWriteCombining) {
+TEST_F(RmErrors, SupportsOnlyWriteCombining) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   start();
@@ -278,14 +278,14 @@ TEST_F(RmRefusal, MapsNothingButWriteCombining) {
   EXPECT_FALSE(pin->map(pin->page_bytes() + 1, MappingType::none));
 }
 
-constexpr std::uint32_t driver_says_cached = 0;
+constexpr std::uint32_t driver_reports_cached = 0;
 
 // Grace with its GPU on NVLink-C2C: the driver maps the memory itself, not BAR1.
-TEST_F(RmRefusal, MapsNothingButCachedWhereTheLinkToTheGpuIsCoherent) {
+TEST_F(RmErrors, SupportsOnlyCachedWithACoherentLink) {
   auto gpus = RmMachine::make_gpus(1);
   gpus[0].is_coherent = true;
   fakes::FakeRm rm(fakes::driver_model("580.159.04"), gpus);
-  rm.set_caching(driver_says_cached);
+  rm.set_caching(driver_reports_cached);
   fakes::FakeCuda cuda(rm);
   const auto address = cuda.malloc(2 * mib);
   cuda.fill_pattern(address, 2 * mib);
@@ -300,20 +300,20 @@ TEST_F(RmRefusal, MapsNothingButCachedWhereTheLinkToTheGpuIsCoherent) {
     const auto mapped = pin->map(pin->page_bytes(), type);
     ASSERT_FALSE(mapped);
     EXPECT_EQ(mapped.error().errno_value, EOPNOTSUPP);
-    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("only cached"));
+    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("only as cached"));
   }
 }
 
-TEST_F(RmRefusal, BelievesNoCachedMappingOfADiscreteGpu) {
+TEST_F(RmErrors, TreatsACachedMappingOfADiscreteGpuAsDevice) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
-  machine.rm.set_caching(driver_says_cached);
+  machine.rm.set_caching(driver_reports_cached);
   start();
   auto pin = pin_or_fail(*backend_, address, 2 * mib);
   EXPECT_EQ(map_or_fail(*pin).type, MappingType::device);
 }
 
-TEST_F(RmRefusal, TellsAPlatformThatMapsBar1Uncached) {
+TEST_F(RmErrors, DetectsAPlatformThatMapsBar1Uncached) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   constexpr std::uint32_t uncached = 1;
