@@ -1,17 +1,17 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The commands of README and docs, word for word, in a clean Debian (tests/package/run_pages.sh).
+# Runs the commands of README and docs, unchanged, in a clean Debian (tests/package/run_pages.sh).
 
 run_doc_tests() { # folder for the JUnit file; true unless a test failed
   local folder=$root/build/doc-tests line name cases="" failed=0
   mkdir -p "$1" "$folder"
   if [ "$(id -u)" -ne 0 ] || ! has_administrators_tool debootstrap; then
-    write_skip docs "the commands of the documents need root and debootstrap, to make a clean Debian system" >"$1/docs.xml"
-    echo "skipped: only root can make a Debian system, and debootstrap is needed (Debian: debootstrap)"
+    write_skip docs "the tests of the documented commands require root and debootstrap, to make a clean Debian system" >"$1/docs.xml"
+    echo "skipped: making a Debian system requires root and debootstrap (Debian: debootstrap)"
     return 0
   fi
-  say "running the commands of README and docs in a clean Debian"
+  print_step "running the commands of README and docs in a clean Debian"
   rm -rf "$folder/files"
   python3 -B scripts/doc_commands.py "$folder/files"
   GDRKIT_DEBIAN_FILES=$folder/files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_FOLDER:-$folder/debian}" \

@@ -60,8 +60,8 @@ expect 'ID="opensuse-tumbleweed"\nID_LIKE="opensuse suse"' "$on_zypper"
 expect 'ID="sles"\nID_LIKE="suse"' "$on_zypper"
 expect 'ID=sles' "$on_zypper"
 expect 'ID=ubuntu\nID_LIKE=debian' "apt-get install ninja-build libexpected-dev nlohmann-json3-dev"
-expect 'ID=arch' "Debian's are: ninja-build libexpected-dev nlohmann-json3-dev"
-expect 'ID=rocky\nID_LIKE="rhel"' "json, needed for the programs"
+expect 'ID=arch' "Debian's names are: ninja-build libexpected-dev nlohmann-json3-dev"
+expect 'ID=rocky\nID_LIKE="rhel"' "json, required for the programs"
 
 # An installation prints the size first, then the progress, and errors if it fails.
 folder=$(mktemp -d)
@@ -96,6 +96,6 @@ for fragment in "installing ninja-build libexpected-dev: 2 packages, 1.5 MB to d
 done
 touch "$folder/fails"
 output=$(install_here)
-[[ $output == *"E: Unable to correct problems"*"apt-get install failed; its log is build/packages.log"* ]] ||
+[[ $output == *"E: Unable to correct problems"*"apt-get install failed; see build/packages.log"* ]] ||
   fail "a failed installation shows:"$'\n'"$output"
 echo ok

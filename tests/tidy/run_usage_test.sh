@@ -16,15 +16,15 @@ expect() { # rc fragment arguments...
 expect 0 "usage: ./run" help
 expect 0 "usage: ./run" --help
 expect 0 "usage: ./run" build --help
-expect 2 "a command is needed"
-expect 2 "a command is needed" --offline
+expect 2 "missing command"
+expect 2 "missing command" --offline
 expect 2 "unknown command 'deploy'" deploy
 expect 2 "unknown option '--ofline'" build --ofline
-expect 2 "one command at a time" build test
-expect 2 "belongs to the command test" bench --no-sanitizers
-expect 2 "belongs to the command test" build --full
-expect 2 "part of the command test" build kernel
-expect 2 "part of the command test" build package
-expect 2 "part of the command test" distributions
-expect 1 "need a network" test distributions --offline
-expect 2 "belongs to the command test" package --full
+expect 2 "more than one command" build test
+expect 2 "valid only for the command test" bench --no-sanitizers
+expect 2 "valid only for the command test" build --full
+expect 2 "valid only after the command test" build kernel
+expect 2 "valid only after the command test" build package
+expect 2 "valid only after the command test" distributions
+expect 1 "packages must be downloaded" test distributions --offline
+expect 2 "valid only for the command test" package --full
