@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Makes the pages of the manual: man1 from what the programs print for --help, by help2man; man3 from the public C headers, one
+"""Makes the man pages: man1 from the --help texts of the programs, by help2man; man3 from the public C headers, one
 page for each API and a link to it for each function.
-usage: man_pages.py SOURCE OUT [--programs FOLDER]     SOURCE: the top of the tree; FOLDER: where gdrkit is; without it man3 only"""
+usage: man_pages.py SOURCE OUT [--programs FOLDER]     SOURCE: the top of the tree; FOLDER: contains gdrkit (default:
+only man3)"""
 import os
 import re
 import shutil
@@ -31,13 +32,13 @@ def write(out, section, name, text):
 
 
 def escaped(text):
-    """Of text that roff shall print as it is."""
+    """Escapes the text for roff."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga").replace("^", "\\(ha")
     return re.sub(r"^([.])", r"\\&\1", text, flags=re.M)
 
 
 def prose_of(comment):
-    """The text of a /* */ comment, one paragraph for each of its blank lines; indented lines stay lines of their own."""
+    """Returns the text of a /* */ comment: one paragraph per blank line; indented lines stay separate lines."""
     lines = [re.sub(r"^ \*( |$)", "", line) for line in comment.strip()[2:-2].strip().split("\n")]
     lines = [line for line in lines if not line.startswith("SPDX-")]
     text = "\n".join(lines).strip()
@@ -50,8 +51,8 @@ def prose_of(comment):
 
 
 def without_macros(text):
-    """The body of a header without preprocessor lines, but for constants and other names of functions. What macros with
-    arguments define, comments describe."""
+    """Returns the body of a header without preprocessor lines, except constants and function aliases. Comments describe
+    the functions that macros with arguments declare."""
     text = re.sub(r"^#(?!define (?!GDRKIT_SHMEM_IS_INT)\w+ [^\\\n]+\n)(?:.*\\\n)*.*\n", "", text, flags=re.M)
     text = re.sub(r"/\* clang-format o\w+ \*/\n", "", text)
     text = re.sub(r"\bGDRKIT_SHMEM_IS_INT ", "", text)
@@ -60,13 +61,13 @@ def without_macros(text):
 
 
 def declared_functions(text):
-    """Names of functions that a header declares, in its order."""
+    """Returns the names of the functions that a header declares, in its order."""
     code = re.sub(r"/\*.*?\*/", "", without_macros(text), flags=re.S)
     return re.findall(r"^(?:(?!typedef)[a-z][\w *]*?\b(?=gdr\w+\()|#define (?=gdr\w+ gdr))(\w+)", code, re.M)
 
 
 def body_of(text):
-    """Comments as prose, declarations as they stand."""
+    """Renders comments as prose and declarations unchanged."""
     output = []
     for piece in re.split(r"(^/\*.*?\*/\n)", without_macros(text), flags=re.S | re.M):
         if piece.startswith("/*"):
@@ -104,11 +105,11 @@ def listed(source, name, pattern):
 
 
 def help2man(version, programs, command, name, summary):
-    # Found by PATH: some programs print the path that they were called by.
+    # Found by PATH: some programs print the path that they were called with.
     page = subprocess.run(["help2man", "--no-info", "--section=1", "--source=gdrkit " + version, "--version-string=" + version,
                            "--help-option=-h", "--name=" + summary, command], check=True, text=True, stdout=subprocess.PIPE,
                           env={**os.environ, "PATH": programs + ":" + os.environ["PATH"]}).stdout
-    # The title is made of the program's file name; a subcommand's page has two words.
+    # help2man derives the title from the file name; a subcommand's page has two words.
     page, count = re.subn(r'^\.TH ("[^"]*"|\S+)', f".TH {name.upper()}", page, count=1, flags=re.M)
     if count != 1:
         raise SystemExit(f"error: help2man wrote no title for '{command}'")
