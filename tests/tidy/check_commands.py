@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Every block of commands in README and docs is executed by `./run test docs`, or a comment in the line before it gives the reason:
-<!-- not run: REASON -->. A block of commands is one in ``` without a language, or with sh, bash or console; other text is ```text.
-<!-- run with NAME=PATH... --> puts files or folders of the tree into the working folder first."""
+"""`./run test docs` executes every block of commands in README and docs, unless a comment in the line before it gives
+the reason: <!-- not run: REASON -->. A block of commands is one in ``` without a language, or with sh, bash or console;
+other text is ```text. <!-- run with NAME=PATH... --> copies files or folders of the tree into the working folder
+first."""
 import os
 import re
 
@@ -16,7 +17,7 @@ SAVED = re.compile(r"[Ss]ave it as `([\w.]+)`")
 
 
 class Block:
-    """One block in ```: `saved_as` is set for a program that the text says to save, `reason` for commands that are not run."""
+    """One block in ```: `saved_as` is set for a program that the text requests to save, `reason` for commands that are not run."""
 
     def __init__(self, page, line, language):
         self.page, self.line, self.language = page, line, language
@@ -32,7 +33,7 @@ def is_page(path):
 
 
 def blocks_of(root, page):
-    """The blocks of a page, and what is wrong with its markers, as (line, text)."""
+    """Returns the blocks of a page, and the errors in its markers, as (line, text)."""
     blocks, wrong, current, marker, saved_as = [], [], None, None, None
     for number, line in enumerate(repo.read(root, page).split("\n"), 1):
         fence = re.match(r"^\s*```(\S*)\s*$", line)
@@ -44,7 +45,7 @@ def blocks_of(root, page):
                 current.lines.append(line)
             continue
         if marker and not (fence and fence[1] in COMMANDS):
-            wrong.append((number - 1, "a marker of commands without a block of commands below it"))
+            wrong.append((number - 1, "a marker without a block of commands below it"))
             marker = None
         if fence:
             current = Block(page, number, fence[1])
@@ -56,7 +57,7 @@ def blocks_of(root, page):
             continue
         marker = MARKER.match(line)
         if line.startswith("<!--") and not marker:
-            wrong.append((number, "an unknown marker: <!-- not run: REASON --> or <!-- run with NAME=PATH -->"))
+            wrong.append((number, "unknown marker; use <!-- not run: REASON --> or <!-- run with NAME=PATH -->"))
         named = SAVED.search(line)
         saved_as = named[1] if named else saved_as
     if current is not None:
@@ -69,13 +70,13 @@ def apply_marker(root, block, marker, wrong):
     if marker["kind"] == "not run":
         block.reason = text.removeprefix(":").strip()
         if not text.startswith(": ") or len(block.reason) < 8:
-            wrong.append((block.line - 1, "a block that is not run needs a reason: <!-- not run: REASON -->"))
+            wrong.append((block.line - 1, "a block that is not run requires a reason: <!-- not run: REASON -->"))
         return
     for pair in text.split():
         name, _, path = pair.partition("=")
         block.files[name] = path
         if not path or not os.path.exists(os.path.join(root, path)):
-            wrong.append((block.line - 1, f"the marker names {path or pair}, which the tree does not have"))
+            wrong.append((block.line - 1, f"the marker contains {path or pair}, which does not exist in the tree"))
 
 
 def find_violations(root):
@@ -86,7 +87,7 @@ def find_violations(root):
         for block in blocks:
             if block.is_commands() and block.reason is None and any(re.match(r"\s*(sudo|docker|podman|nvcc|srun|mpirun|kubectl) ", line)
                                                                      for line in block.lines):
-                yield f"{page}:{block.line}: commands that no clean system has: split the block, or mark it <!-- not run: REASON -->"
+                yield f"{page}:{block.line}: commands that a clean system lacks: split the block, or mark it <!-- not run: REASON -->"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Every product has a README that a newcomer reads first, READMEs below it stay short, and links inside the documents lead
-somewhere."""
+"""Every product has a README for newcomers, READMEs below it are short, and the targets of links inside the documents
+exist."""
 import os
 import posixpath
 import re
@@ -16,7 +16,7 @@ LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 
 
 def products(root):
-    """The top folders that hold sources, whatever they are called."""
+    """Returns the top folders that contain sources."""
     tops = {path.split("/")[0] for path in repo.own_files(root) if "/" in path and path.endswith(repo.C_SUFFIXES + (".py",))}
     return sorted(tops - {"include", "docs", "scripts"})
 
@@ -24,10 +24,10 @@ def products(root):
 def product_violations(root):
     for product in products(root):
         if not repo.exists(root, f"{product}/README.md"):
-            yield f"{product}: has no README.md"
+            yield f"{product}: README.md is missing"
         for path in repo.own_files(root, product):
             if path.endswith("/README.md") and repo.read(root, path).count("\n") > LIMIT:
-                yield f"{path}: more than {LIMIT} lines"
+                yield f"{path}: longer than {LIMIT} lines"
 
 
 def link_violations(root, path):
@@ -37,13 +37,13 @@ def link_violations(root, path):
             if not target or re.match(r"[a-z]+:", target):
                 continue
             if not os.path.exists(os.path.join(root, posixpath.dirname(path), target)):
-                yield f"{path}:{number}: the link to {target} leads nowhere"
+                yield f"{path}:{number}: the target of the link {target} does not exist"
 
 
 def find_violations(root):
     yield from product_violations(root)
     if repo.exists(root, "README.md") and repo.read(root, "README.md").count("\n") > FRONT_PAGE_LIMIT:
-        yield f"README.md: more than {FRONT_PAGE_LIMIT} lines"
+        yield f"README.md: longer than {FRONT_PAGE_LIMIT} lines"
     for path in repo.own_files(root):
         if path.endswith(".md"):
             yield from link_violations(root, path)
