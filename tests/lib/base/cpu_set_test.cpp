@@ -9,7 +9,7 @@
 namespace gdrkit::base {
 namespace {
 
-TEST(CpuSet, HoldsCpusBeyondThoseOfTheFixedSet) {
+TEST(CpuSet, ContainsCpusBeyondThoseOfTheFixedSet) {
   CpuSet set;
   EXPECT_EQ(set.count(), 0);
   for (const int cpu : {0, 63, 64, 1023, 1024, 1567, 65535}) {

@@ -23,7 +23,7 @@ TEST(MemoryFile, HasItsSizeAndIsClosedByExec) {
   ::close(*file);
 }
 
-TEST(MemoryFile, BeyondTheLimitOfFilesIsAnErrorThatNamesIt) {
+TEST(MemoryFile, BeyondTheLimitOfFilesIsAnErrorThatReportsIt) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit small{65536, before.rlim_max};

@@ -92,7 +92,7 @@ TEST(Error, TruncatesAVeryLongText) {
   EXPECT_EQ(std::string(result.error().text()), quoted.substr(0, SharedText::capacity - 1));
 }
 
-TEST(Error, LeavesErrnoAlone) {
+TEST(Error, KeepsErrno) {
   errno = ERANGE;
   const Status result = failure(6);
   EXPECT_EQ(errno, ERANGE);
@@ -101,7 +101,7 @@ TEST(Error, LeavesErrnoAlone) {
 
 class WithoutMemory : public testing::Test {
  protected:
-  /// What `make` returns while this thread's next allocation fails.
+  /// Returns the result of `make` while this thread's next allocation fails.
   template <class Make>
   Status without_memory(Make make) {
     fakes::allocation_faults = {0, 0, false};
@@ -113,7 +113,7 @@ class WithoutMemory : public testing::Test {
   bool was_asked = false;
 };
 
-TEST_F(WithoutMemory, KeepsErrnoAndVendorCodeAndSaysThatTheTextIsLost) {
+TEST_F(WithoutMemory, KeepsErrnoAndVendorCodeAndReportsTheLostText) {
   const Status result = without_memory([]() -> Status { return fail_vendor(EACCES, 27, "not kept: %d", 1); });
   EXPECT_TRUE(was_asked);
   EXPECT_EQ(result.error().errno_value, EACCES);

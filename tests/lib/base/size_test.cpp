@@ -34,7 +34,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class NoSize : public testing::TestWithParam<const char*> {};
 
-TEST_P(NoSize, IsRefused) { EXPECT_EQ(to_size(GetParam()), std::nullopt); }
+TEST_P(NoSize, IsRejected) { EXPECT_EQ(to_size(GetParam()), std::nullopt); }
 
 INSTANTIATE_TEST_SUITE_P(Texts, NoSize,
                          testing::Values("", "K", "M1", "-1", "+1", " 1", "1 ", "1 K", "1.5", "1.", "1.G", ".", ".K",

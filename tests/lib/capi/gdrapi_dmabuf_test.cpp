@@ -17,7 +17,7 @@
 #include "gdrapi.h"
 #include "support/device_access.hpp"
 
-// The binary symbol of API 2.3 and before, which NCCL and NVSHMEM look up by name.
+// The binary symbol of API 2.3 and older, which NCCL and NVSHMEM look up by name.
 struct OldInfo {
   std::uint64_t va, mapped_size;
   std::uint32_t page_size;
@@ -76,7 +76,7 @@ class GdrapiDmabuf : public ::testing::Test {
   std::vector<std::uint8_t> expected;
 };
 
-TEST_F(GdrapiDmabuf, ServesWhatNcclAndNvshmemCall) {
+TEST_F(GdrapiDmabuf, SupportsTheCallsOfNcclAndNvshmem) {
   ::setenv("GDRCOPY_USE_DMABUF_MMAP", "1", 1);
   gdr_t const g = gdr_open();
   ASSERT_NE(g, nullptr) << errno;
@@ -182,7 +182,7 @@ TEST_F(GdrapiDmabuf, OnACoherentPlatformTheDevicePointerIsTheMappingUnlessPcieIs
   EXPECT_EQ(gdr_close(g), 0);
 }
 
-TEST_F(GdrapiDmabuf, OnACoherentPlatformAFreeIsToldOfADevicePointer) {
+TEST_F(GdrapiDmabuf, OnACoherentPlatformAFreeOfADevicePointerIsReported) {
   ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
   ::setenv("EMULATED_CUDA_IS_COHERENT", "1", 1);
   gdr_t const g = gdr_open();
@@ -238,7 +238,7 @@ TEST_F(GdrapiDmabuf, ErrorsAreErrnoValues) {
   EXPECT_EQ(gdr_close(g), 0);
 }
 
-TEST_F(GdrapiDmabuf, IsTriedAndFallenBackFromWhateverTheVersion) {
+TEST_F(GdrapiDmabuf, IsTriedWithAFallbackForEveryVersion) {
   if (::access("/dev/gdrdrv", R_OK | W_OK) == 0) GTEST_SKIP() << "a gdrdrv kernel module is loaded, which comes first";
   for (const char* version : {"13000", "13030", "14010"}) {
     ::setenv("EMULATED_CUDA_VERSION", version, 1);
@@ -247,7 +247,7 @@ TEST_F(GdrapiDmabuf, IsTriedAndFallenBackFromWhateverTheVersion) {
     EXPECT_EQ(attribute(g, GDR_ATTR_USING_DMA_BUF_MMAP), 1);
     EXPECT_EQ(gdr_close(g), 0);
     ::setenv("EMULATED_CUDA_REFUSES_MMAP", "1", 1);
-    gdr_t const other = gdr_open();  // another backend, where this machine has one
+    gdr_t const other = gdr_open();  // another backend, if this machine has one
     if (other != nullptr) {
       EXPECT_EQ(attribute(other, GDR_ATTR_USING_DMA_BUF_MMAP), 0);
       EXPECT_EQ(gdr_close(other), 0);

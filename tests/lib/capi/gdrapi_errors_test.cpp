@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The drop-in face on a scripted backend: which errno a backend's failure becomes, and what a backend's traits show.
+// The drop-in library on a scripted backend: the errno of each backend failure, and the effect of the backend's traits.
 #include <cerrno>
 
 #include "capi/gdrapi_errno.hpp"
@@ -23,7 +23,7 @@ class GdrapiErrors : public OnScriptedBackend {
 
 constexpr int enotsupp = 524;
 
-TEST_F(GdrapiErrors, PinKeepsNamedErrnosAndTurnsUnservableMemoryIntoEinval) {
+TEST_F(GdrapiErrors, PinKeepsKnownErrnosAndReturnsEinvalForUnsupportedMemory) {
   const std::pair<int, int> table[] = {{EINVAL, EINVAL}, {EOPNOTSUPP, EINVAL}, {enotsupp, EINVAL}, {ENOMEM, ENOMEM},
                                        {EACCES, EACCES}, {EMFILE, EMFILE},     {EIO, EIO},         {ENODEV, ENODEV},
                                        {999, EIO},       {-22, EIO},           {134, EIO},         {133, 133}};
@@ -33,7 +33,7 @@ TEST_F(GdrapiErrors, PinKeepsNamedErrnosAndTurnsUnservableMemoryIntoEinval) {
   }
 }
 
-TEST_F(GdrapiErrors, MapKeepsNamedErrnosAndSaysAnImpossibleTypeAsSuch) {
+TEST_F(GdrapiErrors, MapKeepsKnownErrnosAndReportsAnUnsupportedType) {
   const gdr_mh_t handle = handle_of(pin());
   const std::pair<int, int> table[] = {
       {EOPNOTSUPP, EOPNOTSUPP}, {enotsupp, EOPNOTSUPP}, {ENOMEM, ENOMEM}, {700, EIO}, {EAGAIN, EAGAIN}};
@@ -76,7 +76,7 @@ TEST_F(GdrapiErrors, InvalidationShowsInTheCallbackFlag) {
   EXPECT_EQ(flag, 1);
 }
 
-TEST_F(GdrapiErrors, TraitsShowInAttributesAndTheForceFlagIsHandedOn) {
+TEST_F(GdrapiErrors, AttributesReturnTheTraitsAndTheForceFlagIsPassedOn) {
   script.traits.persistent = false;
   script.traits.supports_force_pcie = true;
   script.traits.uses_dmabuf_mmap = true;
@@ -99,7 +99,7 @@ TEST_F(GdrapiErrors, TraitsShowInAttributesAndTheForceFlagIsHandedOn) {
   EXPECT_EQ(gdr_close(other), 0);
 }
 
-TEST_F(GdrapiErrors, TheDriversVersionIsTheModulesWhereThereIsOne) {
+TEST_F(GdrapiErrors, TheDriversVersionIsTheModulesIfThereIsOne) {
   const std::pair<uint32_t, std::pair<int, int>> table[] = {{0, {GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION}},
                                                             {0x0002'0000, {2, 0}},
                                                             {0x0002'0004, {2, 4}},

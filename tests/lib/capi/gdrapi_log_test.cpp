@@ -56,7 +56,7 @@ TEST(GdrapiLog, IsSilentUnlessEnabled) {
   }
 }
 
-TEST(GdrapiLog, FailedOpenNamesTheReason) {
+TEST(GdrapiLog, FailedOpenReportsTheReason) {
   const Output output = run(with_log + "GDRKIT_BACKEND=abacus", "open");
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_THAT(output.lines, ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): unknown backend "
@@ -72,7 +72,7 @@ TEST(GdrapiLog, FailedOpenListsEveryBackend) {
   EXPECT_THAT(output.lines[0], ContainsRegex("rm: .+; emulated: only when asked for \\(GDRKIT_BACKEND=emulated\\)$"));
 }
 
-TEST(GdrapiLog, ForcedDmabufThatCannotRunSaysWhoForcedIt) {
+TEST(GdrapiLog, ForcedDmabufThatCannotRunReportsItsVariable) {
   const Output output = run(with_log + "GDRCOPY_USE_DMABUF_MMAP=1", "open");
   if (output.exit_code == 0) GTEST_SKIP() << "dma-buf mappings work on this machine";
   ASSERT_EQ(output.lines.size(), 1u);
@@ -86,7 +86,7 @@ TEST(GdrapiLog, IsEnabledByAnyValue) {
   }
 }
 
-TEST(GdrapiLog, PrintsErrorsOnlyByDefaultAndTheirWordsAreKnown) {
+TEST(GdrapiLog, PrintsOnlyErrorsByDefaultWithFixedTexts) {
   const Output output = run(emulated + with_log, "calls");
   EXPECT_EQ(output.exit_code, 0);
   EXPECT_THAT(output.lines,
@@ -119,7 +119,7 @@ TEST(GdrapiLog, CopiesPrintNothingAtAnyLevel) {
   EXPECT_THAT(output.lines, Each(Not(HasSubstr("gdr_copy_to_mapping:"))));
 }
 
-TEST(GdrapiLog, RefusedHandleIsWorthALine) {
+TEST(GdrapiLog, RejectedHandleIsLogged) {
   EXPECT_THAT(run(with_log, "close-null").lines,
               ElementsAre("ERR:  gdr_close: the context handle is NULL (errno=22/Invalid argument)"));
 }

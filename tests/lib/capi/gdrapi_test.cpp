@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The drop-in face on the emulated device, through the shared library: what callers of the original rely on.
+// The drop-in library on the emulated device, through the shared library: behaviour that callers of GDRCopy's library
+// rely on.
 #include "gdrapi.h"
 
 #include <cerrno>
@@ -78,14 +79,14 @@ TEST_F(Gdrapi, CopiesBothWaysThroughTheMapping) {
   EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
 }
 
-TEST_F(Gdrapi, AnEngineComesFromAVariableOfItsOwn) {
+TEST_F(Gdrapi, AnEngineComesFromASeparateVariable) {
   ASSERT_EQ(gdr_close(g), 0);
   struct Case {
     const char* variable;
     const char* value;
     int result;
   };
-  // The emulated device has no GPU that copies: "auto" is the CPU there, and a named engine cannot run.
+  // The emulated device has no GPU that copies: there "auto" is the CPU, and an explicit engine cannot run.
   for (const Case& each : {Case{"GDRKIT_DROPIN_ENGINE", "auto", 0}, Case{"GDRKIT_DROPIN_ENGINE", "cpu", 0},
                            Case{"GDRKIT_DROPIN_ENGINE", "mover", EOPNOTSUPP},
                            Case{"GDRKIT_DROPIN_ENGINE", "abacus", EINVAL}, Case{"GDRKIT_ENGINE", "mover", 0}}) {
@@ -178,7 +179,7 @@ TEST_F(Gdrapi, IgnoresTokensAndUnknownPinFlags) {
   EXPECT_EQ(gdr_pin_buffer_v2(g, memory, gpu_page, 0xFFFFFFFE, &handle), 0);
 }
 
-TEST_F(Gdrapi, RefusesForcedPcieWhereThereIsNoChoice) {
+TEST_F(Gdrapi, RejectsForcedPcieWithoutAChoice) {
   gdr_mh_t handle{};
   EXPECT_EQ(gdr_pin_buffer_v2(g, memory, gpu_page, GDR_PIN_FLAG_FORCE_PCIE, &handle), EINVAL);
   EXPECT_EQ(gdr_pin_buffer_v2(g, memory, gpu_page, 0xF1, &handle), EINVAL);
@@ -200,7 +201,7 @@ TEST_F(Gdrapi, PinsTheSameRangeTwice) {
   expect_device_as_expected();
 }
 
-TEST_F(Gdrapi, RefusesWhatCannotBePinnedWithEinval) {
+TEST_F(Gdrapi, RejectsUnsupportedMemoryWithEinval) {
   gdr_mh_t handle{42};
   EXPECT_EQ(gdr_pin_buffer(g, 0, gpu_page, 0, 0, &handle), EINVAL);
   EXPECT_EQ(gdr_pin_buffer(g, memory, SIZE_MAX, 0, 0, &handle), EINVAL);
@@ -313,7 +314,7 @@ TEST_F(Gdrapi, ReportsVersion26WithoutAModule) {
   EXPECT_EQ(minor, 6);
 }
 
-TEST_F(Gdrapi, AnswersAttributesAndUnknownOnesWithZero) {
+TEST_F(Gdrapi, ReturnsAttributesAndZeroForUnknownOnes) {
   int value = -1;
   EXPECT_EQ(gdr_get_attribute(g, GDR_ATTR_USE_PERSISTENT_MAPPING, &value), 0);
   EXPECT_EQ(value, 1);
@@ -328,7 +329,7 @@ TEST_F(Gdrapi, AnswersAttributesAndUnknownOnesWithZero) {
   }
 }
 
-TEST_F(Gdrapi, NamesMappingTypes) {
+TEST_F(Gdrapi, PrintsMappingTypes) {
   const char* text = nullptr;
   EXPECT_EQ(gdr_get_mapping_type_string(GDR_MAPPING_TYPE_NONE, &text), 0);
   EXPECT_STREQ(text, "None");
@@ -363,7 +364,7 @@ TEST_F(Gdrapi, NullOutputPointersAreEinval) {
   EXPECT_EQ(info_of(handle).mapped, 0u);
 }
 
-/// Handles that are none: what each is called, the value, and how it came to be.
+/// Invalid handles: a name, the value, and the cause.
 class GdrapiBadHandle : public Gdrapi, public testing::WithParamInterface<std::string> {
  protected:
   void SetUp() override {
@@ -476,7 +477,7 @@ TEST_F(Gdrapi, PinOfAnotherContextIsEinval) {
   EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
 }
 
-TEST_F(Gdrapi, ForkedChildIsRefusedAndHarmsNothing) {
+TEST_F(Gdrapi, ForkedChildIsRejectedAndHarmsNothing) {
   const gdr_mh_t handle = mapped_pin();
   const gdr_mh_t unmapped = pin(gpu_page);
   const ChildEnd end = run_in_child([&] {
@@ -506,7 +507,7 @@ TEST_F(Gdrapi, ForkedChildFaultsOnTheParentsMapping) {
   EXPECT_EQ(end.signal, SIGSEGV);
 }
 
-TEST_F(Gdrapi, OpenAndCloseLeaveNothingBehind) {
+TEST_F(Gdrapi, OpenAndCloseReleaseEverything) {
   const ProcessResources before_loop = count_process_resources();
   for (int i = 0; i < 100; ++i) {
     gdr_t other = gdr_open();

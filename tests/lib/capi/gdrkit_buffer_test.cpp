@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers of the own API, in C and in C++, on the emulated device and through the shared library.
+// Buffers of gdrkit's API, in C and in C++, on the emulated device and through the shared library.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -40,7 +40,7 @@ class GdrkitBuffer : public OnEmulatedDevice {
   gdrkit_context_t context{};
 };
 
-TEST_F(GdrkitBuffer, ShowsWhatTheCpuStoredAndTheOtherWayRound) {
+TEST_F(GdrkitBuffer, IsReadableByTheCpuAndTheDevice) {
   const gdrkit_buffer_t buffer = allocate(10'000);
   gdrkit_buffer_info info{};
   info.struct_size = sizeof info;
@@ -67,7 +67,7 @@ TEST_F(GdrkitBuffer, ShowsWhatTheCpuStoredAndTheOtherWayRound) {
   EXPECT_EQ(seen, part);
 }
 
-TEST_F(GdrkitBuffer, IsRefusedWithTheReason) {
+TEST_F(GdrkitBuffer, IsRejectedWithTheReason) {
   gdrkit_buffer_t buffer{42};
   EXPECT_EQ(gdrkit_buffer_allocate(context, 0, 0, &buffer), -EINVAL);
   EXPECT_EQ(gdrkit_buffer_allocate(context, 0, 1, nullptr), -EINVAL);

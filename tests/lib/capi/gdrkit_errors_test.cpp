@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The own C and C++ faces on a scripted backend: what only some backends do.
+// gdrkit's C and C++ APIs on a scripted backend: behaviour of only some backends.
 #include <cerrno>
 
 #include "gdrkit/gdrkit.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 class GdrkitErrors : public OnScriptedBackend {};
 
-TEST_F(GdrkitErrors, InvalidationShowsInItsOwnCall) {
+TEST_F(GdrkitErrors, InvalidationIsReportedByItsOwnCall) {
   const gdrkit_pin_t handle{mapped_pin()};
   EXPECT_EQ(gdrkit_is_invalidated(handle), 0);
   script.is_invalidated = true;

@@ -68,7 +68,7 @@ TEST_F(GdrkitHpp, WritesReadsAndRaisesFlags) {
   expect_device_as_expected();
 }
 
-TEST_F(GdrkitHpp, TakesPointersAndNumbersAsDeviceAddresses) {
+TEST_F(GdrkitHpp, AcceptsPointersAndNumbersAsDeviceAddresses) {
   Context context;
   const Pin by_pointer = context.pin(device + 3, 10);
   const Pin by_number = context.pin(memory + 3, 10);
@@ -109,7 +109,7 @@ concept MapsAsATemporary = requires(T pin) {
 };
 static_assert(!MapsAsATemporary<Pin>, "its mapping would end with the statement");
 
-TEST_F(GdrkitHpp, ACopyThatFailsSaysWhatWasWrong) {
+TEST_F(GdrkitHpp, ACopyThatFailsReportsTheCause) {
   Context context;
   std::optional<Pin> pin = context.pin(memory, 5000);
   Mapping mapping = pin->map();
@@ -137,7 +137,7 @@ TEST_F(GdrkitHpp, OptionsForceBackendAndCopyKernel) {
   EXPECT_STREQ(context.info().store_kernel_name, "scalar");
 }
 
-TEST_F(GdrkitHpp, DestructorsGiveBackInAnyOrder) {
+TEST_F(GdrkitHpp, DestructorsReleaseInAnyOrder) {
   std::optional<Context> context(std::in_place);
   std::optional<Pin> pin(context->pin(memory, 100));
   std::optional<Mapping> mapping(pin->map());
@@ -171,7 +171,7 @@ TEST_F(GdrkitHpp, MovesKeepTheMappingAlive) {
   EXPECT_EQ(other.info().is_mapped, 1);
 }
 
-TEST_F(GdrkitHpp, MoveToItselfKeepsWhatIsOwned) {
+TEST_F(GdrkitHpp, MoveToItselfKeepsTheOwnedObjects) {
   Context context;
   Pin pin = context.pin(memory, 100);
   Mapping mapping = pin.map();
@@ -190,7 +190,7 @@ TEST_F(GdrkitHpp, MoveToItselfKeepsWhatIsOwned) {
   expect_device_as_expected();
 }
 
-TEST_F(GdrkitHpp, GivesBackOnDemandAndSaysHowThatWent) {
+TEST_F(GdrkitHpp, ReleasesExplicitlyAndReturnsTheResult) {
   Context context;
   Pin pin = context.pin(memory, 100);
   Mapping mapping = pin.map();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The own C API on the emulated device, through the shared library.
+// gdrkit's C API on the emulated device, through the shared library.
 #include "gdrkit/gdrkit.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ class GdrkitApi : public OnEmulatedDevice {
   void* address = nullptr;
 };
 
-TEST_F(GdrkitApi, ServesAnyAlignmentAndCountsFromTheUsersOwnByte) {
+TEST_F(GdrkitApi, SupportsAnyAlignmentWithOffsetsFromTheUsersFirstByte) {
   const std::size_t start = gpu_page + 1001;
   const std::size_t size = gpu_page + 77;
   const gdrkit_pin_t handle = mapped_pin(start, size);
@@ -93,7 +93,7 @@ TEST_F(GdrkitApi, PinInfoFollowsTheLifeOfTheMapping) {
   EXPECT_EQ(info_of(handle).address, nullptr);
 }
 
-TEST_F(GdrkitApi, ContextInfoNamesBackendAndCopyKernels) {
+TEST_F(GdrkitApi, ContextInfoContainsBackendAndCopyKernels) {
   gdrkit_context_info info{};
   info.struct_size = sizeof info;
   ASSERT_EQ(gdrkit_get_context_info(context, &info), 0);
@@ -135,7 +135,7 @@ TEST_F(GdrkitApi, OptionsForceBackendAndCopyKernel) {
   }
 }
 
-TEST_F(GdrkitApi, OpenSaysWhyItFails) {
+TEST_F(GdrkitApi, OpenReportsWhyItFails) {
   gdrkit_open_options options{};
   options.struct_size = sizeof options;
   options.backend = "abacus";
@@ -151,7 +151,7 @@ TEST_F(GdrkitApi, OpenSaysWhyItFails) {
   EXPECT_EQ(gdrkit_open(nullptr, nullptr), -EINVAL);
 }
 
-TEST_F(GdrkitApi, RefusesWithASentenceThatNamesTheReason) {
+TEST_F(GdrkitApi, RejectsWithAReason) {
   gdrkit_pin_t out{42};
   const base::Result<std::uint64_t> managed = driver::emulated_allocate(gpu_page, driver::EmulatedKind::managed);
   ASSERT_TRUE(managed);
@@ -266,7 +266,7 @@ TEST_F(GdrkitApi, AProfileNeedsAGpu) {
   EXPECT_STREQ(path, "kept");
 }
 
-TEST_F(GdrkitApi, MapsOnceAndOnlyKnownTypes) {
+TEST_F(GdrkitApi, MapsOnceAndOnlyValidTypes) {
   const gdrkit_pin_t handle = pin(0, 10);
   unsigned four = 4;
   gdrkit_mapping_type unknown{};
@@ -354,7 +354,7 @@ INSTANTIATE_TEST_SUITE_P(EveryKind, GdrkitBadHandle,
                                          "foreign"),
                          [](const auto& test) { return test.param; });
 
-TEST_F(GdrkitApi, NullStructsAndWrongSizesAreRefused) {
+TEST_F(GdrkitApi, NullStructsAndWrongSizesAreRejected) {
   const gdrkit_pin_t handle = pin(0, 1);
   EXPECT_EQ(gdrkit_get_context_info(context, nullptr), -EINVAL);
   EXPECT_EQ(gdrkit_get_pin_info(handle, nullptr), -EINVAL);
@@ -385,7 +385,7 @@ TEST_F(GdrkitApi, NullStructsAndWrongSizesAreRefused) {
   }
 }
 
-TEST_F(GdrkitApi, ServesNewerCallersAsFarAsItKnows) {
+TEST_F(GdrkitApi, SupportsNewerCallersWithTheFieldsOfThisVersion) {
   struct {
     gdrkit_open_options known;
     std::uint64_t unknown;
@@ -453,7 +453,7 @@ TEST_F(GdrkitApi, DetailStaysUntilACallFails) {
   EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
   const char* const detail = gdrkit_last_error_detail();
   const std::string first = detail;
-  // Something fails inside each of these; the calls themselves do what they say.
+  // Something fails inside each of these; the calls themselves behave as documented.
   for (unsigned i = 0; gdrkit_copy_kernel_name(i, nullptr) != nullptr;) ++i;
   gdrkit_backend_report report{};
   report.struct_size = sizeof report;
@@ -472,7 +472,7 @@ TEST_F(GdrkitApi, VersionHasThreeNumbers) {
   EXPECT_THAT(gdrkit_version(), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
 }
 
-TEST_F(GdrkitApi, ForkedChildIsRefusedAndHarmsNothing) {
+TEST_F(GdrkitApi, ForkedChildIsRejectedAndHarmsNothing) {
   const gdrkit_pin_t handle = mapped_pin(5, 100);
   const ChildEnd end = run_in_child([&] {
     std::uint8_t byte = 0;

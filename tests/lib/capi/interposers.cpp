@@ -34,14 +34,14 @@ CallCounts stop_counting() noexcept {
 
 }  // namespace gdrkit::tests
 
-#if !GDRKIT_IS_SANITIZED  // sanitizers put their own allocator and locks there
+#if !GDRKIT_IS_SANITIZED  // sanitizers install their own allocator and locks
 
 using gdrkit::tests::note_allocation;
 using gdrkit::tests::note_lock;
 
 #define EXPORTED extern "C" [[gnu::visibility("default")]]
 
-// The C library's own names for its allocator: dlsym allocates, so that it cannot be used to find them.
+// The C library's internal names of its allocator: dlsym allocates, so it cannot be used to find them.
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Counts what the program and every library in it ask of the C library: allocations and locks. The definitions in
-// interposers.cpp come first in symbol resolution; counting is off until it is asked for.
+// Counts the allocations and locks of the program and every library in it. The definitions in
+// interposers.cpp come first in symbol resolution; counting is off until it is enabled.
 #pragma once
 
 namespace gdrkit::tests {
@@ -14,7 +14,7 @@ struct CallCounts {
 void start_counting() noexcept;
 [[nodiscard]] CallCounts stop_counting() noexcept;
 
-/// What `body` made the calling thread call.
+/// Returns the calls that `body` caused in the calling thread.
 template <class Body>
 [[nodiscard]] CallCounts count_calls(Body body) {
   start_counting();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t page = 65536;
 
-/// One call of each kind that the log has words for, and copies, for which it has none.
+/// One call of each kind that is logged, and copies, which are not logged.
 int make_calls(gdr_t g) {
   const auto memory = gdrkit::driver::emulated_allocate(page, gdrkit::driver::EmulatedKind::device);
   if (!memory) return 2;

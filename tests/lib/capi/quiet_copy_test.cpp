@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The copy path makes no allocation, takes no lock and makes no system call: shown through both libraries, over sizes
-// and copy kernels, each time beside a call that does and must be seen.
+// The copy path makes no allocation, takes no lock and makes no system call: tested through both libraries, over sizes
+// and copy kernels, and compared each time with a call that does and must be detected.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -57,7 +57,7 @@ class Subject {
     return gdr_close(g) == 0 && gdrkit_close(context) == 0 && driver::emulated_free(memory);
   }
 
-  /// Every copy function of both libraries, good and refused. The number of results that were not as they should be.
+  /// Calls every copy function of both libraries, valid and rejected. Returns the number of wrong results.
   int copy_everything() {
     int wrong = 0;
     auto* const mapping = static_cast<std::uint8_t*>(va);
@@ -123,7 +123,7 @@ TEST_P(QuietCopy, AllocatesNothingAndTakesNoLock) {
   EXPECT_TRUE(subject.close());
 }
 
-TEST_P(QuietCopy, AllocationsAndLocksOfTheLibrariesWouldBeSeen) {
+TEST_P(QuietCopy, AllocationsAndLocksOfTheLibrariesAreDetected) {
   Subject subject;
   ASSERT_TRUE(subject.open());
   gdr_info_t info{};
@@ -159,7 +159,7 @@ TEST(SlowCalls, TakeThePinsLocksOnce) {
   EXPECT_TRUE(subject.close());
 }
 
-/// The subject is made in the child, which inherits neither memory nor mappings. A first round resolves symbols.
+/// The child creates the subject, because it inherits neither memory nor mappings. A first round resolves symbols.
 ChildEnd run_without_system_calls(const std::function<int(Subject*)>& body) {
   return run_in_child([&] {
     ::signal(SIGSYS, SIG_DFL);

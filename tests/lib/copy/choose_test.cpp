@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which copy kernels choose() picks, by features, mapping type and forced name, and how it refuses.
+// The copy kernels that choose() selects, by features, mapping type and forced name, and its errors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class ChooseOnX86 : public ::testing::Test {
   }
 };
 
-TEST_F(ChooseOnX86, TakesTheWidestThatRuns) {
+TEST_F(ChooseOnX86, SelectsTheWidestThatRuns) {
   for (const std::string name : {"scalar", "sse2", "sse41", "avx2", "avx512"}) {
     const base::Result<Copier> copier = choose(features_up_to(name), MappingType::write_combining, "");
     ASSERT_TRUE(copier) << name;
@@ -68,7 +68,7 @@ TEST_F(ChooseOnX86, UsesDirectStoresOnlyTogetherWithAvx512) {
   EXPECT_STREQ(choose(features, MappingType::write_combining, "")->store_name, "avx2");
 }
 
-TEST_F(ChooseOnX86, LeavesLoadsAutomaticWhereTheForcedCopyKernelHasNone) {
+TEST_F(ChooseOnX86, SelectsLoadsAutomaticallyIfTheForcedCopyKernelHasNone) {
   cpu::Features features = features_up_to("avx2");
   features.movdir64b = true;
   const base::Result<Copier> copier = choose(features, MappingType::write_combining, "movdir64b");
@@ -79,7 +79,7 @@ TEST_F(ChooseOnX86, LeavesLoadsAutomaticWhereTheForcedCopyKernelHasNone) {
   EXPECT_TRUE(copier->streaming_loads);
 }
 
-TEST_F(ChooseOnX86, RefusesAForcedCopyKernelThisCpuCannotRun) {
+TEST_F(ChooseOnX86, RejectsAForcedCopyKernelThisCpuCannotRun) {
   const base::Result<Copier> copier = choose(features_up_to("sse41"), MappingType::write_combining, "avx2");
   ASSERT_FALSE(copier);
   EXPECT_EQ(copier.error().errno_value, EOPNOTSUPP);
@@ -88,7 +88,7 @@ TEST_F(ChooseOnX86, RefusesAForcedCopyKernelThisCpuCannotRun) {
   EXPECT_THAT(copier.error().text(), Not(HasSubstr("avx512")));
 }
 
-TEST(Choose, TakesTheFirstLineThatRunsOnThisArchitecturesFeatures) {
+TEST(Choose, SelectsTheFirstLineThatRunsOnThisArchitecturesFeatures) {
   cpu::Features features;
   if (find("neon") != nullptr) {
     features.asimd = true;
@@ -103,7 +103,7 @@ TEST(Choose, TakesTheFirstLineThatRunsOnThisArchitecturesFeatures) {
   }
 }
 
-TEST(Choose, TakesEveryForcedCopyKernelThatRuns) {
+TEST(Choose, AcceptsEveryForcedCopyKernelThatRuns) {
   const cpu::Features features = cpu::detect();
   for (const KernelInfo& info : kernels()) {
     const base::Result<Copier> copier = choose(features, MappingType::write_combining, info.name);
@@ -122,7 +122,7 @@ TEST(Choose, TakesEveryForcedCopyKernelThatRuns) {
   }
 }
 
-TEST(Choose, RefusesAnUnknownNameAndListsTheUsableOnes) {
+TEST(Choose, RejectsAnUnknownNameAndListsTheUsableOnes) {
   for (const char* name : {"avx1024", "Scalar", "scalar ", " ", "memcpy"}) {
     const base::Result<Copier> copier = choose(cpu::Features{}, MappingType::write_combining, name);
     ASSERT_FALSE(copier) << name;
@@ -132,7 +132,7 @@ TEST(Choose, RefusesAnUnknownNameAndListsTheUsableOnes) {
   }
 }
 
-TEST(Choose, TakesNoNameForAutomatic) {
+TEST(Choose, SelectsAutomaticallyWithoutAName) {
   const base::Result<Copier> by_null = choose(cpu::detect(), MappingType::write_combining, nullptr);
   const base::Result<Copier> by_empty = choose(cpu::detect(), MappingType::write_combining, "");
   ASSERT_TRUE(by_null);
@@ -161,7 +161,7 @@ TEST(Choose, ChecksAForcedNameOnEveryMappingType) {
   }
 }
 
-TEST(Choose, RefusesMappingTypesThatAreNone) {
+TEST(Choose, RejectsInvalidMappingTypes) {
   EXPECT_EQ(choose(cpu::detect(), MappingType::none, "").error().errno_value, EINVAL);
   const base::Error error = choose(cpu::detect(), static_cast<MappingType>(9), "").error();
   EXPECT_EQ(error.errno_value, EINVAL);

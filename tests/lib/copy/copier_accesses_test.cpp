@@ -45,7 +45,7 @@ bool is_one_word(std::size_t offset, std::size_t size) {
   return size <= 8 && std::has_single_bit(size) && offset % size == 0;
 }
 
-/// The smallest naturally aligned piece of at least 16 bytes that holds the range.
+/// The smallest naturally aligned piece of at least 16 bytes that contains the range.
 std::size_t piece_around(std::size_t offset, std::size_t size) {
   std::size_t piece = 16;
   while (offset / piece != (offset + size - 1) / piece) piece *= 2;
@@ -181,8 +181,8 @@ TEST(CopierAccessesToCachedMappings, MoveAFlagByOneAccess) {
   }
 }
 
-/// The recorder itself sees what it should, or the tests above prove nothing.
-TEST(AccessRecorder, SeesWidthPlaceAndRepetition) {
+/// Verifies the recorder itself; otherwise the tests above prove nothing.
+TEST(AccessRecorder, DetectsWidthAddressAndRepetition) {
   AccessRecorder recorder;
   auto* words = reinterpret_cast<volatile std::uint32_t*>(recorder.region());
   const std::vector<Access> stores = recorder.record_stores([&] {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What every list of copy kernels must hold for choose() to rely on it.
+// Properties of every list of copy kernels that choose() relies on.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -21,7 +21,7 @@ TEST(KernelList, EndsWithScalarWhichRunsEverywhereInBothDirections) {
   EXPECT_FALSE(last.streaming_loads);
 }
 
-TEST(KernelList, NamesEachOnceAndGivesEachADirection) {
+TEST(KernelList, ContainsEachOnceWithADirection) {
   std::set<std::string> names;
   for (const KernelInfo& info : kernels()) {
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
@@ -32,7 +32,7 @@ TEST(KernelList, NamesEachOnceAndGivesEachADirection) {
   }
 }
 
-TEST(KernelList, RunsOnlyScalarWhereNothingIsDetected) {
+TEST(KernelList, RunsOnlyScalarWithoutDetectedFeatures) {
   for (const KernelInfo& info : kernels()) {
     EXPECT_EQ(info.runs_on(cpu::Features{}), std::string(info.name) == "scalar") << info.name;
   }

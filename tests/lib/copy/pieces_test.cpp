@@ -36,7 +36,7 @@ TEST(ForEachPiece, CoversEachByteOnceInOrderAndNaturallyAligned) {
   }
 }
 
-TEST(ForEachPiece, TakesTheWidestAccessThatAlignmentAndRestAllow) {
+TEST(ForEachPiece, UsesTheWidestAccessThatAlignmentAndRestAllow) {
   for (std::uintptr_t address = 4096; address < 4096 + 64; ++address) {
     for (std::size_t size = 0; size <= 300; ++size) {
       for (const auto& [offset, width] : pieces_of(address, size)) {
@@ -49,7 +49,7 @@ TEST(ForEachPiece, TakesTheWidestAccessThatAlignmentAndRestAllow) {
   }
 }
 
-TEST(ForEachPiece, GivesAnAlignedWordInOnePiece) {
+TEST(ForEachPiece, ReturnsAnAlignedWordInOnePiece) {
   for (const std::size_t width : {1u, 2u, 4u, 8u}) {
     for (std::uintptr_t address = 4096; address < 4096 + 64; address += width) {
       EXPECT_EQ(pieces_of(address, width), (Pieces{{0, width}}));

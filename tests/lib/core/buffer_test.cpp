@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers behind handles: what core checks, refuses, undoes and frees, on a scripted backend.
+// Buffers behind handles: what core checks, rejects, undoes and frees, on a scripted backend.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ class Buffer : public tests::OnScriptedBackend {
   std::uint8_t bytes[64] = {};
 };
 
-TEST_F(Buffer, KnowsWhereItIs) {
+TEST_F(Buffer, ReturnsItsAddressAndSize) {
   const Handle handle = buffer(1000, 3);
   const base::Result<BufferInfo> info = buffer_info(handle);
   ASSERT_TRUE(info);
@@ -79,7 +79,7 @@ TEST_F(Buffer, PassesTheBackendsErrorsOn) {
   script.buffer_free_error = 0;
 }
 
-TEST_F(Buffer, RefusesNothingAndAnAnswerThatMakesNoSense) {
+TEST_F(Buffer, RejectsEmptyBuffersAndInvalidResults) {
   EXPECT_EQ(errno_of(allocate_buffer(context, 0, 0)), EINVAL);
   EXPECT_EQ(script.allocate_calls, 0);
   script.bend_buffer = [](std::uint64_t* address, std::size_t*) { *address = 0; };
@@ -112,7 +112,7 @@ TEST_F(Buffer, EveryWrongHandleIsEinval) {
   EXPECT_EQ(errno_of(allocate_buffer(live, 0, 64)), EINVAL);
 }
 
-TEST_F(Buffer, CloseFreesWhatIsLeftAfterThePins) {
+TEST_F(Buffer, CloseFreesBuffersAfterThePins) {
   std::string order;
   script.on_unpin = [&] { order += "unpin "; };
   script.on_buffer_free = [&] { order += "free "; };

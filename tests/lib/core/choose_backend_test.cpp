@@ -62,14 +62,14 @@ base::Result<std::unique_ptr<Backend>> choose(std::span<const Registration> list
   return choose_backend(list, settings);
 }
 
-TEST(ChooseBackend, TakesTheFirstAutomaticOneThatRuns) {
+TEST(ChooseBackend, SelectsTheFirstAutomaticOneThatRuns) {
   const auto chosen = choose(working, "");
   ASSERT_TRUE(chosen) << chosen.error().text();
   EXPECT_STREQ((*chosen)->traits().name, "scripted");
   EXPECT_EQ(opened_count, 1);
 }
 
-TEST(ChooseBackend, TakesAnUntriedOneOnlyWhereNoOtherRuns) {
+TEST(ChooseBackend, SelectsAnUntriedOneOnlyIfNoOtherRuns) {
   const auto sure = choose(untried_first, "");
   ASSERT_TRUE(sure) << sure.error().text();
   EXPECT_STREQ((*sure)->traits().name, "scripted");
@@ -81,7 +81,7 @@ TEST(ChooseBackend, TakesAnUntriedOneOnlyWhereNoOtherRuns) {
   EXPECT_STREQ((*forced)->traits().name, "untried");
 }
 
-TEST(ChooseBackend, NamesEveryBackendsReasonWhenNoneRuns) {
+TEST(ChooseBackend, ReportsEveryBackendsReasonIfNoneRuns) {
   const auto chosen = choose(broken, "");
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().errno_value, ENODEV);
@@ -101,7 +101,7 @@ TEST(ChooseBackend, ForcedOneIsTheOnlyOneTried) {
   EXPECT_EQ(opened_count, 0);
 }
 
-TEST(ChooseBackend, UnknownNameIsEinvalAndListsTheKnownOnes) {
+TEST(ChooseBackend, UnknownNameIsEinvalAndListsTheValidOnes) {
   for (const char* name : {"fist", "First", "first ", "firs"}) {
     const auto failed = choose(working, name);
     ASSERT_FALSE(failed);
@@ -111,7 +111,7 @@ TEST(ChooseBackend, UnknownNameIsEinvalAndListsTheKnownOnes) {
   }
 }
 
-TEST(ChooseBackend, NeverPicksTheEmulatedDeviceByItself) {
+TEST(ChooseBackend, NeverSelectsTheEmulatedDeviceAutomatically) {
   base::Settings settings;
   const base::Result<Handle> opened = open(settings);
   if (opened) {
@@ -126,7 +126,7 @@ TEST(ChooseBackend, NeverPicksTheEmulatedDeviceByItself) {
   EXPECT_THAT(opened.error().text(), HasSubstr("rm: "));
 }
 
-TEST(ChooseBackend, OpensTheEmulatedDeviceWhenAsked) {
+TEST(ChooseBackend, OpensTheEmulatedDeviceOnRequest) {
   base::Settings settings;
   settings.backend = "emulated";
   const base::Result<Handle> opened = open(settings);
@@ -158,7 +158,7 @@ TEST(ProbeBackend, ReportsEveryLineOfTheListThenEnoent) {
   EXPECT_TRUE(saw_emulated);
 }
 
-TEST(CopyKernelList, NamesUsableOnesAndEnds) {
+TEST(CopyKernelList, ListsUsableOnesAndEnds) {
   unsigned count = 0;
   bool has_usable = false;
   for (;; ++count) {

@@ -16,7 +16,7 @@ using tests::errno_of;
 
 class Context : public tests::OnScriptedBackend {};
 
-TEST_F(Context, TellsItsTraitsAndCopyKernels) {
+TEST_F(Context, ReturnsItsTraitsAndCopyKernels) {
   const base::Result<ContextInfo> info = context_info(context);
   ASSERT_TRUE(info);
   EXPECT_STREQ(info->traits.name, "scripted");
@@ -47,7 +47,7 @@ TEST_F(Context, StaleHandleStaysStaleWhenItsSlotIsUsedAgain) {
   EXPECT_TRUE(context_info(context));
 }
 
-TEST_F(Context, RefusesHandlesThatAreNoContext) {
+TEST_F(Context, RejectsInvalidContextHandles) {
   const Handle a_pin = pin();
   for (const Handle bad : {Handle{0}, Handle{1}, ~Handle{0}, context ^ 1, context ^ Handle{1} << 40, a_pin,
                            reinterpret_cast<Handle>(&script)}) {
@@ -58,7 +58,7 @@ TEST_F(Context, RefusesHandlesThatAreNoContext) {
   EXPECT_TRUE(context_info(context));
 }
 
-TEST_F(Context, CloseTakesDownWhatIsLeft) {
+TEST_F(Context, CloseReleasesEverything) {
   mapped_pin(0);
   mapped_pin(1 << 17);
   pin(1 << 18);
@@ -121,7 +121,7 @@ TEST_F(Context, ForcedCopyKernelIsTheOneThatCopies) {
   }
 }
 
-TEST_F(Context, ManyCanBeOpenAtOnceWithHandlesOfTheirOwn) {
+TEST_F(Context, ManyCanBeOpenConcurrentlyWithTheirOwnHandles) {
   std::set<Handle> handles;
   for (int i = 0; i < 200; ++i) {
     const base::Result<Handle> opened = open();

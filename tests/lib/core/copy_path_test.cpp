@@ -19,7 +19,7 @@ using tests::make_pattern;
 using tests::scripted_device_bytes;
 using tests::scripted_page_bytes;
 
-// The user's own range starts and ends inside pages, so that both have neighbours that must stay as they are.
+// The user's range starts and ends inside pages, so that both ends have neighbours that must stay unchanged.
 constexpr std::uint64_t user_offset = scripted_page_bytes + 1000;
 constexpr std::size_t user_bytes = 70000;
 constexpr std::size_t page_offset = scripted_page_bytes;
@@ -71,7 +71,7 @@ TEST_F(CopyPath, ReadsExactlyTheRange) {
   }
 }
 
-TEST_F(CopyPath, RefusesRangesOutsideTheUsersOwn) {
+TEST_F(CopyPath, RejectsRangesOutsideTheUsersRange) {
   std::vector<std::uint8_t> host(user_bytes + 1, 3);
   const std::pair<std::size_t, std::size_t> outside[] = {
       {user_bytes, 1}, {user_bytes - 1, 2}, {0, user_bytes + 1}, {user_bytes + 1, 0x10}, {SIZE_MAX, 1},
@@ -85,7 +85,7 @@ TEST_F(CopyPath, RefusesRangesOutsideTheUsersOwn) {
   expect_device_as_expected();
 }
 
-TEST_F(CopyPath, RefusesRangesOutsideTheMapping) {
+TEST_F(CopyPath, RejectsRangesOutsideTheMapping) {
   std::vector<std::uint8_t> host(mapped_bytes + 1, 3);
   std::uint8_t* const start = script.device + page_offset;
   const std::pair<std::uint8_t*, std::size_t> outside[] = {{start - 1, 1},
@@ -118,7 +118,7 @@ TEST_F(CopyPath, NothingIsAlwaysDone) {
   expect_device_as_expected();
 }
 
-TEST_F(CopyPath, RefusesNullHostPointers) {
+TEST_F(CopyPath, RejectsNullHostPointers) {
   EXPECT_EQ(write(handle, 0, nullptr, 1), EINVAL);
   EXPECT_EQ(read(handle, 0, nullptr, 1), EINVAL);
   EXPECT_EQ(copy_to_mapping(handle, script.device + page_offset, nullptr, 1), EINVAL);
@@ -149,7 +149,7 @@ TEST_F(CopyPath, SmallerMappingCutsTheUsersRange) {
   EXPECT_EQ(read(far, 0, &byte, 1), EINVAL);
 }
 
-TEST_F(CopyPath, LeavesErrnoAlone) {
+TEST_F(CopyPath, KeepsErrno) {
   errno = EXDEV;
   std::uint8_t byte = 1;
   EXPECT_EQ(write(handle, user_bytes, &byte, 1), EINVAL);

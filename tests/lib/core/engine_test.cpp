@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Mappings with an engine: the copy path hands their copies over, with the same bounds and the same rules on handles.
+// Mappings with an engine: the copy path passes their copies to it, with the same bounds and the same rules for
+// handles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +57,7 @@ class CoreEngine : public testing::Test {
   std::vector<char> host = std::vector<char>(user_bytes, 'a');
 };
 
-TEST_F(CoreEngine, CopiesGoThroughTheEngineAndStayInsideTheUsersOwnRange) {
+TEST_F(CoreEngine, CopiesUseTheEngineAndStayInsideTheUsersRange) {
   const auto mapped = map("copy_engine");
   ASSERT_TRUE(mapped) << mapped.error().text();
   EXPECT_EQ(write(handle, 0, host.data(), 5000), by_engine);
@@ -102,21 +103,21 @@ TEST_F(CoreEngine, AfterUnmapAndWithAnUnknownNameNothingIsMapped) {
   EXPECT_TRUE(tests::succeeded(map("automatic"))) << "and it can be mapped again";
 }
 
-TEST_F(CoreEngine, SmallAutomaticCopiesAreTheCpusOwn) {
+TEST_F(CoreEngine, TheCpuPerformsSmallAutomaticCopies) {
   ASSERT_TRUE(map("automatic"));
   EXPECT_EQ(write(handle, 1, host.data(), 1000), 0);
   std::vector<char> seen(1000);
   EXPECT_EQ(read(handle, 1, seen.data(), 1000), 0);
   EXPECT_EQ(std::memcmp(seen.data(), host.data(), 1000), 0);
   EXPECT_EQ(reinterpret_cast<const char*>(memory)[user_offset + 1], 'a');
-  // What is wrong or large is the engine's to judge.
+  // The engine validates invalid or large copies.
   EXPECT_EQ(write(handle, user_bytes, host.data(), 1), by_engine);
   EXPECT_EQ(write(handle, 0, nullptr, 1), by_engine);
   EXPECT_EQ(read(handle, 0, host.data(), 100000), by_engine);
 }
 
-/// The drop-in library's copies name addresses of the mapping, also of pages that the user's own range does not fill.
-TEST_F(CoreEngine, CopiesByAddressGoThroughTheEngineWhereTheUsersOwnRangeIs) {
+/// The drop-in library's copies use addresses of the mapping, including pages that the user's range does not fill.
+TEST_F(CoreEngine, CopiesByAddressUseTheEngineInTheUsersRange) {
   const auto mapped = map("copy_engine");
   ASSERT_TRUE(mapped) << mapped.error().text();
   auto* const first = static_cast<char*>(mapped->mapping_address);
@@ -185,7 +186,7 @@ TEST_F(CoreEngine, UnmapWaitsForStartedCopiesAndKeepsTheirOutcome) {
   EXPECT_FALSE(start_copy(handle, false, whole));
 }
 
-TEST_F(CoreEngine, AForkedChildGetsEinvalWhileTheParentsEngineGoesOn) {
+TEST_F(CoreEngine, AForkedChildGetsEinvalWhileTheParentsEngineContinues) {
   ASSERT_TRUE(map("copy_engine"));
   ASSERT_TRUE(tests::succeeded(copy_by_engine(handle, true, 0, host.data(), user_bytes)));
   const tests::ChildEnd end = tests::run_in_child([&] {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a forked child can and cannot do with what it inherited, and what the parent keeps.
+// What a forked child can and cannot do with inherited objects, and what the parent keeps.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -20,7 +20,7 @@
 #include "support/forked_child.hpp"
 #include "support/process_resources.hpp"
 
-// The C library's way behind pthread_atfork, which is below for this program.
+// The C library's function behind pthread_atfork, which this program defines below.
 extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
 extern "C" void* __dso_handle;
 
@@ -32,7 +32,7 @@ extern "C" int pthread_atfork(void (*prepare)(), void (*parent)(), void (*child)
   return is_atfork_failing ? ENOMEM : __register_atfork(prepare, parent, child, &__dso_handle);
 }
 
-// In a forked child: says what failed and ends the child's part of the test.
+// In a forked child: reports the failure and ends the child's part of the test.
 #define EXPECT_IN_CHILD(condition)                                        \
   do {                                                                    \
     if (!(condition)) {                                                   \
@@ -53,14 +53,14 @@ using tests::scripted_device_start;
 using tests::scripted_page_bytes;
 using Clock = std::chrono::steady_clock;
 
-/// An application's own fork handlers. Registered before the library's: its prepare runs after the library's.
+/// An application's own fork handlers. Registered before the library's, so their prepare runs after the library's.
 struct ApplicationHandlers {
   std::function<void()> prepare = [] {};
   std::function<void()> parent = [] {};
 };
 ApplicationHandlers application;
 
-/// What happens before main: the handlers above, and a first open while the C library has no memory for handlers.
+/// Initialisation before main: the handlers above, and a first open while the C library has no memory for handlers.
 const int errno_without_handlers = [] {
   (void)pthread_atfork([] { application.prepare(); }, [] { application.parent(); }, nullptr);
   tests::Script script;
@@ -77,7 +77,7 @@ class Fork : public tests::OnScriptedBackend {
     tests::OnScriptedBackend::TearDown();
   }
 
-  /// In a child: a context of its own does everything.
+  /// In a child: a new context supports everything.
   int use_new_context() {
     const base::Result<Handle> opened = open();
     EXPECT_IN_CHILD(opened);
@@ -163,14 +163,14 @@ TEST_F(Fork, ProtectionThatFailedOnceIsTriedAgain) {
   EXPECT_EQ(run_in_child([&] { return errno_of(context_info(context)) == EACCES ? 0 : 1; }).exit_code, 0);
 }
 
-TEST_F(Fork, ChildOpensContextsOfItsOwn) {
+TEST_F(Fork, ChildOpensItsOwnContexts) {
   mapped_pin();
-  // Free slots whose locks a thread of the parent might hold must not be what the child builds on.
+  // The child must not rely on free slots whose locks a thread of the parent might hold.
   EXPECT_TRUE(unpin(context, pin()));
   EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
 }
 
-TEST_F(Fork, GrandchildLosesWhatTheChildOpened) {
+TEST_F(Fork, GrandchildLosesTheChildsObjects) {
   mapped_pin();
   const ChildEnd end = run_in_child([&] {
     const base::Result<Handle> opened = open();
@@ -224,7 +224,7 @@ struct RunningCall {
   const char* name;
   std::function<void()> tests::Script::*hook;
   base::Status (*call)(Handle context, Handle handle);
-  int pins_of_child;  ///< left for the child to give up
+  int pins_of_child;  ///< the child must abandon these
 };
 
 class ForkDuring : public Fork, public testing::WithParamInterface<RunningCall> {};
@@ -290,7 +290,7 @@ TEST_F(Fork, WaitsUntilAContextIsClosed) {
 tests::Script* script_to_open = nullptr;
 std::function<void()> while_opening;
 
-TEST_F(Fork, ChildGivesUpWhatABackendHeldThatWasBeingOpened) {
+TEST_F(Fork, ChildAbandonsABackendThatWasBeingOpened) {
   std::atomic<bool> has_begun{false};
   const backend::Registration slow = {
       "slow", "scripted, opened slowly", true,
@@ -313,8 +313,8 @@ TEST_F(Fork, ChildGivesUpWhatABackendHeldThatWasBeingOpened) {
   opener.join();
 }
 
-/// A thread that calls in while it holds a mutex of the application's, which the application's handlers take.
-TEST_F(Fork, IsNotHungByAnApplicationThatTakesItsOwnLockToForkAndToCall) {
+/// A thread that calls the library while it holds a mutex of the application, which the application's handlers lock.
+TEST_F(Fork, DoesNotDeadlockWithAnApplicationLockHeldInForksAndCalls) {
   std::mutex mutex;
   application.prepare = [&] { mutex.lock(); };
   application.parent = [&] { mutex.unlock(); };
@@ -350,7 +350,7 @@ TEST_F(Fork, AnApplicationsHandlersMayCallIn) {
   EXPECT_TRUE(unpin(context, again));
 }
 
-TEST_F(Fork, DoesNotWaitForTheRegistryAndGivesTheChildAFreshOne) {
+TEST_F(Fork, DoesNotWaitForTheRegistryAndCreatesANewOneInTheChild) {
   std::atomic<bool> is_locked{false};
   std::atomic<bool> may_go_on{false};
   std::thread holder([&] {
@@ -366,7 +366,7 @@ TEST_F(Fork, DoesNotWaitForTheRegistryAndGivesTheChildAFreshOne) {
   holder.join();
 }
 
-TEST_F(Fork, ThatWaitsForAStuckCallHoldsUpOthersForAMomentOnly) {
+TEST_F(Fork, WaitingForAStuckCallDelaysOthersOnlyBriefly) {
   const Handle stuck = pin();
   const Handle other = mapped_pin(scripted_page_bytes);
   std::atomic<bool> is_mapping{false};
@@ -428,14 +428,14 @@ TEST_F(Fork, LocksThatOtherThreadsHoldDoNotHangTheChild) {
   std::thread pinner([&] { EXPECT_TRUE(core::pin(context, scripted_device_start, 1, {})); });
   std::thread unmapper([&] { EXPECT_TRUE(unmap(context, handle)); });
   while (inside != 2) std::this_thread::yield();
-  // A third thread waits for the context alone, a fourth for the pin.
+  // A third thread waits for the context, a fourth for the pin.
   std::thread closer([&] { EXPECT_TRUE(close(context)); });
   while (context_info(context)) std::this_thread::yield();
   const Clock::time_point start = Clock::now();
   const ChildEnd end = run_in_child([&] {
     script.on_pin = [] {};
     script.on_unmap = [] {};
-    EXPECT_IN_CHILD(script.abandoned_backends == 1);           // its handle is gone, what it has open is not
+    EXPECT_IN_CHILD(script.abandoned_backends == 1);           // its handle is invalid, its resources are not released
     EXPECT_IN_CHILD(errno_of(pin_info(0, handle)) == EINVAL);  // the parent was closing its context
     std::uint8_t byte = 0;
     EXPECT_IN_CHILD(read(handle, 0, &byte, 1) == EINVAL);
@@ -472,7 +472,7 @@ TEST_F(Fork, ChildUsesNoFreeSlotWhoseLockAThreadOfTheParentHeld) {
   holder.join();
 }
 
-TEST_F(Fork, InsideABackendsOwnMapDoesNotWaitForItself) {
+TEST_F(Fork, InsideABackendsMapDoesNotDeadlock) {
   const Handle handle = pin();
   int exit_code = -1;
   script.on_map = [&] { exit_code = run_in_child([] { return 0; }).exit_code; };

@@ -16,7 +16,7 @@ class HandleTest : public testing::Test {
   void SetUp() override { draw_handle_key(); }
 };
 
-TEST_F(HandleTest, GivesBackTheIndexItWasMadeWith) {
+TEST_F(HandleTest, ReturnsItsIndex) {
   for (const std::uint32_t index : {0u, 1u, 255u, 256u, 4095u, (1u << index_bits) - 2}) {
     EXPECT_EQ(index_of(make_handle(HandleKind::pin, 7, index)), index);
     EXPECT_EQ(index_of(make_handle(HandleKind::context, last_generation, index)), index);
@@ -41,7 +41,7 @@ TEST_F(HandleTest, IsNeverZeroNorACanonicalPointer) {
   }
 }
 
-TEST_F(HandleTest, ZeroDecodesToAnIndexThatNoTableGivesOut) {
+TEST_F(HandleTest, ZeroDecodesToAnIndexThatNoTableAllocates) {
   EXPECT_GE(index_of(0), decltype(pin_table)::capacity);
   EXPECT_EQ(pin_table.find(index_of(0)), nullptr);
   EXPECT_EQ(context_table.find(index_of(0)), nullptr);

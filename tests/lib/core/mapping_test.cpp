@@ -29,7 +29,7 @@ TEST_F(Mapping, StartsAtTheFirstPinnedPage) {
   EXPECT_EQ(pin_info(context, handle)->mapping_address, info->mapping_address);
 }
 
-TEST_F(Mapping, HandsSizeAndTypeToTheBackend) {
+TEST_F(Mapping, PassesSizeAndTypeToTheBackend) {
   script.type = MappingType::cached;
   const Handle handle = pin(0, 3 * scripted_page_bytes);
   ASSERT_TRUE(map(context, handle, 5000, MappingType::cached));
@@ -110,7 +110,7 @@ TEST_F(Mapping, NeverMappedCannotBeUnmapped) {
   EXPECT_EQ(script.unmap_calls, 0);
 }
 
-TEST_F(Mapping, UnmapsOnlyWhereItIsExpected) {
+TEST_F(Mapping, UnmapsOnlyTheMappedAddress) {
   const Handle handle = mapped_pin();
   EXPECT_EQ(errno_of(unmap(context, handle, script.device + 4096)), EINVAL);
   EXPECT_TRUE(pin_info(context, handle)->is_mapped);

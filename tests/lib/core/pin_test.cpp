@@ -27,7 +27,7 @@ class Pin : public tests::OnScriptedBackend {
   }
 };
 
-TEST_F(Pin, KnowsTheUsersRangeAndItsPages) {
+TEST_F(Pin, ReturnsTheUsersRangeAndItsPages) {
   const Handle handle = pin(100, scripted_page_bytes);
   const base::Result<PinInfo> info = pin_info(context, handle);
   ASSERT_TRUE(info);
@@ -41,7 +41,7 @@ TEST_F(Pin, KnowsTheUsersRangeAndItsPages) {
   EXPECT_EQ(info->mapping_address, nullptr);
 }
 
-TEST_F(Pin, HandsTheRequestToTheBackendAsItIs) {
+TEST_F(Pin, PassesTheRequestToTheBackendUnchanged) {
   script.traits.supports_force_pcie = true;
   const base::Result<Handle> opened = open();
   ASSERT_TRUE(opened);
@@ -53,7 +53,7 @@ TEST_F(Pin, HandsTheRequestToTheBackendAsItIs) {
   EXPECT_TRUE(close(*opened));
 }
 
-TEST_F(Pin, RefusesWhatIsNoRangeWithoutAskingTheBackend) {
+TEST_F(Pin, RejectsInvalidRangesWithoutABackendCall) {
   EXPECT_EQ(pin_errno(0, 1), EINVAL);
   EXPECT_EQ(pin_errno(scripted_device_start, 0), EINVAL);
   EXPECT_EQ(pin_errno(UINT64_MAX - 5, 10), EINVAL);
@@ -153,7 +153,7 @@ TEST_F(Pin, BelongsToOneContext) {
   EXPECT_TRUE(unpin(0, handle));
 }
 
-TEST_F(Pin, RefusesHandlesThatAreNoPin) {
+TEST_F(Pin, RejectsInvalidPinHandles) {
   const Handle good = mapped_pin();
   std::uint8_t byte = 9;
   for (const Handle bad : {Handle{0}, Handle{1}, ~Handle{0}, good ^ 1, good ^ Handle{1} << 40, good ^ Handle{1} << 62,
@@ -183,7 +183,7 @@ TEST_F(Pin, SameRangeMayBePinnedTwice) {
   EXPECT_EQ(script.device[0], 7);
 }
 
-TEST_F(Pin, TellsWhetherItsMemoryWasTakenAway) {
+TEST_F(Pin, ReportsWhetherItsMemoryWasInvalidated) {
   const Handle handle = pin();
   EXPECT_FALSE(*is_invalidated(context, handle));
   script.is_invalidated = true;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A backend that does what a test's script says: memory of its own, failures and pauses at each call, wrong answers.
+// A backend that follows a test's script: its own memory, failures and pauses in each call, wrong results.
 #pragma once
 
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ inline constexpr std::uint64_t scripted_device_start = 0x7000'0000'0000;
 inline constexpr std::size_t scripted_device_bytes = 1 << 20;
 inline constexpr std::size_t scripted_page_bytes = 65536;
 
-/// The device's memory, and what happens at each call. Shared by the test and the backend under the context.
+/// The device's memory, and the outcome of each call. Shared by the test and the backend under the context.
 struct Script {
   Script() {
     void* memory = ::mmap(nullptr, scripted_device_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -39,14 +39,14 @@ struct Script {
   cpu::MappingType type = cpu::MappingType::write_combining;
   backend::Verification verification = backend::Verification::content;
 
-  // An errno to fail with, 0 to succeed. What fails in teardown has still been torn down.
+  // An errno to fail with, or 0 to succeed. A failing teardown has still released everything.
   std::atomic<int> pin_error{0}, map_error{0}, unmap_error{0}, unpin_error{0};
   std::atomic<int> allocate_error{0}, buffer_copy_error{0}, buffer_free_error{0};
   std::atomic<bool> is_invalidated{false};
   // Called inside the backend's call, before it does anything.
   std::function<void()> on_pin = [] {}, on_map = [] {}, on_unmap = [] {}, on_unpin = [] {}, on_close = [] {},
                         on_buffer_free = [] {};
-  // Changes an answer before it is given.
+  // Changes a result before it is returned.
   std::function<void(std::uint64_t* page_address, std::size_t* page_bytes)> bend_pin = [](auto*, auto*) {};
   std::function<void(backend::MappedRegion*)> bend_map = [](auto*) {};
   std::function<void(std::uint64_t* address, std::size_t* size_bytes)> bend_buffer = [](auto*, auto*) {};

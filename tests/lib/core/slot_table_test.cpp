@@ -20,7 +20,7 @@ class SlotTableTest : public testing::Test {
  protected:
   void SetUp() override { draw_handle_key(); }
   void TearDown() override {
-    // The table itself never frees; the test's tables do not live as long as the process.
+    // The table itself never frees; the test's tables are shorter-lived than the process.
     for (std::uint32_t index = 0; index < SmallTable::capacity; index += 4) delete[] table.find(index);
   }
   Slot* acquire() {
@@ -32,7 +32,7 @@ class SlotTableTest : public testing::Test {
   std::mutex mutex;
 };
 
-TEST_F(SlotTableTest, FindsNothingWhereNothingWasEverGivenOut) {
+TEST_F(SlotTableTest, FindsNothingInUnallocatedSlots) {
   EXPECT_EQ(table.find(0), nullptr);
   EXPECT_EQ(table.find(7), nullptr);
   EXPECT_EQ(table.find(8), nullptr);
@@ -41,7 +41,7 @@ TEST_F(SlotTableTest, FindsNothingWhereNothingWasEverGivenOut) {
   EXPECT_EQ(table.find_live(make_handle(HandleKind::pin, 0, 0)), nullptr);
 }
 
-TEST_F(SlotTableTest, GivesASlotAgainWithANewGeneration) {
+TEST_F(SlotTableTest, ReusesASlotWithANewGeneration) {
   Slot* const first = acquire();
   ASSERT_NE(first, nullptr);
   const std::uint64_t generation = first->generation;
@@ -51,7 +51,7 @@ TEST_F(SlotTableTest, GivesASlotAgainWithANewGeneration) {
   EXPECT_GT(second->generation, generation);
 }
 
-TEST_F(SlotTableTest, SaysEnomemWhenAllSlotsAreInUseAndRecovers) {
+TEST_F(SlotTableTest, ReturnsEnomemIfAllSlotsAreInUseAndRecovers) {
   std::set<Slot*> slots;
   for (std::uint32_t i = 0; i < SmallTable::capacity; ++i) slots.insert(acquire());
   EXPECT_EQ(slots.size(), SmallTable::capacity);
@@ -91,7 +91,7 @@ TEST_F(SlotTableTest, ForgetsFreeSlotsButNotTheOthers) {
   EXPECT_NE(next, released);
 }
 
-TEST_F(SlotTableTest, GivesEachSlotToOneThreadAtATime) {
+TEST_F(SlotTableTest, AllocatesEachSlotToOneThreadAtATime) {
   std::atomic<int> clashes{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Calls beside each other: who wins, who waits, and that nothing is left when all is over.
+// Concurrent calls: which one succeeds, which one waits, and that everything is released at the end.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -38,7 +38,7 @@ void run_together(int count, const std::function<void(int)>& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// How often each errno was answered.
+/// Number of results with each errno.
 class Tally {
  public:
   void add(int errno_value) { ++counts_.at(static_cast<std::size_t>(errno_value)); }
@@ -152,7 +152,7 @@ TEST_F(Threads, CloseAgainstEverythingElseLeavesNothing) {
   }
 }
 
-TEST_F(Threads, SlowCallsOfDifferentPinsRunBesideEachOther) {
+TEST_F(Threads, SlowCallsOfDifferentPinsRunConcurrently) {
   const Handle handles[] = {pin(0), pin(scripted_page_bytes)};
   std::atomic<int> inside{0};
   std::atomic<int> met{0};
@@ -190,7 +190,7 @@ TEST_F(Threads, CallsOnOnePinRunOneAfterTheOther) {
   EXPECT_GT(script.map_calls, 200);
 }
 
-TEST_F(Threads, CloseWaitsForCallsUnderWayAndRefusesNewOnes) {
+TEST_F(Threads, CloseWaitsForActiveCallsAndRejectsNewOnes) {
   const Handle handle = pin();
   std::atomic<bool> is_mapping{false};
   std::atomic<bool> may_go_on{false};
@@ -205,7 +205,7 @@ TEST_F(Threads, CloseWaitsForCallsUnderWayAndRefusesNewOnes) {
     EXPECT_TRUE(close(context));
     is_closed = true;
   });
-  // From the moment close has begun new calls are refused, although it cannot end yet.
+  // After close has begun new calls are rejected, although it cannot end yet.
   EXPECT_TRUE(wait_until([&] { return errno_of(context_info(context)) == EINVAL; }));
   std::this_thread::sleep_for(20ms);
   EXPECT_FALSE(is_closed);
@@ -220,7 +220,7 @@ TEST_F(Threads, CloseWaitsForCallsUnderWayAndRefusesNewOnes) {
 struct Shared {
   std::array<std::atomic<Handle>, 2> contexts{};
   std::array<std::atomic<Handle>, 6> pins{};
-  /// The one rule there is: whoever copies through a mapping keeps it from being taken down meanwhile.
+  /// The only rule: a thread that copies through a mapping must prevent its unmapping meanwhile.
   std::shared_mutex copies;
   std::atomic<long> copied{0};
   std::atomic<long> wrong{0};
@@ -233,7 +233,7 @@ class Stress : public Threads {
     std::array<std::uint8_t, 64> source{};
     source.fill(value);
     std::array<std::uint8_t, 64> target{};
-    // Each thread has a line of its own on each page, so that what it reads must be what it wrote.
+    // Each thread has its own line on each page, so that it must read what it wrote.
     const auto offset = static_cast<std::size_t>(thread) * 64;
     const int wrote = write(handle, offset, source.data(), source.size());
     const int read_back = read(handle, offset, target.data(), target.size());
@@ -292,7 +292,7 @@ class Stress : public Threads {
   Shared shared;
 };
 
-TEST_F(Stress, EverythingBesideEverythingOnSharedHandles) {
+TEST_F(Stress, AllCallsConcurrentlyOnSharedHandles) {
   for (std::atomic<Handle>& place : shared.contexts) place = *open();
   run_together(8, [this](int thread) {
     std::mt19937 random(static_cast<unsigned>(thread) + 1);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Detection against the Linux kernel's own, and the meaning of register contents this machine does not have.
+// Compares detection with the Linux kernel's, and tests the decoding of register contents that this machine lacks.
 #include "cpu/features.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(Features, DetectionAgreesWithProcCpuinfo) {
   EXPECT_EQ(features.movdir64b, flags.count("movdir64b") == 1);
 }
 
-TEST(Features, DetectionFindsWhatTheArchitecturePromises) {
+TEST(Features, DetectionFindsWhatTheArchitectureGuarantees) {
   const Features features = detect();
 #if defined(__x86_64__)
   EXPECT_TRUE(features.sse2);
@@ -60,14 +60,14 @@ TEST(Features, DetectionFindsWhatTheArchitecturePromises) {
 #endif
 }
 
-TEST(Features, DecodeOfTheAuxiliaryVectorReadsTheBitThatLinuxNames) {
+TEST(Features, DecodeOfTheAuxiliaryVectorReadsTheBitThatLinuxDefines) {
   EXPECT_TRUE(decode_arm64(0x2).asimd);
   EXPECT_FALSE(decode_arm64(~std::uint64_t{0x2}).asimd);
   EXPECT_TRUE(decode_power(0x80).vsx);
   EXPECT_FALSE(decode_power(~std::uint64_t{0x80}).vsx);
 }
 
-TEST(Features, DecodeFindsEverythingWhereAllBitsAreSet) {
+TEST(Features, DecodeFindsEverythingIfAllBitsAreSet) {
   const Features features = decode(everything);
   EXPECT_TRUE(features.sse2);
   EXPECT_TRUE(features.sse41);
@@ -76,7 +76,7 @@ TEST(Features, DecodeFindsEverythingWhereAllBitsAreSet) {
   EXPECT_TRUE(features.movdir64b);
 }
 
-TEST(Features, DecodeFindsNothingWhereNoBitIsSet) {
+TEST(Features, DecodeFindsNothingIfNoBitIsSet) {
   const Features features = decode(CpuidWords{});
   EXPECT_FALSE(features.sse2);
   EXPECT_FALSE(features.sse41);
@@ -85,7 +85,7 @@ TEST(Features, DecodeFindsNothingWhereNoBitIsSet) {
   EXPECT_FALSE(features.movdir64b);
 }
 
-TEST(Features, DecodeReadsTheBitThatTheManualNames) {
+TEST(Features, DecodeReadsTheBitThatTheManualDefines) {
   CpuidWords words{};
   words.leaf1_edx = 1u << 26;
   EXPECT_TRUE(decode(words).sse2);
@@ -105,7 +105,7 @@ TEST(Features, DecodeReadsTheBitThatTheManualNames) {
   EXPECT_TRUE(decode(words).avx512f);
 }
 
-TEST(Features, DecodeWantsEveryStateComponentTheRegistersNeed) {
+TEST(Features, DecodeRequiresEveryStateComponentOfTheRegisters) {
   for (std::uint64_t xcr0 = 0; xcr0 < 256; ++xcr0) {
     CpuidWords words = everything;
     words.xcr0 = xcr0;

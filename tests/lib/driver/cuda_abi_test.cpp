@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Compares what we declare of the CUDA driver's ABI with NVIDIA's header; built only where that is installed.
+// Compares our declarations of the CUDA driver's ABI with NVIDIA's header; built only if that is installed.
 #include <cuda.h>
 #include <gtest/gtest.h>
 
@@ -94,7 +94,7 @@ TEST(CudaAbi, ParametersAreThoseOfTheHeader) {
 #undef GDRKIT_CUDA_CALL
 }
 
-TEST(CudaAbi, ComparisonSeesADifference) {
+TEST(CudaAbi, ComparisonDetectsADifference) {
   EXPECT_FALSE((IsPassedAlike<int (*)(int), CUresult (*)(std::size_t)>::value()));
   EXPECT_FALSE((IsPassedAlike<int (*)(int), CUresult (*)(int, int)>::value()));
   EXPECT_FALSE((IsPassedAlike<int (*)(const void*), CUresult (*)(void*)>::value()));

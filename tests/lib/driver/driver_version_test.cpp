@@ -21,14 +21,14 @@ TEST(DriverVersion, ComparesAsNumbers) {
   EXPECT_LT((DriverVersion{595, 45, 4}), (DriverVersion{1000, 0, 0}));
 }
 
-TEST(DriverVersion, RefusesWhatIsNoVersion) {
+TEST(DriverVersion, RejectsInvalidVersions) {
   for (const char* text : {"", "580", "580.", ".580", "580..4", "580.1.2.3", "580.159.04-beta", "580.123456", " 580.1",
                            "580.1 ", "-1.2", "0x244.1"}) {
     EXPECT_FALSE(parse_driver_version(text)) << '"' << text << '"';
   }
 }
 
-TEST(DriverVersion, IsFoundBehindTheModulesName) {
+TEST(DriverVersion, IsFoundAfterTheModulesName) {
   for (const char* text : {"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  "
                            "(dvs-builder@x)  Mon Oct  6\nGCC version: gcc version 13.3.0\n",
                            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Sun Sep  3 01:16:00 UTC "

@@ -7,7 +7,7 @@
 namespace gdrkit::driver {
 namespace {
 
-TEST(EmulatedDeviceCount, IsWhatTheSettingSays) {
+TEST(EmulatedDeviceCount, IsTheValueOfTheSetting) {
   EXPECT_EQ(emulated_device_count("").value_or(0), 1);
   EXPECT_EQ(emulated_device_count("1").value_or(0), 1);
   EXPECT_EQ(emulated_device_count("16").value_or(0), 16);

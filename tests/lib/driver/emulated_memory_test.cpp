@@ -52,7 +52,7 @@ class Memory {
   std::uint64_t address_ = 0;
 };
 
-/// As a backend maps pinned memory: held, and mapped by what holds it.
+/// As a backend maps pinned memory: holds it, and maps it through the hold.
 base::Result<void*> emulated_map(std::uint64_t page_address, std::size_t size_bytes) {
   const auto held = emulated_hold(page_address, size_bytes);
   if (!held) return held;
@@ -88,7 +88,7 @@ TEST(EmulatedMemory, IsAlignedZeroedAndWritable) {
   }
 }
 
-TEST(EmulatedMemory, FindTellsExactSizeStartAndKindFromAnyAddressOfItsPages) {
+TEST(EmulatedMemory, FindReturnsExactSizeStartAndKindForAnyAddressOfItsPages) {
   for (const EmulatedKind kind : {EmulatedKind::device, EmulatedKind::managed, EmulatedKind::host}) {
     const Memory memory(100'001, kind);
     for (const std::uint64_t offset : {0U, 1U, 65535U, 65536U, 100'000U, 100'001U, 131'071U}) {
@@ -101,7 +101,7 @@ TEST(EmulatedMemory, FindTellsExactSizeStartAndKindFromAnyAddressOfItsPages) {
   }
 }
 
-TEST(EmulatedMemory, FindRefusesGuardsAndForeignMemory) {
+TEST(EmulatedMemory, FindRejectsGuardsAndForeignMemory) {
   const Memory memory(65536);
   EXPECT_EQ(errno_of_find(memory.address() - 1), EINVAL);
   EXPECT_EQ(errno_of_find(memory.address() + 65536), EINVAL);
@@ -137,7 +137,7 @@ TEST(EmulatedMemory, BufferIdsAreNeverUsedTwice) {
   }
 }
 
-TEST(EmulatedMemory, FreedAddressesAreRefused) {
+TEST(EmulatedMemory, FreedAddressesAreRejected) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
   memory.forget();
@@ -150,7 +150,7 @@ TEST(EmulatedMemory, FreedAddressesAreRefused) {
   EXPECT_FALSE(emulated_map(address, 65536));
 }
 
-TEST(EmulatedMemory, FreeWantsTheStart) {
+TEST(EmulatedMemory, FreeRequiresTheStart) {
   const Memory memory(131072);
   const auto freed = emulated_free(memory.address() + 65536);
   ASSERT_FALSE(freed);
@@ -185,7 +185,7 @@ TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNoAllocation) {
   EXPECT_TRUE(emulated_unmap(*mapping, 65536));
 }
 
-// Nothing keeps a second mapping from landing just where the freed memory was.
+// A second mapping may get exactly the address of the freed memory.
 TEST(EmulatedMemory, SecondMappingAtAFreedAddressIsNoAllocation) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
@@ -203,8 +203,8 @@ TEST(EmulatedMemory, SecondMappingAtAFreedAddressIsNoAllocation) {
   EXPECT_TRUE(emulated_unmap(*held, 65536));
 }
 
-// Same protection, same file, and the next address: the operating system joins such neighbours where offsets allow it.
-TEST(EmulatedMemory, StaysFoundWhenSecondMappingsLieRightBesideItsGuards) {
+// Same protection, same file, and the next address: the operating system merges such neighbours if offsets allow it.
+TEST(EmulatedMemory, StaysFoundWithSecondMappingsAdjacentToItsGuards) {
   const Memory memory(65536);
   const std::uint64_t before = memory.address() - 2 * emulated_page_bytes;
   const std::uint64_t behind = memory.address() + 2 * emulated_page_bytes;
@@ -255,7 +255,7 @@ TEST(EmulatedMemory, HoldIsInaccessibleAndKeepsThePages) {
   EXPECT_TRUE(emulated_unmap(*held, 65536));
 }
 
-TEST(EmulatedMemory, MapRefusesWhatAreNotWholePagesOfOneAllocation) {
+TEST(EmulatedMemory, MapRejectsRangesThatAreNotWholePagesOfOneAllocation) {
   const Memory memory(2 * 65536);
   EXPECT_FALSE(emulated_map(memory.address() + 4096, 65536));
   EXPECT_FALSE(emulated_map(memory.address(), 0));
@@ -278,7 +278,7 @@ TEST(EmulatedMemory, NothingOfItIsInheritedByFork) {
   EXPECT_TRUE(emulated_unmap(*held, 65536));
 }
 
-TEST(EmulatedMemory, LeavesNothingBehind) {
+TEST(EmulatedMemory, ReleasesEverything) {
   const auto before = count_process_resources();
   for (int i = 0; i < 20; ++i) {
     const Memory memory(100'000);
@@ -289,14 +289,14 @@ TEST(EmulatedMemory, LeavesNothingBehind) {
   EXPECT_EQ(count_process_resources(), before);
 }
 
-TEST(EmulatedMemory, RefusesImpossibleSizes) {
+TEST(EmulatedMemory, RejectsImpossibleSizes) {
   const auto none = emulated_allocate(0, EmulatedKind::device);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().errno_value, EINVAL);
   const auto before = count_process_resources();
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 65535, std::size_t{1} << 60, std::size_t{1} << 46}) {
     const auto made = emulated_allocate(size, EmulatedKind::device);
-    // Exactly 2^46 bytes may be had where the address space is larger than four-level page tables make it.
+    // 2^46 bytes are available if the address space is larger than with four-level page tables.
     if (made) {
       EXPECT_EQ(size, std::size_t{1} << 46);
       EXPECT_TRUE(emulated_free(*made));
@@ -308,7 +308,7 @@ TEST(EmulatedMemory, RefusesImpossibleSizes) {
   EXPECT_EQ(count_process_resources(), before);
 }
 
-TEST(EmulatedMemory, SaysWhenDescriptorsAreUsedUp) {
+TEST(EmulatedMemory, ReportsMissingDescriptors) {
   const auto end = run_in_child([] {
     const rlimit none{0, 0};
     if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return 1;
@@ -327,7 +327,7 @@ TEST(EmulatedMemory, LeavesNothingWhenAddressSpaceIsUsedUp) {
     const auto before = count_process_resources();
     rlimit limit{};
     ::getrlimit(RLIMIT_AS, &limit);
-    // Room for no more than what is there: each further mapping fails, whichever step it is.
+    // The limit equals the current use, so each further mapping fails, in every step.
     limit.rlim_cur = 1;
     if (::setrlimit(RLIMIT_AS, &limit) != 0) return 2;
     const auto more = emulated_allocate(16 << 20, EmulatedKind::device);
@@ -341,7 +341,7 @@ TEST(EmulatedMemory, LeavesNothingWhenAddressSpaceIsUsedUp) {
   EXPECT_EQ(end.exit_code, 0);
 }
 
-TEST(EmulatedMemory, SharedMemoryIsOneAllocationWhereverItIsAdopted) {
+TEST(EmulatedMemory, SharedMemoryIsOneAllocationInEveryAdopter) {
   constexpr std::size_t size = 4 * emulated_page_bytes;
   constexpr std::size_t room = size + 3 * emulated_page_bytes;
   auto file = emulated_create_file(size, EmulatedKind::device);
@@ -393,7 +393,7 @@ TEST(EmulatedMemory, OnlyOneOfManyThreadsFrees) {
   }
 }
 
-TEST(EmulatedMemory, ThreadsSeeTheirOwnAllocations) {
+TEST(EmulatedMemory, ThreadsFindTheirOwnAllocations) {
   std::atomic<int> wrong{0};
   const auto work = [&](unsigned seed) {
     for (unsigned i = 0; i < 50; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A second copy of the hook in a library of its own, as libgdrapi and libgdrkit are two copies in one process.
+// A second copy of the hook in a separate library, as libgdrapi and libgdrkit are two copies in one process.
 #include "driver/ioctl_hook.hpp"
 
 extern "C" [[gnu::visibility("default")]] void hook_copy_observe(void* library, unsigned number,

@@ -34,7 +34,7 @@ int tracer(int fd, unsigned long request, ...) {
   return ::ioctl(fd, request, argument);
 }
 
-// What `observe_late` uses, which runs when no C++ object of the program is left.
+// Used by `observe_late`, which runs when no C++ object of the program is left.
 void* late_library = nullptr;
 Export* late_call = nullptr;
 
@@ -49,7 +49,7 @@ Export* late_call = nullptr;
   if (seen.size() != 1) _exit(1);
 }
 
-/// Parameter: the library that stands for libcuda, lazily bound or with its import slots in RELRO memory.
+/// Parameter: the library that acts as libcuda, lazily bound or with its import slots in RELRO memory.
 class IoctlHook : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -114,14 +114,14 @@ TEST_P(IoctlHook, LetsOtherThreadsPassUnrecorded) {
   EXPECT_TRUE(seen.empty());
 }
 
-TEST_P(IoctlHook, GivesTheSlotBackAsItWas) {
+TEST_P(IoctlHook, RestoresTheSlot) {
   (void)observed_by_us();
   void* before = *slot.slot;
   EXPECT_EQ(observed_by_us(), 1u);
   EXPECT_EQ(*slot.slot, before);
 }
 
-TEST_P(IoctlHook, LeavesAStrangersEntryWhereItReplacedOurs) {
+TEST_P(IoctlHook, KeepsAnEntryThatReplacedOurs) {
   (void)observed_by_us();
   void* before = *slot.slot;
   std::vector<ObservedIoctl> seen;
@@ -137,7 +137,7 @@ TEST_P(IoctlHook, LeavesAStrangersEntryWhereItReplacedOurs) {
   EXPECT_EQ(observed_by_us(), 1u) << "once the stranger is gone, the hook must see again";
 }
 
-TEST_P(IoctlHook, SeesAgainAfterATracerThatWasThereFirstIsGone) {
+TEST_P(IoctlHook, ObservesAgainAfterAnEarlierTracerIsUnloaded) {
   (void)observed_by_us();
   void* before = *slot.slot;
   put_into_slot(reinterpret_cast<void*>(&tracer));
@@ -189,7 +189,7 @@ TEST_P(IoctlHook, ObservesAfterTheStaticObjectsAreGone) {
       testing::ExitedWithCode(0), "");
 }
 
-TEST(IoctlHookSlots, RefusesALibraryThatDoesNotImportTheFunction) {
+TEST(IoctlHookSlots, RejectsALibraryThatDoesNotImportTheFunction) {
   void* library = dlopen(GDRKIT_LAZY_CALLER, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr);
   const auto slots = find_import_slots(library, "no_such_function");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copies through every engine on a GPU that other work fills: they take longer, but none fails.
+// Copies through every engine on a GPU with other work: they take longer, but none fails.
 #include "fakes/busy_gpu.hpp"
 
 #include <gtest/gtest.h>
@@ -132,7 +132,7 @@ TEST_F(OnABusyGpu, ACommandIsWaitedForForSeconds) {
   ASSERT_NO_FATAL_FAILURE(open("mover"));
   fakes::busy_gpu().delay = 6s;
   auto longest = std::chrono::steady_clock::duration::zero();
-  // Repeats if the thread that emulates the GPU ran late: the start then waits for the suspended launch itself.
+  // Repeats if the thread that emulates the GPU ran late: the start then waits for the suspended launch.
   for (int attempt = 0; attempt < 8 && longest <= 5s; ++attempt) {
     std::this_thread::sleep_for(10ms);  // until the previous launch has ended
     fakes::busy_gpu().suspended_launches = 1;
@@ -239,7 +239,7 @@ TEST_F(OnABusyGpu, AGpuThatStaysFullCostsABoundedTime) {
   EXPECT_EQ(fakes::busy_gpu().launches, 1);
 }
 
-TEST_F(OnABusyGpu, TheNamedEngineCopiesAgainOnceThereIsRoom) {
+TEST_F(OnABusyGpu, TheExplicitEngineCopiesAgainWhenResourcesAreFree) {
   ASSERT_NO_FATAL_FAILURE(open("mover"));
   fakes::busy_gpu().refused_launches = INT_MAX;
   ASSERT_NO_FATAL_FAILURE(read(0, 5000));

@@ -27,7 +27,7 @@ TEST(Chooser, TheShortcutForTheCpuAgreesWithTheTable) {
   }
 }
 
-TEST(Chooser, OnlyCpusMoveWhatNothingIsAskedOf) {
+TEST(Chooser, OnlyTheCpuPerformsCopiesWithoutAQuery) {
   const std::size_t largest = built_in.largest_by_cpus(Direction::to_device);
   EXPECT_EQ(largest, std::size_t{256} << 10);
   for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
@@ -52,7 +52,7 @@ TEST(Chooser, NoColdEngineIsTheMover) {
 }
 
 // docs/results/2026-11-23-h200-engines-2: the fastest row of each column, or one within 5 % of it.
-TEST(Chooser, TakesWhatWasTheFastestOnAnH200) {
+TEST(Chooser, SelectsTheFastestEngineOfAnH200) {
   const auto warm = [](Direction direction, std::size_t size, HostMemory kind = HostMemory::pinned) {
     return choose(direction, kind, size).warm;
   };
@@ -93,7 +93,7 @@ TEST(Profile, IsReadAsItIsWritten) {
   EXPECT_EQ(table->largest_for_cpu(Direction::to_device), 4096u);
 }
 
-TEST(Profile, WhatDependsOnTheKindOfMemoryIsAskedFor) {
+TEST(Profile, QueriesTheKindOfMemoryIfTheChoiceDependsOnIt) {
   const auto table = Table::parse(profile);
   ASSERT_TRUE(table) << table.error().text();
   EXPECT_EQ(table->largest_by_cpus(Direction::to_device), 4096u) << "lanes above, where it is pinned";
@@ -107,7 +107,7 @@ TEST(Profile, WhatDependsOnTheKindOfMemoryIsAskedFor) {
   EXPECT_EQ(same->largest_for_cpu(Direction::to_device), 4096u);
 }
 
-TEST(Profile, ADamagedOneIsRefusedWholly) {
+TEST(Profile, ADamagedOneIsRejected) {
   const std::string whole = profile;
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(length + 1 < whole.size() && Table::parse(whole.substr(0, length))) << length;

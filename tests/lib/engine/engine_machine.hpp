@@ -56,7 +56,7 @@ class EngineMachine : public testing::Test {
     give_back();
     EXPECT_EQ(fakes::held_of_emulated_cuda(), held_before);
   }
-  virtual void give_back() {}  ///< what the test holds of the GPU
+  virtual void give_back() {}  ///< releases the test's GPU resources
 
   int held_before = 0;
   bool leaks_on_purpose = false;
@@ -65,7 +65,7 @@ class EngineMachine : public testing::Test {
   std::unique_ptr<backend::BackendPin> pin;
   char* mapped = nullptr;
   copy::Copier copier;
-  std::vector<char> bytes;  ///< what the device memory holds
+  std::vector<char> bytes;  ///< contents of the device memory
   std::vector<char> host;
 };
 

@@ -99,7 +99,7 @@ TEST(MoverCode, DoesCommandsInOrderUntilAStop) {
   EXPECT_EQ(side.reports.back().launch, 3u);
 }
 
-TEST(MoverCode, EndsByItselfWhenIdle) {
+TEST(MoverCode, EndsWhenIdle) {
   ScriptedSide side;
   side.show = [](std::uint64_t) { return Pieces{}; };
   run(parameters(), side);

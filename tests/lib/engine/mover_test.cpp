@@ -25,7 +25,7 @@ void say(const Parameters& parameters, unsigned block, const Status& status) {
   std::atomic_ref(*word).store(status.word(), std::memory_order_release);
 }
 
-/// A launch that `play(parameters, blocks)` stands for, on the stream's thread.
+/// A launch that calls `play(parameters, blocks)` on the stream's thread.
 template <void (*play)(const Parameters&, unsigned)>
 int launch(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream,
            void** list, void**) {
@@ -48,7 +48,7 @@ void play_late(const Parameters& parameters, unsigned blocks) {
   for (std::thread& other : others) other.join();
 }
 
-/// Takes more than three quarters of an idle bound of 2 s for its first copy.
+/// Its first copy takes more than three quarters of an idle limit of 2 s.
 void play_after_a_pause(const Parameters& parameters, unsigned blocks) {
   for (unsigned block = 0; block < blocks; ++block)
     say(parameters, block, {parameters.first_tag - 1, parameters.launch, false});
@@ -56,7 +56,7 @@ void play_after_a_pause(const Parameters& parameters, unsigned blocks) {
   play_late(parameters, blocks);
 }
 
-/// Starts, has no time slice while it should answer, and ends without having done anything.
+/// Starts, gets no time slice when it should respond, and ends without executing a command.
 std::atomic<bool> has_ended{false};
 void play_suspended(const Parameters& parameters, unsigned blocks) {
   for (unsigned block = 0; block < blocks; ++block)
@@ -130,7 +130,7 @@ class MoverTest : public tests::EngineMachine {
   std::unique_ptr<Gpu> gpu;
 };
 
-TEST_F(MoverTest, OnAFullGpuItAsksForAnotherEngineAndHasNothingWaitingForTheGpuKernel) {
+TEST_F(MoverTest, OnAFullGpuItRequestsAnotherEngineAndLeavesNoLaunchPending) {
   calls.launch_kernel = &launch<play_late>;
   limits.start = 5ms;
   may_start = false;
@@ -149,7 +149,7 @@ TEST_F(MoverTest, OnAFullGpuItAsksForAnotherEngineAndHasNothingWaitingForTheGpuK
   EXPECT_EQ(std::memcmp(host.data(), mapped, 4096), 0);
 }
 
-TEST_F(MoverTest, ACommandThatIsNotAnsweredIsGivenUpOnlyWhenTheGpuKernelHasEnded) {
+TEST_F(MoverTest, ACommandWithoutAResponseFailsOnlyAfterTheGpuKernelHasEnded) {
   calls.launch_kernel = &launch<play_suspended>;
   limits.answer = 5ms;
   auto engine = open();
@@ -166,7 +166,7 @@ TEST_F(MoverTest, ACopyThatOneBlockMissedIsNotDone) {
   EXPECT_EQ(outcome(**engine), EAGAIN);
 }
 
-TEST_F(MoverTest, AGpuThatNeverReactsIsAnErrorThatSaysSoAndTheEngineIsNotUsedAgain) {
+TEST_F(MoverTest, AGpuThatNeverRespondsIsAnErrorAndDisablesTheEngine) {
   calls.launch_kernel = &launch<play_hung>;
   limits.answer = 5ms;
   limits.end = 20ms;
@@ -195,7 +195,7 @@ TEST_F(MoverTest, IsNotStartedDuringACapture) {
   EXPECT_EQ(launches, 0);
 }
 
-TEST_F(MoverTest, RefusesAGpuThatItWouldKeepFromOthers) {
+TEST_F(MoverTest, RejectsAGpuThatItWouldBlockForOthers) {
   const auto refusal = [this] {
     const auto engine = open();
     return engine ? 0 : engine.error().errno_value;
@@ -223,7 +223,7 @@ TEST_F(MoverTest, IsLaunchedAgainBeforeItsTimeIsOver) {
   const auto begin = std::chrono::steady_clock::now();
   const auto passed = [&] { return std::chrono::steady_clock::now() - begin; };
   int done = 0;
-  // Ten residences, and as long as a busy machine takes for ten copies.
+  // Ten residences, and the time of ten copies on a busy machine.
   while ((passed() < 10 * limits.busy || done <= 10) && passed() < 20s) {
     const int result = outcome(**engine);
     ASSERT_TRUE(result == 0 || result == EAGAIN) << result;
@@ -232,7 +232,7 @@ TEST_F(MoverTest, IsLaunchedAgainBeforeItsTimeIsOver) {
   EXPECT_GT(done, 10);
 }
 
-TEST_F(MoverTest, IsWarmAfterACopyThatTookAlmostAsLongAsItMayIdle) {
+TEST_F(MoverTest, IsWarmAfterACopyThatTookAlmostTheIdleLimit) {
   calls.launch_kernel = &launch<play_after_a_pause>;
   limits.idle = 2s;
   limits.busy = 60s;

@@ -48,7 +48,7 @@ class PathTest : public tests::EngineMachine {
     return wrong;
   }
 
-  /// "" where reads and writes of these sizes moved the right bytes, else what was wrong.
+  /// Returns "" if reads and writes of these sizes moved the right bytes, else the error.
   std::string use(Path& path, std::initializer_list<std::size_t> sizes) {
     for (const std::size_t size : sizes) {
       const std::size_t offset = memory_bytes - size;
@@ -87,7 +87,7 @@ TEST_F(PathTest, NamesChooseTheEngine) {
   EXPECT_NE(std::strstr(unknown.error().text(), "automatic, cpu, lanes, copy_engine, mover"), nullptr);
 }
 
-TEST_F(PathTest, TheForcedEngineIsForWhoNamesNoOther) {
+TEST_F(PathTest, TheForcedEngineAppliesWithoutAnExplicitOne) {
   const auto engines = engines_on(&fakes::emulated_cuda(), "abacus");
   EXPECT_FALSE(engines->open_path(span(), ""));
   EXPECT_FALSE(engines->open_path(span(), "automatic"));
@@ -116,7 +116,7 @@ TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
   EXPECT_EQ(std::memcmp(mapped, bytes.data(), memory_bytes), 0);
 }
 
-/// Where the GPU's copies went, instead of the memory that they were asked for.
+/// Where the GPU's copies went, instead of the requested memory.
 std::atomic<const void*> last_target{nullptr};
 
 const driver::CudaCalls& calls_that_count() {
@@ -131,7 +131,7 @@ const driver::CudaCalls& calls_that_count() {
   return calls;
 }
 
-TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread) {
+TEST_F(PathTest, PinnedMemoryNeedsNoStagingInAnyCurrentContext) {
   const driver::CudaCalls& calls = calls_that_count();
   const auto engines = engines_on(&calls);
   const auto path = engines->open_path(span(), "copy_engine");
@@ -154,7 +154,7 @@ TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread)
   EXPECT_NE(last_target.load(), host.data()) << "ordinary memory is staged";
 }
 
-/// How often the driver was asked about an address.
+/// Number of queries of an address to the driver.
 std::atomic<int> questions{0};
 
 driver::CudaCalls calls_that_count_questions() {
@@ -179,7 +179,7 @@ driver::CudaCalls calls_that_count_launches() {
 
 class ShortCopies : public PathTest {
  protected:
-  /// One read; answers how often CUDA was asked about an address, and what was launched in all is in `path_launches`.
+  /// One read. Returns the number of queries of an address to CUDA; `path_launches` counts all launches.
   int questions_of(Path& path, std::size_t size) {
     questions = 0;
     std::memset(host.data(), 0, size);
@@ -196,7 +196,7 @@ class ShortCopies : public PathTest {
   ResidenceLimits limits = fakes::patient_limits();
 };
 
-TEST_F(ShortCopies, NothingIsAskedOfOneThatTheCpuMakesWhileNoEngineIsWarm) {
+TEST_F(ShortCopies, MakeNoQueryIfTheCpuCopiesAndNoEngineIsWarm) {
   const driver::CudaCalls calls = calls_that_count_launches();
   Engines engines(*backend, "", &calls, limits);
   const auto path = engines.open_path(span(), "automatic");
@@ -209,7 +209,7 @@ TEST_F(ShortCopies, NothingIsAskedOfOneThatTheCpuMakesWhileNoEngineIsWarm) {
   EXPECT_EQ(path_launches, 1);
 }
 
-TEST_F(ShortCopies, NothingIsAskedWhereThereIsNoFasterEngine) {
+TEST_F(ShortCopies, MakeNoQueryWithoutAFasterEngine) {
   driver::CudaCalls calls = calls_that_count_launches();
   calls.module_load_data = [](void**, const void*) { return 209; };  // CUDA_ERROR_NO_BINARY_FOR_GPU
   Engines engines(*backend, "", &calls, limits);
@@ -220,8 +220,8 @@ TEST_F(ShortCopies, NothingIsAskedWhereThereIsNoFasterEngine) {
   EXPECT_EQ(path_launches, 0);
 }
 
-/// Larger ones keep the mover warm, for longer than a wish counts.
-TEST_F(ShortCopies, GoByAWarmEngineHoweverLongAgoItWasWishedFor) {
+/// Larger copies keep the mover warm, for longer than a warm-up request is valid.
+TEST_F(ShortCopies, UseAWarmEngineAfterAnyTimeSinceItsWarmUp) {
   const driver::CudaCalls calls = calls_that_count_launches();
   limits.idle = std::chrono::seconds(2);
   Engines engines(*backend, "", &calls, limits);
@@ -273,7 +273,7 @@ TEST_F(ShortCopies, NoPartWaitsForAMoverThatHasEnded) {
   }
 }
 
-TEST_F(ShortCopies, OfOrdinaryMemoryThatTheCpuMovesAloneTheAllocationIsNotAskedFor) {
+TEST_F(ShortCopies, DoNotQueryTheAllocationOfOrdinaryMemory) {
   std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const driver::CudaCalls calls = calls_that_count_launches();
@@ -292,7 +292,7 @@ TEST_F(ShortCopies, OfOrdinaryMemoryThatTheCpuMovesAloneTheAllocationIsNotAskedF
   std::filesystem::remove_all(folder);
 }
 
-TEST_F(PathTest, ThePinnedBufferOfTheLastCopyIsKnownUntilItIsAnother) {
+TEST_F(PathTest, ThePinnedBufferOfTheLastCopyIsCached) {
   const driver::CudaCalls calls = calls_that_count_questions();
   const auto engines = engines_on(&calls);
   const auto path = engines->open_path(span(), "automatic");
@@ -324,7 +324,7 @@ TEST_F(PathTest, ThePinnedBufferOfTheLastCopyIsKnownUntilItIsAnother) {
 
 int another_context = 0;  // its address is the context's name
 
-/// As on another device, in whose context the device memory is; what was pinned before stays the first context's.
+/// As on another device, in whose context the device memory is; earlier pinned memory belongs to the first context.
 const driver::CudaCalls& calls_of_another_context() {
   static const driver::CudaCalls calls = [] {
     driver::CudaCalls made = calls_that_count();
@@ -346,7 +346,7 @@ const driver::CudaCalls& calls_of_another_context() {
   return calls;
 }
 
-TEST_F(PathTest, WhatOneContextPinnedIsOrdinaryMemoryInAnotherThoughTheirObjectsHadOnePlace) {
+TEST_F(PathTest, MemoryPinnedByOneContextIsOrdinaryInAnotherAtTheSameAddress) {
   const auto gpu = Gpu::open(calls_that_count(), 0);
   ASSERT_TRUE(gpu);
   auto pinned = PinnedMemory::make(**gpu, memory_bytes);
@@ -359,15 +359,15 @@ TEST_F(PathTest, WhatOneContextPinnedIsOrdinaryMemoryInAnotherThoughTheirObjects
     EXPECT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned->bytes(), 64 * kibibyte)));
     return last_target.load() != pinned->bytes();
   };
-  // The allocator gives the next engines the place of the last ones.
+  // The allocator places the next engines at the address of the last ones.
   for (int round = 0; round < 4; ++round) {
     EXPECT_FALSE(is_staged(calls_that_count()));
     EXPECT_TRUE(is_staged(calls_of_another_context()));
   }
 }
 
-/// A profile by which no copy goes by the CPU alone, then the same damaged.
-TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
+/// A profile in which the CPU alone makes no copy, then the same damaged.
+TEST_F(PathTest, AProfileInTheCacheFolderReplacesTheTable) {
   std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const auto engines_by = [&](const std::string& text) {
@@ -393,7 +393,7 @@ TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
   std::filesystem::remove_all(folder);
 }
 
-/// Memory of no context, such as a peer's that was imported for device 1 alone.
+/// Memory of no context, such as a peer's that was imported for device 1 only.
 std::atomic<int> last_retained{-1};
 
 const driver::CudaCalls& calls_with_imported_memory() {
@@ -434,7 +434,7 @@ TEST_F(PathTest, WithoutAFolderThereIsNoProfile) {
   EXPECT_EQ(path.error().errno_value, ENOENT);
 }
 
-TEST_F(PathTest, WithoutAGpuAutomaticIsTheCpuAndANamedEngineIsAnError) {
+TEST_F(PathTest, WithoutAGpuAutomaticIsTheCpuAndAnExplicitEngineIsAnError) {
   const auto engines = engines_on(nullptr);
   const auto automatic = engines->open_path(span(), "automatic");
   ASSERT_TRUE(automatic) << automatic.error().text();
@@ -473,7 +473,7 @@ TEST_F(PathTest, MemoryOfAnotherContextOrWithoutAccessStaysWithTheCpu) {
   EXPECT_FALSE((*gpu)->check_access(buffer->address(), *facts));
 }
 
-/// Every call fails once, at whatever step it is made: the bytes are right or there is an error, and nothing is left.
+/// Every call fails once, in every step: the bytes are right or there is an error, and everything is released.
 class PathFaults : public PathTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(PathFaults, EveryCallFailsOnce) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers on the fake of CUDA: whose context they use, what they leave, and a fault at every call.
+// Buffers on the fake CUDA: the context that they use, cleanup, and a fault in every call.
 #include "backend/cuda_buffer.hpp"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ void expect_served(const driver::CudaCalls& cuda, int device) {
   EXPECT_TRUE(tests::succeeded((*buffer)->free()));
 }
 
-TEST(CudaBuffer, IsWhatTheDeviceHas) {
+TEST(CudaBuffer, ContainsDeviceMemory) {
   RmMachine machine;
   auto buffer = CudaBuffer::allocate(machine.cuda, 0, size);
   ASSERT_TRUE(buffer) << buffer.error().text();
@@ -60,7 +60,7 @@ TEST(CudaBuffer, IsWhatTheDeviceHas) {
   EXPECT_TRUE(is_clean(machine)) << "destruction frees";
 }
 
-TEST(CudaBuffer, InitialisesCudaAndMakesAContextWhereThereIsNone) {
+TEST(CudaBuffer, InitialisesCudaAndCreatesAMissingContext) {
   RmMachine machine(fakes::driver_model("580.159.04"), 1, gpus({0}, false));
   expect_served(machine.cuda, 0);
   EXPECT_EQ(machine.cuda.contexts_created(), 1u);
@@ -75,7 +75,7 @@ TEST(CudaBuffer, UsesThePrimaryContextOfTheApplication) {
   EXPECT_EQ(machine.cuda.threads().current(), machine.cuda.primary(0));
 }
 
-TEST(CudaBuffer, LeavesTheThreadsContextAloneOnAnyDevice) {
+TEST(CudaBuffer, KeepsTheThreadsContextOnAnyDevice) {
   RmMachine machine(fakes::driver_model("580.159.04"), 2, gpus({1, 0}));
   const std::uint64_t own = machine.cuda.make_context(0);
   machine.cuda.threads().push(own);
@@ -108,7 +108,7 @@ TEST(CudaBuffer, LeavesAStreamCaptureValid) {
   }
 }
 
-TEST(CudaBuffer, RefusesWhatTheMachineDoesNotHave) {
+TEST(CudaBuffer, RejectsMissingDevicesAndTooMuchMemory) {
   RmMachine machine;
   for (const int device : {-1, 1, 4096}) {
     const auto refused = CudaBuffer::allocate(machine.cuda, device, size);
@@ -143,7 +143,7 @@ TEST(CudaBuffer, TouchesNothingOfTheParentAfterAFork) {
   EXPECT_EQ(plan.calls(), calls);
 }
 
-TEST(CudaBuffer, LeavesNothingBehindWhicheverCallFails) {
+TEST(CudaBuffer, ReleasesEverythingIfAnyCallFails) {
   for (int call = 0;; ++call) {
     RmMachine machine(fakes::driver_model("580.159.04"), 1, gpus({0}, call % 2 == 0));
     fakes::FaultPlan plan;
@@ -165,7 +165,7 @@ TEST(CudaBuffer, LeavesNothingBehindWhicheverCallFails) {
       if (auto freed = (*buffer)->free(); !freed) expect_said(freed.error());
     }
     const std::string what = "call " + std::to_string(call) + " (" + plan.failed_call() + ") failed";
-    // A buffer that the driver refuses to free stays with it; all else is given back.
+    // The driver keeps a buffer that it fails to free; everything else is released.
     fakes::CudaCensus left = machine.cuda.census();
     const bool was_free_prevented = left.buffers == 1 && has_failed;
     left.buffers = 0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t address = 0x7f0000000000;
 
-/// A driver that says who may access memory, and remembers whose primary context was asked for.
+/// A driver that reports which devices may access memory, and records whose primary context was requested.
 class AccessCuda : public fakes::CudaTable<AccessCuda> {
  public:
   std::vector<bool> access;  ///< by device
@@ -49,21 +49,21 @@ class AccessCuda : public fakes::CudaTable<AccessCuda> {
   int ctx_pop_current(void**) noexcept { return 0; }
 };
 
-TEST(CudaScope, TakesTheMemorysOwnDeviceWhereItHasAccess) {
+TEST(CudaScope, UsesTheMemorysOwnDeviceIfItHasAccess) {
   AccessCuda cuda;
   cuda.access = {true, true};
   EXPECT_TRUE(tests::succeeded(CudaScope::enter(cuda, nullptr, 1, address)));
   EXPECT_EQ(cuda.retained, std::vector<int>{1});
 }
 
-TEST(CudaScope, TakesTheDeviceThatMemoryWasImportedFor) {
+TEST(CudaScope, UsesTheDeviceThatMemoryWasImportedFor) {
   AccessCuda cuda;
   cuda.access = {false, false, true, false};
   EXPECT_TRUE(tests::succeeded(CudaScope::enter(cuda, nullptr, 3, address)));
   EXPECT_EQ(cuda.retained, std::vector<int>{2});
 }
 
-TEST(CudaScope, TakesTheOwnDeviceWhereNobodyKnowsBetter) {
+TEST(CudaScope, UsesTheOwnDeviceByDefault) {
   AccessCuda cuda;
   cuda.result = 1;  // not cuMemCreate's memory
   EXPECT_TRUE(tests::succeeded(CudaScope::enter(cuda, nullptr, 1, address)));

@@ -32,7 +32,7 @@ constexpr Flow flows[] = {{"Content", true, false}, {"Plain", false, false}, {"I
 
 constexpr std::size_t flow_bytes = 128 * kib;
 
-/// Opens, pins, maps, and takes all down; the first error, and whether what was mapped showed the memory.
+/// Opens, pins, maps, and releases everything. Returns the first error, and whether the mapping contained the memory.
 base::Status run(driver::System& system, const driver::CudaCalls& cuda, DmabufMachine& machine, std::uint64_t address) {
   auto backend = open_dmabuf_on(system, cuda, machine.settings);
   if (!backend) return base::pass(backend);
@@ -49,7 +49,7 @@ base::Status run(driver::System& system, const driver::CudaCalls& cuda, DmabufMa
 
 class DmabufFault : public ::testing::TestWithParam<std::tuple<Flow, NamedFault>> {};
 
-TEST_P(DmabufFault, LeavesNothingBehindWhicheverCallFails) {
+TEST_P(DmabufFault, ReleasesEverythingIfAnyCallFails) {
   const auto& [flow, named] = GetParam();
   int reached = 0;
   for (int call = 0;; ++call) {
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufFault,
                            return std::string(std::get<0>(tested.param).name) + std::get<1>(tested.param).name;
                          });
 
-TEST(DmabufStuck, AMappingThatStaysKeepsItsMemoryAndIsSaid) {
+TEST(DmabufStuck, AMappingThatCannotBeUnmappedKeepsItsMemoryAndIsReported) {
   DmabufMachine machine;
   const std::uint64_t address = machine.cuda.malloc(flow_bytes);
   machine.cuda.fill_pattern(address, flow_bytes);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DmabufMachine: a fake machine whose driver lets dma-bufs be mapped, with the dmabuf backend on it.
+// DmabufMachine: a fake machine whose driver supports mapping dma-bufs, with the dmabuf backend on it.
 #pragma once
 
 #include "backend/dmabuf/dmabuf_backend.hpp"
@@ -21,7 +21,7 @@ struct DmabufMachine : rm::RmMachine {
   }
 
   base::Result<std::unique_ptr<Backend>> open() { return open_dmabuf_on(rm, cuda, settings); }
-  /// Fails the test where it cannot be opened.
+  /// Fails the test if the backend cannot be opened.
   std::unique_ptr<Backend> open_or_fail() {
     auto opened = open();
     if (opened) return std::move(*opened);

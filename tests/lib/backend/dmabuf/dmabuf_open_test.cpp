@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Opening: tried on scratch memory where the process uses CUDA, and a reason for every refusal.
+// Opening: tried on scratch memory if the process uses CUDA, and a reason for every rejection.
 #include <gmock/gmock.h>
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ fakes::FakeCuda::Options without_cuda() {
   return options;
 }
 
-TEST(DmabufOpen, IsSureWhereScratchMemoryCouldBeMapped) {
+TEST(DmabufOpen, IsVerifiedIfScratchMemoryCanBeMapped) {
   DmabufMachine machine;
   {
     const auto backend = machine.open_or_fail();
@@ -50,7 +50,7 @@ TEST(DmabufOpen, TriesWithAnOldVersionToo) {
 
 class DmabufOpenRefused : public ::testing::TestWithParam<std::tuple<int, int, const char*>> {};
 
-TEST_P(DmabufOpenRefused, NamesMmapsErrorAndLeavesNothing) {
+TEST_P(DmabufOpenRefused, ReportsMmapsErrorAndReleasesEverything) {
   const auto& [mmap_error, errno_value, text] = GetParam();
   for (const int version : {13000, 13030, 14000}) {
     DmabufMachine machine;
@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufOpenRefused,
                                            std::tuple(EINVAL, EINVAL, "RDMA only"),
                                            std::tuple(600, EIO, "Input/output error")));
 
-TEST(DmabufOpen, NamesCudasErrorWhereNothingCanBeExported) {
+TEST(DmabufOpen, ReportsCudasErrorIfNothingCanBeExported) {
   DmabufMachine machine;
   machine.cuda.export_result = 801;
   const auto opened = machine.open();
@@ -87,7 +87,7 @@ TEST(DmabufOpen, NamesCudasErrorWhereNothingCanBeExported) {
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
-TEST(DmabufOpen, RefusesADriverWhoseMappingsHoldNothing) {
+TEST(DmabufOpen, RejectsADriverWithEmptyMappings) {
   DmabufMachine machine;
   machine.rm.set_dmabuf({0, false, true});
   const auto opened = machine.open();
@@ -96,7 +96,7 @@ TEST(DmabufOpen, RefusesADriverWhoseMappingsHoldNothing) {
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
-TEST(DmabufOpen, RefusesADriverWhoseMappingsShowOtherMemory) {
+TEST(DmabufOpen, RejectsADriverWhoseMappingsContainOtherMemory) {
   DmabufMachine machine;
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
   const auto opened = machine.open();
@@ -114,7 +114,7 @@ TEST(DmabufOpen, IsUntriedInAProcessWithoutCuda) {
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
 }
 
-TEST(DmabufOpen, SaysWhatItCannotTryWhereTheVersionPromisesNothing) {
+TEST(DmabufOpen, ReportsWhatItCannotTryIfTheVersionGuaranteesNothing) {
   DmabufMachine machine(without_cuda());
   machine.cuda.driver_version = 13000;
   const auto opened = machine.open();
@@ -127,7 +127,7 @@ TEST(DmabufOpen, SaysWhatItCannotTryWhereTheVersionPromisesNothing) {
   EXPECT_TRUE((*forced)->traits().is_untried) << "asked for by name: its pins say what is wrong";
 }
 
-TEST(DmabufOpen, IsUntriedWhereThereIsNoScratchMemory) {
+TEST(DmabufOpen, IsUntriedWithoutScratchMemory) {
   DmabufMachine machine;
   fakes::FaultPlan plan;
   fakes::FaultyCuda cuda(machine.cuda, plan);
@@ -138,7 +138,7 @@ TEST(DmabufOpen, IsUntriedWhereThereIsNoScratchMemory) {
   EXPECT_TRUE(rm::is_clean(machine));
 }
 
-TEST(DmabufOpen, RefusesUntriedWhereNoDriversNodeIs) {
+TEST(DmabufOpen, RejectsUntriedWithoutADriversNode) {
   DmabufMachine machine(without_cuda());
   machine.rm.fail_path("/dev/nvidiactl", ENOENT);
   const auto opened = machine.open();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins and mappings: every kind of memory, one descriptor each, the mapping's type, and what its owner's free leaves.
+// Pins and mappings: every kind of memory, one descriptor each, the mapping's type, and the effect of the owner's free.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -47,7 +47,7 @@ const Memory memories[] = {
 
 class DmabufPins : public ::testing::TestWithParam<Memory> {};
 
-TEST_P(DmabufPins, ShowsTheMemoryBothWaysAndHoldsOneDescriptor) {
+TEST_P(DmabufPins, MapsTheMemoryInBothDirectionsAndUsesOneDescriptor) {
   DmabufMachine machine;
   {
     const std::uint64_t address = GetParam().allocate(machine.cuda);
@@ -102,7 +102,7 @@ class DmabufPinning : public ::testing::Test {
   std::uint64_t address = 0;
 };
 
-TEST_F(DmabufPinning, AsksForPcieFirstAndGoesWithoutWhereTheDriverDoesNotKnowIt) {
+TEST_F(DmabufPinning, RequestsPcieFirstAndFallsBackIfTheDriverDoesNotSupportIt) {
   open();
   ASSERT_TRUE(pin(false));
   EXPECT_EQ(machine.cuda.last_export_flags(), 0u);
@@ -197,7 +197,7 @@ TEST_F(DmabufPinning, KeepsTheMemoryOfAnOwnerWhoFreesIt) {
   EXPECT_EQ(std::memcmp(rm::own_byte(**later, *afterwards, address), content.data(), pin_bytes), 0);
 }
 
-TEST_F(DmabufPinning, NamesTheSizeOfBar1WhereItIsUsedUp) {
+TEST_F(DmabufPinning, ReportsTheSizeOfBar1IfItIsFull) {
   open();
   ASSERT_TRUE(pin(false));
   machine.rm.set_dmabuf({ENOMEM, false, false});
@@ -214,7 +214,7 @@ TEST_F(DmabufPinning, NamesTheSizeOfBar1WhereItIsUsedUp) {
   EXPECT_THAT(std::string(exported.error().text()), HasSubstr("262144 MiB"));
 }
 
-TEST_F(DmabufPinning, RefusesPointersThatAreNotDeviceMemory) {
+TEST_F(DmabufPinning, RejectsPointersThatAreNotDeviceMemory) {
   open();
   for (const std::uint64_t other :
        {machine.cuda.managed(pin_bytes), machine.cuda.host(pin_bytes), std::uint64_t{0x1234000}}) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// No mapping is handed out that shows something else, or only a part; the user's memory is never written to find out.
+// No mapping is returned that contains other memory, or only a part; verification never writes to the user's memory.
 #include <gmock/gmock.h>
 
 #include "lib/backend/dmabuf/dmabuf_machine.hpp"
@@ -35,7 +35,7 @@ class DmabufVerification : public ::testing::Test {
   std::uint64_t address = 0;
 };
 
-TEST_F(DmabufVerification, RefusesAMappingWithoutItsLastPages) {
+TEST_F(DmabufVerification, RejectsAMappingWithoutItsLastPages) {
   machine.rm.set_dmabuf({0, true, false});
   expect_map_fails(EIO, "last page");
   // The first page is there, so that a mapping of the first block only is right.
@@ -44,7 +44,7 @@ TEST_F(DmabufVerification, RefusesAMappingWithoutItsLastPages) {
   EXPECT_EQ(first->verification, Verification::content);
 }
 
-TEST_F(DmabufVerification, RefusesAMappingWithNothingBehind) {
+TEST_F(DmabufVerification, RejectsAMappingWithoutMemory) {
   machine.rm.set_dmabuf({0, false, true});
   expect_map_fails(EIO, "last page");
 }
@@ -58,12 +58,12 @@ TEST_F(DmabufVerification, ComparesEveryBlock) {
   EXPECT_TRUE(tests::succeeded(pinned->map(size, MappingType::none))) << "a pin outlives a refused mapping";
 }
 
-TEST_F(DmabufVerification, TellsALostGpuByAllOnes) {
+TEST_F(DmabufVerification, DetectsALostGpuByAllOnes) {
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
   expect_map_fails(ENODEV, "GPU is lost");
 }
 
-TEST_F(DmabufVerification, CalibratesWherePlainContentProvesNothing) {
+TEST_F(DmabufVerification, CalibratesIfPlainContentProvesNothing) {
   const std::vector<std::uint8_t> zeros(size);
   machine.cuda.write(address, zeros.data(), zeros.size());
   const auto mapped = pinned->map(size, MappingType::none);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the emulated backend does beyond what every backend must (tests/conformance/backend).
+// Properties of the emulated backend beyond the requirements of every backend (tests/conformance/backend).
 #include <gtest/gtest.h>
 
 #include <cerrno>

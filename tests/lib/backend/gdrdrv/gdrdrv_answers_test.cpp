@@ -27,7 +27,7 @@ void tell(const Lie& lie, void* argument) {
 
 class LieOfThePin : public ::testing::TestWithParam<Lie> {};
 
-TEST_P(LieOfThePin, IsRefusedAndThePinGivenBack) {
+TEST_P(LieOfThePin, IsRejectedAndThePinReleased) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(3 * gpu_page);
   {
@@ -54,8 +54,8 @@ INSTANTIATE_TEST_SUITE_P(Info, LieOfThePin,
                                            Lie{"NoPageSize", 24, 0, 4}, Lie{"MappedAlready", 40, 1, 4}),
                          [](const auto& tested) { return tested.param.name; });
 
-// An offset that mmap cannot be told would map something else, or nothing.
-TEST(GdrdrvAnswers, HandlesBeyondEveryOffsetAreRefused) {
+// An offset that mmap does not accept would map other memory, or nothing.
+TEST(GdrdrvAnswers, HandlesBeyondEveryOffsetAreRejected) {
   for (const std::uint64_t handle :
        {UINT64_MAX, UINT64_MAX / 4096, std::uint64_t{INT64_MAX} / 4096, std::uint64_t{INT64_MAX} / 4096 - 16 + 1}) {
     fakes::GdrdrvModel model;
@@ -75,7 +75,7 @@ TEST(GdrdrvAnswers, HandlesBeyondEveryOffsetAreRefused) {
 
 class LieOfTheMapping : public ::testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(LieOfTheMapping, IsRefusedAndUnmapped) {
+TEST_P(LieOfTheMapping, IsRejectedAndUnmapped) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   {
@@ -97,8 +97,8 @@ TEST_P(LieOfTheMapping, IsRefusedAndUnmapped) {
 
 INSTANTIATE_TEST_SUITE_P(Types, LieOfTheMapping, ::testing::Values(0u, 4u, 256u, 257u, 0xffff'ffffu));
 
-// A request that the module forgets: the mapping is another than the one that was asked for.
-TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanAskedForIsRefusedAndUnmapped) {
+// A module that ignores a request: the mapping differs from the requested one.
+TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanRequestedIsRejectedAndUnmapped) {
   for (const std::uint32_t version : {0x0002'0000u, 0x0002'0004u, 0x0002'0006u}) {
     fakes::GdrdrvModel model = model_of(version);
     model.types = {1, 2};
@@ -118,7 +118,7 @@ TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanAskedForIsRefusedAndUnmapped) {
 }
 
 // Before 2.4 there were two kinds of mapping and no number for them.
-TEST(GdrdrvAnswers, OldModulesTellCachedFromWriteCombining) {
+TEST(GdrdrvAnswers, OldModulesDistinguishCachedFromWriteCombining) {
   for (const std::uint32_t type : {1u, 2u}) {
     fakes::GdrdrvModel model = model_of(0x0002'0003);
     model.types = {type};

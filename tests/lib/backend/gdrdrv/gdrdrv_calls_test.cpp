@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The calls on the module, one by one: each version is asked only what it knows, and nothing more than is needed.
+// The calls on the module, one by one: each version gets only the calls that it supports, and no unnecessary ones.
 #include <gmock/gmock.h>
 
 #include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
@@ -61,8 +61,8 @@ INSTANTIATE_TEST_SUITE_P(Versions, GdrdrvCalls, ::testing::ValuesIn(all_versions
   return "Version" + std::to_string(tested.param >> 16) + "_" + std::to_string(tested.param & 0xffff);
 });
 
-// The module remembers a request: the default after it must be asked for too.
-TEST(GdrdrvCalls, AskForAMappingTypeOnlyWhenThereIsOneToAskForOrToTakeBack) {
+// The module remembers a request: the default after it must be requested too.
+TEST(GdrdrvCalls, RequestAMappingTypeOnlyToSetOrResetIt) {
   GdrdrvMachine machine;
   machine.module.model().types = {1, 2};
   const auto memory = machine.allocate(gpu_page);
@@ -103,7 +103,7 @@ TEST(GdrdrvCalls, OnACoherentPlatformMappingsAreCachedUnlessPcieIsForced) {
   EXPECT_EQ(map_or_fail(**by_pcie).type, MappingType::write_combining);
 }
 
-TEST(GdrdrvCalls, SayTheForceFlagWhereTheModuleKnowsIt) {
+TEST(GdrdrvCalls, PassTheForceFlagIfTheModuleSupportsIt) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   machine.module.set_log_base(memory.address());

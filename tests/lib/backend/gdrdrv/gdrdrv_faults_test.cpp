@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every system call and every allocation fails once: nothing is left, and the error says something.
+// Every system call and every allocation fails once: everything is released, and the error has a text.
 #include <tuple>
 
 #include "fakes/allocation_faults.hpp"
@@ -16,7 +16,7 @@ struct FlowEnd {
   bool shows_the_memory = false;
 };
 
-/// Runs to its end whatever fails, with a request for a mapping type on the way.
+/// Runs to its end in spite of failures, with a request for a mapping type.
 FlowEnd run_flow(driver::System& system, const driver::CudaCalls& cuda, std::uint64_t address, std::size_t size_bytes,
                  const std::vector<std::uint8_t>& expected) {
   FlowEnd end;
@@ -60,7 +60,7 @@ struct Scene {
 
 class GdrdrvFault : public ::testing::TestWithParam<std::tuple<std::uint32_t, int>> {};
 
-TEST_P(GdrdrvFault, LeavesNothingBehindWhicheverCallFails) {
+TEST_P(GdrdrvFault, ReleasesEverythingIfAnyCallFails) {
   const auto [version, errno_value] = GetParam();
   int reached = 0;
   for (int call = 0;; ++call) {
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, GdrdrvFault,
                                             ::testing::Values(ENOMEM, EIO, EMFILE, EINVAL, EACCES, EBUSY, EFAULT,
                                                               524)));
 
-TEST(GdrdrvFault, LeavesNothingBehindWhicheverAllocationFails) {
+TEST(GdrdrvFault, ReleasesEverythingIfAnyAllocationFails) {
   int reached = 0;
   for (int allocation = 0;; ++allocation) {
     Scene scene(0x0002'0006);
@@ -116,8 +116,8 @@ TEST(GdrdrvFault, LeavesNothingBehindWhicheverAllocationFails) {
   EXPECT_GE(reached, 3) << "the file, the backend and the pin are allocated";
 }
 
-// The memory must not be another's while it shows: the module is told to take the pages out of the mapping.
-TEST(GdrdrvFault, UnpinsWhatItCannotUnmap) {
+// The memory must not get another owner while it is mapped: the module removes the pages from the mapping.
+TEST(GdrdrvFault, UnpinsAMappingThatCannotBeUnmapped) {
   Scene scene(0x0002'0006);
   fakes::FaultPlan plan;
   fakes::FaultySystem system(scene.machine.module, plan);

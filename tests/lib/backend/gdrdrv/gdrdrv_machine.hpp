@@ -50,7 +50,7 @@ class GdrdrvMachine {
   fakes::FakeGdrdrv module;
 };
 
-/// True when nothing is held and nothing was done that works by luck only.
+/// True if nothing is held and no violation occurred.
 inline ::testing::AssertionResult is_clean(GdrdrvMachine& machine) {
   const fakes::GdrdrvCensus left = machine.module.census();
   const auto violations = machine.module.violations().list();
@@ -64,7 +64,7 @@ inline ::testing::AssertionResult is_clean(GdrdrvMachine& machine) {
 inline constexpr std::uint32_t all_versions[] = {0x0002'0000, 0x0002'0001, 0x0002'0002, 0x0002'0003,
                                                  0x0002'0004, 0x0002'0005, 0x0002'0006};
 
-/// The module of a version; from 2.5 on it is persistent unless told otherwise.
+/// The module of a version; by default persistent from 2.5 on.
 inline fakes::GdrdrvModel model_of(std::uint32_t version) {
   fakes::GdrdrvModel model;
   model.version = version;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Opening: which modules can be used, and what is said about the others.
+// Opening: the modules that can be used, and the errors for the others.
 #include <gmock/gmock.h>
 
 #include <utility>
@@ -22,7 +22,7 @@ void expect_refusal(GdrdrvMachine& machine, int errno_value, const ::testing::Ma
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(GdrdrvBackend, SaysWhatItIs) {
+TEST(GdrdrvBackend, ReportsItsTraits) {
   GdrdrvMachine machine;
   {
     const auto backend = open_or_fail(machine);
@@ -34,7 +34,7 @@ TEST(GdrdrvBackend, SaysWhatItIs) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(GdrdrvBackend, ServesEveryVersionFromTwoOn) {
+TEST(GdrdrvBackend, SupportsEveryVersionFromTwoOn) {
   for (const std::uint32_t version : all_versions) {
     GdrdrvMachine machine(model_of(version));
     const auto backend = open_or_fail(machine);
@@ -46,7 +46,7 @@ TEST(GdrdrvBackend, ServesEveryVersionFromTwoOn) {
   }
 }
 
-TEST(GdrdrvBackend, TellsPersistentModulesFromOthers) {
+TEST(GdrdrvBackend, DistinguishesPersistentModules) {
   for (const bool is_persistent : {true, false}) {
     fakes::GdrdrvModel model;
     model.is_persistent = is_persistent;
@@ -57,13 +57,13 @@ TEST(GdrdrvBackend, TellsPersistentModulesFromOthers) {
   }
 }
 
-TEST(GdrdrvBackend, SaysThatThereIsNoModule) {
+TEST(GdrdrvBackend, ReportsAMissingModule) {
   GdrdrvMachine machine;
   machine.module.open_error = ENOENT;
   expect_refusal(machine, ENODEV, AllOf(HasSubstr("no gdrdrv kernel module"), HasSubstr("/dev/gdrdrv does not exist")));
 }
 
-TEST(GdrdrvBackend, SaysThatNothingIsBehindTheNode) {
+TEST(GdrdrvBackend, ReportsANodeWithoutAModule) {
   for (const int error : {ENXIO, ENODEV}) {
     GdrdrvMachine machine;
     machine.module.open_error = error;
@@ -71,7 +71,7 @@ TEST(GdrdrvBackend, SaysThatNothingIsBehindTheNode) {
   }
 }
 
-TEST(GdrdrvBackend, NamesAStaleNodeAndTheNumbersThatTheModuleHas) {
+TEST(GdrdrvBackend, ReportsAStaleNodeAndTheModulesNumbers) {
   GdrdrvMachine machine;
   machine.module.open_error = ENXIO;
   machine.module.node = {236, 0};
@@ -83,7 +83,7 @@ TEST(GdrdrvBackend, NamesAStaleNodeAndTheNumbersThatTheModuleHas) {
   expect_refusal(machine, ENODEV, AllOf(HasSubstr("/dev/gdrdrv is stale"), HasSubstr("236:0"), HasSubstr("is loaded")));
 }
 
-TEST(GdrdrvBackend, DoesNotCallTheModulesOwnNodesStale) {
+TEST(GdrdrvBackend, DoesNotReportTheModulesOwnNodesAsStale) {
   GdrdrvMachine machine;
   machine.module.open_error = ENXIO;
   machine.module.files["/proc/devices"] = "240 gdrdrv\n";
@@ -96,7 +96,7 @@ TEST(GdrdrvBackend, DoesNotCallTheModulesOwnNodesStale) {
   expect_refusal(machine, ENODEV, HasSubstr("stale"));
 }
 
-TEST(GdrdrvBackend, SaysThatTheNodeMayNotBeUsed) {
+TEST(GdrdrvBackend, ReportsMissingPermissionForTheNode) {
   for (const auto& [error, remedy] : {std::pair{EACCES, "mode"}, std::pair{EPERM, "--device /dev/gdrdrv, a volume"}}) {
     GdrdrvMachine machine;
     machine.module.open_error = error;
@@ -110,11 +110,11 @@ TEST(GdrdrvBackend, KeepsOtherErrorsOfTheNode) {
   expect_refusal(machine, EMFILE, HasSubstr("/dev/gdrdrv"));
 }
 
-TEST(GdrdrvBackend, RefusesModulesThatAreTooOld) {
+TEST(GdrdrvBackend, RejectsModulesThatAreTooOld) {
   for (const std::uint32_t version : {0u, 0x0001'0003u, 0x0001'ffffu}) {
     fakes::GdrdrvModel model;
     GdrdrvMachine machine(model);
-    // Before 2.0 the numbers were others; what matters is the answer.
+    // Before 2.0 the numbers were different; only the result matters.
     machine.module.bend = [version](unsigned number, void* argument) {
       if (number == 255) *static_cast<std::uint32_t*>(argument) = version;
     };
@@ -122,7 +122,7 @@ TEST(GdrdrvBackend, RefusesModulesThatAreTooOld) {
   }
 }
 
-TEST(GdrdrvBackend, RefusesModulesThatWantANewerLibrary) {
+TEST(GdrdrvBackend, RejectsModulesThatRequireANewerLibrary) {
   for (const std::uint32_t api : {0x0002'0007u, 0x0003'0000u, 0xffff'ffffu}) {
     fakes::GdrdrvModel model;
     model.version = 0x0003'0001;
@@ -132,7 +132,7 @@ TEST(GdrdrvBackend, RefusesModulesThatWantANewerLibrary) {
   }
 }
 
-TEST(GdrdrvBackend, ServesNewerModulesThatStillServeThisLibrary) {
+TEST(GdrdrvBackend, SupportsNewerModulesThatStillSupportThisLibrary) {
   fakes::GdrdrvModel model;
   model.version = 0x0003'0001;
   model.minimum_api = 0x0002'0006;
@@ -140,8 +140,8 @@ TEST(GdrdrvBackend, ServesNewerModulesThatStillServeThisLibrary) {
   EXPECT_NE(open_or_fail(machine), nullptr);
 }
 
-// Some other driver behind the name answers ENOTTY to what it does not know.
-TEST(GdrdrvBackend, RefusesNodesThatAreNoGdrdrv) {
+// Another driver under this name returns ENOTTY for unknown ioctls.
+TEST(GdrdrvBackend, RejectsNodesOfOtherDrivers) {
   for (const int error : {ENOTTY, EINVAL}) {
     class Stranger : public fakes::FakeGdrdrv {
      public:
@@ -165,7 +165,7 @@ TEST(GdrdrvBackend, RefusesNodesThatAreNoGdrdrv) {
   }
 }
 
-// The registered name opens the real node; where there is none it says so, and touches nothing else.
+// The registered name opens the real node. If it is missing, the error reports it, and nothing else is accessed.
 TEST(GdrdrvBackend, IsTheFirstInProbeOrderAndChosenAutomatically) {
   const Registration& first = *registrations().begin();
   EXPECT_STREQ(first.name, "gdrdrv");

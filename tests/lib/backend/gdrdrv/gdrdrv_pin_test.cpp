@@ -30,7 +30,7 @@ struct Refusal {
   const char* words;
 };
 
-TEST(GdrdrvPin, SaysInItsOwnWordsWhatTheModuleRefuses) {
+TEST(GdrdrvPin, ReportsAReasonForWhatTheModuleRejects) {
   constexpr int enotsupp = 524;
   const Refusal refusals[] = {{EINVAL, EINVAL, "not device memory"},
                               {ENOMEM, ENOMEM, "BAR1"},
@@ -56,7 +56,7 @@ TEST(GdrdrvPin, SaysInItsOwnWordsWhatTheModuleRefuses) {
   }
 }
 
-TEST(GdrdrvPin, KeepsWhatMmapAnswers) {
+TEST(GdrdrvPin, KeepsTheErrnoOfMmap) {
   for (const int error : {EAGAIN, ENOMEM, EINVAL}) {
     GdrdrvMachine machine;
     const auto memory = machine.allocate(gpu_page);
@@ -72,8 +72,8 @@ TEST(GdrdrvPin, KeepsWhatMmapAnswers) {
   }
 }
 
-// GDRCopy's library asks CUDA nothing: a process without libcuda, or before cuInit, has the module's word alone.
-TEST(GdrdrvPin, LeavesTheJudgementToTheModuleWhereCudaHasNoOpinion) {
+// GDRCopy's library does not call CUDA: in a process without libcuda, or before cuInit, only the module decides.
+TEST(GdrdrvPin, LetsTheModuleDecideIfCudaIsNotAvailable) {
   for (const int answer : {3, 4, 34, 100}) {
     GdrdrvMachine machine;
     machine.cuda_faults.fail_every("pointer_get_attributes", {0, 0, answer});
@@ -108,8 +108,8 @@ TEST(GdrdrvPin, NeedsNoCudaAtAll) {
   EXPECT_NE(map_or_fail(*pin).address, nullptr);
 }
 
-// An error of CUDA's that says something is not hidden behind the module.
-TEST(GdrdrvPin, PassesOnWhatCudaSays) {
+// A specific error of CUDA takes precedence over the module's.
+TEST(GdrdrvPin, PassesOnCudasErrors) {
   GdrdrvMachine machine;
   // CUDA_ERROR_ILLEGAL_ADDRESS: the context is broken
   machine.cuda_faults.fail_every("pointer_get_attributes", {0, 0, 700});
@@ -141,7 +141,7 @@ TEST(GdrdrvPin, MemoryThatIsFreedIsGoneFromTheMapping) {
   EXPECT_EQ(child.signal, SIGBUS) << "exit code " << child.exit_code;
 }
 
-/// The owner frees the memory between mmap and what follows it.
+/// The owner frees the memory between mmap and the next call.
 class FreeingGdrdrv : public fakes::FakeGdrdrv {
  public:
   FreeingGdrdrv() : FakeGdrdrv(not_persistent()) {}
@@ -171,7 +171,7 @@ TEST(GdrdrvPin, IsFoundFreedWhileItIsBeingMapped) {
   EXPECT_TRUE(module.violations().list().empty());
 }
 
-TEST(GdrdrvPin, KeepsItsMappingsFromForkedChildrenWhateverTheModuleDoes) {
+TEST(GdrdrvPin, ForkedChildrenNeverInheritItsMappings) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(3 * gpu_page);
   const auto backend = open_or_fail(machine);
@@ -183,7 +183,7 @@ TEST(GdrdrvPin, KeepsItsMappingsFromForkedChildrenWhateverTheModuleDoes) {
   EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
 }
 
-TEST(GdrdrvPin, ServesNobodyInAForkedChild) {
+TEST(GdrdrvPin, FailsInAForkedChild) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   const auto backend = open_or_fail(machine);

@@ -22,7 +22,7 @@ TEST(DriverLayout, AgreesWithThePublishedStructuresOfEveryVersion) {
   }
 }
 
-TEST(DriverLayout, RefusesWhatLiesOutsideItsTables) {
+TEST(DriverLayout, RejectsVersionsOutsideItsTables) {
   EXPECT_FALSE(layout_for({515, 43, 3}, "515.43.03", true));
   EXPECT_TRUE(layout_for({515, 43, 4}, "515.43.04", false));
   EXPECT_TRUE(layout_for({newest_reviewed_major, 99, 0}, "x", false));

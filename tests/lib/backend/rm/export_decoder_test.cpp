@@ -44,7 +44,7 @@ TEST_P(ExportDecoder, FindsEveryObjectOfSeveralCalls) {
   }
 }
 
-TEST_P(ExportDecoder, RefusesWhatContradictsItself) {
+TEST_P(ExportDecoder, RejectsInconsistentParameters) {
   const std::uint64_t total = 0x30000;
   const Pieces pieces = {{0x5c000096, 0x1000, 0x10000}, {0x5c000097, 0, 0x20000}};
   using Change = std::function<void(std::vector<driver::ObservedIoctl>&)>;
@@ -83,7 +83,7 @@ TEST_P(ExportDecoder, RefusesWhatContradictsItself) {
   }
 }
 
-TEST_P(ExportDecoder, TakesARefusedExportsObjectOnlyAtTheExpectedOffset) {
+TEST_P(ExportDecoder, AcceptsARejectedExportsObjectOnlyAtTheExpectedOffset) {
   const auto refused = encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x4ff000}}, 0x1f);
   const auto piece = decode_refused_export(refused, 0x1000, 0x500000);
   ASSERT_TRUE(piece);

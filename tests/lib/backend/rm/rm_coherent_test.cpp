@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Coherent platforms (Grace with NVLink-C2C): the device address itself as the mapping, and when it is not used.
+// Coherent platforms (Grace with NVLink-C2C): the device address is the mapping, with exceptions.
 #include <gmock/gmock.h>
 
 #include <optional>
@@ -31,7 +31,7 @@ class RmCoherent : public ::testing::Test {
     EXPECT_TRUE(tests::succeeded(opened));
     if (opened) backend = std::move(*opened);
   }
-  /// A pin of `size_bytes` there; the memory holds distinct words.
+  /// A pin of `size_bytes` there; the memory contains distinct words.
   std::unique_ptr<BackendPin> pin(std::uint64_t address, std::size_t size_bytes) {
     cuda->fill_pattern(address, size_bytes);
     return pin_or_fail(*backend, address, size_bytes);
@@ -56,7 +56,7 @@ struct RmDiscrete : RmCoherent {
   RmDiscrete() : RmCoherent(false) {}
 };
 
-TEST_F(RmCoherent, TheDeviceAddressIsTheMappingWhereCudaLetsTheCpuUseIt) {
+TEST_F(RmCoherent, TheDeviceAddressIsTheMappingIfCudaLetsTheCpuUseIt) {
   const std::uint64_t address = cuda->malloc_for_cpu(2 * mib) + 100;
   const fakes::Census before = rm->census();
   const auto held = pin(address, 300 * kib);
@@ -91,7 +91,7 @@ TEST_F(RmCoherent, TheDeviceAddressIsNothingButCached) {
   EXPECT_TRUE(tests::succeeded(held->map(mib, MappingType::none))) << "nothing of the refusals is left";
 }
 
-TEST_F(RmCoherent, NoticesThatTheOwnerFreedTheMemory) {
+TEST_F(RmCoherent, DetectsThatTheOwnerFreedTheMemory) {
   const std::uint64_t address = cuda->malloc_for_cpu(mib);
   const auto held = pin(address, mib);
   (void)map_or_fail(*held);
@@ -106,7 +106,7 @@ TEST_F(RmCoherent, NoticesThatTheOwnerFreedTheMemory) {
   EXPECT_TRUE(tests::succeeded(held->unpin()));
 }
 
-TEST_F(RmCoherent, NoticesThatTheAddressBelongsToAnotherAllocationNow) {
+TEST_F(RmCoherent, DetectsThatTheAddressNowBelongsToAnotherAllocation) {
   const std::uint64_t block = cuda->malloc_for_cpu(mib);
   const auto held = pin(block, mib);
   cuda->replace_allocation(block);
@@ -114,13 +114,13 @@ TEST_F(RmCoherent, NoticesThatTheAddressBelongsToAnotherAllocationNow) {
   EXPECT_FALSE(held->map(mib, MappingType::none));
 }
 
-TEST_F(RmCoherent, TheDriverMapsWhatCudaDoesNotLetTheCpuUse) {
+TEST_F(RmCoherent, TheDriverMapsMemoryThatCudaDoesNotLetTheCpuUse) {
   cuda->names_host_addresses = false;  // cudaMalloc on Grace Hopper
   expect_mapped_by_the_driver(cuda->malloc_for_cpu(mib), mib);
 }
 
-TEST_F(RmCoherent, TheDriverMapsWhatTheCpuCannotLoadFromWhateverCudaSays) {
-  // Pools lie at low addresses, where this process has nothing mapped.
+TEST_F(RmCoherent, TheDriverMapsMemoryThatTheCpuCannotLoadInSpiteOfCudasAttributes) {
+  // Pools are at low addresses, where this process has nothing mapped.
   expect_mapped_by_the_driver(cuda->pool_malloc(2 * mib), 2 * mib);
 }
 
@@ -128,7 +128,7 @@ TEST_F(RmCoherent, TheDriverMapsARangeOfSeveralBlocks) {
   expect_mapped_by_the_driver(cuda->vmm({2 * mib, 2 * mib}, false), 4 * mib);
 }
 
-TEST_F(RmCoherent, ACpuPointerLiesInOneBlock) {
+TEST_F(RmCoherent, ACpuPointerIsInOneBlock) {
   const std::uint64_t address = cuda->malloc_for_cpu(mib);
   DeviceRange range;
   range.attributes.device_ordinal = 0;

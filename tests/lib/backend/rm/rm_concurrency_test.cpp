@@ -109,7 +109,7 @@ TEST_F(RmFork, TheChildDoesNotInheritTheMapping) {
   EXPECT_EQ(end.signal, SIGSEGV) << "the child read device memory, exit code " << end.exit_code;
 }
 
-TEST_F(RmFork, TheChildClosesItsDescriptorsAndLeavesTheParentsStateAlone) {
+TEST_F(RmFork, TheChildClosesItsDescriptorsAndKeepsTheParentsState) {
   start();
   const auto end = tests::run_in_child([&] {
     const auto ioctls = [&] {
@@ -123,7 +123,7 @@ TEST_F(RmFork, TheChildClosesItsDescriptorsAndLeavesTheParentsStateAlone) {
     pin->abandon_after_fork();
     backend->abandon_after_fork();
     if (machine.rm.census().descriptors != 0) return 1;
-    // Something else of the child's may lie where the mapping was.
+    // The child may have mapped other memory at these addresses.
     void* mine = ::mmap(region.address, region.size_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (mine == MAP_FAILED) return 2;

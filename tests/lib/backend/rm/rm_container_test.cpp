@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Containers: some of the host's nodes, device rules, a hidden /proc. What works does, and the rest says what to add.
+// Containers: some of the host's nodes, device rules, a hidden /proc. Supported cases work, and the other errors have a
+// remedy.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -37,7 +38,7 @@ void expect_mapping_works(RmMachine& machine) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-/// Three GPUs on the host, whose nodes count in another order than CUDA; the container has some of them.
+/// Three GPUs on the host, whose nodes have another order than in CUDA; the container has some of them.
 struct SharedHost : RmMachine {
   explicit SharedHost(std::vector<unsigned> visible)
       : RmMachine(fakes::driver_model("580.159.04"), 3, options_of(visible)) {
@@ -53,7 +54,7 @@ struct SharedHost : RmMachine {
   }
 };
 
-TEST(RmContainer, EachOfTheHostsGpusServesAloneThroughItsOwnNode) {
+TEST(RmContainer, EachOfTheHostsGpusWorksAloneThroughItsOwnNode) {
   for (unsigned gpu = 0; gpu < 3; ++gpu) {
     SCOPED_TRACE(gpu);
     SharedHost machine({gpu});
@@ -61,12 +62,12 @@ TEST(RmContainer, EachOfTheHostsGpusServesAloneThroughItsOwnNode) {
   }
 }
 
-TEST(RmContainer, TwoGpusInAnotherOrderServeThroughTheirOwnNodes) {
+TEST(RmContainer, TwoGpusInAnotherOrderWorkThroughTheirOwnNodes) {
   SharedHost machine({2, 0});
   expect_mapping_works(machine);
 }
 
-TEST(RmContainer, NamesTheNodeOfTheGpuThatHasTheMemoryAndNotAnotherOne) {
+TEST(RmContainer, ReportsTheNodeOfTheGpuThatOwnsTheMemory) {
   SharedHost machine({1, 2});
   machine.cuda.activate_primary(1);
   const std::uint64_t address = machine.cuda.malloc(2 * mib, 1);
@@ -87,7 +88,7 @@ TEST(RmContainer, OpensWhenOneOfSeveralGpusIsUsable) {
   EXPECT_NE(open_or_fail(machine), nullptr);
 }
 
-TEST(RmContainer, SaysHowToGetAMissingNode) {
+TEST(RmContainer, ReportsHowToGetAMissingNode) {
   for (const std::string& node : {std::string(control_file), fakes::make_gpu(0).node()}) {
     RmMachine machine;
     machine.rm.fail_path(node, ENOENT);
@@ -97,7 +98,7 @@ TEST(RmContainer, SaysHowToGetAMissingNode) {
   }
 }
 
-TEST(RmContainer, TellsDeviceRulesFromTheModeOfANode) {
+TEST(RmContainer, DistinguishesDeviceRulesFromTheModeOfANode) {
   for (const std::string& node : {std::string(control_file), fakes::make_gpu(0).node()}) {
     RmMachine machine;
     machine.rm.fail_path(node, EPERM);
@@ -109,7 +110,7 @@ TEST(RmContainer, TellsDeviceRulesFromTheModeOfANode) {
   }
 }
 
-TEST(RmContainer, AsksTheDriverForItsVersionWhereProcIsHidden) {
+TEST(RmContainer, QueriesTheDriverForItsVersionIfProcIsHidden) {
   for (const int error : {ENOENT, EACCES, EPERM}) {
     RmMachine machine;
     machine.rm.fail_path(version_file, error);
@@ -117,21 +118,21 @@ TEST(RmContainer, AsksTheDriverForItsVersionWhereProcIsHidden) {
   }
 }
 
-TEST(RmContainer, SaysThatProcIsHiddenWhereADriverDoesNotTellItsVersion) {
+TEST(RmContainer, ReportsAHiddenProcIfTheDriverDoesNotReturnItsVersion) {
   RmMachine machine(fakes::driver_model("525.60.11"));
   machine.rm.fail_path(version_file, ENOENT);
   expect_closed(machine, ENODEV,
                 AllOf(HasSubstr(version_file), HasSubstr("CHECK_VERSION_STR"), HasSubstr("do not hide /proc/driver")));
 }
 
-TEST(RmContainer, SaysWhichNodeItMayNotOpenWhereProcIsHidden) {
+TEST(RmContainer, ReportsANodeWithoutPermissionIfProcIsHidden) {
   RmMachine machine;
   machine.rm.fail_path(version_file, ENOENT);
   machine.rm.fail_path(control_file, EPERM);
   expect_closed(machine, EACCES, AllOf(HasSubstr("no permission to open /dev/nvidiactl"), HasSubstr("--gpus all")));
 }
 
-TEST(RmContainer, RefusesWhatIsNoVersionInTheDriversAnswer) {
+TEST(RmContainer, RejectsAnInvalidVersionFromTheDriver) {
   RmMachine machine;
   machine.rm.fail_path(version_file, ENOENT);
   for (const char* answer : {"", "x", "580", "580.159.04.1.1", "999999.1"}) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins and maps in whatever state a program has brought CUDA: captures, missing contexts, several GPUs in any order.
+// Pins and maps in any state of CUDA: captures, missing contexts, several GPUs in any order.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -77,7 +77,7 @@ TEST(RmCudaState, RestoresAThreadLocalCaptureMode) {
   EXPECT_EQ(machine.cuda.threads().mode(), CaptureMode::thread_local_only);
 }
 
-TEST(RmCudaState, ServesAThreadWithoutAContext) {
+TEST(RmCudaState, WorksOnAThreadWithoutAContext) {
   RmMachine machine;
   const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib), machine.cuda.vmm({2 * mib}, false),
                                   machine.cuda.pool_malloc(256 * kib)};
@@ -92,7 +92,7 @@ TEST(RmCudaState, ServesAThreadWithoutAContext) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmCudaState, ServesMemoryOfAnotherContextThanTheCurrentOne) {
+TEST(RmCudaState, SupportsMemoryOfAnotherContextThanTheCurrentOne) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(256 * kib);
   machine.cuda.fill_pattern(address, 256 * kib);
@@ -107,7 +107,7 @@ TEST(RmCudaState, ServesMemoryOfAnotherContextThanTheCurrentOne) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmCudaState, NamesADestroyedContext) {
+TEST(RmCudaState, ReportsADestroyedContext) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(256 * kib);
   auto backend = open_or_fail(machine);
@@ -119,7 +119,7 @@ TEST(RmCudaState, NamesADestroyedContext) {
   EXPECT_TRUE(machine.cuda.threads().pop());
 }
 
-TEST(RmCudaState, CreatesAContextOnlyForMemoryThatHasNoneAndGivesItBack) {
+TEST(RmCudaState, CreatesAContextOnlyForMemoryWithoutOneAndReleasesIt) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.vmm({2 * mib}, false);
   machine.cuda.fill_pattern(address, 2 * mib);
@@ -133,7 +133,7 @@ TEST(RmCudaState, CreatesAContextOnlyForMemoryThatHasNoneAndGivesItBack) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmCudaState, GoesToTheGpuThatOwnsThePointerWhateverTheOrdinals) {
+TEST(RmCudaState, UsesTheGpuThatOwnsThePointerForAnyOrdinals) {
   for (const auto& order : {std::vector<unsigned>{0, 1}, std::vector<unsigned>{1, 0}, std::vector<unsigned>{1}}) {
     RmMachine machine(fakes::driver_model("580.159.04"), 2, visible(order));
     {
@@ -153,7 +153,7 @@ TEST(RmCudaState, GoesToTheGpuThatOwnsThePointerWhateverTheOrdinals) {
   }
 }
 
-TEST(RmCudaState, ServesMemoryOfOneGpuWhileAnotherIsCurrent) {
+TEST(RmCudaState, SupportsMemoryOfOneGpuWhileAnotherIsCurrent) {
   RmMachine machine(fakes::driver_model("580.159.04"), 2, visible({0, 1}));
   machine.cuda.activate_primary(1);
   const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib, 1), machine.cuda.vmm({2 * mib}, true, 0, 1),
@@ -168,7 +168,7 @@ TEST(RmCudaState, ServesMemoryOfOneGpuWhileAnotherIsCurrent) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmCudaState, CalibratesEachGpuByItself) {
+TEST(RmCudaState, CalibratesEachGpuSeparately) {
   RmMachine machine(fakes::driver_model("580.159.04"), 2, visible({0, 1}));
   machine.cuda.activate_primary(1);
   auto backend = open_or_fail(machine);

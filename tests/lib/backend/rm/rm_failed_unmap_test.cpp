@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The machine's system calls, of which the first so many munmaps and the last madvises fail.
+/// The machine's system calls, of which the first munmaps and the last madvises fail.
 class StickyPages final : public driver::System {
  public:
   explicit StickyPages(driver::System& inner) noexcept : inner_(inner) {}
@@ -66,7 +66,7 @@ class RmFailedUnmap : public ::testing::Test {
   std::unique_ptr<BackendPin> pinned;
 };
 
-TEST_F(RmFailedUnmap, RefusesToMapAgainOverAMappingThatCouldNotBeUndone) {
+TEST_F(RmFailedUnmap, RejectsAnotherMappingOverOneThatCouldNotBeUnmapped) {
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
   system.failures = 1;
   ASSERT_FALSE(pinned->map(size, MappingType::none));
@@ -99,7 +99,7 @@ class RmFailedCalibrationUnmap : public RmFailedUnmap {
     pinned_plain = pin_or_fail(*backend, plain, size);
     ASSERT_NE(pinned_plain, nullptr);
   }
-  /// Whatever is closed, and in whichever order.
+  /// Closes in any order.
   void expect_kept() {
     EXPECT_TRUE(is_lawful(machine)) << "scratch memory was given back under pages that still show it";
     (void)pinned_plain->unpin();
@@ -125,14 +125,14 @@ TEST_F(RmFailedCalibrationUnmap, KeepsTheScratchMemoryForEver) {
 
 TEST_F(RmFailedCalibrationUnmap, KeepsTheScratchMemoryWhenItsMappingFailedHalfway) {
   system.failures = 100;
-  system.advices = 1;  // the scratch memory's own fails, after its pages were mapped
+  system.advices = 1;  // the madvise of the scratch memory fails, after its pages were mapped
   const auto mapped = pinned_plain->map(size, MappingType::none);
   ASSERT_TRUE(mapped) << mapped.error().text();
   EXPECT_EQ(mapped->verification, Verification::structural);
   expect_kept();
 }
 
-TEST_F(RmFailedCalibrationUnmap, GivesEverythingBackWhenTheNextTryWorks) {
+TEST_F(RmFailedCalibrationUnmap, ReleasesEverythingWhenTheNextTryWorks) {
   system.failures = 1;
   ASSERT_TRUE(tests::succeeded(pinned_plain->map(size, MappingType::none)));
   EXPECT_EQ(machine.rm.census().vmas, 1u) << "only the user's own";
@@ -143,7 +143,7 @@ TEST_F(RmFailedCalibrationUnmap, GivesEverythingBackWhenTheNextTryWorks) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBusyMemory, MapsWhileSomebodyWritesASampledWordWithoutPause) {
+TEST(RmBusyMemory, MapsWhileAThreadWritesASampledWordWithoutPause) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(mib);
   machine.cuda.fill_pattern(address, mib);
@@ -161,7 +161,7 @@ TEST(RmBusyMemory, MapsWhileSomebodyWritesASampledWordWithoutPause) {
   EXPECT_EQ(mapped->verification, Verification::content);
 }
 
-TEST(RmBusyMemory, SeesOtherMemoryAlthoughOneWordIsBeingWritten) {
+TEST(RmBusyMemory, DetectsOtherMemoryWhileOneWordIsBeingWritten) {
   RmMachine machine;
   const std::uint64_t address = machine.cuda.malloc(mib);
   machine.cuda.fill_pattern(address, mib);

@@ -38,7 +38,7 @@ void expect_sane(const FlowEnd& end, RmMachine& machine, const std::string& what
   EXPECT_STRNE(end.error.text(), "") << what << ": " << end.failed_step << " failed without a word";
 }
 
-TEST_P(RmFault, LeavesNothingBehindWhicheverCallFails) {
+TEST_P(RmFault, ReleasesEverythingIfAnyCallFails) {
   const auto& [flow, named] = GetParam();
   int reached = 0;
   for (int call = 0;; ++call) {
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Rm, RmFault, ::testing::Combine(::testing::ValuesIn(rm_
 
 class RmStuckMapping : public ::testing::TestWithParam<RmFlow> {};
 
-TEST_P(RmStuckMapping, KeepsWhatItCannotUnmap) {
+TEST_P(RmStuckMapping, KeepsMappingsThatCannotBeUnmapped) {
   RmMachine machine;
   std::uint64_t address = 0;
   std::size_t size_bytes = 0;
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Rm, RmStuckMapping, ::testing::ValuesIn(rm_flows),
 
 class RmOutOfMemory : public ::testing::TestWithParam<RmFlow> {};
 
-TEST_P(RmOutOfMemory, LeavesNothingBehindWhicheverAllocationFails) {
+TEST_P(RmOutOfMemory, ReleasesEverythingIfAnyAllocationFails) {
   int reached = 0;
   for (int allocation = 0;; ++allocation) {
     RmMachine machine;

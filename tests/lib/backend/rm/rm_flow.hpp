@@ -10,7 +10,7 @@
 
 namespace gdrkit::backend::rm {
 
-/// Sets the scene on a machine and says what is to be pinned. Together the flows reach every call of the backend.
+/// Sets up the scene on a machine and returns the range to pin. Together the flows cover every call of the backend.
 struct RmFlow {
   const char* name;
   void (*prepare)(RmMachine& machine, std::uint64_t* address, std::size_t* size_bytes);
@@ -74,7 +74,7 @@ struct FlowEnd {
   bool shows_the_memory = false;  ///< while it was mapped
 };
 
-/// Runs to its end whatever fails. Allocates nothing after `open` unless the library does.
+/// Runs to its end in spite of failures. Allocates nothing after `open` unless the library does.
 inline FlowEnd run_flow(driver::System& system, const driver::CudaCalls& cuda, const base::Settings& settings,
                         std::uint64_t address, std::size_t size_bytes, const std::vector<std::uint8_t>& expected) {
   FlowEnd end;

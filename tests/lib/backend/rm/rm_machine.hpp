@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RmMachine: a fake machine with the rm backend on it, and the question whether anything was left behind.
+// RmMachine: a fake machine with the rm backend on it, and a check for leaks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace gdrkit::backend::rm {
 inline constexpr std::uint64_t kib = 1024;
 using fakes::mib;
 
-/// One GPU with driver 580.159.04 unless said otherwise.
+/// One GPU, by default with driver 580.159.04.
 struct RmMachine {
   explicit RmMachine(const fakes::DriverModel& model = fakes::driver_model("580.159.04"), unsigned gpus = 1,
                      fakes::FakeCuda::Options options = fakes::FakeCuda::Options())
@@ -43,7 +43,7 @@ struct RmMachine {
   base::Settings settings;
 };
 
-/// True when nothing is held and nothing was done that works by luck only.
+/// True if nothing is held and no violation occurred.
 inline ::testing::AssertionResult is_clean(RmMachine& machine) {
   auto result = ::testing::AssertionFailure();
   const fakes::Census left = machine.rm.census();
@@ -65,7 +65,7 @@ inline ::testing::AssertionResult is_clean(RmMachine& machine) {
   return is_nothing_left ? ::testing::AssertionSuccess() : result;
 }
 
-/// As is_clean, while a backend and pins are open: only what must never be there at any time.
+/// As is_clean, while a backend and pins are open: checks only conditions that must always hold.
 inline ::testing::AssertionResult is_lawful(RmMachine& machine) {
   const auto violations = machine.rm.violations().list();
   if (violations.empty()) return ::testing::AssertionSuccess();
@@ -74,7 +74,7 @@ inline ::testing::AssertionResult is_lawful(RmMachine& machine) {
   return result;
 }
 
-/// The user's own byte in a mapping of its pin.
+/// The first byte of the user's range in a mapping of its pin.
 inline std::uint8_t* own_byte(const BackendPin& pin, const MappedRegion& region, std::uint64_t address) {
   return static_cast<std::uint8_t*>(region.address) + (address - pin.page_address());
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every kind of CUDA memory that the backend serves: the mapping is the user's memory, both ways, and nothing is left.
+// Every kind of CUDA memory that the backend supports: the mapping is the user's memory, in both directions, and
+// everything is released.
 #include "lib/backend/rm/rm_machine.hpp"
 
 namespace gdrkit::backend::rm {
@@ -10,7 +11,7 @@ struct Kind {
   const char* name;
   std::size_t size_bytes;
   std::uint64_t (*allocate)(fakes::FakeCuda& cuda);
-  std::uint64_t from = 0;  ///< bytes into the allocation at which the pin begins
+  std::uint64_t from = 0;  ///< bytes from the start of the allocation to the start of the pin
 };
 
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
@@ -71,7 +72,7 @@ const Kind kinds[] = {
 
 class RmMemoryKind : public ::testing::TestWithParam<Kind> {};
 
-TEST_P(RmMemoryKind, IsMappedWhereItIs) {
+TEST_P(RmMemoryKind, IsMapped) {
   RmMachine machine;
   const Kind& kind = GetParam();
   const std::uint64_t address = kind.allocate(machine.cuda) + kind.from;
@@ -102,7 +103,7 @@ TEST_P(RmMemoryKind, IsMappedWhereItIs) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST_P(RmMemoryKind, IsGivenBackByDestructionAlone) {
+TEST_P(RmMemoryKind, IsReleasedByDestruction) {
   RmMachine machine;
   const std::uint64_t address = GetParam().allocate(machine.cuda) + GetParam().from;
   {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Opening: which machines can be used, and what is said about the others.
+// Opening: the machines that can be used, and the errors for the others.
 #include <gmock/gmock.h>
 
 #include "lib/backend/rm/rm_machine.hpp"
@@ -20,7 +20,7 @@ void expect_refusal(RmMachine& machine, int errno_value, const ::testing::Matche
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBackend, SaysWhatItIs) {
+TEST(RmBackend, ReportsItsTraits) {
   RmMachine machine;
   auto backend = open_or_fail(machine);
   EXPECT_STREQ(backend->traits().name, "rm");
@@ -61,7 +61,7 @@ TEST(RmBackend, MakesOneClientAtTheDriver) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBackend, LoadsCudaOnlyWhereTheDriverCanBeUsed) {
+TEST(RmBackend, LoadsCudaOnlyIfTheDriverCanBeUsed) {
   RmMachine machine;
   cuda_to_load = nullptr;
   cuda_loads = 0;
@@ -76,7 +76,7 @@ TEST(RmBackend, LoadsCudaOnlyWhereTheDriverCanBeUsed) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBackend, SaysThatThereIsNoDriver) {
+TEST(RmBackend, ReportsAMissingDriver) {
   RmMachine machine;
   machine.rm.fail_path("/proc/driver/nvidia/version", ENOENT);
   machine.rm.fail_path("/dev/nvidiactl", ENOENT);
@@ -85,7 +85,7 @@ TEST(RmBackend, SaysThatThereIsNoDriver) {
                        HasSubstr("/dev/nvidiactl")));
 }
 
-TEST(RmBackend, SaysThatADriverHasNoGpu) {
+TEST(RmBackend, ReportsADriverWithoutAGpu) {
   fakes::FakeCuda::Options none;
   none.gpus = {};
   none.is_initialised = false;
@@ -93,18 +93,18 @@ TEST(RmBackend, SaysThatADriverHasNoGpu) {
   expect_refusal(machine, ENODEV, AllOf(HasSubstr("580.159.04"), HasSubstr("no GPU")));
 }
 
-TEST(RmBackend, SaysThatDescriptorsAreUsedUp) {
+TEST(RmBackend, ReportsMissingDescriptors) {
   RmMachine machine;
   machine.rm.set_descriptor_limit(0);
   expect_refusal(machine, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("/dev/nvidiactl")));
 }
 
-TEST(RmBackend, RefusesADriverThatIsOlderThanItsTables) {
+TEST(RmBackend, RejectsADriverThatIsOlderThanItsTables) {
   RmMachine machine(fakes::driver_model("510.47.03"));
   expect_refusal(machine, ENOTSUP, AllOf(HasSubstr("510.47.03"), HasSubstr("515")));
 }
 
-TEST(RmBackend, RefusesADriverThatIsNewerThanItsReviewUnlessAllowed) {
+TEST(RmBackend, RejectsADriverThatIsNewerThanItsReviewUnlessAllowed) {
   RmMachine machine(fakes::driver_model("999.10"));
   expect_refusal(machine, ENOTSUP, AllOf(HasSubstr("999.10"), HasSubstr("GDRKIT_ALLOW_UNREVIEWED_DRIVER")));
   machine.settings.allow_unreviewed_driver = true;
@@ -118,7 +118,7 @@ TEST(RmBackend, RefusesADriverThatIsNewerThanItsReviewUnlessAllowed) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST(RmBackend, RefusesADriverWhoseStructuresNobodyKnowsBeforeItMapsAnything) {
+TEST(RmBackend, RejectsADriverWithUnknownStructuresBeforeItMapsAnything) {
   RmMachine machine(fakes::alien_driver_model());
   expect_refusal(machine, EINVAL, AllOf(HasSubstr("structure size"), HasSubstr("580.200.01")));
   machine.settings.allow_unreviewed_driver = true;
@@ -126,13 +126,13 @@ TEST(RmBackend, RefusesADriverWhoseStructuresNobodyKnowsBeforeItMapsAnything) {
   EXPECT_EQ(machine.rm.count_of(fakes::command::rm_map), 0u);
 }
 
-TEST(RmBackend, RefusesADriverThatWasExchangedUnderARunningSystem) {
+TEST(RmBackend, RejectsADriverThatWasReplacedInARunningSystem) {
   RmMachine machine;
   machine.rm.set_module_version("575.57.08");
   expect_refusal(machine, EIO, AllOf(HasSubstr("575.57.08"), HasSubstr("580.159.04")));
 }
 
-TEST(RmBackend, RefusesAVersionFileItCannotRead) {
+TEST(RmBackend, RejectsAnUnreadableVersionFile) {
   for (const char* text :
        {"", "NVRM version: something else\n", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580  \n"}) {
     RmMachine machine;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What cannot be pinned or mapped is refused with a sentence that names the reason, and leaves nothing behind.
+// Ranges that cannot be pinned or mapped are rejected with the reason, and everything is released.
 #include <gmock/gmock.h>
 
 #include "lib/backend/rm/rm_machine.hpp"
@@ -44,21 +44,21 @@ class RmRefusal : public ::testing::Test {
   std::unique_ptr<Backend> backend_;
 };
 
-TEST_F(RmRefusal, NamesManagedMemory) {
+TEST_F(RmRefusal, ReportsManagedMemory) {
   RmMachine& machine = make();
   const auto address = machine.cuda.managed(256 * kib);
   start();
   expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("managed memory"));
 }
 
-TEST_F(RmRefusal, NamesHostMemory) {
+TEST_F(RmRefusal, ReportsHostMemory) {
   RmMachine& machine = make();
   const auto address = machine.cuda.host(64 * kib);
   start();
   expect_pin(address, 4096, EINVAL, HasSubstr("host memory"));
 }
 
-TEST_F(RmRefusal, NamesFreedMemory) {
+TEST_F(RmRefusal, ReportsFreedMemory) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4 * mib);
   machine.cuda.free(address);
@@ -66,7 +66,7 @@ TEST_F(RmRefusal, NamesFreedMemory) {
   expect_pin(address, 4096, EINVAL, HasSubstr("freed"));
 }
 
-TEST_F(RmRefusal, NamesFreedMemoryInsideALiveBlock) {
+TEST_F(RmRefusal, ReportsFreedMemoryInsideALiveBlock) {
   RmMachine& machine = make();
   (void)machine.cuda.malloc(4096);
   const auto address = machine.cuda.malloc(4096);
@@ -75,7 +75,7 @@ TEST_F(RmRefusal, NamesFreedMemoryInsideALiveBlock) {
   expect_pin(address, 4096, EINVAL, HasSubstr("freed"));
 }
 
-TEST_F(RmRefusal, NamesFreedMemoryInsideAPool) {
+TEST_F(RmRefusal, ReportsFreedMemoryInsideAPool) {
   RmMachine& machine = make();
   const auto address = machine.cuda.pool_malloc(2 * mib);
   machine.cuda.free(address);
@@ -83,21 +83,21 @@ TEST_F(RmRefusal, NamesFreedMemoryInsideAPool) {
   expect_pin(address, 4096, EINVAL, HasSubstr("freed"));
 }
 
-TEST_F(RmRefusal, NamesAnAddressThatCudaNeverGaveOut) {
+TEST_F(RmRefusal, ReportsAnAddressThatCudaNeverGaveOut) {
   make();
   start();
   const int ordinary = 0;
   expect_pin(reinterpret_cast<std::uint64_t>(&ordinary), 4, EINVAL, HasSubstr("no live CUDA allocation"));
 }
 
-TEST_F(RmRefusal, NamesARangePastItsAllocation) {
+TEST_F(RmRefusal, ReportsARangePastItsAllocation) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4 * mib);
   start();
   expect_pin(address + 1, 4 * mib, EINVAL, AllOf(HasSubstr("1 bytes past its allocation"), HasSubstr("0x")));
 }
 
-TEST_F(RmRefusal, NamesARangePastASubAllocationThatEndsInsideItsBlock) {
+TEST_F(RmRefusal, ReportsARangePastASubAllocationThatEndsInsideItsBlock) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4096);
   start();
@@ -112,27 +112,27 @@ TEST_F(RmRefusal, AcceptsTheRestOfThePageWhenTheRangeNeedNotBeExact) {
   expect_pin(address, 65537, EINVAL, HasSubstr("past its allocation"), false);
 }
 
-TEST_F(RmRefusal, NamesTheHoleAfterMappedHandles) {
+TEST_F(RmRefusal, ReportsTheHoleAfterMappedHandles) {
   RmMachine& machine = make();
   const auto address = machine.cuda.vmm({2 * mib, 2 * mib}, true, 16 * mib);
   start();
   expect_pin(address, 4 * mib + 1, EINVAL, HasSubstr("past its allocation"));
 }
 
-TEST_F(RmRefusal, NamesARangeBeyondTheAddressSpace) {
+TEST_F(RmRefusal, ReportsARangeBeyondTheAddressSpace) {
   make();
   start();
   expect_pin(UINT64_MAX - 100, 100, EINVAL, HasSubstr("beyond the address space"));
 }
 
-TEST_F(RmRefusal, NamesImportedMemoryOfAnotherProcess) {
+TEST_F(RmRefusal, ReportsImportedMemoryOfAnotherProcess) {
   RmMachine& machine = make();
   const auto address = machine.cuda.ipc_import(2 * mib);
   start();
   expect_pin(address, 4096, EINVAL, HasSubstr("imported from another process"));
 }
 
-TEST_F(RmRefusal, NamesMemoryThatBelongsToAnMpsServer) {
+TEST_F(RmRefusal, ReportsMemoryThatBelongsToAnMpsServer) {
   fakes::FakeCuda::Options options;
   options.process_id = fakes::FakeRm::process_id + 1;
   RmMachine& machine = make(fakes::driver_model("580.159.04"), 1, options);
@@ -141,7 +141,7 @@ TEST_F(RmRefusal, NamesMemoryThatBelongsToAnMpsServer) {
   expect_pin(address, 4096, EACCES, AllOf(HasSubstr("another process"), HasSubstr("MPS"), HasSubstr("0x1b")));
 }
 
-TEST_F(RmRefusal, NamesCudaThatIsNotInitialised) {
+TEST_F(RmRefusal, ReportsCudaThatIsNotInitialised) {
   fakes::FakeCuda::Options options;
   options.is_initialised = false;
   make(fakes::driver_model("580.159.04"), 1, options);
@@ -149,7 +149,7 @@ TEST_F(RmRefusal, NamesCudaThatIsNotInitialised) {
   expect_pin(0x7feb00000000, 4096, EINVAL, HasSubstr("not initialised"));
 }
 
-TEST_F(RmRefusal, NamesTheHookThatCannotBeInstalled) {
+TEST_F(RmRefusal, ReportsTheHookThatCannotBeInstalled) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   machine.cuda.is_hook_installable = false;
@@ -158,7 +158,7 @@ TEST_F(RmRefusal, NamesTheHookThatCannotBeInstalled) {
   EXPECT_EQ(machine.cuda.ipc_handles_taken(), 0u) << "IPC handles are for those who ask for them";
 }
 
-TEST_F(RmRefusal, NamesAFailingExport) {
+TEST_F(RmRefusal, ReportsAFailingExport) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   machine.cuda.export_result = 801;
@@ -166,7 +166,7 @@ TEST_F(RmRefusal, NamesAFailingExport) {
   expect_pin(address, 4096, EOPNOTSUPP, AllOf(HasSubstr("export"), HasSubstr("NOT_SUPPORTED")));
 }
 
-TEST_F(RmRefusal, NamesMemoryThatIsNotVideoMemory) {
+TEST_F(RmRefusal, ReportsMemoryThatIsNotVideoMemory) {
   RmMachine& machine = make();
   const auto address = machine.cuda.vmm({2 * mib}, true);
   machine.cuda.memory_at(address).lock()->is_video_memory = false;
@@ -174,7 +174,7 @@ TEST_F(RmRefusal, NamesMemoryThatIsNotVideoMemory) {
   expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("not video memory"));
 }
 
-TEST_F(RmRefusal, NamesAPartitionOfAGpu) {
+TEST_F(RmRefusal, ReportsAPartitionOfAGpu) {
   auto gpus = RmMachine::make_gpus(1);
   gpus[0].cuda_uuid[3] ^= 0xff;
   fakes::FakeRm rm(fakes::driver_model("580.159.04"), gpus);
@@ -192,7 +192,7 @@ TEST_F(RmRefusal, NamesAPartitionOfAGpu) {
   EXPECT_EQ(rm.census(), fakes::Census());
 }
 
-TEST_F(RmRefusal, NamesAnIntegratedGpu) {
+TEST_F(RmRefusal, ReportsAnIntegratedGpu) {
   auto gpus = RmMachine::make_gpus(1);
   gpus[0].is_integrated = true;
   fakes::FakeRm rm(fakes::driver_model("580.159.04"), gpus);
@@ -205,7 +205,7 @@ TEST_F(RmRefusal, NamesAnIntegratedGpu) {
   EXPECT_THAT(std::string(pinned.error().text()), HasSubstr("integrated"));
 }
 
-TEST_F(RmRefusal, NamesTheNodeThatVanishedSinceOpening) {
+TEST_F(RmRefusal, ReportsTheNodeThatVanishedSinceOpening) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   start();
@@ -213,7 +213,7 @@ TEST_F(RmRefusal, NamesTheNodeThatVanishedSinceOpening) {
   expect_pin(address, 4096, ENODEV, AllOf(HasSubstr(machine.rm.gpus()[0].node()), HasSubstr("container")));
 }
 
-TEST_F(RmRefusal, GivesTheFiguresOfAUsedUpBar1) {
+TEST_F(RmRefusal, ReportsTheSizesOfAFullBar1) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(16 * mib);
   start();
@@ -225,7 +225,7 @@ TEST_F(RmRefusal, GivesTheFiguresOfAUsedUpBar1) {
                    HasSubstr("6 of 262144 MiB free"), HasSubstr("largest piece 6 MiB"), HasSubstr("0x51")));
 }
 
-TEST_F(RmRefusal, SaysThatBar1IsUsedUpEvenIfTheDriverGivesNoFigures) {
+TEST_F(RmRefusal, ReportsAFullBar1EvenIfTheDriverReturnsNoSizes) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   start();
@@ -246,7 +246,7 @@ TEST_F(RmRefusal, UndoesThePiecesMappedBeforeBar1WasUsedUp) {
   EXPECT_EQ(heap.available(), 4 * mib);
 }
 
-TEST_F(RmRefusal, NamesProtectedMemoryAndConfidentialComputing) {
+TEST_F(RmRefusal, ReportsProtectedMemoryAndConfidentialComputing) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   machine.cuda.memory_at(address).lock()->is_unmappable = true;
@@ -255,7 +255,7 @@ TEST_F(RmRefusal, NamesProtectedMemoryAndConfidentialComputing) {
   expect_map(*pin, EOPNOTSUPP, AllOf(HasSubstr("confidential computing"), HasSubstr("0x56")));
 }
 
-TEST_F(RmRefusal, SaysThatEveryMappingNeedsADescriptor) {
+TEST_F(RmRefusal, ReportsThatEveryMappingRequiresADescriptor) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   start();
@@ -281,7 +281,7 @@ TEST_F(RmRefusal, MapsNothingButWriteCombining) {
 constexpr std::uint32_t driver_says_cached = 0;
 
 // Grace with its GPU on NVLink-C2C: the driver maps the memory itself, not BAR1.
-TEST_F(RmRefusal, MapsNothingButCachedWhereTheLinkToTheGpuIsCoherent) {
+TEST_F(RmRefusal, MapsOnlyCachedIfTheLinkToTheGpuIsCoherent) {
   auto gpus = RmMachine::make_gpus(1);
   gpus[0].is_coherent = true;
   fakes::FakeRm rm(fakes::driver_model("580.159.04"), gpus);
@@ -313,7 +313,7 @@ TEST_F(RmRefusal, BelievesNoCachedMappingOfADiscreteGpu) {
   EXPECT_EQ(map_or_fail(*pin).type, MappingType::device);
 }
 
-TEST_F(RmRefusal, TellsAPlatformThatMapsBar1Uncached) {
+TEST_F(RmRefusal, ReportsAPlatformThatMapsBar1Uncached) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
   constexpr std::uint32_t uncached = 1;

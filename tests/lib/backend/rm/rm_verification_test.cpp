@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// No mapping is handed out that was seen to show something else, and the user's memory is never written to find out.
+// No mapping is returned that was found to contain other memory, and verification never writes to the user's memory.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -48,7 +48,7 @@ class RmVerification : public ::testing::Test {
   fakes::Census census;
 };
 
-TEST_F(RmVerification, RefusesAMappingOfOtherMemory) {
+TEST_F(RmVerification, RejectsAMappingOfOtherMemory) {
   pin(1);
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
   expect_map_fails(EIO, "does not show what CUDA reads");
@@ -56,7 +56,7 @@ TEST_F(RmVerification, RefusesAMappingOfOtherMemory) {
   EXPECT_EQ(map(), Verification::content) << "a pin outlives a refused mapping";
 }
 
-TEST_F(RmVerification, RefusesAMappingOfOtherMemoryWhenTheUsersIsAllZeros) {
+TEST_F(RmVerification, RejectsAMappingOfOtherMemoryWhenTheUsersIsAllZeros) {
   pin(0);
   machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
   expect_map_fails(EIO, "does not show what CUDA reads");
@@ -75,19 +75,19 @@ TEST_F(RmVerification, ComparesEveryPieceOfARange) {
   }
 }
 
-TEST_F(RmVerification, TellsALostGpuByAllOnes) {
+TEST_F(RmVerification, DetectsALostGpuByAllOnes) {
   pin(1);
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
   expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
 }
 
-TEST_F(RmVerification, TellsALostGpuByAllOnesWhenTheUsersMemoryIsAllZeros) {
+TEST_F(RmVerification, DetectsALostGpuByAllOnesWhenTheUsersMemoryIsAllZeros) {
   pin(0);
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
   expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
 }
 
-TEST_F(RmVerification, ComparesContentWhereThereIsAny) {
+TEST_F(RmVerification, ComparesDistinctContent) {
   pin(1);
   EXPECT_EQ(map(), Verification::content);
   EXPECT_EQ(machine.cuda.census().scratch_allocations, 0u);
@@ -100,7 +100,7 @@ TEST_F(RmVerification, FindsDifferencesAtEitherEndOfTheRange) {
     other.cuda.fill_pattern(start, size);
     auto opened = open_or_fail(other);
     auto held = pin_or_fail(*opened, start, size);
-    // CUDA sees a line that the mapping does not: put there for CUDA's read and taken away before the mapping's.
+    // CUDA reads a line that the mapping does not contain: written before CUDA's read and removed before the mapping's.
     const auto line = other.cuda.read(start + at, 64);
     const std::vector<std::uint8_t> shifted(line.rbegin(), line.rend());
     other.cuda.write(start + at, shifted.data(), shifted.size());
@@ -120,7 +120,7 @@ TEST_F(RmVerification, CalibratesOnceADeviceWhenContentIsPlain) {
   EXPECT_EQ(machine.cuda.exports_made(), exports) << "calibrated a second time";
 }
 
-TEST_F(RmVerification, RefusesPlainContentThatAgreesWhereScratchMemoryDoesNot) {
+TEST_F(RmVerification, RejectsEqualPlainContentIfScratchMemoryDiffers) {
   pin(0);
   const std::vector<std::uint8_t> ones(size, 0xff);
   machine.cuda.write(address, ones.data(), ones.size());
@@ -130,7 +130,7 @@ TEST_F(RmVerification, RefusesPlainContentThatAgreesWhereScratchMemoryDoesNot) {
   expect_map_fails(EIO, "cannot be trusted");
 }
 
-TEST_F(RmVerification, TakesOneRepeatedByteForPlain) {
+TEST_F(RmVerification, TreatsOneRepeatedByteAsPlain) {
   pin(0);
   const std::vector<std::uint8_t> bytes(size, 0x7f);
   machine.cuda.write(address, bytes.data(), bytes.size());
@@ -152,17 +152,17 @@ TEST_F(RmVerification, FallsBackToStructureWhenThereIsNoScratchMemory) {
   EXPECT_TRUE(plan.was_reached());
 }
 
-TEST_F(RmVerification, ToleratesAWriterWhoIsFasterThanOneComparison) {
+TEST_F(RmVerification, ToleratesAWriterThatIsFasterThanOneComparison) {
   pin(1);
   std::uint64_t seed = 2;
   machine.cuda.after_gather = [&] { machine.cuda.fill_pattern(address, size, seed++); };
   const Verification verification = map();
-  // What changes between any two reads proves nothing; then scratch memory has to.
+  // Content that changes between any two reads proves nothing, so scratch memory must prove the mapping.
   EXPECT_TRUE(verification == Verification::content || verification == Verification::calibrated);
   EXPECT_GT(seed, 3u) << "the writer never came between";
 }
 
-TEST_F(RmVerification, ProvesByTheRestWhatAWriterOfOneLineLeaves) {
+TEST_F(RmVerification, VerifiesByTheOtherLinesWhileOneLineIsBeingWritten) {
   pin(1);
   std::uint64_t value = 2;
   machine.cuda.after_gather = [&] {
@@ -211,7 +211,7 @@ TEST_F(RmVerification, WritesNeitherToTheRangeNorToItsNeighbours) {
   }
 }
 
-TEST_F(RmVerification, RefusesRatherThanReadsWhatCudaCannotRead) {
+TEST_F(RmVerification, RejectsMemoryThatCudaCannotRead) {
   fakes::FaultPlan plan;
   fakes::FaultySystem system(machine.rm, plan);
   fakes::FaultyCuda cuda(machine.cuda, plan);

@@ -71,7 +71,7 @@ TEST_P(RmVersion, ReadsAnIpcHandleOnlyWhenAllowed) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-TEST_P(RmVersion, SeesTheStatusOfEveryRefusedAllocation) {
+TEST_P(RmVersion, ReadsTheStatusOfEveryRejectedAllocation) {
   for (int refused = 0; refused < 3; ++refused) {
     RmMachine machine(GetParam());
     const std::uint64_t address = machine.cuda.malloc(128 * kib);
@@ -89,7 +89,7 @@ TEST_P(RmVersion, SeesTheStatusOfEveryRefusedAllocation) {
   }
 }
 
-TEST_P(RmVersion, GivesTheFiguresOfAUsedUpBar1) {
+TEST_P(RmVersion, ReportsTheSizesOfAFullBar1) {
   RmMachine machine(GetParam());
   const std::uint64_t address = machine.cuda.malloc(8 * mib);
   auto backend = open_or_fail(machine);
