@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// An error keeps its own text, whatever happens after it, on whatever thread; and can be made where memory is
+// An error keeps its own text, regardless of later errors, in every thread. It can be created when memory is
 // exhausted.
 #include "base/result.hpp"
 

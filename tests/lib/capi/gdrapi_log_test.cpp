@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the drop-in library prints, and mostly does not, on stderr: read from a client of its own for each environment,
-// since the log's settings are read once.
+// The drop-in library's output on stderr, which is mostly empty: read from a separate client for each environment,
+// because the library reads the log's settings once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

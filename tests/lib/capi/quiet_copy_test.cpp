@@ -90,7 +90,7 @@ class Subject {
 class QuietCopy : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "sanitizers allocate, lock and make system calls of their own";
+    if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "sanitizers also allocate, lock and make system calls";
     for (unsigned i = 0; const char* name = gdrkit_copy_kernel_name(i, &is_usable); ++i) {
       if (GetParam() == name) break;
     }

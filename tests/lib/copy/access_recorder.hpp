@@ -165,7 +165,7 @@ class AccessRecorder {
     step_.end(static_cast<ucontext_t*>(context));
     Access& access = accesses_[count_++];
     if (stores_) {
-      // All written bytes, wherever they are, so that a second run of bytes shows as a width that fits nothing.
+      // All written bytes, at any offset, so that a second run of bytes results in an impossible width.
       for (std::size_t at = 0; at < region_bytes; at += 8) {
         std::uint64_t word;
         std::memcpy(&word, active_ + at, 8);

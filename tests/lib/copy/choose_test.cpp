@@ -99,7 +99,7 @@ TEST(Choose, SelectsTheFirstLineThatRunsOnThisArchitecturesFeatures) {
     features.vsx = true;
     EXPECT_STREQ(choose(features, MappingType::write_combining, "")->store_name, "vsx");
   } else {
-    GTEST_SKIP() << "those of x86-64 have tests of their own";
+    GTEST_SKIP() << "x86-64 has separate tests";
   }
 }
 

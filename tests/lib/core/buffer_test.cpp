@@ -75,7 +75,7 @@ TEST_F(Buffer, PassesTheBackendsErrorsOn) {
   EXPECT_EQ(errno_of(copy_from_buffer(handle, 0, bytes, 1)), EIO);
   script.buffer_free_error = EBUSY;
   EXPECT_EQ(errno_of(free_buffer(handle)), EBUSY);
-  EXPECT_EQ(errno_of(free_buffer(handle)), EINVAL) << "gone, whatever the first free returned";
+  EXPECT_EQ(errno_of(free_buffer(handle)), EINVAL) << "invalid after the first free, even if that failed";
   script.buffer_free_error = 0;
 }
 

@@ -170,7 +170,7 @@ TEST(EmulatedMemory, SecondMappingShowsTheSamePages) {
   EXPECT_TRUE(emulated_unmap(*mapping, 2 * 65536));
 }
 
-TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNoAllocation) {
+TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNotAnAllocation) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
   bytes_at(address)[5] = 0x77;
@@ -186,7 +186,7 @@ TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNoAllocation) {
 }
 
 // A second mapping may get exactly the address of the freed memory.
-TEST(EmulatedMemory, SecondMappingAtAFreedAddressIsNoAllocation) {
+TEST(EmulatedMemory, SecondMappingAtAFreedAddressIsNotAnAllocation) {
   Memory memory(65536);
   const std::uint64_t address = memory.address();
   const auto held = emulated_hold(address, 65536);

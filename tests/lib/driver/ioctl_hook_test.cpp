@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The hook sees this thread's ioctls, lets all others pass, gives back only what is its own, and is never blind
+// The hook observes this thread's ioctls, passes all others on, restores only its own slot, and works again
 // afterwards.
 #include "driver/ioctl_hook.hpp"
 #include "support/results.hpp"

@@ -180,7 +180,7 @@ TEST_F(MoverTest, AGpuThatNeverRespondsIsAnErrorAndDisablesTheEngine) {
   EXPECT_NE(std::strstr(done.error().text(), "must not be reused"), nullptr) << done.error().text();
   EXPECT_EQ(outcome(**engine), EIO);
   engine->reset();
-  EXPECT_GT(fakes::held_of_emulated_cuda(), held_before) << "what the GPU may still write to is not given back";
+  EXPECT_GT(fakes::held_of_emulated_cuda(), held_before) << "memory that the GPU may still write must not be released";
   is_test_over = true;
   leaks_on_purpose = true;
 }
@@ -209,7 +209,7 @@ TEST_F(MoverTest, RejectsAGpuThatItWouldBlockForOthers) {
   };
   EXPECT_EQ(refusal(), EOPNOTSUPP) << "exclusive process";
   calls.device_get_attribute = [](int* value, int attribute, int) { return *value = 0, attribute == 133 ? 1 : 0; };
-  EXPECT_EQ(refusal(), EOPNOTSUPP) << "a driver that does not know the attribute";
+  EXPECT_EQ(refusal(), EOPNOTSUPP) << "a driver without the attribute";
   calls.device_get_attribute = [](int* value, int, int) { return *value = 0, 0; };
   EXPECT_EQ(refusal(), EOPNOTSUPP) << "no unified addressing";
   calls = fakes::emulated_cuda();

@@ -215,7 +215,7 @@ TEST_F(ShortCopies, MakeNoQueryWithoutAFasterEngine) {
   Engines engines(*backend, "", &calls, limits);
   const auto path = engines.open_path(span(), "automatic");
   ASSERT_TRUE(path) << path.error().text();
-  for (int round = 0; round < 3; ++round) EXPECT_EQ(questions_of(**path, 4096), 0) << "there is no mover";
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(questions_of(**path, 4096), 0) << "no mover";
   EXPECT_EQ(questions_of(**path, 64 * kibibyte), 2);
   EXPECT_EQ(path_launches, 0);
 }
@@ -501,7 +501,7 @@ TEST_P(PathFaults, EveryCallFailsOnce) {
       return;
     }
   }
-  FAIL() << "there is no end of calls";
+  FAIL() << "too many calls";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PathFaults, testing::Values("automatic", "lanes", "copy_engine", "mover"),

@@ -111,7 +111,7 @@ TEST(DmabufStuck, AMappingThatCannotBeUnmappedKeepsItsMemoryAndIsReported) {
     EXPECT_FALSE((*pin)->unpin());
   }
   machine.cuda.free(address);
-  EXPECT_FALSE(memory.expired()) << "pages still show memory that was given back";
+  EXPECT_FALSE(memory.expired()) << "pages still map released memory";
   EXPECT_EQ(machine.rm.census().descriptors, 0u);
 }
 

@@ -124,7 +124,7 @@ TEST(DmabufOpen, ReportsWhatItCannotTryIfTheVersionGuaranteesNothing) {
   machine.settings.backend = "dmabuf";
   const auto forced = machine.open();
   ASSERT_TRUE(forced) << forced.error().text();
-  EXPECT_TRUE((*forced)->traits().is_untried) << "asked for by name: its pins say what is wrong";
+  EXPECT_TRUE((*forced)->traits().is_untried) << "requested by name: its pins report errors";
 }
 
 TEST(DmabufOpen, IsUntriedWithoutScratchMemory) {

@@ -193,7 +193,7 @@ TEST_F(DmabufPinning, KeepsTheMemoryOfAnOwnerWhoFreesIt) {
   EXPECT_EQ(std::memcmp(bytes, content.data(), pin_bytes), 0);
   const auto afterwards = (*later)->map(pin_bytes, MappingType::none);
   ASSERT_TRUE(afterwards) << afterwards.error().text();
-  EXPECT_EQ(afterwards->verification, Verification::calibrated) << "CUDA cannot be asked about it any more";
+  EXPECT_EQ(afterwards->verification, Verification::calibrated) << "CUDA no longer has its attributes";
   EXPECT_EQ(std::memcmp(rm::own_byte(**later, *afterwards, address), content.data(), pin_bytes), 0);
 }
 

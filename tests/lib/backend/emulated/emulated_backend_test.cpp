@@ -20,7 +20,7 @@ class EmulatedBackend : public ::testing::Test {
   void SetUp() override {
     for (const Registration& registration : registrations()) {
       if (std::string(registration.name) != "emulated") continue;
-      EXPECT_FALSE(registration.automatic) << "a library never picks it by itself";
+      EXPECT_FALSE(registration.automatic) << "a library never selects it automatically";
       auto opened = registration.open({});
       ASSERT_TRUE(opened) << opened.error().text();
       backend_ = std::move(*opened);

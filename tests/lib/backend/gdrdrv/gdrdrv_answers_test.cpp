@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A module that lies: whatever of an answer is used is looked at first, and a pin that is not what was asked for is
-// given back.
+// A module with corrupted results: every part of a result is validated before use, and a pin that differs from the
+// request is released.
 #include <gmock/gmock.h>
 
 #include <cstring>

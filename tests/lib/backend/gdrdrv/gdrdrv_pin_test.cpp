@@ -119,7 +119,7 @@ TEST(GdrdrvPin, PassesOnCudasErrors) {
   const auto pin = backend->pin({memory.address(), 1, false, true});
   ASSERT_FALSE(pin);
   EXPECT_EQ(pin.error().vendor_code, 700);
-  EXPECT_EQ(machine.module.log().size(), before) << "the module was asked all the same";
+  EXPECT_EQ(machine.module.log().size(), before) << "the module was called";
 }
 
 /// Ends by SIGBUS, or by the number of the step that went wrong.

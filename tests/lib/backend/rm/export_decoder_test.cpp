@@ -110,7 +110,7 @@ TEST(IpcDecoder, ReadsTheRecordedHandle) {
   ASSERT_TRUE(memory);
   EXPECT_EQ(memory->allocation, (MemoryPiece{0xc1d0001d, 0x5c000096, 0x103000, 100000}));
   EXPECT_EQ(memory->object_bytes, 2u << 20);
-  EXPECT_FALSE(decode_ipc_handle(handle, 100001)) << "CUDA's attributes say otherwise";
+  EXPECT_FALSE(decode_ipc_handle(handle, 100001)) << "CUDA's attributes differ";
   for (const std::size_t essential : {16U, 24U, 48U, 52U}) {
     driver::CudaIpcHandle broken = handle;
     put(broken.data(), essential, std::uint32_t{0});

@@ -74,7 +74,7 @@ TEST_F(RmCoherent, TheDeviceAddressIsTheMappingIfCudaLetsTheCpuUseIt) {
     ASSERT_TRUE(tests::succeeded(held->unmap()));
     EXPECT_TRUE(driver::can_load_from(own)) << "unmap takes nothing from CUDA";
   }
-  EXPECT_TRUE(rm->census() == before) << "the driver was asked for nothing";
+  EXPECT_TRUE(rm->census() == before) << "the driver was called";
   ASSERT_TRUE(tests::succeeded(held->unpin()));
 }
 

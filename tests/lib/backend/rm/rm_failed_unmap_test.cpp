@@ -86,7 +86,7 @@ TEST_F(RmFailedUnmap, KeepsTheMemoryForEverWhenThePagesStay) {
   EXPECT_FALSE(pinned->unpin());
   pinned.reset();
   backend.reset();
-  EXPECT_TRUE(is_lawful(machine)) << "memory was given back under pages that still show it";
+  EXPECT_TRUE(is_lawful(machine)) << "memory was released while pages still map it";
   EXPECT_EQ(machine.rm.census().rm_clients, 1u);
 }
 
@@ -101,12 +101,12 @@ class RmFailedCalibrationUnmap : public RmFailedUnmap {
   }
   /// Closes in any order.
   void expect_kept() {
-    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was given back under pages that still show it";
+    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was released while pages still map it";
     (void)pinned_plain->unpin();
     pinned_plain.reset();
     pinned.reset();
     backend.reset();
-    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was given back under pages that still show it";
+    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was released while pages still map it";
     EXPECT_EQ(machine.cuda.census().scratch_allocations, 1u);
     EXPECT_EQ(machine.rm.census().rm_clients, 1u);
   }

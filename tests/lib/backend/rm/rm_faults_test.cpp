@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every call to the system and to CUDA fails once, in every way that it can fail: nothing is left, nothing unverified
-// is handed out, and the error says something.
+// Every call to the system and to CUDA fails once, in every way that it can fail: everything is released, no unverified
+// mapping is returned, and the error has a text.
 #include "fakes/fault_injection.hpp"
 
 #include <tuple>

@@ -155,7 +155,7 @@ TEST_F(RmRefusal, ReportsTheHookThatCannotBeInstalled) {
   machine.cuda.is_hook_installable = false;
   start();
   expect_pin(address, 4096, EOPNOTSUPP, HasSubstr("cannot be observed"));
-  EXPECT_EQ(machine.cuda.ipc_handles_taken(), 0u) << "IPC handles are for those who ask for them";
+  EXPECT_EQ(machine.cuda.ipc_handles_taken(), 0u) << "IPC handles are used on request only";
 }
 
 TEST_F(RmRefusal, ReportsAFailingExport) {
