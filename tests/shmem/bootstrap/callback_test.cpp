@@ -65,7 +65,7 @@ TEST(CallbackExchange, Gathers) {
               Each(std::string()));
 }
 
-TEST(CallbackExchange, NamesWhatTheFunctionReturned) {
+TEST(CallbackExchange, ReportsTheFunctionsResult) {
   Board board(2);
   board.result = 5;
   EXPECT_THAT(
@@ -73,7 +73,7 @@ TEST(CallbackExchange, NamesWhatTheFunctionReturned) {
       Each(AllOf(StartsWith(begins_with(EIO)), HasSubstr("'heap sizes': the application's all-gather returned 5"))));
 }
 
-TEST(CallbackExchange, NamesDifferentSteps) {
+TEST(CallbackExchange, ReportsDifferentSteps) {
   Board board(2);
   const auto ends = run_on_board(&board, [](bootstrap::Exchange& exchange) {
     return gather_and_check(exchange, 0, exchange.pe() == 0 ? "one" : "two");
@@ -81,14 +81,14 @@ TEST(CallbackExchange, NamesDifferentSteps) {
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("'two'"), HasSubstr("'one'"))));
 }
 
-TEST(CallbackExchange, NamesPartsInAnotherOrder) {
+TEST(CallbackExchange, ReportsPartsInAnotherOrder) {
   Board board(3);
   board.is_reversed = true;
   EXPECT_THAT(run_on_board(&board, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "one"); }),
               Each(HasSubstr("must order parts by PE")));
 }
 
-TEST(CallbackExchange, RefusesNoFunction) {
+TEST(CallbackExchange, RejectsAMissingFunction) {
   EXPECT_THAT(end_of(bootstrap::exchange_by_callback(nullptr, nullptr, 0, 1)), StartsWith(begins_with(EINVAL)));
 }
 

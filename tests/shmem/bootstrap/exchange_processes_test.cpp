@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PEs as processes of their own, of which one is killed.
+// PEs as separate processes, of which one is killed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -39,7 +39,7 @@ std::vector<std::string> run_and_kill(int killed, int step, std::chrono::millise
 
 TEST(ExchangeProcesses, Gather) { EXPECT_THAT(run_and_kill(-1, 0, long_limit), Each(std::string())); }
 
-TEST(ExchangeProcesses, AKilledPeIsNamedAtEveryStep) {
+TEST(ExchangeProcesses, AKilledPeIsReportedAtEveryStep) {
   for (const int killed : {0, 3}) {
     for (const int step : {0, 1, 2}) {
       const auto ends = run_and_kill(killed, step, long_limit);

@@ -52,7 +52,7 @@ TEST(Exchange, GathersNothingAndMuch) {
   EXPECT_THAT(ends, Each(std::string()));
 }
 
-TEST(Exchange, NamesPesThatDoNotComeOnAllThatDo) {
+TEST(Exchange, ReportsMissingPesOnAllOthers) {
   const auto ends = run_pes(6, 300ms, [](bootstrap::Exchange&) -> std::string { return "joined"; }, {2, 4, 5});
   for (const int pe : {0, 1, 3}) {
     EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
@@ -61,7 +61,7 @@ TEST(Exchange, NamesPesThatDoNotComeOnAllThatDo) {
   }
 }
 
-TEST(Exchange, NamesPesThatDoNotComeToAStep) {
+TEST(Exchange, ReportsPesThatDoNotReachAStep) {
   std::barrier all_failed(3);
   const auto ends = run_pes(3, 300ms, [&](bootstrap::Exchange& exchange) {
     const auto end = exchange.pe() == 1 ? "" : gather_and_check(exchange, 0, "heap sizes");
@@ -73,7 +73,7 @@ TEST(Exchange, NamesPesThatDoNotComeToAStep) {
   }
 }
 
-TEST(Exchange, NamesAMissingPeZero) {
+TEST(Exchange, ReportsAMissingPeZero) {
   std::barrier all_failed(3);
   const auto ends = run_pes(3, 300ms, [&](bootstrap::Exchange& exchange) {
     const auto end = exchange.pe() == 0 ? "" : gather_and_check(exchange, 0, "heap sizes");
@@ -85,7 +85,7 @@ TEST(Exchange, NamesAMissingPeZero) {
   }
 }
 
-TEST(Exchange, NamesPesThatAreGone) {
+TEST(Exchange, ReportsPesThatHaveEnded) {
   for (const int gone : {0, 2}) {
     const auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
       if (auto end = gather_and_check(exchange, 0, "first"); !end.empty()) return end;
@@ -110,7 +110,7 @@ TEST(Exchange, FailsWithTheSameErrorEverAfter) {
   for (const std::size_t pe : {0U, 2U}) EXPECT_THAT(ends[pe], HasSubstr("step 'first': PE 1 is gone"));
 }
 
-TEST(Exchange, NamesDifferentSizesAndGoesOn) {
+TEST(Exchange, ReportsDifferentSizesAndContinues) {
   const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) -> std::string {
     long long mine[2] = {};
     std::vector<char> all(64);
@@ -125,7 +125,7 @@ TEST(Exchange, NamesDifferentSizesAndGoesOn) {
                    "same calls in the same order|"));
 }
 
-TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {
+TEST(Exchange, ReportsTwoJobSizesAndTwoPesWithOneNumber) {
   const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   auto ends = run_threads(
@@ -139,7 +139,7 @@ TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {
   EXPECT_THAT(ends, Each(HasSubstr("two processes or threads are PE 1")));
 }
 
-TEST(Exchange, RefusesPesThatCannotBe) {
+TEST(Exchange, RejectsInvalidPes) {
   const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   for (const auto& [pe, n_pes] : {std::pair{-1, 2}, {2, 2}, {0, 0}, {5, 1}}) {
@@ -150,7 +150,7 @@ TEST(Exchange, RefusesPesThatCannotBe) {
   EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), HasSubstr("must be in the process that made"));
 }
 
-TEST(Exchange, SaysAtOnceThatPeZeroHasEnded) {
+TEST(Exchange, ReportsAtOnceThatPeZeroHasEnded) {
   const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   ASSERT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");  // its listener is closed
@@ -171,7 +171,7 @@ TEST(Exchange, LeavesNoDescriptorOpen) {
   EXPECT_EQ(gdrkit::tests::count_process_resources(), before);
 }
 
-TEST(UniqueId, OfAJobThatWillNotComeGivesItsSocketBack) {
+TEST(UniqueId, OfAJobThatNeverStartsReleasesItsSocket) {
   const auto before = gdrkit::tests::count_process_resources();
   std::vector<bootstrap::UniqueId> ids;
   for (int i = 0; i < 50; ++i) {

@@ -129,7 +129,7 @@ TEST(LaunchEnvironment, ReadsMpirunAndSrun) {
   }
 }
 
-TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
+TEST(LaunchEnvironment, ReportsConflictingVariables) {
   const struct {
     std::vector<std::pair<const char*, std::string>> set;
     const char* text;
@@ -149,7 +149,7 @@ TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
   }
 }
 
-/// As launchers start PEs: each knows the root, and PE 0 may have a listener.
+/// Starts PEs as launchers do: each has the root's address, and PE 0 may have a listener.
 std::vector<std::string> run_at_root(bool has_listener, int rounds, const std::string& token) {
   auto listener = bootstrap::listen_at(bootstrap::address_of_interface("lo").value()).value();
   const std::string root = bootstrap::address_of(listener.get()).value().text();
@@ -175,13 +175,15 @@ TEST(LaunchEnvironment, MakesJobsOneAfterTheOtherAtAnInheritedListener) {
   EXPECT_THAT(run_at_root(true, 3, "0123456789abcdef"), Each(std::string()));
 }
 
-TEST(LaunchEnvironment, PeZeroListensAtTheRootItself) {
+TEST(LaunchEnvironment, PeZeroListensAtTheRoot) {
   EXPECT_THAT(run_at_root(false, 2, "0123456789abcdef"), Each(std::string()));
 }
 
-TEST(LaunchEnvironment, PesOfOneUserMeetWithoutAToken) { EXPECT_THAT(run_at_root(false, 2, ""), Each(std::string())); }
+TEST(LaunchEnvironment, PesOfOneUserConnectWithoutAToken) {
+  EXPECT_THAT(run_at_root(false, 2, ""), Each(std::string()));
+}
 
-TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
+TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsContacted) {
   for (const int pe : {0, 1}) {
     bootstrap::LaunchEnvironment environment;
     environment.launcher = "torchrun";
@@ -194,7 +196,7 @@ TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
   }
 }
 
-TEST(LaunchEnvironment, ATokenThatCanBeGuessedIsRefused) {
+TEST(LaunchEnvironment, AWeakTokenIsRejected) {
   const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN", "secret"}});
   EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
               AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("GDRKIT_SHMEM_TOKEN has 6 characters")));
@@ -215,7 +217,7 @@ TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
   ::unlink(path.c_str());
 }
 
-TEST(LaunchEnvironment, SaysWhatToSetWhereTheLauncherSaysNothing) {
+TEST(LaunchEnvironment, ReportsWhatToSetIfTheLauncherSetsNothing) {
   const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}});
   EXPECT_THAT(end_of(bootstrap::exchange_by_environment(bootstrap::read_launch_environment().value(), 1s)),
               AllOf(StartsWith(begins_with(ENOTSUP)), HasSubstr("srun does not say where PE 0 is"),

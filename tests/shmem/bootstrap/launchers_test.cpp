@@ -31,8 +31,8 @@ struct Ended {
   std::string output;
 };
 
-/// Leaks are not looked for in the programs: libpmix leaks by itself. TMPDIR: where two of Open MPI's mpirun start at
-/// the same time, each makes the folder for the user's sessions, and one of them fails. The agents: Open MPI does not
+/// Leak detection is off in the programs, because libpmix leaks. TMPDIR: if two of Open MPI's mpirun start at
+/// the same time, each creates the folder for the user's sessions, and one of them fails. The agents: Open MPI does not
 /// start without an ssh client, which PEs of this machine do not need.
 Ended run_command(const std::string& command) {
   Ended ended;
@@ -108,7 +108,7 @@ class PmiServer {
     return own;
   }
 
-  /// In a process of its own; returns the commands that came, in order.
+  /// Runs in a separate process. Returns the received commands, in order.
   std::string serve() {
     clients_.clear();
     std::size_t waiting = 0;
@@ -194,13 +194,13 @@ TEST(Pmi, SharesValuesOneAfterTheOther) {
   EXPECT_THAT(share_over_pmi(3, long_limit, -1), Each("value-of-one value-of-two "));
 }
 
-TEST(Pmi, EndsWhereAPeDoesNotCome) {
+TEST(Pmi, EndsIfAPeIsMissing) {
   const auto ends = share_over_pmi(3, 200ms, 1);
   for (const std::size_t pe : {0U, 2U})
     EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PMI")));
 }
 
-/// The commands that the server got from one PE, which runs `before`, shares a value, runs `after`, and exits.
+/// The commands that the server received from one PE, which runs `before`, shares a value, runs `after`, and exits.
 std::string commands_of_pe_that_exits(const std::function<void(int socket)>& before,
                                       const std::function<void(int socket)>& after) {
   PmiServer server(1);

@@ -44,7 +44,7 @@ class Folder {
   std::string path_;
 };
 
-/// For each PE, the PEs on its machine, "0 2 ", or its error. Each PE of `apart` has its own network namespace.
+/// Returns for each PE the PEs on its machine, "0 2 ", or its error. Each PE in `apart` has its own network namespace.
 std::vector<std::string> meet(int n_pes, const std::string& folder, const std::string& host_id,
                               std::vector<int> apart = {}, int* refused = nullptr) {
   return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
@@ -71,7 +71,7 @@ TEST(MeetingPlace, AFolderJoinsNetworkNamespaces) {
   EXPECT_TRUE(folder.is_empty());
 }
 
-TEST(MeetingPlace, AHostIdWithoutAFolderIsRefusedAcrossNetworkNamespaces) {
+TEST(MeetingPlace, AHostIdWithoutAFolderIsRejectedAcrossNetworkNamespaces) {
   int refused = 0;
   const auto ends = meet(3, "", "node 7", {2}, &refused);
   if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
@@ -79,7 +79,7 @@ TEST(MeetingPlace, AHostIdWithoutAFolderIsRefusedAcrossNetworkNamespaces) {
                                HasSubstr("Connection refused"), HasSubstr("GDRKIT_SHMEM_SOCKET_DIR"))));
 }
 
-TEST(MeetingPlace, FoldersThatDifferAreRefused) {
+TEST(MeetingPlace, FoldersThatDifferAreRejected) {
   const Folder one;
   const Folder other;
   const auto ends = run_pes(2, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
@@ -90,7 +90,7 @@ TEST(MeetingPlace, FoldersThatDifferAreRefused) {
 }
 
 /// Of this thread only.
-TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRefused) {
+TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRejected) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can start a PE as another user";
   const auto ends = run_pes(2, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     if (exchange.pe() == 1 && ::syscall(SYS_setresuid, 65534, 65534, 65534) != 0) return "cannot change the user";
@@ -100,7 +100,7 @@ TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRefused) {
                                HasSubstr("it runs as another user"))));
 }
 
-TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsNamed) {
+TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsReported) {
   const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     const auto machine = node::read_machine_name({exchange.pe() == 1 ? "" : "node", false});
     return end_of(node::join_node(*machine, exchange, 100, long_limit));
@@ -110,7 +110,7 @@ TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsNamed) {
                                HasSubstr("and PE 1 does not; set the variable for all PEs"))));
 }
 
-TEST(MeetingPlace, HostIdsTakeTheBootIdentifiersPlace) {
+TEST(MeetingPlace, HostIdsReplaceTheBootIdentifier) {
   const Folder folder;
   const auto ends = run_pes(4, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     auto place = bootstrap::MeetingPlace::open(folder.path());
@@ -138,7 +138,7 @@ TEST(MeetingPlace, TwoJobsShareAFolder) {
   EXPECT_TRUE(folder.is_empty());
 }
 
-TEST(MeetingPlace, RefusesAFolderThatOtherUsersCanEnter) {
+TEST(MeetingPlace, RejectsAFolderThatOtherUsersCanEnter) {
   const Folder folder;
   for (const mode_t mode : {0777U, 01777U, 0750U, 0701U, 0720U}) {
     ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0);
@@ -149,7 +149,7 @@ TEST(MeetingPlace, RefusesAFolderThatOtherUsersCanEnter) {
   EXPECT_EQ(end_of(bootstrap::MeetingPlace::open(folder.path())), "");
 }
 
-TEST(MeetingPlace, RefusesAFolderOfAnotherUser) {
+TEST(MeetingPlace, RejectsAFolderOfAnotherUser) {
   const Folder folder;
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another user";
   ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
@@ -158,7 +158,7 @@ TEST(MeetingPlace, RefusesAFolderOfAnotherUser) {
       AllOf(StartsWith(begins_with(EPERM)), HasSubstr("it belongs to user 65534, but this process runs as user 0")));
 }
 
-TEST(MeetingPlace, RefusesWhatIsNotAFolder) {
+TEST(MeetingPlace, RejectsAPathThatIsNotAFolder) {
   const Folder folder;
   EXPECT_THAT(end_of(bootstrap::MeetingPlace::open(folder.path() + "/missing")), StartsWith(begins_with(ENOENT)));
   std::ofstream(folder.path() + "/file") << "text";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Another user of the machine tries to join a job that has no secret, or to take the place of its PE 0.
+// Another user of the machine tries to join a job without a secret, or to replace its PE 0.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -102,7 +102,7 @@ TEST_F(OtherUser, IsNotTakenForPeZero) {
 }
 
 /// In a user namespace without a map, all users have the same number, including the user of this process.
-TEST(SameUser, IsNotKnownByTheNumberOfUnmappedUsers) {
+TEST(SameUser, IsNotIdentifiedByTheNumberOfUnmappedUsers) {
   const auto ends = run_processes(1, [](int) -> std::string {
     int sockets[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return "no sockets";

@@ -18,7 +18,7 @@
 
 namespace gdrkit::shmem_impl::tests {
 
-/// Runs `as_pe(pe)` in a process each; what it returned, or "signal N" or "exit N" for one that ended otherwise. All
+/// Runs each `as_pe(pe)` in a process. Returns its result, or "signal N" or "exit N" if it ended otherwise. All
 /// that descends from them is ended too. `when_started` runs here once all are there.
 inline std::vector<std::string> run_processes(int n_pes, const std::function<std::string(int pe)>& as_pe,
                                               const std::function<void()>& when_started = {}) {

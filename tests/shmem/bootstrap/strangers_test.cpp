@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A job whose address and secret the test can read.
+/// A job whose address and secret are accessible to the test.
 struct OpenJob {
   bootstrap::UniqueFd listener;
   bootstrap::TcpAddress address;
@@ -141,7 +141,7 @@ std::string answer_as_pe_1(const std::function<secret::Digest(const secret::Key&
   return heard;
 }
 
-TEST(Strangers, WithoutTheSecretHearNothingMore) {
+TEST(Strangers, WithoutTheSecretReceiveNothingMore) {
   const auto wrong = [](const secret::Key& secret, const bootstrap::Hello& hello, const bootstrap::Challenge& said) {
     secret::Digest proof = bootstrap::proof_of_member(secret, hello, said.nonce);
     proof[31] ^= 1;
@@ -213,7 +213,7 @@ TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
                              AnyOf(StartsWith(begins_with(ETIMEDOUT)), StartsWith(begins_with(ECONNRESET)))));
 }
 
-TEST(Strangers, AnotherReleaseIsNamed) {
+TEST(Strangers, AnotherReleaseIsReported) {
   OpenJob job = OpenJob::make(2, long_limit);
   const bootstrap::UniqueFd newer = job.stranger();
   bootstrap::Hello words = job.hello(1);
@@ -224,7 +224,7 @@ TEST(Strangers, AnotherReleaseIsNamed) {
   later.join();
 }
 
-TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
+TEST(Strangers, APeThatSendsInvalidDataIsReported) {
   OpenJob job = OpenJob::make(2, long_limit);
   const bootstrap::UniqueFd member = job.stranger();
   const bootstrap::Hello words = job.hello(1);
@@ -274,7 +274,7 @@ std::vector<std::string> run_through_a_relay(std::chrono::milliseconds limit, co
   return ends;
 }
 
-TEST(Strangers, WhoRelaysAConnectionChangesNothing) {
+TEST(Strangers, RelayedConnectionsWorkUnchanged) {
   EXPECT_THAT(run_through_a_relay(10s, [](bool, std::size_t, std::string*) {}), Each(std::string()));
   constexpr std::size_t code_bytes = sizeof(secret::Tag);
   constexpr std::size_t frame_bytes = sizeof(bootstrap::Frame);
@@ -299,7 +299,7 @@ TEST(Strangers, WhoRelaysAConnectionChangesNothing) {
   }
 }
 
-TEST(Strangers, WhoRelaysAConnectionPrintsNothing) {
+TEST(Strangers, RelayedConnectionsPrintNothing) {
   const auto fail = [](bool is_to_member, std::size_t done, std::string* words) {
     if (!is_to_member || done < sizeof(bootstrap::Challenge)) return;
     const std::string text = "owned";
@@ -315,8 +315,8 @@ TEST(Strangers, WhoRelaysAConnectionPrintsNothing) {
               AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("wrong authentication code"), Not(HasSubstr("owned"))));
 }
 
-/// Another program may hold PE 0's address and send nothing, or invalid data.
-TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
+/// Another program may listen at PE 0's address and send nothing, or invalid data.
+TEST(Strangers, AnotherProgramOnPeZerosPortCausesATimeout) {
   for (const bool is_silent : {true, false}) {
     OpenJob job = OpenJob::make(2, 300ms);
     std::atomic<bool> is_done{false};
@@ -341,7 +341,7 @@ TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
 }
 
 /// Another program binds PE 0's port before PE 0 does.
-TEST(Strangers, WhatHoldsPeZerosPortLearnsNothingAndSaysNothing) {
+TEST(Strangers, AnotherProgramOnPeZerosPortGetsNoSecretAndPrintsNothing) {
   OpenJob job = OpenJob::make(2, 1s);
   std::string heard;
   std::thread holder([&] {

@@ -25,7 +25,7 @@ TEST(PeList, IsShortForAnyNumberOfPes) {
   EXPECT_EQ(pe_list_text(odd), "PEs 1, 3, 5, 7, 9, 11, 13, 15 and 192 more");
 }
 
-TEST(Token, TellsAllOthersApart) {
+TEST(Token, DetectsEveryDifference) {
   const Token token = make_token().value();
   EXPECT_TRUE(secret::are_equal(token, token));
   for (std::size_t bit = 0; bit < 8 * token.size(); ++bit) {
@@ -64,7 +64,7 @@ TEST(TcpAddress, ResolvesBothFamilies) {
   }
 }
 
-TEST(TcpAddress, NamesTheInterfacesThatThereAre) {
+TEST(TcpAddress, ReportsTheExistingInterfaces) {
   const auto missing = address_of_interface("no-such-interface");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().errno_value, ENODEV);
@@ -81,7 +81,7 @@ TEST(TcpAddress, ConnectsOverIpV6) {
   EXPECT_TRUE(connected) << connected.error().text();
 }
 
-TEST(TcpAddress, WaitsForAListenerThatComesLater) {
+TEST(TcpAddress, WaitsForAListenerThatStartsLater) {
   auto early = listen_at(address_of_interface("lo").value());
   const TcpAddress address = address_of(early->get()).value();
   early = UniqueFd();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PEs as threads of this process, each with an exchange of its own.
+// PEs as threads of this process, each with its own exchange.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,17 +18,17 @@ namespace gdrkit::shmem_impl::tests {
 
 using namespace std::chrono_literals;
 
-/// For what succeeds: a busy machine never needs it. For what must fail by it, tests give a short one.
+/// Timeout for steps that succeed: a busy machine never needs it. Tests of timeouts pass a short one.
 inline constexpr auto long_limit = 30s;
 
-/// What a PE of a test came to: "" for success, else "ERRNO: text".
+/// The result of a test's PE: "" for success, else "ERRNO: text".
 template <class Result>
 std::string end_of(const Result& result) {
   return result ? "" : std::to_string(result.error().errno_value) + ": " + result.error().text();
 }
 inline std::string begins_with(int error) { return std::to_string(error) + ": "; }
 
-/// Runs `as_pe(pe)` on a thread each, and returns what they returned.
+/// Runs each `as_pe(pe)` on a thread, and returns the results.
 inline std::vector<std::string> run_threads(int n_pes, const std::function<std::string(int pe)>& as_pe) {
   std::vector<std::string> ends(static_cast<std::size_t>(n_pes));
   std::vector<std::thread> threads;
@@ -39,7 +39,7 @@ inline std::vector<std::string> run_threads(int n_pes, const std::function<std::
   return ends;
 }
 
-/// The same, with an exchange for each; PEs of `absent` do not come.
+/// The same, with an exchange for each PE; PEs in `absent` do not start.
 inline std::vector<std::string> run_pes(int n_pes, std::chrono::milliseconds limit,
                                         const std::function<std::string(bootstrap::Exchange& exchange)>& as_pe,
                                         const std::vector<int>& absent = {}) {

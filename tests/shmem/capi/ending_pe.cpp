@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // A job of two. PE 1 forks while another thread of it waits in finalize for PE 0, which waits for the fork. The child
-// must learn that its parent was a PE.
+// must detect that its parent was a PE.
 #include <gdrkit/shmem.h>
 #include <signal.h>
 #include <sys/wait.h>

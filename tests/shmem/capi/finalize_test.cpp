@@ -72,7 +72,7 @@ TEST_F(Finalize, OfSeveralThreadsEndsOnce) {
   EXPECT_EQ(succeeded, 1);
 }
 
-TEST_F(Finalize, GivesUpOnACallThatWaitsAndChangesNothing) {
+TEST_F(Finalize, TimesOutOnACallThatWaitsAndChangesNothing) {
   const gdrkit_shmem_options wanted = options();
   ASSERT_EQ(gdrkit_shmem_init(&wanted), 0);
   auto* const signal = static_cast<std::uint64_t*>(gdrkit_shmem_calloc(1, sizeof(std::uint64_t)));

@@ -61,7 +61,7 @@ class Fork : public ::testing::Test {
   void TearDown() override { EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error(); }
 };
 
-TEST_F(Fork, EveryCallOnTheParentsPeIsRefused) {
+TEST_F(Fork, EveryCallOnTheParentsPeIsRejected) {
   const std::vector<Function> all = functions();
   ASSERT_GT(all.size(), 50u);
   const auto ends = run_processes(1, [&](int) {
@@ -73,14 +73,14 @@ TEST_F(Fork, EveryCallOnTheParentsPeIsRefused) {
       if (call == nullptr) return "no function " + function.name;
       const long answer = call(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
       const bool is_right = function.answers_pointer ? answer == 0 : static_cast<int>(answer) == -EACCES;
-      if (!is_right) wrong += function.name + " answers " + std::to_string(answer) + "; ";
+      if (!is_right) wrong += function.name + " returns " + std::to_string(answer) + "; ";
     }
     return wrong;
   });
   EXPECT_EQ(ends[0], "");
 }
 
-TEST_F(Fork, AChildBecomesAPeOfItsOwn) {
+TEST_F(Fork, AChildBecomesANewPe) {
   const auto ends = run_processes(1, [](int) -> std::string {
     for (const bool is_shared : {false, true}) {
       if ((is_shared ? gdrkit_shmem_init_shared(nullptr) : gdrkit_shmem_init(nullptr)) != 0) {

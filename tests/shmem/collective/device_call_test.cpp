@@ -34,7 +34,7 @@ float number_of(int pe, std::size_t index) {
   return static_cast<float>((index * 7 + static_cast<std::size_t>(pe) * 3) % 100);
 }
 
-/// What element `index` of PE `pe`'s target becomes; each part has `count`.
+/// Returns the expected element `index` of PE `pe`'s target; each part has `count`.
 float wanted_number(DeviceOperation operation, int pe, int n_pes, int root, std::size_t count, std::size_t index) {
   const auto own = static_cast<std::size_t>(pe);
   const auto sum_at = [&](std::size_t at) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Collectives that move data: every byte is where it belongs, and no other was touched.
+// Collectives that move data: every byte is correct, and no other byte is written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using tests::Way;
 using tests::world;
 using Bytes = std::vector<std::uint8_t>;
 
-/// What PE `pe` has in its source in round `round`.
+/// The source of PE `pe` in round `round`.
 Bytes source_of(int pe, unsigned round, std::size_t size_bytes) {
   return tests::make_pattern(size_bytes, static_cast<unsigned>(pe) + 1 + 64 * round);
 }
@@ -134,22 +134,22 @@ TEST(ShmemMovement, InPlace) {
         ASSERT_TRUE(succeeded(
             side.call({collective::CollectiveOperation::broadcast, world, side.target, side.target, size, 2}, way)));
         EXPECT_EQ(side.read(side.target, size), source_of(2, 1, size));
-        // Everyone has looked before anyone writes its own target by other means than a collective.
+        // All PEs have checked before any PE writes its own target by other means than a collective.
         ASSERT_TRUE(succeeded(pe.sync_all()));
       }
     }
   });
 }
 
-/// Calls follow each other without anything between them that makes PEs wait, in one stream, on the same buffers, with
-/// PEs that come late at random; what each has found in its target is copied out in the stream and compared at the end.
+/// Calls follow each other without synchronisation between PEs, in one stream, on the same buffers. PEs start late at
+/// random. The stream copies each received target, and the copies are compared at the end.
 TEST(ShmemMovement, CallsMayFollowEachOther) {
   constexpr unsigned rounds = 120;
   const int pes = tests::pes_with_own_device(4);
   run_shmem_job(little_scratch(pes), [pes](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
     auto& device = pe.device();
-    std::mt19937 same(7);                                       // what is called
+    std::mt19937 same(7);                                       // seed of the sequence of calls
     std::mt19937 own(static_cast<unsigned>(pe.pe()) * 77 + 1);  // when
     struct Call {
       collective::CollectiveOperation operation;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// reduce and reducescatter: every type and reduction, against sums that the test computes itself.
+// reduce and reducescatter: every type and reduction, against sums that the test computes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using tests::Way;
 using tests::world;
 using Bytes = std::vector<std::uint8_t>;
 
-// Two-byte floating-point types, of whole numbers that they hold exactly.
+// Two-byte floating-point types, with whole numbers that they represent exactly.
 struct HalfNumber {
   std::uint16_t bits;
   static HalfNumber of(double value) {
@@ -145,7 +145,7 @@ void run_reductions(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type, 
 
 template <class T>
 void run_type(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type) {
-  // With little scratch memory the last two are large, whatever the element.
+  // With little scratch memory the last two sizes are large for every element type.
   for (const Shape& shape : {Shape{1, 0, false}, {3, 1, false}, {20, 0, true}, {5001, 0, false}, {4999, 1, true}}) {
     for (const Way way : {Way::host, Way::stream}) run_reductions<T>(pe, side, type, shape, way);
   }
@@ -171,7 +171,7 @@ TEST(ShmemReduction, EveryTypeAndReductionOfOnePe) { run_shmem_job(little_scratc
 TEST(ShmemReduction, EveryTypeAndReductionOfTwoPes) { run_shmem_job(little_scratch(2), run_types); }
 TEST(ShmemReduction, EveryTypeAndReductionOfFivePes) { run_shmem_job(little_scratch(5), run_types); }
 
-/// Rounded sums depend on their order; all PEs must come to the same bits all the same.
+/// Rounded sums depend on their order, but all PEs must compute the same bits.
 TEST(ShmemReduction, AllPesHaveTheSameBits) {
   run_shmem_job(little_scratch(4), [](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Collectives that are refused, and those that do not come to their end.
+// Collectives that are rejected, and those that do not complete.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST(ShmemRefusal, WrongArgumentsWriteNothing) {
   });
 }
 
-TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
+TEST(ShmemRefusal, DifferentArgumentsAreReportedWithPeAndValue) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);
     const bool is_other = pe.pe() == 2;
@@ -111,7 +111,7 @@ TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
   });
 }
 
-TEST(ShmemRefusal, StreamsAreComparedWhenAskedFor) {
+TEST(ShmemRefusal, StreamsAreComparedOnRequest) {
   auto options = little_scratch(2);
   options.compares_stream_collectives = true;
   run_shmem_job(options, [](core::Pe& pe) {
@@ -128,8 +128,8 @@ TEST(ShmemRefusal, StreamsAreComparedWhenAskedFor) {
   });
 }
 
-/// PE 1 does not come: the other's GPU kernel ends at the limit, the next calls say so, and another team works.
-TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
+/// PE 1 is missing: the other PE's GPU kernel ends at the limit, the next calls report it, and another team works.
+TEST(ShmemRefusal, AStreamThatTimedOutIsReported) {
   for (const std::uint64_t size : {16U, 20'000U}) {
     for (const bool is_broadcast : {false, true}) {
       auto options = little_scratch(2);
@@ -148,7 +148,7 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
           ASSERT_FALSE(told);
           EXPECT_EQ(told.error().errno_value, ETIMEDOUT);
           EXPECT_THAT(told.error().text(), ::testing::HasSubstr("it waited for PE 1"));
-          EXPECT_TRUE(succeeded(pe.quiet())) << "told once";
+          EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
           for (const Way way : {Way::host, Way::stream}) {
             auto refused = side.call(call, way);
             ASSERT_FALSE(refused);
@@ -165,8 +165,8 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
   }
 }
 
-/// One member's barrier tells of it; the others do not wait for that PE in vain.
-TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
+/// One member's barrier reports it; the others do not wait for that PE.
+TEST(ShmemRefusal, ABarrierCompletesAfterAStreamTimedOut) {
   run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 64);
     const parts::Word word{side.source, 8, false};
@@ -186,12 +186,12 @@ TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
     } else {
       EXPECT_TRUE(succeeded(came));
     }
-    EXPECT_TRUE(succeeded(pe.collectives().run({collective::CollectiveOperation::barrier, world}))) << "told twice";
+    EXPECT_TRUE(succeeded(pe.collectives().run({collective::CollectiveOperation::barrier, world}))) << "reported twice";
   });
 }
 
-/// The CPUs have met and compared; then the limit is the CPU's.
-TEST(ShmemRefusal, AHostCallThatNobodyElseMakesEnds) {
+/// The CPUs have synchronised and compared; then the CPU's limit applies.
+TEST(ShmemRefusal, AHostCallOfOnlyOnePeEnds) {
   run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
     auto team = pe.collectives().split_strided(world, 0, 1, 2);

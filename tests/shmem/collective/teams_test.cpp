@@ -26,7 +26,7 @@ collective::Team split(core::Pe& pe, collective::Team parent, int start, int str
   return made ? *made : invalid;
 }
 
-/// The numbers of its PEs in the job, gathered by the team itself, both ways.
+/// The numbers of its PEs in the job, gathered by the team, in both ways.
 std::vector<int> members_by_fcollect(core::Pe& pe, CollectiveSide& side, collective::Team team, Way way) {
   const auto n_pes = static_cast<std::size_t>(*pe.collectives().n_pes(team));
   const int own = pe.pe();
@@ -108,7 +108,7 @@ TEST(ShmemTeams, RowsAndColumnsOfAnUnevenSquare) {
   });
 }
 
-/// Teams that have used a place leave nothing that disturbs the next, whose PEs are others.
+/// Teams that used a table entry leave nothing that disturbs the next team, which has other PEs.
 TEST(ShmemTeams, PlacesAreUsedAgain) {
   run_shmem_job({.n_pes = 4}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);
@@ -145,7 +145,7 @@ TEST(ShmemTeams, ThereIsANumberOfThem) {
   });
 }
 
-TEST(ShmemTeams, WhatPesDisagreeAboutIsToldAll) {
+TEST(ShmemTeams, ConflictingArgumentsAreReportedToAll) {
   run_shmem_job({.n_pes = 3}, [](core::Pe& pe) {
     auto made = pe.collectives().split_strided(world, 0, 1, pe.pe() == 1 ? 3 : 2);
     ASSERT_FALSE(made);
@@ -170,7 +170,7 @@ TEST(ShmemTeams, WhatPesDisagreeAboutIsToldAll) {
   });
 }
 
-/// Nobody leaves a sync or barrier, of either way, before all have come.
+/// No PE leaves a sync or barrier, of either kind, before all have entered it.
 TEST(ShmemTeams, SyncsAndBarriersWaitForAll) {
   constexpr int n_pes = 5, rounds = 60;
   std::atomic<int> arrived[rounds] = {};

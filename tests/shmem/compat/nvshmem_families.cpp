@@ -149,7 +149,7 @@ void short_waits(const World& w) {
   gdrkit_shmem_stream_synchronize(stream);
 }
 
-/* Every word holds all the time: each index must be found. */
+/* Every word satisfies the comparison all the time: each index must be found. */
 void fair_tests(const World& w) {
   w.clear();
   for (const std::size_t count : {2U, 3U, 8U}) {
@@ -215,7 +215,7 @@ void halves(const World& w) {
 void halves(const World&) {}
 #endif
 
-/* What NVSHMEM's programs rely on beyond the results of transfers. */
+/* Behaviour that NVSHMEM's programs rely on, beyond the results of transfers. */
 void semantics(const World& w) {
   EXPECT(nvshmem_team_my_pe(NVSHMEM_TEAM_INVALID) == -1 && nvshmem_team_n_pes(NVSHMEM_TEAM_INVALID) == -1);
   EXPECT(nvshmem_team_translate_pe(NVSHMEM_TEAM_INVALID, 0, NVSHMEM_TEAM_WORLD) == -1);

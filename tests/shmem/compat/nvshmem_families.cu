@@ -41,7 +41,7 @@ __global__ void by_thread(Objects o) {
   nvshmem_short_wait_until_all(words, 3, nullptr, NVSHMEM_CMP_LT, 0);
   DEMAND(2, nvshmem_short_test_any(words, 3, nullptr, NVSHMEM_CMP_EQ, -8) == 1);
   DEMAND(3, nvshmem_short_test(words, NVSHMEM_CMP_GE, 0) == 0);
-  // Every word holds: each must be found.
+  // Every word satisfies the comparison: each must be found.
   unsigned found = 0;
   for (int i = 0; i < 10000 && found != 7; ++i)
     found |= 1U << nvshmem_short_test_any(words, 3, nullptr, NVSHMEM_CMP_LT, 0);
@@ -74,7 +74,7 @@ __global__ void by_thread(Objects o) {
   DEMAND(13, nvshmem_bfloat16_sum_reduce(NVSHMEM_TEAM_WORLD, at<__nv_bfloat16>(o, 9002), at<__nv_bfloat16>(o, 9000),
                                          1) == 0);
   DEMAND(14, __bfloat162float(*at<__nv_bfloat16>(o, 9002)) == n * (n + 1) / 2.0F);
-  // What programs rely on beyond the results.
+  // Behaviour that programs rely on, beyond the results.
   int local = 0;
   DEMAND(15,
          nvshmem_ptr(&local, pe) == nullptr && nvshmem_ptr(o.heap, n) == nullptr && nvshmem_ptr(o.heap, pe) == o.heap);

@@ -24,7 +24,7 @@ struct world {
   uint64_t* signal; /* symmetric: 8 */
 };
 
-/* What the own copy holds. */
+/* The contents of this PE's copy. */
 static int own(const struct world* w, size_t i) { return nvshmem_int_g(w->data + i, w->pe); }
 
 static void moves(const struct world* w) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// nvshmem.h alone brings what NVSHMEM's brings, and NVSHMEM's paths lead to it.
+// nvshmem.h includes what NVSHMEM's does, and NVSHMEM's paths lead to it.
 #include <nvshmem.h>
 //
 #include <bootstrap_device_host/nvshmem_uniqueid.h>

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * Must not compile, and say why. */
+ * Must not compile; the error must contain the reason. */
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -103,7 +103,7 @@ def functions_of(text):
 
 
 def accepts(ours, wanted):
-    """Whether a function with parameters `ours` takes arguments of the types `wanted`."""
+    """Returns whether a function with parameters `ours` accepts arguments of the types `wanted`."""
     return len(ours) == len(wanted) and all(have in (want, f"const {want}") for have, want in zip(ours, wanted))
 
 

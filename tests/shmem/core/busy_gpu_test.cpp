@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Puts and gets through the copy library's engines on a GPU that other work fills: they take longer, but none fails.
+// Puts and gets through the copy library's engines on a GPU with other work: they take longer, but none fails.
 // The contexts of the copy library in this program use the busy GPU instead of the CUDA driver.
 #include "fakes/busy_gpu.hpp"
 
@@ -87,7 +87,7 @@ TEST_P(ShmemOnABusyGpu, ThreadsPutAndGetAllTheSame) {
   });
   const bool is_movers = std::string(engine) == "mover";
   if (is_movers) {
-    EXPECT_GT(fakes::busy_gpu().launches, 0) << "the engine was asked";
+    EXPECT_GT(fakes::busy_gpu().launches, 0) << "the engine was not used";
   }
 }
 

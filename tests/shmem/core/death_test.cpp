@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// One of two processes is killed at some step: the other one's call ends, names it, and leaves nothing behind.
+// One of two processes is killed in some step: the other one's call ends, reports it, and releases everything.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ base::Result<std::unique_ptr<Pe>> start(const bootstrap::UniqueId& id, int pe, i
 
 struct Step {
   const char* name;
-  std::function<void(Pe&)> victim;            ///< what PE 1 does before it is killed
+  std::function<void(Pe&)> victim;            ///< PE 1 runs this before it is killed
   std::function<base::Status(Pe&)> survivor;  ///< PE 0's call, which must fail
 };
 
@@ -116,7 +116,7 @@ const Step steps[] = {
     {"before it finalizes", [](Pe&) {}, [](Pe& pe) { return pe.finalize(); }},
 };
 
-TEST(ShmemDeath, TheOthersCallEndsAndNamesThePe) {
+TEST(ShmemDeath, TheOthersCallEndsAndReportsThePe) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   for (const Step& step : steps) {
     SCOPED_TRACE(step.name);
@@ -146,8 +146,8 @@ TEST(ShmemDeath, TheOthersCallEndsAndNamesThePe) {
   }
 }
 
-// PE 1 notices that PE 2 was killed, and ends. PE 0 looks only then: PE 2 is still the one to name.
-TEST(ShmemDeath, AnotherPeThatLeftBecauseOfItIsNotNamed) {
+// PE 1 detects that PE 2 was killed, and ends. PE 0 checks only then: it must still report PE 2.
+TEST(ShmemDeath, AnotherPeThatLeftBecauseOfItIsNotReported) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();

@@ -13,7 +13,7 @@
 namespace gdrkit::shmem_impl::core {
 namespace {
 
-/// Takes one put, and cannot map what comes after it.
+/// Succeeds for one put, and cannot map the next one.
 class TakesOnePut final : public transport::Transport {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "takes one put"; }

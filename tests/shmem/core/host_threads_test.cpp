@@ -22,7 +22,7 @@ using tests::succeeded;
 constexpr int thread_rounds = 50;
 constexpr int thread_teams = 2;
 
-/// What the threads of one PE share: symmetric objects, and a team for each of those that call collectives.
+/// Shared by the threads of one PE: symmetric objects, and a team for each thread that calls collectives.
 struct ThreadObjects {
   char* data = nullptr;  ///< for each thread that transfers: `thread_piece` bytes
   std::uint64_t* words = nullptr;
@@ -38,7 +38,7 @@ T* allocate_words(Pe& pe, std::size_t count) {
   return made ? static_cast<T*>(*made) : nullptr;
 }
 
-/// To and from a place at the other PE that is this thread's alone.
+/// Transfers to and from memory of the other PE that only this thread uses.
 void run_transfers(Pe& pe, const ThreadObjects& objects, int thread) {
   const int other = pe.n_pes() - 1 - pe.pe();
   char* const place = objects.data + static_cast<std::size_t>(2 * thread + pe.pe()) * thread_piece;

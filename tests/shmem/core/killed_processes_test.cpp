@@ -20,7 +20,7 @@ gdrkit::shmem_impl::tests::TimeOfDeath* death_of_process = nullptr;
 
 }  // namespace
 
-/// In place of libc's, as the program's own symbols come first.
+/// Replaces libc's function, because the program's symbols come first.
 extern "C" ssize_t sendmsg(int socket, const msghdr* message, int flags) {
   if (death_of_process != nullptr && messages_to_live.fetch_sub(1) == 0) death_of_process->die();
   return ::syscall(SYS_sendmsg, socket, message, flags);
@@ -39,8 +39,8 @@ base::Status status_of(const base::Result<T>& result) {
   return result ? base::Status() : base::Status(base::pass(result));
 }
 
-/// Starts, grows, shares a buffer and finalizes, with the victim dead before its message number `living`. Answers
-/// whether it came to that.
+/// Starts, grows, shares a buffer and finalizes, with the victim dead before its message number `living`. Returns
+/// whether that message was reached.
 bool kill_at_message(const MortalJob& job, int living) {
   TimeOfDeath death;
   const auto ends = tests::run_mortal_job(
@@ -82,7 +82,7 @@ TEST(ShmemKilled, AMemberAtEachOfItsMessages) { kill_at_all_messages({}, 2); }
 /// Starts after its first four messages, two challenges and two welcomes: they go to PEs that have connected.
 TEST(ShmemKilled, TheFirstPeAtEachOfItsMessages) { kill_at_all_messages({.victim = 0}, 4); }
 
-/// What all do over and over when the victim dies.
+/// All PEs repeat this until the victim dies.
 struct Loop {
   const char* name;
   std::size_t size_bytes;
@@ -148,7 +148,7 @@ const Loop loops[] = {
     {"a large reduction on a stream", large, &turn_of<collective::CollectiveOperation::reduce, true>},
 };
 
-/// The victim dies `delay` after its first turn, by a thread of its own, wherever it is then.
+/// A separate thread kills the victim `delay` after its first turn, in any state.
 void kill_in_loop(const MortalJob& job, const Loop& loop, std::chrono::microseconds delay) {
   TimeOfDeath death;
   const auto ends = tests::run_mortal_job(
@@ -183,11 +183,11 @@ TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectives) {
   }
 }
 
-/// The same between machines. Streams wait for the CPU there, so they are no case of their own.
+/// The same between machines. Streams wait for the CPU there, so they are not a separate case.
 TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectivesOverUcx) {
   ::setenv("UCX_TLS", "tcp,self", 1);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
-  ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which are this test's subject
+  ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which this test causes
   if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
   for (Loop loop : loops) {
     if (std::string(loop.name).find("stream") != std::string::npos) continue;

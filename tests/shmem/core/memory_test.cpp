@@ -41,7 +41,7 @@ TEST(ShmemMemory, ObjectsLieAtTheSameOffsetsOnAllPes) {
   for (const auto& others : offsets) EXPECT_EQ(others, offsets[0]);
 }
 
-TEST(ShmemMemory, WhatWasFoundIsNotFoundAfterItWasFreed) {
+TEST(ShmemMemory, FreedObjectsAreNoLongerFound) {
   run_shmem_job({}, [](Pe& pe) {
     auto large = pe.allocate(4096, 1, false);
     ASSERT_TRUE(large) << large.error().text();
@@ -88,7 +88,7 @@ TEST(ShmemMemory, ManyAllocationsAreFoundByManyThreads) {
   });
 }
 
-TEST(ShmemMemory, GrowsAndReachesWhatItGrewBy) {
+TEST(ShmemMemory, GrowsAndReachesTheNewMemory) {
   run_shmem_job({}, [](Pe& pe) {
     const std::uint64_t before = pe.heap().size_bytes();
     constexpr std::size_t size = std::size_t{100} << 20;
@@ -113,7 +113,7 @@ TEST(ShmemMemory, GrowsAndReachesWhatItGrewBy) {
   });
 }
 
-TEST(ShmemMemory, WhatIsTooLargeIsRefusedAndNothingIsLost) {
+TEST(ShmemMemory, TooLargeRequestsAreRejectedAndNothingIsLost) {
   run_shmem_job({.heap_max_bytes = std::uint64_t{128} << 20}, [](Pe& pe) {
     const std::uint64_t used = pe.heap().used_bytes();
     auto made = pe.allocate(std::size_t{1} << 40, 1, false);
@@ -128,13 +128,13 @@ TEST(ShmemMemory, WhatIsTooLargeIsRefusedAndNothingIsLost) {
   });
 }
 
-TEST(ShmemMemory, PesThatDisagreeAreToldWhoAndWhat) {
+TEST(ShmemMemory, DifferentArgumentsAreReportedWithPeAndValue) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
     auto made = pe.allocate(pe.pe() == 1 ? 128 : 64, 1, false);
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().errno_value, EPROTO);
     EXPECT_THAT(made.error().text(), ::testing::HasSubstr("PE 1 128"));
-    // The job goes on.
+    // The job continues.
     auto again = pe.allocate(64, 1, false);
     ASSERT_TRUE(again) << again.error().text();
     auto mixed = pe.pe() == 2 ? base::Status(base::pass(pe.allocate(64, 1, false))) : pe.free(*again);
@@ -144,7 +144,7 @@ TEST(ShmemMemory, PesThatDisagreeAreToldWhoAndWhat) {
   });
 }
 
-TEST(ShmemMemory, FreeWantsWhatAllocateGave) {
+TEST(ShmemMemory, FreeRequiresAnAllocatedAddress) {
   run_shmem_job({}, [](Pe& pe) {
     auto made = pe.allocate(1000, 1, false);
     ASSERT_TRUE(made);

@@ -25,7 +25,7 @@ namespace gdrkit::shmem_impl::tests {
 
 using Clock = std::chrono::steady_clock;
 
-/// In memory that the processes share: when the victim ended itself, by the machine's clock; 0: not yet.
+/// In memory that the processes share: the time at which the victim ended itself, by the machine's clock; 0: not yet.
 class TimeOfDeath {
  public:
   TimeOfDeath()
@@ -56,10 +56,10 @@ struct MortalJob {
   std::chrono::milliseconds limit{60000};
 };
 
-/// What all PEs do, one call after the other, until one fails; the victim's process ends on the way.
+/// The calls of all PEs, in order, until one fails; the victim's process ends during them.
 using MortalBody = std::function<base::Status(core::Pe& pe)>;
 
-/// What a survivor has to say: "" if all is as it should be.
+/// Returns a survivor's error, or "" for success.
 inline std::string judge(const MortalJob& job, const TimeOfDeath& death, const base::Error& error) {
   const std::string text = error.text();
   if (!death.has_come()) return "failed before the death: " + text;
@@ -70,8 +70,8 @@ inline std::string judge(const MortalJob& job, const TimeOfDeath& death, const b
   return is_right ? "" : "another error (" + std::to_string(error.errno_value) + "): " + text;
 }
 
-/// `prepare` runs in each process before the PE starts. Answers each process's end: of survivors "", or what is wrong;
-/// "finished" where nothing failed.
+/// Runs `prepare` in each process before the PE starts. Returns the end of each process: for survivors "", or the
+/// error; "finished" if nothing failed.
 inline std::vector<std::string> run_mortal_job(const MortalJob& job, TimeOfDeath& death,
                                                const std::function<void(int pe)>& prepare, const MortalBody& body) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);

@@ -28,7 +28,7 @@ using tests::succeeded;
 
 constexpr std::size_t buffer_bytes = std::size_t{3} << 20;  // not a whole number of granules
 
-/// A buffer of one PE's own, as an application has it.
+/// A buffer of one PE, as an application allocates it.
 class OwnBuffer {
  public:
   explicit OwnBuffer(Pe& pe, AllocationKind kind = AllocationKind::vmm_exportable, std::size_t size = buffer_bytes)
@@ -170,7 +170,7 @@ TEST(SymmetricBuffer, GpuKernelsPutIntoIt) {
   });
 }
 
-TEST(SymmetricBuffer, WhatOnePeDoesWrongIsNamedOnAll) {
+TEST(SymmetricBuffer, ErrorsOfOnePeAreReportedOnAll) {
   run_shmem_job({.n_pes = 3}, [](Pe& pe) {
     const bool is_wrong = pe.pe() == 1;
     OwnBuffer own(pe);
@@ -199,7 +199,7 @@ TEST(SymmetricBuffer, WhatOnePeDoesWrongIsNamedOnAll) {
     const auto sizes = error_of(pe.register_symmetric(own.address(), is_wrong ? 4096 : 8192));
     EXPECT_EQ(sizes.errno_value, EPROTO);
     EXPECT_THAT(sizes.text(), HasSubstr("PE 0 passed 8192, PE 1 4096"));
-    // The job goes on.
+    // The job continues.
     auto made = pe.register_symmetric(own.address(), buffer_bytes);
     ASSERT_TRUE(made) << made.error().text();
     const auto twice = error_of(pe.register_symmetric(own.address(), buffer_bytes));
@@ -207,7 +207,7 @@ TEST(SymmetricBuffer, WhatOnePeDoesWrongIsNamedOnAll) {
   });
 }
 
-TEST(SymmetricBuffer, AllocationsOfDifferentSizesAreRefused) {
+TEST(SymmetricBuffer, AllocationsOfDifferentSizesAreRejected) {
   run_shmem_job({}, [](Pe& pe) {
     OwnBuffer own(pe, AllocationKind::vmm_exportable, pe.pe() == 0 ? buffer_bytes : 4 * buffer_bytes);
     const auto error = error_of(pe.register_symmetric(own.address(), buffer_bytes));
@@ -229,7 +229,7 @@ TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
     EXPECT_EQ(error_of(pe.unregister_symmetric(nullptr)).errno_value, pe.n_pes() == 1 ? EINVAL : EPROTO)
         << "differs between PEs, as their heaps do";
     EXPECT_EQ(error_of(pe.free(bytes)).errno_value, EINVAL);
-    // What lies behind the registered bytes is mapped, but not symmetric.
+    // The bytes after the registered ones are mapped, but not symmetric.
     const char byte = 1;
     EXPECT_EQ(pe.transfers().put(bytes + buffer_bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
     EXPECT_EQ(pe.transfers().put(bytes + buffer_bytes - 1, &byte, 2, 0, false).error().errno_value, EINVAL);
@@ -252,8 +252,8 @@ TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
   });
 }
 
-/// Also where the caller frees its own mapping first: the others still have theirs.
-TEST(SymmetricBuffer, FinalizingWithOneLeavesNothingBehind) {
+/// Also if the caller frees its own mapping first: the others still have theirs.
+TEST(SymmetricBuffer, FinalizingWithOneReleasesEverything) {
   const auto run = [](int rounds) {
     for (int round = 0; round < rounds; ++round) {
       run_shmem_job({}, [](Pe& pe) {
@@ -309,7 +309,7 @@ TEST(SymmetricBuffer, SharesTheHeapsRangeWithItsGrowth) {
   });
 }
 
-/// Of a kind that BAR1 cannot map: copies serve it, and BAR1 goes on with the heap.
+/// A kind that BAR1 cannot map: copies support it, and BAR1 continues to map the heap.
 TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "emulated memory that refuses to be pinned";
   run_shmem_job({}, [](Pe& pe) {
@@ -345,7 +345,7 @@ TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
   });
 }
 
-/// More pieces than BAR1's table has: those behind are copied.
+/// More pieces than BAR1's table has entries: the others are copied.
 TEST(SymmetricHeapGrowth, IsReachedAfterItGrewMoreOftenThanBar1Counts) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "needs 17 GiB that are not written to";
   run_shmem_job({.heap_max_bytes = std::uint64_t{20} << 30}, [](Pe& pe) {

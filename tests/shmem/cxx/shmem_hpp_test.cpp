@@ -85,7 +85,7 @@ TEST(ShmemHpp, Atomics) {
   });
 }
 
-TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
+TEST(ShmemHpp, ErrorsThrowAndWriteNothing) {
   run_job(1, [](Job& job) {
     auto data = job.allocate<int>(4);
     const std::vector<int> numbers(5, 1);
@@ -97,7 +97,7 @@ TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
     EXPECT_THROW(span.wait_until(Comparison::equal, 1), std::length_error);
     try {
       span[0].store(1, 7);
-      ADD_FAILURE() << "there is no PE 7";
+      ADD_FAILURE() << "PE 7 is out of range";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), std::errc::invalid_argument);
       EXPECT_THAT(error.what(), ::testing::HasSubstr("no PE 7"));

@@ -97,13 +97,13 @@ class Side {
   platform::Device& device_;
   std::optional<platform::GpuKernels> gpu_kernels_;
   platform::Stream stream_;
-  void* words_ = nullptr;  // the result, and a signal on a line of its own
+  void* words_ = nullptr;  // the result, and a signal on a separate line
 };
 
 constexpr std::pair<ShmemScope, LaunchShape> scopes[] = {
     {ShmemScope::thread, {1, 1}}, {ShmemScope::warp, {1, 32}}, {ShmemScope::block, {1, 512}}};
 
-/// put then signal: whoever sees the signal sees all of the data, in each of many rounds.
+/// Puts, then a signal: after the signal all of the data is visible, in each of many rounds.
 TEST(ShmemDevice, SignalsComeAfterTheirData) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
@@ -180,7 +180,7 @@ TEST(ShmemDevice, ASignalNeedsNoData) {
   });
 }
 
-/// Each group of a grid has a word of its own, and an update of it is lost by nobody.
+/// Each group of a grid has its own word, and no update of it is lost.
 TEST(ShmemDevice, UpdatesOfManyGroupsAllCount) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
@@ -228,7 +228,7 @@ TEST(ShmemDevice, ValuesAreRead) {
 }
 
 /// Later rounds of the same signal, as a benchmark's batches have them.
-TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
+TEST(ShmemDevice, RoundsContinueAfterTheLastLaunch) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     auto parameters = side.parameters(ShmemOperation::ping_pong, ShmemScope::warp, 64);
@@ -242,10 +242,10 @@ TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
   });
 }
 
-/// The others are reached by the PE's thread, and not as ptr() says.
+/// The PE's thread reaches the others, without the address of ptr().
 TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
-    if (is_gpu) return;  // a host thread asks as if it were a GPU's
+    if (is_gpu) return;  // a host thread acts as a GPU's
     const State state = pe.gpu_code().state();
     char* const own = reinterpret_cast<char*>(state.heap_address);
     EXPECT_EQ(ptr(state, own, pe.pe()), own);
@@ -255,7 +255,7 @@ TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
   });
 }
 
-/// Of floats: PE p's source holds p + 1 in its first part, p + 11 in its second.
+/// Floats: PE p's source contains p + 1 in its first part, p + 11 in its second.
 TEST(ShmemDeviceTeams, CollectivesOfABlockBringEveryPart) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
@@ -289,7 +289,7 @@ TEST(ShmemDeviceTeams, CollectivesOfABlockBringEveryPart) {
   });
 }
 
-TEST(ShmemDevice, BarriersMeetAgainAndAgain) {
+TEST(ShmemDevice, BarriersCompleteRepeatedly) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     for (const auto& [scope, shape] : scopes) {
@@ -300,7 +300,7 @@ TEST(ShmemDevice, BarriersMeetAgainAndAgain) {
   });
 }
 
-TEST(ShmemDevice, ABarrierThatNobodyElseComesToEnds) {
+TEST(ShmemDevice, ABarrierOfOnlyOnePeEnds) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
     auto parameters = side.parameters(ShmemOperation::barrier, ShmemScope::block, 0);
@@ -314,7 +314,7 @@ TEST(ShmemDevice, ABarrierThatNobodyElseComesToEnds) {
       EXPECT_EQ(told.error().errno_value, ETIMEDOUT);
       EXPECT_THAT(told.error().text(), ::testing::HasSubstr("GPU kernel of PE 0 gave up"));
     }
-    EXPECT_TRUE(tests::succeeded(pe.quiet())) << "told once";
+    EXPECT_TRUE(tests::succeeded(pe.quiet())) << "reported once";
   });
 }
 

@@ -33,7 +33,7 @@ const bool runs_on_gpus = tests::is_gpu_place();
 constexpr std::size_t words_bytes = 256 * platform::litmus_stride_bytes;
 constexpr std::size_t bulk_bytes = 64 << 10;
 constexpr std::uint64_t piece_bytes = 512;  // of each put_signal
-// Where LitmusWork has the words that a CPU in a GPU's place needs.
+// LitmusWork places the words that a CPU needs when it acts as a GPU here.
 constexpr std::size_t flag_index = 16;
 constexpr std::size_t ready_index = 32;
 
@@ -57,7 +57,7 @@ unsigned instances_of(const Litmus& litmus, LaunchShape shape) {
 
 /// Of each instance: a million over all, on GPUs.
 std::uint32_t rounds_of(LitmusShape shape, LitmusMistake mistake, unsigned instances) {
-  // The PEs meet in each round of these, which threads that share a CPU do slowly.
+  // The PEs synchronise in each round of these shapes, which is slow for threads that share a CPU.
   const bool is_lockstep = shape == LitmusShape::store_buffering || mistake == LitmusMistake::no_order;
   const unsigned all = runs_on_gpus ? 1'000'000 : is_lockstep ? 2000 : 400'000;
   return std::max(1U, all / instances);
@@ -119,7 +119,7 @@ class Player {
     EXPECT_EQ(result.expired, 0U) << "waits of PE " << pe_.pe();
     return result;
   }
-  /// Collective. What this PE found; only the reader finds something, but in store_buffering.
+  /// Collective. Returns this PE's results; only the reader has results, except in store_buffering.
   LitmusResult play(const Litmus& litmus, LitmusMistake mistake, LaunchShape shape) {
     clear();
     launch(litmus, mistake, shape, rounds_of(litmus.shape, mistake, instances_of(litmus, shape)));
@@ -154,7 +154,7 @@ void report(const std::string& what, const LitmusResult& result) {
               static_cast<unsigned long long>(result.raced));
 }
 
-TEST(ShmemLitmus, NothingForbiddenIsSeen) {
+TEST(ShmemLitmus, NothingForbiddenIsObserved) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     for (const Litmus& litmus : all_shapes) {
@@ -165,7 +165,7 @@ TEST(ShmemLitmus, NothingForbiddenIsSeen) {
         report(what, result);
         EXPECT_EQ(result.broken, 0U) << what;
         EXPECT_GT(result.looks, 0U) << what;
-        // In store_buffering a race is an old word, which there need not be.
+        // In store_buffering a race is an old value, which need not occur.
         if (litmus.shape != LitmusShape::store_buffering) {
           EXPECT_GT(result.raced, 0U) << what;
         }
@@ -174,8 +174,8 @@ TEST(ShmemLitmus, NothingForbiddenIsSeen) {
   });
 }
 
-/// The opposite of what is promised, slow enough to be seen by everyone.
-TEST(ShmemLitmus, TheWrongOrderIsSeen) {
+/// The opposite of the guarantee, slow enough for every reader to observe.
+TEST(ShmemLitmus, TheWrongOrderIsObserved) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     for (const Litmus& litmus : all_shapes) {
@@ -187,7 +187,7 @@ TEST(ShmemLitmus, TheWrongOrderIsSeen) {
   });
 }
 
-TEST(ShmemLitmus, WhatComesOfMissingFencesIsReported) {
+TEST(ShmemLitmus, EffectsOfMissingFencesAreReported) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     for (const Litmus& litmus : all_shapes) {
@@ -202,8 +202,8 @@ TEST(ShmemLitmus, WhatComesOfMissingFencesIsReported) {
   });
 }
 
-/// get must not read what the multiprocessor's L1 cache holds of the other GPU's memory; and the shape would see it.
-TEST(ShmemLitmus, AGetByOrdinaryLoadsBringsWhatIsOld) {
+/// get must not read a line of the other GPU's memory from the multiprocessor's L1 cache; the shape would detect it.
+TEST(ShmemLitmus, AGetByOrdinaryLoadsReturnsOldData) {
   if (!runs_on_gpus) GTEST_SKIP() << "host threads have no cache that stores do not reach";
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
@@ -220,7 +220,7 @@ TEST(ShmemLitmus, AGetByOrdinaryLoadsBringsWhatIsOld) {
 }
 
 /// The CPU's stores through BAR1: by put_signal in even rounds, by put, fence and put in odd ones.
-TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
+TEST(ShmemLitmus, AGpuKernelReadsWhatTheOtherCpuPutBeforeTheSignal) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     player.clear();
@@ -251,7 +251,7 @@ TEST(ShmemLitmus, AGpuKernelSeesWhatTheOtherCpuPutBeforeTheSignal) {
   });
 }
 
-TEST(ShmemLitmus, ACpuSeesWhatTheOtherGpuKernelPutBeforeTheSignal) {
+TEST(ShmemLitmus, ACpuReadsWhatTheOtherGpuKernelPutBeforeTheSignal) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);
     player.clear();

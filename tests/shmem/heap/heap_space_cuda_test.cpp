@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which of an application's memory is shared, by a driver of this test's own.
+// The memory of an application that can be shared, with a driver of this test.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t buffer = 64 * mebibyte;  // of 4 MiB, on GPU 0
 
-/// What the driver says of the memory at `buffer`, and what it was asked to do.
+/// The driver's results for the memory at `buffer`, and the calls that it got.
 struct Driver {
   unsigned type = platform::cuda_memory_type_device;
   int ordinal = 0;
@@ -110,7 +110,7 @@ class HeapSpaceOnGpu : public ::testing::Test {
     ASSERT_TRUE(space) << space.error().text();
     space_ = std::move(*space);
   }
-  /// Nothing is kept of what was refused.
+  /// A rejected request keeps nothing.
   void expect_refusal(std::uint64_t address, std::uint64_t size, int errno_value, const std::string& text) {
     const auto before = tests::count_descriptors();
     const auto shared = space_->share(address, size);
@@ -149,24 +149,24 @@ TEST_F(HeapSpaceOnGpu, SharesAndMapsAWholeAllocation) {
   EXPECT_EQ(driver.mappings, 0) << "unmapped once";
 }
 
-TEST_F(HeapSpaceOnGpu, RefusesMemoryOfCudaMalloc) {
+TEST_F(HeapSpaceOnGpu, RejectsMemoryOfCudaMalloc) {
   driver.retain_result = 1;  // CUDA_ERROR_INVALID_VALUE
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "was not allocated by cuMemCreate");
 }
 
-TEST_F(HeapSpaceOnGpu, RefusesMemoryWithoutAFileDescriptor) {
+TEST_F(HeapSpaceOnGpu, RejectsMemoryWithoutAFileDescriptor) {
   driver.export_result = 1;
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR");
 }
 
-TEST_F(HeapSpaceOnGpu, RefusesHostMemory) {
+TEST_F(HeapSpaceOnGpu, RejectsHostMemory) {
   driver.type = platform::cuda_memory_type_host;
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "host memory");
-  driver.pointer_result = 1;  // memory that the driver does not know
+  driver.pointer_result = 1;  // memory that is unknown to the driver
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "host memory");
 }
 
-TEST_F(HeapSpaceOnGpu, RefusesAnotherGpusMemoryAndPartsOfAllocations) {
+TEST_F(HeapSpaceOnGpu, RejectsAnotherGpusMemoryAndPartsOfAllocations) {
   expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "no whole beginning");
   expect_refusal(buffer, 5 * mebibyte, EINVAL, "no whole beginning");
   driver.ordinal = 3;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit shmem check between network namespaces: machines of their own by UCX over TCP, or containers of one machine."""
+"""gdrkit shmem check between network namespaces: separate machines by UCX over TCP, or containers of one machine."""
 import os
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from namespaces import NETEM, SLOW, run_in_namespaces, why_no_namespaces, why_no
 from program import BIN, IS_FULL, Test
 
 GDRKIT = os.path.join(BIN, "gdrkit")
-# What moves data in each way; all checks with --full.
+# Checks that move data in each way; all checks with --full.
 SHORT = [word for name in ("identity", "allocation", "scalars", "signals", "atomics", "barriers", "teams", "growth",
                            "registration") for word in ("-t", name)]
 
@@ -43,7 +43,7 @@ def assert_green(test, ends):
 
 
 def assert_named(test, end, text):
-    """It failed within 10 seconds and says because of whom."""
+    """Checks that it failed within 10 seconds and reported the PE that caused it."""
     test.assertNotEqual(end["code"], 0, end["out"])
     test.assertGreaterEqual(end["code"], 0, "it had to be killed: " + end["out"] + end["err"])
     test.assertRegex(end["out"] + end["err"], text)
@@ -59,13 +59,13 @@ class ShmemAcrossNamespaces(Test):
     def test_two_machines_of_two_pes(self):
         assert_green(self, run_job("check", "-e", "16K", "--rounds", "10", *SHORT, pes=2))
 
-    def test_a_killed_pe_is_named_on_both_machines(self):
+    def test_a_killed_pe_is_reported_on_both_machines(self):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30)
         self.assertEqual(ends[3]["code"], -9)
         for end in ends[:3]:
             assert_named(self, end, r"PE 3\b.*(has ended|is gone)")
 
-    def test_a_machine_that_cannot_be_reached_is_named(self):
+    def test_an_unreachable_machine_is_reported(self):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", cut_after=3, limit=30)
         assert_named(self, ends[0], r"PE 1\b.*has ended")
         assert_named(self, ends[1], r"PE 0\b.*has ended")
@@ -87,21 +87,21 @@ class ShmemAcrossContainers(Test):
         self.assertIn("4 PEs on", ends[0]["out"])
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_a_killed_pe_is_named_in_both_containers(self):
+    def test_a_killed_pe_is_reported_in_both_containers(self):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30, **self.job)
         self.assertEqual(ends[3]["code"], -9)
         for end in ends[:3]:
             assert_named(self, end, r"PE 3\b.*(has ended|is gone)")
         self.assertEqual(os.listdir(self.folder), [])
 
-    def test_without_the_folder_the_refusal_says_what_to_do(self):
+    def test_without_the_folder_the_error_has_a_remedy(self):
         del self.job["environment"]["GDRKIT_SHMEM_SOCKET_DIR"]
         for end in run_job("check", *SHORT, **self.job):
             self.assertEqual(end["code"], 1, end["err"])
             self.assertRegex(end["err"], "PE 1: cannot reach PE 0, which states the same machine: .*Connection refused; mount "
                              "one GDRKIT_SHMEM_SOCKET_DIR in all containers")
 
-    def test_a_folder_that_others_can_enter_is_refused(self):
+    def test_a_folder_that_others_can_enter_is_rejected(self):
         os.chmod(self.folder, 0o777)
         for end in run_job("check", *SHORT, **self.job):
             self.assertEqual(end["code"], 1, end["err"])

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which PEs are one node's.
+// Which PEs share a node.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// The PEs that PE i sees on its machine: "0 2 ".
+/// The PEs that PE i finds on its machine: "0 2 ".
 std::vector<std::string> meet_on(int n_pes, const std::function<node::MachineName(int pe)>& machine_of) {
   return run_pes(n_pes, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     auto node = node::join_node(machine_of(exchange.pe()), exchange, 100, long_limit);
@@ -62,8 +62,8 @@ TEST(NodeMeeting, ReadsTheNameOfThisMachine) {
   EXPECT_NE(name->network_namespace, 0u);
 }
 
-/// Copies of a virtual machine have equal names, and only a connection tells them apart.
-TEST(NodeMeeting, EqualNamesThatDoNotReachEachOtherAreApart) {
+/// Copies of a virtual machine have equal names; only a connection distinguishes them.
+TEST(NodeMeeting, EqualNamesThatDoNotReachEachOtherAreDifferentNodes) {
   std::atomic<int> refused{0};
   const auto ends = run_pes(5, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
     const node::MachineName name = machine("a copy");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PEs as processes of their own, of which one is killed.
+// PEs as separate processes, of which one is killed.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ class FatalExchange final : public bootstrap::Exchange {
   int next_ = 0;
 };
 
-/// What a PE sees once one is dead: "PE 2 is dead". It leaves then, so that its own end is not taken for that.
+/// The observation of a PE after one has died: "PE 2 is dead". It leaves then, so that its own end is not counted.
 std::string wait_for_death(node::Node& node) {
   for (const bootstrap::Deadline deadline(20s); !deadline.has_passed();) {
     if (const int dead = node.first_dead(); dead >= 0) {
@@ -85,8 +85,8 @@ std::vector<std::string> run_nodes(const std::function<std::string(bootstrap::Ex
   });
 }
 
-/// Points: around the steps "machines", "PEs of each machine" and "node", between which all else happens.
-TEST(NodeProcesses, APeKilledWhileTheyJoinIsNamed) {
+/// Points: around the steps "machines", "PEs of each machine" and "node", between which everything else happens.
+TEST(NodeProcesses, APeKilledWhileTheyJoinIsReported) {
   for (const int killed : {0, 2}) {
     for (int point = 0; point < 6; ++point) {
       const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
@@ -109,7 +109,7 @@ TEST(NodeProcesses, APeKilledWhileTheyJoinIsNamed) {
   }
 }
 
-/// Of a job whose PE 2 gets killed after `before_death`, what the others see.
+/// A job whose PE 2 is killed after `before_death`. Returns the observations of the others.
 void expect_death_is_seen(const std::function<void()>& before_death) {
   const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
     auto node = node::Node::join(exchange, 4096, long_limit);
@@ -150,8 +150,8 @@ TEST(NodeProcesses, ASpawnedProgramDoesNotKeepItAlive) {
   });
 }
 
-/// While it lives, this process may open files with numbers below `most` only. The undefined-behaviour sanitizer opens
-/// some of its own when it looks at an object for the first time.
+/// While it lives, this process may open only files with numbers below `most`. The undefined-behaviour sanitizer opens
+/// additional files when it checks an object for the first time.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t most) {
@@ -173,7 +173,7 @@ rlim_t next_file() {
   return static_cast<rlim_t>(next.get());
 }
 
-TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
+TEST(NodeProcesses, APeAtItsFileLimitIsReported) {
   for (const int poor : {0, 2}) {
     const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
       auto node = node::Node::join(exchange, 4096, long_limit);
@@ -188,16 +188,16 @@ TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
     });
     EXPECT_THAT(ends[static_cast<std::size_t>(poor)],
                 AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("step 'heap chunk'"), HasSubstr("ulimit -n")));
-    // PE 0 collects for all: where it fails, nobody has anything.
+    // PE 0 collects for all: if it fails, no PE has data.
     if (poor == 0) {
       EXPECT_THAT(ends, Each(HasSubstr("PE 0 cannot take the descriptor of PE")));
     }
   }
 }
 
-TEST(NodeProcesses, AFirstPeThatMayNotOpenAConnectionForEachSaysSo) {
+TEST(NodeProcesses, AFirstPeWithTooFewDescriptorsReportsIt) {
   const auto ends = run_nodes([](bootstrap::Exchange& exchange) -> std::string {
-    // Also for the sanitizer of undefined behaviour, which opens a pipe when it meets a class for the first time.
+    // Also for the sanitizer of undefined behaviour, which opens a pipe when it checks a class for the first time.
     if (auto end = gather_and_check(exchange, 0, "before the limit"); !end.empty()) return end;
     std::optional<FileLimit> limit;
     // Its listening socket and one connection.
@@ -207,7 +207,7 @@ TEST(NodeProcesses, AFirstPeThatMayNotOpenAConnectionForEachSaysSo) {
   EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("one connection for each of 4 PEs")));
 }
 
-/// Linux bounds how many descriptors of a user are on their way: they go in turns then.
+/// Linux limits the number of a user's descriptors in flight, so they are sent in turns.
 TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
   constexpr int n_pes = 16;
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user, and no limit holds for root";
@@ -237,8 +237,8 @@ TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
   EXPECT_THAT(ends, Each(std::string()));
 }
 
-/// The state after an orderly end of one, while others still look.
-TEST(NodeProcesses, APeThatLeftAndEndedIsNoFailure) {
+/// The state after an orderly end of one PE, while others still read it.
+TEST(NodeProcesses, APeThatLeftAndEndedIsNotAFailure) {
   const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
     auto node = node::Node::join(exchange, 4096, long_limit);
     if (!node) return end_of(node);

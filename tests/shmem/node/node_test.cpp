@@ -72,7 +72,7 @@ TEST(Node, SharesZeroedMemory) {
   EXPECT_THAT(ends, Each(std::string()));
 }
 
-/// Every second PE sends a file whose content is its number.
+/// Every second PE sends a file that contains its number.
 std::string pass_files(node::Node& node, int pe) {
   bootstrap::UniqueFd file;
   if (pe % 2 == 0) {
@@ -121,7 +121,7 @@ TEST(Node, WorksForOnePe) {
       Each(std::string()));
 }
 
-TEST(Node, NamesDifferentSizesAndGoesOn) {
+TEST(Node, ReportsDifferentSizesAndContinues) {
   const auto ends = run_node(3, [](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
     const char bytes[257] = {};
     char all[3 * 257];
@@ -135,7 +135,7 @@ TEST(Node, NamesDifferentSizesAndGoesOn) {
                                HasSubstr("PE 1 is at step 'heap chunk' with 8 bytes, PE 0 at 'heap chunk' with 16"))));
 }
 
-TEST(Node, NamesDifferentAreasOnAllPes) {
+TEST(Node, ReportsDifferentAreasOnAllPes) {
   const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) {
     return end_of(node::Node::join(exchange, exchange.pe() == 2 ? 4096 : 8192, long_limit));
   });
@@ -149,7 +149,7 @@ TEST(Node, AnAreaThatCannotBeFailsOnAllPes) {
   EXPECT_THAT(ends, Each(HasSubstr("area")));
 }
 
-TEST(Node, APeWhoseNodeIsGoneIsDeadUnlessItLeft) {
+TEST(Node, APeWhoseNodeHasEndedIsDeadUnlessItLeft) {
   for (const bool leaves : {false, true}) {
     const auto ends = run_pes(3, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {
       auto node = node::Node::join(exchange, area_bytes, long_limit);
@@ -170,7 +170,7 @@ TEST(Node, APeWhoseNodeIsGoneIsDeadUnlessItLeft) {
   }
 }
 
-TEST(Node, NamesAPeThatIsGoneWhileDescriptorsArePassed) {
+TEST(Node, ReportsAPeThatEndsWhileDescriptorsArePassed) {
   for (const int gone : {0, 2}) {
     const auto ends = run_node(3, [&](bootstrap::Exchange& exchange, node::Node& node) -> std::string {
       return exchange.pe() == gone ? "left" : pass_files(node, exchange.pe());

@@ -15,7 +15,7 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-TEST(ShmemHostRange, TheStackOfEachThreadIsHostMemoryAndAnothersIsNotKnown) {
+TEST(ShmemHostRange, TheStackOfEachThreadIsHostMemoryAndAnothersIsUnknown) {
   // Not a variable: the address sanitizer may place those elsewhere.
   const void* const mine = __builtin_frame_address(0);
   EXPECT_TRUE(is_surely_host(mine, 16));
@@ -29,7 +29,7 @@ TEST(ShmemHostRange, TheStackOfEachThreadIsHostMemoryAndAnothersIsNotKnown) {
   EXPECT_FALSE(knows_other);
 }
 
-TEST(ShmemHostRange, WhatLeavesTheStackIsNotKnown) {
+TEST(ShmemHostRange, RangesBeyondTheStackAreUnknown) {
   char mine[64] = {};
   EXPECT_FALSE(is_surely_host(mine, SIZE_MAX));
   EXPECT_FALSE(is_surely_host(mine, std::size_t{1} << 40));
@@ -50,7 +50,7 @@ char variable[100] = {1};
 char zeroed[100];
 const char constant[100] = {1};
 
-TEST(ShmemHostRange, TheProgramsVariablesAreHostMemoryAndALibrarysAreNotKnown) {
+TEST(ShmemHostRange, TheProgramsVariablesAreHostMemoryAndALibrarysAreUnknown) {
   EXPECT_TRUE(is_surely_host(variable, sizeof variable));
   EXPECT_TRUE(is_surely_host(zeroed, sizeof zeroed));
   EXPECT_FALSE(is_surely_host(variable, SIZE_MAX));
@@ -58,7 +58,7 @@ TEST(ShmemHostRange, TheProgramsVariablesAreHostMemoryAndALibrarysAreNotKnown) {
   EXPECT_FALSE(is_surely_host(reinterpret_cast<const void*>(&::getpid), 1));
 }
 
-TEST(ShmemHostRange, MappedMemoryIsNotKnown) {
+TEST(ShmemHostRange, MappedMemoryIsUnknown) {
   constexpr std::size_t size_bytes = 1 << 20;
   void* const mapped = ::mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
@@ -69,7 +69,7 @@ TEST(ShmemHostRange, MappedMemoryIsNotKnown) {
 
 TEST(ShmemHostRange, SmallBlocksOfMallocAreHostMemoryOnTheMainThread) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizer has an allocator of its own";
+  GTEST_SKIP() << "the sanitizer replaces the allocator";
 #endif
   const std::vector<char> message(1024);
   EXPECT_TRUE(is_surely_host(message.data(), message.size()));
@@ -78,7 +78,7 @@ TEST(ShmemHostRange, SmallBlocksOfMallocAreHostMemoryOnTheMainThread) {
   EXPECT_TRUE(knows_main_heap);
 }
 
-TEST(ShmemHostRange, AForkedChildKnowsTheSame) {
+TEST(ShmemHostRange, AForkedChildHasTheSameRanges) {
   auto* const heap = static_cast<char*>(::sbrk(4096));
   ASSERT_NE(heap, reinterpret_cast<char*>(-1));
   const auto answers = [&] {
@@ -86,7 +86,7 @@ TEST(ShmemHostRange, AForkedChildKnowsTheSame) {
            is_surely_host(variable, sizeof variable) && !is_surely_host(reinterpret_cast<const void*>(&::getpid), 1);
   };
   EXPECT_TRUE(answers());
-  // Also of a thread whose stack is the child's only one from then on, and which never asked before.
+  // Also for a thread whose stack is the child's only one from then on, and which never made a query before.
   for (const bool is_other_thread : {false, true}) {
     int status = -1;
     const auto fork_and_ask = [&] {
@@ -99,7 +99,7 @@ TEST(ShmemHostRange, AForkedChildKnowsTheSame) {
   }
 }
 
-/// What freed memory of brk() leaves behind may be mapped by anybody.
+/// The address range of freed brk() memory may be mapped by other code.
 TEST(ShmemHostRange, TheHeapOfBrkShrinks) {
   ASSERT_FALSE(is_surely_host(nullptr, 8));  // the first call may enlarge malloc's heap
   auto* const start = static_cast<char*>(::sbrk(4096));
@@ -117,7 +117,7 @@ struct Fiber {
 };
 Fiber* fiber = nullptr;
 
-// Its frame is below the thread's stack, and `between` lies between both.
+// Its frame is below the thread's stack, and `between` is between both.
 TEST(ShmemHostRange, AFiberDoesNotMakeAllMemoryAboveItItsStack) {
   constexpr std::size_t size_bytes = 1 << 18;
   void* const memory = ::mmap(nullptr, 2 * size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -36,7 +36,7 @@ TEST(LocalBuffers, FindsRangesInsideOne) {
   EXPECT_FALSE(buffers.find(150, 1));
 }
 
-TEST(LocalBuffers, WhatIsWrongIsRefused) {
+TEST(LocalBuffers, InvalidRangesAreRejected) {
   LocalBuffers buffers;
   ASSERT_TRUE(buffers.add(100, 50, transport::LocalMemory::device));
   const std::pair<int, int> overlapping[] = {{100, 50}, {99, 2}, {149, 1}, {90, 100}, {120, 1}};
@@ -60,7 +60,7 @@ int says_pointer_type(unsigned, int*, void** values, std::uint64_t) {
   return 0;
 }
 
-/// A driver that counts what it is asked about addresses, and answers `type`.
+/// A driver that counts the queries of addresses, and returns `type`.
 platform::CudaCalls driver_that_says(unsigned type) {
   questions = 0;
   answer = type;
@@ -69,9 +69,9 @@ platform::CudaCalls driver_that_says(unsigned type) {
   return calls;
 }
 
-TEST(LocalBuffers, TheDriverIsNotAskedOfSmallMemoryOnTheStackOrTheHeap) {
+TEST(LocalBuffers, TheDriverIsNotQueriedForSmallMemoryOnTheStackOrTheHeap) {
   const LocalBuffers buffers;
-  // What it would say of memory that cudaHostRegister has pinned.
+  // Its result for memory that cudaHostRegister has pinned.
   const auto calls = driver_that_says(platform::cuda_memory_type_host);
   auto* const heap = static_cast<char*>(::sbrk(8192));
   ASSERT_NE(heap, reinterpret_cast<char*>(-1));
@@ -80,12 +80,12 @@ TEST(LocalBuffers, TheDriverIsNotAskedOfSmallMemoryOnTheStackOrTheHeap) {
   }
   EXPECT_EQ(buffers.kind_of(__builtin_frame_address(0), 8, &calls), transport::LocalMemory::host);
   EXPECT_EQ(questions, 0);
-  // From here on it matters which of the two it is.
+  // From here on the kind matters.
   EXPECT_EQ(buffers.kind_of(heap, 4097, &calls), transport::LocalMemory::pinned);
   EXPECT_EQ(questions, 1);
 }
 
-TEST(LocalBuffers, MemoryThatTheDriverDoesNotKnowIsNotPinned) {
+TEST(LocalBuffers, MemoryUnknownToTheDriverIsNotPinned) {
   const LocalBuffers buffers;
   constexpr std::size_t size = 65536;
   void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -96,8 +96,8 @@ TEST(LocalBuffers, MemoryThatTheDriverDoesNotKnowIsNotPinned) {
   ::munmap(mapped, size);
 }
 
-/// Device memory may come to lie where other memory was mapped, so nothing is remembered.
-TEST(LocalBuffers, TheDriverIsAskedOfMappedMemoryEachTime) {
+/// Device memory may be mapped later at the address of other memory, so nothing is cached.
+TEST(LocalBuffers, TheDriverIsQueriedForMappedMemoryEachTime) {
   LocalBuffers buffers;
   constexpr std::size_t size = 65536;
   void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -108,7 +108,7 @@ TEST(LocalBuffers, TheDriverIsAskedOfMappedMemoryEachTime) {
   EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::device);
   EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::device);
   EXPECT_EQ(questions, 2);
-  // Unless the application has said what it is.
+  // Unless the application has declared it.
   ASSERT_TRUE(buffers.add(reinterpret_cast<std::uint64_t>(mapped), size, transport::LocalMemory::host));
   EXPECT_EQ(buffers.kind_of(mapped, size, &calls), transport::LocalMemory::host);
   EXPECT_EQ(questions, 2);
@@ -174,7 +174,7 @@ TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
   });
 }
 
-TEST(ShmemGpuCode, WhatCannotBeLaunchedIsRefused) {
+TEST(ShmemGpuCode, InvalidLaunchesAreRejected) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     EXPECT_EQ(pe.gpu_code().cooperative_blocks(nullptr, 32, 0).error().errno_value, EINVAL);
     EXPECT_EQ(pe.gpu_code().initialise_module(nullptr).error().errno_value, EINVAL);

@@ -12,7 +12,7 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-/// Moves nothing, and writes down what it is asked for.
+/// Moves nothing, and records its calls.
 class Recorder final : public transport::Transport {
  public:
   Recorder(const char* name, std::string* calls) : name_(name), calls_(*calls) {}
@@ -79,8 +79,8 @@ TEST_F(PutOrderOfTwo, AFenceCompletesOtherWaysAndOrdersTheSameOne) {
   EXPECT_EQ(calls(), "a completes, b puts");
 }
 
-/// The later put by a stands behind the fence, the earlier one does not.
-TEST_F(PutOrderOfTwo, WhatAFenceFollowedIsCompletedAlsoWhenItsWayWasUsedSince) {
+/// The later put by a follows the fence, the earlier one does not.
+TEST_F(PutOrderOfTwo, PutsBeforeAFenceAreCompletedEvenIfTheirTransportWasUsedAgain) {
   put(a);
   order_.fence();
   put(a);
@@ -94,7 +94,7 @@ TEST_F(PutOrderOfTwo, WhatAFenceFollowedIsCompletedAlsoWhenItsWayWasUsedSince) {
   EXPECT_EQ(calls(), "a completes, b orders, b puts");
 }
 
-TEST_F(PutOrderOfTwo, WhatIsCompleteIsNotCompletedAgain) {
+TEST_F(PutOrderOfTwo, CompletePutsAreNotCompletedAgain) {
   put(a);
   order_.fence();
   ASSERT_TRUE(tests::succeeded(transports_[a]->complete(0)));

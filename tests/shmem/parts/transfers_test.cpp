@@ -98,7 +98,7 @@ TEST(ShmemTransfer, GetsIntoTheHeapMoveEveryByteAndNoOther) {
   });
 }
 
-TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
+TEST(ShmemTransfer, InvalidTransfersAreRejectedAndWriteNothing) {
   run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
     const int other = 1 - pe.pe();
@@ -140,7 +140,7 @@ TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
   });
 }
 
-/// Whoever sees the signal sees the data, whichever transport carries it.
+/// After the signal the data is visible, for every transport.
 TEST(ShmemTransfer, SignalsComeAfterTheirData) {
   run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
@@ -220,7 +220,7 @@ TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
   });
 }
 
-/// On the emulated device no engine but `automatic` can run: gets then take another way.
+/// On the emulated device only the engine `automatic` can run: gets then use another way.
 TEST(ShmemTransfer, GetsByAnEngineMoveEveryByte) {
   for (const char* engine : {"automatic", "mover", "cpu"}) {
     ShmemJobOptions job;
@@ -249,10 +249,10 @@ TEST(ShmemTransfer, GetsByAnEngineMoveEveryByte) {
   }
 }
 
-TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
+TEST(ShmemTransfer, ThreadsWithAnEngineThatCannotRunAllGet) {
   ShmemJobOptions job;
   job.reading_engine = "mover";
-  for (int repeat = 0; repeat < 10; ++repeat) {  // only a job's first gets meet it
+  for (int repeat = 0; repeat < 10; ++repeat) {  // only a job's first gets reach it
     run_shmem_job(job, [&](core::Pe& pe) {
       constexpr std::size_t size = 5000;
       constexpr int n_threads = 4;
@@ -274,9 +274,9 @@ TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
   }
 }
 
-/// The heap stands aside for that long, and in its place what cannot be mapped; not nothing, as that is where other
-/// threads' memory could come to lie.
-TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
+/// Moves the heap aside temporarily, and puts a range there that cannot be mapped. The address range must not be empty,
+/// because other threads' memory could be mapped there.
+TEST(ShmemTransfer, IfOnlyTheOwnHeapCannotBeMappedTheNextTransportIsUsed) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](core::Pe& pe) {
     if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
@@ -311,12 +311,12 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
   });
 }
 
-/// As where BAR1 has room for what the heap grew by, but not for its first chunk.
-TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
+/// As if BAR1 has space for the growth of the heap, but not for its first chunk.
+TEST(ShmemTransfer, StoresAreCompletedThroughTheMappedMemory) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](core::Pe& pe) {
     if (pe.connections().remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
-    constexpr std::size_t larger = 200 << 20;  // than the first chunk; begins in what is left of it
+    constexpr std::size_t larger = 200 << 20;  // larger than the first chunk; begins in the rest of it
     const Objects objects(pe);
     auto grown = pe.allocate(larger, 1, false);
     ASSERT_TRUE(grown) << grown.error().text();
@@ -341,7 +341,7 @@ TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
   });
 }
 
-TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
+TEST(ShmemTransfer, AnUnknownEngineIsReported) {
   ShmemJobOptions job;
   job.reading_engine = "abacus";
   run_shmem_job(job, [&](core::Pe& pe) {
@@ -355,12 +355,12 @@ TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
   });
 }
 
-TEST(ShmemTransfer, DescribesWhatServesEachPe) {
+TEST(ShmemTransfer, DescribesTheTransportOfEachPe) {
   run_shmem_job({}, [](core::Pe& pe) {
     for (int other = 0; other < pe.n_pes(); ++other) {
       auto text = pe.transfers().describe(other);
       ASSERT_TRUE(text) << text.error().text();
-      // In the order in which they are tried.
+      // In the order of their selection.
       EXPECT_EQ(text->find("bar1: "), 0U) << *text;
       if (pe.connections().remote() != nullptr && other != pe.pe()) {
         EXPECT_EQ(text->find("bar1: not used: "), 0U) << *text;

@@ -21,7 +21,7 @@ void* words_of(core::Pe& pe) {
   return made ? *made : nullptr;
 }
 
-TEST(ShmemWaitMany, FindsWhatHolds) {
+TEST(ShmemWaitMany, FindsWordsThatSatisfyTheComparison) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::int32_t held[count] = {-1, 5, -1, 5, 9, -7};
@@ -66,7 +66,7 @@ TEST(ShmemWaitMany, WaitsForAnotherPe) {
   });
 }
 
-TEST(ShmemWaitMany, NothingAskedForIsAnsweredAtOnce) {
+TEST(ShmemWaitMany, EmptyRequestsReturnAtOnce) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::uint64_t one = 1;
@@ -90,7 +90,7 @@ TEST(ShmemWaitMany, AWaitEndsAtItsLimit) {
   });
 }
 
-TEST(ShmemWaitMany, WhatIsWrongIsRefused) {
+TEST(ShmemWaitMany, InvalidArgumentsAreRejected) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     auto* const address = static_cast<char*>(words_of(pe));
     const std::uint64_t values[2] = {};

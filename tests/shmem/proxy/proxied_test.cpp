@@ -22,7 +22,7 @@ using tests::succeeded;
 
 constexpr std::size_t words = 64;
 
-/// Host threads call what GPU kernels do; device_test does the same in GPU kernels.
+/// Host threads make the calls of GPU kernels; device_test makes them in GPU kernels.
 void run_as_gpu_kernels(int n_pes, shmem_impl::transport::RemoteWay way,
                         const std::function<void(shmem_impl::core::Pe&, const State&, std::uint64_t*)>& body) {
   ShmemJobOptions job;
@@ -66,8 +66,8 @@ TEST_P(ShmemProxied, EveryPeReachesEveryOther) {
   });
 }
 
-/// Each update answers what was there before, of words of either size.
-TEST_P(ShmemProxied, UpdatesAnswerWhatWasThere) {
+/// Each update returns the previous value, for words of either size.
+TEST_P(ShmemProxied, UpdatesReturnThePreviousValue) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     EXPECT_EQ(atomic_swap<std::uint64_t>(state, object, 12, other), 0U);
@@ -84,7 +84,7 @@ TEST_P(ShmemProxied, UpdatesAnswerWhatWasThere) {
     EXPECT_EQ(atomic_swap(state, narrow, -7, other), 0);
     EXPECT_EQ(atomic_fetch_add(state, narrow, -1, other), -7);
     EXPECT_EQ(g(state, narrow, other), -8);
-    EXPECT_EQ(g(state, narrow + 1, other), 0) << "the word beside it";
+    EXPECT_EQ(g(state, narrow + 1, other), 0) << "the adjacent word";
     ASSERT_TRUE(barrier_all(state, thread()));
   });
 }
@@ -117,7 +117,7 @@ TEST_P(ShmemProxied, BytesArriveAndNoOthers) {
   });
 }
 
-/// Whoever sees the signal sees the data, of SET and ADD, and after a fence.
+/// After the signal the data is visible, for SET and ADD, and after a fence.
 TEST_P(ShmemProxied, SignalsComeAfterTheirData) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
@@ -146,8 +146,8 @@ TEST_P(ShmemProxied, SignalsComeAfterTheirData) {
   });
 }
 
-/// A GPU kernel that ends without quiet: the host's completes what it left in the ring.
-TEST_P(ShmemProxied, TheHostsQuietCompletesWhatGpuKernelsLeft) {
+/// A GPU kernel that ends without quiet: the host's quiet completes the rest of the ring.
+TEST_P(ShmemProxied, TheHostsQuietCompletesOperationsOfGpuKernels) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     for (std::uint64_t round = 1; round <= 20; ++round) {
       for (std::size_t i = 0; i < words; ++i) p(state, object + i, round, 1 - pe.pe());
@@ -158,7 +158,7 @@ TEST_P(ShmemProxied, TheHostsQuietCompletesWhatGpuKernelsLeft) {
   });
 }
 
-TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
+TEST_P(ShmemProxied, FailuresAreReportedByTheNextQuiet) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     std::uint64_t foreign = 0;
@@ -169,7 +169,7 @@ TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
     EXPECT_THAT(told.error().text(), HasSubstr("PE " + std::to_string(pe.pe()) +
                                                ", for a GPU kernel: get of 8 bytes from PE " + std::to_string(other)));
     EXPECT_THAT(told.error().text(), HasSubstr("is not in this PE's symmetric heap"));
-    EXPECT_TRUE(succeeded(pe.quiet())) << "told once";
+    EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
     (void)atomic_fetch_add<std::uint64_t>(state, reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(object) + 4),
                                           1, other);
     told = pe.quiet();
@@ -182,7 +182,7 @@ TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
 }
 
 /// Collectives need loads and stores between all PEs of the team: others end at once, and name a PE and the remedy.
-TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
+TEST_P(ShmemProxied, CollectivesBetweenMachinesAreRejectedAtOnce) {
   run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     constexpr shmem_impl::collective::Team world = GDRKIT_SHMEM_TEAM_WORLD;
     const auto begin = std::chrono::steady_clock::now();
@@ -197,7 +197,7 @@ TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
                                     std::string("GDRKIT_SHMEM_TEAM_NODE")}) {
       EXPECT_THAT(told.error().text(), HasSubstr(part));
     }
-    EXPECT_TRUE(succeeded(pe.quiet())) << "told once";
+    EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
     EXPECT_FALSE(team_sync(state, world, thread()));
     EXPECT_FALSE(fcollect(state, world, object, source, 8, thread()));
     EXPECT_FALSE(alltoall(state, world, object, source, 8, thread()));
@@ -205,7 +205,7 @@ TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
     EXPECT_FALSE(broadcast(state, world, object, source, 8, 1, thread()));
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << "a wait took its whole limit";
     EXPECT_EQ(tests::device_bytes(pe, object, words * 8), before);
-    // The same team serves the CPU's calls, and the machine's own team GPU kernels.
+    // The same team supports the CPU's calls, and the machine's team supports GPU kernels.
     EXPECT_TRUE(succeeded(
         pe.collectives().run({shmem_impl::collective::CollectiveOperation::fcollect, world, object, source, 8})));
     EXPECT_TRUE(team_sync(state, GDRKIT_SHMEM_TEAM_NODE, thread()));

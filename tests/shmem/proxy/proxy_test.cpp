@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The ring between GPU kernels, played by host threads, and the proxy's thread: order, room, answers, and what happens
-// when the work fails or does not come to its end.
+// The ring between GPU kernels, emulated by host threads, and the proxy's thread: order, capacity, results, and failing
+// or incomplete work.
 #include "shmem/proxy/proxy.hpp"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using tests::succeeded;
 using namespace std::chrono_literals;
 
-/// Remembers what it was given; each call can be made to fail or to take its time.
+/// Records its work; each call can be made to fail or to take time.
 class Recorder final : public ProxyWork {
  public:
   base::Status begin(const ProxyCommand& command, std::uint64_t* fetched) noexcept override {
@@ -116,10 +116,10 @@ TEST_F(ProxyTest, ThreadsThatWaitTogetherShareACompletion) {
   EXPECT_EQ(work_.completions, 1);
 }
 
-TEST_F(ProxyTest, ARingThatStaysFullEndsTheWaitAndIsTold) {
+TEST_F(ProxyTest, ARingThatStaysFullEndsTheWaitAndIsReported) {
   state_.limit_ns = 30'000'000;
   for (std::uint64_t i = 0; i < proxy_places; ++i) (void)give_proxy(state_, put(i, ProxyWait::nothing));
-  EXPECT_EQ(give_proxy(state_, put(9999, ProxyWait::nothing)), 0U);  // returns, though nobody makes room
+  EXPECT_EQ(give_proxy(state_, put(9999, ProxyWait::nothing)), 0U);  // returns, although the ring stays full
   state_.limit_ns = 600'000'000'000;
   EXPECT_EQ(give_proxy(state_, put(9999, ProxyWait::done)), 0U) << "later ones return at once";
   ASSERT_TRUE(succeeded(proxy_->serve()));
@@ -133,7 +133,7 @@ TEST_F(ProxyTest, ARingThatStaysFullEndsTheWaitAndIsTold) {
   EXPECT_EQ(work_.begun.size(), proxy_places) << "what had room was carried out";
 }
 
-TEST_F(ProxyTest, AnAnswerThatComesTooLateIsGivenUpAndTheRingGoesOn) {
+TEST_F(ProxyTest, ALateResultTimesOutAndTheRingContinues) {
   std::atomic<bool> is_released{false};
   work_.on_begin = [&](const ProxyCommand& command) -> base::Status {
     while (command.operand == 1 && !is_released.load()) std::this_thread::sleep_for(1ms);
@@ -152,20 +152,20 @@ TEST_F(ProxyTest, AnAnswerThatComesTooLateIsGivenUpAndTheRingGoesOn) {
   state_.limit_ns = 20'000'000'000;
   for (std::uint64_t i = 2; i < 2 * proxy_places; ++i) {
     const ProxyWait wait = i % 100 == 0 ? ProxyWait::done : ProxyWait::nothing;
-    ASSERT_EQ(give_proxy(state_, put(i, wait)), wait == ProxyWait::done ? i + 1 : 0) << "not the late answer";
+    ASSERT_EQ(give_proxy(state_, put(i, wait)), wait == ProxyWait::done ? i + 1 : 0) << "not the late result";
   }
 }
 
-/// What a GPU kernel waits for ends when another PE has, long before the limit.
+/// A GPU kernel's wait ends when another PE has ended, long before the limit.
 TEST_F(ProxyTest, TheEndOfAPeEndsTheWaits) {
   shmem::detail::Control control{};
   control.is_broken = 1;
   state_.control_address = reinterpret_cast<std::uint64_t>(&control);
-  EXPECT_EQ(give_proxy(state_, put(1, ProxyWait::done)), 0U) << "nobody serves";
+  EXPECT_EQ(give_proxy(state_, put(1, ProxyWait::done)), 0U) << "no thread serves the ring";
   EXPECT_NE(control.given_up, 0U);
 }
 
-TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
+TEST_F(ProxyTest, FailuresAreReturnedAndTheFirstIsReported) {
   work_.on_begin = [](const ProxyCommand& command) -> base::Status {
     if (command.operand % 2 == 0) return {};
     return base::fail(ENOMEM, "command %d cannot be carried out", static_cast<int>(command.operand));
@@ -176,7 +176,7 @@ TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().errno_value, ENOMEM);
   EXPECT_STREQ(told.error().text(), "for a GPU kernel: put of 8 bytes to PE 1: command 1 cannot be carried out");
-  EXPECT_TRUE(succeeded(proxy_->take_failure())) << "told once";
+  EXPECT_TRUE(succeeded(proxy_->take_failure())) << "reported once";
 
   work_.on_begin = {};
   work_.on_complete = []() -> base::Status { return base::fail(ECONNRESET, "PE 1 has ended"); };
@@ -187,7 +187,7 @@ TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
   EXPECT_STREQ(told.error().text(), "for a GPU kernel: completion: PE 1 has ended");
 }
 
-TEST_F(ProxyTest, DrainWaitsForWhatIsThereButNotForEver) {
+TEST_F(ProxyTest, DrainWaitsForPendingWorkWithATimeout) {
   std::atomic<bool> is_released{false};
   work_.on_begin = [&](const ProxyCommand&) -> base::Status {
     while (!is_released.load()) std::this_thread::sleep_for(1ms);
@@ -217,10 +217,10 @@ TEST_F(ProxyTest, AnIdleProxySleeps) {
   EXPECT_LT(cpu_ns() - before, 250'000'000) << "a thread that spins takes 500 ms";
 }
 
-TEST_F(ProxyTest, AThreadThatCannotServeIsNotWaitedFor) {
+TEST_F(ProxyTest, AThreadThatCannotRunIsNotWaitedFor) {
   (void)give_proxy(state_, put(1, ProxyWait::nothing));
   proxy_->stop();
-  EXPECT_TRUE(succeeded(proxy_->drain(0ms))) << "nobody will carry it out any more";
+  EXPECT_TRUE(succeeded(proxy_->drain(0ms))) << "no thread will execute it";
 }
 
 }  // namespace

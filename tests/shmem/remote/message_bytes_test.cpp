@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a message looks like on its way, the checks before its fields are used, and the limits of the fields.
+// The bytes of a message, the checks before its fields are used, and the limits of the fields.
 #include "shmem/remote/message_bytes.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ bool is_sound(const RemoteMessage& message, std::size_t data_bytes) {
   return decoded && has_sound_fields(*decoded, n_pes);
 }
 
-TEST(MessageBytes, HoldAllFields) {
+TEST(MessageBytes, ContainAllFields) {
   RemoteMessage message;
   message.kind = RemoteMessageKind::say;
   message.operation = 2;
@@ -79,7 +79,7 @@ TEST(MessageBytes, AreFew) {
   EXPECT_EQ(block_of(done, 0).size(), 24u);
 }
 
-TEST(MessageBytes, OfAnotherShapeAreNoMessage) {
+TEST(MessageBytes, OfAnotherShapeAreNotAMessage) {
   const RemoteMessage message = message_of(RemoteMessageKind::put);
   const auto block = block_of(message, 8);
   const std::uint8_t more[8] = {};

@@ -59,7 +59,7 @@ base::Status repeat(const std::function<base::Status()>& call) {
 
 struct Step {
   const char* name;
-  std::function<void(core::Pe&, void*)> dies;            ///< what the victim does before it is killed
+  std::function<void(core::Pe&, void*)> dies;            ///< the victim runs this before it is killed
   std::function<base::Status(core::Pe&, void*)> others;  ///< the others' calls, which must fail
 };
 
@@ -114,7 +114,7 @@ const Step steps[] = {
        auto watched = pe.gpu_code().watch();
        if (!watched || shmem::barrier_all(pe.gpu_code().state(), shmem::thread())) return watched;
        auto ended = pe.quiet();
-       // GPU kernels look twice a second: another PE's must not see this process's end first.
+       // GPU kernels check twice a second: another PE's must not observe this process's end first.
        std::this_thread::sleep_for(2s);
        return ended;
      }},
@@ -127,7 +127,7 @@ TEST_P(RemoteDeath, TheOthersCallsEndAndNameThePe) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   ::setenv("UCX_TLS", GetParam(), 1);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
-  ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which are this test's subject
+  ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which this test causes
   if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
   for (const Step& step : steps) {
     SCOPED_TRACE(step.name);
@@ -167,7 +167,7 @@ void wait_until_stopped(int process) {
   }
 }
 
-/// Who was told that data did not come frees the memory for it.
+/// A PE that got an error for missing data frees the memory for it.
 TEST(RemoteGet, WritesNothingAfterAFailedQuiet) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   ::setenv("UCX_TLS", "tcp,self", 1);
@@ -199,7 +199,7 @@ TEST(RemoteGet, WritesNothingAfterAFailedQuiet) {
       (*pe)->set_limit(60s);
       if (!asked) return asked.error().text();
       if (ended || ended.error().errno_value != ETIMEDOUT) return "quiet did not fail in time";
-      // Answers come in the order of the questions.
+      // Replies arrive in the order of the requests.
       if (auto got = (*pe)->transfers().get(&process, *object, sizeof process, 1, false); !got)
         return got.error().text();
       if (data != std::vector<char>(object_bytes, 'x')) return "written late";

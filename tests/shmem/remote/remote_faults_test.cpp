@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// UCX fails at one call of one PE: all PEs hear why, or the transfer takes the other way, and nothing is left behind.
+// UCX fails in one call of one PE: all PEs report the cause, or the transfer uses the other way, and everything is
+// released.
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -33,7 +34,7 @@ RemoteMessageKind kind_of(const void* header, std::size_t header_bytes) {
 
 class RemoteFaults : public tests::FaultyJob {};
 
-TEST_F(RemoteFaults, EveryStepOfTheStartIsToldToAllPes) {
+TEST_F(RemoteFaults, FailuresOfEveryStartStepAreReportedToAllPes) {
   constexpr UcxStatus no_memory = platform::ucx_no_memory;
   struct Step {
     const char* text;
@@ -86,7 +87,7 @@ TEST_F(RemoteFaults, EveryStepOfTheStartIsToldToAllPes) {
   }
 }
 
-TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
+TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsReported) {
   faulty.ep_create = [](platform::UcxWorkerHandle*, const platform::UcxEndpointParams*, platform::UcxEndpoint**) {
     return platform::ucx_no_memory;
   };
@@ -95,8 +96,8 @@ TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
   EXPECT_NE(texts[0], "started");
 }
 
-/// As UCX answers where the other PE's endpoint came first and does without: shared memory tells of no death.
-TEST_F(RemoteFaults, WhereTheOtherPeConnectedFirstWithoutErrorHandlingThisOneDoesToo) {
+/// As UCX behaves if the other PE's endpoint came first and has no error handling: shared memory reports no death.
+TEST_F(RemoteFaults, UsesNoErrorHandlingIfTheOtherPeConnectedFirstWithoutIt) {
   ::setenv("UCX_TLS", "posix,self", 1);
   faulty.ep_create = [](platform::UcxWorkerHandle* worker, const platform::UcxEndpointParams* params,
                         platform::UcxEndpoint** endpoint) {
@@ -132,10 +133,10 @@ TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
   EXPECT_EQ(texts, std::vector<std::string>(n_pes, "started"));
 }
 
-/// What UCX returns for a message that it refuses.
+/// UCX's result for a message that it rejects.
 void* out_of_memory() { return reinterpret_cast<void*>(std::intptr_t{platform::ucx_no_memory}); }
 
-/// A message that UCX refuses ends the call; the next one goes through, with its number in order.
+/// A message that UCX rejects ends the call; the next one succeeds, with its number in order.
 TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
   static std::atomic<bool> fails{false};
   faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Meetings by messages: what all said reaches all, in few messages.
+// Meetings by messages: the data of all PEs reaches all, in few messages.
 #include <gmock/gmock.h>
 
 #include <atomic>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t place = 7;
 
-/// Bytes [at, at + piece.size()) of `size_bytes` that PE 3 says in that meeting.
+/// Bytes [at, at + piece.size()) of the `size_bytes` that PE 3 sends in that meeting.
 void add(SaidMessages& messages, std::uint64_t number, const std::string& piece, std::uint64_t at,
          std::uint64_t size_bytes) {
   RemoteMessage message{};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CountedMemory: what this program has allocated by operator new, which counted_memory.cpp replaces.
+// CountedMemory: counts this program's allocations by operator new, which counted_memory.cpp replaces.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// SimulatedJob: one real PE, number 0, in a job of any size. The others exist as answers alone: each is on a machine of
-// its own, does what PE 0 does at the same time, and its messages are PE 0's, seen from where it is.
+// SimulatedJob: one real PE, number 0, in a job of any size. The others are simulated by their replies only. Each is on
+// a separate machine, does what PE 0 does at the same time, and its messages are PE 0's, seen from its position.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -25,7 +25,7 @@
 
 namespace gdrkit::shmem_impl::tests {
 
-/// One at a time in a process: UCX's functions carry no context of their own.
+/// One at a time in a process: UCX's functions have no context parameter.
 class SimulatedJob {
  public:
   explicit SimulatedJob(int n_pes) : n_pes_(n_pes), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -38,7 +38,7 @@ class SimulatedJob {
   SimulatedJob(const SimulatedJob&) = delete;
   SimulatedJob& operator=(const SimulatedJob&) = delete;
 
-  /// gdrkit_shmem_allgather_t: every part is PE 0's, with what a PE says of itself changed.
+  /// gdrkit_shmem_allgather_t: every part is PE 0's, with the PE's own properties changed.
   static int allgather(const void* mine, std::size_t size_bytes, void* all, void* /*argument*/) {
     SimulatedJob& self = *instance();
     ++self.steps_;
@@ -123,7 +123,7 @@ class SimulatedJob {
     }
   }
 
-  /// The PE that is as far before PE 0 as `to` is behind it sends the same to PE 0.
+  /// The PE that is as far before PE 0 as `to` is after it sends the same to PE 0.
   void* send(platform::UcxEndpoint* endpoint, const void* header, std::size_t header_bytes, const void* data,
              std::size_t size_bytes) {
     ++messages_;
@@ -255,7 +255,7 @@ class SimulatedJob {
   bool is_handling_ = false;
   std::map<int, std::uint64_t> numbers_;
   remote::MessageKeys keys_;
-  std::map<int, int> endpoints_;  // by PE: how often it was connected
+  std::map<int, int> endpoints_;  // by PE: number of connections
   std::uint64_t messages_ = 0;
   int steps_ = 0;
 };

@@ -24,7 +24,7 @@ constexpr int sizes[] = {64, 512, 4096};
 
 struct Measured {
   int n_pes = 0;
-  std::int64_t live_bytes = 0;     ///< held by a PE that has started
+  std::int64_t live_bytes = 0;     ///< in use by a PE that has started
   std::int64_t peak_bytes = 0;     ///< at most, while it started
   std::uint64_t shared_bytes = 0;  ///< address space of the memory that the PEs of a machine share
   std::uint64_t team_bytes = 0;    ///< of its GPU, for its teams
@@ -83,7 +83,7 @@ double slope(const Measured& small, const Measured& large, std::int64_t Measured
 
 TEST(StartScale, MemoryIsLinearAndConnectionsAreFew) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
-  (void)measure(2);  // what a process allocates once
+  (void)measure(2);  // one-time allocations of a process
   std::vector<Measured> all;
   std::printf("%6s %14s %14s %14s %14s %12s %9s %8s\n", "PEs", "held, bytes", "peak, bytes", "shared, bytes",
               "teams, bytes", "connections", "messages", "seconds");
@@ -97,7 +97,7 @@ TEST(StartScale, MemoryIsLinearAndConnectionsAreFew) {
     // Meetings go round in steps of 1, 4, 16, ..., three of each; one more PE listens to the heartbeats.
     const auto rounds = (static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(n_pes - 1))) + 1) / 2;
     EXPECT_LE(one.connections, 3 * rounds + 1) << n_pes;
-    EXPECT_GT(one.connections, 3 * (rounds - 1)) << n_pes << ": it has met the others";
+    EXPECT_GT(one.connections, 3 * (rounds - 1)) << n_pes << ": it has connected to the others";
     EXPECT_EQ(one.shared_bytes, all.front().shared_bytes) << "a machine shares memory for its own PEs alone";
     EXPECT_LE(one.team_bytes, all.front().team_bytes + static_cast<std::uint64_t>(n_pes) * 1024);
   }

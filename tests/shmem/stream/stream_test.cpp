@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Operations on streams: what they move, in which order, and what they refuse.
+// Operations on streams: the data that they move, their order, and their errors.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -24,7 +24,7 @@ using tests::run_shmem_job;
 
 constexpr std::size_t room = 1 << 20;
 
-/// Symmetric objects, a stream of the PE's, and a gate that holds it until open().
+/// Symmetric objects, a stream of the PE, and a gate that blocks it until open().
 class Streamed {
  public:
   explicit Streamed(core::Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
@@ -145,7 +145,7 @@ TEST(ShmemStream, GetsMoveEveryByteAndNoOther) {
   });
 }
 
-TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
+TEST(ShmemStream, NothingHappensBeforeTheStreamReachesIt) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const std::uint64_t value = 7;
@@ -168,7 +168,7 @@ TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
   });
 }
 
-/// Whoever sees the signal sees the data, whatever engine carries it; a stream that waits holds what comes after.
+/// After the signal the data is visible, for every engine; a stream that waits delays later work.
 TEST(ShmemStream, SignalsComeAfterTheirData) {
   if (const auto gpus = platform::cuda_device_count(); tests::is_gpu_place() && gpus && *gpus == 1) {
     // PEs that are threads share a context then, and the waits in their streams end at the limits only.
@@ -204,7 +204,7 @@ TEST(ShmemStream, SignalsComeAfterTheirData) {
   });
 }
 
-TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
+TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallReportsIt) {
   run_shmem_job({}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const std::uint64_t value = 5;
@@ -216,10 +216,10 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
       ASSERT_FALSE(done);
       EXPECT_EQ(done.error().errno_value, ETIMEDOUT);
       EXPECT_THAT(done.error().text(), ::testing::HasSubstr("gave up waiting for the word at 0x"));
-      EXPECT_TRUE(tests::succeeded(pe.synchronize_stream(streamed.stream))) << "told twice";
+      EXPECT_TRUE(tests::succeeded(pe.synchronize_stream(streamed.stream))) << "reported twice";
     }
     pe.set_limit(std::chrono::milliseconds(30000));
-    EXPECT_TRUE(tests::succeeded(pe.barrier_all())) << "a wait of another PE, or one that was told of";
+    EXPECT_TRUE(tests::succeeded(pe.barrier_all())) << "a wait of another PE, or a reported one";
     // The stream went on.
     std::uint64_t seen = 0;
     ASSERT_TRUE(tests::succeeded(pe.transfers().get(&seen, streamed.target, 8, 0, false)));
@@ -228,7 +228,7 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
   });
 }
 
-TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
+TEST(ShmemStream, InvalidOperationsAreRejectedAndWriteNothing) {
   run_shmem_job({}, [](core::Pe& pe) {
     Streamed streamed(pe);
     const int other = 1 - pe.pe();
