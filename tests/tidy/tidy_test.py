@@ -380,7 +380,7 @@ class Commands(TidyTest):
         self.plant("docs/a.md", "```\nls\nsudo reboot\n```\n```\nls\n")
         self.expect(check_commands, "docs/a.md:1: commands that a clean system lacks", "docs/a.md:5: the block does not end")
 
-    def test_a_program_is_saved_where_the_text_says(self):
+    def test_a_program_is_saved_as_the_text_requests(self):
         self.plant("docs/a.md", "Save it as `first.py`:\n```python\nx = 1\n```\n```\npython3 first.py\n```\n")
         blocks, _ = check_commands.blocks_of(self.root, "docs/a.md")
         self.assertEqual([(block.saved_as, block.is_commands()) for block in blocks], [("first.py", False), (None, True)])

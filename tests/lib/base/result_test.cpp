@@ -106,16 +106,16 @@ class WithoutMemory : public testing::Test {
   Status without_memory(Make make) {
     fakes::allocation_faults = {0, 0, false};
     Status made = make();
-    was_asked = fakes::allocation_faults.was_reached;
+    was_allocating = fakes::allocation_faults.was_reached;
     fakes::allocation_faults = {};
     return made;
   }
-  bool was_asked = false;
+  bool was_allocating = false;
 };
 
 TEST_F(WithoutMemory, KeepsErrnoAndVendorCodeAndReportsTheLostText) {
   const Status result = without_memory([]() -> Status { return fail_vendor(EACCES, 27, "not kept: %d", 1); });
-  EXPECT_TRUE(was_asked);
+  EXPECT_TRUE(was_allocating);
   EXPECT_EQ(result.error().errno_value, EACCES);
   EXPECT_EQ(result.error().vendor_code, 27);
   EXPECT_THAT(result.error().text(), HasSubstr("no memory"));
@@ -123,7 +123,7 @@ TEST_F(WithoutMemory, KeepsErrnoAndVendorCodeAndReportsTheLostText) {
 
 TEST_F(WithoutMemory, KeepsTheTextOfALiteral) {
   const Status result = without_memory([]() -> Status { return fail_literal(ENOMEM, "out of memory while pinning"); });
-  EXPECT_FALSE(was_asked);
+  EXPECT_FALSE(was_allocating);
   EXPECT_EQ(result.error().errno_value, ENOMEM);
   EXPECT_STREQ(result.error().text(), "out of memory while pinning");
 }
@@ -131,7 +131,7 @@ TEST_F(WithoutMemory, KeepsTheTextOfALiteral) {
 TEST_F(WithoutMemory, CopiesAnError) {
   const Status original = failure(7);
   const Status copy = without_memory([&] { return original; });
-  EXPECT_FALSE(was_asked);
+  EXPECT_FALSE(was_allocating);
   EXPECT_STREQ(copy.error().text(), "cannot open /dev/thing7: it is busy");
 }
 

@@ -170,8 +170,9 @@ int launch_that_does_three(void*, unsigned blocks, unsigned, unsigned, unsigned,
         std::atomic_thread_fence(std::memory_order_seq_cst);
         std::memcpy(&pieces, reinterpret_cast<mover::Line*>(parameters.lines) + (done + 1) % mover::ring_lines, 32);
       } while (!pieces.are_of(done + 1));
-      const mover::Command asked = pieces.command();
-      std::memcpy(reinterpret_cast<void*>(asked.target), reinterpret_cast<void*>(asked.source), asked.size_bytes);
+      const mover::Command requested = pieces.command();
+      std::memcpy(reinterpret_cast<void*>(requested.target), reinterpret_cast<void*>(requested.source),
+                  requested.size_bytes);
       ++done;
       report(command == 2);
     }

@@ -151,18 +151,18 @@ TEST(CudaBuffer, ReleasesEverythingIfAnyCallFails) {
     fakes::FaultyCuda cuda(machine.cuda, plan);
     std::vector<std::uint8_t> bytes(64);
     bool has_failed = false;
-    const auto expect_said = [&](const base::Error& error) {
+    const auto expect_reported = [&](const base::Error& error) {
       has_failed = true;
       EXPECT_EQ(error.errno_value, EIO);
       EXPECT_EQ(error.vendor_code, 999);
       EXPECT_THAT(error.text(), HasSubstr("CUDA_ERROR_UNKNOWN"));
     };
     if (auto buffer = CudaBuffer::allocate(cuda, 0, size); !buffer) {
-      expect_said(buffer.error());
+      expect_reported(buffer.error());
     } else {
-      if (auto copied = (*buffer)->copy_from_host(0, bytes.data(), 64); !copied) expect_said(copied.error());
-      if (auto copied = (*buffer)->copy_to_host(0, bytes.data(), 64); !copied) expect_said(copied.error());
-      if (auto freed = (*buffer)->free(); !freed) expect_said(freed.error());
+      if (auto copied = (*buffer)->copy_from_host(0, bytes.data(), 64); !copied) expect_reported(copied.error());
+      if (auto copied = (*buffer)->copy_to_host(0, bytes.data(), 64); !copied) expect_reported(copied.error());
+      if (auto freed = (*buffer)->free(); !freed) expect_reported(freed.error());
     }
     const std::string what = "call " + std::to_string(call) + " (" + plan.failed_call() + ") failed";
     // The driver keeps a buffer that it fails to free; everything else is released.

@@ -22,8 +22,9 @@ class AccessCuda : public fakes::CudaTable<AccessCuda> {
   std::optional<int> result;
   std::vector<int> retained;
 
-  int mem_get_access(unsigned long long* flags, const driver::CudaMemLocation* location, std::uint64_t asked) noexcept {
-    EXPECT_EQ(asked, address);
+  int mem_get_access(unsigned long long* flags, const driver::CudaMemLocation* location,
+                     std::uint64_t requested) noexcept {
+    EXPECT_EQ(requested, address);
     if (result) return *result;
     if (location->id < 0 || location->id >= static_cast<int>(access.size())) return 101;
     *flags = access[static_cast<std::size_t>(location->id)] ? driver::cuda_mem_access_read : 0;

@@ -13,27 +13,27 @@ namespace {
 
 constexpr unsigned info_number = 5;
 
-struct Lie {
+struct Corruption {
   const char* name;
   std::size_t offset;
   std::uint64_t value;
   std::size_t width;
 };
-void PrintTo(const Lie& lie, std::ostream* out) { *out << lie.name; }
+void PrintTo(const Corruption& corruption, std::ostream* out) { *out << corruption.name; }
 
-void tell(const Lie& lie, void* argument) {
-  std::memcpy(static_cast<std::uint8_t*>(argument) + lie.offset, &lie.value, lie.width);
+void corrupt(const Corruption& corruption, void* argument) {
+  std::memcpy(static_cast<std::uint8_t*>(argument) + corruption.offset, &corruption.value, corruption.width);
 }
 
-class LieOfThePin : public ::testing::TestWithParam<Lie> {};
+class CorruptedPin : public ::testing::TestWithParam<Corruption> {};
 
-TEST_P(LieOfThePin, IsRejectedAndThePinReleased) {
+TEST_P(CorruptedPin, IsRejectedAndThePinReleased) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(3 * gpu_page);
   {
     const auto backend = open_or_fail(machine);
     machine.module.bend = [](unsigned number, void* argument) {
-      if (number == info_number) tell(GetParam(), argument);
+      if (number == info_number) corrupt(GetParam(), argument);
     };
     const auto pin = backend->pin({memory.address(), gpu_page + 1, false, true});
     ASSERT_FALSE(pin);
@@ -46,16 +46,17 @@ TEST_P(LieOfThePin, IsRejectedAndThePinReleased) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-INSTANTIATE_TEST_SUITE_P(Info, LieOfThePin,
-                         ::testing::Values(Lie{"OtherAddress", 8, 0x7000'0000, 8}, Lie{"NoAddress", 8, 0, 8},
-                                           Lie{"OnePage", 16, gpu_page, 8}, Lie{"ThreePages", 16, 3 * gpu_page, 8},
-                                           Lie{"NoPages", 16, 0, 8}, Lie{"AllTheWorld", 16, UINT64_MAX, 8},
-                                           Lie{"SmallPages", 24, 4096, 4}, Lie{"LargePages", 24, 131'072, 4},
-                                           Lie{"NoPageSize", 24, 0, 4}, Lie{"MappedAlready", 40, 1, 4}),
-                         [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Info, CorruptedPin,
+    ::testing::Values(Corruption{"OtherAddress", 8, 0x7000'0000, 8}, Corruption{"NoAddress", 8, 0, 8},
+                      Corruption{"OnePage", 16, gpu_page, 8}, Corruption{"ThreePages", 16, 3 * gpu_page, 8},
+                      Corruption{"NoPages", 16, 0, 8}, Corruption{"AllTheWorld", 16, UINT64_MAX, 8},
+                      Corruption{"SmallPages", 24, 4096, 4}, Corruption{"LargePages", 24, 131'072, 4},
+                      Corruption{"NoPageSize", 24, 0, 4}, Corruption{"MappedAlready", 40, 1, 4}),
+    [](const auto& tested) { return tested.param.name; });
 
 // An offset that mmap does not accept would map other memory, or nothing.
-TEST(GdrdrvAnswers, HandlesBeyondEveryOffsetAreRejected) {
+TEST(GdrdrvResults, HandlesBeyondEveryOffsetAreRejected) {
   for (const std::uint64_t handle :
        {UINT64_MAX, UINT64_MAX / 4096, std::uint64_t{INT64_MAX} / 4096, std::uint64_t{INT64_MAX} / 4096 - 16 + 1}) {
     fakes::GdrdrvModel model;
@@ -73,16 +74,16 @@ TEST(GdrdrvAnswers, HandlesBeyondEveryOffsetAreRejected) {
   }
 }
 
-class LieOfTheMapping : public ::testing::TestWithParam<std::uint32_t> {};
+class CorruptedMapping : public ::testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(LieOfTheMapping, IsRejectedAndUnmapped) {
+TEST_P(CorruptedMapping, IsRejectedAndUnmapped) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   {
     const auto backend = open_or_fail(machine);
     const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
     machine.module.bend = [](unsigned number, void* argument) {
-      if (number == info_number) tell({"Type", 40, GetParam(), 4}, argument);
+      if (number == info_number) corrupt({"Type", 40, GetParam(), 4}, argument);
     };
     const auto region = pin->map(gpu_page, MappingType::none);
     ASSERT_FALSE(region);
@@ -95,10 +96,10 @@ TEST_P(LieOfTheMapping, IsRejectedAndUnmapped) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, LieOfTheMapping, ::testing::Values(0u, 4u, 256u, 257u, 0xffff'ffffu));
+INSTANTIATE_TEST_SUITE_P(Types, CorruptedMapping, ::testing::Values(0u, 4u, 256u, 257u, 0xffff'ffffu));
 
 // A module that ignores a request: the mapping differs from the requested one.
-TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanRequestedIsRejectedAndUnmapped) {
+TEST(GdrdrvResults, AMappingOfAnotherTypeThanRequestedIsRejectedAndUnmapped) {
   for (const std::uint32_t version : {0x0002'0000u, 0x0002'0004u, 0x0002'0006u}) {
     fakes::GdrdrvModel model = model_of(version);
     model.types = {1, 2};
@@ -107,7 +108,7 @@ TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanRequestedIsRejectedAndUnmapped) {
     const auto backend = open_or_fail(machine);
     const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
     machine.module.bend = [version](unsigned number, void* argument) {
-      if (version >= 0x0002'0005 && number == info_number) tell({"Type", 40, 1, 4}, argument);
+      if (version >= 0x0002'0005 && number == info_number) corrupt({"Type", 40, 1, 4}, argument);
     };
     const auto region = pin->map(gpu_page, MappingType::cached);
     ASSERT_FALSE(region) << version;
@@ -118,7 +119,7 @@ TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanRequestedIsRejectedAndUnmapped) {
 }
 
 // Before 2.4 there were two kinds of mapping and no number for them.
-TEST(GdrdrvAnswers, OldModulesDistinguishCachedFromWriteCombining) {
+TEST(GdrdrvResults, OldModulesDistinguishCachedFromWriteCombining) {
   for (const std::uint32_t type : {1u, 2u}) {
     fakes::GdrdrvModel model = model_of(0x0002'0003);
     model.types = {type};
@@ -130,24 +131,24 @@ TEST(GdrdrvAnswers, OldModulesDistinguishCachedFromWriteCombining) {
   }
 }
 
-TEST(GdrdrvAnswers, AttributesThatAreNeitherYesNorNoAreNo) {
+TEST(GdrdrvResults, AttributesThatAreNeitherYesNorNoAreNo) {
   GdrdrvMachine machine;
   machine.module.bend = [](unsigned number, void* argument) {
-    if (number == 6) tell({"Value", 4, 7, 4}, argument);
+    if (number == 6) corrupt({"Value", 4, 7, 4}, argument);
   };
   const auto backend = open_or_fail(machine);
   EXPECT_FALSE(backend->traits().persistent);
   EXPECT_FALSE(backend->traits().supports_force_pcie);
 }
 
-TEST(GdrdrvAnswers, AnyFlagButNoneMeansThatTheMemoryIsGone) {
+TEST(GdrdrvResults, AnyFlagButNoneMeansThatTheMemoryIsGone) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   const auto backend = open_or_fail(machine);
   const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
   EXPECT_FALSE(pin->is_invalidated());
   machine.module.bend = [](unsigned number, void* argument) {
-    if (number == 3) tell({"Flag", 8, 0x8000'0000, 4}, argument);
+    if (number == 3) corrupt({"Flag", 8, 0x8000'0000, 4}, argument);
   };
   EXPECT_TRUE(pin->is_invalidated());
   machine.module.bend = nullptr;
