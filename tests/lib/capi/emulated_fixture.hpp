@@ -18,8 +18,8 @@ namespace gdrkit::tests {
 
 inline constexpr std::size_t gpu_page = 65536;
 
-/// Emulated memory of four pages filled with a pattern; the device address is a CPU address too, so that the content
-/// can be looked at without the library.
+/// Emulated memory of four pages filled with a pattern. The device address is a CPU address too, so a test can read the
+/// content without the library.
 class OnEmulatedDevice : public testing::Test {
  protected:
   void SetUp() override {

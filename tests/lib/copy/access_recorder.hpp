@@ -81,10 +81,10 @@ struct Access {
   bool streaming_load;  ///< the instruction is MOVNTDQA in any encoding
 };
 
-/// Memory that nothing can touch unseen: outside a recording they are ordinary memory; while one runs, each access
-/// faults, is let through for one instruction, looked at, and locked out again. Bytes written are found because the
-/// region is all zero and is zeroed again after each access, so what a recording writes must have no zero byte. One
-/// thread, one at a time.
+/// Memory whose accesses are all recorded. Outside a recording it is ordinary memory. During one, each access faults,
+/// is executed as a single instruction, examined, and locked again. Written bytes are detected because the
+/// region is zeroed after each access, so the data of a recorded write must contain no zero byte. For one
+/// thread at a time.
 class AccessRecorder {
  public:
   static constexpr std::size_t region_bytes = 8192;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Device memory of the emulated device with a mapping, for engines on threads that play the GPU; and the question
-// whether anything of them was left behind.
+// Device memory of the emulated device with a mapping, for engines on threads that emulate the GPU; and a check for
+// leaks.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -253,7 +253,7 @@ TEST_F(ShortCopies, StartedOnesWarmTheMoverUp) {
   EXPECT_EQ(path_launches, 1);
 }
 
-/// The mover's limit is half of such a copy. It ends, in about every fifth round behind the first half, and does not
+/// The mover's limit is half of such a copy. In about every fifth round it ends after the first half, and does not
 /// start again, as on a full GPU.
 TEST_F(ShortCopies, NoPartWaitsForAMoverThatHasEnded) {
   driver::CudaCalls calls = calls_that_count_launches();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// One PE that a launcher starts: makes a job from its environment, twice, and checks what it gathers. Exits with 0 if
-// all is right; with an argument, PE 1 does not join, and the others
-// wait for a second.
+// One PE that a launcher starts: makes a job from its environment, twice, and checks what it gathers. Exits with 0 on
+// success. With an argument, PE 1 does not join, and the others
+// wait for one second.
 #include <cstdio>
 
 #include "shmem/bootstrap/exchange.hpp"

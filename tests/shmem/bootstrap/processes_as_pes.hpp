@@ -18,8 +18,8 @@
 
 namespace gdrkit::shmem_impl::tests {
 
-/// Runs each `as_pe(pe)` in a process. Returns its result, or "signal N" or "exit N" if it ended otherwise. All
-/// that descends from them is ended too. `when_started` runs here once all are there.
+/// Runs each `as_pe(pe)` in a process. Returns its result, or "signal N" or "exit N" if it ended otherwise. Also ends
+/// their descendants. Calls `when_started` in this process after all have started.
 inline std::vector<std::string> run_processes(int n_pes, const std::function<std::string(int pe)>& as_pe,
                                               const std::function<void()>& when_started = {}) {
   struct Child {

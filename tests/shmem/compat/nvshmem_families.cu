@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What nvshmem_families.cpp does from the CPU, in GPU kernels: by a thread, a warp, a warp group and a block, between
+// The operations of nvshmem_families.cpp in GPU kernels: by a thread, a warp, a warp group and a block, between
 // neighbours. Prints "PE n of m: ok".
 #include <nvshmem.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// One GPU kernel for each operation. BOUNDS is empty or __launch_bounds__(1024). registers_test.py reads how many
-// registers each needs.
+// One GPU kernel for each operation. BOUNDS is empty or __launch_bounds__(1024). registers_test.py reads the number of
+// registers of each one.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MortalJob: PEs as processes, of which one kills itself at some moment; the others must fail, name it within 10
-// seconds, and leave nothing behind.
+// MortalJob: PEs as processes, of which one kills itself at some moment. The others must fail, report it within 10
+// seconds, and release everything.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Litmus tests of docs/shmem-memory-model.md, on GPUs a million rounds each: two PEs write and read the same words at
-// the same time, and what the model forbids is counted. Each has a planted mistake that must be seen; what hardware
-// makes of a missing fence is printed, as some hardware forgives it.
+// Litmus tests of docs/shmem-memory-model.md, a million rounds each on GPUs: two PEs write and read the same words at
+// the same time, and forbidden results are counted. Each test has a planted error that must be observed. The effect of
+// a missing fence is only printed, because some hardware tolerates it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

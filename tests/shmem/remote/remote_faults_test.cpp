@@ -109,7 +109,7 @@ TEST_F(RemoteFaults, UsesNoErrorHandlingIfTheOtherPeConnectedFirstWithoutIt) {
   EXPECT_EQ(texts[faulty_pe], "started");
 }
 
-/// Where the memory of a PE cannot be registered, data that was to go directly is an error with the cause; staged data
+/// If the memory of a PE cannot be registered, a direct transfer fails with the cause, and staged data
 /// still arrives.
 TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
   faulty.mem_map = [](platform::UcxContext*, const platform::UcxMemoryParams*, platform::UcxMemory**) {

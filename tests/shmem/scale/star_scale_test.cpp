@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The first meeting of up to 4096 PEs: a real centre and a real member, and all others as connections that this test
-// serves by one thread.
+// The first meeting of up to 4096 PEs: a real centre and a real member. One thread of this test serves the connections
+// of all others.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the start of one PE takes of memory, connections and time in jobs of up to 4096 PEs, each on a machine of its
-// own.
+// Memory, connections and time that the start of one PE requires in jobs of up to 4096 PEs, each on a separate
+// machine.
 #include <gtest/gtest.h>
 
 #include <bit>

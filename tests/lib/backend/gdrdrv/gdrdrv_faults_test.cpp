@@ -71,7 +71,7 @@ TEST_P(GdrdrvFault, ReleasesEverythingIfAnyCallFails) {
     const FlowEnd end = run_flow(system, scene.machine.cuda, scene.memory.address(), Scene::size, scene.content);
     const std::string what = "call " + std::to_string(call) + " (" + plan.failed_call() + ") failed";
     const bool was_reached = plan.was_reached();
-    // A module that does not unpin, and a mapping that cannot be unmapped, keep what they have until the file is
+    // If the module does not unpin, or a mapping cannot be unmapped, their resources stay in use until the file is
     // closed.
     if (was_reached && plan.failed_call() == "munmap") {
       EXPECT_EQ(scene.machine.module.violations().list(), std::vector<std::string>()) << what;

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device, and the question whether anything was
-// left behind.
+// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device, and a check for leaks.
 #pragma once
 
 #include <gtest/gtest.h>

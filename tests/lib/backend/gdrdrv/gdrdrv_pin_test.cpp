@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins and mappings of the module's own kind: what it refuses, memory that goes away, forks, and processes without
+// Pins and mappings with the module's own rules: rejected ranges, invalidated memory, forks, and processes without
 // CUDA.
 #include <gmock/gmock.h>
 #include <unistd.h>
