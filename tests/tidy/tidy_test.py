@@ -312,7 +312,7 @@ class Includes(TidyTest):
 
 
 class Labels(TidyTest):
-    README = "| folder | label | asks |\n| --- | --- | --- |\n| `lib/<layer>` | `unit` | x |\n| `a` | `fuzz`, `threads` | `gpu` |\n| `fakes` | | x |\n"
+    README = "| folder | label | verifies |\n| --- | --- | --- |\n| `lib/<layer>` | `unit` | x |\n| `a` | `fuzz`, `threads` | `gpu` |\n| `fakes` | | x |\n"
 
     def setUp(self):
         super().setUp()

@@ -83,8 +83,8 @@ struct Access {
 
 /// Memory whose accesses are all recorded. Outside a recording it is ordinary memory. During one, each access faults,
 /// is executed as a single instruction, examined, and locked again. Written bytes are detected because the
-/// region is zeroed after each access, so the data of a recorded write must contain no zero byte. For one
-/// thread at a time.
+/// region is zeroed after each access, so the data of a recorded write must contain no zero byte. Used
+/// by one thread at a time.
 class AccessRecorder {
  public:
   static constexpr std::size_t region_bytes = 8192;
