@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Install rules: headers, the libraries with their links, the programs and their shell completion where they are built, a
-# CMake package (targets gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi, gdrkit::shmem, gdrkit::nvshmem) and pkg-config files. The installed
-# tree may be moved as a whole.
-# A component is what one package holds, and has the name of Debian's (packaging/README.md): libgdrapi2 (libgdrapi.so belongs
-# to it: NCCL loads that name), libgdrkit0, gdrkit-shmem, libgdrkit-dev, gdrkit (the programs), and documentation. Only by
-# name: gdrkit-dkms, gdrkit-modules.
+# Install rules: headers, libraries with their links, programs and their shell completion (if they are built), a
+# CMake package (targets gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi, gdrkit::shmem, gdrkit::nvshmem) and
+# pkg-config files. The installed tree is relocatable as a whole.
+# Each component is the content of one package and has its Debian name (packaging/README.md): libgdrapi2 (including
+# libgdrapi.so, because NCCL loads that name), libgdrkit0, gdrkit-shmem, libgdrkit-dev, gdrkit (the programs), and
+# documentation. Installed only on request: gdrkit-dkms, gdrkit-modules.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gdrkit)
@@ -38,7 +38,7 @@ install(FILES ${PROJECT_BINARY_DIR}/install/gdrkit-config.cmake
   ${PROJECT_BINARY_DIR}/install/gdrkit-config-version.cmake DESTINATION ${package_folder}
   COMPONENT libgdrkit-dev)
 
-# Relative to the .pc file itself where the folders are relative, so that a moved tree stays right.
+# Relative to the .pc file if the folders are relative, so that the tree stays relocatable.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
   set(GDRKIT_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
   set(GDRKIT_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -63,12 +63,12 @@ if(TARGET gdrkit_program)
   endif()
   set_target_properties(gdrkit_program PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
   install(TARGETS gdrkit_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gdrkit)
-  # Links to it, made beside it by the build.
+  # The build creates these links next to the program.
   foreach(name IN LISTS GDRKIT_LINK_NAMES)
     install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} DESTINATION ${CMAKE_INSTALL_BINDIR}
       COMPONENT gdrkit)
   endforeach()
-  # Under the prefix where each shell looks below /usr and /usr/local.
+  # The folders below the prefix that each shell searches below /usr and /usr/local.
   foreach(place bash:bash-completion/completions/gdrkit zsh:zsh/site-functions/_gdrkit
       fish:fish/vendor_completions.d/gdrkit.fish)
     string(REGEX MATCH "^([a-z]+):(.*)/([^/]+)$" place "${place}")
@@ -83,7 +83,7 @@ endif()
 include(GdrkitManPages)
 include(GdrkitModules)
 
-# Builds what `cmake --install` needs, for builds that do not make all.
+# Builds what `cmake --install` needs, without the rest of "all".
 add_custom_target(gdrkit_installed)
 foreach(target gdrapi gdrkit gdrkit_shmem gdrkit_nvshmem_device gdrkit_program gdrkit_man_pages)
   if(TARGET ${target})

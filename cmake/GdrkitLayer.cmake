@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# gdrkit_add_layer(NAME SOURCES ... DEPENDS ...): one layer of lib/ as the OBJECT library gdrkit_NAME. Fails at configure
-# time when DEPENDS names a layer that cmake/layers.txt does not allow, so that the target graph is the layer picture.
+# gdrkit_add_layer(NAME SOURCES ... DEPENDS ...): adds one layer of lib/ as the OBJECT library gdrkit_NAME. Fails at
+# configure time if DEPENDS lists a layer that cmake/layers.txt does not allow, so that the targets match the documented
+# layers.
 
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/layers.txt GDRKIT_LAYER_LINES REGEX "^lib/")
 
@@ -10,7 +11,7 @@ target_compile_options(gdrkit_flags INTERFACE -Wall -Wextra -Wconversion -Werror
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 warns of overlapping copies inside std::string where there are none (GCC bug 105651).
+  # GCC 12 warns about overlapping copies inside std::string that do not exist (GCC bug 105651).
   target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 option(GDRKIT_WARNINGS_AS_ERRORS "treat warnings as errors" OFF)
@@ -23,7 +24,8 @@ if(GDRKIT_SANITIZE)
                                                 -fno-sanitize-recover=all)
   target_link_options(gdrkit_flags INTERFACE -fsanitize=${GDRKIT_SANITIZE})
   if(GDRKIT_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # It says that fences are not modelled: where one is all the order there is, a race would be reported.
+    # The warning: fences are not modelled. The thread sanitizer would report a race wherever only a fence orders
+    # accesses.
     target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-tsan>)
   endif()
 endif()
@@ -38,7 +40,7 @@ function(gdrkit_add_layer name)
   endforeach()
   foreach(dependency IN LISTS LAYER_DEPENDS)
     if(NOT lib/${dependency} IN_LIST allowed)
-      message(FATAL_ERROR "layer '${name}' may not depend on '${dependency}' (cmake/layers.txt)")
+      message(FATAL_ERROR "cannot add layer '${name}': cmake/layers.txt does not allow the dependency '${dependency}'")
     endif()
   endforeach()
   add_library(gdrkit_${name} OBJECT ${LAYER_SOURCES})

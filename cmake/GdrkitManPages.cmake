@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Pages of the manual: gdrkit(1) and one for each command, made of what the programs print for --help; one for each C API, made
-# of its header (packaging/man).
-set(GDRKIT_MAN_PAGES AUTO CACHE STRING "pages of the manual, by python3 and help2man: AUTO, ON (needs them) or OFF")
+# Man pages: gdrkit(1) and one page for each command, from the --help texts; one page for each C API, from its header
+# (packaging/man).
+set(GDRKIT_MAN_PAGES AUTO CACHE STRING "man pages, made by python3 and help2man: AUTO, ON (needs them) or OFF")
 set_property(CACHE GDRKIT_MAN_PAGES PROPERTY STRINGS AUTO ON OFF)
 if(NOT GDRKIT_MAN_PAGES OR NOT TARGET gdrkit_program OR GDRKIT_SANITIZE OR CMAKE_CROSSCOMPILING)
   return()
@@ -11,10 +11,10 @@ find_package(Python3 COMPONENTS Interpreter)
 find_program(GDRKIT_HELP2MAN help2man)
 if(NOT Python3_FOUND OR NOT GDRKIT_HELP2MAN)
   if(GDRKIT_MAN_PAGES STREQUAL "AUTO")
-    message(STATUS "no python3 or no help2man: the pages of the manual are left out")
+    message(STATUS "python3 or help2man not found: no man pages are built")
     return()
   endif()
-  message(FATAL_ERROR "GDRKIT_MAN_PAGES=ON needs python3 and help2man")
+  message(FATAL_ERROR "GDRKIT_MAN_PAGES=ON requires python3 and help2man")
 endif()
 
 set(pages ${PROJECT_BINARY_DIR}/man)
@@ -24,7 +24,7 @@ add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/man.stamp
   COMMAND Python3::Interpreter -B ${script} ${PROJECT_SOURCE_DIR} ${pages} --programs $<TARGET_FILE_DIR:gdrkit_program>
   COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/man.stamp
   DEPENDS gdrkit_program ${script} ${headers}
-  COMMENT "Pages of the manual"
+  COMMENT "Man pages"
   VERBATIM)
 add_custom_target(gdrkit_man_pages ALL DEPENDS ${PROJECT_BINARY_DIR}/man.stamp)
 install(DIRECTORY ${pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT gdrkit)

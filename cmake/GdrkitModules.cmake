@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Install rules of the kernel modules, for packages of them: never part of a plain `cmake --install`.
-# Components: gdrkit-dkms, the sources that DKMS builds; gdrkit-modules, modules that were built already
-# (GDRKIT_PREBUILT_MODULES: a folder with the .ko files, GDRKIT_PREBUILT_LINUX: the Linux they were built for). Both have
-# what loads them.
+# Install rules of the kernel modules, for packages only: a plain `cmake --install` skips them.
+# Components: gdrkit-dkms, the sources that DKMS builds; gdrkit-modules, prebuilt modules
+# (GDRKIT_PREBUILT_MODULES: a folder with the .ko files, GDRKIT_PREBUILT_LINUX: the Linux that they were built for).
+# Both include the files that load the modules.
 set(kernel ${PROJECT_SOURCE_DIR}/kernel)
-set(GDRKIT_PREBUILT_MODULES "" CACHE PATH "folder with built kernel modules, for the component gdrkit-modules")
-set(GDRKIT_PREBUILT_LINUX "" CACHE STRING "the Linux that GDRKIT_PREBUILT_MODULES are for, as uname -r prints it")
+set(GDRKIT_PREBUILT_MODULES "" CACHE PATH "folder with prebuilt kernel modules, for the component gdrkit-modules")
+set(GDRKIT_PREBUILT_LINUX "" CACHE STRING "Linux version of GDRKIT_PREBUILT_MODULES, as uname -r prints it")
 
-# The modules of a package are those that dkms.conf builds; the fakes and tests next to them are not.
+# A package contains the modules that dkms.conf builds, without the fakes and tests next to them.
 set(source_folder src/gdrkit-${PROJECT_VERSION})
 file(STRINGS ${kernel}/dkms.conf modules REGEX "^BUILT_MODULE_LOCATION")
 list(TRANSFORM modules REPLACE "^.*=\"(.*)\"$" "\\1")

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Links everything for an older glibc than this machine's (packaging/glibc, docs/design/0022-packages.md), because packages and
-# wheels run on other machines than they are built on.
-set(GDRKIT_GLIBC "" CACHE STRING "oldest glibc that the result runs on, for instance 2.28; empty: this machine's")
+# Links everything for an older glibc than that of the build machine (packaging/glibc, docs/design/0022-packages.md),
+# because packages and wheels also run on older machines.
+set(GDRKIT_GLIBC "" CACHE STRING "oldest glibc that the result must run on, such as 2.28; empty: that of the build machine")
 if(NOT GDRKIT_GLIBC)
   return()
 endif()

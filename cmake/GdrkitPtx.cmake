@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Unpacks the PTX of all GPU kernels, which "./run ptx" made, into the folder from which sources embed it. These sources depend on the archive,
-# because the unpacked files have the times of the archive's entries.
+# Unpacks the PTX of all GPU kernels (made by "./run ptx") into the folder from which sources embed it. These sources
+# depend on the archive, because the unpacked files keep the times of the archive's entries.
 set(GDRKIT_PTX_ARCHIVE ${CMAKE_CURRENT_LIST_DIR}/gpu_ptx.tar.xz)
 set(GDRKIT_PTX_FOLDER ${PROJECT_BINARY_DIR}/ptx)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${GDRKIT_PTX_ARCHIVE})

@@ -1,24 +1,27 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # gdrkit_add_test(NAME SOURCES file... LABELS label... [LIBRARIES target...] [LAYERS layer...] [TIMEOUT seconds]
-# [APART file...] [OPTIMISED] [THREADS_FILTER filter]): a GoogleTest program that may use the inside of the library; each of its tests becomes one
-# CTest test. With sanitizers the whole program is one: their start and their search for leaks take longer than most tests.
-# Labels: see tests/README.md. LAYERS: these of lib/ are all it needs, so that it is soon built for another architecture. TIMEOUT is for one test (60 s if not said). APART: see GdrkitUnity.cmake. OPTIMISED: for a
-# program whose tests compute for seconds. THREADS_FILTER: the
-# tests that the thread sanitizer runs, where most of the program's have one thread (all if not said).
+# [APART file...] [OPTIMISED] [THREADS_FILTER filter]): adds a GoogleTest program that may use library internals. Each
+# of its tests becomes one CTest test. With sanitizers the whole program is one CTest test: starting it and searching
+# for leaks take longer than most tests. Labels: see tests/README.md. LAYERS: link only these layers of lib/, which
+# keeps cross builds short. TIMEOUT: for one test (default: 60 s). APART: see GdrkitUnity.cmake. OPTIMISED: for tests
+# that compute for seconds.
+# THREADS_FILTER: the tests that the thread sanitizer runs, for programs whose other tests have one thread
+# (default: all).
 
 include(GoogleTest)
 
-# What the thread sanitizer looks at: the programs with the label "threads".
+# The programs with the label "threads", which run under the thread sanitizer.
 add_custom_target(threads_tests)
 
-# Optimising them was more than half of the compiler's time for tests. The code that they test keeps its own level.
+# Optimising tests took more than half of their compile time. The code under test keeps its own level.
 set(GDRKIT_TEST_LEVEL "")
 if(GDRKIT_COLD_LEVEL)
   set(GDRKIT_TEST_LEVEL -O0)
 endif()
 
-# GoogleTest's headers are half of what the compiler reads for a test. Precompiled once for all tests, which use -fPIE.
+# GoogleTest's headers are half of what the compiler reads for a test. They are precompiled once for all tests, which
+# use -fPIE.
 function(gdrkit_precompile_for_tests)
   if(NOT TARGET gdrkit_precompiled_for_tests)
     gdrkit_add_precompiled(gdrkit_precompiled_for_tests <gmock/gmock.h> <gtest/gtest.h>)
@@ -43,13 +46,13 @@ endfunction()
 function(gdrkit_add_test name)
   cmake_parse_arguments(TEST "OPTIMISED" "TIMEOUT;THREADS_FILTER" "SOURCES;LABELS;LIBRARIES;LAYERS;APART" ${ARGN})
   if(NOT TEST_SOURCES OR NOT TEST_LABELS)
-    message(FATAL_ERROR "gdrkit_add_test(${name}): SOURCES and LABELS are needed")
+    message(FATAL_ERROR "gdrkit_add_test(${name}): SOURCES and LABELS are required")
   endif()
   if(TEST_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gdrkit_add_test(${name}): unknown arguments ${TEST_UNPARSED_ARGUMENTS}")
   endif()
   if(name MATCHES "_gpu_test$" AND NOT "gpu" IN_LIST TEST_LABELS)
-    message(FATAL_ERROR "gdrkit_add_test(${name}): names in _gpu_test are for programs that run on GPUs (tests/support/place.hpp)")
+    message(FATAL_ERROR "gdrkit_add_test(${name}): only programs that run on GPUs may end in _gpu_test (tests/support/place.hpp)")
   endif()
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 60)
@@ -62,14 +65,14 @@ function(gdrkit_add_test name)
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} ${layers} GTest::gmock GTest::gtest_main)
   gdrkit_set_test_options(${name} ${TEST_APART})
   if(TEST_OPTIMISED)
-    # Headers that were precompiled at another level cannot be read.
+    # GCC rejects headers that were precompiled at another level.
     set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
     target_compile_options(${name} PRIVATE ${GDRKIT_COLD_LEVEL})
   endif()
   if("threads" IN_LIST TEST_LABELS)
     add_dependencies(threads_tests ${name})
   endif()
-  # Not beside the programs: build/bin holds what a user runs.
+  # build/bin contains only what a user runs.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/bin)
   if(GDRKIT_SANITIZE)
     set(arguments --gtest_brief=1)
@@ -80,15 +83,15 @@ function(gdrkit_add_test name)
     set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT 900)
     return()
   endif()
-  # NO_PRETTY_VALUES: a parameter's printed value may hold an address or a separator; its index is a stable name.
+  # NO_PRETTY_VALUES: a parameter's printed value may contain an address or a separator; its index is a stable name.
   gtest_discover_tests(${name}
     TEST_PREFIX "${name}/"
     TEST_LIST ${name}_TESTS
     NO_PRETTY_VALUES
     DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${TEST_TIMEOUT})
-  # gtest_discover_tests passes no list as a property's value, so the labels are set by a script that CTest reads after.
-  # Tests on GPUs take turns: some measure times, and some use all GPUs and much of their memory.
+  # gtest_discover_tests does not pass a list as a property's value, so a script that CTest reads later sets the labels.
+  # Tests on GPUs run one at a time: some measure times, and some use all GPUs and much of their memory.
   set(lock "")
   if("gpu" IN_LIST TEST_LABELS)
     set(lock " RESOURCE_LOCK gpu")
@@ -101,8 +104,8 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# gdrkit_add_test_objects(NAME SOURCES file... [LIBRARIES target...] [INCLUDES folder...]): tests that are compiled once and linked
-# into several programs, as $<TARGET_OBJECTS:NAME>.
+# gdrkit_add_test_objects(NAME SOURCES file... [LIBRARIES target...] [INCLUDES folder...]): compiles tests once, to be
+# linked into several programs as $<TARGET_OBJECTS:NAME>.
 function(gdrkit_add_test_objects name)
   cmake_parse_arguments(TEST "" "" "SOURCES;LIBRARIES;INCLUDES" ${ARGN})
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${TEST_SOURCES})
@@ -114,8 +117,8 @@ function(gdrkit_add_test_objects name)
 endfunction()
 
 # gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target... [INCLUDES folder...]): runs the same tests twice:
-# NAME_emulated_test on the emulated device everywhere, NAME_gpu_test (label gpu) on GPUs if there are any. Both are
-# linked from the same objects, which read the program's name (support/place.hpp).
+# NAME_emulated_test on the emulated device, NAME_gpu_test (label gpu) on GPUs if present. Both are
+# linked from the same objects, which check the program's name (support/place.hpp).
 function(gdrkit_add_place_tests name)
   cmake_parse_arguments(TEST "" "LABEL" "SOURCES;LIBRARIES;INCLUDES" ${ARGN})
   gdrkit_add_test_objects(${name}_objects SOURCES ${TEST_SOURCES} LIBRARIES ${TEST_LIBRARIES} INCLUDES ${TEST_INCLUDES})
@@ -130,12 +133,12 @@ function(gdrkit_add_place_tests name)
   endforeach()
 endfunction()
 
-# gdrkit_add_program_tests(group): one CTest test, group/<class>, for each class of each *_test.py in this folder, which run
-# the built programs. One that cannot run says why in its first line and ends with 77.
+# gdrkit_add_program_tests(group): adds one CTest test, group/<class>, for each class of each *_test.py in this folder.
+# They run the built programs. A test that cannot run prints the reason in its first line and exits with code 77.
 function(gdrkit_add_program_tests group)
   find_package(Python3 COMPONENTS Interpreter)
   if(NOT Python3_FOUND)
-    message(STATUS "no python3: the tests of the output of ${group} are left out")
+    message(STATUS "python3 not found: skipping the tests of the output of ${group}")
     return()
   endif()
   file(GLOB files CONFIGURE_DEPENDS *_test.py)
@@ -144,7 +147,7 @@ function(gdrkit_add_program_tests group)
     file(STRINGS ${file} lines REGEX "^class [A-Za-z]+\\([A-Za-z]*Test\\):")
     foreach(line IN LISTS lines)
       string(REGEX REPLACE "^class ([A-Za-z]+).*" "\\1" name "${line}")
-      if(name MATCHES "Test$") # others derive from it
+      if(name MATCHES "Test$") # a base class
         continue()
       endif()
       add_test(NAME ${group}/${name} COMMAND ${Python3_EXECUTABLE} ${file} -v ${name})

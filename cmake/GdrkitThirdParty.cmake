@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Header-only parts by others as interface targets: gdrkit_cli11, gdrkit_json (tools, bench, tests) and the path
-# GDRKIT_EXPECTED_INCLUDE (inside the library). third_party/ exists only in an unpacked bundle and goes first
+# Third-party header-only libraries as interface targets: gdrkit_cli11, gdrkit_json (programs, tests) and the path
+# GDRKIT_EXPECTED_INCLUDE (library internals). third_party/ exists only in an unpacked bundle and takes precedence
 # there, so that a bundle builds the same everywhere.
 
 set(GDRKIT_THIRD_PARTY ${PROJECT_SOURCE_DIR}/third_party)
 
-# gdrkit_header_only(target header package): an interface target for a header-only library, nothing when it is missing.
+# gdrkit_header_only(target header package): adds an interface target for a header-only library, or nothing if it is
+# missing.
 function(gdrkit_header_only target header package)
   string(TOUPPER ${target}_INCLUDE variable)
   find_path(${variable} ${header} HINTS ${GDRKIT_THIRD_PARTY}/include)
   if(NOT ${variable})
-    message(STATUS "${header} not found (Debian: ${package}): what uses ${target} cannot be built")
+    message(STATUS "${header} not found (Debian: ${package}): targets that use ${target} are not built")
     return()
   endif()
   add_library(${target} INTERFACE)
@@ -20,14 +21,14 @@ endfunction()
 
 find_path(GDRKIT_EXPECTED_INCLUDE tl/expected.hpp HINTS ${GDRKIT_THIRD_PARTY}/include)
 if(NOT GDRKIT_EXPECTED_INCLUDE)
-  message(FATAL_ERROR "tl/expected.hpp not found (Debian: libexpected-dev): the library needs it")
+  message(FATAL_ERROR "cannot build the library: tl/expected.hpp not found (Debian: libexpected-dev)")
 endif()
 
 gdrkit_header_only(gdrkit_cli11 CLI/CLI.hpp libcli11-dev)
 gdrkit_header_only(gdrkit_json nlohmann/json.hpp nlohmann-json3-dev)
 
-# GoogleTest: the bundle's sources, else the machine's package, whose libraries are for the machine itself: for another
-# architecture its sources (Debian: googletest). Sets GTest::gtest, GTest::gtest_main, GTest::gmock.
+# GoogleTest: the bundle's sources if present, else the installed package. Its libraries are built for the host, so a
+# cross build compiles its sources (Debian: googletest). Sets GTest::gtest, GTest::gtest_main, GTest::gmock.
 macro(gdrkit_find_googletest)
   set(googletest_sources ${GDRKIT_THIRD_PARTY}/googletest)
   if(CMAKE_CROSSCOMPILING AND NOT EXISTS ${googletest_sources}/CMakeLists.txt)
@@ -45,7 +46,7 @@ macro(gdrkit_find_googletest)
   else()
     find_package(GTest REQUIRED)
     if(NOT TARGET GTest::gmock)
-      message(FATAL_ERROR "GoogleMock not found (Debian: libgmock-dev): the tests need it")
+      message(FATAL_ERROR "cannot build the tests: GoogleMock not found (Debian: libgmock-dev)")
     endif()
   endif()
 endmacro()

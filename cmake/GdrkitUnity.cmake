@@ -1,17 +1,18 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# A fast first build. Off by default: a developer compiles one file at a time, and a file that lacks an include must not go
-# unnoticed. ./run turns it on.
+# A fast first build. Off by default: a developer compiles one file at a time, and a missing include must cause an
+# error. ./run turns it on.
 #
-# gdrkit_unite(target [COLD] [APART path...]): with GDRKIT_UNITY, compiles the files of one folder together, 12 at most, so that
-# the headers they share are read once. Files whose path relative to the target's folder begins with one of APART are compiled
-# alone: those with timed loops, which must not depend on how they were built, and those whose unnamed namespace has a name
-# that another file of the folder has too. lib/ and shmem/ are never united. A local name may equal a global name of another
-# file, so united targets are compiled without warnings of shadowing (GdrkitLayer.cmake). COLD: a release compiles all but APART
-# with -O1: options, documents and tables, which run once.
+# gdrkit_unite(target [COLD] [APART path...]): with GDRKIT_UNITY, compiles up to 12 files of a folder together, so that
+# their common headers are read once. Files whose path relative to the target's folder begins with an APART path are
+# compiled alone: those with timed loops, whose code must not depend on the build mode, and those whose unnamed
+# namespace has a name in common with another file of the folder. lib/ and shmem/ are never united. A local name may
+# equal a global name of another file, so united targets are compiled without -Wshadow (GdrkitLayer.cmake). COLD: a
+# release compiles all but APART with -O1: options, documents and tables, which run once.
 #
-# gdrkit_precompile([LEVEL option] target...): with GDRKIT_UNITY, the standard headers are read once for all of these libraries, and
-# once more for those at another level of optimisation: GCC 13 does not read headers that were compiled at another one.
+# gdrkit_precompile([LEVEL option] target...): with GDRKIT_UNITY, reads the standard headers once for all of these
+# libraries, and once more for each other optimisation level, because GCC 13 rejects headers that were precompiled at
+# another level.
 
 option(GDRKIT_UNITY "compile the files of a folder together, with precompiled headers: a faster first build" OFF)
 
@@ -19,11 +20,11 @@ set(GDRKIT_PRECOMPILED_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <
   <memory> <mutex> <optional> <set> <string> <string_view> <thread> <utility> <variant> <vector> <tl/expected.hpp>)
 
 if(GDRKIT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC bug 105651 (GdrkitLayer.cmake): with precompiled headers it warns of the same copies by these names, too.
+  # GCC bug 105651 (GdrkitLayer.cmake): with precompiled headers GCC reports the same copies under these names, too.
   target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow -Wno-array-bounds -Wno-stringop-overread>)
 endif()
 
-# A target that uses them has the same processor options and the same -fPIC or -fPIE.
+# A target that uses the precompiled headers has the same processor options and the same -fPIC or -fPIE.
 function(gdrkit_add_precompiled name)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp CONTENT "")
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp)
@@ -47,7 +48,7 @@ function(gdrkit_precompile)
   endforeach()
 endfunction()
 
-# The optimisation level of code that runs once: targets named COLD.
+# The optimisation level of COLD targets, whose code runs once.
 set(GDRKIT_COLD_LEVEL "")
 if(NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^Rel")
   set(GDRKIT_COLD_LEVEL -O1)
@@ -66,11 +67,11 @@ function(gdrkit_unite target)
   endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources EXCLUDE REGEX "^[$]<TARGET_OBJECTS:")
-  get_target_property(home ${target} SOURCE_DIR)
+  get_target_property(source_folder ${target} SOURCE_DIR)
   foreach(source IN LISTS sources)
-    get_filename_component(path ${source} ABSOLUTE BASE_DIR ${home})
+    get_filename_component(path ${source} ABSOLUTE BASE_DIR ${source_folder})
     get_filename_component(folder ${path} DIRECTORY)
-    file(RELATIVE_PATH relative ${home} ${path})
+    file(RELATIVE_PATH relative ${source_folder} ${path})
     set(is_apart FALSE)
     foreach(apart IN LISTS UNITE_APART)
       string(FIND "${relative}" "${apart}" position)

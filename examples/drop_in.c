@@ -14,14 +14,15 @@ int main(void) {
   int result;
   memset(&info, 0, sizeof info);
   info.struct_size = sizeof info;
-  /* One page more than is pinned: gdr_map wants the start of a GPU page, and memory may begin inside one. */
+  /* One page more than is pinned: gdr_map requires the start of a GPU page, and memory may begin inside one. */
   if (gdrkit_open(NULL, &context) != 0 || gdrkit_buffer_allocate(context, 0, bytes + GPU_PAGE_SIZE, &buffer) != 0 ||
       gdrkit_buffer_get_info(buffer, &info) != 0) {
     fprintf(stderr, "%s\n", gdrkit_last_error_detail());
     return 1;
   }
   result = drop_in((info.device_address + GPU_PAGE_OFFSET) & GPU_PAGE_MASK, bytes);
-  printf("%s\n", result == 0 ? "what was written to the device was read back" : "it does not work");
+  printf("%s\n",
+         result == 0 ? "the CPU read back what it wrote to the device" : "the CPU read back other data than it wrote");
   gdrkit_close(context);
   return result;
 }

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * What a client of GDRCopy's API does, on gdrkit's libgdrapi.so.2 or on the original: pin, map, copy, raise a flag. */
+ * A client of GDRCopy's API, for gdrkit's libgdrapi.so.2 or GDRCopy's library: pins, maps, copies, sets a flag. */
 #ifndef GDRKIT_EXAMPLES_DROP_IN_H
 #define GDRKIT_EXAMPLES_DROP_IN_H
 
@@ -14,8 +14,8 @@ static inline int complain(const char* what, int error) {
   return 1;
 }
 
-/* 0 when what was read back is what was written. `device_address` is 64 KiB aligned (gdr_map insists), `bytes` > 4096.
- */
+/* Returns 0 if the data read back equals the data written. `device_address` is 64 KiB aligned (gdr_map requires it),
+ * `bytes` > 4096. */
 static inline int drop_in(unsigned long device_address, size_t bytes) {
   static const char text[] = "written by the CPU";
   const uint32_t raised = 1;
@@ -29,7 +29,7 @@ static inline int drop_in(unsigned long device_address, size_t bytes) {
 
   gdr_t g = gdr_open();
   if (g == NULL) {
-    printf("gdr_open failed; GDRCOPY_ENABLE_LOGGING=1 says why\n");
+    printf("gdr_open failed; set GDRCOPY_ENABLE_LOGGING=1 to print the cause\n");
     return 1;
   }
   if ((error = gdr_pin_buffer(g, device_address, bytes, 0, 0, &handle)) != 0) return complain("gdr_pin_buffer", error);

@@ -1,12 +1,12 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * first_copy.cpp in C: every function returns 0 or a negative errno, and gdrkit_last_error_detail() says what failed.
+ * first_copy.cpp in C: every function returns 0 or a negative errno, and gdrkit_last_error_detail() returns the cause.
  */
 #include <gdrkit/gdrkit.h>
 #include <stdio.h>
 #include <string.h>
 
-/* 1 when what the driver reads back is what the CPU stored, 0 when it is not, a negative errno when a call failed. */
+/* Returns 1 if the driver reads back what the CPU stored, 0 if not, or a negative errno if a call failed. */
 static int copy_once(gdrkit_context_t context) {
   static const char text[] = "written by the CPU";
   char seen[sizeof text] = "";
@@ -18,7 +18,7 @@ static int copy_once(gdrkit_context_t context) {
   if (error != 0) return error;
 
   memset(&info, 0, sizeof info);
-  info.struct_size = sizeof info; /* so that a newer library knows what this program knows */
+  info.struct_size = sizeof info; /* identifies the version of the struct to newer libraries */
   error = gdrkit_buffer_get_info(buffer, &info);
   if (error == 0) error = gdrkit_pin(context, info.device_address, info.size_bytes, &pin);
   if (error == 0) error = gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address);
@@ -34,7 +34,7 @@ int main(void) {
   if (result == 0) {
     result = copy_once(context);
     if (result < 0) fprintf(stderr, "%s\n", gdrkit_last_error_detail());
-    gdrkit_close(context); /* unmaps, unpins and frees what is left */
+    gdrkit_close(context); /* unmaps, unpins and frees what the context still owns */
   } else {
     fprintf(stderr, "%s\n", gdrkit_last_error_detail());
   }

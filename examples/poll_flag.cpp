@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A CPU thread polls a flag in device memory, and reads the data that the flag announces. Here the driver's copies play
-// the device's part; in an application a GPU kernel writes the data and then the flag.
+// A CPU thread polls a flag in device memory, and reads the data after the flag. Here the driver's copies write
+// the data and the flag; in an application a GPU kernel writes them in this order.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -12,12 +12,12 @@
 namespace {
 
 constexpr std::size_t data_at = 0;
-constexpr std::size_t flag_at = 32 * 1024;  // naturally aligned; away from the data, so that polling reads one line
+constexpr std::size_t flag_at = 32 * 1024;  // naturally aligned; in another cache line than the data
 
-/// Polls until the flag has reached `wanted`, or five seconds have passed.
-bool wait_for_flag(const gdrkit::Mapping& map, std::uint32_t wanted) {
+/// Polls until the flag equals `expected`. Returns false after five seconds.
+bool wait_for_flag(const gdrkit::Mapping& map, std::uint32_t expected) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (map.load_flag<std::uint32_t>(flag_at) != wanted) {  // each load is fresh: no copy in a cache
+  while (map.load_flag<std::uint32_t>(flag_at) != expected) {  // every load reads device memory
     if (std::chrono::steady_clock::now() > deadline) return false;
   }
   return true;
@@ -31,28 +31,28 @@ int main() try {
   auto buffer = context.allocate(64 * 1024);
   auto pin = context.pin(buffer);
   auto map = pin.map();
-  map.store_flag(flag_at, std::uint64_t{0});  // the flag and the answer: device memory starts with undefined content
+  map.store_flag(flag_at, std::uint64_t{0});  // the flag and the acknowledgement; the initial contents are undefined
 
   std::uint32_t received = 0;
   std::jthread consumer([&] {
     std::vector<std::uint32_t> data(256);
     for (std::uint32_t round = 1; round <= rounds; ++round) {
       if (!wait_for_flag(map, round)) return;
-      map.read(data_at, data);  // never older than the flag that was seen
+      map.read(data_at, data);  // never older than the flag
       if (data != std::vector<std::uint32_t>(data.size(), round)) return;
       received = round;
-      map.store_flag(flag_at + 4, round);  // tells the other side to go on
+      map.store_flag(flag_at + 4, round);  // acknowledges the round
     }
   });
-  std::vector<std::uint32_t> answer(1);
+  std::vector<std::uint32_t> acknowledged(1);
   for (std::uint32_t round = 1; round <= rounds; ++round) {
     buffer.copy_from_host(data_at, std::vector<std::uint32_t>(256, round));
     buffer.copy_from_host(flag_at, std::vector<std::uint32_t>{round});
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
     do {
-      buffer.copy_to_host(flag_at + 4, answer);
-    } while (answer[0] != round && std::chrono::steady_clock::now() < deadline);
-    if (answer[0] != round) break;
+      buffer.copy_to_host(flag_at + 4, acknowledged);
+    } while (acknowledged[0] != round && std::chrono::steady_clock::now() < deadline);
+    if (acknowledged[0] != round) break;
   }
   consumer.join();
   std::printf("%s: the CPU saw %u of %u flags, each with its data\n", context.backend_name(), received, rounds);

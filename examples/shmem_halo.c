@@ -1,10 +1,10 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * Halo exchange: a ring of cells is cut into one piece for each PE. In each step every cell becomes the mean of itself
+ * Halo exchange: a ring of cells is cut into one part for each PE. In each step every cell becomes the mean of itself
  * and its neighbours, so each PE needs one cell (the halo) of the PE before and of the next one.
  *   gdrkit run -n 2 -- ./shmem_halo              one PE on each GPU
- *   gdrkit run -n 4 --emulated -- ./shmem_halo   anywhere
- * The halos lie in GPU memory; here the CPU computes, in your program a GPU kernel does, with the same puts. */
+ *   gdrkit run -n 4 --emulated -- ./shmem_halo   any machine
+ * The halos are in GPU memory. Here the CPU computes; in your program a GPU kernel does, with the same puts. */
 #include <gdrkit/shmem.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void smooth(const double* from, double* to, int n) {
   for (int i = 0; i < n; ++i) to[i] = (from[(i + n - 1) % n] + from[i] + from[(i + 1) % n]) / 3;
 }
 
-/* The same by one process: what the PEs must come to. */
+/* Computes the expected result in one process. */
 static double* expected_ring(int n) {
   double* from = malloc((size_t)n * sizeof *from);
   double* to = malloc((size_t)n * sizeof *to);
@@ -39,18 +39,18 @@ static double* expected_ring(int n) {
   return from;
 }
 
-/* What other PEs write: the cell before the piece and the one behind it, for steps of even and of odd number, each with
- * a signal. Two sets, as a neighbour may be one step ahead. */
+/* The cells that other PEs write: the cell before the part and the one after it, for even and odd steps, with signals.
+ * There are two sets, because a neighbour may be one step ahead. */
 struct halo {
   double* left;      /* [2] */
   double* right;     /* [2] */
-  uint64_t* arrived; /* [2]: the last step whose left and right cells are here */
+  uint64_t* arrived; /* [2]: the last step whose left and right cells have arrived */
 };
 
 static int exchange(const struct halo* halo, const double* piece, int step, int pe, int n_pes) {
   const int before = (pe + n_pes - 1) % n_pes, next = (pe + 1) % n_pes, set = step % 2;
   const uint64_t number = (uint64_t)step + 1;
-  /* My first cell is the right halo of the PE before; my last one is the left halo of the next. */
+  /* The first cell is the right halo of the previous PE; the last one is the left halo of the next. */
   if (gdrkit_shmem_put_signal(halo->right + set, &piece[0], sizeof(double), halo->arrived + 1, number,
                               GDRKIT_SHMEM_SIGNAL_SET, before) != 0 ||
       gdrkit_shmem_put_signal(halo->left + set, &piece[cells - 1], sizeof(double), halo->arrived, number,
@@ -94,7 +94,7 @@ static int play(int pe, int n_pes) {
 }
 
 int main(void) {
-  setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* by lines, as those of several PEs must not mix */
+  setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* line-buffered, so that lines of several PEs do not mix */
   if (gdrkit_shmem_init(NULL) != 0) return report("init");
   const int result = play(gdrkit_shmem_my_pe(), gdrkit_shmem_n_pes());
   if (gdrkit_shmem_finalize() != 0) return report("finalize");

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Each PE integrates its part of 4 / (1 + x * x), puts its share into PE 0's GPU and counts itself in; PE 0 waits for
-// all and adds up:
+// Each PE integrates its part of 4 / (1 + x * x), puts the result into PE 0's GPU and increments a counter there. PE 0
+// waits for all PEs and adds the results:
 //   gdrkit run -n 2 -- ./shmem_pi              one PE on each GPU
-//   gdrkit run -n 4 --emulated -- ./shmem_pi   anywhere
+//   gdrkit run -n 4 --emulated -- ./shmem_pi   any machine
 #include <cmath>
 #include <cstdio>
 #include <gdrkit/shmem.hpp>
@@ -32,7 +32,7 @@ int main() try {
   const auto shares = job.allocate<double>(n_pes);
   const auto arrived = job.allocate<std::uint64_t>(1);
   const std::vector<double> mine = {integrate(job.pe(), job.n_pes())};
-  // Whoever sees the count sees the share.
+  // The count becomes visible after the share.
   shares[static_cast<std::size_t>(job.pe())].put_signal(mine, arrived[0], 1, 0, gdrkit::shmem::Signal::add);
   bool is_right = true;
   if (job.pe() == 0) {
@@ -46,6 +46,6 @@ int main() try {
   job.barrier();
   return is_right ? 0 : 1;
 } catch (const gdrkit::Error& error) {
-  std::fputs((std::string(error.what()) + "\n").c_str(), stderr);  // by one write, as lines of several PEs must not mix
+  std::fputs((std::string(error.what()) + "\n").c_str(), stderr);  // one write, so that lines of several PEs do not mix
   return 1;
 }

@@ -16,7 +16,7 @@ static int report(const char* what) {
   return 1;
 }
 
-/* 0 when every number came. */
+/* Returns 0 if all numbers arrived. */
 static int play(int pe, int n_pes) {
   const int next = (pe + 1) % n_pes, before = (pe + n_pes - 1) % n_pes;
   long numbers[count], seen[count];
@@ -26,7 +26,7 @@ static int play(int pe, int n_pes) {
 
   for (int round = 1; round <= rounds; ++round) {
     for (int i = 0; i < count; ++i) numbers[i] = 1000L * pe + i + round;
-    /* Whoever sees the signal sees the numbers. */
+    /* The signal becomes visible after the numbers. */
     if (gdrkit_shmem_put_signal(inbox, numbers, sizeof numbers, signal, (uint64_t)round, GDRKIT_SHMEM_SIGNAL_SET,
                                 next) != 0) {
       return report("putting");
@@ -39,14 +39,14 @@ static int play(int pe, int n_pes) {
         return 1;
       }
     }
-    if (gdrkit_shmem_barrier_all() != 0) return report("barrier"); /* nobody overwrites what is not checked yet */
+    if (gdrkit_shmem_barrier_all() != 0) return report("barrier"); /* no PE overwrites unchecked numbers */
   }
   printf("PE %d of %d: %d rounds of %d numbers from PE %d\n", pe, n_pes, rounds, count, before);
   return 0;
 }
 
 int main(void) {
-  setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* by lines, as those of several PEs must not mix */
+  setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* line-buffered, so that lines of several PEs do not mix */
   if (gdrkit_shmem_init(NULL) != 0) return report("init");
   const int result = play(gdrkit_shmem_my_pe(), gdrkit_shmem_n_pes());
   if (gdrkit_shmem_finalize() != 0) return report("finalize");

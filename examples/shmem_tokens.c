@@ -1,22 +1,24 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * All-to-all of tokens, as a mixture of experts sends them: each PE has tokens for experts on any PE, so many that
- * nobody knows beforehand. It sends each PE its tokens with a signal that holds their number, works on what comes in
- * the order in which it comes, and sends the results back. gdrkit run -n 2 -- ./shmem_tokens              one PE on
- * each GPU gdrkit run -n 4 --emulated -- ./shmem_tokens   anywhere Tokens lie in GPU memory and are sent in the order
- * of a stream; here the CPU is the expert, in your program a GPU kernel in the same stream. */
+ * All-to-all of tokens, as in a mixture of experts: each PE has tokens for experts on any PE, and no PE has the counts
+ * in advance. Each PE sends every PE its tokens with a signal that contains their number. It processes tokens in the
+ * order of arrival and sends the results back.
+ *   gdrkit run -n 2 -- ./shmem_tokens              one PE on each GPU
+ *   gdrkit run -n 4 --emulated -- ./shmem_tokens   any machine
+ * Tokens are in GPU memory and are sent in the order of a stream. Here the CPU is the expert; in your program it is a
+ * GPU kernel in the same stream. */
 #include <gdrkit/shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { width = 64, tokens = 100 }; /* floats in a token, tokens of a PE */
+enum { width = 64, tokens = 100 }; /* floats of a token, tokens of a PE */
 
 static int report(const char* what) {
   fprintf(stderr, "%s: %s\n", what, gdrkit_shmem_last_error());
   return 1;
 }
 
-/* Room for the tokens of each PE, and a word for each: 1 + how many came. */
+/* Space for the tokens of each PE, and one word for each: 1 + number of tokens. */
 struct inbox {
   float* tokens;
   uint64_t* counts;
@@ -28,14 +30,14 @@ static struct inbox make_inbox(int n_pes) {
   return inbox;
 }
 
-/* Sends `count` tokens to the place that PE `to` has for this PE. */
+/* Sends `count` tokens to the inbox space of this PE on PE `to`. */
 static int send(const struct inbox* inbox, const float* source, size_t count, int to, int pe, void* stream) {
   return gdrkit_shmem_put_signal_on_stream(inbox->tokens + (size_t)pe * tokens * width, source,
                                            count * width * sizeof(float), inbox->counts + pe, 1 + count,
                                            GDRKIT_SHMEM_SIGNAL_SET, to, stream);
 }
 
-/* Waits for tokens of any PE that is not `done` yet; answers which, or -1. */
+/* Waits for tokens of any PE that is not `done` yet. Returns that PE, or -1 on failure. */
 static int next_sender(const struct inbox* inbox, const int* done, int n_pes) {
   const uint64_t nothing = 0;
   const struct gdrkit_shmem_words words = {
@@ -44,7 +46,7 @@ static int next_sender(const struct inbox* inbox, const int* done, int n_pes) {
   return gdrkit_shmem_wait_until_any(&words, &sender) == 0 ? (int)sender : -1;
 }
 
-/* Fetches what came from PE `from`; answers how many tokens. */
+/* Fetches the tokens from PE `from`. Returns their number, or -1 on failure. */
 static long receive(const struct inbox* inbox, float* into, int from, int pe) {
   uint64_t count = 0;
   if (gdrkit_shmem_signal_fetch(inbox->counts + from, &count) != 0 ||
@@ -75,13 +77,13 @@ static int dispatch_and_combine(int pe, int n_pes, void* stream, float* sorted, 
                                 int* done) {
   const struct inbox to_experts = make_inbox(n_pes), from_experts = make_inbox(n_pes);
   if (from_experts.counts == NULL) return report("allocating");
-  for (int step = 0; step < n_pes; ++step) { /* everyone begins with another PE */
+  for (int step = 0; step < n_pes; ++step) { /* every PE begins with a different one */
     const int to = (pe + step) % n_pes;
     if (send(&to_experts, sorted + first[to] * width, (size_t)(first[to + 1] - first[to]), to, pe, stream) != 0) {
       return report("sending tokens");
     }
   }
-  /* The expert: doubles each number, and sends the tokens back. */
+  /* The expert doubles each number and sends the tokens back. */
   for (int came = 0; came < n_pes; ++came) {
     const int from = next_sender(&to_experts, done, n_pes);
     float* const batch = work + (size_t)came * tokens * width;
@@ -91,7 +93,7 @@ static int dispatch_and_combine(int pe, int n_pes, void* stream, float* sorted, 
     if (send(&from_experts, batch, (size_t)count, from, pe, stream) != 0) return report("sending results");
     done[from] = 1;
   }
-  /* Sources may be written again when the stream has passed. */
+  /* Sources may be overwritten after the stream has completed. */
   if (gdrkit_shmem_stream_synchronize(stream) != 0) return report("sending");
   for (int from = 0; from < n_pes; ++from) done[from] = 0;
   for (int came = 0; came < n_pes; ++came) {
@@ -130,7 +132,7 @@ static int play(int pe, int n_pes) {
 }
 
 int main(void) {
-  setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* by lines, as those of several PEs must not mix */
+  setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* line-buffered, so that lines of several PEs do not mix */
   if (gdrkit_shmem_init(NULL) != 0) return report("init");
   const int result = play(gdrkit_shmem_my_pe(), gdrkit_shmem_n_pes());
   if (gdrkit_shmem_finalize() != 0) return report("finalize");

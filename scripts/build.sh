@@ -7,26 +7,26 @@ configure() { # preset [cmake options...]
   local preset=$1 folder
   shift
   folder=$(folder_of "$preset")
-  # A tree that was moved after a build: CMake refuses a cache made for another path.
+  # A tree that was moved after a build: CMake rejects a cache of another path.
   if [ -e "$folder/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
     rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
   fi
   mkdir -p "$folder"
   cmake --preset "$preset" -DGDRKIT_UNITY=ON "$@" >"$folder/configure.log" 2>&1 || {
     cat "$folder/configure.log"
-    die "configuring preset '$preset' failed"
+    die "cannot configure preset '$preset'; see the messages above"
   }
 }
 
 folder_of() { if [ "$1" = release ]; then echo build; else echo "build-$1"; fi; }
 
-launcher=() # what builds and tests are started by
+launcher=() # prefix of the commands that build and test
 
 compile() { # preset [targets...]
   local preset=$1 folder
   shift
   folder=$(folder_of "$preset")
-  build_folder "$folder" "$folder/build.log" ${1:+--target "$@"} || die "cannot build preset '$preset'; the whole log is $folder/build.log"
+  build_folder "$folder" "$folder/build.log" ${1:+--target "$@"} || die "cannot build preset '$preset'; see $folder/build.log"
 }
 
 build_folder() { # folder log [options of cmake --build...]
@@ -40,10 +40,10 @@ build_folder() { # folder log [options of cmake --build...]
 
 on_or_off() { if "$@"; then echo ON; else echo OFF; fi; }
 
-# The words differ in what is built, not in how: one configuration of build/ serves build, bench and test.
+# The commands differ in their targets only: one configuration of build/ serves build, bench and test.
 configure_release() { # cmake options...
   local options=(-DGDRKIT_GPU_KERNELS=AUTO "$@")
-  lacks_any_of "${needs_of_library[@]}" && die "the build cannot start here without what is named above"
+  lacks_any_of "${needs_of_library[@]}" && die "cannot build: the programs and libraries listed above are missing"
   local programs tests
   programs=$(on_or_off has_all "${needs_of_programs[@]}")
   tests=$(on_or_off has_googletest)
@@ -51,7 +51,7 @@ configure_release() { # cmake options...
   local python
   python=$(python_for_package)
   options+=("-DGDRKIT_BUILD_PYTHON=$(on_or_off [ -n "$python" ])" "-DPython_EXECUTABLE=$python")
-  # Warnings stop the build where the compiler is known, not on every compiler that a user may bring.
+  # Warnings are errors in CI only: a user's compiler may have warnings that we have not seen.
   options+=("-DGDRKIT_WARNINGS_AS_ERRORS=$(on_or_off [ "${CI:-}" = true ])")
   configure release "${options[@]}"
 }
@@ -67,13 +67,13 @@ build_programs() { # cmake options...
 build_release() {
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_users[@]}"
   provide_python
-  say "building the release"
+  print_step "building the release"
   build_programs
-  compile release gdrkit_installed # pages of the manual too
-  say "programs in build/bin, libraries in build/lib"
+  compile release gdrkit_installed # including the man pages
+  print_step "programs in build/bin, libraries in build/lib"
 }
 
-# A thousand lines that say "Passed" hide the few that do not; skipped ones are summed up at the end.
+# Thousands of lines with "Passed" hide the few others; skipped tests are listed at the end.
 without_passed() { grep --line-buffered -vE '^ +Start +[0-9]+: |\.(  *Passed|\*\*\*Skipped) +[0-9.]+ sec$'; }
 
 run_ctest() { # preset results-file
@@ -81,21 +81,21 @@ run_ctest() { # preset results-file
   "${launcher[@]}" ctest --preset "$1" --parallel "$(jobs_here)" --output-junit "$2" | without_passed
 }
 
-# Address and undefined behaviour: all tests that are C++. Those in Python run the program and stay with the release.
+# Address and undefined behaviour: all C++ tests. The Python tests run the release's programs only.
 test_addresses() { # results folder
-  say "building with the address and undefined-behaviour sanitizers"
+  print_step "building with the address and undefined-behaviour sanitizers"
   configure asan "-DGDRKIT_BUILD_TOOLS=$(on_or_off has_all "${needs_of_programs[@]}")" "-DGDRKIT_BUILD_EXAMPLES=OFF" "-DGDRKIT_GPU_KERNELS=OFF"
   compile asan
-  say "testing with these sanitizers: unit, conformance, fuzz"
+  print_step "running the unit, conformance and fuzz tests with these sanitizers"
   run_ctest asan "$1/asan.xml"
 }
 
-# Threads: what has the label "threads", and only that is built.
+# Threads: builds and runs only the tests with the label "threads".
 test_threads() { # results folder
   local launcher=() why
-  say "building with the thread sanitizer"
-  # That of GCC 12 ends every program at its start where Linux places mappings in more than 28 random bits
-  # (vm.mmap_rnd_bits); newer ones start such a program again without randomisation, as is done here for all.
+  print_step "building with the thread sanitizer"
+  # The thread sanitizer of GCC 12 aborts every program if Linux uses more than 28 random bits for mappings
+  # (vm.mmap_rnd_bits). Newer versions restart the program without randomisation, as this does for all.
   ! setarch "$(uname -m)" -R true 2>/dev/null || launcher=(setarch "$(uname -m)" -R)
   if ! why=$(can_sanitize_threads 2>&1); then
     note "skipped: the thread sanitizer does not work here: $(head -n 1 <<<"$why")"
@@ -104,7 +104,7 @@ test_threads() { # results folder
   fi
   configure tsan "-DGDRKIT_BUILD_TOOLS=$(on_or_off has_all "${needs_of_programs[@]}")" "-DGDRKIT_BUILD_EXAMPLES=OFF" "-DGDRKIT_GPU_KERNELS=OFF"
   compile tsan threads_tests
-  say "testing with the thread sanitizer: threads"
+  print_step "running the tests with threads under the thread sanitizer"
   run_ctest tsan "$1/tsan.xml"
 }
 
@@ -120,20 +120,20 @@ write_skip() { # name reason
 
 run_tests() {
   local results=$root/build/test-results failed=0
-  # Tests that can do more do it when this is set: more simulated runs, sizes of a browser's window, seeds.
+  # Extends some tests: more simulated runs, browser window sizes and seeds.
   [ "$full" = 0 ] || export GDRKIT_FULL=1
   [ "$full" = 0 ] || provide "${needs_of_slurm_tests[@]}"
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_browser_tests[@]}" \
     "${needs_of_kernel_tests[@]}" "${needs_of_trace_tests[@]}" "${needs_of_format_tests[@]}" "${needs_of_install_tests[@]}" \
     "${needs_of_remote_tests[@]}" "${needs_of_mpi_tests[@]}" "${needs_of_container_tests[@]}" "${needs_of_arm64[@]}" "${needs_of_compiler_tests[@]}" "${needs_of_docs[@]}"
-  [ "$offline" = 1 ] || bash scripts/clang_format.sh --fetch >/dev/null || note "the check of the format is left out, for the reason above"
-  is_missing googletest && die "the tests cannot be built here without what is named above"
+  [ "$offline" = 1 ] || bash scripts/clang_format.sh --fetch >/dev/null || note "skipped: the format check, for the reason above"
+  is_missing googletest && die "cannot build the tests: GoogleTest is missing, see above"
   mkdir -p "$results"
   rm -f "$results"/*.xml
-  say "building the release and its tests"
+  print_step "building the release and its tests"
   configure_release
   compile release
-  say "testing the release"
+  print_step "testing the release"
   run_ctest release "$results/release.xml" || failed=1
   if [ "$sanitizers" = 1 ]; then
     test_addresses "$results" || failed=1
@@ -147,31 +147,31 @@ run_tests() {
     (run_package_tests "$results") || failed=1
     run_doc_tests "$results" || failed=1
   fi
-  say "all tests"
+  print_step "all tests"
   if has_tool python3; then
     python3 scripts/summarise_tests.py "$results"/*.xml || failed=1
   fi
   return "$failed"
 }
 
-# Whether a driver runs GPUs here: that of Linux, of a Jetson or of WSL.
+# Whether a GPU driver is loaded: that of Linux, of a Jetson or of WSL.
 has_gpu() {
   compgen -G "${gpu_nodes:-/dev}/nvidia[0-9]*" >/dev/null || [ -e "${gpu_nodes:-/dev}/nvhost-gpu" ] || [ -e "${gpu_nodes:-/dev}/dxg" ]
 }
 
-# Sets `gdrkit` to a program that has the subcommands bench and tune.
+# Sets `gdrkit` to a program with the subcommands bench and tune.
 build_bench_program() {
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}"
   if ! lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}"; then
-    say "building the benchmark"
+    print_step "building the benchmark"
     configure_release
     compile release gdrkit_bench_program
     gdrkit=build/bench/gdrkit
   elif [ -x build/bin/gdrkit ]; then
-    note "nothing can be built here; using the programs that are in build/bin"
+    note "cannot build here; using the programs in build/bin"
     gdrkit=build/bin/gdrkit
   else
-    die "no programs in build/bin, and they cannot be built here without what is named above"
+    die "cannot run the benchmark: build/bin contains no programs, and the dependencies listed above are missing"
   fi
 }
 
@@ -179,26 +179,26 @@ run_benchmarks() {
   local gdrkit files="build/bench.json" code=0
   build_bench_program
   if [ -z "${GDRKIT_BACKEND:-}" ] && ! has_gpu; then
-    note "no GPU here: measuring the emulated device (GDRKIT_BACKEND=emulated)"
+    note "no GPU found: measuring the emulated device (GDRKIT_BACKEND=emulated)"
     export GDRKIT_BACKEND=emulated
   fi
-  say "first figures (some seconds)"
+  print_step "measuring first results (a few seconds)"
   "$gdrkit" bench --quick --only copies,costs
-  say "measuring everything (about a minute; the table comes at the end)"
+  print_step "measuring everything (about a minute; prints the table at the end)"
   "$gdrkit" bench --json build/bench.json --csv build/bench.csv | without_note
   if [ "${GDRKIT_BACKEND:-}" != emulated ]; then
-    say "measuring the engines of copies (some seconds)"
+    print_step "measuring the copy engines (a few seconds)"
     # The benchmark leaves no profile in the user's cache folder; only gdrkit tune does.
     XDG_CACHE_HOME=$PWD/build/cache "$gdrkit" tune --json build/engines.json || code=$?
     case $code in
       0) files+=" build/engines.json" ;;
-      77) note "skipped: the engines cannot run here, for the reason above" ;;
+      77) note "skipped: the copy engines cannot run here, for the reason above" ;;
       *) return "$code" ;;
     esac
   fi
-  say "all figures: $files, build/bench.csv"
-  say "as a page: ./run build, then build/bin/gdrkit report $files -o build/bench.html"
+  print_step "all results: $files, build/bench.csv"
+  print_step "as an HTML page: ./run build, then build/bin/gdrkit report $files -o build/bench.html"
 }
 
-# Removes the first lines about the emulated device, which the first figures had already.
+# Removes the note about the emulated device, which the first results already printed.
 without_note() { awk 'NR == 1 && /^NOTE: / { in_note = 1; next } in_note && /^  / { next } { in_note = 0; print }'; }

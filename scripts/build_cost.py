@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""CPU time of a build by product. As a compiler launcher it runs a command and notes the time that it took; with a log
+"""CPU time of a build by product. As a compiler launcher it runs a command and logs its CPU time; with a log
 alone it prints the sums:
   cmake --preset release -DGDRKIT_UNITY=ON "-DCMAKE_CXX_COMPILER_LAUNCHER=python3;$PWD/scripts/build_cost.py;/tmp/cost.log"
   ninja -C build && python3 scripts/build_cost.py /tmp/cost.log
@@ -17,7 +17,7 @@ def run(log, command):
     status = subprocess.call(command)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     output = command[command.index("-o") + 1] if "-o" in command[:-1] else "?"
-    # One write to a file opened for appending: compilers that end at the same time do not mix.
+    # One write to a file opened for appending: compilers that finish at the same time do not mix their lines.
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     os.write(descriptor, f"{used.ru_utime + used.ru_stime:.2f} {output}\n".encode())
     os.close(descriptor)

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The command bundle: one archive with programs, libraries, sources and the third-party parts a build needs, for a
-# machine without network and of another distribution.
+# The command bundle: one archive with programs, libraries, sources and third-party build dependencies, for a
+# machine without network and with another distribution.
 
 bundle_limit_bytes=$((60 * 1024 * 1024))
 
@@ -25,12 +25,12 @@ copy_third_party() { # target folder
     for header in third_party/include /usr/local/include /usr/include; do
       [ -n "$found" ] || { [ -e "$header/$name" ] && found=$header/${name%%/*}; }
     done
-    [ -n "$found" ] || die "cannot find $name to pack"
+    [ -n "$found" ] || die "cannot pack $name: not found"
     cp -rL "$found" "$1/include/"
   done
   found=third_party/googletest
   [ -e "$found" ] || found=/usr/src/googletest
-  [ -e "$found/CMakeLists.txt" ] || die "cannot find GoogleTest's sources to pack (Debian: googletest)"
+  [ -e "$found/CMakeLists.txt" ] || die "cannot pack GoogleTest's sources: not found (Debian: googletest)"
   mkdir -p "$1/googletest"
   (cd "$found" && tar -cf - --exclude='*/test' --exclude='*/samples' --exclude='*/docs' .) | tar -xf - -C "$1/googletest"
   if [ -d third_party/licenses ]; then
@@ -42,14 +42,14 @@ copy_third_party() { # target folder
   fi
 }
 
-# A program that needs more than the C library would not start on another distribution.
+# Fails if a program needs a library that another distribution may lack.
 check_self_contained() { # files...
   local file needed
   for file in "$@"; do
     while read -r needed; do
       case "$needed" in
         libc.so.6 | libm.so.6 | libdl.so.2 | libpthread.so.0 | librt.so.1 | ld-linux-*.so.* | libgdrkit.so* | libgdrkit_shmem.so* | libgdrapi.so*) ;;
-        *) die "$file needs $needed, which another machine may not have" ;;
+        *) die "cannot pack $file: it needs $needed, which another machine may lack" ;;
       esac
     done < <(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
   done
@@ -60,15 +60,15 @@ has_nvcc() { PATH=${CUDA_HOME:-}/bin:${CUDA_PATH:-}/bin:$PATH:/usr/local/cuda/bi
 make_bundle() {
   local name folder archive file size
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}"
-  lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" googletest && die "the bundle cannot be made without what is named above"
-  say "building the release"
-  # The bundle runs on other machines, so it has GPU kernels for all GPUs.
+  lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" googletest && die "cannot make the bundle: the dependencies listed above are missing"
+  print_step "building the release"
+  # The bundle runs on other machines, so it contains GPU kernels for all GPUs.
   build_programs "-DGDRKIT_GPU_KERNELS=$(on_or_off has_nvcc)"
 
   name=gdrkit-bundle-$(project_version)-$(uname -m)
   folder=dist/$name
   archive=dist/$name.tar.gz
-  say "packing $archive"
+  print_step "packing $archive"
   rm -rf "$folder" "$archive"
   mkdir -p "$folder/build"
   list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$folder"
@@ -84,6 +84,6 @@ make_bundle() {
     -cf - "$name" | gzip -9n >"$archive"
   rm -rf "$folder"
   size=$(stat -c %s "$archive")
-  [ "$size" -le "$bundle_limit_bytes" ] || die "$archive has $size bytes, more than $bundle_limit_bytes"
-  say "$archive: $((size / 1024)) KiB"
+  [ "$size" -le "$bundle_limit_bytes" ] || die "$archive has $size bytes: the limit is $bundle_limit_bytes"
+  print_step "$archive: $((size / 1024)) KiB"
 }

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The command check: the checks and tests to run before a commit.
+# The command check: checks and tests to run before a commit.
 
 # Prints the paths that differ from the last commit, one per line.
 changed_files() { { git diff --name-only HEAD && git ls-files --others --exclude-standard; } | sort -u; }
 
-# Prints a regular expression for ctest that selects the tests of programs and of classes in Python tests. Each argument has one name per
-# line. Prints "" if both are empty.
+# Prints a regular expression for ctest that selects the tests of these programs and Python test classes. Each argument
+# has one name per line. Prints "" if both are empty.
 tests_named() { # programs classes
   local parts=()
   [ -z "$1" ] || parts+=("^($(tr '\n' '|' <<<"$1" | sed 's/|$//'))(/|$)")
@@ -22,11 +22,11 @@ classes_of() { # Python tests
 run_checks() {
   local built pattern changed=() failed=0
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_format_tests[@]}"
-  is_missing googletest && die "the tests cannot be built here without what is named above"
+  is_missing googletest && die "cannot build the tests: GoogleTest is missing, see above"
   configure_release
-  say "checking format, layers, names and scripts"
+  print_step "checking format, layers, names and scripts"
   ctest --preset release --parallel "$(jobs_here)" -L tidy | without_passed || failed=1
-  say "building"
+  print_step "building"
   touch build/check.begin
   compile release
   ! grep -E ': warning: ' build/build.log || failed=1
@@ -34,11 +34,11 @@ run_checks() {
   mapfile -t changed < <(changed_files | grep -E '^tests/.*_test\.py$')
   pattern=$(tests_named "$built" "$(classes_of "${changed[@]}")")
   if [ -z "$pattern" ]; then
-    say "no test program was rebuilt"
+    print_step "every test program was up to date"
   else
-    say "testing the rebuilt programs"
+    print_step "testing the rebuilt programs"
     ctest --preset release --parallel "$(jobs_here)" -R "$pattern" | without_passed || failed=1
   fi
-  [ "$failed" = 0 ] || die "see above"
-  say "checked"
+  [ "$failed" = 0 ] || die "a check or test failed, see above"
+  print_step "all checks passed"
 }

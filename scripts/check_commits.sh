@@ -12,11 +12,11 @@ while IFS= read -r line; do
   sha=${line%% *}
   subject=${line#* }
   if ! [[ $subject =~ $pattern ]]; then
-    echo "$sha: not \"area: summary\" in small letters: $subject"
+    echo "$sha: not \"area: summary\" in lower case: $subject"
     failed=1
   fi
   if [ "${#subject}" -gt "$limit" ]; then
-    echo "$sha: ${#subject} characters, more than $limit: $subject"
+    echo "$sha: ${#subject} characters; the limit is $limit: $subject"
     failed=1
   fi
 done < <(git log --no-merges --format='%h %s' "${1:-HEAD}")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Prints the name of a clang-format of the version that formats this tree, since versions differ. Exits with 77 if it is
-# missing.
+# Prints the name of a clang-format of the version that formats this tree, because versions differ. Exits with code 77
+# if it is missing.
 # usage: scripts/clang_format.sh [--fetch]     --fetch: installs it from PyPI into build/ if it is missing
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -25,5 +25,5 @@ if [ "${1:-}" = --fetch ]; then
   python3 -m venv "$venv" && "$venv/bin/pip" --quiet --disable-pip-version-check --timeout 10 --retries 1 install "clang-format==$version" &&
     find_formatter && exit 0
 fi
-echo "clang-format ${version%%.*} is missing (Debian 12: clang-format; PyPI: clang-format==$version)" >&2
+echo "cannot find clang-format ${version%%.*}; install it (Debian 12: clang-format; PyPI: clang-format==$version)" >&2
 exit 77

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Runs a command on the last commit inside a Debian with the minimal set of packages, to verify the README's statements
-# about such a system. Exits with the command's exit code. Needs root and debootstrap; uses a network for packages.
+# Runs a command on the last commit inside a Debian with the minimal set of packages, to verify what README states
+# about such a system. Exits with the command's exit code. Requires root and debootstrap; downloads packages.
 # usage: scripts/clean_debian.sh [--release NAME] FOLDER [COMMAND [ARGUMENT...]]
 #   NAME      Debian's name of the release, such as trixie (default: bookworm, Debian 12)
 #   FOLDER    holds the fresh system (base/, made once) and the copy that the command changes (system/, made each time)
 #   COMMAND   run in the repository's copy by bash (default: ./run build). A single argument may be a whole script.
 #   GDRKIT_DEBIAN_FILES         a folder whose copy is /root/files inside
-#   GDRKIT_DEBIAN_MIRROR        where packages come from, else debootstrap's own choice
+#   GDRKIT_DEBIAN_MIRROR        package mirror (default: debootstrap's)
 #   GDRKIT_DEBIAN_CERTIFICATES  a file of certificates that pip trusts inside, for networks that inspect TLS
 # For example: scripts/clean_debian.sh --release trixie /var/tmp/clean ./run test
 set -euo pipefail
@@ -21,14 +21,14 @@ usage() {
 }
 
 # A user who can change the system, or rename a folder above it, can choose what runs as root. Folders above it may belong to the
-# owner of these scripts, or have a sticky bit, as /var/tmp, which protects the files of other users.
+# owner of these scripts, or have a sticky bit, such as /var/tmp, which protects the files of other users.
 refuse_what_others_may_change() { # path, "above" for the folders above the system
   local owner why=""
   owner=$(stat -c %u "$1")
   if [ "$owner" != 0 ] && { [ "${2:-}" != above ] || [ "$owner" != "$(stat -c %u "$root")" ]; }; then
     why="it belongs to $(stat -c %U "$1")"
   elif [ ! -L "$1" ] && [ -n "$(find "$1" -maxdepth 0 -perm /022 "${@:3}")" ]; then
-    why="users other than root may write to it"
+    why="users other than root can write to it"
   fi
   [ -z "$why" ] || {
     printf 'error: cannot make a Debian system in %s: %s is not safe: %s; remove it or name another folder\n' "$folder" "$1" "$why" >&2
@@ -39,13 +39,13 @@ refuse_what_others_may_change() { # path, "above" for the folders above the syst
 release=bookworm
 if [ "${1:-}" = --release ]; then
   release=${2:-}
-  [[ $release =~ ^[a-z]+$ ]] || usage "--release needs the name of a Debian release, not '$release'"
+  [[ $release =~ ^[a-z]+$ ]] || usage "invalid --release '$release': use the name of a Debian release"
   shift 2
 fi
-[ $# -ge 1 ] || usage "a folder is needed"
+[ $# -ge 1 ] || usage "FOLDER is missing"
 case $1 in -*) usage "unknown option '$1'" ;; esac
-[ "$(id -u)" -eq 0 ] || usage "only root can make a system and change into it"
-command -v debootstrap >/dev/null || usage "debootstrap is missing (Debian: debootstrap)"
+[ "$(id -u)" -eq 0 ] || usage "cannot make a Debian system: root is required"
+command -v debootstrap >/dev/null || usage "cannot make a Debian system: debootstrap is missing (Debian: debootstrap)"
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 (umask 077 && mkdir -p "$1")
 folder=$(cd -- "$1" && pwd)
@@ -59,7 +59,7 @@ for made in "$folder" "$folder/base" "$folder/system"; do
 done
 # A user who can enter the folder could prepare files in the system's own /tmp that root opens.
 if [ -n "$(find "$folder" -maxdepth 0 -perm /077)" ]; then
-  printf 'error: cannot make a Debian system in %s: users other than root can enter it: chmod 700 %s\n' "$folder" "$folder" >&2
+  printf 'error: cannot make a Debian system in %s: users other than root can enter it; run chmod 700 %s\n' "$folder" "$folder" >&2
   exit 1
 fi
 above=$(dirname "$folder")
@@ -69,7 +69,7 @@ while [ "$above" != / ] && [ "$above" != "$root" ]; do
 done
 [ $# -ge 1 ] || set -- ./run build
 
-# A system without the mark is incomplete and is made again, as is one of another release.
+# A system without the mark is incomplete. It is made again, and so is one of another release.
 if [ "$(cat "$folder/base/.is_complete" 2>/dev/null)" != "$release" ]; then
   rm -rf "$folder/base"
   debootstrap --variant=minbase "$release" "$folder/base" ${GDRKIT_DEBIAN_MIRROR:+"$GDRKIT_DEBIAN_MIRROR"} >"$folder/debootstrap.log" 2>&1 || {
@@ -91,9 +91,10 @@ fi
 if [ $# -eq 1 ]; then script=$1; else script=$(printf '%q ' "$@"); fi
 echo "== Debian $(cat "$folder/system/etc/debian_version"), $(find "$folder/system/var/lib/dpkg/info" -name '*.list' | wc -l) packages: $script"
 
-# Runs in its own mount and process namespaces, so that mounts and processes end with the command. Tests make user and network
-# namespaces: Linux refuses user namespaces below chroot, so this uses pivot_root, and it refuses the sysfs of a network namespace
-# next to a read-only one, so sysfs is writable. The environment is that of a login, without the caller's variables.
+# Runs in its own mount and process namespaces, so that mounts and processes end with the command. Tests create user and
+# network namespaces. Linux refuses user namespaces below chroot, so this uses pivot_root. It also refuses the sysfs of
+# a network namespace next to a read-only one, so sysfs is writable. The environment is that of a login, without the
+# caller's variables.
 # shellcheck disable=SC2016 # expanded inside
 exec unshare --mount --pid --fork --propagation private bash -c '
   set -e

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# What every command of ./run needs: messages, progress, errors, the number of processors.
+# Common functions of the commands of ./run: messages, progress, errors, the number of processors.
 
-say() { printf '== %s\n' "$*"; }
+print_step() { printf '== %s\n' "$*"; }
 note() { printf 'note: %s\n' "$*"; }
 
 die() {
@@ -16,7 +16,8 @@ usage_error() {
   exit 2
 }
 
-# Reads lines "percent what". On a terminal they rewrite one line; elsewhere, and if TERM is dumb, each tenth is a line of its own.
+# Reads lines "percent what". A terminal shows them on one line; otherwise, or if TERM is dumb, each tenth is printed on
+# its own line.
 show_progress() {
   local begin=$SECONDS shown=-1 last="" columns=80 rewrites=0 percent what line
   if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then rewrites=1; fi
@@ -34,7 +35,7 @@ show_progress() {
   if [ "$rewrites" = 1 ] && [ -n "$last" ]; then printf '\n'; fi
 }
 
-# Converts ninja's output to "percent file", without "Building CXX object" and the folders of objects.
+# Converts ninja's output to "percent file", without "Building CXX object" and object folders.
 progress_of_ninja() {
   sed -un -e '/^\[[0-9]*\/[0-9]*\] Re-/d' -e 's/^\[\([0-9]*\)\/\([0-9]*\)\] /\1 \2 /;T' \
     -e 's/Building [A-Z]* object //;s/CMakeFiles\/[^/]*\.dir\///;s/\.o$//;p' |

@@ -7,7 +7,8 @@
   scripts/compiler_table.py --compiler g++-14 --compiler clang++-19 --standard c++20 --standard c++23
 
 prints a table as in docs/results/compilers.md. A compiler may be a command, such as "chroot /srv/sid g++-16". With GDRKIT_UNITY=ON the files of
-a folder are checked together: a third of the time, but no -Wshadow there. The build's precompiled headers are not used.
+a folder are checked together in a third of the time, but without -Wshadow. The build's precompiled headers are not
+used.
 """
 import argparse
 import concurrent.futures
@@ -24,12 +25,12 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PART_OF_FOLDER = {"lib": "library", "platform": "library", "shmem": "library", "python": "library", "cli": "programs", "diag": "programs",
                   "measure": "programs", "transfer": "programs", "examples": "programs", "tests": "tests"}
-FOR_ONE_COMPILER = ("-Wno-restrict", "-Wno-tsan", "-Wno-stringop-overflow", "-Wno-array-bounds", "-Wno-stringop-overread")  # cmake/ turns them on by its version
+FOR_ONE_COMPILER = ("-Wno-restrict", "-Wno-tsan", "-Wno-stringop-overflow", "-Wno-array-bounds", "-Wno-stringop-overread")  # cmake/ enables them depending on the version
 DIAGNOSTIC = re.compile(r"(?m)^(\S+?:\d+):\d+: (?:fatal )?(warning|error): (.*)$")
 
 
 class Unit:
-    """One command of compile_commands.json without its compiler, its output and what matters to code generation alone."""
+    """One command of compile_commands.json without compiler, output and code generation options."""
 
     def __init__(self, entry):
         words = shlex.split(re.sub(r"-Winvalid-pch|-include \S+/cmake_pch\.hxx", "", entry["command"]))
@@ -40,15 +41,15 @@ class Unit:
         self.is_c = self.source.endswith(".c")
         self.flags = [word for word in words if word != self.source and not re.fullmatch(r"-(c|M\w*|O\w|g\w*|fPI[CE]|fvisibility.*|Werror|std=.*)", word)]
         path = os.path.relpath(self.source, ROOT)
-        if path.startswith("build"):  # generated, or several files as one
+        if path.startswith("build"):  # generated, or a unity file
             path = path.split(os.sep, 1)[1].replace("CMakeFiles" + os.sep, "")
         self.is_test = "-DGTEST_HAS_PTHREAD=1" in self.flags  # CMake's target of GoogleTest defines it
-        self.home = os.path.dirname(path).split(os.sep)
-        self.part = PART_OF_FOLDER.get(self.home[0])
+        self.folders = os.path.dirname(path).split(os.sep)
+        self.part = PART_OF_FOLDER.get(self.folders[0])
         self.standard = next((word[5:] for word in words if word.startswith("-std=")), "c11" if self.is_c else "c++20")
 
     def content(self):
-        """The same for a file that several targets compile."""
+        """Identifies the source: equal for a file that several targets compile."""
         if "unity_" not in os.path.basename(self.source):
             return self.source
         with open(self.source, encoding="utf-8") as file:
@@ -75,7 +76,7 @@ class Compiler:
         return [*self.command[:-1], name, f"-std={standard}", *level, *flags, *source]
 
     def precompile(self, units, is_test, headers, folder):
-        """Reads these headers once for the units that are tests, or for the others."""
+        """Precompiles these headers once for the units that are tests, or for the others."""
         unit = min((unit for unit in units if unit.is_test == is_test), key=lambda unit: len(unit.flags), default=None)
         path = os.path.join(folder, f"{is_test}.hpp")
         with open(path, "w", encoding="ascii") as file:
@@ -97,13 +98,13 @@ class Compiler:
 
 
 def standard_headers():
-    """Those that a build precompiles."""
+    """Returns the headers that a build precompiles."""
     with open(os.path.join(ROOT, "cmake", "GdrkitUnity.cmake"), encoding="utf-8") as file:
         return re.findall(r"<(\w+)>", re.search(r"set\(GDRKIT_PRECOMPILED_HEADERS ([^)]*)\)", file.read()).group(1))
 
 
 def is_proven(header, sources):
-    """Whether a source that is compiled by itself includes this header first."""
+    """Returns whether a source that is compiled alone includes this header first."""
     source = os.path.join(ROOT, os.path.splitext(header)[0] + ".cpp")
     if source not in sources:
         return False
@@ -112,22 +113,22 @@ def is_proven(header, sources):
     return bool(first) and os.path.basename(first.group(1)) == os.path.basename(header)
 
 
-def only_refuses(header):
-    """A path of NVSHMEM's headers for functions that gdrkit lacks: including it is an error that says so."""
+def only_rejects(header):
+    """Returns whether including this header is an error: a path of NVSHMEM's headers for functions that gdrkit lacks."""
     with open(os.path.join(ROOT, header), encoding="utf-8") as file:
         return any(line.startswith("#error") for line in file.read().splitlines()[:6])
 
 
 def headers_with_units(units):
-    """Each C++ header with a unit of its folder, or of one near it, whose flags it is compiled with."""
+    """Yields each C++ header with the unit of its folder, or of the nearest one, whose flags compile it."""
     sys.path.insert(0, os.path.join(ROOT, "tests", "tidy"))
     import repo  # pylint: disable=import-outside-toplevel
-    built = {unit.home[0] for unit in units}
+    built = {unit.folders[0] for unit in units}
     for header in repo.own_files(ROOT, "include", *(folder for folder in PART_OF_FOLDER if folder in built)):
-        if header.endswith((".hpp", ".h")) and not only_refuses(header):
+        if header.endswith((".hpp", ".h")) and not only_rejects(header):
             folder = os.path.dirname(header).split(os.sep)
             yield header, max((unit for unit in units if not unit.is_c and unit.standard == "c++20"),
-                              key=lambda unit: (len(os.path.commonprefix([folder, unit.home])), len(unit.flags)))
+                              key=lambda unit: (len(os.path.commonprefix([folder, unit.folders])), len(unit.flags)))
 
 
 def cpu_seconds():
@@ -135,29 +136,29 @@ def cpu_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def check(compiler, work, jobs, told):
-    """work: (unit, source). Prints what is not yet told; returns the numbers of warnings and of errors."""
+def check(compiler, work, jobs, reported):
+    """work: (unit, source). Prints what is not in `reported`; returns the numbers of warnings and errors."""
     counts = {"warning": 0, "error": 0}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for found in pool.map(lambda item: compiler.diagnostics(*item), work):
-            for where, kind, text in sorted(found - told):
+            for where, kind, text in sorted(found - reported):
                 counts[kind] += 1
                 print(f"{os.path.relpath(where, ROOT)}: {kind}: {text}", flush=True)
-            told |= found
+            reported |= found
     return counts["warning"], counts["error"]
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="folder of the build (build)")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"), help="build folder (build)")
     parser.add_argument("--compiler", action="append", required=True, help="C++ compiler; repeatable")
-    parser.add_argument("--standard", action="append", help="in place of c++20; repeatable (c++20)")
-    parser.add_argument("--optimise", help="compile with this level instead of -fsyntax-only")
-    parser.add_argument("--part", action="append", choices=("library", "programs", "tests", "headers"), help="only this part; repeatable")
-    parser.add_argument("--precompile", action="store_true", help="read standard headers once, unless GDRKIT_FULL is 1")
-    parser.add_argument("--skip-proven", action="store_true", help="leave out headers that a source of the build includes first")
-    parser.add_argument("--only", default="", help="only paths with this regular expression")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilers at a time (all CPUs)")
+    parser.add_argument("--standard", action="append", help="C++ standard; repeatable (c++20)")
+    parser.add_argument("--optimise", help="compile at this level instead of -fsyntax-only")
+    parser.add_argument("--part", action="append", choices=("library", "programs", "tests", "headers"), help="check only this part; repeatable")
+    parser.add_argument("--precompile", action="store_true", help="precompile standard headers, unless GDRKIT_FULL is 1")
+    parser.add_argument("--skip-proven", action="store_true", help="skip headers that a source of the build includes first")
+    parser.add_argument("--only", default="", help="check only paths that match this regular expression")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="number of concurrent compilers (all CPUs)")
     return parser.parse_args()
 
 
@@ -177,15 +178,15 @@ def main():
             print(f"cannot check with {name}: not installed; install clang")
             sys.exit(77)
         for standard in options.standard or ["c++20"]:
-            compiler, told = Compiler(name, standard, options.optimise), set()
+            compiler, reported = Compiler(name, standard, options.optimise), set()
             with tempfile.TemporaryDirectory(dir=os.path.abspath(options.build)) as folder:
                 before = cpu_seconds()
                 if options.precompile and os.environ.get("GDRKIT_FULL") != "1":
                     compiler.precompile(plain, False, standard_headers(), folder)
-                if "tests" in parts:  # half of the time of most of them
+                if "tests" in parts:  # GoogleTest's headers take half of the time of most tests
                     compiler.precompile(plain, True, ("gmock/gmock.h", "gtest/gtest.h"), folder)
                 for part in parts:
-                    warnings, errors = check(compiler, work[part], options.jobs, told)
+                    warnings, errors = check(compiler, work[part], options.jobs, reported)
                     cells = compiler.command[-1], standard, part, len(work[part]), warnings, errors, round(cpu_seconds() - before)
                     rows.append("| " + " | ".join(map(str, cells)) + " |")
                     before = cpu_seconds()

@@ -1,23 +1,23 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The tests for other processors: built by cross compilers, run by qemu-user, which shows what the code does but neither how
-# fast nor in which order other processors see its accesses.
+# Tests for other processors, built by cross compilers and run by qemu-user. They verify results, but neither speed
+# nor the memory ordering of the real processors.
 
-cross_architectures="arm64 ppc64le" # the presets, as cmake/toolchains has them
+cross_architectures="arm64 ppc64le" # presets; cmake/toolchains has one file for each
 needs_of_arm64=(cross_arm64 user_machine)
 needs_of_ppc64le=(cross_ppc64le user_machine)
 
-# Without the programs: what differs between processors is in the libraries.
-cross_configure() { # preset; nonzero if that is impossible
+# Without the programs: only the libraries depend on the processor.
+cross_configure() { # preset; nonzero on failure
   configure "$1" "-DGDRKIT_WARNINGS_AS_ERRORS=$(on_or_off [ "${CI:-}" = true ])"
 }
 
-cross_test() { # preset, results file, 1: the drop-in's ABI tests, too
+cross_test() { # preset, results file, 1: also the drop-in's ABI tests
   local targets=(unit_cpu unit_copy conformance_copy) pattern='^(unit_cpu|unit_copy|conformance_copy)/' folder
   if [ "$3" = 1 ]; then
-    # The layouts and the C program are compiled only: what runs over the emulated device needs mremap to duplicate a
-    # mapping, which qemu-user cannot.
+    # The layouts and the C program are only compiled: the emulated device needs mremap to duplicate a
+    # mapping, which qemu-user does not support.
     targets+=(gdrapi gdrkit gdrkit_shmem gdrkit_gdrapi_layout gdrkit_abi_consumer abi_libraries_test)
     pattern='^((unit_cpu|unit_copy|conformance_copy|abi_libraries_test)/|abi/interface$)'
   fi
@@ -29,9 +29,9 @@ cross_test() { # preset, results file, 1: the drop-in's ABI tests, too
     grep --line-buffered -vE '^ +Start +[0-9]+: |\.(  *Passed|\*\*\*Skipped) +[0-9.]+ sec$'
 }
 
-cross_lacks() { # preset: prints the Debian packages that are not here
+cross_lacks() { # preset: prints the missing Debian packages
   local needs="needs_of_$1[@]"
-  look_for "${!needs}"
+  find_missing "${!needs}"
   [ -e third_party/googletest/CMakeLists.txt ] || [ -e /usr/src/googletest/CMakeLists.txt ] || printf 'googletest '
   packages_of_missing debian | tr '\n' ' '
 }
@@ -42,12 +42,12 @@ run_cross_tests() { # results folder, 1: the full range; true unless a test fail
   for preset in $presets; do
     lacks=$(cross_lacks "$preset")
     if [ -n "$lacks" ]; then
-      note "skipped: tests for $preset: missing here (Debian packages): $lacks"
-      write_skip "cross_$preset" "missing here (Debian packages): $lacks" >"$1/cross-$preset.xml"
+      note "skipped: tests for $preset: missing Debian packages: $lacks"
+      write_skip "cross_$preset" "missing Debian packages: $lacks" >"$1/cross-$preset.xml"
       continue
     fi
-    say "testing for $preset under qemu-user"
-    (cross_test "$preset" "$1/cross-$preset.xml" "$2") || failed=1 # its own process: a failed build ends that
+    print_step "testing for $preset under qemu-user"
+    (cross_test "$preset" "$1/cross-$preset.xml" "$2") || failed=1 # in a subshell, which a failed build ends
   done
   [ "$2" = 0 ] || GDRKIT_OFFLINE=${offline:-0} bash kernel/rig/cross.sh "$1" || failed=1
   return "$failed"

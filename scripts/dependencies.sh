@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Finds what a build needs by looking for the thing itself (a tool that runs, a header that compiles), never by asking
-# for a package; installs only what is missing on Debian and Ubuntu, and names it on other systems.
+# Finds build dependencies by testing each one directly (a tool that runs, a header that compiles), without a query to
+# the package manager. Installs what is missing on Debian and Ubuntu; lists it on other systems.
 
 CXX=${CXX:-c++}
 
 has_tool() { command -v "$1" >/dev/null 2>&1; }
 
-has_header() { # a header the C++ compiler finds, or one that came with a bundle
+has_header() { # a header that the C++ compiler finds, or that is in a bundle
   [ -e "third_party/include/$1" ] && return 0
   has_tool "$CXX" && printf '#include <%s>\n' "$1" | "$CXX" -std=c++20 -x c++ -fsyntax-only - >/dev/null 2>&1
 }
@@ -32,7 +32,7 @@ has_googletest() {
   [ -e third_party/googletest/CMakeLists.txt ] || { has_header gtest/gtest.h && has_header gmock/gmock.h; }
 }
 
-has_clang_format() { has_venv || bash scripts/clang_format.sh >/dev/null 2>&1; } # or PyPI's, in an environment
+has_clang_format() { has_venv || bash scripts/clang_format.sh >/dev/null 2>&1; } # or PyPI's, in a virtual environment
 
 has_clang() { has_tool clang++ || compgen -c clang++- >/dev/null; }
 
@@ -40,13 +40,13 @@ has_yaml() { has_tool python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
 
 has_administrators_tool() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1; }
 
-has_cross_compiler() { # the prefix of its tools
+has_cross_compiler() { # prefix of its tools
   has_tool "$1-g++" && printf '#include <vector>\n' | "$1-g++" -std=c++20 -x c++ -fsyntax-only - >/dev/null 2>&1
 }
 
 has_library() { { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -F "$1" >/dev/null; }
 
-has_mpi() { # openmpi or mpich, under Debian's names, with its headers
+has_mpi() { # openmpi or mpich, under Debian's names, with the headers
   has_tool "mpirun.$1" && has_tool "mpicc.$1" &&
     printf '#include <mpi.h>\n' | "mpicc.$1" -x c -fsyntax-only - >/dev/null 2>&1
 }
@@ -55,32 +55,32 @@ has_venv() { "${PYTHON:-python3}" -c 'import ensurepip, venv' >/dev/null 2>&1; }
 
 has_python_headers() { [ -e "$("${PYTHON:-python3}" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)/Python.h" ]; }
 
-of_system() { PYTHON=/usr/bin/python3 "$@"; } # what packages are for, whatever stands before it in PATH
+of_system() { PYTHON=/usr/bin/python3 "$@"; } # packages are built for the system's interpreter
 
 has_mpi4py() { /usr/bin/python3 -c 'import mpi4py' >/dev/null 2>&1; }
 
 has_slurm() { has_administrators_tool slurmctld && has_administrators_tool slurmd && has_administrators_tool munged && has_tool srun; }
 
-# One line per dependency: name | probe | packages of Debian | of Fedora, RHEL, Rocky | of SUSE | what needs it. "-": none.
+# One line per dependency: name | probe | packages of Debian | of Fedora, RHEL, Rocky | of SUSE | purpose. "-": none.
 dependency_table() {
   cat <<'TXT'
 compiler|has_compiler|g++|gcc-c++|gcc13-c++|everything: a C++20 compiler builds it (GCC 12 or newer)
 cmake|has_cmake|cmake|cmake|cmake|everything: CMake 3.22 or newer drives the build
 ninja|has_tool ninja|ninja-build|ninja-build|ninja|everything: the presets build with ninja
 binutils|has_tool strip|binutils|binutils|binutils|everything: the linker's tools
-expected|has_header tl/expected.hpp|libexpected-dev|expected-devel|cmake(tl-expected)|everything: errors inside the library travel in tl::expected
+expected|has_header tl/expected.hpp|libexpected-dev|expected-devel|cmake(tl-expected)|everything: the library returns errors in tl::expected
 cli11|has_header CLI/CLI.hpp|libcli11-dev|cli11-devel|cli11-devel|the programs
 json|has_header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann_json-devel|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|gtest-devel gmock-devel|gtest gmock|the tests
 python|has_tool python3|python3|python3|python3|the checks of tests/tidy and the list of skipped tests
 venv|has_venv|python3-venv|python3|python3|the tests of the Python package as a wheel
 python_headers|has_python_headers|python3-dev|python3-devel|python3-devel|the Python package
-format|has_clang_format|python3-venv|python3|python3|the check that every file is formatted: clang-format 14, from PyPI if missing
+format|has_clang_format|python3-venv|python3|python3|the format check of all files: clang-format 14, from PyPI if missing
 second_compiler|has_clang|clang-19|clang|clang|the test that the tree compiles with a second compiler
 shellcheck|has_tool shellcheck|shellcheck|ShellCheck|ShellCheck|the check of the shell scripts
 git|has_tool git|git|git|git|the check of the rules for commits
 ucx|has_library libucp.so.0|libucx0|ucx|libucp0|the tests of shmem between machines
-ucx_headers|has_header ucp/api/ucp.h|libucx-dev|ucx-devel|libucp-devel|the test that compares our declarations of UCX with its own
+ucx_headers|has_header ucp/api/ucp.h|libucx-dev|ucx-devel|libucp-devel|the test that compares our declarations of UCX with UCX's headers
 namespaces|has_administrators_tool ip|iproute2|iproute|iproute2|the tests of shmem between network namespaces
 openmpi|has_mpi openmpi|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi4-devel|the tests of gdrkit osu over Open MPI
 mpich|has_mpi mpich|mpich libmpich-dev|mpich-devel|mpich-devel|the tests of gdrkit osu over MPICH
@@ -90,20 +90,20 @@ yaml|has_yaml|python3-yaml|python3-pyyaml|python3-PyYAML|the tests of the exampl
 doxygen|has_tool doxygen|doxygen|doxygen|doxygen|the site of the documentation
 pkgconfig|has_tool pkg-config|pkg-config|pkgconf-pkg-config|pkg-config|programs that find the libraries by pkg-config
 trace|has_tool strace|strace|strace|strace|the trace of what the doctor opens
-browser|has_browser|chromium fonts-dejavu-core|chromium dejavu-sans-fonts|chromium dejavu-fonts|the look at reports in a browser
+browser|has_browser|chromium fonts-dejavu-core|chromium dejavu-sans-fonts|chromium dejavu-fonts|the tests of reports in a browser
 cross_arm64|has_cross_compiler aarch64-linux-gnu|g++-aarch64-linux-gnu|gcc-c++-aarch64-linux-gnu|cross-aarch64-gcc13|the tests for arm64
 cross_ppc64le|has_cross_compiler powerpc64le-linux-gnu|g++-powerpc64le-linux-gnu|gcc-c++-powerpc64le-linux-gnu|cross-ppc64le-gcc13|the tests for POWER
 user_machine|has_tool qemu-aarch64|qemu-user|qemu-user|qemu-linux-user|the tests for arm64 and POWER
-machine|has_tool qemu-system-x86_64|qemu-system-x86|qemu-system-x86|qemu-x86|the tests of the kernel modules: they run in a virtual machine
+machine|has_tool qemu-system-x86_64|qemu-system-x86|qemu-system-x86|qemu-x86|the tests of the kernel modules, which run in a virtual machine
 cpio|has_tool cpio|cpio|cpio|cpio|the tests of the kernel modules: its file system
 make|has_tool make|make|make|make|CMake projects that use the libraries, and the kernel modules
-kmod|has_administrators_tool modprobe|kmod|kmod|kmod|the kernel modules: symbol versions are read from built ones
-libelf|has_library libelf.so.1|libelf1|elfutils-libelf|libelf1|the kernel modules: objtool of Linux needs it
+kmod|has_administrators_tool modprobe|kmod|kmod|kmod|the kernel modules: symbol versions of built modules
+libelf|has_library libelf.so.1|libelf1|elfutils-libelf|libelf1|the kernel modules: objtool of Linux
 elf_headers|has_header libelf.h|libelf-dev|elfutils-libelf-devel|libelf-devel|the Linux with checks: its objtool
 flex|has_tool flex|flex|flex|flex|the Linux with checks: its configuration
 bison|has_tool bison|bison|bison|bison|the Linux with checks: its configuration
 bc|has_tool bc|bc|bc|bc|the Linux with checks: its tables
-xz|has_tool xz|xz-utils|xz|xz|the tests over soft RDMA and the Linux with checks: modules and sources are packed so
+xz|has_tool xz|xz-utils|xz|xz|the tests over soft RDMA and the Linux with checks: compressed modules and sources
 debhelper|has_tool dh|debhelper|debhelper|-|packages: the debs
 dpkg|has_tool dpkg-buildpackage|dpkg-dev build-essential|dpkg-dev|dpkg|packages: the debs
 rpm|has_tool rpmbuild|rpm|rpm-build|rpm-build|packages: the rpms
@@ -112,7 +112,7 @@ lintian|has_tool lintian|lintian|-|-|the tests of the packages
 rpmlint|has_tool rpmlint|rpmlint|rpmlint|rpmlint|the tests of the packages
 help2man|has_tool help2man|help2man|help2man|help2man|packages: pages of the manual
 dnf|has_tool dnf|dnf|dnf|dnf|the tests of the packages: installing the rpms
-openssl|has_tool openssl|openssl|openssl|openssl|the tests of the packages: a key that signs modules
+openssl|has_tool openssl|openssl|openssl|openssl|the tests of the packages: a key to sign modules
 system_headers|of_system has_python_headers|python3-dev|python3-devel|python3-devel|packages: python3-gdrkit
 system_venv|of_system has_venv|python3-venv|python3|python3|packages: python3-gdrkit, whose nanobind comes from PyPI
 dh_python|has_tool dh_python3|dh-python|-|-|packages: the deb python3-gdrkit
@@ -140,9 +140,9 @@ needs_of_package_tests=(cpio debootstrap lintian rpmlint openssl dnf)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 needs_of_checked_linux=(elf_headers flex bison bc xz) # --full
 
-missing="" # names of what is not there, after look_for
+missing="" # names of missing dependencies, set by find_missing
 
-look_for() { # names...: sets `missing`
+find_missing() { # names...: sets `missing`
   local name probe rest
   missing=""
   while IFS='|' read -r name probe rest; do
@@ -154,7 +154,7 @@ is_missing() { case " $missing " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 
 os_release=/etc/os-release
 
-# Prints the column of this system's packages: debian, fedora, suse; nothing for other systems.
+# Prints the table column for this system: debian, fedora, suse; nothing for other systems.
 family_of_system() {
   local ID="" ID_LIKE="" word
   # shellcheck source=/dev/null
@@ -180,7 +180,7 @@ packages_of_missing() { # family
   done < <(dependency_table) | awk '!seen[$0]++'
 }
 
-quote_words() { # leaves words unquoted that a shell does not change
+quote_words() { # quotes only words that a shell would change
   local word
   for word in "$@"; do
     case $word in
@@ -190,13 +190,13 @@ quote_words() { # leaves words unquoted that a shell does not change
   done
 }
 
-# Prints what is missing, what needs it, and the command that installs it.
+# Prints what is missing, its purpose, and the command that installs it.
 report_missing() {
   local family command packages name probe debian fedora suse loss
   family=$(family_of_system)
-  note "missing here:"
+  note "missing:"
   while IFS='|' read -r name probe debian fedora suse loss; do
-    ! is_missing "$name" || printf '  %s, needed for %s\n' "$name" "$loss"
+    ! is_missing "$name" || printf '  %s, required for %s\n' "$name" "$loss"
   done < <(dependency_table)
   mapfile -t packages < <(packages_of_missing "$family")
   case $family in
@@ -204,7 +204,7 @@ report_missing() {
     fedora) command="dnf install" ;;
     suse) command="zypper install" ;;
     *)
-      note "the package names of this system are not known; Debian's are: ${packages[*]}"
+      note "unknown package names on this system; Debian's names are: ${packages[*]}"
       return 0
       ;;
   esac
@@ -223,7 +223,7 @@ progress_of_apt() {
   done
 }
 
-download_size() { # packages...: of what apt-get --print-uris lists, as text
+download_size() { # packages...: formats the list of apt-get --print-uris
   apt-get install --print-uris -qq -y --no-install-recommends "$@" 2>/dev/null |
     awk "/^'/{count++; bytes += \$3} END{printf \"%d packages, %.1f MB to download\", count, bytes / 1e6}"
 }
@@ -235,32 +235,32 @@ install_missing() {
     if has_tool sudo && sudo -n true 2>/dev/null; then
       as_root=(sudo -n)
     else
-      note "not root and no sudo without a password: cannot install ${packages[*]}"
+      note "cannot install ${packages[*]}: requires root or sudo without a password"
       return 0
     fi
   fi
   mkdir -p build
-  say "reading the lists of packages"
+  print_step "reading the package lists"
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
-  "${as_root[@]}" apt-get update -qq || note "apt-get update failed; trying with the lists at hand"
-  say "installing ${packages[*]}: $(download_size "${packages[@]}")"
+  "${as_root[@]}" apt-get update -qq || note "apt-get update failed; using the existing package lists"
+  print_step "installing ${packages[*]}: $(download_size "${packages[@]}")"
   # sudo closes all descriptors except the first three, so the status goes to the log's descriptor.
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends -o APT::Status-Fd=1 "${packages[@]}" 2>&1 |
     tee "$log" | progress_of_apt | show_progress && return 0
   grep '^[EW]: ' "$log" >&2 || tail -n 20 "$log" >&2
-  note "apt-get install failed; its log is $log"
+  note "apt-get install failed; see $log"
 }
 
-# Makes what the named needs want available as far as it may; `missing` holds what is still not there.
+# Installs what is missing of the given dependencies if possible. Afterwards `missing` contains what is still missing.
 provide() {
-  look_for "$@"
+  find_missing "$@"
   [ -n "$missing" ] || return 0
   if [ "${offline:-0}" = 1 ]; then
     :
   elif has_tool apt-get && [ "$(family_of_system)" = debian ]; then
     install_missing
     hash -r
-    look_for "$@"
+    find_missing "$@"
   fi
   [ -n "$missing" ] || return 0
   report_missing
@@ -268,7 +268,7 @@ provide() {
 
 has_all() { ! lacks_any_of "$@"; }
 
-lacks_any_of() { # of what the last look_for looked for
+lacks_any_of() { # checks the result of the last find_missing
   local name
   for name in "$@"; do is_missing "$name" && return 0; done
   return 1

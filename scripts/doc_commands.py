@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Writes one bash script for each page of README and docs that has commands, and `pages`, which lists them: README first, since the
-others use what it installs. The commands are those of the page, word for word, in its order and in one shell
-(tests/tidy/check_commands.py has the markers).
+"""Writes one bash script for each page of README and docs that has commands, and `pages`, which lists them. README
+comes first, since the others use what it installs. The commands are those of the page, unchanged, in its order and in
+one shell (tests/tidy/check_commands.py describes the markers).
 usage: doc_commands.py FOLDER [PAGE...]"""
 import os
 import shlex
@@ -23,7 +23,7 @@ trap 'echo "FAIL $at: exit code $?"' ERR
 
 
 def script_of(page):
-    """The script, and how many blocks it runs."""
+    """Returns the script and the number of its blocks."""
     blocks, wrong = check_commands.blocks_of(ROOT, page)
     if wrong:
         sys.exit(f"error: cannot read {page}:{wrong[0][0]}: {wrong[0][1]}")

@@ -1,25 +1,25 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The site of the documentation; the commands of README and docs, word for word, in a clean Debian (tests/package/run_pages.sh).
+# Builds the documentation site. Runs the commands of README and docs, unchanged, in a clean Debian (tests/package/run_pages.sh).
 
 build_docs() {
   provide "${needs_of_docs[@]}"
-  lacks_any_of "${needs_of_docs[@]}" && die "the site cannot be built here without what is named above"
-  say "building the documentation"
+  lacks_any_of "${needs_of_docs[@]}" && die "cannot build the site: dependencies are missing, see above"
+  print_step "building the documentation"
   python3 -B scripts/doc_site.py build/docs || die "doxygen reports warnings"
-  say "the site is build/docs/html/index.html"
+  print_step "the site is build/docs/html/index.html"
 }
 
 run_doc_tests() { # folder for the JUnit file; true unless a test failed
   local folder=$root/build/doc-tests line name cases="" failed=0
   mkdir -p "$1" "$folder"
   if [ "$(id -u)" -ne 0 ] || ! has_administrators_tool debootstrap; then
-    write_skip docs "the commands of the documents need root and debootstrap, to make a clean Debian system" >"$1/docs.xml"
-    echo "skipped: only root can make a Debian system, and debootstrap is needed (Debian: debootstrap)"
+    write_skip docs "the tests of the documented commands require root and debootstrap, to make a clean Debian system" >"$1/docs.xml"
+    echo "skipped: making a Debian system requires root and debootstrap (Debian: debootstrap)"
     return 0
   fi
-  say "running the commands of README and docs in a clean Debian"
+  print_step "running the commands of README and docs in a clean Debian"
   rm -rf "$folder/files"
   python3 -B scripts/doc_commands.py "$folder/files"
   GDRKIT_DEBIAN_FILES=$folder/files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_FOLDER:-$folder/debian}" \

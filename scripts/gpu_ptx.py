@@ -3,11 +3,11 @@
 # SPDX-License-Identifier: MIT
 """Compiles the GPU kernels to PTX for the oldest driver and GPU that support their instructions, and stores it in cmake/gpu_ptx.tar.xz.
 
-A driver compiles no PTX of a newer version than its own, and nvcc writes the newest version that it knows. So `.version`
-and `.target` are lowered to the lowest that ptxas accepts for these instructions, from PTX 6.0 and sm_70 (the first with
-the memory model) on.
+A driver rejects PTX of a newer version than its own, and nvcc writes the newest version that it supports. So `.version`
+and `.target` are lowered to the lowest that ptxas accepts for these instructions, starting at PTX 6.0 and sm_70 (the
+first with the memory model).
 
-usage: scripts/gpu_ptx.py        makes the archive; needs nvcc
+usage: scripts/gpu_ptx.py        makes the archive; requires nvcc
        scripts/gpu_ptx.py NAME   prints the PTX of one GPU kernel from the archive"""
 import collections
 import concurrent.futures
@@ -46,7 +46,7 @@ IMAGES = find_images()
 
 
 class CannotRun(Exception):
-    """What is missing here."""
+    """A required tool is missing."""
 
 
 def read_archive():
@@ -56,7 +56,7 @@ def read_archive():
 
 
 def write_archive(texts):
-    """Writes the archive. The same texts give the same bytes."""
+    """Writes the archive. Equal texts give equal bytes."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, text in sorted(texts.items()):
@@ -87,8 +87,8 @@ def output_of(*command):
 
 
 def compiler_of(text):
-    """"13.0.88 (CL-36424714)" of the head that nvcc writes. The part of nvcc that makes PTX has a package and a version of
-    its own, so `nvcc --version` does not identify it."""
+    """Returns "13.0.88 (CL-36424714)" of the header that nvcc writes. The part of nvcc that makes PTX has a package and
+    a version of its own, so `nvcc --version` does not identify it."""
     build = re.search(r"(?m)^// Compiler Build ID: (\S+)$", text).group(1)
     return re.search(r"(?m)^// Cuda compilation tools, .*, V([0-9.]+)$", text).group(1) + f" ({build})"
 
@@ -98,9 +98,9 @@ def recorded_compiler(text):
 
 
 def what_it_does(text):
-    """{function: how often it has each instruction}, without the names of registers and labels, which are numbered in the
-    order of their use, and without the order of instructions, which says nothing of the work. Masks of a byte are left out:
-    the same build of nvcc masks booleans again or not, depending on the machine."""
+    """Returns {function: count of each instruction}, without the names of registers and labels, which are numbered in
+    the order of their use, and without the order of instructions, which does not affect the work. Byte masks are
+    omitted: depending on the machine, the same build of nvcc masks booleans again or not."""
     functions = {}
     for body in re.split(r"(?m)^(?=(?:\.visible |\.weak )?\.(?:entry|func)\b)", re.sub(r"(?m)[ \t]*//.*$", "", text)):
         lines = [re.sub(r"(%[a-z]+|\$L__BB|\$L)[0-9_]+", r"\1", " ".join(line.split())) for line in body.splitlines()]
@@ -111,13 +111,13 @@ def what_it_does(text):
 
 
 def architectures(ptxas):
-    """Numbers of the GPUs that this ptxas compiles for and that the GPU kernels can run on, ascending."""
+    """Returns the architectures that this ptxas supports and that the GPU kernels can run on, ascending."""
     listed = output_of(ptxas, "--help")
     return sorted({int(number) for number in re.findall(r"'sm_(\d+)'", listed) if int(number) >= OLDEST_TARGET})
 
 
 def accepts(ptxas, text, architecture):
-    """ptxas's complaint; "" when it compiles the text for sm_<architecture>."""
+    """Returns ptxas's error output, or "" if it compiles the text for sm_<architecture>."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "gpu_kernels.ptx")
         with open(path, "w", encoding="ascii") as file:
@@ -142,7 +142,7 @@ def lower(text, ptxas):
                 lowered = with_version(text, (major, minor), target)
                 if (major, minor) <= newest and not accepts(ptxas, lowered, able):
                     return lowered
-    raise SystemExit(f"ptxas accepts no version up to that of nvcc:\n{accepts(ptxas, text, listed[-1])}")
+    raise SystemExit(f"ptxas rejects every version up to that of nvcc:\n{accepts(ptxas, text, listed[-1])}")
 
 
 def compile_ptx(image):
@@ -157,14 +157,14 @@ def compile_ptx(image):
         with open(path, encoding="ascii") as file:
             text = file.read()
     compiler = compiler_of(text)
-    text = re.sub(r"(?m)^[ \t]*//.*\n", "", text)  # nvcc's head, marks of inline assembly
-    text = re.sub(r'(?m)^[ \t]*\.pragma "used_bytes_mask .*\n', "", text)  # a hint that only PTX 8.3 knows
+    text = re.sub(r"(?m)^[ \t]*//.*\n", "", text)  # nvcc's header, marks of inline assembly
+    text = re.sub(r'(?m)^[ \t]*\.pragma "used_bytes_mask .*\n', "", text)  # a hint that requires PTX 8.3
     text = re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
     return HEAD.format(compiler=compiler) + lower(text, ptxas)
 
 
 def each_at_once(function, arguments):
-    """(argument, function's answer) of all, on all CPUs."""
+    """Calls the function for all arguments on all CPUs and returns pairs (argument, result)."""
     arguments = list(arguments)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(zip(arguments, pool.map(function, arguments)))

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
+# Runs the tests and measurements that require a GPU and stores each output, with machine, driver, command and date, in
+# a folder.
 # usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem remote gdr_copy engines python
 set -u
 
-# Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
+# Each test of a GoogleTest program runs in its own process: CUDA does not survive a fork.
 if [ "${1:-}" = --each ]; then
   worst=0
   suite=
@@ -46,13 +47,13 @@ keep() {
   { describe; echo "command: $*"; echo; } >"$file"
   timeout "$seconds" "$@" >>"$file" 2>&1
   status=$?
-  sed -i "s|$here/||g" "$file"  # a path of the machine means nothing elsewhere
+  sed -i "s|$here/||g" "$file"  # paths of this machine are meaningless elsewhere
   { echo; echo "exit code: $status"; } >>"$file"
   printf '%-28s exit %d\n' "$name" "$status"
   [ "$status" -eq 0 ] || failed=1
 }
 
-# keep_json NAME SECONDS COMMAND...: the same for one document on stdout; what goes to stderr is shown.
+# keep_json NAME SECONDS COMMAND...: the same for one JSON document on stdout; stderr is shown.
 keep_json() {
   local name=$1 seconds=$2 status
   shift 2
@@ -62,7 +63,7 @@ keep_json() {
   [ "$status" -eq 0 ] || failed=1
 }
 
-# find_library PACKAGE FILE: of NVIDIA's, among Python's packages; nothing where there is none.
+# find_library PACKAGE FILE: prints the path of a library in NVIDIA's Python packages, or nothing.
 find_library() {
   python3 - "$1/lib/$2" <<'END' 2>/dev/null
 import glob, sys, nvidia
@@ -132,7 +133,7 @@ for part in $parts; do
       keep shmem_check 60 "$build/bin/gdrkit" shmem check -n 2 --json="$output/shmem_check.json"
       nvshmem=${NVSHMEM_LIBRARY:-$(find_library nvshmem libnvshmem_host.so.3)}
       nccl=${NCCL_LIBRARY:-$(find_library nccl libnccl.so.2)}
-      # NVSHMEM's device side is measured where nvshmem_device.fatbin lies beside the program (-DGDRKIT_NVSHMEM).
+      # NVSHMEM's device side is measured if nvshmem_device.fatbin is next to the program (-DGDRKIT_NVSHMEM).
       keep shmem_bench 400 "$build/bin/gdrkit" shmem bench -q --json="$output/shmem_bench.json" \
         ${nvshmem:+--peer nvshmem --nvshmem "$nvshmem"} ${nccl:+--peer nccl --nccl "$nccl"}
       GDRKIT_ENGINE=automatic keep shmem_bench_engine 100 "$build/bin/gdrkit" shmem bench -q --side host --quick -t get_host
@@ -143,7 +144,7 @@ for part in $parts; do
       unset GDRKIT_REQUIRE
       ;;
     remote)
-      # Every PE as if on a machine of its own. UCX_LIBRARY: a second libucp.so.0, such as one with CUDA support.
+      # Every PE as if on its own machine. UCX_LIBRARY: a second libucp.so.0, such as one with CUDA support.
       keep remote_put 500 python3 "$here/scripts/remote_put.py" "$build/bin/gdrkit" --json "$output/remote_put.json" \
         ${UCX_LIBRARY:+--ucx "$UCX_LIBRARY"}
       export GDRKIT_REQUIRE=gpu,ucx GDRKIT_SHMEM_DISABLE_P2P=1
@@ -158,15 +159,15 @@ for part in $parts; do
       unset GDRKIT_REQUIRE GDRKIT_SHMEM_DISABLE_P2P
       ;;
     gdr_copy)
-      # GDR_COPY_UCX: a libucp.so.0 that was built with CUDA and with our gdrapi.h (docs/transfers.md).
-      # 1000 iterations: at 200 us for a message, as where UCX caches no registration, all sizes take 10 s.
+      # GDR_COPY_UCX: a libucp.so.0 built with CUDA and with our gdrapi.h (docs/transfers.md).
+      # 1000 iterations: at 200 us per message, as without UCX's registration cache, all sizes take 10 s.
       for transports in sm,self,cuda_copy,gdr_copy sm,self,cuda_copy sm,self,cuda_copy,cuda_ipc,gdr_copy sm,self,cuda_copy,cuda_ipc; do
         for variant in default reloc engine; do
           [[ $transports == *gdr_copy* || $variant == default ]] || continue
           more=()
           [ "$variant" != reloc ] || more=(UCX_MEM_CUDA_HOOK_MODE=reloc)
           [ "$variant" != engine ] || more=(GDRKIT_DROPIN_ENGINE=auto)
-          LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} GDRKIT_UCX_LIBRARY=${GDR_COPY_UCX:?names no libucp.so.0} \
+          LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} GDRKIT_UCX_LIBRARY=${GDR_COPY_UCX:?set it to the path of a libucp.so.0} \
             UCX_TLS=$transports keep "osu_latency_${transports//,/_}_$variant" 60 \
             env "${more[@]}" "$build/bin/gdrkit" osu latency D D -m 1:1M -i 1000
         done
@@ -183,10 +184,10 @@ for part in $parts; do
       keep gemm_beside_mover 120 python3 "$here/tests/gpu/clients/gemm_beside_mover.py" "$build/lib"
       ;;
     python)
-      # The wheel that "./run test python" made, in a folder of its own; NumPy, PyTorch and pytest are the machine's.
+      # The wheel made by "./run test python", in its own folder; NumPy, PyTorch and pytest are those of the machine.
       wheel=${WHEEL:-$(find "$here/dist" -name 'gdrkit-*manylinux*.whl' 2>/dev/null | sort | tail -n 1)}
       site=$(mktemp -d)
-      keep python_install 120 python3 -m pip install --no-index --no-deps --target "$site" "${wheel:-no wheel in dist/}"
+      keep python_install 120 python3 -m pip install --no-index --no-deps --target "$site" "${wheel:-missing: a wheel in dist/}"
       export PYTHONPATH=$site
       for program in "$here"/examples/python/*.py; do
         keep "python_example_$(basename "$program" .py)" 60 python3 -B "$program"

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The tests of the kernel modules: in a virtual machine, so on machines without a GPU and without loading anything here.
+# Tests the kernel modules in a virtual machine: requires no GPU and loads nothing on this machine.
 
 run_kernel_tests() { # folder for the JUnit files, 1: the full range; true unless a test failed
   local options=() status=0
   [ "$2" = 0 ] || options+=(--full)
-  say "testing the kernel modules in a virtual machine"
+  print_step "testing the kernel modules in a virtual machine"
   GDRKIT_OFFLINE=${offline:-0} bash kernel/rig/run.sh "${options[@]}" "$1" || status=$?
   return "$status"
 }
@@ -15,7 +15,7 @@ run_tests_of_kernel() {
   local results=$root/build/test-results failed=0
   provide "${needs_of_library[@]}" "${needs_of_kernel_tests[@]}"
   [ "$full" = 0 ] || provide "${needs_of_checked_linux[@]}"
-  say "building the libraries, which are tested on the kernel module"
+  print_step "building the libraries for the tests on the kernel module"
   configure_release
   compile release gdrapi gdrkit
   mkdir -p "$results"

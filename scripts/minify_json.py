@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Rewrites recorded JSON in place without indentation: one line for each member of the document and for each element of its
-arrays. Only the space between tokens changes, so that every number keeps its digits.
+arrays. Changes only white space between tokens, so that every number keeps its digits.
 
 usage: scripts/minify_json.py FILE..."""
 import json
@@ -13,10 +13,10 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 def minify(text):
-    json.loads(text)  # raises where this is no JSON
+    json.loads(text)  # raises if the text is invalid
     pieces, open_brackets = [], []
     for token in TOKEN.findall(text):
-        # Lines are broken inside the document and inside an array that is a member of it.
+        # Lines are broken inside the document and inside its arrays.
         is_broken = len(open_brackets) == 1 or open_brackets == ["{", "["]
         if token in "]}" and open_brackets:
             pieces.append("\n" if is_broken else "")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What PyTorch's NCCL takes for the same collectives as `gdrkit nccl`, timed with CUDA events, beside gdrkit's figures.
+"""Measures the collectives of `gdrkit nccl` by PyTorch's NCCL with CUDA events, and compares the times with gdrkit's.
 
     torchrun --nproc-per-node 2 scripts/nccl_reference.py -b 8 -e 8G -f 4 --gdrkit build/bin/gdrkit
 
-Needs PyTorch with CUDA, and as many GPUs as processes. Each size alternates: gdrkit runs in processes of its own, with the
-libnccl.so.2 that PyTorch has loaded, while PyTorch's ranks wait. Exit code 1: from 1 MiB on, some size is further apart than
---tolerance."""
+Requires PyTorch with CUDA, and as many GPUs as processes. Each size alternates: gdrkit runs in its own processes, with
+the libnccl.so.2 that PyTorch has loaded, while PyTorch's ranks wait. Exit code 1: from 1 MiB on, the times of some size
+differ by more than --tolerance."""
 import argparse
 import ctypes
 import json
@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-FIRST_JUDGED = 1 << 20  # below, a launch by Python costs more than the collective
+FIRST_JUDGED = 1 << 20  # below this size, a launch from Python takes longer than the collective
 
 
 def size_of(text):
@@ -37,13 +37,13 @@ def iterations_of(size, options):
 
 
 def loaded_nccl():
-    """The file that this process has mapped."""
+    """Returns the path of the NCCL library that this process has mapped."""
     with open("/proc/self/maps", encoding="utf-8") as file:
         return next((line.split()[-1] for line in file if "libnccl.so" in line), None)
 
 
 def torch_us(torch, distributed, size, iterations):
-    """Of one all_reduce of floats, between two events around all iterations; the slowest rank's."""
+    """Returns the time of one all_reduce of floats on the slowest rank, from two events around all iterations."""
     values = torch.zeros(max(size // 4, 1), dtype=torch.float32, device="cuda")
     for _ in range(5):
         distributed.all_reduce(values)
@@ -63,7 +63,7 @@ def torch_us(torch, distributed, size, iterations):
 
 
 def gdrkit_us(options, ranks, size, iterations, library):
-    """In place, as PyTorch's is."""
+    """Returns gdrkit's time in place, as PyTorch measures it."""
     clean = {name: value for name, value in os.environ.items()
              if not re.match(r"RANK$|WORLD_SIZE$|LOCAL_|GROUP_|ROLE_|MASTER_|TORCHELASTIC_|OMP_NUM", name)}
     command = [options.gdrkit, "run", "-n", str(ranks), "--", options.gdrkit, "nccl", "all_reduce", "-b", str(size), "-e", str(size),
@@ -74,7 +74,7 @@ def gdrkit_us(options, ranks, size, iterations, library):
     for series in json.loads(ended.stdout)["series"]:
         if series["conditions"]["place"] == "in_place" and series["conditions"]["quantity"] == "time":
             return series["points"][0]["value"]
-    raise SystemExit("gdrkit's document has no time in place")
+    raise SystemExit("cannot compare: gdrkit's document contains no in-place time")
 
 
 def version_of(library):
@@ -89,20 +89,20 @@ def main():
     parser.add_argument("-e", "--end", type=size_of, default=size_of("8G"))
     parser.add_argument("-f", "--factor", type=int, default=4)
     parser.add_argument("-n", "--iterations", type=int, default=50)
-    parser.add_argument("--tolerance", type=float, default=2, help="percent")
+    parser.add_argument("--tolerance", type=float, default=2, help="allowed difference in percent (2)")
     parser.add_argument("--gdrkit", default="gdrkit")
     options = parser.parse_args()
     import torch  # pylint: disable=import-outside-toplevel
     from torch import distributed  # pylint: disable=import-outside-toplevel
     torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     distributed.init_process_group("nccl")
-    waiting = distributed.new_group(backend="gloo")  # its barrier keeps no GPU busy
+    waiting = distributed.new_group(backend="gloo")  # its barrier does not use the GPU
     is_first, ranks = distributed.get_rank() == 0, distributed.get_world_size()
     distributed.barrier()
     library = loaded_nccl()
     if is_first:
         print(f"NCCL {version_of(library) if library else 'of unknown version'}, {ranks} x {torch.cuda.get_device_name()}")
-        print(f"{'bytes':>12}{'PyTorch us':>14}{'gdrkit us':>14}{'apart':>10}", flush=True)
+        print(f"{'bytes':>12}{'PyTorch us':>14}{'gdrkit us':>14}{'difference':>12}", flush=True)
     apart = []
     for size in sizes_of(options):
         iterations = iterations_of(size, options)
@@ -111,11 +111,11 @@ def main():
             own = gdrkit_us(options, ranks, size, iterations, library)
             percent = (own / reference - 1) * 100
             apart += [size] if size >= FIRST_JUDGED and abs(percent) > options.tolerance else []
-            print(f"{size:>12}{reference:>14.2f}{own:>14.2f}{percent:>+9.1f}%", flush=True)
+            print(f"{size:>12}{reference:>14.2f}{own:>14.2f}{percent:>+11.1f}%", flush=True)
         distributed.barrier(group=waiting)
     distributed.destroy_process_group()
     if apart:
-        print(f"further apart than {options.tolerance} %: {', '.join(map(str, apart))} bytes")
+        print(f"differ by more than {options.tolerance} %: {', '.join(map(str, apart))} bytes")
     return 1 if apart else 0
 
 

@@ -1,18 +1,19 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The command package: debs by debhelper, rpms by rpmbuild, and an archive with an installer of its own, in dist/packages.
-# All are made of one copy of the sources and one folder of objects in it; what a package holds is a component of cmake --install.
-#   GDRKIT_PACKAGE_VERSION   the version that the packages have, else the project's
-#   GDRKIT_PACKAGE_KINDS     deb, rpm, archive: which ones to make, else all
-#   GDRKIT_PACKAGE_LINUX     headers folder of a Linux: packages of modules built for it as well; dkms_prepare.sh finds the driver
+# The command package: makes debs by debhelper, rpms by rpmbuild, and an archive with its own installer, in
+# dist/packages. All come from one copy of the sources and one folder of objects in it. Each package contains one
+# component of cmake --install.
+#   GDRKIT_PACKAGE_VERSION   version of the packages (default: the project's)
+#   GDRKIT_PACKAGE_KINDS     which of deb, rpm, archive to make (default: all)
+#   GDRKIT_PACKAGE_LINUX     headers folder of a Linux: also makes packages of modules for it; dkms_prepare.sh finds the driver
 #   GDRKIT_PACKAGE_SIGN_KEY, GDRKIT_PACKAGE_SIGN_CERTIFICATE   files to sign these modules with
 
 package_objects=""
 package_source=""
-package_python="" # interpreter with nanobind, else python3-gdrkit is left out
+package_python="" # interpreter with nanobind; if empty, python3-gdrkit is not made
 
-# Of the last commit, so that two builds of it give the same bytes; without git, of the newest file.
+# The time of the last commit, so that two builds of it give the same bytes; without git, that of the newest file.
 date_of_sources() {
   if [ -n "${SOURCE_DATE_EPOCH:-}" ]; then
     echo "$SOURCE_DATE_EPOCH"
@@ -23,8 +24,8 @@ date_of_sources() {
   fi
 }
 
-# The copy that packages are built from: the tree's own files, with the version in the places that hold it, and debian/ where
-# dpkg looks for it.
+# The copy that packages are built from: the tree's own files, with the version in the places that contain it, and
+# debian/ where dpkg expects it.
 copy_sources_of_packages() { # version
   local linux=""
   mkdir -p "$package_source"
@@ -57,21 +58,21 @@ copy_sources_of_packages() { # version
 build_modules_of_packages() {
   local headers=$GDRKIT_PACKAGE_LINUX folder=$root/build-package/modules name
   [ -r "$headers/include/generated/utsrelease.h" ] ||
-    die "GDRKIT_PACKAGE_LINUX=$headers is no headers folder of a Linux build: it has no include/generated/utsrelease.h"
+    die "cannot use GDRKIT_PACKAGE_LINUX=$headers: include/generated/utsrelease.h is missing; use the headers folder of a Linux build"
   GDRKIT_PREBUILT_LINUX=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' "$headers/include/generated/utsrelease.h")
   if [ -n "${GDRKIT_PACKAGE_SIGN_KEY:-}" ]; then find_signing_key "$headers"; fi
-  say "building the kernel modules for Linux $GDRKIT_PREBUILT_LINUX"
+  print_step "building the kernel modules for Linux $GDRKIT_PREBUILT_LINUX"
   rm -rf "$folder"
   mkdir -p "$folder"
-  # By the files that DKMS would build, and as it would: by the commands of dkms.conf.
+  # Builds the files that DKMS would build, by the commands of dkms.conf.
   DESTDIR=$folder/source cmake --install "$package_objects" --prefix / --component gdrkit-dkms >/dev/null
-  # shellcheck disable=SC1091,SC2034 # what dkms.conf reads
+  # shellcheck disable=SC1091,SC2034 # dkms.conf reads these
   (
     cd "$folder"/source/src/gdrkit-*
     kernelver=$GDRKIT_PREBUILT_LINUX kernel_source_dir=$headers
     source ./dkms.conf
     bash ./dkms_prepare.sh "$kernelver" "$kernel_source_dir"
-    # The build ID is of all that is compiled, debug information with its paths too.
+    # The build ID covers everything that is compiled, including the paths in debug information.
     export KCFLAGS="${KCFLAGS:-} -ffile-prefix-map=$PWD=."
     eval "${MAKE[0]}" >"$folder/build.log" 2>&1 || { tail -n 20 "$folder/build.log"; exit 1; }
     for name in "${BUILT_MODULE_NAME[@]}"; do
@@ -80,14 +81,14 @@ build_modules_of_packages() {
       [ -z "${GDRKIT_PACKAGE_SIGN_KEY:-}" ] ||
         "$headers/scripts/sign-file" sha256 "$GDRKIT_PACKAGE_SIGN_KEY" "$GDRKIT_PACKAGE_SIGN_CERTIFICATE" "$folder/$name.ko" || exit 1
     done
-  ) || die "the kernel modules for Linux $GDRKIT_PREBUILT_LINUX were not built"
+  ) || die "cannot build the kernel modules for Linux $GDRKIT_PREBUILT_LINUX"
   export GDRKIT_PREBUILT_LINUX GDRKIT_PREBUILT=$folder
 }
 
-# The key and its certificate, by full names: the modules are built in another folder.
+# Makes the paths of the key and certificate absolute: the modules are built in another folder.
 find_signing_key() { # headers folder
   local variable
-  GDRKIT_PACKAGE_SIGN_CERTIFICATE=${GDRKIT_PACKAGE_SIGN_CERTIFICATE:?GDRKIT_PACKAGE_SIGN_KEY needs its certificate too}
+  GDRKIT_PACKAGE_SIGN_CERTIFICATE=${GDRKIT_PACKAGE_SIGN_CERTIFICATE:?set it to the certificate of GDRKIT_PACKAGE_SIGN_KEY}
   for variable in GDRKIT_PACKAGE_SIGN_KEY GDRKIT_PACKAGE_SIGN_CERTIFICATE; do
     [ -r "${!variable}" ] || die "cannot sign the modules: $variable=${!variable} is not a readable file"
     printf -v "$variable" %s "$(readlink -e "${!variable}")"
@@ -100,18 +101,18 @@ configure_packages() { # options...
   (cd "$package_source" && cmake --preset package -B "$package_objects" "-DGDRKIT_BUILD_PYTHON=$(on_or_off [ -n "$package_python" ])" \
     "-DPython_EXECUTABLE=$package_python" "$@") >"$root/build-package/configure.log" 2>&1 || {
     cat "$root/build-package/configure.log"
-    die "configuring the packages failed"
+    die "cannot configure the packages"
   }
-  cmake --build "$package_objects" --parallel "$(jobs_here)" || die "building the packages failed"
+  cmake --build "$package_objects" --parallel "$(jobs_here)" || die "cannot build the packages"
 }
 
 make_debs() {
   local log=$root/build-package/debs.log
-  say "making the debs"
+  print_step "making the debs"
   (cd "$package_source" && DEB_BUILD_OPTIONS="noautodbgsym ${DEB_BUILD_OPTIONS:-}" \
     dpkg-buildpackage --build=binary --no-sign --no-pre-clean --no-check-builddeps) >"$log" 2>&1 || {
     tail -n 40 "$log"
-    die "dpkg-buildpackage failed; all it printed is in $log"
+    die "dpkg-buildpackage failed; see $log"
   }
   mv "$root"/build-package/*.deb "$root/dist/packages/"
   rm -f "$root"/build-package/gdrkit_*.{buildinfo,changes}
@@ -119,20 +120,20 @@ make_debs() {
 
 make_rpms() {
   local log=$root/build-package/rpms.log defines=() top=$root/build-package/rpm
-  say "making the rpms"
+  print_step "making the rpms"
   if [ -n "${GDRKIT_PREBUILT_LINUX:-}" ]; then
     defines+=(--define "gdrkit_linux $GDRKIT_PREBUILT_LINUX" --define "gdrkit_prebuilt $GDRKIT_PREBUILT")
   fi
   [ -z "$package_python" ] || defines+=(--define "gdrkit_python $package_python")
   rm -rf "$top"
-  # -D _lib: where Fedora, RHEL and SLES have libraries, whatever this machine does. --nodeps: here Debian's packages are the
-  # needs of the build.
+  # -D _lib: the library folder of Fedora, RHEL and SLES, independent of this machine. --nodeps: Debian's packages
+  # provide the build dependencies here.
   (cd "$package_source" && rpmbuild -bb --build-in-place --nodeps --define "_topdir $top" --define "_lib lib64" \
     --define "_libdir /usr/lib64" --define "_buildhost gdrkit" \
     --define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" \
     --define "_usrsrc /usr/src" "${defines[@]}" gdrkit.spec) >"$log" 2>&1 || {
     tail -n 40 "$log"
-    die "rpmbuild failed; all it printed is in $log"
+    die "rpmbuild failed; see $log"
   }
   find "$top/RPMS" -name '*.rpm' -exec mv {} "$root/dist/packages/" \;
 }
@@ -142,10 +143,10 @@ packed() { # folder, name in it
     --anchored --exclude="$2/debian" --exclude="$2/objects" -cf - "$2" | gzip -9n
 }
 
-# Programs and libraries that find each other wherever they are put, with an installer of a few lines.
+# The archive: relocatable programs and libraries, with a short installer.
 make_archives() { # version
   local name=gdrkit-$1-linux-$(uname -m) folder
-  say "making the archive $name.tar.gz"
+  print_step "making the archive $name.tar.gz"
   folder=$root/build-package/$name
   rm -rf "$folder"
   configure_packages -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_SKIP_INSTALL_RPATH=OFF
@@ -163,7 +164,7 @@ find_python_of_packages() {
   local found
   package_python=""
   if is_missing dh_python && ! is_missing debhelper; then
-    found="dh_python3, which debs need, is missing (Debian: dh-python)"
+    found="dh_python3 is missing (Debian: dh-python), which debs require"
   elif found=$(python_of_packages "$root/build-package/python-venv"); then
     package_python=$found
     return 0
@@ -174,19 +175,19 @@ find_python_of_packages() {
 make_packages() {
   local version=${GDRKIT_PACKAGE_VERSION:-$(project_version)} kinds="" kind
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_packages[@]}" "${needs_of_python_package[@]}"
-  lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" python help2man && die "packages cannot be made without what is named above"
+  lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" python help2man && die "cannot make packages: the dependencies listed above are missing"
   for kind in ${GDRKIT_PACKAGE_KINDS:-deb rpm archive}; do
     case "$kind" in
       deb) has_all make dpkg debhelper || continue ;;
       rpm) has_all rpm || continue ;;
       archive) ;;
-      *) usage_error "GDRKIT_PACKAGE_KINDS names '$kind'; there are deb, rpm and archive" ;;
+      *) usage_error "invalid kind '$kind' in GDRKIT_PACKAGE_KINDS; use deb, rpm or archive" ;;
     esac
     kinds="$kinds $kind"
   done
   mkdir -p build-package
   find_python_of_packages
-  unset GDRKIT_PREBUILT GDRKIT_PREBUILT_LINUX # of the command around this one
+  unset GDRKIT_PREBUILT GDRKIT_PREBUILT_LINUX # set by the surrounding command
   SOURCE_DATE_EPOCH=$(date_of_sources)
   export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
   umask 022
@@ -195,16 +196,16 @@ make_packages() {
   rm -rf dist/packages
   mkdir -p dist/packages
   copy_sources_of_packages "$version"
-  # The source of all packages, which rpmbuild -tb takes as it is.
+  # The source of all packages, which rpmbuild -tb accepts unchanged.
   packed "$root/build-package" "gdrkit-$version" >"dist/packages/gdrkit-$version.tar.gz"
-  say "building what the packages hold"
+  print_step "building the content of the packages"
   configure_packages
   if [ -n "${GDRKIT_PACKAGE_LINUX:-}" ]; then
     build_modules_of_packages
     copy_sources_of_packages "$version"
   fi
   for kind in $kinds; do "make_${kind}s" "$version"; done
-  say "in dist/packages:"
+  print_step "made in dist/packages:"
   (cd dist/packages && sha256sum -- *) | tee build-package/sha256sums
-  [ -n "${GDRKIT_PACKAGE_KINDS:-}" ] || [ "$kinds" = " deb rpm archive" ] || note "only these kinds could be made here:$kinds"
+  [ -n "${GDRKIT_PACKAGE_KINDS:-}" ] || [ "$kinds" = " deb rpm archive" ] || note "made only these kinds:$kinds"
 }

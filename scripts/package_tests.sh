@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The tests of the packages: made twice with the same bytes, linted, rpms compared with debs, and used in a fresh Debian system
-# (tests/package/in_debian.sh) with an older version, stand-ins for GDRCopy's packages, and DKMS.
+# Tests the packages: builds them twice and compares the bytes, lints them, compares rpms with debs, and uses them in a
+# fresh Debian system (tests/package/in_debian.sh) with an older version, fakes of GDRCopy's packages, and DKMS.
 
 package_cases=""
 package_failed=0
 
-step() { say "$((SECONDS / 60)) min: $*"; }
+step() { print_step "$((SECONDS / 60)) min: $*"; }
 
 package_result() { # name, status, text
   local text
@@ -26,7 +26,7 @@ package_result() { # name, status, text
   esac
 }
 
-# A copy of the tree elsewhere, so that a path that got into a package shows.
+# Makes the packages from a copy of the tree in another folder, so that a path in a package causes a difference.
 packages_made_elsewhere() { # folder, environment...
   local folder=$1
   shift
@@ -51,24 +51,24 @@ test_reproducible() { # folder
 }
 
 test_linted() {
-  local said
+  local output
   if has_tool lintian; then
-    if said=$(lintian --fail-on error dist/packages/*.deb 2>&1); then package_result lintian pass; else package_result lintian fail "$said"; fi
+    if output=$(lintian --fail-on error dist/packages/*.deb 2>&1); then package_result lintian pass; else package_result lintian fail "$output"; fi
   else
-    package_result lintian skip "lintian is not here (Debian: lintian)"
+    package_result lintian skip "lintian is missing (Debian: lintian)"
   fi
   if has_tool rpmlint; then
-    if said=$(rpmlint -c packaging/rpm/rpmlint.toml dist/packages/*.rpm 2>&1) && [[ $said == *" 0 errors"* ]]; then
+    if output=$(rpmlint -c packaging/rpm/rpmlint.toml dist/packages/*.rpm 2>&1) && [[ $output == *" 0 errors"* ]]; then
       package_result rpmlint pass
     else
-      package_result rpmlint fail "$said"
+      package_result rpmlint fail "$output"
     fi
   else
-    package_result rpmlint skip "rpmlint is not here (Debian: rpmlint)"
+    package_result rpmlint skip "rpmlint is missing (Debian: rpmlint)"
   fi
 }
 
-# Without what each system adds: licences, changelogs, the suffix of compressed pages.
+# Omits what each system adds: licences, changelogs, the suffix of compressed pages.
 files_of_deb() { dpkg-deb --fsys-tarfile "$1" | tar -tf - | sed 's,^\.,,; /\/$/d; /^\/usr\/share\/doc\//d; s,/usr/lib/[a-z0-9_]*-linux-gnu[a-z0-9]*/,/usr/lib64/,; s,/usr/lib/python3/dist-packages/,/python/,; s,\.gz$,,' | LC_ALL=C sort; }
 files_of_rpm() { rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$1" | sed -n 's/^[^d][^ ]* //p' | sed '/^\/usr\/share\/\(doc\|licenses\)\//d; /__pycache__/d; s,/usr/lib64/python[0-9.]*/site-packages/,/python/,; s,\.gz$,,' | LC_ALL=C sort; }
 
@@ -81,7 +81,7 @@ test_rpms_hold_what_debs_hold() {
       gdrkit-modules-*) name=kmod-gdrkit-${name#gdrkit-modules-} ;;
     esac
     rpm=$(ls dist/packages/"$name"-[0-9]*.rpm 2>/dev/null) || {
-      differ+="no rpm $name; "
+      differ+="rpm $name is missing; "
       continue
     }
     differ+=$(diff <(files_of_deb "$deb") <(files_of_rpm "$rpm")) || true
@@ -96,43 +96,44 @@ in_system() { # root folder, command...
     exec chroot "$0" /usr/bin/env -i GDRKIT_BACKEND=emulated PATH=/opt/gdrkit/bin:/usr/bin:/bin "$@"' "$@" 2>&1
 }
 
-# Tests that shipped files run on glibc 2.28 and newer: checks the versions of all symbols, and runs the archive's programs in Debian 11 (2.31).
+# Tests that shipped files run on glibc 2.28 and newer: checks the versions of all symbols, and runs the archive's
+# programs on Debian 11 (2.31).
 test_old_glibc() { # folder
-  local said file
+  local output file
   mkdir -p "$1/archive" "$1/rpms" "$1/debs"
   tar -xzf "dist/packages/gdrkit-$(project_version)-linux-$(uname -m).tar.gz" -C "$1/archive"
   for file in dist/packages/*.rpm; do rpm2cpio "$file" | (cd "$1/rpms" && cpio -idm --quiet); done
   for file in dist/packages/*.deb; do dpkg-deb -x "$file" "$1/debs"; done
-  if said=$(python3 -B packaging/glibc/symbol_versions.py "$1/archive" && python3 -B packaging/glibc/symbol_versions.py "$1/rpms" &&
+  if output=$(python3 -B packaging/glibc/symbol_versions.py "$1/archive" && python3 -B packaging/glibc/symbol_versions.py "$1/rpms" &&
     python3 -B packaging/glibc/symbol_versions.py "$1/debs"); then
     package_result symbol_versions pass
   else
-    package_result symbol_versions fail "$said"
+    package_result symbol_versions fail "$output"
   fi
-  if ! said=$(debootstrap --variant=minbase bullseye "$1/system" ${GDRKIT_DEBIAN_MIRROR:+"$GDRKIT_DEBIAN_MIRROR"} 2>&1); then
-    package_result runs_on_debian_11 skip "Debian 11 cannot be installed: $(tail -n 1 <<<"$said")"
+  if ! output=$(debootstrap --variant=minbase bullseye "$1/system" ${GDRKIT_DEBIAN_MIRROR:+"$GDRKIT_DEBIAN_MIRROR"} 2>&1); then
+    package_result runs_on_debian_11 skip "Debian 11 cannot be installed: $(tail -n 1 <<<"$output")"
   elif cp -r "$1"/archive/gdrkit-* "$1/system/gdrkit" &&
-    said=$(in_system "$1/system" /gdrkit/install.sh --prefix /opt/gdrkit && in_system "$1/system" gdrkit info &&
+    output=$(in_system "$1/system" /gdrkit/install.sh --prefix /opt/gdrkit && in_system "$1/system" gdrkit info &&
       in_system "$1/system" gdrkit sanity --time-limit 600 && in_system "$1/system" gdrkit run -n 2 --emulated -- gdrkit shmem check); then
     package_result runs_on_debian_11 pass
   else
-    package_result runs_on_debian_11 fail "$said"
+    package_result runs_on_debian_11 fail "$output"
   fi
 }
 
 test_rpms_with_dnf() { # folder
-  local said
+  local output
   if ! has_tool dnf; then
-    package_result rpms_with_dnf skip "dnf is not here (Debian: dnf)"
-  elif said=$(bash tests/package/with_dnf.sh dist/packages "$1" 2>&1); then
+    package_result rpms_with_dnf skip "dnf is missing (Debian: dnf)"
+  elif output=$(bash tests/package/with_dnf.sh dist/packages "$1" 2>&1); then
     package_result rpms_with_dnf pass
   else
-    package_result rpms_with_dnf fail "$said"
+    package_result rpms_with_dnf fail "$output"
   fi
 }
 
-# Headers of the Linux that the tests of the kernel modules boot, and a driver of which only the symbol versions are known: those
-# of the provider that stands in for it.
+# Provides the Linux headers of the kernel modules' tests, and a fake driver source that has only the symbol versions
+# of the fake provider.
 find_linux_of_modules() { # folder for the driver
   local downloads=$root/build/kernel/packages linux_release="" linux_headers="" why_not="" symvers
   # shellcheck source=kernel/rig/packages.sh
@@ -146,7 +147,7 @@ find_linux_of_modules() { # folder for the driver
   export GDRKIT_PACKAGE_LINUX=$linux_headers GDRKIT_NVIDIA_SOURCE=$1 GDRKIT_NVIDIA_SYMVERS=$symvers
 }
 
-# The installed program on the installed module, in a virtual machine.
+# Tests the installed program on the installed module, in a virtual machine.
 test_in_machine() { # folder, folder for the JUnit file
   local tree=$1/installed deb
   mkdir -p "$tree" "$1/machine"
@@ -159,12 +160,12 @@ test_in_machine() { # folder, folder for the JUnit file
   for deb in "$1"/machine/*.xml; do cp "$deb" "$2/package-${deb##*/}"; done
 }
 
-# As docs/packages.md says; relative, as there.
+# Runs the command of docs/packages.md; with relative paths, as there.
 make_signing_key() { # folder
   local key=${1#"$root"/}/key.pem certificate=${1#"$root"/}/cert.pem command
   command=$(sed -n 's/ *#.*//; s/^\(openssl req .*\)/\1/p' docs/packages.md)
   (cd "$1" && eval "$command") >"$1/key.log" 2>&1 && [ -e "$certificate" ] || {
-    package_result signing_key fail "'$command' made no key and certificate: $(cat "$1/key.log")"
+    package_result signing_key fail "cannot make a key and certificate by '$command': $(cat "$1/key.log")"
     return 0
   }
   export GDRKIT_PACKAGE_SIGN_KEY=$key GDRKIT_PACKAGE_SIGN_CERTIFICATE=$certificate
@@ -196,19 +197,19 @@ run_package_tests() { # folder for the JUnit file
   rm -rf "$folder"
   mkdir -p "$folder" "$1"
   if [ "$(id -u)" -ne 0 ] || ! has_administrators_tool debootstrap; then
-    write_skip package "the tests of the packages need root and debootstrap, to make a fresh Debian system" >"$1/package.xml"
-    echo "skipped: only root can make a Debian system, and debootstrap is needed (Debian: debootstrap)"
+    write_skip package "the tests of the packages require root and debootstrap, to make a fresh Debian system" >"$1/package.xml"
+    echo "skipped: making a Debian system requires root and debootstrap (Debian: debootstrap)"
     return 0
   fi
-  step "fetching the headers of Debian's Linux, and building a stand-in for NVIDIA's driver"
+  step "fetching the headers of Debian's Linux, and building a fake of NVIDIA's driver"
   if find_linux_of_modules "$folder/driver"; then
     make_signing_key "$folder"
   else
-    package_result modules_built_before skip "the headers of Debian's Linux could not be fetched"
+    package_result modules_built_before skip "cannot fetch the headers of Debian's Linux"
   fi
   step "making the packages"
   make_packages
-  [ -n "$package_python" ] || package_result python_package skip "python3-gdrkit could not be made"
+  [ -n "$package_python" ] || package_result python_package skip "cannot make python3-gdrkit"
   step "making them again in another folder, to compare the bytes"
   test_reproducible "$folder/elsewhere"
   step "linting"
@@ -219,7 +220,7 @@ run_package_tests() { # folder for the JUnit file
   step "making the packages of an older version"
   rm -rf "$folder/elsewhere"
   packages_made_elsewhere "$folder/elsewhere" GDRKIT_PACKAGE_VERSION=0.0.9 GDRKIT_PACKAGE_KINDS=deb GDRKIT_PACKAGE_LINUX= ||
-    package_result older_version fail "its packages could not be made"
+    package_result older_version fail "cannot make its packages"
   step "installing the packages in a fresh Debian system"
   test_in_fresh_debian "$folder"
   if [ -n "${GDRKIT_PACKAGE_LINUX:-}" ]; then

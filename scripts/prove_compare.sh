@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Proves on this machine that `gdrkit bench --compare` finds an injected slowdown of 10 % at one size, and nothing where
-# nothing was injected. Records one base, compares RUNS runs of the same build with it, then five with a slowdown.
-# The slowdown comes from the build's tests/bin/libslow_copies.so, loaded before libgdrapi. About 3 minutes on an H200.
+# Tests on this machine that `gdrkit bench --compare` finds an injected slowdown of 10 % at one size, and reports
+# nothing if nothing was injected. Records one base, compares RUNS runs of the same build with it, then five runs with a
+# slowdown.
+# The build's tests/bin/libslow_copies.so, loaded before libgdrapi, injects the slowdown. Takes about 3 minutes on an
+# H200.
 # The last line is the verdict: PROVEN (exit code 0) or NOT PROVEN (1).
 # usage: scripts/prove_compare.sh BUILD_FOLDER [RUNS] [bench options...]   RUNS: 10 if not given; options: --quick
 set -u
@@ -19,7 +21,7 @@ shift
 [ $# -eq 0 ] || shift
 options=("$@")
 [ ${#options[@]} -gt 0 ] || options=(--quick)
-# Slowdowns are injected into copies, so nothing else is measured with them, unless the options choose.
+# Slowdowns affect copies only, so nothing else is measured with them, unless the options select it.
 case " ${options[*]} " in
   *" --only"* | *" --sections"*) copies=() ;;
   *) copies=(--only copies) ;;
@@ -28,7 +30,7 @@ slowdowns=(4096:10:to_device 32768:10:to_device 32768:10:from_device 262144:10:f
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-compare() { # name, more options: exit code of the comparison; its text is kept
+compare() { # name, more options: returns the exit code of the comparison; stores its output
   local name=$1
   shift
   "$program" bench --quiet "${options[@]}" --compare "$folder/base.json" "$@" >"$folder/$name.txt" 2>&1
@@ -36,7 +38,7 @@ compare() { # name, more options: exit code of the comparison; its text is kept
 
 "$program" bench --quiet "${options[@]}" --json "$folder/base.json" >"$folder/base.txt" 2>&1 || {
   cat "$folder/base.txt"
-  echo "NOT PROVEN: no base could be recorded"
+  echo "NOT PROVEN: cannot record a base"
   exit 1
 }
 echo "base recorded in $SECONDS s"
@@ -78,7 +80,7 @@ for slowdown in "${slowdowns[@]}"; do
   others=$(grep '^SLOWER' "$folder/injected.txt" | grep -vc "copies/$direction/mapping at $size ")
   if [ "$others" -ne 0 ]; then
     alarms=$((alarms + 1))
-    echo "    FALSE ALARM beside it: $others points"
+    echo "    FALSE ALARM at $others other points"
   fi
 done
 

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The Python package: which interpreter builds it, in a build, in packages and in the wheel's tests.
+# The Python package: selects the interpreter for builds, packages and the tests of the wheel.
 
 python_venv=build/python-venv
-# Fixed, so that packages made of one commit at different times have the same bytes.
+# Pinned, so that packages made of one commit at different times have the same bytes.
 nanobind_of_packages=nanobind==3.1.0
 
 can_build_python() { # interpreter
@@ -14,7 +14,7 @@ assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
 END
 }
 
-# The interpreter whose nanobind and headers build the package; nothing where there is none.
+# Prints the interpreter whose nanobind and headers build the package, or nothing.
 python_for_package() {
   local candidate
   for candidate in "$root/$python_venv/bin/python" python3; do
@@ -25,18 +25,18 @@ python_for_package() {
   done
 }
 
-# For ./run build: where the machine has no nanobind, takes it from PyPI into the build tree.
+# For ./run build: if nanobind is missing, installs it from PyPI into the build tree.
 provide_python() {
   local why
   [ -z "$(python_for_package)" ] || return 0
   if [ "${offline:-0}" = 1 ]; then
-    why="nanobind or Python's headers are missing (--offline: nothing is fetched)"
-  elif say "fetching nanobind, numpy and pytest from PyPI" && ! why=$(make_python_venv python3 "$python_venv" nanobind numpy pytest 2>&1); then
+    why="nanobind or Python's headers are missing (--offline: downloads are disabled)"
+  elif print_step "fetching nanobind, numpy and pytest from PyPI" && ! why=$(make_python_venv python3 "$python_venv" nanobind numpy pytest 2>&1); then
     why=$(tail -n 1 <<<"$why")
   else
     return 0
   fi
-  note "without the Python package: $why"
+  note "the Python package is not built: $why"
 }
 
 make_python_venv() { # interpreter, folder, packages...
@@ -50,15 +50,15 @@ make_python_venv() { # interpreter, folder, packages...
     "$folder/bin/pip" --quiet --disable-pip-version-check --timeout 10 --retries 1 install "$@"
 }
 
-# For ./run package: the system's Python, for which python3-gdrkit is, with its own nanobind or one in a folder of the build.
-# Prints the interpreter; where there is none, status 1 and the reason.
+# For ./run package: the system's Python, which python3-gdrkit is for, with its own nanobind or one in a build folder.
+# Prints the interpreter; on failure prints the reason and returns 1.
 python_of_packages() { # folder
   local why interpreter
   for interpreter in "$1/bin/python" /usr/bin/python3; do
     can_build_python "$interpreter" && echo "$interpreter" && return 0
   done
   if [ "${offline:-0}" = 1 ]; then
-    why="nanobind or Python's headers are missing (--offline: nothing is fetched)"
+    why="nanobind or Python's headers are missing (--offline: downloads are disabled)"
   elif why=$(make_python_venv /usr/bin/python3 "$1" "$nanobind_of_packages" 2>&1) && can_build_python "$1/bin/python"; then
     echo "$1/bin/python"
     return 0
@@ -67,10 +67,10 @@ python_of_packages() { # folder
   return 1
 }
 
-# ./run test python: the sdist and the wheel as users get them, in a fresh environment, emulated.
+# ./run test python: tests the sdist and the wheel in a fresh environment, emulated.
 run_tests_of_python() {
-  [ "$offline" = 0 ] || die "the tests of the wheel need packages of PyPI"
+  [ "$offline" = 0 ] || die "cannot test the wheel: it needs packages of PyPI; omit --offline"
   provide "${needs_of_library[@]}" "${needs_of_wheel[@]}"
-  ! lacks_any_of "${needs_of_library[@]}" "${needs_of_wheel[@]}" || die "the wheel cannot be made without what is named above"
+  ! lacks_any_of "${needs_of_library[@]}" "${needs_of_wheel[@]}" || die "cannot make the wheel: the dependencies listed above are missing"
   bash tests/python/wheel/run.sh
 }

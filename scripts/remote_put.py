@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Measures puts to a PE that only UCX reaches, on one machine, beside UCX's own put of host memory.
+"""Measures puts to a PE that only UCX reaches, on one machine, and compares them with UCX's own put of host memory.
 
-For each UCX and transport, in turn and several times: ucp_put_nbx + ucp_ep_flush_nbx from host to host memory (gdrkit
-osu, as ucx_perftest measures it), gdrkit's put of host memory + quiet into GPU memory with delivery through BAR1, and
-the same with delivery by the driver's copies (GDRKIT_SHMEM_REMOTE=copied). Exit code 1: a run failed."""
+Alternates several times, for each UCX library and transport, between ucp_put_nbx + ucp_ep_flush_nbx from host to host
+memory (gdrkit osu, as ucx_perftest measures it), gdrkit's put of host memory + quiet into GPU memory with delivery
+through BAR1, and the same with delivery by the driver's copies (GDRKIT_SHMEM_REMOTE=copied). Exit code 1: a run
+failed."""
 
 import argparse
 import json
@@ -72,12 +73,12 @@ def measure(options, library, name, transports):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("gdrkit", help="the program")
+    parser.add_argument("gdrkit", help="path of the program gdrkit")
     parser.add_argument("--ucx", action="append", metavar="FILE", default=[],
-                        help="another libucp.so.0 (GDRKIT_UCX_LIBRARY); the system's is measured, too")
-    parser.add_argument("--runs", type=int, default=5, help="of each, in turn (default: 5)")
+                        help="also measure this libucp.so.0 (GDRKIT_UCX_LIBRARY)")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each, alternating (default: 5)")
     parser.add_argument("--most", type=int, default=1024, help="largest size in bytes (default: 1024)")
-    parser.add_argument("--json", metavar="FILE", help="write the medians to FILE as well")
+    parser.add_argument("--json", metavar="FILE", help="also write the medians to FILE")
     options = parser.parse_args()
     measured, has_failed = [], False
     for library in [""] + options.ucx:

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Sums up the JUnit files that CTest wrote: skipped tests by reason, failed ones by name, and one closing line."""
+"""Summarises the JUnit files that CTest wrote: skipped tests by reason, failed tests by name, and the counts."""
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
 
-# Python's unittest exits with 0 whatever it skipped. A reason stands behind the test's name, or behind its docstring.
+# Python's unittest exits with 0 even if it skipped tests. The reason follows the test's name or its docstring.
 UNITTEST_SKIP = re.compile(r"^(?:.* \.\.\. )?skipped (['\"])(.*)\1$", re.MULTILINE)
 UNITTEST_SKIPPED_ALL = re.compile(r"^Ran (\d+) tests? in .*\s+OK \(skipped=\1\)$", re.MULTILINE)
 
 
 def reason_of_skip(output):
-    """GoogleTest prints "file:line: Skipped" and then the reason; other tests say it in their first line."""
+    """GoogleTest prints "file:line: Skipped" and then the reason; other tests print it in their first line."""
     lines = [line.strip() for line in (output or "").splitlines()]
     for number, line in enumerate(lines):
         if line.endswith(": Skipped"):
@@ -34,7 +34,7 @@ def read_results(paths):
                     skipped.setdefault(found.group(2), []).append(name)
             elif case.get("status") == "disabled":
                 skipped.setdefault("disabled in its source", []).append(name)
-            # CTest also marks as skipped what it could not start; only a test's own word counts.
+            # CTest also marks tests that it could not start as skipped; only the test's own message counts.
             elif mark is not None and mark.get("message", "").startswith("SKIP_"):
                 skipped.setdefault(reason_of_skip(case.findtext("system-out")), []).append(name)
             else:
@@ -44,7 +44,7 @@ def read_results(paths):
 
 def main(paths):
     if not paths:
-        print("error: no results to sum up", file=sys.stderr)
+        print("error: cannot summarise: no results given", file=sys.stderr)
         return 2
     passed, failed, skipped = read_results(paths)
     for reason, names in sorted(skipped.items()):

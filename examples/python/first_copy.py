@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The CPU stores into device memory, and the driver's copy reads it back. Runs on a GPU, or anywhere with
+"""The CPU stores into device memory, and the driver's copy reads it back. Runs on a GPU, or on any machine with
 GDRKIT_BACKEND=emulated. In your program the memory is a tensor: gdrkit.map(tensor)."""
 import gdrkit
 

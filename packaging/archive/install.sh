@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: MIT
 # Installs gdrkit from this archive, without a package manager.
 #   usage: ./install.sh [--prefix FOLDER] [--modules]
-#   --prefix FOLDER   where to (else /usr/local). Everything can be moved later, as a whole.
-#   --modules         the kernel modules as well, by DKMS: needs root, dkms, and NVIDIA's driver
-# FOLDER/share/gdrkit/uninstall.sh takes all of it away again.
+#   --prefix FOLDER   target (default: /usr/local); the installed tree is relocatable as a whole
+#   --modules         also install the kernel modules, by DKMS; requires root, dkms, and NVIDIA's driver
+# FOLDER/share/gdrkit/uninstall.sh removes everything.
 set -eu
 
 usage() {
@@ -20,7 +20,7 @@ modules=0
 while [ $# -gt 0 ]; do
   case "$1" in
     --prefix)
-      [ -n "${2:-}" ] || usage "--prefix takes a folder"
+      [ -n "${2:-}" ] || usage "--prefix requires a folder"
       prefix=$2
       shift
       ;;
@@ -29,21 +29,21 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-if [ "$modules" = 1 ] && [ "$(id -u)" -ne 0 ]; then usage "--modules needs root"; fi
+if [ "$modules" = 1 ] && [ "$(id -u)" -ne 0 ]; then usage "--modules requires root"; fi
 sources=src/$(basename "$here"/modules/src/gdrkit-*)
 if [ "$modules" = 1 ] && [ -e "/usr/$sources" ] && ! grep -q "^$sources/" "$prefix/share/gdrkit/installed_modules" 2>/dev/null; then
-  echo "error: /usr/$sources came from a package or from another prefix; remove that installation first, or install without --modules" >&2
+  echo "error: cannot install the kernel modules: /usr/$sources comes from a package or another prefix; remove that installation or omit --modules" >&2
   exit 1
 fi
 mkdir -p "$prefix"
 prefix=$(cd -- "$prefix" && pwd)
 list=$prefix/share/gdrkit/installed
 if [ -e "$list" ]; then
-  echo "removing the gdrkit that is in $prefix"
+  echo "removing the previous installation in $prefix"
   sh "$prefix/share/gdrkit/uninstall.sh"
 fi
 
-# Puts one tree into another. The list then has what came: files, and with a slash at the end folders that were not there.
+# Copies one tree into another. The list then contains the new files, and with a trailing slash the new folders.
 put() { # tree, target, list
   new=$(mktemp)
   (cd "$1" && find . ! -type d) | sed 's,^\./,,' >"$new"
@@ -56,7 +56,7 @@ put() { # tree, target, list
 }
 
 put "$here/files" "$prefix" "$list"
-echo "gdrkit is in $prefix; $prefix/share/gdrkit/uninstall.sh removes it"
+echo "installed gdrkit in $prefix; run $prefix/share/gdrkit/uninstall.sh to remove it"
 case "$prefix" in
   /usr | /usr/local) [ "$(id -u)" -ne 0 ] || ldconfig ;;
   *) echo "add $prefix/bin to PATH; for NCCL, UCX and MPI add $prefix/lib to LD_LIBRARY_PATH" ;;

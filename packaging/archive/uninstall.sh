@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Removes what install.sh put into the prefix that this file is in, and the folders that are empty then.
+# Removes what install.sh put into the prefix of this file, and then the empty folders.
 #   usage: uninstall.sh
 set -eu
 prefix=$(cd -- "$(dirname -- "$0")/../.." && pwd)
 own=$prefix/share/gdrkit
 
-# Files, then the folders that came with them, the deepest first; one that holds something else stays.
+# Removes files, then the installed folders, deepest first. A folder with other content stays.
 remove_listed() { # list, folder
   grep -v '/$' "$1" | while IFS= read -r name; do rm -f "$2/$name"; done
   grep '/$' "$1" | LC_ALL=C sort -r | while IFS= read -r name; do rmdir "$2/$name" 2>/dev/null || true; done
 }
 
 [ -r "$own/installed" ] || {
-  echo "error: $own/installed is missing, the list of what was installed" >&2
+  echo "error: cannot remove gdrkit: the list of installed files, $own/installed, is missing" >&2
   exit 1
 }
 if [ -e "$own/installed_modules" ]; then
@@ -30,4 +30,4 @@ mv "$own/installed" "$list"
 remove_listed "$list" "$prefix"
 rm -f "$list"
 [ "$(id -u)" -ne 0 ] || ldconfig
-echo "gdrkit is removed from $prefix"
+echo "removed gdrkit from $prefix"

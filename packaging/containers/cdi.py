@@ -18,9 +18,9 @@ import re
 import stat
 import sys
 
-VERSION = "0.5.0"  # the first with names that start with a digit, as UUIDs may
+VERSION = "0.5.0"  # the first version with names that start with a digit, as UUIDs may
 DRIVER_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
-# What CUDA and gdrkit load, by the names by which they load it.
+# The libraries that CUDA and gdrkit load, by the names that they use.
 LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1", "libnvidia-ptxjitcompiler.so.1", "libnvidia-nvvm.so.4", "libnvidia-gpucomp.so.*")
 MULTIARCH = f"/usr/lib/{platform.machine()}-linux-gnu"
 FOLDERS = (MULTIARCH, "/usr/lib64", "/usr/lib", "/lib64", "/lib")
@@ -34,7 +34,7 @@ class Host:
         return [path[len(self.root):] for path in sorted(glob.glob(glob.escape(self.root) + pattern))]
 
     def nodes(self, pattern):
-        """Character devices; the runtime reads their numbers when it starts a container."""
+        """Returns character devices. The runtime reads their numbers when it starts a container."""
         return [path for path in self.paths(pattern) if stat.S_ISCHR(os.stat(self.root + path).st_mode)]
 
     def gpus(self):
@@ -42,7 +42,7 @@ class Host:
         return {int(path[len("/dev/nvidia"):]): path for path in self.nodes("/dev/nvidia[0-9]*") if path[len("/dev/nvidia"):].isdigit()}
 
     def uuids(self):
-        """{minor number: UUID}, as far as the driver tells."""
+        """Returns {minor number: UUID} of the GPUs that the driver lists."""
         found = {}
         for path in self.paths("/proc/driver/nvidia/gpus/*/information"):
             with open(self.root + path, encoding="ascii", errors="replace") as file:
@@ -84,18 +84,18 @@ def specification(host, library_folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--root", default="/", help="where the host's files are (/)")
+    parser.add_argument("--root", default="/", help="root of the host's files (/)")
     parser.add_argument("--libraries", default=MULTIARCH, metavar="FOLDER",
-                        help=f"where the image looks for libraries ({MULTIARCH}; for Fedora and RHEL: /usr/lib64)")
+                        help=f"library folder of the image; Fedora and RHEL: /usr/lib64 ({MULTIARCH})")
     options = parser.parse_args()
     host = Host(options.root)
     made = specification(host, options.libraries)
     if not made["devices"]:
-        print(f"error: {options.root} has no device node of an NVIDIA GPU, gdrdrv or RDMA adapter; load the driver (sudo nvidia-modprobe "
-              "-u -c 0 makes its nodes)", file=sys.stderr)
+        print(f"error: cannot write a CDI specification: {options.root} has no device node of an NVIDIA GPU, gdrdrv or RDMA adapter; "
+              "load the driver (sudo nvidia-modprobe -u -c 0 creates its nodes)", file=sys.stderr)
         return 1
     if host.gpus() and not any(host.libraries()):
-        print("note: no driver library found (libcuda.so.1): programs in the container need them from the image", file=sys.stderr)
+        print("note: no driver library found (libcuda.so.1): the image must provide the driver libraries", file=sys.stderr)
     print(json.dumps(made, indent=2))
     return 0
 

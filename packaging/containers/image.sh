@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The steps of the run-time image, for the Containerfile and for every other way to make a root: debootstrap, buildah, Apptainer.
+# The steps of the run-time image, for the Containerfile and other ways to make a root: debootstrap, buildah, Apptainer.
 # usage: image.sh build SOURCE TARGET    builds SOURCE here and installs the image's files into TARGET
-#        image.sh install BUILD TARGET   installs those of a build that is there
+#        image.sh install BUILD TARGET   installs the files of an existing build
 #        image.sh prepare                installs the packages that the image needs, in the image (root)
 set -euo pipefail
 
@@ -12,9 +12,9 @@ usage() {
   exit 2
 }
 
-# What programs load at run time, where an image has no use for a part it may leave its package out.
-#   libibverbs1 ibverbs-providers   adapters: gdrkit perftest, the doctor's questions to them
-#   libucx0                         PEs of other machines
+# Run-time dependencies of the programs. An image that does not need a feature may omit its package.
+#   libibverbs1 ibverbs-providers   adapters: gdrkit perftest and the doctor's queries
+#   libucx0                         PEs on other nodes
 packages=(libibverbs1 ibverbs-providers libucx0)
 
 prepare() {

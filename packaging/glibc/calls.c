@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* 2.32: with "false" std::shared_ptr always counts by atomic operations. */
+/* 2.32: if false, std::shared_ptr always counts by atomic operations. */
 char __libc_single_threaded = 0;
 
-/* 2.33: before, these were macros over __xstat. On 64-bit machines struct stat has the layout of the system call. */
-_Static_assert(sizeof(void*) == 8, "a 64-bit machine");
+/* 2.33: earlier versions have macros over __xstat. On 64-bit machines struct stat has the layout of the system call. */
+_Static_assert(sizeof(void*) == 8, "requires a 64-bit machine");
 int fstatat(int folder, const char* restrict path, struct stat* restrict result, int flags) {
   return (int)syscall(SYS_newfstatat, folder, path, result, flags);
 }
@@ -43,8 +43,8 @@ uint32_t arc4random(void) {
 /* 2.32. */
 const char* strerrordesc_np(int error) { return strerror(error); }
 
-/* 2.30: waits of std::condition_variable and std::timed_mutex for a steady clock. If glibc lacks them, they wait for
- * the same time by the system clock, as libstdc++ did. Both callers check their own clock afterwards. */
+/* 2.30: waits of std::condition_variable and std::timed_mutex on a steady clock. If glibc lacks them, they wait for
+ * the same time on the system clock, as libstdc++ did. Both callers check their own clock afterwards. */
 static struct timespec by_system_clock(clockid_t clock, const struct timespec* end) {
   struct timespec now, result;
   clock_gettime(clock, &now);
@@ -66,12 +66,12 @@ typedef int mutex_clocklock(pthread_mutex_t*, clockid_t, const struct timespec*)
 static cond_clockwait* cond_clockwait_of_libc;
 static mutex_clocklock* mutex_clocklock_of_libc;
 
-/* Once, by the thread that loads: dlsym takes the loader's lock, which dlopen and dlclose hold while constructors and
- * destructors run, and these may wait for a thread that waits here. Before the constructors of C++. */
+/* Called once, by the loading thread: dlsym takes the loader's lock, which dlopen and dlclose hold while constructors
+ * and destructors run, and these may wait for a thread that waits here. Runs before the constructors of C++. */
 __attribute__((constructor(101))) static void find_in_libc(void) {
   cond_clockwait_of_libc = (cond_clockwait*)dlsym(RTLD_NEXT, "pthread_cond_clockwait");
   mutex_clocklock_of_libc = (mutex_clocklock*)dlsym(RTLD_NEXT, "pthread_mutex_clocklock");
-  (void)dlerror(); /* which a program may ask about a call of its own */
+  (void)dlerror(); /* clears the error, which the program may read after its own calls */
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,

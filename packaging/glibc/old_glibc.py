@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Writes a folder for the linker's -L, which binds programs and libraries to an older glibc than this machine's: libraries that have
-the symbols of the installed ones, each in its newest version up to the given one, and an archive with functions that came later.
+"""Writes a folder for the linker's -L that binds programs and libraries to an older glibc than this machine's. It
+contains libraries with the symbols of the installed ones, each in its newest version up to the given one, and an
+archive with later functions.
 usage: old_glibc.py FOLDER VERSION COMPILER      e.g. old_glibc.py build/old_glibc 2.28 gcc
 Link with -L FOLDER -Wl,--wrap=__libc_start_main (start.c)."""
 import os
@@ -11,7 +12,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Libraries whose functions are in libc.so.6 since glibc 2.34.
+# Libraries whose functions moved to libc.so.6 in glibc 2.34.
 MOVED = {"libpthread.so.0": r"pthread_|sem_", "libdl.so.2": r"dl(open|mopen|close|sym|vsym|addr|addr1|error|info)$",
          "librt.so.1": r"shm_|mq_|aio_|timer_|lio_listio"}
 
@@ -20,13 +21,13 @@ def output_of(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
 
 
-def number_of(version):  # "GLIBC_2.2.5"; None for GLIBC_PRIVATE and for what is not glibc's
+def number_of(version):  # "GLIBC_2.2.5"; None for GLIBC_PRIVATE and other libraries
     match = re.fullmatch(r"GLIBC_(\d+(?:\.\d+)+)", version)
     return match and tuple(int(part) for part in match[1].split("."))
 
 
 def symbols_of(library, newest):
-    """Name -> (version, type, size) of what the library defines."""
+    """Returns name -> (version, type, size) of the symbols that the library defines."""
     found = {}
     for line in output_of("readelf", "-W", "--dyn-syms", library).splitlines():
         fields = line.split()
@@ -40,7 +41,7 @@ def symbols_of(library, newest):
 
 
 def write_library(folder, name, symbols, compiler):
-    """A shared library of this name that has these symbols and no code."""
+    """Writes a shared library of this name that has these symbols and no code."""
     base = os.path.join(folder, name)
     versions = {}
     with open(base + ".s", "w", encoding="ascii") as file:
@@ -80,7 +81,7 @@ def main():
     def path_of(name):
         path = output_of(compiler, "-print-file-name=" + name).strip()
         if not os.path.isabs(path):
-            sys.exit(f"error: cannot link against glibc {version}: {compiler} has no {name}; build on a system with glibc")
+            sys.exit(f"error: cannot link against glibc {version}: {compiler} lacks {name}; build on a system with glibc")
         return os.path.realpath(path)
 
     libc = path_of("libc.so.6")
@@ -90,7 +91,7 @@ def main():
     for name, pattern in MOVED.items():
         versions = versions_defined_by(path_of(name))
         moved = {symbol: symbols[symbol] for symbol in symbols if re.match(pattern, symbol) and symbols[symbol][0] in versions}
-        # An installed library before 2.34 has them itself, and some are in both.
+        # Installed libraries before 2.34 define these symbols, and some symbols are in both.
         write_library(folder, name, {**symbols_of(path_of(name), newest), **moved}, compiler)
         libraries.append(name)
         for symbol in moved:
@@ -101,7 +102,7 @@ def main():
     archive = write_archive(folder, compiler)
     moved = " ".join(os.path.join(folder, name) for name in libraries)
     with open(os.path.join(folder, "libc.so"), "w", encoding="utf-8") as file:
-        # The loader last: that of glibc 2.31 and older exports its own malloc and realloc.
+        # The loader comes last: that of glibc 2.31 and older exports its own malloc and realloc.
         file.write(f"GROUP ( {archive} AS_NEEDED ( {moved} ) {os.path.join(folder, 'libc.so.6')} {path_of('libc_nonshared.a')} "
                    f"AS_NEEDED ( {os.path.join(folder, loader)} ) )\n")
     with open(os.path.join(folder, "libm.so"), "w", encoding="utf-8") as file:

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #ifdef __powerpc64__
-#error "__libc_start_main of POWER has other parameters: build without GDRKIT_GLIBC"
+#error "__libc_start_main has other parameters on POWER: build without GDRKIT_GLIBC"
 #endif
 
 typedef void function(int, char**, char**);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Checks that files run on glibc 2.28 and the C++ library of GCC 8, which RHEL 8 has: the highest version of the symbols that they
-need, and that no shared library exports symbols of libstdc++ or libgcc. Prints the highest versions; exit code 1: a check failed.
-usage: symbol_versions.py FILE|FOLDER...      a folder is searched for programs and shared libraries"""
+"""Checks that files run on glibc 2.28 and the C++ library of GCC 8, which RHEL 8 has. Checks the highest version of the
+symbols that they need, and that no shared library exports symbols of libstdc++ or libgcc. Prints the highest versions;
+exit code 1: a check failed. usage: symbol_versions.py FILE|FOLDER...      a folder is searched for programs and shared
+libraries"""
 import os
 import re
 import subprocess
@@ -25,16 +26,16 @@ def elf_files(paths):
                 continue
             with open(file, "rb") as content:
                 header = content.read(18)
-            if header[:4] == b"\x7fELF" and header[16] in (2, 3):  # programs and shared libraries, no kernel modules
+            if header[:4] == b"\x7fELF" and header[16] in (2, 3):  # programs and shared libraries, not kernel modules
                 yield file
 
 
 def needed_versions(file):
-    """Name of a family -> highest version that the file needs of it."""
+    """Returns name of a family -> highest version that the file requires."""
     needs = output_of("readelf", "-W", "-V", file).partition("Version needs section")[2]
     highest = {}
     for family, version in re.findall(r"Name: ([A-Z]+)_([0-9.]+)", needs):
-        if family in NEWEST:  # not GDRKIT_0
+        if family in NEWEST:  # skips GDRKIT_0
             highest[family] = max(highest.get(family, ()), tuple(int(part) for part in version.split(".")))
     return highest
 
@@ -56,7 +57,7 @@ def main():
         print(f"{file}: {text}" + "".join(f"; {family} is above {'.'.join(map(str, NEWEST[family]))}" for family in too_high)
               + (f"; exports {', '.join(exports[:3])} of the C++ library" if exports else ""))
     if not files:
-        print(f"error: cannot check {' '.join(sys.argv[1:])}: it contains no program and no shared library")
+        print(f"error: cannot check {' '.join(sys.argv[1:])}: no program or shared library found")
     return failed or not files
 
 

@@ -32,7 +32,7 @@ def write(out, section, name, text):
 
 
 def escaped(text):
-    """Of text that roff shall print as it is."""
+    """Escapes the text for roff."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga").replace("^", "\\(ha")
     return re.sub(r"^([.])", r"\\&\1", text, flags=re.M)
 
@@ -105,8 +105,8 @@ def with_included(source, headers, found=None):
 
 
 def without_macros(text):
-    """The body of a header without preprocessor lines, but for constants and other names of functions. What macros with
-    arguments define, comments describe."""
+    """Returns the body of a header without preprocessor lines, except constants and function aliases. Comments describe
+    the functions that macros with arguments declare."""
     text = re.sub(r"^#(?!define (?!GDRKIT_SHMEM_IS_INT)\w+ [^\\\n]+\n)(?:.*\\\n)*.*\n", "", text, flags=re.M)
     text = re.sub(r"/\* clang-format o\w+ \*/\n", "", text)
     text = re.sub(r"\bGDRKIT_SHMEM_IS_INT ", "", text)
@@ -115,13 +115,13 @@ def without_macros(text):
 
 
 def declared_functions(text):
-    """Names of functions that a header declares, in its order."""
+    """Returns the names of the functions that a header declares, in its order."""
     code = re.sub(r"/\*.*?\*/", "", without_macros(text), flags=re.S)
     return re.findall(r"^(?:(?!typedef)[a-z][\w *]*?\b(?=gdr\w+\()|#define (?=gdr\w+ gdr))(\w+)", code, re.M)
 
 
 def body_of(text):
-    """Comments as prose, declarations as they stand."""
+    """Renders comments as prose and declarations unchanged."""
     output = []
     for piece in re.split(r"(^/\*.*?\*/\n)", without_macros(text), flags=re.S | re.M):
         if piece.startswith("/*"):
@@ -160,11 +160,11 @@ def listed(source, name, pattern):
 
 
 def help2man(version, programs, command, name, summary):
-    # Found by PATH: some programs print the path that they were called by.
+    # Found by PATH: some programs print the path that they were called with.
     page = subprocess.run(["help2man", "--no-info", "--section=1", "--source=gdrkit " + version, "--version-string=" + version,
                            "--help-option=-h", "--name=" + summary, command], check=True, text=True, stdout=subprocess.PIPE,
                           env={**os.environ, "PATH": programs + ":" + os.environ["PATH"]}).stdout
-    # The title is made of the program's file name; a subcommand's page has two words.
+    # help2man derives the title from the file name; a subcommand's page has two words.
     page, count = re.subn(r'^\.TH ("[^"]*"|\S+)', f".TH {name.upper()}", page, count=1, flags=re.M)
     if count != 1:
         raise SystemExit(f"error: help2man wrote no title for '{command}'")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""scripts/compiler_table.py on a small tree: what it counts, and what a build's own compiler must not hide."""
+"""scripts/compiler_table.py on a small tree: what it counts, and that the build's compiler options hide nothing."""
 import contextlib
 import io
 import json
@@ -33,7 +33,7 @@ class Table(unittest.TestCase):
         self.commands.append({"directory": self.build, "file": path, "command": f"{CXX} -I{self.root} {flags} -std=c++20 -o x.o -c {path}"})
 
     def rows(self, *options):
-        """The cells of the table without those of the compiler and the times, and the exit code."""
+        """Returns the cells of the table without the compiler and the times, and the exit code."""
         os.makedirs(self.build, exist_ok=True)
         with open(os.path.join(self.build, "compile_commands.json"), "w", encoding="ascii") as file:
             json.dump(self.commands, file)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Every public header alone, with all compilers found here, in every standard that it claims, with the warnings that users turn on.
-Each macro that has a value is used too: it is expanded in the user's file, where the user's warnings apply."""
+"""Every public header alone, with all installed compilers, in every standard that it supports, with the warnings that
+users enable. Each macro with a value is also expanded in the user's file, where the user's warnings apply."""
 import functools
 import glob
 import os
@@ -18,7 +18,7 @@ FOLDERS = ["-I" + INCLUDE, "-I" + os.path.join(INCLUDE, "gdrkit", "compat")]
 WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
 C = ["c89", "c99", "c11", "c17", "c2x"]
 CXX = ["c++98", "c++11", "c++14", "c++17", "c++20", "c++23", "c++26"]
-# header: the oldest standards of C and C++ that it claims
+# header: the oldest supported standards of C and C++
 CLAIMS = {
     "gdrapi.h": ("c89", "c++98"),
     "gdrconfig.h": ("c89", "c++98"),
@@ -31,12 +31,12 @@ CLAIMS = {
     "gdrkit/shmem.hpp": (None, "c++20"),
 }
 DEVICE_HEADERS = sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(INCLUDE + "/gdrkit/**/*.cuh", recursive=True))
-# Not expressions: parts of functions, lists in braces.
+# Not expressions: fragments of functions, lists in braces.
 NO_VALUE = re.compile(r"__\w+__$|GDRKIT_NVSHMEM_\w+|GDRKIT_SHMEM_IS_INT|gdr_get_info|\w+_INITIALIZER")
 
 
 def values_of(header):
-    """Macros that stand for a value, of nvshmem.h those of the headers it is made of."""
+    """Returns the macros that have a value; those of nvshmem.h come from the headers that it includes."""
     compat = sorted(glob.glob(os.path.join(INCLUDE, "gdrkit", "compat", "*.h")))
     text = ""
     has_none = header == "nvshmemx.h" or header.endswith(".cuh")
@@ -58,7 +58,7 @@ def run(words, source):
 
 
 @functools.lru_cache(None)
-def knows(compiler, standard):
+def supports(compiler, standard):
     return run([compiler, f"-std={standard}", "-x", "c" if standard in C else "c++", "-fsyntax-only", "-"], "").returncode == 0
 
 
@@ -69,7 +69,7 @@ def is_supported(compiler):
 
 
 def compilers(kind):
-    """The build's own, and each supported version of GCC and clang in PATH."""
+    """Returns the build's compiler, and each supported version of GCC and clang in PATH."""
     own, names = (os.environ.get("CC", "cc"), r"(gcc|clang)(-\d+)?") if kind == "c" else (os.environ.get("CXX", "c++"), r"(g\+\+|clang\+\+)(-\d+)?")
     found = [shutil.which(own)]
     for folder in os.environ["PATH"].split(os.pathsep):
@@ -79,13 +79,13 @@ def compilers(kind):
 
 
 class Alone(unittest.TestCase):
-    """Each header alone in the oldest standard that it claims; in every standard, all that claim it together."""
+    """Each header alone in its oldest standard; in every standard, all headers that support it together."""
 
     def check(self, kind, standards, oldest, extra=()):
         for compiler in compilers(kind):
-            known = [standard for standard in standards if knows(compiler, standard)]
+            supported = [standard for standard in standards if supports(compiler, standard)]
             alone = [(oldest[header], [header]) for header in oldest]
-            together = [(standard, [header for header in oldest if standards.index(oldest[header]) <= standards.index(standard)]) for standard in known]
+            together = [(standard, [header for header in oldest if standards.index(oldest[header]) <= standards.index(standard)]) for standard in supported]
             for standard, headers in alone + together:
                 with self.subTest(compiler=compiler, standard=standard, headers=headers):
                     ended = run([compiler, f"-std={standard}", "-x", kind, "-fsyntax-only", *WARNINGS, *extra, *FOLDERS, "-"], source_of(headers))
@@ -108,7 +108,7 @@ class Nvcc(unittest.TestCase):
     def setUp(self):
         self.nvcc = os.environ.get("GDRKIT_NVCC", "")
         if not os.access(self.nvcc, os.X_OK):
-            self.skipTest("no nvcc here: the headers for GPU kernels are compiled by host compilers only")
+            self.skipTest("nvcc not found: only host compilers compile the headers for GPU kernels")
 
     def test_device_headers(self):
         source = "".join(f"#include <{header}>\n" for header in ["nvshmem.h", "nvshmemx.h", *DEVICE_HEADERS])
@@ -119,7 +119,7 @@ class Nvcc(unittest.TestCase):
                 self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
 
     def test_the_benchmarks_nvshmem_side(self):
-        """Only builds with NVSHMEM compile it. Our headers with NVSHMEM's names serve as well."""
+        """Only builds with NVSHMEM compile this file. Our headers with NVSHMEM's names are sufficient."""
         ended = run([self.nvcc, "-std=c++17", "-arch=compute_75", "-rdc=true", "-dc", *FOLDERS, "-I" + ROOT, "-o", os.devnull,
                      os.path.join(ROOT, "transfer", "shmem", "bench", "nvshmem_device.cu")], "")
         self.assertEqual(ended.returncode, 0, ended.stdout[:2000])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The rules of the CDI specification, version 0.5.0, as assertions. Runtimes refuse a file with a field that they do not know."""
+"""The rules of the CDI specification, version 0.5.0, as assertions. Runtimes reject a file with an unknown field."""
 import re
 
 KIND = re.compile(r"[A-Za-z]([A-Za-z0-9_.-]*[A-Za-z0-9])?/[A-Za-z]([A-Za-z0-9_-]*[A-Za-z0-9])?")
@@ -15,7 +15,7 @@ def check_keys(entry, needed, allowed=()):
 
 def check_edits(edits):
     check_keys(edits, (), ("env", "deviceNodes", "mounts", "hooks"))
-    assert edits, "an edit without any"
+    assert edits, "an empty edit"
     for variable in edits.get("env", []):
         assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*=.*", variable), variable
     for node in edits.get("deviceNodes", []):
@@ -23,7 +23,7 @@ def check_edits(edits):
         assert node["path"].startswith("/dev/"), node
         assert node.get("type", "c") in ("b", "c", "u", "p") and set(node.get("permissions", "rwm")) <= set("rwm"), node
     paths = [node["path"] for node in edits.get("deviceNodes", [])]
-    assert len(set(paths)) == len(paths), f"a node twice: {paths}"
+    assert len(set(paths)) == len(paths), f"duplicate node: {paths}"
     for mount in edits.get("mounts", []):
         check_keys(mount, ("hostPath", "containerPath"), ("options", "type"))
         assert mount["hostPath"].startswith("/") and mount["containerPath"].startswith("/"), mount

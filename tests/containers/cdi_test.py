@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""packaging/containers/cdi.py: what it prints of a host keeps CDI's rules and names the host's nodes and libraries, and nothing else."""
+"""packaging/containers/cdi.py: the specification of a host follows CDI's rules and contains exactly the host's nodes and libraries."""
 import copy
 import json
 import os
@@ -21,7 +21,7 @@ UUID = "GPU-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
 
 
 def node(path):
-    """A stand-in: a link to a character device."""
+    """Makes a fake node: a link to a character device."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     os.symlink("/dev/null", path)
 
@@ -33,7 +33,7 @@ def write(path, text=""):
 
 
 def plant_host(root, minors=(0, 1), others=("gdrdrv", "infiniband/uverbs0", "infiniband/rdma_cm")):
-    """A host with these GPUs, the last of which tells its UUID, and the driver's libraries."""
+    """Makes a host with these GPUs and the driver's libraries. Only the last GPU has a UUID."""
     os.makedirs(root + "/dev", exist_ok=True)
     for minor in minors:
         node(f"{root}/dev/nvidia{minor}")
@@ -79,7 +79,7 @@ class CdiSpecification(Test):
         self.assertEqual(self.paths(devices["gdrdrv"]), ["/dev/gdrdrv"])
         self.assertEqual(self.paths(devices["rdma"]), ["/dev/infiniband/uverbs0", "/dev/infiniband/rdma_cm"])
 
-    def test_libraries_for_computing_are_mounted_where_the_image_looks(self):
+    def test_libraries_for_computing_are_mounted_where_the_image_searches(self):
         plant_host(self.root)
         mounts = self.devices("--libraries", "/usr/lib64")["gpu0"]["mounts"]
         self.assertEqual([(mount["hostPath"], mount["containerPath"]) for mount in mounts],
@@ -91,13 +91,13 @@ class CdiSpecification(Test):
         plant_host(self.root, others=())
         self.assertEqual(set(self.devices()), {"gpu0", "gpu1", UUID, "gpus"})
 
-    def test_a_host_without_nodes_is_an_error_that_says_what_to_do(self):
+    def test_a_host_without_nodes_is_an_error_with_a_remedy(self):
         plant_host(self.root, minors=(), others=())
         ended, made = specification_of(self.root)
         self.assertEqual((ended.returncode, made), (1, None))
         self.assertIn("nvidia-modprobe", ended.stderr)
 
-    def test_missing_libraries_are_named(self):
+    def test_missing_libraries_are_reported(self):
         plant_host(self.root)
         os.remove(self.root + LIBRARIES + "/libcuda.so.1")
         os.remove(self.root + LIBRARIES + "/libnvidia-ml.so.1")
@@ -106,7 +106,7 @@ class CdiSpecification(Test):
         self.assertEqual(ended.returncode, 0)
         self.assertIn("libcuda.so.1", ended.stderr)
 
-    def test_the_rules_refuse_what_runtimes_refuse(self):
+    def test_the_rules_reject_what_runtimes_reject(self):
         plant_host(self.root)
         _, good = specification_of(self.root)
         cdi_rules.check_specification(good)

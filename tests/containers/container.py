@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""A container without an engine: runs one command in namespaces of its own, in a root with the device nodes that it was given, with
-docker's capabilities and refusals. Takes a job as JSON, see run(). As root, or where Linux lets users make namespaces."""
+"""A container without an engine: runs one command in its own namespaces, in a root with the given device nodes, with
+docker's capabilities and denied system calls. The job is JSON, see run(). Requires root, or a Linux where users may
+create namespaces."""
 import ctypes
 import errno
 import fcntl
@@ -28,8 +29,9 @@ NUMBERS = {"ptrace": 101, "syslog": 103, "chroot": 161, "mount": 165, "umount2":
            "set_mempolicy": 238, "get_mempolicy": 239, "add_key": 248, "request_key": 249, "keyctl": 250, "migrate_pages": 256,
            "unshare": 272, "move_pages": 279, "perf_event_open": 298, "open_by_handle_at": 304, "setns": 308, "kcmp": 312,
            "memfd_create": 319, "bpf": 321, "userfaultfd": 323, "io_uring_setup": 425, "clone3": 435, "pidfd_getfd": 438}
-# What docker's profile refuses a container without additional capabilities, as far as programs may try it.
-DOCKERS_REFUSALS = {name: errno.ENOSYS if name == "clone3" else errno.EPERM for name in NUMBERS if name != "memfd_create"}
+# The system calls that docker's profile denies to a container without additional capabilities, if programs may use
+# them.
+DOCKERS_DENIALS = {name: errno.ENOSYS if name == "clone3" else errno.EPERM for name in NUMBERS if name != "memfd_create"}
 
 
 def check(result, what):
@@ -44,7 +46,7 @@ def mount(source, target, kind, flags=0, options=None):
 
 
 def bind(source, target, flags=0):
-    """On a file or folder that is made where it is missing."""
+    """Binds to a file or folder, which is created if it is missing."""
     os.makedirs(target if os.path.isdir(source) else os.path.dirname(target), exist_ok=True)
     if not os.path.isdir(source) and not os.path.exists(target):
         os.close(os.open(target, os.O_CREAT, 0o644))
@@ -54,18 +56,18 @@ def bind(source, target, flags=0):
 
 
 def isolate(root):
-    """Mounts below root stay in these namespaces."""
+    """Keeps mounts below root in these namespaces."""
     try:
         mount("none", "/", None, RECURSIVE | PRIVATE)
     except OSError as error:
         if error.errno != errno.EINVAL:
-            raise  # else: in a chroot, whose root is no mount point. Then the mount above it has to be private already.
+            raise  # else: in a chroot, whose root is not a mount point; then the mount above must already be private
     mount(root, root, None, BIND)
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         made = [line for line in file if line.split()[4] == os.path.realpath(root)]
     if not (made and "shared:" not in made[-1].partition(" - ")[0]):
         check(LIBC.umount2(root.encode(), 2), "umount " + root)
-        raise OSError(errno.EINVAL, "mounts in this chroot would be seen outside")
+        raise OSError(errno.EINVAL, "mounts in this chroot would be visible outside")
 
 
 def map_to_root(uid, gid):
@@ -75,7 +77,7 @@ def map_to_root(uid, gid):
 
 
 def fill(root, job):
-    """Mounts what every container has, and what this one was given."""
+    """Mounts the file systems of every container, and those of this job."""
     mount("tmpfs", root + "/dev", "tmpfs", NO_SUID | NO_EXEC, "mode=755")
     for node in COMMON_NODES:
         bind(node, root + node)
@@ -86,7 +88,7 @@ def fill(root, job):
     mount("tmpfs", root + "/tmp", "tmpfs", NO_SUID | NO_DEV, "mode=1777")
     mount("proc", root + "/proc", "proc", NO_SUID | NO_DEV | NO_EXEC)
     mount("sysfs", root + "/sys", "sysfs", NO_SUID | NO_DEV | NO_EXEC | READ_ONLY)
-    # The driver's folder is the host's, which these tests have none of.
+    # The driver's folder comes from the host; these tests have none.
     if os.path.isdir(root + "/proc/driver"):
         mount("tmpfs", root + "/proc/driver", "tmpfs")
     if "driver" in job:
@@ -103,7 +105,7 @@ def start_loopback():
 
 
 def refuse(calls):
-    """From here on these system calls fail, {name: errno}."""
+    """Makes these system calls fail, {name: errno}."""
     rules = [(0x20, 0, 0, 4), (0x15, 1, 0, AUDIT_ARCH_X86_64), (0x06, 0, 0, 0x80000000), (0x20, 0, 0, 0)]
     for name, code in calls.items():
         rules += [(0x15, 0, 1, NUMBERS[name]), (0x06, 0, 0, 0x50000 | code)]
@@ -113,11 +115,11 @@ def refuse(calls):
     check(LIBC.prctl(22, 2, ctypes.c_ulong(ctypes.addressof(head)), 0, 0), "seccomp")
 
 
-def lower(is_user, wants_root):
+def lower(is_user, needs_root):
     for number in range(64):
         if number not in DOCKERS_CAPABILITIES and LIBC.prctl(24, number, 0, 0, 0) != 0:
-            break  # this Linux has no more
-    if not is_user and not wants_root:
+            break  # this Linux has no more capabilities
+    if not is_user and not needs_root:
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
@@ -151,8 +153,8 @@ def enter(job):
 
 
 def command_for(root, *command, **job):
-    """What a test starts. job: nodes {path: its stand-in}, unusable [nodes], driver (the text of its version file), mounts
-    [(host's path, container's path, is writable)], refused {system call: errno}, is_root, environment."""
+    """Runs a command in a container. job: nodes {path: its fake}, unusable [nodes], driver (the text of its version
+    file), mounts [(host's path, container's path, is writable)], refused {system call: errno}, is_root, environment."""
     return [sys.executable, "-B", __file__, json.dumps({"root": root, "command": command, **job})]
 
 
@@ -161,9 +163,9 @@ def run(root, *command, **job):
 
 
 def why_not():
-    """Why no container can be made here; None if one can."""
+    """Returns the reason why containers cannot be made here, or None."""
     if platform.machine() != "x86_64":
-        return "the numbers of the refused system calls are those of x86-64"
+        return "the numbers of the denied system calls are those of x86-64"
     with tempfile.TemporaryDirectory() as root:  # with this machine's programs
         os.chmod(root, 0o755)
         folders = [name for name in ("/usr", "/bin", "/lib", "/lib64") if os.path.isdir(name) and not os.path.islink(name)]
@@ -172,8 +174,8 @@ def why_not():
                 os.symlink(os.readlink(name), root + name)
         for name in ("dev", "proc", "sys", "tmp"):
             os.mkdir(os.path.join(root, name))
-        tried = run(root, "true", refused=DOCKERS_REFUSALS, mounts=[(name, name, False) for name in folders])
-    return None if tried.returncode == 0 else "no namespaces of one's own: " + (tried.stderr.strip().split("\n") or [""])[-1]
+        tried = run(root, "true", refused=DOCKERS_DENIALS, mounts=[(name, name, False) for name in folders])
+    return None if tried.returncode == 0 else "cannot create namespaces: " + (tried.stderr.strip().split("\n") or [""])[-1]
 
 
 if __name__ == "__main__":

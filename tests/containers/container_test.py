@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The run-time image's files, in a root with the nodes that CDI would pass: what works there, and what errors say."""
+"""The run-time image's files, in a root with the nodes that CDI would pass: what works there, and the text of errors."""
 import errno
 import json
 import os
@@ -41,16 +41,16 @@ class InContainerTest(Test):
         return ended.stdout
 
     def reasons(self, **job):
-        """Why each backend cannot run: {name: reason}."""
+        """Returns {backend: the reason why it cannot run}."""
         ended = self.run_in("gdrkit", "info", "--json", **job)
         self.assertIn(ended.returncode, (0, 77), ended.stderr)
         return {backend["name"]: backend["reason"] for backend in json.loads(ended.stdout)["backends"]}
 
 
 class ImageInAContainer(InContainerTest):
-    """Without any node, as in a pod that asked for no GPU."""
+    """Without any node, as in a pod that requests no GPU."""
 
-    def test_info_says_what_is_missing_and_what_to_add(self):
+    def test_info_reports_what_is_missing_and_what_to_add(self):
         ended = self.run_in("gdrkit", "info")
         self.assertEqual(ended.returncode, 77, ended.stderr)
         reasons = self.reasons()
@@ -65,8 +65,8 @@ class ImageInAContainer(InContainerTest):
         self.assertEqual(document["failed"], 0)
         self.assertGreater(document["passed"], 20)
 
-    def test_the_doctor_runs_and_sees_that_it_is_in_one(self):
-        # The container inherits this process's limits, which on some machines are no limit.
+    def test_the_doctor_runs_and_detects_the_container(self):
+        # The container inherits this process's limits, which are unlimited on some machines.
         ended = self.run_in("sh", "-c", "ulimit -S -l 64 && exec gdrkit doctor --json")
         self.assertIn(ended.returncode, (0, 1, 3), ended.stderr)
         found = {check["id"]: check["findings"] for check in json.loads(ended.stdout)["checks"]}
@@ -74,7 +74,7 @@ class ImageInAContainer(InContainerTest):
         self.assertEqual(found["ctr.caps"][0]["state"], "warn")
         self.assertEqual([(finding["state"], finding["text"]) for finding in found["lim.shm"]], [("fail", "has at most 64 MiB")])
 
-    def test_the_drop_in_library_is_where_programs_look_for_it(self):
+    def test_the_drop_in_library_is_where_programs_search_for_it(self):
         for name in ("libgdrapi.so", "libgdrapi.so.2", "libgdrkit.so.0", "libgdrkit_shmem.so.0"):
             ended = self.run_in("true", environment={"LD_PRELOAD": name})
             self.assertEqual((ended.returncode, ended.stderr), (0, ""), name)
@@ -82,10 +82,10 @@ class ImageInAContainer(InContainerTest):
 
 
 class NodesInAContainer(InContainerTest):
-    """The nodes of a CDI specification. Stand-ins have no driver behind them, so the first ioctl ends what the open began."""
+    """The nodes of a CDI specification. Fake nodes have no driver, so the first ioctl after the open fails."""
 
     def nodes_of(self, *names):
-        """{node: stand-in} of these devices of a host with GPUs 2 and 10."""
+        """Returns {node: its fake} of these devices of a host with GPUs 2 and 10."""
         import cdi_test
         with tempfile.TemporaryDirectory() as host:
             cdi_test.plant_host(host, minors=(2, 10))
@@ -93,7 +93,7 @@ class NodesInAContainer(InContainerTest):
         devices = {device["name"]: device["containerEdits"] for device in made["devices"]}
         return {node["path"]: "/dev/null" for name in names for node in devices[name]["deviceNodes"]}
 
-    def test_one_gpu_of_the_host_is_seen_and_no_other(self):
+    def test_only_the_passed_gpu_of_the_host_is_visible(self):
         nodes = self.nodes_of("gpu10")
         listed = self.ok("ls", "/dev", nodes=nodes, driver=VERSION).split()
         self.assertEqual([name for name in listed if name.startswith("nvidia")],
@@ -101,51 +101,51 @@ class NodesInAContainer(InContainerTest):
         reason = self.reasons(nodes=nodes, driver=VERSION)["rm"]
         self.assertIn("RM_ALLOC of a client: Inappropriate ioctl", reason, "the control node was opened")
 
-    def test_a_driver_without_nodes_says_what_to_add(self):
+    def test_the_error_for_a_driver_without_nodes_has_a_remedy(self):
         reason = self.reasons(driver=VERSION)["rm"]
         self.assertIn("cannot open /dev/nvidiactl: it does not exist, but NVIDIA driver 580.159.04 is loaded", reason)
         self.assertIn("--gpus all (docker)", reason)
         self.assertIn("--device nvidia.com/gpu=all (CDI)", reason)
 
-    def test_a_node_that_may_not_be_opened_is_named(self):
+    def test_a_node_without_permission_is_reported(self):
         nodes = self.nodes_of("gpu2", "gdrdrv")
         reasons = self.reasons(nodes=nodes, unusable=["/dev/nvidiactl", "/dev/gdrdrv"], driver=VERSION)
         self.assertIn("cannot open /dev/nvidiactl: Permission denied", reasons["rm"])
         self.assertIn("cannot open /dev/gdrdrv: Permission denied", reasons["gdrdrv"])
 
-    def test_a_hidden_proc_is_named_where_the_driver_does_not_answer(self):
+    def test_a_hidden_proc_is_reported_if_the_driver_does_not_respond(self):
         self.assertIn("do not hide /proc/driver from this container", self.reasons(nodes=self.nodes_of("gpus"))["rm"])
 
-    def test_gdrdrv_is_opened_where_it_is_passed(self):
+    def test_gdrdrv_is_opened_if_it_is_passed(self):
         reason = self.reasons(nodes=self.nodes_of("gdrdrv"))["gdrdrv"]
         self.assertIn("cannot use /dev/gdrdrv: it belongs to another driver (GET_VERSION: Inappropriate ioctl", reason, "the node was opened")
 
-    def test_tools_do_not_fall_back_to_the_emulated_device_where_a_gpu_was_passed(self):
+    def test_tools_do_not_fall_back_to_the_emulated_device_if_a_gpu_was_passed(self):
         ended = self.run_in("gdrkit", "sanity", nodes=self.nodes_of("gpu2"), driver=VERSION)
         self.assertEqual(ended.returncode, 77, ended.stdout)
         self.assertIn("/dev/nvidia2", ended.stdout + ended.stderr)
 
 
-class RefusalsInAContainer(InContainerTest):
-    """System calls that docker's seccomp profile refuses, and memfd_create, which stricter ones refuse."""
+class DeniedCallsInAContainer(InContainerTest):
+    """System calls that docker's seccomp profile denies, and memfd_create, which stricter profiles deny."""
 
-    def test_programs_do_what_they_do_without_refusals(self):
+    def test_programs_work_as_without_denied_calls(self):
         calls = [("sanity",), ("info",), ("topo",), ("run", "-n", "2", "--emulated", "--", "gdrkit", "shmem", "check",
                                                                  "-t", "identity")]
         if IS_FULL:
             calls += [("copylat",), ("bench", "--quick"), ("apiperf",), ("bandwidth", "-b", "1")]
         for call in calls:
             with self.subTest(call[0]):
-                self.ok("gdrkit", *call, refused=container.DOCKERS_REFUSALS, environment=EMULATED)
+                self.ok("gdrkit", *call, refused=container.DOCKERS_DENIALS, environment=EMULATED)
 
-    def test_the_doctor_asks_at_every_level(self):
+    def test_the_doctor_runs_at_every_level(self):
         for level in ("quick", "probe"):
-            ended = self.run_in("gdrkit", "doctor", "--level", level, refused=container.DOCKERS_REFUSALS)
+            ended = self.run_in("gdrkit", "doctor", "--level", level, refused=container.DOCKERS_DENIALS)
             self.assertIn(ended.returncode, (0, 1, 3), ended.stderr)
             self.assertIn("checks, root /", ended.stdout)
 
-    def test_memory_files_that_are_refused_are_named(self):
-        refused = {**container.DOCKERS_REFUSALS, "memfd_create": errno.EPERM}
+    def test_denied_memory_files_are_reported(self):
+        refused = {**container.DOCKERS_DENIALS, "memfd_create": errno.EPERM}
         for command in (("copylat",), ("run", "-n", "2", "--emulated", "--", "gdrkit", "shmem", "check", "-t", "identity")):
             ended = self.run_in("gdrkit", *command, refused=refused, environment=EMULATED)
             self.assertNotEqual(ended.returncode, 0)
@@ -154,18 +154,18 @@ class RefusalsInAContainer(InContainerTest):
 
 
 class KubernetesInAContainer(InContainerTest):
-    """The commands of the examples, as the kubelet would start them."""
+    """The commands of the examples, run as the kubelet does."""
 
     def setUp(self):
         try:
             import manifests
         except ImportError:
-            self.skipTest("no PyYAML (Debian: python3-yaml)")
+            self.skipTest("PyYAML not found (Debian: python3-yaml)")
         self.pods = {file: manifests.pod_of(document) for file, document in manifests.documents() if manifests.pod_of(document)}
 
     def test_the_pods_commands_run(self):
         commands = {tuple(self.pods[file]["containers"][0]["command"]) for file in ("no-module.yaml", "gdrdrv.yaml")}
-        self.assertEqual(commands, {("gdrkit", "sanity")})  # which other tests run, with refusals and without
+        self.assertEqual(commands, {("gdrkit", "sanity")})  # other tests run this, with and without denied calls
         for command in commands if IS_FULL else ():
             self.assertNotIn("FAILED", self.ok(*command, environment=EMULATED))
 
@@ -177,7 +177,7 @@ class KubernetesInAContainer(InContainerTest):
         both = 'GDRKIT_SHMEM_PE=1 "$@" & GDRKIT_SHMEM_PE=0 "$@"; first=$?; wait $! && exit $first'
         self.assertIn("2 PEs on", self.ok("sh", "-c", both, "sh", *pe["command"], "-t", "identity", environment={**variables, **EMULATED}))
 
-    def test_the_daemon_writes_metrics_of_its_host_until_it_is_told_to_end(self):
+    def test_the_daemon_writes_metrics_of_its_host_until_it_is_terminated(self):
         from doctor_prom_test import parse
         from doctor_runs import Lent, m
         pod = self.pods["doctor.yaml"]["containers"][0]
@@ -199,9 +199,9 @@ class KubernetesInAContainer(InContainerTest):
                             found = parse(file.read())
                     time.sleep(0.05)
                 daemon.terminate()
-                said = daemon.communicate(timeout=30)[0]
-        self.assertEqual(daemon.returncode, 0, said)
-        self.assertEqual(len(seen), 2, "written again, each time as a whole: " + said)
+                output = daemon.communicate(timeout=30)[0]
+        self.assertEqual(daemon.returncode, 0, output)
+        self.assertEqual(len(seen), 2, "each write must replace the whole file: " + output)
         self.assertEqual(found["gdrkit_doctor_devices"][1][(("kind", "gpu"),)], 1)
         self.assertGreater(len(found["gdrkit_doctor_check"][1]), 90)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The run-time image's root: the files that packaging/containers/image.sh installs, on as much of a base as its commands need."""
+"""The run-time image's root: the files that packaging/containers/image.sh installs, on the part of a base image that its commands need."""
 import os
 import re
 import shutil
@@ -9,19 +9,19 @@ import subprocess
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 RECIPE = os.path.join(SOURCE, "packaging", "containers")
 BUILD = os.path.dirname(os.environ["GDRKIT_BIN"])
-# Those of a base image that the recipes call.
+# The programs of a base image that the recipes call.
 BASE_PROGRAMS = ("sh", "mv", "sleep", "true", "cat", "ls")
 BASE_FOLDERS = ("dev", "proc", "sys", "tmp", "etc", "run", "host", "metrics", "usr/bin", "usr/lib", "usr/lib64", "usr/sbin")
 
 
 def libraries_of(program):
-    """Paths of the shared libraries that it is linked with, the dynamic linker among them."""
+    """Returns the paths of the shared libraries that it is linked with, including the dynamic linker."""
     listed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return re.findall(r"(?m)(?:=> )?(/\S+) \(0x", listed)
 
 
 def copy(source, root):
-    """To the same path: links of the base lead there."""
+    """Copies to the same path: the base contains links to it."""
     target = root + source
     os.makedirs(os.path.dirname(target), exist_ok=True)
     shutil.copy(source, target)

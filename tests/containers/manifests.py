@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The examples for Kubernetes, and rules that its API server and this project have for them."""
+"""The examples for Kubernetes, and the rules of its API server and of this project for them."""
 import glob
 import os
 import re
@@ -19,7 +19,7 @@ SECURITY_FIELDS = {"runAsNonRoot", "runAsUser", "allowPrivilegeEscalation", "rea
 
 
 def documents():
-    """[(file, document)] of all examples."""
+    """Returns [(file, document)] of all examples."""
     found = []
     for path in sorted(glob.glob(os.path.join(RECIPE, "kubernetes", "*.yaml"))):
         with open(path, encoding="utf-8") as file:
@@ -28,7 +28,7 @@ def documents():
 
 
 def pod_of(document):
-    """The specification of the pods that it makes; None where it makes none."""
+    """Returns the specification of the pods that it makes, or None."""
     if document["kind"] == "Pod":
         return document["spec"]
     return document["spec"]["template"]["spec"] if "template" in document.get("spec", {}) else None
@@ -40,7 +40,7 @@ def check_container(container, volumes, secrets):
     assert all(isinstance(word, str) for word in container["command"]), container["command"]
     for variable in container.get("env", []):
         assert re.fullmatch(r"[A-Z][A-Z0-9_]*", variable["name"]), variable
-        assert isinstance(variable.get("value", ""), str), f"{variable['name']}: a value is text, so it needs quotes"
+        assert isinstance(variable.get("value", ""), str), f"{variable['name']}: a value must be a string; add quotes"
         assert ("value" in variable) != ("valueFrom" in variable), variable
         reference = variable.get("valueFrom", {}).get("secretKeyRef")
         assert reference is None or reference["key"] in secrets.get(reference["name"], ()), variable
@@ -56,7 +56,7 @@ def check_container(container, volumes, secrets):
 
 
 def check_document(document, secrets=None):
-    """AssertionError on what the API server would refuse, or this project does not want in an example."""
+    """Raises AssertionError for what the API server would reject, or this project does not allow in an example."""
     kind = document["kind"]
     assert document["apiVersion"] == KINDS[kind], (kind, document["apiVersion"])
     assert NAME.fullmatch(document["metadata"]["name"]), document["metadata"]

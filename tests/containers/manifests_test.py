@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The recipe and the examples in packaging/containers: what a reader copies is well-formed, asks for no more than it needs, and names
-commands, options and files that are there."""
+"""The recipe and the examples in packaging/containers: they are well-formed, request no more than they need, and use
+existing commands, options and files."""
 import copy
 import glob
 import os
@@ -19,7 +19,7 @@ except ImportError:
     manifests = None
 
 SLURM = sorted(glob.glob(os.path.join(RECIPE, "slurm", "*.sbatch")))
-# Stands in for srun: starts the tasks that its options and the batch's lines ask for, with the variables of a step.
+# A fake srun: starts the tasks that its options and the batch's lines request, with the variables of a step.
 SRUN = """#!/bin/bash
 tasks=$TASKS
 while [[ $1 == --* ]]; do
@@ -43,7 +43,7 @@ status=0
 for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
 exit $status
 """
-# One check is enough here: tests/shmem has the others.
+# One check is sufficient here: tests/shmem has the others.
 GDRKIT = f"""#!/bin/bash
 [ "$1 $2" != "shmem check" ] || set -- "$@" -t identity
 exec {BIN}/gdrkit "$@"
@@ -54,10 +54,10 @@ APPTAINER = '#!/bin/bash\n[ "$1 $2 $3" = "exec --nv gdrkit.sif" ] || { echo "app
 class KubernetesExamples(Test):
     def setUp(self):
         if manifests is None:
-            self.skipTest("no PyYAML (Debian: python3-yaml)")
+            self.skipTest("PyYAML not found (Debian: python3-yaml)")
         self.documents = manifests.documents()
 
-    def test_every_document_keeps_the_rules(self):
+    def test_every_document_follows_the_rules(self):
         kinds = set()
         for file, document in self.documents:
             with self.subTest(file, kind=document["kind"]):
@@ -65,7 +65,7 @@ class KubernetesExamples(Test):
                 kinds.add(document["kind"])
         self.assertEqual(kinds, set(manifests.KINDS))
 
-    def test_the_rules_refuse_what_the_api_server_refuses(self):
+    def test_the_rules_reject_what_the_api_server_rejects(self):
         good = next(document for file, document in self.documents if file == "doctor.yaml")
         manifests.check_document(good)
 
@@ -84,9 +84,9 @@ class KubernetesExamples(Test):
             with self.assertRaises(AssertionError):
                 manifests.check_document(spoilt)
 
-    def test_every_command_and_variable_is_there(self):
+    def test_every_command_and_variable_exists(self):
         with open(os.path.join(SOURCE, "docs", "environment.md"), encoding="utf-8") as file:
-            known = file.read()
+            text = file.read()
         called = 0
         for _, document in self.documents:
             for container in (manifests.pod_of(document) or {"containers": []})["containers"]:
@@ -98,10 +98,10 @@ class KubernetesExamples(Test):
                     called += 1
                 for variable in container.get("env", []):
                     if variable["name"].startswith("GDRKIT_"):
-                        self.assertIn(variable["name"], known)
+                        self.assertIn(variable["name"], text)
         self.assertGreater(called, 3)
 
-    def test_pe_0_is_found_by_the_name_that_its_service_gives_it(self):
+    def test_pe_0_is_reachable_by_the_name_of_its_service(self):
         job = {document["kind"]: document for file, document in self.documents if file == "one-gpu-each.yaml"}
         pod, service = manifests.pod_of(job["Job"]), job["Service"]
         variables = {entry["name"]: entry.get("value") for entry in pod["containers"][0]["env"]}
@@ -114,7 +114,7 @@ class KubernetesExamples(Test):
         with open(os.path.join(RECIPE, "Containerfile"), encoding="utf-8") as file:
             recipe = file.read()
         self.assertIn("-t gdrkit .", recipe)
-        self.assertNotIn("NVIDIA_VISIBLE_DEVICES=", recipe)  # a pod without GPUs would see all of them
+        self.assertNotIn("NVIDIA_VISIBLE_DEVICES=", recipe)  # a pod without GPUs would have access to all of them
         for path in re.findall(r"packaging/containers/\S+", recipe):
             self.assertTrue(os.path.exists(os.path.join(SOURCE, path)), path)
         usage = subprocess.run([os.path.join(RECIPE, "image.sh")], capture_output=True, text=True, check=False)
@@ -125,7 +125,7 @@ class KubernetesExamples(Test):
 
 
 class SlurmExamples(Test):
-    """Each batch script on the emulated device, with stand-ins for srun and Apptainer."""
+    """Each batch script on the emulated device, with fakes of srun and Apptainer."""
 
     def submit(self, script):
         with tempfile.TemporaryDirectory() as folder:
@@ -138,13 +138,13 @@ class SlurmExamples(Test):
                 **os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "GDRKIT_BACKEND": "emulated", "TASKS": "2", "GDRDRV": "1",
                 "GDRKIT_SHMEM_ROOT": f"127.0.0.1:{20000 + os.getpid() % 10000}"})
 
-    def test_the_lines_for_sbatch_are_options_of_it(self):
+    def test_the_lines_for_sbatch_are_its_options(self):
         self.assertEqual([os.path.basename(script) for script in SLURM], ["apptainer.sbatch", "native.sbatch", "pyxis.sbatch"])
         for script in SLURM:
             with open(script, encoding="utf-8") as file:
                 lines = file.read().splitlines()
             directives = [line for line in lines if line.startswith("#SBATCH")]
-            self.assertEqual(lines[1:1 + len(directives)], directives, "sbatch stops at the first line of another kind")
+            self.assertEqual(lines[1:1 + len(directives)], directives, "sbatch ignores options after the first other line")
             for line in directives:
                 self.assertRegex(line, r"^#SBATCH --(job-name=[\w-]+|nodes=\d+|ntasks-per-node=\d+|gpus-per-node=\d+|time=[\d:]+)$")
             self.assertEqual(subprocess.run(["bash", "-n", script], check=False).returncode, 0)

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// AllocationFaults: the n-th operator new of this thread throws. Only in programs that are linked with
+// AllocationFaults: the n-th operator new of this thread throws. Only in programs linked with
 // failing_operator_new.cpp; in others arming has no effect.
 #pragma once
 
@@ -11,7 +11,7 @@ struct AllocationFaults {
   int suspended = 0;
   bool was_reached = false;
 
-  /// true when this allocation is to fail.
+  /// Returns whether this allocation must fail.
   bool strikes() noexcept {
     if (until_failure < 0 || suspended > 0) return false;
     if (until_failure-- > 0) return false;
@@ -22,7 +22,7 @@ struct AllocationFaults {
 
 inline thread_local AllocationFaults allocation_faults;
 
-/// While alive, allocations of this thread do not fail: they are the fakes' own.
+/// While alive, allocations of this thread do not fail: the fakes make them.
 class SuspendAllocationFaults {
  public:
   SuspendAllocationFaults() noexcept { ++allocation_faults.suspended; }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Bar1Heap: the address space of one GPU's BAR1, given out in GPU pages, first fit.
+// Bar1Heap: the address space of one GPU's BAR1, allocated in GPU pages, first fit.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class Bar1Heap {
 
   Bar1Heap(std::uint64_t base, std::uint64_t bytes) : base_(base), bytes_(bytes) {}
 
-  /// `bytes` in one piece, or in several if `may_split` (halving the piece until it fits, as the driver does).
+  /// Allocates `bytes` in one piece, or in several if `may_split` (halves the piece until it fits, as the driver does).
   [[nodiscard]] std::optional<std::vector<Piece>> take(std::uint64_t bytes, std::uint64_t unit, bool may_split);
   void give_back(const std::vector<Piece>& pieces);
-  /// Takes a given part, which must be free; for tests of fragmentation.
+  /// Allocates a given part, which must be free; for tests of fragmentation.
   void occupy(std::uint64_t offset, std::uint64_t bytes) { used_[offset] = bytes; }
 
   [[nodiscard]] std::uint64_t size() const noexcept { return bytes_; }

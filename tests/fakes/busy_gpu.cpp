@@ -17,7 +17,7 @@ namespace {
 using engine::mover::Parameters;
 using engine::mover::Status;
 
-/// Whether this one is among the next `count`.
+/// Returns whether this call is among the next `count`.
 bool takes(std::atomic<int>& count) noexcept {
   int left = count.load();
   while (left > 0 && !count.compare_exchange_weak(left, left - 1)) {

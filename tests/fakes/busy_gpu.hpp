@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// BusyGpu: emulated_cuda() on a GPU that other work fills: launches fail or start late, running GPU kernels are
+// BusyGpu: emulated_cuda() on a GPU with other work: launches fail or start late, running GPU kernels are
 // suspended, copies are delayed.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace gdrkit::fakes {
 
-/// What the other work does, for calls from now on.
+/// Effects of the other work on future calls.
 struct BusyGpu {
   using Time = std::chrono::nanoseconds;
 
@@ -28,7 +28,7 @@ struct BusyGpu {
   void reset() noexcept;
 };
 
-/// Other work with a name, as the parameter of a test.
+/// Named other work, as the parameter of a test.
 struct Work {
   const char* name;
   void (*begin)(BusyGpu& busy);

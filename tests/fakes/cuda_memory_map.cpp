@@ -8,7 +8,7 @@
 namespace gdrkit::fakes {
 namespace {
 
-constexpr int no_ordinal = -2;  // what CUDA answers for addresses it does not know
+constexpr int no_ordinal = -2;  // CUDA's result for unknown addresses
 enum MemoryType : std::uint32_t { host_type = 1, device_type = 2 };
 
 }  // namespace
@@ -71,7 +71,7 @@ std::optional<std::vector<CudaMemoryMap::ExportPiece>> CudaMemoryMap::export_pie
   const CudaBlock* block = block_at(address);
   std::vector<ExportPiece> pieces;
   if (block == nullptr) {
-    // A range that begins just below a block is passed on with an offset below zero, for the driver to refuse.
+    // A range that begins just below a block is passed on with a negative offset, which the driver rejects.
     const CudaBlock* above = block_at(address + size - 1);
     if (size == 0 || above == nullptr || above->object == 0 || above->kind == CudaKind::pool) return std::nullopt;
     return std::vector<ExportPiece>{{above->object, address - above->base, size}};
@@ -80,7 +80,7 @@ std::optional<std::vector<CudaMemoryMap::ExportPiece>> CudaMemoryMap::export_pie
   if (block->kind == CudaKind::pool && allocation_at(address) == nullptr) return std::nullopt;
   const std::uint64_t offset = address - block->base;
   if (cuts_pool_pieces && block->kind == CudaKind::pool && size < block->size_bytes) {
-    // libcuda's slip: the first piece of a pool's range is cut as if the range began at its block.
+    // libcuda's bug: the first piece of a pool's range is cut as if the range began at its block.
     pieces.push_back({block->object, offset, size - offset});
     return pieces;
   }

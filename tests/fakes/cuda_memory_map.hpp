@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaMemoryMap: which device addresses CUDA has given out, in which blocks, and what it says about them. The rules
+// CudaMemoryMap: the device addresses that CUDA has allocated, their blocks and their attributes. The rules
 // follow a recording of libcuda 580.159.04.
 #pragma once
 
@@ -18,14 +18,14 @@ namespace gdrkit::fakes {
 
 enum class CudaKind { malloc, vmm, pool, managed, host, ipc_import };
 
-/// One memory object mapped at one place. Sub-allocations of malloc and pools share one.
+/// One memory object mapped at one address. Sub-allocations of malloc and pools share one.
 struct CudaBlock {
   std::uint64_t base = 0;
   std::uint64_t size_bytes = 0;
   CudaKind kind = CudaKind::malloc;
   int ordinal = 0;
   std::shared_ptr<PhysicalMemory> memory;  ///< null for managed and host memory
-  Handle object = 0;                       ///< its name in CUDA's RM client; 0: none
+  Handle object = 0;                       ///< its handle in CUDA's RM client; 0: none
   bool is_exportable = false;
   std::uint64_t range_start = 0;  ///< vmm: the whole address reservation
   std::uint64_t range_bytes = 0;
@@ -46,7 +46,7 @@ class CudaMemoryMap {
  public:
   void add_block(const CudaBlock& block) { blocks_[block.base] = block; }
   void remove_block(std::uint64_t base) { blocks_.erase(base); }
-  /// The buffer id is given here.
+  /// Assigns the buffer id.
   void add_allocation(CudaAllocation allocation);
   void remove_allocation(std::uint64_t start) { allocations_.erase(start); }
 
@@ -58,14 +58,14 @@ class CudaMemoryMap {
   /// cuPointerGetAttributes, which succeeds for any address.
   [[nodiscard]] driver::PointerAttributes attributes(std::uint64_t address) const;
 
-  /// One object of a dma-buf export as libcuda names it to the driver, right or wrong.
+  /// One object of a dma-buf export as libcuda passes it to the driver, right or wrong.
   struct ExportPiece {
     Handle object = 0;
     std::uint64_t offset = 0;
     std::uint64_t size_bytes = 0;
   };
   bool cuts_pool_pieces = true;  ///< as libcuda 580 does with ranges inside a pool's block
-  /// nullopt: libcuda refuses without asking the driver.
+  /// nullopt: libcuda rejects the export without a call to the driver.
   [[nodiscard]] std::optional<std::vector<ExportPiece>> export_pieces(std::uint64_t address, std::uint64_t size) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaTable: what makes an object of a test a table of CUDA driver functions, as an emulated driver or as a decorator.
+// CudaTable: makes an object of a test a table of CUDA driver functions, as an emulated driver or as a decorator.
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@
 
 namespace gdrkit::fakes {
 
-/// Base of `T`. A function of the table calls the object's public member function of the same name. Where there is
-/// none, a decorator's calls `around(name, call)`, in which `call()` is the inner table's function, and is missing
-/// where that is missing; an emulated driver's is not supported.
+/// Base of `T`. A function of the table calls the object's public member function of the same name. Without such a
+/// member, a decorator's function calls `around(name, call)`, in which `call()` is the inner table's function, and is
+/// missing if that is missing; an emulated driver's function is not supported.
 template <class T>
 class CudaTable {
  public:
@@ -33,7 +33,7 @@ class CudaTable {
   const driver::CudaCalls* inner_ = nullptr;
 
  private:
-  /// A function of the table has no argument for its object: the functions exist once for each object that lives.
+  /// A function of the table has no argument for its object, so the functions exist once for each live object.
   static constexpr int slots = 4;
   static inline std::array<std::atomic<T*>, slots> objects{};
 
@@ -76,15 +76,15 @@ class CudaTable {
       return;
     }
     if constexpr (slot + 1 < slots) return take<slot + 1>();
-    throw std::logic_error("too many CUDA drivers of one type at a time");
+    throw std::logic_error("too many simultaneous CUDA drivers of one type");
   }
 
   driver::CudaCalls calls_;
   std::atomic<T*>* slot_ = nullptr;
 };
 
-/// What an emulated driver's cuPointerGetAttributes returns of an address.
-struct PointerAnswers {
+/// The results of an emulated driver's cuPointerGetAttributes for an address.
+struct PointerResults {
   driver::PointerAttributes attributes;
   std::uint64_t device_address = 0;
   std::uint64_t host_address = 0;

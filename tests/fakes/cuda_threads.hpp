@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaThreads: what CUDA keeps for each thread: its stack of contexts, its stream-capture mode, the captures it began.
+// CudaThreads: CUDA's state of each thread: its stack of contexts, its stream-capture mode, and its active captures.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace gdrkit::fakes {
 
 enum class CaptureMode : int { global = 0, thread_local_only = 1, relaxed = 2 };
 
-/// Not thread safe by itself; "this thread" is the caller.
+/// Not thread safe; "this thread" is the caller.
 class CudaThreads {
  public:
   [[nodiscard]] std::uint64_t current() const {
@@ -43,13 +43,14 @@ class CudaThreads {
   }
 
   void begin_capture(CaptureMode mode) { mine().captures.push_back({mode, true}); }
-  /// false: a forbidden call had invalidated it.
+  /// Returns false if a forbidden call invalidated the capture.
   [[nodiscard]] bool end_capture() {
     const bool is_valid = mine().captures.back().is_valid;
     mine().captures.pop_back();
     return is_valid;
   }
-  /// A call that is unsafe during capture: true if it is forbidden now, and then it invalidates what it disturbs.
+  /// Called by functions that are unsafe during capture. Returns true if the call is forbidden now, and invalidates the
+  /// captures.
   [[nodiscard]] bool disturbs_capture() {
     const CaptureMode mine_now = mode();
     if (mine_now == CaptureMode::relaxed) return false;

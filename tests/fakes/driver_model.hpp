@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DriverModel: what differs between the driver versions that FakeRm can play.
+// DriverModel: the differences between the driver versions that FakeRm emulates.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct DriverModel {
   std::uint32_t export_bytes = 2608;    ///< EXPORT_TO_DMABUF_FD: 2600 up to 565
   bool has_version_query = true;        ///< CHECK_VERSION_STR's command '2', from 530.30.02 on
   bool has_wait_open = true;            ///< from 550.40.07 on
-  bool reports_caching = true;          ///< RM_MAP_MEMORY tells the caching type, from 520.56.06 on
-  bool maps_discontiguously = true;     ///< BAR1 may be given out in pieces, from 565.57.01 on
-  std::uint32_t extra_bytes = 0;        ///< added to the size of every structure: a driver nobody has seen
+  bool reports_caching = true;          ///< RM_MAP_MEMORY returns the caching type, from 520.56.06 on
+  bool maps_discontiguously = true;     ///< BAR1 may be allocated in pieces, from 565.57.01 on
+  std::uint32_t extra_bytes = 0;        ///< added to the size of every structure: an unknown driver
 };
 
-/// One model for each version at which something changed, and for the newest ones.
+/// One model for each version that changed something, and for the newest ones.
 [[nodiscard]] const std::vector<DriverModel>& driver_models();
-/// The newest of driver_models() that is not newer than `version` ("580.159.04"), under that version's name.
+/// Returns the newest of driver_models() that is not newer than `version` ("580.159.04"), with that version string.
 [[nodiscard]] DriverModel driver_model(std::string_view version);
-/// Calls itself a reviewed version while every structure is 8 bytes longer.
+/// Reports a reviewed version, but every structure is 8 bytes longer.
 [[nodiscard]] DriverModel alien_driver_model();
 
 }  // namespace gdrkit::fakes

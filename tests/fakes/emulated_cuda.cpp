@@ -39,7 +39,7 @@ constexpr int device_count = 2;
 constexpr std::uint32_t host_type = cuda_memory_type_host;
 
 std::atomic<bool> is_initialised{false};
-/// Of each device; its address is the name of the device's primary context.
+/// One per device; its address identifies the device's primary context.
 std::atomic<int> references[device_count];
 std::mutex peers_mutex;
 std::set<std::pair<void*, void*>>& peers() {
@@ -53,12 +53,12 @@ bool is_set(const char* variable) noexcept { return std::getenv(variable) != nul
 void* at(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 std::uint64_t to_word(const void* pointer) noexcept { return reinterpret_cast<std::uint64_t>(pointer); }
 
-/// Host memory that was page-locked, by its first byte. Like the others never destroyed: threads may call while the
+/// Page-locked host memory, by its first byte. Like the other tables never destroyed: threads may call while the
 /// process exits.
 std::mutex registered_mutex;
 struct Registered {
   std::size_t size_bytes = 0;
-  std::uint64_t buffer_id = 0;  ///< never used twice
+  std::uint64_t buffer_id = 0;  ///< never reused
 };
 std::map<std::uint64_t, Registered>& registered() {
   static auto* const ranges = new std::map<std::uint64_t, Registered>;
@@ -92,7 +92,7 @@ int allocate(std::uint64_t* address, std::size_t size, EmulatedKind kind) noexce
 }
 
 int release(std::uint64_t address) noexcept {
-  // First: a new allocation may get the address as soon as it is free.
+  // First, because a new allocation may get the address as soon as it is free.
   if (const auto found = emulated_find(address); !found || found->start != address) return invalid_value;
   remove_export(address);
   if (!emulated_free(address)) return invalid_value;
@@ -108,9 +108,9 @@ int copy_now(void* target, const void* source, std::size_t size, std::uint64_t a
   return success;
 }
 
-PointerAnswers answers_about(std::uint64_t address) {
-  PointerAnswers answers;
-  driver::PointerAttributes& at = answers.attributes;
+PointerResults results_for(std::uint64_t address) {
+  PointerResults results;
+  driver::PointerAttributes& at = results.attributes;
   at.device_ordinal = -2;
   {
     const std::lock_guard lock(registered_mutex);
@@ -124,8 +124,8 @@ PointerAnswers answers_about(std::uint64_t address) {
   }
   if (at.buffer_id == 0) {
     const auto found = emulated_find(address);
-    // Addresses past the exact end are nobody's.
-    if (!found || address - found->start >= found->size_bytes) return answers;
+    // Addresses past the exact end belong to no allocation.
+    if (!found || address - found->start >= found->size_bytes) return results;
     at.memory_type = found->kind == EmulatedKind::host ? cuda_memory_type_host : cuda_memory_type_device;
     at.is_managed = found->kind == EmulatedKind::managed ? 1 : 0;
     at.buffer_id = found->buffer_id;
@@ -134,13 +134,13 @@ PointerAnswers answers_about(std::uint64_t address) {
     at.mapping_base = found->start;
     at.mapping_size = whole_pages(found->size_bytes);
     const bool is_for_cpu = found->kind != EmulatedKind::device || is_set("EMULATED_CUDA_IS_COHERENT");
-    answers.host_address = is_for_cpu ? address : 0;
+    results.host_address = is_for_cpu ? address : 0;
   }
   at.context = &references[0];
   at.device_ordinal = 0;
-  // As CUDA answers on a thread without a current context.
-  answers.device_address = contexts_of_thread.empty() ? 0 : address;
-  return answers;
+  // As CUDA does on a thread without a current context.
+  results.device_address = contexts_of_thread.empty() ? 0 : address;
+  return results;
 }
 
 }  // namespace
@@ -253,9 +253,9 @@ int cuMemGetAddressRange_v2(std::uint64_t* start, std::size_t* size, std::uint64
 }
 int cuPointerGetAttributes(unsigned count, int* numbers, void** targets, std::uint64_t address) {
   if (!is_initialised) return not_initialised;
-  return guarded([&] { return answers_about(address).put(count, numbers, targets); });
+  return guarded([&] { return results_for(address).put(count, numbers, targets); });
 }
-/// A memory file has no other offset than its start: ranges inside an allocation are refused, as some drivers refuse
+/// A memory file can be exported only from its start: ranges inside an allocation are rejected, as some drivers reject
 /// those of pools.
 int cuMemGetHandleForAddressRange(void* handle, std::uint64_t address, std::size_t size, int,
                                   unsigned long long flags) {
@@ -265,7 +265,7 @@ int cuMemGetHandleForAddressRange(void* handle, std::uint64_t address, std::size
   const std::lock_guard lock(files_mutex);
   const auto found = files().find(address);
   if (found == files().end() || size > found->second.bytes) return invalid_value;
-  // Without close-on-exec, as NVIDIA's.
+  // Without close-on-exec, as in NVIDIA's driver.
   const bool refuses_mmap = is_set("EMULATED_CUDA_REFUSES_MMAP");
   const int file = refuses_mmap ? ::open("/dev/null", O_RDWR) : ::dup(found->second.descriptor);
   if (file < 0) return operating_system;
@@ -276,7 +276,7 @@ int cuMemHostRegister_v2(void* address, std::size_t size, unsigned flags) {
   if (size == 0 || flags != cuda_host_register_portable_and_mapped) return invalid_value;
   return count_taken(guarded([&] {
     const std::lock_guard lock(registered_mutex);
-    static std::uint64_t next_id = std::uint64_t{1} << 40;  // beyond those of device memory
+    static std::uint64_t next_id = std::uint64_t{1} << 40;  // greater than those of device memory
     registered()[to_word(address)] = {size, next_id++};
     return success;
   }));
@@ -288,7 +288,7 @@ int cuMemHostUnregister(void* address) {
 int cuMemHostGetDevicePointer_v2(std::uint64_t* device, void* host, unsigned flags) {
   if (flags != 0) return invalid_value;
   *device = to_word(host);
-  return guarded([&] { return answers_about(*device).attributes.memory_type == host_type ? success : invalid_value; });
+  return guarded([&] { return results_for(*device).attributes.memory_type == host_type ? success : invalid_value; });
 }
 int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
   *free_bytes = std::size_t{3} << 30;
@@ -323,11 +323,11 @@ int cuMemsetD8_v2(std::uint64_t target, unsigned char value, std::size_t size) {
   std::memset(at(target), value, size);
   return success;
 }
-int cuMemcpy2DAsync_v2(const CudaMemcpy2d* wanted, void*) {
-  for (std::size_t row = 0; row < wanted->height; ++row) {
-    const std::uint64_t source = wanted->source_device + row * wanted->source_pitch;
-    char* const target = static_cast<char*>(wanted->target_host) + row * wanted->target_pitch;
-    if (const int result = copy_now(target, at(source), wanted->width, source); result != success) return result;
+int cuMemcpy2DAsync_v2(const CudaMemcpy2d* copy, void*) {
+  for (std::size_t row = 0; row < copy->height; ++row) {
+    const std::uint64_t source = copy->source_device + row * copy->source_pitch;
+    char* const target = static_cast<char*>(copy->target_host) + row * copy->target_pitch;
+    if (const int result = copy_now(target, at(source), copy->width, source); result != success) return result;
   }
   return success;
 }

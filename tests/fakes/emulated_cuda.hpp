@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated CUDA driver: what backends, engines and Device need of libcuda, on the emulated device's memory.
+// The emulated CUDA driver: the part of libcuda that backends, engines and Device use, on the emulated device's memory.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,28 @@
 
 namespace gdrkit::fakes {
 
-/// Two devices; each stream is a thread, the default stream works at once; device and pinned addresses are the CPU's
-/// own; dma-bufs are the memory files of allocations. The only GPU kernel that a module has is the mover's. The module
+/// Two devices. Each stream is a thread; the default stream executes immediately; device and pinned addresses are the
+/// CPU's own; dma-bufs are the memory files of allocations. The only GPU kernel of a module is the mover's. The module
 /// stand_in_cuda is the same code as a libcuda.so.1. These environment variables change it: EMULATED_CUDA_VERSION, its
-/// number; EMULATED_CUDA_HAS_NO_DEVICE; EMULATED_CUDA_REFUSES_MMAP, as drivers that export dma-bufs for adapters only;
-/// EMULATED_CUDA_IS_COHERENT, as on Grace with NVLink-C2C, for memory that CUDA lets the CPU use.
+/// number; EMULATED_CUDA_HAS_NO_DEVICE; EMULATED_CUDA_REFUSES_MMAP, like drivers that export dma-bufs for adapters
+/// only; EMULATED_CUDA_IS_COHERENT, as on Grace with NVLink-C2C, for memory that the CPU may access.
 [[nodiscard]] const driver::CudaCalls& emulated_cuda();
 
-/// What is held and was not given back: contexts, memory, reservations, handles, mappings, streams, events, modules,
+/// Returns the number of resources in use: contexts, memory, reservations, handles, mappings, streams, events, modules,
 /// page-locked ranges.
 [[nodiscard]] int held_of_emulated_cuda() noexcept;
 
-/// Counts what a call that returned `result` took or gave back; returns `result`.
+/// Updates this count if a call with this `result` allocated or released a resource; returns `result`.
 int count_taken(int result) noexcept;
 int count_given_back(int result) noexcept;
 
-/// As cuInit. Until then every function that needs it returns CUDA_ERROR_NOT_INITIALIZED.
+/// As cuInit. Before it every function that requires it returns CUDA_ERROR_NOT_INITIALIZED.
 void initialise_emulated_cuda() noexcept;
 
-/// Has the thread of a stream do this after what the stream was given before.
+/// Appends `work` to a stream.
 void give_to_stream(void* stream, std::function<void()> work);
 
-/// Plays one block of the mover's GPU kernel; `parameter` as cuLaunchKernel got it.
+/// Emulates one block of the mover's GPU kernel; `parameter` is that of cuLaunchKernel.
 void play_mover(unsigned block, unsigned blocks, const void* parameter) noexcept;
 inline constexpr std::size_t mover_parameter_bytes = 40;
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the files of the emulated CUDA driver need of each other.
+// Functions that the files of the emulated CUDA driver share.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace gdrkit::fakes {
 
-/// Of the calling thread; null: none.
+/// The context of the calling thread; null: none.
 [[nodiscard]] void* current_context() noexcept;
 
-/// Makes the device memory at `address` exportable as the memory file `descriptor`, which it takes; until it is
-/// removed.
+/// Makes the device memory at `address` exportable as the memory file `descriptor`, which it takes ownership of, until
+/// it is removed.
 void add_export(std::uint64_t address, int descriptor, std::size_t size_bytes);
 void remove_export(std::uint64_t address) noexcept;
 
-/// The result of `work`; CUDA_ERROR_OUT_OF_MEMORY if it throws.
+/// Returns the result of `work`, or CUDA_ERROR_OUT_OF_MEMORY if it throws.
 template <class Work>
 int guarded(Work work) noexcept {
   try {

@@ -30,7 +30,7 @@ constexpr int no_binary_for_gpu = 209;
 constexpr int invalid_handle = 400;
 constexpr int not_found = 500;
 
-/// Work in the order in which it was given, done by one thread.
+/// One thread that executes work in the order of submission.
 class Stream {
  public:
   Stream() : thread_([this] { run(); }) {}
@@ -42,7 +42,7 @@ class Stream {
     changed_.notify_all();
     thread_.join();
   }
-  /// The number of the work.
+  /// Returns the number of the work.
   std::uint64_t give(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(work));
@@ -83,11 +83,11 @@ class Stream {
   std::uint64_t given_ = 0;
   std::uint64_t done_ = 0;
   bool is_closing_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: it uses the other members
 };
 
 struct Event {
-  Stream* stream = nullptr;  ///< null: the default stream, whose work is done at once
+  Stream* stream = nullptr;  ///< null: the default stream, whose work is executed immediately
   std::uint64_t number = 0;
   std::shared_ptr<std::atomic<double>> time_ms;  ///< null: not recorded; 0: not reached
 
@@ -96,14 +96,14 @@ struct Event {
   }
 };
 
-/// The streams there are. Never destroyed: threads may call while the process exits.
+/// All streams. Never destroyed: threads may call while the process exits.
 std::mutex streams_mutex;
 std::set<Stream*>& streams() {
   static auto* const all = new std::set<Stream*>;
   return *all;
 }
 
-/// The default stream's work is done at once.
+/// The default stream executes work immediately.
 int give(void* stream, const std::function<void()>& work) noexcept {
   return guarded([&] {
     if (stream == nullptr) return work(), success;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated driver's functions as a table. A file of its own, where the optional functions that it lacks are null
+// The emulated driver's functions as a table, in a separate file in which the missing optional functions are null
 // pointers.
 #include "fakes/emulated_cuda.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Virtual memory management of the emulated driver: reservations, handles, which are memory files, and mappings.
+// Virtual memory management of the emulated driver: reservations, handles (memory files) and mappings.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ std::map<std::uint64_t, Reservation>& reservations() {
 
 void* at(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
-/// Of the whole reservation and a guard on each side of it. An address of 0: anywhere.
+/// Reserves the size and a guard on each side of it. An address of 0: anywhere.
 void* reserve(std::uint64_t address, std::size_t size) noexcept {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (address != 0 ? MAP_FIXED : 0);
   return ::mmap(address != 0 ? at(address) : nullptr, size, PROT_NONE, flags, -1, 0);
@@ -54,7 +54,7 @@ int cuMemGetAllocationGranularity(std::size_t* size, const CudaMemAllocationProp
 }
 int cuMemAddressReserve(std::uint64_t* address, std::size_t size, std::size_t, std::uint64_t, unsigned long long) {
   if (size == 0 || size % granularity != 0) return invalid_value;
-  // Room to align the range by the GPU's pages.
+  // With space to align the range to the GPU's pages.
   void* const room = reserve(0, size + 3 * guard_bytes);
   if (room == MAP_FAILED) return out_of_memory;
   const auto first = reinterpret_cast<std::uint64_t>(room);
@@ -110,7 +110,7 @@ int cuMemUnmap(std::uint64_t address, std::size_t size) {
   found->second.mapped_bytes = 0;
   return count_given_back(success);
 }
-/// What is mapped is accessible at once.
+/// Mapped memory is accessible immediately.
 int cuMemSetAccess(std::uint64_t address, std::size_t size, const CudaMemAccessDesc* access, std::size_t count) {
   const std::lock_guard lock(mutex);
   const auto found = reservations().find(address);
@@ -118,7 +118,7 @@ int cuMemSetAccess(std::uint64_t address, std::size_t size, const CudaMemAccessD
   return is_mapped && count == 1 && access->flags == cuda_mem_access_read_write ? success : invalid_value;
 }
 
-// Of no use here: another process would have to emulate the same device.
+// Not supported: another process would have to emulate the same device.
 int cuMemRetainAllocationHandle(std::uint64_t*, void*) { return cuda_error_not_supported; }
 int cuIpcGetMemHandle(void*, std::uint64_t) { return cuda_error_not_supported; }
 

@@ -12,7 +12,7 @@ namespace gdrkit::fakes {
 
 std::vector<driver::ObservedIoctl> encode_export(const DriverModel& model, Handle client, std::uint64_t total_bytes,
                                                  const std::vector<CudaMemoryMap::ExportPiece>& pieces,
-                                                 std::uint64_t flags, const ExportAnswer& answer) {
+                                                 std::uint64_t flags, const ExportResult& result) {
   constexpr std::size_t objects_at_once = 128;
   const bool has_mapping_type = model.export_bytes == 2608;
   const std::size_t handles = has_mapping_type ? 36 : 32;
@@ -25,7 +25,7 @@ std::vector<driver::ObservedIoctl> encode_export(const DriverModel& model, Handl
     call.argument.resize(model.export_bytes + model.extra_bytes);
     call.request = _IOC(_IOC_READ | _IOC_WRITE, 'F', command::export_dmabuf, call.argument.size());
     void* bytes = call.argument.data();
-    put(bytes, 0, std::int32_t{answer.fd});
+    put(bytes, 0, std::int32_t{result.fd});
     put(bytes, 4, client);
     put(bytes, 8, static_cast<std::uint32_t>(pieces.size()));
     put(bytes, 12, static_cast<std::uint32_t>(count));
@@ -38,9 +38,9 @@ std::vector<driver::ObservedIoctl> encode_export(const DriverModel& model, Handl
       put(bytes, offsets + 8 * i, piece.offset);
       put(bytes, sizes + 8 * i, piece.size_bytes);
     }
-    put(bytes, sizes + objects_at_once * 8, answer.status);
+    put(bytes, sizes + objects_at_once * 8, result.status);
     calls.push_back(std::move(call));
-    if (answer.status != rm_status::ok) break;
+    if (result.status != rm_status::ok) break;
   }
   return calls;
 }

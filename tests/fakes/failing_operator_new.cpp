@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// operator new that fails when fakes::allocation_faults says so. In a file of its own: where the compiler sees both
-// operators' bodies it takes the pairing of free with new for a mistake.
+// operator new that fails if fakes::allocation_faults requests it. In a separate file: a compiler that sees both
+// operators' bodies reports the pairing of free with new as an error.
 #include <cstdlib>
 #include <new>
 

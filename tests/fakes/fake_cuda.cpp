@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The table: what libcuda answers. Numbers are CUresult codes.
+// The table: the results of libcuda. Numbers are CUresult codes.
 #include "fakes/fake_cuda.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ enum Result : int {
   capture_unsupported = 900,
 };
 
-/// As a copy engine reads memory that a program may be writing to: no race of this process's threads.
+/// Reads as a copy engine, while a program may write to the memory: not a race between this process's threads.
 __attribute__((no_sanitize("thread"))) void read_as_device(std::uint8_t* target, const volatile std::uint8_t* source,
                                                            std::size_t size_bytes) noexcept {
   for (std::size_t i = 0; i < size_bytes; ++i) target[i] = source[i];
@@ -62,7 +62,7 @@ FakeCuda::Stream* FakeCuda::private_stream(void* stream, const char* call) {
   const auto found = streams_.find(to_word(stream));
   if (found != streams_.end()) return &found->second;
   rm_.violations().add(std::string(call) +
-                       (stream == nullptr ? " on the default stream waits for other work" : " on no live stream"));
+                       (stream == nullptr ? " on the default stream waits for other work" : " on an invalid stream"));
   return nullptr;
 }
 
@@ -74,9 +74,9 @@ int FakeCuda::driver_get_version(int* version) noexcept {
 int FakeCuda::pointer_get_attributes(unsigned count, int* numbers, void** targets, std::uint64_t address) noexcept {
   const std::lock_guard lock(mutex_);
   if (!options_.is_initialised) return not_initialised;
-  PointerAnswers answers{map_.attributes(address), address, 0};
-  if (names_host_addresses && answers.attributes.buffer_id != 0) answers.host_address = address;
-  return answers.put(count, numbers, targets);
+  PointerResults results{map_.attributes(address), address, 0};
+  if (names_host_addresses && results.attributes.buffer_id != 0) results.host_address = address;
+  return results.put(count, numbers, targets);
 }
 
 int FakeCuda::device_get(int* device, int ordinal) noexcept {
@@ -180,7 +180,7 @@ int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, unsigned lo
   if (export_result != success) return export_result;
   const auto pieces = map_.export_pieces(address, size);
   if (!pieces || (address | size) % host_page != 0) return invalid_value;
-  ExportAnswer answer;
+  ExportResult exported;
   std::uint64_t sum = 0;
   std::vector<DmabufPiece> memory;
   for (const auto& piece : *pieces) {
@@ -188,23 +188,23 @@ int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, unsigned lo
     const auto block = std::find_if(object.begin(), object.end(),
                                     [&](const auto& entry) { return entry.second.object == piece.object; });
     const std::uint64_t bytes = block->second.size_bytes;
-    if (piece.offset >= bytes || piece.size_bytes > bytes - piece.offset) answer.status = rm_status::invalid_argument;
+    if (piece.offset >= bytes || piece.size_bytes > bytes - piece.offset) exported.status = rm_status::invalid_argument;
     sum += piece.size_bytes;
     memory.push_back({block->second.memory, piece.offset, piece.size_bytes});
   }
-  if (sum != size) answer.status = rm_status::invalid_argument;
+  if (sum != size) exported.status = rm_status::invalid_argument;
   constexpr std::uint64_t pcie = 1;
-  if (answer.status == rm_status::ok && flags == pcie && !is_pcie_export_known)
-    answer.status = rm_status::not_supported;
-  if (answer.status == rm_status::ok) answer.fd = rm_.add_dmabuf(std::move(memory));
+  if (exported.status == rm_status::ok && flags == pcie && !is_pcie_export_known)
+    exported.status = rm_status::not_supported;
+  if (exported.status == rm_status::ok) exported.fd = rm_.add_dmabuf(std::move(memory));
   constexpr int out_of_memory = 2;
-  if (answer.status == rm_status::ok && answer.fd < 0) return out_of_memory;
+  if (exported.status == rm_status::ok && exported.fd < 0) return out_of_memory;
   ++exports_made_;
   export_flags_ = flags;
-  if (is_hook_installable) observed->ioctls = encode_export(rm_.model(), client_, size, *pieces, flags, answer);
-  if (answer.status == rm_status::not_supported) return not_supported;
-  if (answer.status != rm_status::ok) return invalid_value;
-  observed->dmabuf_fd = answer.fd;
+  if (is_hook_installable) observed->ioctls = encode_export(rm_.model(), client_, size, *pieces, flags, exported);
+  if (exported.status == rm_status::not_supported) return not_supported;
+  if (exported.status != rm_status::ok) return invalid_value;
+  observed->dmabuf_fd = exported.fd;
   return success;
 }
 
@@ -213,7 +213,7 @@ int FakeCuda::mem_retain_handle(std::uint64_t* handle, void* address) noexcept {
   if (!options_.is_initialised) return not_initialised;
   const CudaBlock* block = map_.block_at(to_word(address));
   if (block == nullptr || block->kind != CudaKind::vmm) return invalid_value;
-  // One handle for each allocation, counted.
+  // One counted handle for each allocation.
   auto& entry = allocation_handles_[block->base + 1];
   entry.first = block->base;
   ++entry.second;
@@ -289,11 +289,11 @@ int FakeCuda::stream_synchronize(void* stream) noexcept {
   Stream* found = private_stream(stream, "cuStreamSynchronize");
   if (found == nullptr) return invalid_handle;
   if (const int refused = unsafe_during_capture("cuStreamSynchronize"); refused != success) {
-    // The caller gives up: what was to be written for it must not be written later.
+    // The caller abandoned the stream, so its results must not be written later.
     found->pending.clear();
     return refused;
   }
-  // Work is done here and not earlier: whoever reads before synchronising reads nothing.
+  // Work is executed here and not earlier, so that a read before the synchronisation returns no results.
   const auto pending = std::move(found->pending);
   found->pending.clear();
   for (const auto& work : pending) work();

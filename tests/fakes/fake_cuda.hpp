@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FakeCuda: libcuda as a process meets it, on the memory of a FakeRm. One half is the table; the other is what an
-// application does with CUDA (allocate, free, capture, fill), for tests to set the scene.
+// FakeCuda: libcuda as a process uses it, on the memory of a FakeRm. One half is the table; the other is what an
+// application does with CUDA (allocate, free, capture, fill), for tests to set up the scene.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace gdrkit::fakes {
 
-/// What the code under test holds of CUDA's at this moment.
+/// CUDA resources that the code under test currently holds.
 struct CudaCensus {
   std::size_t streams = 0;
   std::size_t retained_contexts = 0;
@@ -44,14 +44,14 @@ class FakeCuda final : public CudaTable<FakeCuda> {
   FakeCuda(FakeRm& rm, Options options);
   ~FakeCuda();
 
-  // The application's part. Addresses are device addresses, which no CPU can follow unless it says so.
+  // The application's part. Addresses are device addresses, which no CPU can access unless documented.
   std::uint64_t malloc(std::size_t size_bytes, int ordinal = 0);
-  /// As malloc, at a given offset of a fresh block of a given size.
+  /// As malloc, at a given offset of a new block of a given size.
   std::uint64_t malloc_at(std::uint64_t block_bytes, std::uint64_t offset, std::size_t size_bytes, int ordinal = 0);
-  /// As malloc, where the CPU can follow the address too, as on a coherent platform.
+  /// As malloc, but the CPU can access the address too, as on a coherent platform.
   std::uint64_t malloc_for_cpu(std::size_t size_bytes);
-  /// A reservation of `reservation_bytes` (0: as large as needed) with one handle of each size mapped side by side from
-  /// its start.
+  /// A reservation of `reservation_bytes` (0: as large as needed) with one handle of each size, mapped consecutively
+  /// from its start.
   std::uint64_t vmm(const std::vector<std::uint64_t>& handle_bytes, bool is_exportable,
                     std::uint64_t reservation_bytes = 0, int ordinal = 0);
   std::uint64_t pool_malloc(std::size_t size_bytes, bool is_exportable = false, int ordinal = 0);
@@ -59,11 +59,11 @@ class FakeCuda final : public CudaTable<FakeCuda> {
   std::uint64_t host(std::size_t size_bytes, int ordinal = 0);
   std::uint64_t ipc_import(std::size_t size_bytes, int ordinal = 0);  ///< memory of another process
   void free(std::uint64_t address);
-  /// Frees one, and gives another of the same size the same address.
+  /// Frees an allocation, and makes another one of the same size at the same address.
   void replace_allocation(std::uint64_t address);
   std::uint64_t make_context(int ordinal);
   void destroy_context(std::uint64_t context);
-  void activate_primary(int ordinal);  ///< as the runtime API does; counted apart from the code under test
+  void activate_primary(int ordinal);  ///< as the runtime API does; counted separately from the code under test
   [[nodiscard]] std::uint64_t primary(int ordinal) const {
     return primaries_[static_cast<std::size_t>(ordinal)].handle;
   }
@@ -80,18 +80,19 @@ class FakeCuda final : public CudaTable<FakeCuda> {
 
   [[nodiscard]] std::uint64_t last_export_flags() const { return export_flags_; }
 
-  /// Whether ranges inside a block of a pool can be exported only from the block's start on, as by libcuda 580.
+  /// Whether ranges inside a block of a pool can be exported only from the block's start on, as in libcuda 580.
   void set_cuts_pool_exports(bool cuts) { map_.cuts_pool_pieces = cuts; }
 
-  bool names_host_addresses = false;  ///< of device memory, its own: the CPU may use it there, true or not
+  bool names_host_addresses = false;  ///< of device memory: cuPointerGetAttributes returns the address itself as its
+                                      ///< host address, whether true or not
   bool is_hook_installable = true;
-  bool is_pcie_export_known = false;       ///< the driver takes the flag that asks for a mapping over PCIe
-  int export_result = 0;                   ///< what cuMemGetHandleForAddressRange answers instead of working
-  bool is_memory_under_subdevice = false;  ///< of allocations made from now on
+  bool is_pcie_export_known = false;       ///< the driver supports the flag that requests a mapping over PCIe
+  int export_result = 0;                   ///< result of cuMemGetHandleForAddressRange, if not 0
+  bool is_memory_under_subdevice = false;  ///< for later allocations
   bool has_ipc = true;
   int driver_version = 13000;
   std::function<void()> before_gather;  ///< runs before each gather reads the memory
-  std::function<void()> after_gather;   ///< runs when a gather has read the memory, before anybody is told
+  std::function<void()> after_gather;   ///< runs after a gather has read the memory, before any caller is notified
 
   // The driver's functions.
   int init(unsigned flags) noexcept;
@@ -161,7 +162,7 @@ class FakeCuda final : public CudaTable<FakeCuda> {
   CudaMemoryMap map_;
   CudaThreads threads_;
   std::thread::id test_thread_;
-  std::size_t depth_of_test_ = 0;  ///< contexts that the test's thread has current from the start
+  std::size_t depth_of_test_ = 0;  ///< contexts that are current on the test's thread from the start
   std::vector<Primary> primaries_;
   std::map<std::uint64_t, bool> contexts_;  ///< handle -> is alive
   std::map<std::uint64_t, Stream> streams_;

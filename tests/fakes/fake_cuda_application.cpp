@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What an application does with CUDA: allocations of every kind, contexts, and the device's own view of memory.
+// The application's use of CUDA: allocations of every kind, contexts, and the device's own view of memory.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t gpu_page = 2 * mib;
 constexpr std::uint64_t pool_block = 32 * mib;
 constexpr std::uint64_t where_its_memory_is = 0;  // as the base of a block
-constexpr std::uint64_t small_limit = 1 * mib;    // larger allocations get blocks of their own
+constexpr std::uint64_t small_limit = 1 * mib;    // larger allocations get their own blocks
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void FakeCuda::destroy_context(std::uint64_t context) {
 
 std::uint64_t FakeCuda::take_addresses(std::uint64_t bytes) {
   const std::uint64_t taken = next_address_;
-  // A hole after each block: neighbours by chance would make ranges valid that are not.
+  // A hole after each block: adjacent blocks would make invalid ranges valid by chance.
   next_address_ += round_up(bytes, gpu_page) + gpu_page;
   return taken;
 }
@@ -202,7 +202,7 @@ std::uint64_t FakeCuda::ipc_import(std::size_t size_bytes, int ordinal) {
 void FakeCuda::free(std::uint64_t address) {
   const std::lock_guard lock(mutex_);
   const CudaAllocation* allocation = map_.allocation_at(address);
-  if (allocation == nullptr) throw std::logic_error("the test freed what is not allocated");
+  if (allocation == nullptr) throw std::logic_error("the test freed unallocated memory");
   std::vector<std::uint64_t> bases;
   const std::uint64_t end = allocation->start + allocation->size_bytes;
   for (std::uint64_t at = allocation->start; at < end;) {
@@ -227,7 +227,7 @@ void FakeCuda::copy(std::uint64_t address, std::size_t size_bytes,
   while (done < size_bytes) {
     const CudaBlock* block = map_.block_at(address + done);
     if (block == nullptr || block->memory == nullptr)
-      throw std::logic_error("the test touches what is not device memory");
+      throw std::logic_error("the test accesses memory that is not device memory");
     const std::uint64_t offset = address + done - block->base;
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(size_bytes - done, block->size_bytes - offset));
     part(block->memory->bytes().data() + offset, done, size);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The functions that buffers call: memory that the code under test allocates for itself.
+// The functions that buffers call: memory that the code under test allocates.
 #include <cstring>
 
 #include "fakes/fake_cuda.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Descriptors, mappings and what ends them. The ioctls are in fake_gdrdrv_ioctl.cpp.
+// Descriptors, mappings and invalidation. The ioctls are in fake_gdrdrv_ioctl.cpp.
 #include "fakes/fake_gdrdrv.hpp"
 
 #include <fcntl.h>
@@ -80,15 +80,15 @@ int FakeGdrdrv::check_map(const Open& open, const Region* region, std::size_t le
   return is_mappable ? -map_error : -EINVAL;
 }
 
-int FakeGdrdrv::mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+int FakeGdrdrv::mmap(void* hint, std::size_t length, int protection, int flags, int fd, off_t offset,
                      void** mapped) noexcept {
   const std::lock_guard lock(mutex_);
   notice_frees();
   int number = 0;
   Open* open = open_of(fd, &number);
   if (open == nullptr) return -EBADF;
-  if (wanted != nullptr || protection != (PROT_READ | PROT_WRITE) || flags != MAP_SHARED) {
-    violations_.add("an mmap of another kind than the module is known to serve");
+  if (hint != nullptr || protection != (PROT_READ | PROT_WRITE) || flags != MAP_SHARED) {
+    violations_.add("an mmap that the module does not support");
   }
   const std::uint64_t handle = static_cast<std::uint64_t>(offset) / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   Region* region = region_of(*open, handle);
@@ -98,7 +98,7 @@ int FakeGdrdrv::mmap(void* wanted, std::size_t length, int protection, int flags
   const auto place = driver::emulated_map_held(region->held, length);
   if (!place) return -ENOMEM;
   const std::uint32_t own_type = model_.is_coherent && region->can_cache ? 2 : *model_.types.begin();
-  region->type = region->wanted_type != 0 ? region->wanted_type : own_type;
+  region->type = region->requested_type != 0 ? region->requested_type : own_type;
   vmas_[word(*place)] = {length, number, handle, false, false};
   *mapped = *place;
   return 0;
@@ -145,7 +145,7 @@ int FakeGdrdrv::madvise(void* address, std::size_t length, int advice) noexcept 
   return ::madvise(address, length, advice) == 0 ? 0 : -errno;
 }
 
-/// As the module's zapping: the addresses stay taken, and touching them is SIGBUS.
+/// Like the module's zapping: the addresses stay reserved, and an access causes SIGBUS.
 void FakeGdrdrv::zap(const Open& open, std::uint64_t handle) {
   for (auto& [first, vma] : vmas_) {
     if (&opens_[vma.open] != &open || vma.handle != handle || vma.is_zapped) continue;
@@ -185,7 +185,7 @@ int FakeGdrdrv::unpin(Open& open, std::uint64_t handle) {
   return 0;
 }
 
-/// Mappings hold their file: the pins go with the last descriptor and the last mapping.
+/// Mappings keep their file open: the pins end with the last descriptor and the last mapping.
 void FakeGdrdrv::release_if_unused(int number) {
   Open& open = opens_[number];
   if (open.has_descriptor) return;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FakeGdrdrv: the operating system with a gdrdrv kernel module in it, played in this process on the emulated device's
+// FakeGdrdrv: the operating system with a gdrdrv kernel module, simulated in this process on the emulated device's
 // memory.
 #pragma once
 
@@ -21,15 +21,15 @@
 
 namespace gdrkit::fakes {
 
-/// What differs between versions, flavours and platforms of the module.
+/// Differences between versions, flavours and platforms of the module.
 struct GdrdrvModel {
   std::uint32_t version = 0x0002'0006;
   std::uint32_t minimum_api = 0x0002'0000;
-  bool is_persistent = true;  ///< pins keep the memory past its owner's free; else it is taken away
+  bool is_persistent = true;  ///< pins keep the memory after its owner frees it; otherwise they are invalidated
   bool can_force_pcie = true;
-  std::set<std::uint32_t> types = {1};  ///< what a mapping may be asked for; by itself it is the first
+  std::set<std::uint32_t> types = {1};  ///< the supported types of a mapping; the default is the first
   std::uint64_t first_handle = 0;
-  /// A mapping is cached by itself, where its pin does not force PCIe; `types` has both 1 and 2.
+  /// The default type of a mapping is cached unless its pin forces PCIe; `types` contains both 1 and 2.
   bool is_coherent = false;
 };
 
@@ -41,7 +41,7 @@ struct GdrdrvCensus {
   bool operator==(const GdrdrvCensus&) const = default;
 };
 
-/// Descriptors are real ones (of /dev/null), mappings real mappings: what leaks shows in /proc too.
+/// Descriptors are real ones (of /dev/null), mappings are real mappings, so that leaks are visible in /proc too.
 class FakeGdrdrv : public driver::System {
  public:
   explicit FakeGdrdrv(GdrdrvModel model = {}) : model_(std::move(model)) {}
@@ -50,7 +50,7 @@ class FakeGdrdrv : public driver::System {
   int open(const char* path, int flags) noexcept override;
   int close(int fd) noexcept override;
   int ioctl(int fd, unsigned long request, void* argument) noexcept override;
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+  int mmap(void* hint, std::size_t length, int protection, int flags, int fd, off_t offset,
            void** mapped) noexcept override;
   int munmap(void* address, std::size_t length) noexcept override;
   int access(const char*, int) noexcept override { return -ENOENT; }
@@ -59,34 +59,35 @@ class FakeGdrdrv : public driver::System {
   int node_numbers(const char* path, unsigned* major, unsigned* minor) noexcept override;
 
   [[nodiscard]] GdrdrvModel& model() noexcept { return model_; }
-  std::optional<std::pair<unsigned, unsigned>> node;  ///< the numbers of /dev/gdrdrv, where a test wants them seen
+  std::optional<std::pair<unsigned, unsigned>> node;  ///< the numbers of /dev/gdrdrv, if a test makes them visible
   std::map<std::string, std::string> files;           ///< small text files, such as /proc/devices
-  int open_error = 0;                                 ///< what opening the node answers; 0: it is there
-  int pin_error = 0;  ///< what the NVIDIA driver answers to the module's request for pages
-  int map_error = 0;  ///< what mmap answers once all is checked
-  /// Lies: called with every answer that is about to be given, by ioctl number.
+  int open_error = 0;                                 ///< result of opening the node; 0: success
+  int pin_error = 0;  ///< result of the NVIDIA driver for the module's request for pages
+  int map_error = 0;  ///< result of mmap after all checks
+  /// Corrupts results: called with every result before it is returned, by ioctl number.
   std::function<void(unsigned number, void* argument)> bend;
 
   [[nodiscard]] GdrdrvCensus census() const;
-  /// Mappings that nobody asked Linux to keep from forked children; the real module does so itself, an older one may
-  /// not.
+  /// Mappings that a forked child would inherit because MADV_DONTFORK is missing; the real module sets it, an older one
+  /// may not.
   [[nodiscard]] std::size_t vmas_inherited_by_fork() const;
   [[nodiscard]] Violations& violations() noexcept { return violations_; }
-  /// Every ioctl and mmap so far, in words, with what was answered. Addresses count from `base`.
+  /// Every ioctl and mmap so far as text, with its result. Addresses are relative to `base`.
   [[nodiscard]] std::vector<std::string> log() const;
   void set_log_base(std::uint64_t base) { log_base_ = base; }
-  /// The NVIDIA driver calls back for every pin whose memory was freed. Done by each ioctl and mmap first, too.
+  /// Simulates the callback of the NVIDIA driver for every pin whose memory was freed. Each ioctl and mmap also does
+  /// this first.
   void notice_frees();
 
  private:
   struct Region {
-    std::uint64_t address = 0;  ///< as asked for
+    std::uint64_t address = 0;  ///< as requested
     std::uint64_t page_address = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t owner_id = 0;  ///< of the allocation that it is in
+    std::uint64_t owner_id = 0;  ///< of the allocation that contains it
     void* held = nullptr;
     bool is_freed = false;
-    std::uint32_t wanted_type = 0;
+    std::uint32_t requested_type = 0;
     bool can_cache = false;
     std::uint32_t type = 0;  ///< 0: not mapped
   };

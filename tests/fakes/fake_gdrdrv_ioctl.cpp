@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The module's ioctls, by their published numbers and offsets, with the checks in the order in which the module makes
-// them.
+// The module's ioctls, with their published numbers and offsets, and the checks in the module's order.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -158,7 +157,7 @@ int FakeGdrdrv::get_info(Open& open, void* argument, bool has_types) {
   put(argument, 28, std::uint32_t{2'000'000});
   put(argument, 32, std::uint64_t{123'456});
   put(argument, 40, has_types ? region->type : std::uint32_t{region->type != 0});
-  // The older call has one word more; the newer leaves its bytes alone.
+  // The older call has one more word; the newer one does not write it.
   if (!has_types) put(argument, 44, std::uint32_t{region->type == 1});
   return 0;
 }
@@ -179,7 +178,7 @@ int FakeGdrdrv::request_type(Open& open, void* argument) {
   if (region->type != 0) return -EBUSY;
   if (type != 0 && !model_.types.contains(type)) return -EOPNOTSUPP;
   if (type == 2 && !region->can_cache) return -EOPNOTSUPP;
-  region->wanted_type = type;
+  region->requested_type = type;
   return 0;
 }
 

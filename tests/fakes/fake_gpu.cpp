@@ -57,7 +57,7 @@ std::string FakeGpu::node() const { return "/dev/nvidia" + std::to_string(minor)
 FakeGpu make_gpu(unsigned index) {
   FakeGpu gpu;
   gpu.bus = static_cast<std::uint8_t>(0x3b + 0x10 * index);
-  // Minor, instance and CUDA ordinal count in different orders on purpose.
+  // Minor, instance and CUDA ordinal have different orders on purpose.
   gpu.minor = 3 - index;
   gpu.gpu_id = std::uint32_t{gpu.bus} << 8;
   gpu.device_instance = 5 + index;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FakeGpu: what the driver and CUDA say about one GPU of a fake machine.
+// FakeGpu: properties of one GPU of a fake machine, as the driver and CUDA report them.
 #pragma once
 
 #include <array>
@@ -24,20 +24,20 @@ struct FakeGpu {
   std::uint64_t bar1_bytes = 256 * 1024 * mib;
   bool is_integrated = false;
   bool is_coherent = false;  ///< joined to the CPU by a coherent link
-  /// CARD_INFO entry and GET_ID_INFO_V2 answer as recorded on a real machine; all zero: made from the fields above.
+  /// CARD_INFO entry and GET_ID_INFO_V2 result as recorded on a real machine; all zero: made from the fields above.
   std::array<std::uint8_t, 72> recorded_card{};
   std::array<std::uint8_t, 32> recorded_id_info{};
 
   [[nodiscard]] std::array<std::uint8_t, 72> card() const;
   [[nodiscard]] std::array<std::uint8_t, 32> id_info() const;
   [[nodiscard]] std::string pci() const;            ///< "0000:3b:00.0", as CUDA writes it
-  [[nodiscard]] std::string resource_file() const;  ///< what sysfs says of its memory regions
+  [[nodiscard]] std::string resource_file() const;  ///< its memory regions in sysfs
   [[nodiscard]] std::string node() const;           ///< "/dev/nvidia0"
 };
 
 /// A GPU whose numbers all differ from each other and from those of the GPU with another index.
 [[nodiscard]] FakeGpu make_gpu(unsigned index);
-/// The GPU that a recorded CARD_INFO entry, GET_ID_INFO_V2 answer and UUID describe.
+/// The GPU that a recorded CARD_INFO entry, GET_ID_INFO_V2 result and UUID describe.
 [[nodiscard]] FakeGpu recorded_gpu(const std::array<std::uint8_t, 72>& card,
                                    const std::array<std::uint8_t, 32>& id_info,
                                    const std::array<std::uint8_t, 16>& uuid);

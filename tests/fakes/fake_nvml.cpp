@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Two GPUs with 18 NVLinks each, as a library with NVML's names. Built as libnvidia-ml.so.1 in a folder of its own.
+// Two GPUs with 18 NVLinks each, as a library with NVML's names. Built as libnvidia-ml.so.1 in a separate folder.
 #include "fakes/fake_nvml.hpp"
 
 #include <cstdio>
@@ -34,7 +34,7 @@ bool talks_nonsense = false;
 
 bool is_device(void* device) { return device == &devices[0] || device == &devices[1]; }
 
-/// What the call of this name answers before it does anything.
+/// Returns the result of the call of this name before it does anything.
 int start(const char* name) {
   if (!is_up && std::strcmp(name, "nvmlInit_v2") != 0) ++violations;
   const auto failure = failures.find(name);
@@ -229,7 +229,7 @@ EXPORT nvmlDeviceGetFieldValues(void* device, int count, NvmlFieldValue* values)
   START(device);
   if (count != 1) ++violations;
   values->value_type = gdrkit::platform::nvml_value_uint;
-  values->value = 0xdddddddd00000000;  // what the narrow type leaves above it
+  values->value = 0xdddddddd00000000;  // the narrow type leaves these bits unchanged
   switch (values->field) {
     case gdrkit::platform::nvml_field_link_count: values->value += link_count; break;
     case gdrkit::platform::nvml_field_link_speed: values->value += 26562; break;

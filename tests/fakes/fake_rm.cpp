@@ -101,36 +101,36 @@ int FakeRm::ioctl(int fd, unsigned long request, void* argument) noexcept {
   return dispatch(*file, request, argument);
 }
 
-int FakeRm::mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+int FakeRm::mmap(void* hint, std::size_t length, int protection, int flags, int fd, off_t offset,
                  void** mapped) noexcept {
   const std::lock_guard lock(mutex_);
-  if (fd < 0) return memory_.map_anonymous(wanted, length, protection, flags, mapped);
+  if (fd < 0) return memory_.map_anonymous(hint, length, protection, flags, mapped);
   OpenFile* file = file_of(fd);
   if (file == nullptr) return -EBADF;
   if (file->kind == OpenFile::Kind::dmabuf) {
-    const bool is_plain = wanted == nullptr && flags == MAP_SHARED;
+    const bool is_plain = hint == nullptr && flags == MAP_SHARED;
     return is_plain ? map_dmabuf(*file, length, protection, offset, mapped) : -EINVAL;
   }
   if (file->kind != OpenFile::Kind::device || file->mapping == nullptr) return -EINVAL;
   const std::shared_ptr<RmMapping> mapping = file->mapping;
   if (!mapping->is_live) return -EINVAL;
   if (offset != 0 || length != mapping->length) return -ENXIO;
-  return map_shown(wanted, length, protection, flags, mapping, mapped);
+  return map_shown(hint, length, protection, flags, mapping, mapped);
 }
 
-int FakeRm::map_shown(void* wanted, std::size_t length, int protection, int flags,
+int FakeRm::map_shown(void* hint, std::size_t length, int protection, int flags,
                       const std::shared_ptr<RmMapping>& mapping, void** mapped) {
   const bool is_early = shows_after_ > 0;
   if (is_early) --shows_after_;
   if (is_early || shows_ == MappingShows::memory) {
-    return memory_.map_device(wanted, length, protection, flags, mapping->memory->file(),
+    return memory_.map_device(hint, length, protection, flags, mapping->memory->file(),
                               static_cast<off_t>(mapping->first), mapping, mapped);
   }
   const PhysicalMemory decoy(mapping->gpu, length, host_page);
   std::uint8_t value = 0;
   for (std::uint8_t& byte : decoy.bytes())
     byte = shows_ == MappingShows::all_ones ? 0xff : static_cast<std::uint8_t>(value += 37);
-  return memory_.map_device(wanted, length, protection, flags, decoy.file(), 0, mapping, mapped);
+  return memory_.map_device(hint, length, protection, flags, decoy.file(), 0, mapping, mapped);
 }
 
 int FakeRm::map_dmabuf(const OpenFile& file, std::size_t length, int protection, off_t offset, void** mapped) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RM_CONTROL: the driver compares the parameters' size with its own and refuses a difference with INVALID_PARAM_STRUCT.
+// RM_CONTROL: the driver compares the parameters' size with its own and rejects a difference with INVALID_PARAM_STRUCT.
 #include <cerrno>
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The driver's ioctls. A structure of the wrong size is refused with EINVAL and nothing written; a refused operation
-// succeeds as a call and says so in its status word.
+// The driver's ioctls. A structure of the wrong size is rejected with EINVAL and nothing is written. A rejected
+// operation succeeds as a call and returns the error in its status word.
 #include <sys/ioctl.h>
 
 #include <cerrno>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t card_bytes = 72, version_bytes = 72, free_bytes = 16, control_bytes = 32, alloc_bytes = 32,
                       dup_bytes = 28, map_bytes = 56, unmap_bytes = 32, wait_bytes = 8;
 
-/// A descriptor that has to be of one of the nodes: -EINVAL otherwise.
+/// A descriptor that must belong to one of the nodes: -EINVAL otherwise.
 template <class File>
 bool is(const File& file, decltype(File::kind) kind) {
   return file.kind == kind;
@@ -80,37 +80,37 @@ int FakeRm::check_version(void* argument) {
   constexpr std::uint32_t strict = 0, relaxed = '1', query = '2';
   constexpr std::uint32_t recognized = 1;
   auto* text = static_cast<char*>(argument) + 8;
-  const auto asked = get<std::uint32_t>(argument, 0);
+  const auto command = get<std::uint32_t>(argument, 0);
   put(argument, 4, recognized);
-  if (asked == query && model_.has_version_query) {
+  if (command == query && model_.has_version_query) {
     std::strncpy(text, module_version_.c_str(), 64);
     return 0;
   }
   const std::string ours(text, ::strnlen(text, 64));
-  if (asked == strict && ours == module_version_) return 0;
+  if (command == strict && ours == module_version_) return 0;
   const auto major = [](const std::string& version) { return version.substr(0, version.find('.')); };
-  if (asked == relaxed && major(ours) == major(module_version_)) return 0;
+  if (command == relaxed && major(ours) == major(module_version_)) return 0;
   put(argument, 4, std::uint32_t{0});
   return -EINVAL;
 }
 
 int FakeRm::rm_alloc(const OpenFile& file, void* argument, bool is_long) {
   const auto object_class = get<std::uint32_t>(argument, 12);
-  auto wanted = get<Handle>(argument, 8);
+  auto handle = get<Handle>(argument, 8);
   std::uint32_t status = rm_status::ok;
   if (object_class == rm_class::root) {
-    // A client belongs to a control file; a device file has none of its own.
+    // A client belongs to a control file; a device file has no clients.
     if (!is(file, OpenFile::Kind::control)) return -EINVAL;
-    wanted = state_.add_client(file.id, process_id);
+    handle = state_.add_client(file.id, process_id);
   } else {
     const auto root = get<Handle>(argument, 0);
     const auto* parameters = reinterpret_cast<const void*>(get<std::uintptr_t>(argument, 16));
     status =
         state_.is_reachable(root, control_file_of(file))
-            ? state_.allocate(root, get<Handle>(argument, 4), object_class, parameters, gpus_open_in_process(), &wanted)
+            ? state_.allocate(root, get<Handle>(argument, 4), object_class, parameters, gpus_open_in_process(), &handle)
             : rm_status::invalid_client;
   }
-  if (status == rm_status::ok) put(argument, 8, wanted);
+  if (status == rm_status::ok) put(argument, 8, handle);
   // The long form has the rights' address before the flags.
   put(argument, is_long ? (model_.alloc_status_at == 24 ? 36 : 40) : model_.alloc_status_at, status);
   return 0;
@@ -153,9 +153,9 @@ int FakeRm::rm_map(const OpenFile& file, void* argument) {
                           get<std::uint64_t>(argument, 24), device_file->second.gpu, &mapping);
       if (status == rm_status::ok) {
         put(argument, 32, mapping->linear_address);
-        // Bit 16 as seen on 580.159.04; bits 25:23 tell the caching type.
-        const std::uint32_t told = 0x10000u | caching_ << 23;
-        if (model_.reports_caching) put(argument, 44, get<std::uint32_t>(argument, 44) | told);
+        // Bit 16 as observed on 580.159.04; bits 25:23 contain the caching type.
+        const std::uint32_t reported = 0x10000u | caching_ << 23;
+        if (model_.reports_caching) put(argument, 44, get<std::uint32_t>(argument, 44) | reported);
         device_file->second.mapping = std::move(mapping);
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Two adapters, as a library with libibverbs' names. Built as libibverbs.so.1 in a folder of its own.
+// Two adapters, as a library with libibverbs' names. Built as libibverbs.so.1 in a separate folder.
 #include "fakes/fake_verbs.hpp"
 
 #include <cerrno>
@@ -34,7 +34,7 @@ int violations = 0;
 bool talks_nonsense = false;
 std::map<std::string, int> failures;
 
-/// Whether the call of this name fails, with errno set.
+/// Returns whether the call of this name fails, with errno set.
 bool fails(const char* name) {
   const auto failure = failures.find(name);
   if (failure == failures.end()) return false;
@@ -42,7 +42,7 @@ bool fails(const char* name) {
   return true;
 }
 
-/// Handles of an adapter are its address.
+/// The handle of an adapter is its address.
 template <class Handle>
 Adapter* of(Handle* handle) {
   for (Adapter& adapter : adapters) {

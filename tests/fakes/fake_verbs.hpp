@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FakeVerbs: how a test steers the library that stands in for libibverbs.so.1. Its functions are found by dlsym.
+// FakeVerbs: how a test controls the fake libibverbs.so.1. A test finds its functions by dlsym.
 #pragma once
 
 extern "C" {
 
-/// The function of this name fails with `error` from now on, releases after they have released; nullptr: all do well
-/// again. ibv_reg_dmabuf_mr does well by failing with EBADF; it fails to fail with the error 0.
+/// Makes the function of this name fail with `error` from now on; release functions fail after the release. nullptr:
+/// all succeed again. ibv_reg_dmabuf_mr succeeds by failing with EBADF; with the error 0 it returns a region.
 using FakeVerbsFail = void(const char* name, int error);
-/// What was given out and not given back: lists, contexts, protection domains, regions.
+/// Counts resources that were not released: lists, contexts, protection domains, regions.
 using FakeVerbsHeld = int();
-/// Calls with what nobody gave out, releases in the wrong order, a dma-buf that might exist.
+/// Counts calls with invalid arguments, releases in the wrong order, and dma-buf descriptors that might exist.
 using FakeVerbsViolations = int();
-/// Answers that no library gives: a huge count of devices and names that are no text.
+/// Enables results that no library returns: a huge count of devices and names that are not text.
 using FakeVerbsTalkNonsense = void(bool does_it);
 }

@@ -30,7 +30,7 @@ constexpr IoctlName ioctl_names[] = {
     {command::rm_map, "RM_MAP_MEMORY", 40},
     {command::rm_unmap, "RM_UNMAP_MEMORY", 24},
     {0x51, "FIOCLEX", 0},
-    // Of the gdrdrv module; its numbers are none of RM's.
+    // ioctls of the gdrdrv module; their numbers differ from RM's.
     {1, "PIN_BUFFER", 0},
     {2, "UNPIN_BUFFER", 0},
     {3, "GET_CB_FLAG", 0},
@@ -146,12 +146,12 @@ int FaultySystem::ioctl(int fd, unsigned long request, void* argument) noexcept 
   return 0;
 }
 
-int FaultySystem::mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+int FaultySystem::mmap(void* hint, std::size_t length, int protection, int flags, int fd, off_t offset,
                        void** mapped) noexcept {
   const SuspendAllocationFaults mine;
   Fault fault;
   if (plan_.strikes_system("mmap", false, &fault)) return -fault.errno_value;
-  return inner_.mmap(wanted, length, protection, flags, fd, offset, mapped);
+  return inner_.mmap(hint, length, protection, flags, fd, offset, mapped);
 }
 
 int FaultySystem::munmap(void* address, std::size_t length) noexcept {
@@ -200,7 +200,7 @@ int FaultyCuda::around(const char* name, Call call) noexcept {
 
 int FaultyCuda::exchange_stream_capture_mode(int* mode) noexcept {
   constexpr int relaxed = 2;
-  // Relaxing takes, restoring gives back.
+  // Relaxing allocates, restoring releases.
   return call_with_fault("exchange_stream_capture_mode", *mode != relaxed,
                          [&] { return inner_->exchange_stream_capture_mode(mode); });
 }

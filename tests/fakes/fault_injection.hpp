@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Fault injection: decorators over both seams that let chosen calls fail.
+// Fault injection: decorators over both interfaces that make chosen calls fail.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace gdrkit::fakes {
 
-/// How the chosen calls fail. A call to which a fault does not apply (a status word where there is none) is not failed,
-/// and not counted.
+/// How the chosen calls fail. A call without the fault's result (such as a status word) does not fail
+/// and is not counted.
 struct Fault {
-  int errno_value = 0;          ///< system calls answer this, negative
-  std::uint32_t rm_status = 0;  ///< RM ioctls succeed as calls and say this in their status word
-  int cuda_result = 0;          ///< CUDA calls answer this
+  int errno_value = 0;          ///< returned by system calls, negated
+  std::uint32_t rm_status = 0;  ///< RM ioctls succeed as calls and return this in their status word
+  int cuda_result = 0;          ///< returned by CUDA calls
 };
 
-/// What to fail, shared by the two decorators of one machine. Calls are counted over both in the order they are made.
+/// The calls to fail, shared by the two decorators of one machine. Calls of both are counted in their order.
 class FaultPlan {
  public:
   static constexpr int never = -1;
@@ -42,7 +42,7 @@ class FaultPlan {
   [[nodiscard]] int calls() const;
   [[nodiscard]] std::vector<std::string> log() const;  ///< the names of these calls
 
-  // For the decorators: true if this call is to fail now.
+  // For the decorators: returns whether this call must fail.
   [[nodiscard]] bool strikes_system(const char* name, bool has_status, Fault* fault);
   [[nodiscard]] bool strikes_cuda(const char* name, Fault* fault);
 
@@ -59,7 +59,7 @@ class FaultPlan {
   std::string failed_call_;
 };
 
-/// A failed call is not made, except close: Linux closes the descriptor whatever close answers.
+/// A failed call is not made, except close: Linux closes the descriptor even if close fails.
 class FaultySystem final : public driver::System {
  public:
   FaultySystem(driver::System& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
@@ -67,7 +67,7 @@ class FaultySystem final : public driver::System {
   int open(const char* path, int flags) noexcept override;
   int close(int fd) noexcept override;
   int ioctl(int fd, unsigned long request, void* argument) noexcept override;
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+  int mmap(void* hint, std::size_t length, int protection, int flags, int fd, off_t offset,
            void** mapped) noexcept override;
   int munmap(void* address, std::size_t length) noexcept override;
   int access(const char* path, int mode) noexcept override;
@@ -82,7 +82,7 @@ class FaultySystem final : public driver::System {
   FaultPlan& plan_;
 };
 
-/// A failed call is not made, except those that wait or give something back: CUDA reports the errors of earlier work
+/// A failed call is not made, except those that wait or release: CUDA returns the errors of earlier work
 /// from them.
 class FaultyCuda final : public CudaTable<FaultyCuda> {
  public:

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Limits of the mover for threads that play the GPU.
+// Limits of the mover for threads that emulate the GPU.
 #pragma once
 
 #include "engine/engine.hpp"
 
 namespace gdrkit::fakes {
 
-/// Such threads wait for a CPU now and then, on a busy machine for longer than any GPU needs.
+/// Such threads sometimes wait for a CPU, on a busy machine for longer than any GPU.
 [[nodiscard]] inline engine::ResidenceLimits patient_limits() {
   engine::ResidenceLimits limits;
   limits.idle = std::chrono::milliseconds(20);

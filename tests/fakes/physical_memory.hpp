@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PhysicalMemory: what stands for a piece of GPU memory: a memory file, so that mappings of it are real and shared.
+// PhysicalMemory: emulates a piece of GPU memory by a memory file, so that mappings of it are real and shared.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace gdrkit::fakes {
 
-/// Lives as long as anything refers to it, as the driver's memory descriptors do.
+/// Lives until the last reference ends, like the driver's memory descriptors.
 class PhysicalMemory {
  public:
-  /// `page_bytes`: the GPU page size, in whose units the memory takes up BAR1.
+  /// `page_bytes`: the GPU page size, the allocation unit of BAR1.
   PhysicalMemory(unsigned gpu, std::uint64_t bytes, std::uint64_t page_bytes);
   ~PhysicalMemory();
   PhysicalMemory(const PhysicalMemory&) = delete;
@@ -22,14 +22,14 @@ class PhysicalMemory {
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t page_bytes() const noexcept { return page_bytes_; }
   [[nodiscard]] int file() const noexcept { return file_; }
-  /// The device's own view: what CUDA reads and writes.
+  /// The device's own view, which CUDA reads and writes.
   [[nodiscard]] std::span<std::uint8_t> bytes() const noexcept { return {view_, static_cast<std::size_t>(bytes_)}; }
 
   /// false: an address space that is not video memory (system memory of a fabric and the like).
   bool is_video_memory = true;
-  /// Memory allocated under a subdevice can be duplicated only under one.
+  /// Memory allocated under a subdevice can be duplicated only under a subdevice.
   bool needs_subdevice_parent = false;
-  /// RM_MAP_MEMORY answers NOT_SUPPORTED (confidential computing, protected or multicast memory).
+  /// RM_MAP_MEMORY returns NOT_SUPPORTED (confidential computing, protected or multicast memory).
   bool is_unmappable = false;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The mover's GPU kernel played on the emulated device: one host thread for each block.
+// The mover's GPU kernel on the emulated device: one host thread for each block.
 #include <sched.h>
 
 #include <algorithm>

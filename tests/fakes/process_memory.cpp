@@ -18,20 +18,20 @@ ProcessMemory::~ProcessMemory() {
   for (const auto& [first, part] : parts_) ::munmap(reinterpret_cast<void*>(first), part.length);
 }
 
-int ProcessMemory::map_anonymous(void* wanted, std::size_t length, int protection, int flags, void** mapped) {
-  return add(wanted, length, protection, flags, -1, 0, {}, mapped);
+int ProcessMemory::map_anonymous(void* hint, std::size_t length, int protection, int flags, void** mapped) {
+  return add(hint, length, protection, flags, -1, 0, {}, mapped);
 }
 
-int ProcessMemory::map_device(void* wanted, std::size_t length, int protection, int flags, int file, off_t offset,
+int ProcessMemory::map_device(void* hint, std::size_t length, int protection, int flags, int file, off_t offset,
                               const std::shared_ptr<RmMapping>& mapping, void** mapped) {
-  const int result = add(wanted, length, protection, flags, file, offset, {length, mapping, false}, mapped);
+  const int result = add(hint, length, protection, flags, file, offset, {length, mapping, false}, mapped);
   if (result == 0) ++mapping->vmas;
   return result;
 }
 
-int ProcessMemory::add(void* wanted, std::size_t length, int protection, int flags, int file, off_t offset, Part part,
+int ProcessMemory::add(void* hint, std::size_t length, int protection, int flags, int file, off_t offset, Part part,
                        void** mapped) {
-  void* address = ::mmap(wanted, length, protection, flags, file, offset);
+  void* address = ::mmap(hint, length, protection, flags, file, offset);
   if (address == MAP_FAILED) return -errno;
   if ((flags & MAP_FIXED) != 0) forget(word(address), length);
   part.length = length;
@@ -71,7 +71,7 @@ std::size_t ProcessMemory::inherited_by_fork() const {
   return sum;
 }
 
-/// Takes [first, first + length) out of the book, cutting anonymous parts that reach beyond it.
+/// Removes [first, first + length) from the list; anonymous parts that reach beyond it are cut.
 void ProcessMemory::forget(std::uintptr_t first, std::size_t length) {
   const std::uintptr_t end = first + length;
   std::map<std::uintptr_t, Part> kept;

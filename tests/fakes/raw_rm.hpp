@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RawRm: the driver's ioctls by hand, byte by byte, for asking a driver, played or real, directly.
+// RawRm: the driver's ioctls as raw bytes, to test a fake or real driver directly.
 #pragma once
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 namespace gdrkit::fakes {
 
-/// Every call returns the status word; `last_result` holds what the ioctl itself returned.
+/// Every call returns the status word; `last_result` is the result of the ioctl itself.
 class RawRm {
  public:
   explicit RawRm(driver::System& rm) : rm_(rm), control_(rm.open("/dev/nvidiactl", O_RDWR)) {}
@@ -42,7 +42,7 @@ class RawRm {
     put(bytes.data(), 12, object_class);
     put(bytes.data(), 16, parameters.data());
     call(control_, command::rm_alloc, bytes);
-    // One of the two words, by version; the other was sent as zero.
+    // One of the two words, depending on the version; the other was passed as zero.
     return get<std::uint32_t>(bytes.data(), 24) | get<std::uint32_t>(bytes.data(), 28);
   }
   std::uint32_t free(Handle object) {

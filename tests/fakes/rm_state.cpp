@@ -48,16 +48,16 @@ std::size_t RmState::objects() const noexcept {
   return sum;
 }
 
-std::uint32_t RmState::add(Handle client, const RmObject& object, Handle* wanted) {
+std::uint32_t RmState::add(Handle client, const RmObject& object, Handle* new_handle) {
   auto& objects = clients_[client].objects;
-  if (*wanted == 0) *wanted = next_object_++;
-  if (*wanted == client || objects.contains(*wanted)) return rm_status::duplicate_name;
-  objects[*wanted] = object;
+  if (*new_handle == 0) *new_handle = next_object_++;
+  if (*new_handle == client || objects.contains(*new_handle)) return rm_status::duplicate_name;
+  objects[*new_handle] = object;
   return rm_status::ok;
 }
 
 std::uint32_t RmState::allocate(Handle client, Handle parent, std::uint32_t object_class, const void* parameters,
-                                const std::vector<unsigned>& gpus_open_in_process, Handle* wanted) {
+                                const std::vector<unsigned>& gpus_open_in_process, Handle* new_handle) {
   if (!clients_.contains(client)) return rm_status::invalid_client;
   if (object_class == rm_class::device) {
     if (parent != client) return rm_status::invalid_object_parent;
@@ -66,7 +66,7 @@ std::uint32_t RmState::allocate(Handle client, Handle parent, std::uint32_t obje
       if (gpus_[gpu].device_instance != instance) continue;
       const bool is_open = std::count(gpus_open_in_process.begin(), gpus_open_in_process.end(), gpu) != 0;
       if (!is_open) return rm_status::insufficient_permissions;
-      return add(client, {parent, object_class, gpu, nullptr}, wanted);
+      return add(client, {parent, object_class, gpu, nullptr}, new_handle);
     }
     return rm_status::invalid_argument;
   }
@@ -74,7 +74,7 @@ std::uint32_t RmState::allocate(Handle client, Handle parent, std::uint32_t obje
     const RmObject* device = find(client, parent);
     if (device == nullptr || device->object_class != rm_class::device) return rm_status::invalid_object_parent;
     if (parameters != nullptr && get<std::uint32_t>(parameters, 0) != 0) return rm_status::invalid_argument;
-    return add(client, {parent, object_class, device->gpu, nullptr}, wanted);
+    return add(client, {parent, object_class, device->gpu, nullptr}, new_handle);
   }
   return rm_status::invalid_class;
 }
@@ -84,30 +84,31 @@ void RmState::place(Handle client, Handle object, const std::shared_ptr<Physical
 }
 
 std::uint32_t RmState::add_memory(Handle client, Handle parent, const std::shared_ptr<PhysicalMemory>& memory,
-                                  Handle* wanted) {
+                                  Handle* new_handle) {
   const RmObject* under = find(client, parent);
   if (under == nullptr) return rm_status::invalid_object_parent;
   const auto needed = memory->needs_subdevice_parent ? rm_class::subdevice : under->object_class;
   const bool is_place = under->object_class == rm_class::device || under->object_class == rm_class::subdevice;
   if (!is_place || under->object_class != needed || under->gpu != memory->gpu())
     return rm_status::invalid_object_parent;
-  return add(client, {parent, rm_class::memory, memory->gpu(), memory}, wanted);
+  return add(client, {parent, rm_class::memory, memory->gpu(), memory}, new_handle);
 }
 
-std::uint32_t RmState::duplicate(Handle client, Handle parent, Handle source_client, Handle source, Handle* wanted) {
+std::uint32_t RmState::duplicate(Handle client, Handle parent, Handle source_client, Handle source,
+                                 Handle* new_handle) {
   const auto from = clients_.find(source_client);
   if (!clients_.contains(client) || from == clients_.end()) return rm_status::invalid_client;
   const RmObject* object = find(source_client, source);
   if (object == nullptr || object->memory == nullptr) return rm_status::object_not_found;
   // The default policy shares with clients of the same process only.
   if (from->second.pid != clients_[client].pid) return rm_status::insufficient_permissions;
-  return add_memory(client, parent, object->memory, wanted);
+  return add_memory(client, parent, object->memory, new_handle);
 }
 
 std::uint32_t RmState::import(Handle client, Handle parent, const std::shared_ptr<PhysicalMemory>& memory,
-                              Handle* wanted) {
+                              Handle* new_handle) {
   if (!clients_.contains(client)) return rm_status::invalid_client;
-  return add_memory(client, parent, memory, wanted);
+  return add_memory(client, parent, memory, new_handle);
 }
 
 std::uint32_t RmState::map(Handle client, Handle device, Handle memory, std::uint64_t offset, std::uint64_t length,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Violations: what the code under test did that works by luck only; a test fails on any.
+// Violations: errors of the code under test that work by luck; a test fails if there is any.
 #pragma once
 
 #include <mutex>

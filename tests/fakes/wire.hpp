@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Fields of the driver's structures by offset, and its numbers. Written from the published layouts, on purpose not from
-// lib/backend/rm/rm_abi.hpp: a wrong offset there must not be wrong here too.
+// Fields of the driver's structures by offset, and its numbers. Written from the published layouts and not from
+// lib/backend/rm/rm_abi.hpp, so that a wrong offset there is not wrong here too.
 #pragma once
 
 #include <cstddef>

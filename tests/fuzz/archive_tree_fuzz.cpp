@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A recording in any bytes: refused with a sentence, or a tree whose every path can be walked and read within bounds.
+// A recording of arbitrary bytes: rejected with an error text, or a tree whose paths can all be walked and read within
+// bounds.
 #include <cstring>
 #include <string>
 
@@ -16,7 +17,8 @@ using gdrkit::fuzz::Bytes;
 
 namespace {
 
-/// Mutation would never meet a checksum: what is in the header's other bytes decides, so the sum is made right.
+/// Corrects the checksums, because mutation would never produce a valid one and no input would reach the code after the
+/// check.
 std::string with_right_checksums(std::string bytes) {
   for (std::size_t at = 0; at + 512 <= bytes.size(); at += 512) {
     if (bytes.compare(at + 257, 5, "ustar") != 0) continue;
@@ -44,7 +46,7 @@ void walk(const MachineView& view, const std::string& path, std::size_t content_
   FUZZ_CHECK(place.is_found() && place.value.front() == '/');
   FUZZ_CHECK(view.resolved(place.value).value == place.value);
   if (node.value.kind != NodeKind::folder) return;
-  // Through a link it would be the same folders again.
+  // A link would lead to the same folders again.
   if (place.value != path) return;
   for (const std::string& name : names.value) {
     if (name.find('/') == std::string::npos)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A recording of a machine with any damage, through the whole doctor, topo and env: all end, and what they print is
-// text of its kind whatever the files held.
+// A recording of a machine with any damage, processed by the whole doctor, topo and env: all of them end, and their
+// output has the right format for any content of the files.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -30,11 +30,11 @@ using gdrkit::fuzz::MemoryTree;
 
 namespace {
 
-// The healthy machine takes 25,000 calls and 0.2 MB.
+// The healthy machine requires 25,000 calls and 0.2 MB.
 constexpr std::size_t most_calls = 1'000'000;
 constexpr std::size_t most_bytes = std::size_t{1} << 26;
 
-/// Faults whose remedies are commands, so that a script has more than comments.
+/// Faults with commands as remedies, so that a script contains more than comments.
 void add_faults(MemoryTree* tree) {
   const std::string switches = "/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/";
   tree->find(switches + "0000:02:00.0/config")->content[0x146] = 0x1d;              // ACS redirects
@@ -46,7 +46,7 @@ void add_faults(MemoryTree* tree) {
   tree->put_device("/dev/gdrdrv", 507, 0);
 }
 
-/// Names that a script would act upon: of the host, and of the interface that the script takes up.
+/// Names with characters that a script would interpret: of the host, and of the interface in the script.
 void add_hostile_names(MemoryTree* tree, InputReader* input) {
   std::string name = input->of(gdrkit::fuzz::hostile_texts()) + gdrkit::fuzz::canary;
   tree->put("/proc/sys/kernel/hostname", name + "\n");
@@ -56,7 +56,7 @@ void add_hostile_names(MemoryTree* tree, InputReader* input) {
   folder->inside.erase("eth1");
 }
 
-/// What `print` prints. glibc lets stdout be another stream for a while.
+/// Returns what `print` prints. glibc allows replacing stdout temporarily.
 template <class Print>
 std::string printed(const Print& print) {
   char* text = nullptr;
@@ -78,7 +78,7 @@ bool is_printable(const std::string& line) {
   return true;
 }
 
-/// Lines that end, without characters that a terminal acts upon. What names hold may be beyond ASCII.
+/// Checks that lines end, and contain no characters that a terminal interprets. Names may contain non-ASCII characters.
 void check_text(const std::string& text) {
   FUZZ_CHECK(text.empty() || text.back() == '\n');
   unsigned char before = 0;
@@ -91,14 +91,14 @@ void check_text(const std::string& text) {
   }
 }
 
-/// Its strings hold what the files held, with what is below a blank escaped.
+/// Checks the strings, which contain the content of files with control characters escaped.
 void check_json(const std::string& text) {
   FUZZ_CHECK(!text.empty() && text.back() == '\n');
   for (const char character : text) FUZZ_CHECK(static_cast<unsigned char>(character) >= 0x20 || character == '\n');
   FUZZ_CHECK(nlohmann::json::accept(text));
 }
 
-/// Every word of it ends on its line, and what a file held is a comment or a plain word.
+/// Checks that every quoted word ends on its line, and that content of files is a comment or a plain word.
 void check_script(const std::string& text) {
   check_text(text);
   std::istringstream lines(text);
@@ -126,7 +126,7 @@ void check_script(const std::string& text) {
   FUZZ_CHECK(!is_inside_file);
 }
 
-/// Prometheus' format: a comment, or a series with its labels and a number.
+/// Checks Prometheus' format: a comment, or a series with its labels and a number.
 void check_metrics(const std::string& text) {
   check_text(text);
   std::istringstream lines(text);
@@ -200,7 +200,7 @@ void run_topo(const Machine& machine) {
   check_text(printed([&] {
     try {
       topo::print_nccl_xml(facts, machine.view, machine.probe.nvml);
-    } catch (const Failure& failure) {  // a place is not known
+    } catch (const Failure& failure) {  // a place is unknown
       FUZZ_CHECK(failure.code() == ExitCode::unreadable);
     }
   }));
@@ -244,7 +244,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((choice & 32) != 0) add_faults(tree.get());
   if ((choice & 96) == 96) add_hostile_names(tree.get(), &input);
   MachineDamage(tree.get(), HealthyMachine::absent_paths()).apply(input);
-  // is_live with level quick: nothing but the view is looked at either.
+  // is_live with level quick: only the view is read.
   const auto view = MachineView::over(tree, (choice & 0xc0) == 0xc0);
   if (!view.has_value()) return 0;  // the list of recorded facts was damaged
   const Machine machine(*view, Level::quick);
@@ -255,7 +255,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return 0;
 }
 
-/// The healthy machine, and a few damages of every kind at places of every kind.
+/// The healthy machine, and a few damages of every kind in every kind of file.
 std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
   std::vector<Bytes> all = {{}, {0}, {32}};
   for (std::size_t i = 0; i < hostile_texts().size(); ++i) all.push_back({96, 0, static_cast<std::uint8_t>(i)});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Any text as a version, and as /proc/driver/nvidia/version.
+// Arbitrary text as a version, and as /proc/driver/nvidia/version.
 #include <algorithm>
 #include <string>
 

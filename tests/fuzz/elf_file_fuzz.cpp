@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A file that claims to be a library or a kernel module: nothing is read out of bounds, and what is given is bounded.
+// An arbitrary file as a library or a kernel module: nothing is read out of bounds, and the results are bounded.
 #include "diag/machine/elf_file.hpp"
 #include "diag/topology/archive_tree.hpp"
 #include "fuzz_target.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Any bytes as the parameters of libcuda's dma-buf export, in one or several calls.
+// Arbitrary bytes as the parameters of libcuda's dma-buf export, in one or several calls.
 #include <linux/ioctl.h>
 
 #include <cstring>
@@ -26,7 +26,7 @@ void put(fuzz::Bytes& bytes, std::size_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-/// Header, then calls of one layout each; the last may be cut short.
+/// A header, then calls with one layout; the last call may be truncated.
 fuzz::Bytes encode(bool is_old, std::uint32_t objects, std::uint64_t each) {
   fuzz::Bytes all(sizeof(Input));
   put(all, 0, objects * each);
@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<fuzz::Bytes> gdrkit::fuzz::seeds() {
   std::vector<Bytes> all = {encode(false, 1, 0x10000), encode(true, 1, 0x10000), encode(false, 3, 0x200000),
                             encode(false, 130, 0x200000), encode(true, 130, 0x200000)};
-  for (const bool is_old : {false, true}) {  // a call that the driver refused
+  for (const bool is_old : {false, true}) {  // a call that the driver rejected
     Bytes refused = encode(is_old, 1, 0x300000);
     put(refused, 8, std::uint64_t{0x100000});
     put(refused, sizeof(Input) + (is_old ? 544 : 552), std::uint64_t{0x100000});

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a fuzz target offers: the entry that libFuzzer calls, and seeds for the driver without an engine.
+// Interface of a fuzz target: the entry that libFuzzer calls, and seeds for the driver without an engine.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace gdrkit::fuzz {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Well-formed inputs: mutation starts from them, so that it reaches past the first check.
+/// Well-formed inputs. Mutation starts from them, so that it reaches the code after the first check.
 [[nodiscard]] std::vector<Bytes> seeds();
 
 }  // namespace gdrkit::fuzz

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HealthyMachine: two GPUs, an InfiniBand adapter and one on Ethernet behind a switch, as files in memory; small, with
-// something at every kind of place that the doctor looks at.
+// HealthyMachine: two GPUs, an InfiniBand adapter and one on Ethernet behind a switch, as files in memory. Small, with
+// content at every kind of path that the doctor reads.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace gdrkit::fuzz {
 
-/// Configuration space: PCI Express, AER, ACS, and the sizes of a BAR. `kind`: of the PCI Express capability.
+/// Configuration space: PCI Express, AER, ACS, and the sizes of a BAR. `kind`: type in the PCI Express capability.
 inline std::string config_space(unsigned kind) {
   std::string space(4096, '\0');
   const auto put = [&](std::size_t at, std::uint64_t value, unsigned bytes) {
@@ -55,7 +55,7 @@ class HealthyMachine {
               "0.000000 nvidia 0000:03:00.0: enabling device\n9.500000 mlx5_core 0000:05:00.0: PCIe\n");
   }
 
-  /// What the doctor looks for and this machine does not have.
+  /// Paths that the doctor checks and this machine lacks.
   static std::vector<std::string> absent_paths() {
     return {"/gdrkit-recording",
             "/.dockerenv",

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Any bytes as a CUDA IPC handle.
+// Arbitrary bytes as a CUDA IPC handle.
 #include <cstring>
 
 #include "backend/rm/ipc_decoder.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Messages of Linux, as a recording or /dev/kmsg might give them: what is understood comes back the same when written.
+// Linux messages, as in a recording or /dev/kmsg. Messages that are written and read again are equal.
 #include "diag/machine/kernel_log.hpp"
 #include "fuzz_target.hpp"
 

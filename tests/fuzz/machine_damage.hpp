@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MachineDamage: what the bytes of an input do to a machine's files: each of their commands damages one of them.
+// MachineDamage: interprets the bytes of an input as commands, each of which damages one file of a machine.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace gdrkit::fuzz {
 
-/// Stands in every hostile text in characters that a shell would act upon.
+/// Part of every hostile text, with a character that a shell interprets.
 inline constexpr const char* canary = "canary$";
 
-/// Numbers at the edges of types, and what is nearly one.
+/// Numbers at the limits of types, and near-numbers.
 inline const std::vector<std::string>& edge_numbers() {
   static const std::vector<std::string> numbers = {"0",
                                                    "1",
@@ -112,7 +112,7 @@ inline const std::vector<std::string>& hostile_texts() {
   return texts;
 }
 
-/// Takes an input apart; after its end every number is 0.
+/// Reads an input piece by piece; after its end every number is 0.
 class InputReader {
  public:
   InputReader(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
@@ -126,7 +126,7 @@ class InputReader {
     const unsigned high = byte();
     return high << 8 | byte();
   }
-  /// One of several.
+  /// Returns one of several values.
   template <class T>
   const T& of(const std::vector<T>& all) {
     return all[word() % all.size()];
@@ -144,7 +144,7 @@ class InputReader {
 
 class MachineDamage {
  public:
-  static constexpr unsigned most_commands = 24;  ///< of an input; more would say no more
+  static constexpr unsigned most_commands = 24;  ///< of an input; more would find no more
   static constexpr std::size_t largest_content = std::size_t{1} << 18;
 
   MachineDamage(MemoryTree* tree, std::vector<std::string> absent_paths)
@@ -178,7 +178,7 @@ class MachineDamage {
     return file != nullptr && !file->entry.is_link && file->entry.node.kind == diag::topology::NodeKind::file;
   }
 
-  /// Of a file that is there; of any other path a file with hostile content is made.
+  /// Damages a file; for a path without a file, makes a file with hostile content.
   void damage_content(unsigned command, const std::string& path, InputReader* input) {
     File* file = tree_.find(path);
     if (!is_file(file)) return tree_.put(path, input->of(hostile_texts()));
@@ -229,13 +229,13 @@ class MachineDamage {
     }
   }
 
-  /// The content of another file.
+  /// Replaces the content by that of another file.
   void copy(const std::string& path, const std::string& from) {
     const File* other = tree_.find(from);
     if (is_file(other)) tree_.put(path, std::string(other->content));
   }
 
-  /// The same thing under other names beside its own: more devices, more adapters, more ports.
+  /// Adds the same content under additional names: more devices, more adapters, more ports.
   void repeat(const std::string& path, InputReader* input) {
     const std::size_t slash = path.rfind('/');
     File* folder = tree_.find(path.substr(0, slash));
@@ -254,7 +254,7 @@ class MachineDamage {
     }
   }
 
-  /// The next characters of `set`, from `at` on.
+  /// Replaces the next run of characters in `set`, from `at` on.
   static void replace_run(std::string* text, std::size_t at, const char* set, const std::string& by) {
     const std::size_t begin = text->find_first_of(set, at);
     if (begin == std::string::npos) return;

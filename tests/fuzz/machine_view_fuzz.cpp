@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A tree of files, folders and links as the bytes say, and paths through it: nothing outside the root is ever read.
+// A tree of files, folders and links from the input, and paths through it: nothing outside the root is ever read.
 #include <unistd.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr char canary[] = "canary of the world outside";
 
-/// One for the whole run: outside/canary, and root/ that each input makes anew.
+/// One for the whole run: outside/canary, and root/, which each input recreates.
 const files::path& work_folder() {
   static const struct Folder {
     files::path path;
@@ -36,7 +36,7 @@ const files::path& work_folder() {
   return folder.path;
 }
 
-/// Few names, so that they meet.
+/// Uses few names, so that paths collide.
 std::string path_of(const std::uint8_t* data, std::size_t count) {
   static const char* const parts[] = {"a", "b", "c", "..", ".", "", "/", "b/a"};
   std::string path;
@@ -47,7 +47,7 @@ std::string path_of(const std::uint8_t* data, std::size_t count) {
 void build(const files::path& root, const std::uint8_t* data, std::size_t size) {
   for (std::size_t at = 0; at + 8 <= size && at < 256; at += 8) {
     const files::path path = (root / path_of(data + at + 1, 2).substr(0, 8)).lexically_normal();
-    // What is made stays inside, through no link; where links lead is the target's business.
+    // Content stays inside the root and is not written through links; targets of links are arbitrary.
     if (path.lexically_relative(root).string().rfind("..", 0) == 0) continue;
     std::error_code error;
     if (files::weakly_canonical(path.parent_path(), error).string().rfind(root.string(), 0) != 0) continue;
@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
-  // A folder b, a file in it, a link "/b/a", a link that climbs out, two links in a circle.
+  // A folder b, a file in it, a link "/b/a", a link to a parent of the root, two links in a cycle.
   return {{0, 1, 5, 0, 0, 0, 0, 0, 1, 1, 0, 0, 7, 0, 0, 0, 2, 2, 5, 1, 0, 4, 4, 0, 3, 0, 4, 3, 3, 3, 0, 0},
           {2, 0, 4, 1, 4, 4, 4, 0, 2, 1, 4, 0, 4, 4, 4, 0, 0, 2, 4, 0, 0, 0, 0, 0, 3, 2, 0, 3, 3, 3, 0, 0},
           {3, 0, 4, 3, 1, 0, 4, 0, 3, 1, 4, 3, 3, 1, 0, 0, 1, 2, 4, 0, 9, 0, 0, 0, 2, 2, 2, 2, 2, 2, 0, 0}};

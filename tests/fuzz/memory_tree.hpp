@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MemoryTree: a machine's files in memory, each of which can be wrong or refused; counts what is asked of it.
+// MemoryTree: a machine's files in memory, each of which can be damaged or unreadable; counts the calls.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +18,11 @@ class MemoryTree final : public diag::topology::FileTree {
   struct File {
     diag::topology::Entry entry;
     std::string content;
-    int error = 0;  ///< what reading, entering or listing it gives
+    int error = 0;  ///< result of reading, entering or listing it
     std::map<std::string, std::shared_ptr<File>> inside;
   };
 
-  /// Paths are absolute and go through no link. What is in the way of one is replaced by a folder.
+  /// Paths are absolute and contain no links. A file in the middle of a path is replaced by a folder.
   void put(const std::string& path, const std::string& content) {
     File& file = make(path, diag::topology::NodeKind::file, 0444);
     file.content = content;
@@ -41,7 +41,7 @@ class MemoryTree final : public diag::topology::FileTree {
   void remove(const std::string& path) {
     if (File* folder = find(path.substr(0, path.rfind('/')))) folder->inside.erase(path.substr(path.rfind('/') + 1));
   }
-  /// nullptr: there is none.
+  /// nullptr if the path does not exist.
   [[nodiscard]] File* find(const std::string& path) const {
     File* file = root_.get();
     for (const std::string& name : names_of(path)) {
@@ -52,7 +52,7 @@ class MemoryTree final : public diag::topology::FileTree {
     return file;
   }
 
-  /// Calls so far, and the bytes that they gave.
+  /// Calls so far, and the bytes that they returned.
   [[nodiscard]] std::size_t calls() const noexcept { return calls_; }
   [[nodiscard]] std::size_t bytes_given() const noexcept { return bytes_given_; }
 
@@ -80,7 +80,7 @@ class MemoryTree final : public diag::topology::FileTree {
     bytes_given_ += size;
     return 0;
   }
-  /// In small pieces, so that what is looked for lies across two of them.
+  /// Reads in small pieces, so that matches span two of them.
   [[nodiscard]] int scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
                          const std::function<bool(std::string_view piece)>& take) const override {
     const auto file = child(folder, name);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Any text as a topology file of NCCL: it is refused with a sentence, or means the same when written and read again.
+// Arbitrary text as a topology file of NCCL: it is rejected with an error text, or equal after it is written and read
+// again.
 #include "diag/topology/nccl_xml.hpp"
 
 #include <string>

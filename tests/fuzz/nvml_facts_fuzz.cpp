@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Any bytes as a recording's /gdrkit/nvml.json: what is read is bounded, and comes back the same when written again.
+// Arbitrary bytes as a recording's /gdrkit/nvml.json: the result is bounded, and equal after it is written and read
+// again.
 #include "diag/machine/nvml_facts.hpp"
 
 #include <string>

@@ -20,7 +20,7 @@ using shmem_impl::remote::RemoteMessageKind;
 constexpr int n_pes = 4;
 constexpr std::size_t header_bytes = sizeof(RemoteMessage);
 
-/// PE 0 of a job whose other PEs this program simulates. The program recreates it from time to time, because PE 0 keeps
+/// PE 0 of a job whose other PEs this program simulates. It is recreated from time to time, because PE 0 keeps
 /// the data of unfinished meetings.
 struct Victim {
   shmem_impl::tests::SimulatedJob job{n_pes};
@@ -63,7 +63,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::memcpy(static_cast<void*>(&message), data, header_bytes);
   const std::vector<std::uint8_t> bytes(data + header_bytes, data + size);
   Victim& one = victim();
-  // Makes the fields valid that every message is checked for, so that most inputs reach the code after these checks.
+  // Sets the fields that every message is checked for to valid values, so that most inputs reach the code after these
+  // checks.
   message.from = 1 + static_cast<int>(static_cast<unsigned>(message.from) % (n_pes - 1));
   if (message.number % 8 != 0) message.number = one.last_number[message.from] + 1;
   std::vector<std::uint8_t> block(shmem_impl::remote::longest_header_bytes);
@@ -71,7 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   block.insert(block.end(), bytes.begin(), bytes.end());
   const auto decoded = shmem_impl::remote::decode_message(block, {}, 0, n_pes);
   FUZZ_CHECK(decoded.has_value() == (bytes.size() <= shmem_impl::remote::longest_piece_bytes));
-  (void)shmem_impl::remote::decode_message({data, size}, {}, 0, n_pes);  // any bytes
+  (void)shmem_impl::remote::decode_message({data, size}, {}, 0, n_pes);  // arbitrary bytes
   if (!decoded) return 0;
   if (shmem_impl::remote::has_sound_fields(*decoded, n_pes)) {
     FUZZ_CHECK(message.kind >= RemoteMessageKind::put && message.kind <= shmem_impl::remote::last_kind);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Drives a fuzz target without an engine: the seeds, then a fixed number of mutated inputs from a fixed seed.
-// Arguments: how many, and another seed.
+// Drives a fuzz target without an engine: the seeds, then a number of mutated inputs from a fixed seed.
+// Arguments: the number of inputs, and another seed.
 #include <cstdlib>
 #include <random>
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Any bytes as a recording's /gdrkit/verbs.json: what is read is bounded, and comes back the same when written again.
+// Arbitrary bytes as a recording's /gdrkit/verbs.json: the result is bounded, and equal after it is written and read
+// again.
 #include "diag/machine/verbs_facts.hpp"
 
 #include <string>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What `cmake --install build` installs is built by `./run build`, with and without each optional tool. Nothing is compiled: a copy
-of the tree is configured by ./run, and the files of the install rules are looked up in ninja's graph below the targets that
-./run gives. GDRKIT_FULL: each tool by itself as well."""
+"""`./run build` builds everything that `cmake --install build` installs, with and without each optional tool. Nothing
+is compiled: ./run configures a copy of the tree, and the test searches the files of the install rules in ninja's graph
+below the targets of ./run. GDRKIT_FULL: also each tool alone."""
 import os
 import re
 import shutil
@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 SOURCE, CMAKE = os.environ["GDRKIT_SOURCE"], os.environ["GDRKIT_CMAKE"]
-# Tool -> the variables that omit it; with it, CMake finds a stand-in that always succeeds.
+# Tool -> the variables that omit it; with it, CMake finds a fake that always succeeds.
 TOOLS = {
     "help2man": ["GDRKIT_HELP2MAN"],
     "mpicc.openmpi": ["GDRKIT_MPICC_openmpi"],
@@ -23,7 +23,7 @@ TOOLS = {
     "doxygen": ["DOXYGEN_EXECUTABLE"],
     "nanobind": [],  # a Python package
 }
-# In place of nanobind: its two CMake functions, with targets that need nothing.
+# Replaces nanobind: its two CMake functions, with targets without dependencies.
 NANOBIND = """function(nanobind_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 MODULE "STABLE_ABI;NB_STATIC;NB_SUPPRESS_WARNINGS" "NB_DOMAIN" "")
   add_library(${name} MODULE ${MODULE_UNPARSED_ARGUMENTS})
@@ -37,7 +37,7 @@ endfunction()
 
 
 def edges_of(build):
-    """Output -> (outputs, inputs) of its edge in build.ninja and what it includes."""
+    """Returns output -> (outputs, inputs) of its edge in build.ninja and the files that it includes."""
     edges = {}
     with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
         text = file.read().replace("$\n", "")
@@ -55,7 +55,7 @@ def edges_of(build):
 
 
 def made_by(targets, build):
-    """Full names of all files that ninja builds for the targets."""
+    """Returns the full names of all files that ninja builds for the targets."""
     edges, made, open_names = edges_of(build), set(), list(targets)
     while open_names:
         name = open_names.pop()
@@ -68,13 +68,13 @@ def made_by(targets, build):
 
 
 def installed_from(build):
-    """What a plain install takes from the build folder."""
+    """Returns the files of the build folder that a plain install copies."""
     found = set()
     for folder, _, names in os.walk(build):
         if "cmake_install.cmake" not in names:
             continue
         with open(os.path.join(folder, "cmake_install.cmake"), encoding="utf-8") as file:
-            # Blocks by component; one that is installed only by its name lacks "OR NOT CMAKE_INSTALL_COMPONENT".
+            # Blocks by component; one that is installed only on request lacks "OR NOT CMAKE_INSTALL_COMPONENT".
             for block in re.split(r"\n(?=if\(CMAKE_INSTALL_COMPONENT)", file.read()):
                 if "OR NOT CMAKE_INSTALL_COMPONENT" in block.splitlines()[0]:
                     found |= set(re.findall(rf'"({re.escape(build)}/[^"]+)"', re.sub(r"file\(RPATH_CHANGE.*?\)", "", block, flags=re.DOTALL)))
@@ -118,7 +118,7 @@ class FreshBuild(unittest.TestCase):
             self.nanobind()
         for tool in tools:
             self.tool(tool, "echo compute_90" if tool == "nvcc" else "exit 0")
-        # Builds nothing, and notes the targets; tests are not part of what is installed.
+        # Builds nothing, and logs the targets; tests are not installed.
         self.tool("cmake", f'case "$1" in\n--build) shift 2; while [ "$1" != --target ]; do shift; done; shift; echo "$@" >>{targets} ;;\n'
                            f'--version) exec {CMAKE} --version ;;\n*) exec {CMAKE} "$@" -DGDRKIT_BUILD_TESTS=OFF {" ".join(left_out)} ;;\nesac')
         with open(targets, "w", encoding="utf-8"):
@@ -136,7 +136,7 @@ class FreshBuild(unittest.TestCase):
                            ("lib/gdrkit/gdrkit_osu_openmpi.so", "mpicc.openmpi")):
             self.assertEqual(os.path.join(build, name) in installed, tool in tools, f"{name} {tools}")
         self.assertIn(os.path.join(build, "bin", "gdrkit"), installed)
-        # A folder of generated files has a stamp beside its parent; what CMake wrote itself exists.
+        # A folder of generated files has a stamp next to it; files that CMake wrote itself exist.
         lacking = [path for path in installed if path not in made and os.path.dirname(path) + ".stamp" not in made and not os.path.isfile(path)]
         self.assertEqual(lacking, [], f"with {tools or 'no tool'}: ./run build does not make what cmake --install needs")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The install rules, and each way of using what they install from a project outside the tree, on the emulated device: find_package,
-pkg-config with a plain compiler, add_subdirectory, and the program and compile line of the README."""
+"""The install rules, and each way to use the installed files from a project outside the tree, on the emulated device:
+find_package, pkg-config with a plain compiler, add_subdirectory, and the program and compile line of README."""
 import fnmatch
 import os
 import re
@@ -15,14 +15,14 @@ import unittest
 SOURCE, BUILD, CMAKE = (os.environ["GDRKIT_" + name] for name in ("SOURCE", "BUILD", "CMAKE"))
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The README installs into ~/opt/gdrkit, so the tests use a home folder of their own. The Prefix tests make it again.
+# README installs into ~/opt/gdrkit, so the tests use their own home folder. The Prefix tests recreate it.
 HOME = os.path.join(BUILD, "tests", "install-home")
 PREFIX = os.path.join(HOME, "opt", "gdrkit")
 SOLVED = "what the CPU stored"
 
 
 def clean_environment(**more):
-    """Without what could lead a consumer to another gdrkit than the installed one."""
+    """Returns the environment without variables that could select another gdrkit than the installed one."""
     names = ("LD_LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH", "LIBRARY_PATH", "DESTDIR")
     kept = {name: value for name, value in os.environ.items() if name not in names and not name.startswith("GDRKIT_")}
     return {**kept, "GDRKIT_BACKEND": "emulated", **more}
@@ -40,8 +40,8 @@ class InstallTest(unittest.TestCase):
         return ended.stdout
 
     def installed(self):
-        """The libraries' folder of the prefix: lib, lib64 or lib/<architecture>."""
-        self.assertTrue(os.path.isdir(PREFIX), f"{PREFIX} is not there: run install/Prefix first")
+        """Returns the libraries' folder of the prefix: lib, lib64 or lib/<architecture>."""
+        self.assertTrue(os.path.isdir(PREFIX), f"{PREFIX} does not exist: run install/Prefix first")
         for folder, _, names in os.walk(PREFIX):
             if "libgdrkit.so" in names:
                 return folder
@@ -59,7 +59,7 @@ class InstallTest(unittest.TestCase):
         launcher = os.environ.get("GDRKIT_LAUNCHER")
         launchers = [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")] if launcher else []
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        # What is built is run once: neither optimised nor with debug information, which halves the compiler's work.
+        # The programs run once: neither optimised nor with debug information, which halves the compiler's work.
         self.run_ok(CMAKE, "-S", project, "-B", os.path.join(project, "build"), *generator, f"-DCMAKE_C_COMPILER={CC}",
                     f"-DCMAKE_CXX_COMPILER={CXX}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", *launchers, *options)
 
@@ -78,7 +78,7 @@ class InstallTest(unittest.TestCase):
 
 
 class Prefix(InstallTest):
-    """Makes the prefix that the other classes use, and looks at what is in it."""
+    """Makes the prefix that the other classes use, and checks its content."""
 
     @classmethod
     def setUpClass(cls):
@@ -86,7 +86,7 @@ class Prefix(InstallTest):
         subprocess.run([CMAKE, "--install", BUILD, "--prefix", PREFIX], check=True, stdout=subprocess.DEVNULL,
                        env=clean_environment())
 
-    def test_it_holds_headers_libraries_programs_and_packages(self):
+    def test_it_contains_headers_libraries_programs_and_packages(self):
         libraries = self.installed()
         for path in ("include/gdrapi.h", "include/gdrconfig.h", "include/gdrkit/gdrkit.h", "include/gdrkit/gdrkit.hpp",
                      "include/gdrkit/shmem.h",
@@ -96,7 +96,7 @@ class Prefix(InstallTest):
         for name in ("cmake/gdrkit/gdrkit-config.cmake", "pkgconfig/gdrkit.pc", "pkgconfig/gdrapi.pc", "pkgconfig/gdrkit_shmem.pc",
                      "pkgconfig/gdrkit_nvshmem.pc"):
             self.assertTrue(os.path.isfile(os.path.join(libraries, name)), name)
-        # The names that programs load: NCCL asks for libgdrapi.so at run time, others for the soname.
+        # The names that programs load: NCCL loads libgdrapi.so at run time, others load the soname.
         self.assertEqual(os.readlink(os.path.join(libraries, "libgdrapi.so")), "libgdrapi.so.2")
         self.assertEqual(os.readlink(os.path.join(libraries, "libgdrapi.so.2")), "libgdrapi.so.2.6")
         self.assertEqual(os.readlink(os.path.join(libraries, "libgdrkit.so")), "libgdrkit.so.0")
@@ -114,18 +114,18 @@ class Prefix(InstallTest):
             if shutil.which(shell):
                 self.run_ok(shell, "-n", os.path.join(PREFIX, "share", path))
         if shutil.which("bash"):
-            asked = "source share/bash-completion/completions/gdrkit; COMP_WORDS=(gdrkit ben); COMP_CWORD=1; $(complete -p gdrkit | "\
+            script = "source share/bash-completion/completions/gdrkit; COMP_WORDS=(gdrkit ben); COMP_CWORD=1; $(complete -p gdrkit | "\
                     "sed 's/.*-F \\([^ ]*\\).*/\\1/') gdrkit; echo ${COMPREPLY[@]}"
-            self.assertEqual(self.run_ok("bash", "-c", asked, cwd=PREFIX).split(), ["bench"])
+            self.assertEqual(self.run_ok("bash", "-c", script, cwd=PREFIX).split(), ["bench"])
 
-    def test_it_holds_every_header(self):
+    def test_it_contains_every_header(self):
         headers = os.path.join(SOURCE, "include")
         for folder, _, names in os.walk(headers):
             for name in names:
                 path = os.path.join(PREFIX, "include", os.path.relpath(os.path.join(folder, name), headers))
                 self.assertTrue(os.path.isfile(path), path)
 
-    def test_no_file_names_the_build_or_the_prefix(self):
+    def test_no_file_contains_the_path_of_the_build_or_the_prefix(self):
         for folder, _, names in os.walk(PREFIX):
             for path in (os.path.join(folder, name) for name in names):
                 with open(path, "rb") as file:
@@ -148,12 +148,12 @@ class Prefix(InstallTest):
         self.assertIn("emulated", self.run_ok(os.path.join(self.folder, "usr", "bin", "gdrkit"), "info"))
         self.assertTrue(os.path.islink(os.path.join(self.folder, "usr", "bin", "gdrcopy_sanity")))
 
-    def test_the_runtime_alone_serves_programs_that_load_it(self):
+    def test_the_runtime_component_is_sufficient_for_programs_that_load_it(self):
         self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.folder, "--component", "libgdrapi2")
         found = sorted(name for _, _, names in os.walk(self.folder) for name in names)
         self.assertEqual(found, ["libgdrapi.so", "libgdrapi.so.2", "libgdrapi.so.2.6"])
 
-    def test_kernel_modules_are_installed_by_name_alone(self):
+    def test_kernel_modules_are_installed_only_on_request(self):
         self.assertFalse(os.path.exists(os.path.join(PREFIX, "src")))
         self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.folder, "--component", "gdrkit-dkms")
         self.assertTrue(os.path.exists(os.path.join(self.folder, "lib", "udev", "rules.d", "60-gdrkit.rules")))
@@ -170,14 +170,14 @@ class FindPackage(InstallTest):
         self.build(project)
         self.expect_programs_work(project)
 
-    def test_a_project_in_c_alone(self):
+    def test_a_project_in_c_only(self):
         self.installed()
         project = self.copy_project("c_only")
         self.configure(project, f"-DCMAKE_PREFIX_PATH={PREFIX}")
         self.build(project)
         self.assertIn(SOLVED, self.run_ok(os.path.join(project, "build", "first_copy_c")))
 
-    def test_a_version_that_is_not_this_one_is_refused(self):
+    def test_another_version_is_rejected(self):
         self.installed()
         script = os.path.join(self.folder, "CMakeLists.txt")
         with open(script, "w", encoding="utf-8") as file:
@@ -187,7 +187,7 @@ class FindPackage(InstallTest):
                                           f"-DCMAKE_PREFIX_PATH={PREFIX}"))
 
 
-    def test_a_component_that_there_is_not_is_named(self):
+    def test_an_unknown_component_is_reported(self):
         self.installed()
         script = os.path.join(self.folder, "CMakeLists.txt")
         with open(script, "w", encoding="utf-8") as file:
@@ -202,7 +202,7 @@ class PkgConfig(InstallTest):
     def setUp(self):
         super().setUp()
         if shutil.which("pkg-config") is None:
-            self.skipTest("pkg-config is not here (Debian: pkg-config)")
+            self.skipTest("pkg-config not found (Debian: pkg-config)")
         self.libraries = self.installed()
 
     def flags(self, package):
@@ -226,14 +226,14 @@ class PkgConfig(InstallTest):
         self.assertIn("PE 0 of 1: ok", self.compile_and_run(CC, ["-std=c11"], names, "gdrkit_nvshmem"))
         self.assertIn("read back", self.compile_and_run(CC, [], os.path.join(examples, "drop_in.c"), "gdrapi", "gdrkit"))
 
-    def test_the_versions_are_the_libraries(self):
+    def test_the_versions_are_those_of_the_libraries(self):
         path = os.path.join(self.libraries, "pkgconfig")
         self.assertEqual(self.run_ok("pkg-config", "--modversion", "gdrapi", PKG_CONFIG_PATH=path).strip(), "2.6")
         with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as file:
             version = re.search(r"project\(gdrkit VERSION ([0-9.]+)", file.read()).group(1)
         self.assertEqual(self.run_ok("pkg-config", "--modversion", "gdrkit", PKG_CONFIG_PATH=path).strip(), version)
 
-    def test_an_older_standard_is_told_what_the_header_needs(self):
+    def test_an_older_standard_is_an_error_that_states_the_requirement(self):
         ended = subprocess.run([*CXX.split(), "-std=c++17", os.path.join(SOURCE, "examples", "first_copy.cpp"),
                                 *self.flags("gdrkit"), "-o", os.path.join(self.folder, "program")],
                                capture_output=True, text=True, check=False)
@@ -297,19 +297,19 @@ class AddSubdirectory(InstallTest):
         self.expect_programs_work(project)
         made = {name for _, _, names in os.walk(os.path.join(project, "build", "gdrkit", "lib")) for name in names}
         self.assertIn("libgdrkit.so", made)
-        # The project's own folders stay its own.
+        # The project's own folders are unchanged.
         self.assertFalse(os.path.exists(os.path.join(project, "build", "lib")))
         self.assertFalse(os.path.exists(os.path.join(project, "build", "gdrkit", "measure")))
 
 
 class SourceDistribution(InstallTest):
-    """What pip builds a wheel from: the tree without the folders that pyproject.toml leaves out."""
+    """The files that pip builds a wheel from: the tree without the folders that pyproject.toml excludes."""
 
     def test_cmake_configures_it_as_the_wheel_does(self):
         try:
             import tomllib
         except ImportError:
-            self.skipTest("reading pyproject.toml needs Python 3.11")
+            self.skipTest("reading pyproject.toml requires Python 3.11")
         with open(os.path.join(SOURCE, "pyproject.toml"), "rb") as file:
             wheel = tomllib.load(file)["tool"]["scikit-build"]
         left_out = [pattern.strip("/") for pattern in wheel["sdist"]["exclude"]]
@@ -325,7 +325,7 @@ class SourceDistribution(InstallTest):
 
 
 class Readme(InstallTest):
-    """The README's first program, by the README's own commands."""
+    """The first program of README, with the commands of README."""
 
     def setUp(self):
         super().setUp()
@@ -334,30 +334,30 @@ class Readme(InstallTest):
 
     def block(self, language, after=0):
         match = re.compile(r"^```" + language + r"\n(.*?)^```$", re.MULTILINE | re.DOTALL).search(self.text, after)
-        self.assertIsNotNone(match, f"the README has no block of {language}")
+        self.assertIsNotNone(match, f"README contains no block of {language}")
         return match
 
     def test_the_program_is_the_example(self):
         with open(os.path.join(SOURCE, "examples", "first_copy.cpp"), encoding="utf-8") as file:
-            example = file.read().split("\n", 3)[3]  # below the licence and what the file is
+            example = file.read().split("\n", 3)[3]  # below the licence and the description
         self.assertEqual(self.block("cpp").group(1), example)
 
     def test_the_commands_below_it_build_and_run_it(self):
         libraries = self.installed()
         program = self.block("cpp")
         commands = self.block("sh", program.end())
-        self.assertLess(commands.start() - program.end(), 300, "the commands stand below the program")
+        self.assertLess(commands.start() - program.end(), 300, "the commands must follow the program")
         with open(os.path.join(self.folder, "first_copy.cpp"), "w", encoding="utf-8") as file:
             file.write(program.group(1))
         self.assertIn("GDRKIT_BACKEND=emulated ./first_copy", commands.group(1))
         self.assertIn("~/opt/gdrkit", commands.group(1))
         link = os.path.join(PREFIX, "lib")
-        if not os.path.exists(link):  # lib64, where the README says lib for Debian
+        if not os.path.exists(link):  # lib64, where README has lib for Debian
             os.symlink(libraries, link)
         output = self.run_ok("bash", "-ec", commands.group(1), HOME=HOME)
         self.assertIn("emulated: the device has what the CPU stored", output)
 
-    def test_the_install_command_is_the_one_that_the_prefix_was_made_by(self):
+    def test_the_install_command_is_the_one_that_made_the_prefix(self):
         self.assertIn("cmake --install build --prefix ~/opt/gdrkit\n", self.text)
 
 

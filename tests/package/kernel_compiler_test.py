@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The compiler that built Linux builds the kernel modules; headers folders and compilers are stand-ins. A failed build of DKMS
-leaves dpkg with a configured package."""
+"""The compiler that built Linux also builds the kernel modules; headers folders and compilers are fakes. A failed build
+of DKMS leaves the package configured."""
 import os
 import re
 import shutil
@@ -17,10 +17,10 @@ OTHER_GCC = 'CONFIG_CC_VERSION_TEXT="gcc-98 (Debian 98.1.0-3) 98.1.0"\nCONFIG_GC
 OTHER_CLANG = 'CONFIG_CC_VERSION_TEXT="Debian clang version 97.1.7 (3+b1)"\nCONFIG_CC_IS_CLANG=y\nCONFIG_CLANG_VERSION=970107\n'
 LLD = "CONFIG_LD_IS_LLD=y\n"
 LLVM_TOOLS = ("ld.lld", "llvm-ar", "llvm-nm", "llvm-objcopy")
-# Replaces the build system of Linux: a probe compiles if it is the first answer to its question.
+# Replaces the build system of Linux: a probe compiles if it is the first alternative of its question.
 LINUX_MAKEFILE = """modules:
 \t@echo "CC=$(CC) LLVM=$(LLVM)" >>{record}
-\t@case "$(M)" in */probes) cd "$(M)" && for name in {answers}; do echo >$$name.o; done; exit 1;; esac
+\t@case "$(M)" in */probes) cd "$(M)" && for name in {choices}; do echo >$$name.o; done; exit 1;; esac
 clean:
 """
 
@@ -34,8 +34,8 @@ class CompilerTest(unittest.TestCase):
         self.record = os.path.join(self.folder, "record")
         os.mkdir(self.bin)
         with open(os.path.join(KERNEL, "compat", "features.txt"), encoding="utf-8") as file:
-            answers = ["canary"] + [f"{line.split(':')[0]}.{re.split('[:=]', line)[1].strip()}" for line in file if re.match(r"\w+:", line)]
-        self.write("headers/Makefile", LINUX_MAKEFILE.format(record=self.record, answers=" ".join(answers)))
+            choices = ["canary"] + [f"{line.split(':')[0]}.{re.split('[:=]', line)[1].strip()}" for line in file if re.match(r"\w+:", line)]
+        self.write("headers/Makefile", LINUX_MAKEFILE.format(record=self.record, choices=" ".join(choices)))
         self.compiler("gcc", "88")  # the machine's own
 
     def write(self, path, text):
@@ -51,7 +51,7 @@ class CompilerTest(unittest.TestCase):
     def run_it(self, *command, **variables):
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("CC", "LLVM", "CROSS_COMPILE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-        # /usr/bin has shells, make and compilers, but none of the versions that the tests look for.
+        # /usr/bin has shells, make and compilers, but none of the versions that the tests use.
         environment.update(PATH=f"{self.bin}:/usr/bin:/bin", **variables)
         return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False)
 
@@ -69,7 +69,7 @@ class KernelCompiler(CompilerTest):
         self.assertEqual(self.found('CONFIG_CC_VERSION_TEXT="gcc (GCC) 88.3.1 20230605 (Red Hat 88.3.1-2)"\n'), (0, "CC=gcc"))
         self.assertEqual(self.found('CONFIG_CC_VERSION_TEXT="gcc (SUSE Linux) 88.3.0"\n'), (0, "CC=gcc"))
 
-    def test_the_other_files_that_name_it(self):
+    def test_the_other_files_that_contain_it(self):
         self.compiler("gcc-98", "98.1.0")
         self.assertEqual(self.found(OTHER_GCC, ".config"), (0, "CC=gcc-98"))
         os.remove(os.path.join(self.headers, ".config"))
@@ -78,10 +78,10 @@ class KernelCompiler(CompilerTest):
         os.remove(os.path.join(self.headers, "include", "generated", "compile.h"))
         self.assertEqual(self.found("CONFIG_64BIT=y\n"), (0, ""))  # older Linux: the default
 
-    def test_a_missing_gcc_is_named(self):
-        status, said = self.found(OTHER_GCC)
+    def test_a_missing_gcc_is_reported(self):
+        status, output = self.found(OTHER_GCC)
         self.assertEqual(status, 1)
-        self.assertEqual(said, f"error: cannot build kernel modules against {self.headers}: GCC 98 built that Linux and is not "
+        self.assertEqual(output, f"error: cannot build kernel modules against {self.headers}: GCC 98 built that Linux and is not "
                                "installed; install gcc-98, or name another compiler in CC")
 
     def test_cross_compilers_have_their_prefix(self):
@@ -95,9 +95,9 @@ class KernelCompiler(CompilerTest):
         self.assertIn("clang-97 is not installed; install clang-97, lld-97 and llvm-97", self.found(OTHER_CLANG + LLD)[1])
         self.compiler("clang-97", "97.1.7")
         self.assertEqual(self.found(OTHER_CLANG), (0, "CC=clang-97"))  # linked by GNU ld
-        status, said = self.found(OTHER_CLANG + LLD)
+        status, output = self.found(OTHER_CLANG + LLD)
         self.assertEqual(status, 1)
-        self.assertIn("ld.lld-97, llvm-ar-97, llvm-nm-97, llvm-objcopy-97 is not installed", said)
+        self.assertIn("ld.lld-97, llvm-ar-97, llvm-nm-97, llvm-objcopy-97 is not installed", output)
         for tool in LLVM_TOOLS:
             self.compiler(f"{tool}-97", "97.1.7")
         self.assertEqual(self.found(OTHER_CLANG + LLD), (0, "LLVM=-97"))
@@ -115,7 +115,7 @@ class KernelCompiler(CompilerTest):
 
 class KernelBuild(CompilerTest):
     def tree(self):
-        """A copy of what DKMS builds."""
+        """Makes a copy of the files that DKMS builds."""
         tree = os.path.join(self.folder, "tree")
         shutil.copytree(KERNEL, tree, ignore=shutil.ignore_patterns("rig", "tests", "fake_*"), dirs_exist_ok=True)
         return tree
@@ -126,13 +126,13 @@ class KernelBuild(CompilerTest):
         with open(self.record, encoding="utf-8") as file:
             return ended, file.read().splitlines()
 
-    def test_make_gives_it_to_the_probes_and_to_the_modules(self):
+    def test_make_passes_it_to_the_probes_and_to_the_modules(self):
         self.write("headers/include/config/auto.conf", OTHER_GCC)
         ended, used = self.make()
         self.assertNotEqual(ended.returncode, 0)
         self.assertIn("install gcc-98", ended.stdout)
         self.assertEqual(used, [])
-        self.assertEqual(self.make("clean")[0].returncode, 0)  # needs none
+        self.assertEqual(self.make("clean")[0].returncode, 0)  # requires no compiler
         self.compiler("gcc-98", "98")
         ended, used = self.make()
         self.assertEqual((ended.returncode, used), (0, ["CC=gcc-98 LLVM="] * 2), ended.stdout)
@@ -152,7 +152,7 @@ class KernelBuild(CompilerTest):
         self.write("root/usr/src/nvidia-580.1/Module.symvers", "0x1\tnvidia_p2p_get_pages\tnvidia\tEXPORT_SYMBOL\t\n")
         return root
 
-    def test_dkms_and_insmod_name_the_missing_compiler_before_they_build(self):
+    def test_dkms_and_insmod_report_the_missing_compiler_before_they_build(self):
         self.write("headers/include/config/auto.conf", OTHER_GCC)
         root = self.plant_driver()
         prepare = os.path.join(self.tree(), "dkms_prepare.sh")

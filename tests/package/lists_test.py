@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The lists that packages are made of agree with each other, the pages of the manual with the libraries, and the archive's
-installer leaves nothing behind."""
+"""The lists that packages are made from agree with each other, and the man pages with the libraries. The archive's
+installer removes everything that it installed."""
 import os
 import re
 import shutil
@@ -42,7 +42,7 @@ class PackageLists(PackageTest):
                                                     ("cmake", "GdrkitModules.cmake"), ("transfer", "mpi_plugins.cmake")))
         rules = re.sub(r"(?m)^\s*#.*$", "", rules)
         components = set(re.findall(r"COMPONENT\s+([\w-]+)", rules)) - {"documentation"}
-        components |= {"gdrkit-dkms", "gdrkit-modules", "python3-gdrkit"}  # installed by variables that hold their names
+        components |= {"gdrkit-dkms", "gdrkit-modules", "python3-gdrkit"}  # installed by variables that contain their names
         self.assertEqual(set(debian_packages()) | {"gdrkit-modules"}, components)
         spec = text_of("packaging", "rpm", "gdrkit.spec")
         self.assertEqual(set(re.findall(r"^%files .*-f objects/(\S+)\.files$", spec, re.MULTILINE)), components)
@@ -58,12 +58,12 @@ class PackageLists(PackageTest):
         self.assertEqual(sorted(built), sorted(made))
         self.assertEqual(built, re.findall(r'^BUILT_MODULE_LOCATION\[\d\]="(\w+)"$', conf, re.MULTILINE))
 
-    def test_they_take_the_place_of_gdrcopys(self):
+    def test_they_replace_those_of_gdrcopy(self):
         for package, name in (("libgdrapi2", "libgdrapi"), ("gdrkit", "gdrcopy-tests"), ("gdrkit-dkms", "gdrdrv-dkms")):
             fields = stanza(package)
             for field in ("Provides", "Conflicts", "Replaces"):
                 self.assertRegex(fields, rf"(?m)^{field}: (.*, )?{name}\b", f"{package}: {field}")
-        self.assertRegex(stanza("libgdrkit-dev"), r"(?m)^Replaces: libgdrapi$")  # which has the header too
+        self.assertRegex(stanza("libgdrkit-dev"), r"(?m)^Replaces: libgdrapi$")  # which also contains the header
         spec = text_of("packaging", "rpm", "gdrkit.spec")
         for name in ("gdrcopy", "gdrcopy-devel", "gdrcopy-kmod"):
             self.assertRegex(spec, rf"(?m)^Provides: +{name} = ")
@@ -150,7 +150,7 @@ class Archive(PackageTest):
         self.assertEqual(self.run_script("install.sh", "--prefix", self.prefix).returncode, 0)
         self.assertEqual(os.listdir(os.path.join(self.prefix, "lib")), ["libgdrkit.so.0.2"])
 
-    def test_wrong_words_are_named(self):
+    def test_invalid_arguments_are_reported(self):
         ended = self.run_script("install.sh", "--perfix", self.prefix)
         self.assertEqual(ended.returncode, 2)
         self.assertIn("unknown argument '--perfix'", ended.stdout)

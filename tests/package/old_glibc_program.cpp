@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Uses functions that glibc got after 2.28 and that packaging/glibc has: constructors of the program, exceptions, timed
-// waits, file sizes, a random device, shared pointers, texts of errors, numbers. Exit code: the number of the first
-// check that failed.
+// Uses functions that are newer than glibc 2.28 and that packaging/glibc provides: constructors of the program,
+// exceptions, timed waits, file sizes, a random device, shared pointers, error texts, numbers. Exit code: the number of
+// the first check that failed.
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>

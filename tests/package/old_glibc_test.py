@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What is linked for glibc 2.28 needs no newer symbol and runs; the check of symbol versions finds what does not."""
+"""A program linked for glibc 2.28 requires no newer symbol and runs; the check of symbol versions finds newer ones."""
 import os
 import re
 import shlex
@@ -73,18 +73,18 @@ class OldGlibc(LinkedTest):
         self.assertRegex(checked.stdout, r"GLIBC_2\.\d")
         ended = run(program)
         self.assertEqual((ended.returncode, ended.stdout), (0, "all checks passed\n"))
-        # The loader of glibc 2.31 and older exports a malloc of its own: that of libc must be found first.
+        # The loader of glibc 2.31 and older exports its own malloc: that of libc must be found first.
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", program).stdout)
         self.assertEqual([name for name in needed if name.startswith("ld-")], needed[needed.index("libc.so.6") + 1:])
 
-    def test_a_library_hides_what_it_brings(self):
+    def test_a_library_hides_its_bundled_symbols(self):
         library = self.link("library.so", "-shared", *STATIC, "-Wl,--exclude-libs,ALL", f"-L{self.folder}")
         symbols = run("nm", "-D", "--defined-only", library).stdout
         for name in ("_dl_find_object", "__libc_single_threaded", "pthread_cond_clockwait"):
             self.assertNotIn(name, symbols)
 
     def test_a_thread_waits_while_a_library_is_loaded(self):
-        """dlopen holds the loader's lock while constructors run: a wait that asked the loader would never end."""
+        """dlopen holds the loader's lock while constructors run, so a wait that needs this lock would never end."""
         source = os.path.join(self.folder, "waiting.cpp")
         with open(source, "w", encoding="ascii") as file:
             file.write(WAITING)
@@ -95,7 +95,7 @@ class OldGlibc(LinkedTest):
         self.assertEqual((loaded.returncode, loaded.stdout), (0, "waited\n"))
 
     def test_the_check_finds_a_newer_symbol(self):
-        """The numbers of glibc's releases: a program of this machine has the version of its newest symbol."""
+        """Uses the version numbers of glibc's releases: a program of this machine has the version of its newest symbol."""
         program = self.link("of_this_machine", *STATIC)
         needs = [tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([\d.]+)", run("readelf", "-V", program).stdout)]
         checked = self.check(program)
@@ -126,14 +126,14 @@ class OldGlibc(LinkedTest):
         os.makedirs(empty, exist_ok=True)
         self.assertEqual(self.check(empty).returncode, 1)
 
-    def test_packages_and_wheels_are_linked_so(self):
-        for name, wanted in (("CMakePresets.json", '"GDRKIT_GLIBC": "2.28"'), ("pyproject.toml", 'GDRKIT_GLIBC = "2.28"')):
+    def test_packages_and_wheels_are_linked_for_glibc_2_28(self):
+        for name, line in (("CMakePresets.json", '"GDRKIT_GLIBC": "2.28"'), ("pyproject.toml", 'GDRKIT_GLIBC = "2.28"')):
             with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
-                self.assertIn(wanted, file.read(), name)
+                self.assertIn(line, file.read(), name)
 
 
 if __name__ == "__main__":
     if "gnu" not in run(CC, "-dumpmachine").stdout:
-        print("this machine has another C library than glibc")
+        print("the C library of this machine is not glibc")
         sys.exit(77)
     unittest.main()

@@ -2,13 +2,13 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs the commands of README and docs in a clean Debian, as root: ./run test docs starts it there. Prints a line for each page,
-# "PASS page (blocks)" or "FAIL page:line: why".
+# "PASS page (blocks)" or "FAIL page:line: reason".
 #   usage: run_pages.sh FOLDER     FOLDER: the output of scripts/doc_commands.py
 set -uo pipefail
 
 folder=$(cd -- "$1" && pwd)
 export DEBIAN_FRONTEND=noninteractive
-# With these packages a build makes manual pages, which a plain installation then needs.
+# With these packages a build makes man pages, which a plain installation then requires.
 apt-get update -qq && apt-get install -y -qq --no-install-recommends help2man python3 >/dev/null || echo "FAIL preparation: apt-get failed"
 while read -r script page count; do
   began=$SECONDS
@@ -16,8 +16,8 @@ while read -r script page count; do
     echo "PASS $page ($count blocks, $((SECONDS - began)) s)"
   else
     tail -n 30 "$folder/$script.log" | grep -v '^FAIL '
-    grep '^FAIL ' "$folder/$script.log" || echo "FAIL $page: it did not come to its end"
+    grep '^FAIL ' "$folder/$script.log" || echo "FAIL $page: it did not finish"
   fi
-  export PATH=$HOME/opt/gdrkit/bin:$PATH # as README.md says
+  export PATH=$HOME/opt/gdrkit/bin:$PATH # as README.md requires
 done <"$folder/pages"
 echo "all pages ran"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Installs, exchanges and removes the rpms by the commands of docs/packages.md, in a root that holds nothing but a stand-in for
-# the system. The packages' scripts do not run: there is no shell in it. Silent unless it fails.
-#   usage: with_dnf.sh RPMS FOLDER     RPMS: the folder of the packages; FOLDER: where the root and the stand-ins are made
+# Installs, exchanges and removes the rpms by the commands of docs/packages.md, in a root that contains only a fake of
+# the system. The packages' scripts do not run, because the root contains no shell. Prints nothing unless it fails.
+#   usage: with_dnf.sh RPMS FOLDER     RPMS: the folder of the packages; FOLDER: for the root and the fake packages
 set -euo pipefail
 
 rpms=$(cd -- "$1" && pwd)
 mkdir -p "$2"
 folder=$(cd -- "$2" && pwd)
 pages=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)/docs/packages.md
-stands_in=$folder/top/RPMS/noarch
+fakes=$folder/top/RPMS/noarch
 
 fail() {
   echo "$*"
@@ -18,46 +18,46 @@ fail() {
 }
 
 make_rpm() { # name, line of the spec
-  printf '%s\n' "Name: $1" "Version: 2.5" "Release: 1" "Summary: stands in for a package" "License: MIT" "BuildArch: noarch" "$2" \
-    "%description" "Stands in for a package." "%files" >"$folder/$1.spec"
-  rpmbuild -bb --quiet --define "_topdir $folder/top" "$folder/$1.spec" >"$folder/said" 2>&1 || fail "$(cat "$folder/said")"
+  printf '%s\n' "Name: $1" "Version: 2.5" "Release: 1" "Summary: a fake package" "License: MIT" "BuildArch: noarch" "$2" \
+    "%description" "A fake package." "%files" >"$folder/$1.spec"
+  rpmbuild -bb --quiet --define "_topdir $folder/top" "$folder/$1.spec" >"$folder/output" 2>&1 || fail "$(cat "$folder/output")"
 }
 
 dnf_in_root() { # folder with packages, words behind dnf
   (cd "$1" && bash -c "dnf -y --installroot='$folder/root' --releasever=1 --disablerepo='*' --nogpgcheck --noplugins \
-    --setopt=tsflags=noscripts --setopt=cachedir='$folder/cache' $2") >"$folder/said" 2>&1 || fail "'dnf $2' failed: $(cat "$folder/said")"
+    --setopt=tsflags=noscripts --setopt=cachedir='$folder/cache' $2") >"$folder/output" 2>&1 || fail "'dnf $2' failed: $(cat "$folder/output")"
 }
 
-# A command of the page.
+# Runs a command of the page.
 dnf_as_written() { # folder with packages, words it begins with
   local command
   command=$(grep -oE "\`$2[^\`]*\`" "$pages" | head -n 1 | tr -d '\`') || true
-  [ -n "$command" ] || fail "docs/packages.md has no command that begins with '$2'"
+  [ -n "$command" ] || fail "docs/packages.md contains no command that begins with '$2'"
   dnf_in_root "$1" "${command#dnf }"
 }
 
-expect_installed() { # names in the order of the alphabet
+expect_installed() { # names in alphabetical order
   local names
   names=$(rpm --root "$folder/root" -qa --qf '%{NAME}\n' | LC_ALL=C sort | tr '\n' ' ')
-  [ "$names" = "$* " ] || fail "installed are '$names', not '$*'"
+  [ "$names" = "$* " ] || fail "installed '$names', expected '$*'"
 }
 
 rm -rf "$folder/root" "$folder/top" "$folder/ours"
 ours=()
 for rpm in "$rpms"/*.rpm; do
-  case "${rpm##*/}" in kmod-*) ;; *) ours+=("$rpm") ;; esac # excludes gdrkit-dkms, as the page says
+  case "${rpm##*/}" in kmod-*) ;; *) ours+=("$rpm") ;; esac # excludes gdrkit-dkms, as the page documents
 done
 mkdir "$folder/ours" && ln -s "${ours[@]}" "$folder/ours/"
 make_rpm system "$(rpm -qp --requires "${ours[@]}" | grep -vE '^(rpmlib|gdrkit|libgdrkit|libgdrapi)' | sort -u | sed 's/^/Provides: /')"
 for name in gdrcopy gdrcopy-kmod; do make_rpm "$name" ""; done
 make_rpm gdrcopy-devel "Requires: gdrcopy = 2.5"
-dnf_in_root "$stands_in" "install ./*.rpm"
+dnf_in_root "$fakes" "install ./*.rpm"
 names=$(rpm -qp --qf '%{NAME}\n' "${ours[@]}" | LC_ALL=C sort)
 
 dnf_as_written "$folder/ours" "dnf install --allowerasing \./\*"
 # shellcheck disable=SC2086 # words
 expect_installed $names system
-dnf_as_written "$stands_in" "dnf install --allowerasing \./gdrcopy"
+dnf_as_written "$fakes" "dnf install --allowerasing \./gdrcopy"
 # shellcheck disable=SC2046 # words
 expect_installed gdrcopy gdrcopy-devel gdrcopy-kmod $(grep -xE 'gdrkit-shmem|libgdrkit0|python3-gdrkit' <<<"$names") system
 dnf_as_written "$folder/ours" "dnf install --allowerasing \./\*"

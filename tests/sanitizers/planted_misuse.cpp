@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Does on purpose what a sanitizer must report, or its correct counterpart. Argument: what. Exits with 0 unless
-// stopped.
+// Performs an error that a sanitizer must report, or its correct counterpart. The argument selects it. Exits with 0
+// unless stopped.
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -14,8 +14,8 @@ namespace {
 int counter = 0;
 std::mutex counter_mutex;
 
-/// Two threads and one variable. Without the lock nothing orders the second increment after the first, in whatever
-/// order they happen to run.
+/// Two threads increment one variable. Without the lock nothing orders the second increment after the first, regardless
+/// of the order in which they run.
 void count_in_two_threads(bool is_locked) {
   const auto increment = [is_locked] {
     std::unique_lock lock(counter_mutex, std::defer_lock);

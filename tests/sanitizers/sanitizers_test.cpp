@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The sanitizers of this build, with the options that CTest gives all tests, report a planted misuse and end the
-// program with an error; they are silent about correct code. Without this a wrong option would let every test pass.
+// The sanitizers of this build, with the options that CTest sets for all tests, report a planted error and end the
+// program with an error, and report nothing for correct code. Otherwise a wrong option would make every test pass.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -33,33 +33,34 @@ bool has_sanitizer(const std::string& name) { return std::string(GDRKIT_SANITIZE
 void expect_report(const std::string& what, const std::string& words) {
   const End end = run_misuse(what);
   EXPECT_NE(end.exit_code, 0);
-  EXPECT_NE(end.exit_code, 2) << "the program does not know '" << what << "'";
+  EXPECT_NE(end.exit_code, 2) << "unknown argument '" << what << "'";
   EXPECT_NE(end.output.find(words), std::string::npos) << end.output;
-  EXPECT_NE(end.output.find("planted_misuse.cpp"), std::string::npos) << "the report names no line: " << end.output;
+  EXPECT_NE(end.output.find("planted_misuse.cpp"), std::string::npos)
+      << "the report contains no line number: " << end.output;
 }
 
-TEST(Sanitizers, AreOneOfThoseThatThisTestKnows) {
+TEST(Sanitizers, AreSupportedByThisTest) {
   EXPECT_TRUE(has_sanitizer("thread") || has_sanitizer("address") || has_sanitizer("undefined")) << GDRKIT_SANITIZE;
 }
 
 TEST(Sanitizers, ReportAPlantedRace) {
-  if (!has_sanitizer("thread")) GTEST_SKIP() << "not the thread sanitizer's build";
+  if (!has_sanitizer("thread")) GTEST_SKIP() << "requires a build with the thread sanitizer";
   expect_report("race", "ThreadSanitizer: data race");
 }
 
-TEST(Sanitizers, AreSilentAboutLockedThreads) {
+TEST(Sanitizers, ReportNothingForLockedThreads) {
   const End end = run_misuse("locked");
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.output, "");
 }
 
 TEST(Sanitizers, ReportAPlantedReadPastTheEnd) {
-  if (!has_sanitizer("address")) GTEST_SKIP() << "not the address sanitizer's build";
+  if (!has_sanitizer("address")) GTEST_SKIP() << "requires a build with the address sanitizer";
   expect_report("overflow", "AddressSanitizer: heap-buffer-overflow");
 }
 
 TEST(Sanitizers, ReportPlantedUndefinedBehaviour) {
-  if (!has_sanitizer("undefined")) GTEST_SKIP() << "not the undefined-behaviour sanitizer's build";
+  if (!has_sanitizer("undefined")) GTEST_SKIP() << "requires a build with the undefined-behaviour sanitizer";
   expect_report("undefined", "signed integer overflow");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The tests' own loads and stores through a mapping of device memory, which share nothing with the copy kernels.
+// The tests' own loads and stores through a mapping of device memory, independent of the copy kernels.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace gdrkit::tests {
 
-/// Orders everything before it before everything after it, write-combining and streaming accesses included.
+/// Orders all earlier accesses before all later ones, including write-combining and streaming accesses.
 inline void order_device_accesses() {
 #if defined(__x86_64__)
   _mm_mfence();
@@ -25,7 +25,7 @@ inline void order_device_accesses() {
 #endif
 }
 
-/// Each device byte is written once, naturally aligned; afterwards the stores are on their way to the device.
+/// Writes each device byte once, naturally aligned. On return the stores may still be in flight to the device.
 inline void store_to_mapping(void* mapping, const std::vector<std::uint8_t>& source) {
   auto* target = static_cast<volatile std::uint8_t*>(mapping);
   std::size_t at = 0;
@@ -44,7 +44,7 @@ inline void store_to_mapping(void* mapping, const std::vector<std::uint8_t>& sou
 }
 
 #if defined(__x86_64__)
-/// Whole aligned 64-byte lines by streaming loads: the only loads that are not one bus transaction each.
+/// Loads whole aligned 64-byte lines by streaming loads, which avoid one bus transaction per load.
 [[gnu::target("sse4.1")]] inline std::size_t load_lines(std::uint8_t* target, void* source, std::size_t size) {
   std::size_t at = 0;
   for (; size - at >= 64; at += 64) {
@@ -58,7 +58,7 @@ inline void store_to_mapping(void* mapping, const std::vector<std::uint8_t>& sou
 }
 #endif
 
-/// What the device memory behind the mapping holds now.
+/// Returns the contents of the device memory behind the mapping.
 [[nodiscard]] inline std::vector<std::uint8_t> load_from_mapping(const void* mapping, std::size_t size) {
   std::vector<std::uint8_t> target(size);
   const auto* source = static_cast<const volatile std::uint8_t*>(mapping);
@@ -85,7 +85,7 @@ inline void store_to_mapping(void* mapping, const std::vector<std::uint8_t>& sou
   return target;
 }
 
-/// Bytes without period that `seed` decides (splitmix64).
+/// Returns aperiodic bytes that depend on `seed` (splitmix64).
 [[nodiscard]] inline std::vector<std::uint8_t> make_pattern(std::size_t size, std::uint64_t seed) {
   std::vector<std::uint8_t> pattern(size);
   std::uint64_t state = seed * 0x9e3779b97f4a7c15ULL + 0x632be59bd9b4e019ULL;
@@ -100,7 +100,8 @@ inline void store_to_mapping(void* mapping, const std::vector<std::uint8_t>& sou
   return pattern;
 }
 
-/// Where two equally long byte strings first differ, or their length: shorter to report than a megabyte.
+/// Returns the offset of the first difference of two equally long byte strings, or their length. A report of a
+/// difference stays short.
 [[nodiscard]] inline std::size_t first_difference(const std::vector<std::uint8_t>& left,
                                                   const std::vector<std::uint8_t>& right) {
   if (left == right) return left.size();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ElfBytes: a shared library or a kernel module section by section, right ones and wrong ones.
+// ElfBytes: builds a shared library or a kernel module section by section, valid or invalid.
 #pragma once
 
 #include <elf.h>
@@ -22,14 +22,14 @@ class ElfBytes {
     std::string content;
   };
 
-  /// Sections count from 1; 0 is the empty one that each file starts with.
+  /// Sections count from 1; section 0 is the empty one at the start of each file.
   std::uint32_t add(const std::string& name, std::uint32_t type, const std::string& content, std::uint32_t link = 0) {
     sections_.push_back({name, type, link, content});
     return static_cast<std::uint32_t>(sections_.size());
   }
 
-  /// Dynamic symbols; one whose version is "" has number 1 (global), one whose name starts with '!' is not defined
-  /// here.
+  /// Adds dynamic symbols. A symbol with version "" has number 1 (global); a name that starts with '!' is undefined
+  /// in this file.
   void add_symbols(const std::vector<std::pair<std::string, std::string>>& symbols) {
     std::string text(1, '\0');
     const auto put = [&](const std::string& name) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How a forked child ends that runs a piece of the test.
+// Runs a part of a test in a forked child and returns how it ended.
 #pragma once
 
 #include <sys/resource.h>
@@ -14,11 +14,11 @@ namespace gdrkit::tests {
 
 struct ChildEnd {
   int exit_code = -1;  ///< -1: it did not exit
-  int signal = 0;      ///< 0: it was not killed
+  int signal = 0;      ///< 0: no signal killed it
 };
 
-/// Runs `body` (an int()) in a forked child and ends it with its result by _exit. A fault kills the child, whatever
-/// handlers sanitizers installed; a hanging one is killed by SIGALRM after a minute. No core file.
+/// Runs `body` (an int()) in a forked child, which passes its result to _exit. A fault kills the child in spite of
+/// sanitizers' handlers; SIGALRM kills a hanging child after one minute. Writes no core file.
 template <class Body>
 [[nodiscard]] ChildEnd run_in_child(Body body) {
   const pid_t child = ::fork();

@@ -1,20 +1,20 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""TCP ports of this machine that a test hands to the programs it starts."""
+"""TCP ports of this machine that a test passes to the programs that it starts."""
 import fcntl
 import os
 import random
 import socket
 import tempfile
 
-# Below 32768, from where Linux takes the ports of outgoing connections: none of these can be taken so before its program
-# listens there. A lock held until this process ends keeps tests that run at the same time apart.
+# Below 32768, where Linux starts to allocate ports for outgoing connections, so none of these is taken before the
+# program listens on it. A lock held until this process ends separates tests that run at the same time.
 PORTS = range(20000, 32000)
 held = []
 
 
 def free_ports(count=1):
-    """The first of `count` ports that follow each other."""
+    """Returns the first of `count` consecutive ports."""
     folder = os.path.join(tempfile.gettempdir(), f"gdrkit_test_ports_{os.getuid()}")
     os.makedirs(folder, exist_ok=True)
     while True:

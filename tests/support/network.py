@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Runs a command as the PEs of two machines: two network namespaces with a link between them.
+"""Runs a command as the PEs of two nodes: two network namespaces with a link between them.
 
     unshare -Urnm python3 network.py '{"command": [...], "pes": 2, ...}'
 
-pes: of each namespace. environment: additional variables of all PEs. containers: each namespace also has PIDs, a host name
-and a boot identifier of its own. qdisc: words for `tc qdisc add dev link root` on both sides. kill_after: seconds until the last PE
-is killed; cut_after: until the link is taken down. Prints one JSON object for each namespace: the ends of its PEs, in
-seconds since the event, or since the start where there is none, and what the queue of their side dropped."""
+pes: PEs of each namespace. environment: additional variables of all PEs. containers: each namespace also has its own
+PIDs, host name and boot identifier. qdisc: words for `tc qdisc add dev link root` on both sides. kill_after: seconds
+until the last PE is killed; cut_after: until the link is taken down. Prints one JSON object for each namespace: the
+results of its PEs, in seconds since the event, or since the start without an event, and the packets that the queue of
+its side dropped."""
 import ctypes
 import json
 import os
@@ -53,17 +54,17 @@ def wait_for(process, result):
 
 
 def wait_for_link():
-    """Linux takes up to a second to see that both sides are up, and UCX leaves out a device that is not."""
+    """Waits up to 10 s. Linux takes up to one second to report that both sides are up, and UCX ignores a device that is down."""
     for _ in range(1000):
         with open(f"/sys/class/net/{DEVICE}/operstate", encoding="ascii") as file:
             if file.read().strip() == "up":
                 return
         time.sleep(0.01)
-    raise SystemExit(f"{DEVICE} does not come up")
+    raise SystemExit(f"{DEVICE} did not come up")
 
 
 def dropped():
-    """How many packets the link's queue has lost."""
+    """Returns the number of packets that the link's queue dropped."""
     shown = subprocess.run(["tc", "-s", "-j", "qdisc", "show", "dev", DEVICE], capture_output=True, text=True, check=True)
     return sum(queue.get("drops", 0) for queue in json.loads(shown.stdout))
 
@@ -77,11 +78,11 @@ def be_a_container(index):
 
 
 def inside(index, job):
-    """In a namespace whose side of the link is there once a line came."""
+    """Runs in a namespace. A line on stdin means that its side of the link exists."""
     sys.stdin.readline()
     if job.get("containers"):
         be_a_container(index)
-    call("mount", "-t", "sysfs", "sysfs", "/sys")  # of this namespace's devices, which UCX looks up there
+    call("mount", "-t", "sysfs", "sysfs", "/sys")  # with this namespace's devices, which UCX reads there
     call("ip", "address", "add", f"{NETWORK}.{index + 1}/24", "dev", DEVICE)
     call("ip", "link", "set", "lo", "up")
     call("ip", "link", "set", DEVICE, "up")
@@ -114,7 +115,7 @@ def inside(index, job):
         thread.join()
     drops = dropped() if job.get("qdisc") else 0
     print("ended", flush=True)
-    sys.stdin.readline()  # the link goes with the first namespace
+    sys.stdin.readline()  # the link disappears with the first namespace
     print(json.dumps([{**end, "seconds": end.pop("at") - begin, "drops": drops} for end in ends]), flush=True)
 
 
@@ -130,16 +131,16 @@ def outside(job):
                 raise SystemExit("unshare -n failed")
     call("ip", "link", "add", DEVICE, "netns", str(sides[0].pid), "type", "veth", "peer", "name", DEVICE, "netns",
          str(sides[1].pid))
-    # Both have their addresses before either starts its PEs, and both are done before either goes.
+    # Both sides have their addresses before either starts its PEs, and both have finished before either ends.
     for _ in range(3):
         for side in sides:
             side.stdin.write("go\n")
             side.stdin.flush()
-        answers = [side.stdout.readline() for side in sides]
-        if not all(answers):
+        lines = [side.stdout.readline() for side in sides]
+        if not all(lines):
             raise SystemExit(1)
-    for answer in answers:
-        print(answer, end="")
+    for line in lines:
+        print(line, end="")
 
 
 if __name__ == "__main__":

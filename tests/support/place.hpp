@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Whether a program of gdrkit_add_place_tests runs on a GPU: both programs are linked from the same objects.
+// Returns whether a program of gdrkit_add_place_tests runs on a GPU: both programs are linked from the same objects.
 #pragma once
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ProcessResources: what this process holds of the operating system, to be compared before and after.
+// ProcessResources: counts of operating-system resources of this process, to compare before and after.
 #pragma once
 
 #include <dirent.h>
@@ -16,9 +16,9 @@ namespace gdrkit::tests {
 
 struct ProcessResources {
   std::size_t descriptors = 0;
-  /// Mappings of device nodes and of emulated memory. Exact: nothing but the code under test makes them.
+  /// Mappings of device nodes and of emulated memory. Exact: only the code under test makes them.
   std::size_t device_mappings = 0;
-  /// All mappings. Memory allocators and thread stacks add to it, so compare it over many rounds, with some slack.
+  /// All mappings. Memory allocators and thread stacks add to it, so compare it over many rounds, with a tolerance.
   std::size_t mappings = 0;
 };
 
@@ -35,7 +35,7 @@ inline std::size_t count_descriptors() {
   std::size_t count = 0;
   while (const dirent* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
   ::closedir(folder);
-  return count - 1;  // the folder's own
+  return count - 1;  // without the folder's own descriptor
 }
 
 [[nodiscard]] inline ProcessResources count_process_resources() {
@@ -54,7 +54,7 @@ struct AddressRange {
   std::uintptr_t end = 0;
 };
 
-/// Where this process's mappings of device nodes and emulated memory lie.
+/// Returns the address ranges of this process's mappings of device nodes and emulated memory.
 [[nodiscard]] inline std::vector<AddressRange> device_mapping_ranges() {
   std::vector<AddressRange> ranges;
   std::ifstream maps("/proc/self/maps");
@@ -66,7 +66,7 @@ struct AddressRange {
   return ranges;
 }
 
-/// What must be equal: `mappings` is left out, see there.
+/// Compares the exact counts; ignores `mappings`, see above.
 inline bool operator==(const ProcessResources& left, const ProcessResources& right) {
   return left.descriptors == right.descriptors && left.device_mappings == right.device_mappings;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Runs the built program on the emulated device, and compares lines with what was promised."""
+"""Runs the built program on the emulated device, and compares lines with expected ones."""
 import glob
 import json
 import os
@@ -15,7 +15,7 @@ NOTE = r"NOTE: running on the emulated device, whose figures do not describe a G
 BANNER = [NOTE, r"GPU id:0; name: gdrkit emulated device \(no GPU\); Bus id: [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}",
           r"selecting device 0"]
 HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*"))
-# Set by ./run test --full: more of what takes long and rarely finds something that the short tests do not.
+# Set by ./run test --full: adds tests that take long and rarely find more than the short ones.
 IS_FULL = os.environ.get("GDRKIT_FULL") == "1"
 FLOAT = r"[0-9.]+(?:e[+-][0-9]+)?"
 
@@ -35,7 +35,7 @@ def run(program, *arguments, environment=None):
 
 
 def judged(compare):
-    """What a comparison said, up to the fifth if the noise is too large for a verdict (exit code 2)."""
+    """Returns the result of a comparison. Repeats it up to five times while the noise is too large for a verdict (exit code 2)."""
     for _ in range(5):
         ended = compare()
         if ended.code != 2:
@@ -47,7 +47,7 @@ class Test(unittest.TestCase):
     maxDiff = None
 
     def assert_lines(self, lines, patterns):
-        """Every line matches its pattern, whole, and there are no others."""
+        """Checks that every line matches its pattern completely, and that there are no other lines."""
         for number, (line, pattern) in enumerate(zip(lines, patterns)):
             self.assertRegex(line, "^(?:" + pattern + ")$", f"line {number + 1} of\n" + "\n".join(lines))
         self.assertEqual(len(lines), len(patterns), "\n".join(lines))
@@ -59,7 +59,7 @@ class Test(unittest.TestCase):
 
 
 def main():
-    """Runs the tests; where every one was skipped, prints why and ends with 77."""
+    """Runs the tests. If all of them were skipped, prints the reason and exits with 77."""
     result = unittest.main(exit=False).result
     if result.skipped and len(result.skipped) == result.testsRun:
         print(result.skipped[0][1])
@@ -74,10 +74,10 @@ def list_of(name):
 
 
 def subcommands():
-    """The names of cli/subcommands.def."""
+    """Returns the names in cli/subcommands.def."""
     return re.findall(r"(?m)^GDRKIT_SUBCOMMAND\((\w+),", list_of("subcommands.def"))
 
 
 def other_names():
-    """The names of cli/other_names.def with their subcommands."""
+    """Returns the names in cli/other_names.def with their subcommands."""
     return re.findall(r"(?m)^GDRKIT_OTHER_NAME\((\w+), (\w+)\)", list_of("other_names.def"))

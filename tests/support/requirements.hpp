@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GDRKIT_REQUIRE: which skips are failures on this machine ("gpu,kernel").
+// GDRKIT_REQUIRE: the skips that are failures on this machine ("gpu,kernel").
 #pragma once
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace gdrkit::tests {
 
-/// `what` is in the comma-separated `list`, whole.
+/// Returns whether the comma-separated `list` contains the whole word `what`.
 [[nodiscard]] inline bool is_listed(std::string_view list, std::string_view what) {
   while (!list.empty()) {
     const std::size_t comma = list.find(',');
@@ -26,7 +26,7 @@ namespace gdrkit::tests {
 
 }  // namespace gdrkit::tests
 
-/// Skips the test with the reason, or fails it where GDRKIT_REQUIRE names `what`. Only in a test's own body or SetUp.
+/// Skips the test with the reason, or fails it if GDRKIT_REQUIRE contains `what`. Only in a test's own body or SetUp.
 #define GDRKIT_SKIP_OR_FAIL(what, reason)                                                           \
   do {                                                                                              \
     if (::gdrkit::tests::is_required(what)) FAIL() << "required (GDRKIT_REQUIRE), but: " << reason; \

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a Result says, for assertions.
+// Assertions on a Result.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,13 +11,13 @@
 
 namespace gdrkit::tests {
 
-/// The error's text; "" for success.
+/// Returns the error's text; "" for success.
 template <class T>
 [[nodiscard]] std::string text_of(const base::Result<T>& result) {
   return result ? "" : result.error().text();
 }
 
-/// For EXPECT_TRUE, which prints the error's text where the call failed.
+/// For EXPECT_TRUE: prints the error's text if the call failed.
 template <class T>
 [[nodiscard]] testing::AssertionResult succeeded(const base::Result<T>& result) {
   if (result) return testing::AssertionSuccess();

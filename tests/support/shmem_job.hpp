@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ShmemJob: several PEs in one process, a thread each, on the emulated device or on the GPUs that there are.
+// ShmemJob: several PEs in one process, one thread each, on the emulated device or on the GPUs of this machine.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -62,34 +62,35 @@ struct ShmemJobOptions {
   std::uint64_t heap_max_bytes = std::uint64_t{1} << 30;
   std::chrono::milliseconds limit{30000};
   bool compares_stream_collectives = false;
-  /// Every PE counts as one of another machine, so that UCX carries all; $GDRKIT_SHMEM_DISABLE_P2P asks for it, too.
+  /// Every PE counts as one on another node, so that UCX transfers all data; $GDRKIT_SHMEM_DISABLE_P2P also enables
+  /// this.
   bool is_p2p_disabled = false;
-  std::function<int(int pe)> machine_of = nullptr;  ///< with is_p2p_disabled: PEs of the same number share a machine
+  std::function<int(int pe)> machine_of = nullptr;  ///< with is_p2p_disabled: PEs with equal numbers share a node
   shmem_impl::transport::RemoteWay remote_way = shmem_impl::transport::RemoteWay::automatic;
   std::string reading_engine = "";
   const platform::UcxCalls* ucx_calls = nullptr;
 };
 
-/// `wanted`, or as many as there are GPUs: where PEs of one process share a GPU, a copy to ordinary host memory holds
-/// the context that they share until what is before it in its stream has ended, which may wait for another of these
-/// PEs.
-[[nodiscard]] inline int pes_with_own_device(int wanted) {
+/// Returns `requested`, or the number of GPUs if that is lower. If PEs of one process share a GPU, a copy to ordinary
+/// host memory locks their common context until earlier work in its stream has ended, which may wait for another of
+/// these PEs.
+[[nodiscard]] inline int pes_with_own_device(int requested) {
   const auto gpus = platform::cuda_device_count();
-  return !is_gpu_place() || !gpus || *gpus == 0 ? wanted : std::min(wanted, *gpus);
+  return !is_gpu_place() || !gpus || *gpus == 0 ? requested : std::min(requested, *gpus);
 }
 
-/// Whether this machine has a UCX to test with, and its settings for several PEs in one process.
+/// Returns whether this machine has a UCX to test with, and sets it up for several PEs in one process.
 [[nodiscard]] inline bool has_ucx() {
 #if defined(__SANITIZE_THREAD__)
   return false;  // a UCX without instrumentation ends such a process
 #endif
-  // UCX's own handler of faults would stand before those of tests and sanitizers.
+  // UCX's fault handler would replace those of tests and sanitizers.
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);
   ::setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 0);
   return platform::ucx_calls().has_value();
 }
 
-/// $GDRKIT_SHMEM_REMOTE, for tests that are run once for each way.
+/// Returns $GDRKIT_SHMEM_REMOTE, for tests that run once for each value.
 [[nodiscard]] inline shmem_impl::transport::RemoteWay remote_way_of_environment(
     shmem_impl::transport::RemoteWay otherwise) {
   const char* const text = std::getenv("GDRKIT_SHMEM_REMOTE");
@@ -98,7 +99,7 @@ struct ShmemJobOptions {
                                           : shmem_impl::transport::RemoteWay::staged;
 }
 
-/// What is at an address of the PE's device, read by its copy engine.
+/// Returns the bytes at an address of the PE's device, read by its copy engine.
 [[nodiscard]] inline std::vector<std::uint8_t> device_bytes(shmem_impl::core::Pe& pe, const void* address,
                                                             std::size_t size_bytes) {
   auto& device = const_cast<platform::Device&>(pe.device());
@@ -108,7 +109,7 @@ struct ShmemJobOptions {
   return bytes;
 }
 
-/// Runs `body` as each PE, each in a thread; returns when all have finalized. Failures are the test's.
+/// Runs `body` as each PE, each in a thread. Returns when all have finalized. Failures are reported as the test's.
 inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(shmem_impl::core::Pe&)>& body) {
   const std::string place = place_name();
   if (place == "emulated") {

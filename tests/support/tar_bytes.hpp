@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TarBytes: tar archives for tests, field by field, so that each field can be wrong.
+// TarBytes: tar archives for tests, field by field, so that each field can be invalid.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class TarBytes {
   }
   TarBytes& file(const std::string& name, const std::string& content) { return add({name}, content); }
   TarBytes& link(const std::string& name, const std::string& target) { return add({name, '2', target}); }
-  /// One record of an extended header: its length counts itself.
+  /// Adds one record of an extended header. Its length includes the length field.
   TarBytes& pax(const std::string& key, const std::string& value) {
     const std::string rest = " " + key + "=" + value + "\n";
     std::size_t length = rest.size() + 1;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TestThread: a thread that cannot end the test program, neither by an exception nor if the test returns early.
+// TestThread: a thread that cannot end the test program, either by an exception or by an early return of the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 namespace gdrkit::tests {
 
-/// Runs body(is_over), which ends soon after `is_over` has become true. An exception that leaves it fails the test. The
-/// destructor stops and joins the thread, so declare what the body uses before it.
+/// Runs body(is_over), which must return soon after `is_over` becomes true. An exception that leaves it fails the test.
+/// The destructor stops and joins the thread, so declare what the body uses before it.
 class TestThread {
  public:
   template <class Body>
@@ -39,7 +39,7 @@ class TestThread {
  private:
   std::atomic<bool> is_over_{false};
   std::atomic<bool> has_ended_{false};
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last: it uses the other members
 };
 
 }  // namespace gdrkit::tests

@@ -47,7 +47,7 @@ def is_page(path):
 
 
 def blocks_of(root, page):
-    """The blocks of a page, and what is wrong with its markers, as (line, text)."""
+    """Returns the blocks of a page, and the errors in its markers, as (line, text)."""
     blocks, wrong, current, marker, saved_as = [], [], None, None, None
     for number, line in enumerate(repo.read(root, page).split("\n"), 1):
         fence = re.match(r"^\s*```(\S*)\s*$", line)
@@ -96,13 +96,13 @@ def apply_marker(root, block, marker, wrong):
     if marker["kind"] == "not run":
         block.reason = text.removeprefix(":").strip()
         if not text.startswith(": ") or len(block.reason) < 8:
-            wrong.append((block.line - 1, "a block that is not run needs a reason: <!-- not run: REASON -->"))
+            wrong.append((block.line - 1, "a block that is not run requires a reason: <!-- not run: REASON -->"))
         return
     for pair in text.split():
         name, _, path = pair.partition("=")
         block.files[name] = path
         if not path or not os.path.exists(os.path.join(root, path)):
-            wrong.append((block.line - 1, f"the marker names {path or pair}, which the tree does not have"))
+            wrong.append((block.line - 1, f"the marker contains {path or pair}, which does not exist in the tree"))
 
 
 def names_of(root, path, pattern):
@@ -142,7 +142,7 @@ def find_violations(root):
                 yield f"{page}:{block.line}: a fragment of {block.language} needs <!-- compile with NAME --> (tests/docs/README.md)"
             if block.is_commands() and block.reason is None and any(re.match(r"\s*(sudo|docker|podman|nvcc|srun|mpirun|kubectl) ", line)
                                                                      for line in block.lines):
-                yield f"{page}:{block.line}: commands that no clean system has: split the block, or mark it <!-- not run: REASON -->"
+                yield f"{page}:{block.line}: commands that a clean system lacks: split the block, or mark it <!-- not run: REASON -->"
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Plants good and bad commit subjects in a throw-away repository and expects scripts/check_commits.sh to tell them apart.
+# Plants good and bad commit subjects in a temporary repository and expects scripts/check_commits.sh to distinguish
+# them.
 set -euo pipefail
 script=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)/scripts/check_commits.sh
 command -v git >/dev/null || {
-  echo "git is not here (Debian: git)"
+  echo "git not found (Debian: git)"
   exit 77
 }
 folder=$(mktemp -d)
@@ -34,7 +35,7 @@ expect 1 "core:refuse managed memory"
 rc=0
 bash "$script" >out || rc=$?
 if [ "$rc" != 1 ] || [ "$(wc -l <out)" -ne 5 ]; then
-  echo "the whole history should give 5 complaints:"
+  echo "expected 5 errors for the whole history:"
   cat out
   exit 1
 fi

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""A file that uses a name of std includes its standard header, directly or through headers of this tree: which standard headers
-include each other differs between compilers and their versions."""
+"""A file that uses a name of std must include its standard header, directly or through headers of this tree: the
+includes between standard headers differ between compilers and their versions."""
 import os
 import re
 
 import repo
 import report
 
-# header: names that only this header guarantees
+# header: names that only this header provides for certain
 NAMES = {
     "algorithm":
         "adjacent_find all_of any_of binary_search clamp copy copy_if copy_n count count_if equal equal_range fill fill_n find "
@@ -121,7 +121,7 @@ SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu")
 
 
 def headers_of(source):
-    """The includes of a file: C headers by their C++ names, and files of the tree as written."""
+    """Returns the includes of a file: C headers by their C++ names, and files of the tree as written."""
     standard, own = set(), set()
     for angled, quoted in INCLUDE.findall(repo.comments_blanked(source)):
         if angled and "/" not in angled:
@@ -132,7 +132,7 @@ def headers_of(source):
 
 
 class Tree:
-    """The standard headers that a file includes, directly or through headers of this tree."""
+    """Finds the standard headers that a file includes, directly or through headers of this tree."""
 
     def __init__(self, root):
         self.root = root
@@ -140,24 +140,24 @@ class Tree:
         self.by_name = {}
         for path in self.paths:
             self.by_name.setdefault(os.path.basename(path), []).append(path)
-        self.known = {}
+        self.cached = {}
 
     def found(self, include, path):
-        """The included file: in the folder of the including one, else below an include folder; the longest common path wins."""
-        beside = os.path.normpath(os.path.join(os.path.dirname(path), include))
+        """Returns the included file: in the folder of the including one, else below an include folder; the longest common path wins."""
+        sibling = os.path.normpath(os.path.join(os.path.dirname(path), include))
         candidates = [name for name in self.by_name.get(os.path.basename(include), ()) if ("/" + name).endswith("/" + include.lstrip("./"))]
-        if beside in candidates or not candidates:
-            return beside if beside in self.paths else None
+        if sibling in candidates or not candidates:
+            return sibling if sibling in self.paths else None
         return max(candidates, key=lambda name: len(os.path.commonprefix([name, path])))
 
     def standard_headers(self, path):
-        if path not in self.known:
-            self.known[path] = set()  # ends cycles
+        if path not in self.cached:
+            self.cached[path] = set()  # ends cycles
             standard, own = headers_of(repo.read(self.root, path))
             for header in filter(None, (self.found(include, path) for include in own)):
                 standard |= self.standard_headers(header)
-            self.known[path] = standard
-        return self.known[path]
+            self.cached[path] = standard
+        return self.cached[path]
 
 
 def find_violations(root):
@@ -165,13 +165,13 @@ def find_violations(root):
     for path in tree.paths:
         if not path.endswith(SUFFIXES):
             continue
-        code, told = repo.code_only(repo.read(root, path)), set()
+        code, reported = repo.code_only(repo.read(root, path)), set()
         for use in USE.finditer(code):
             header = HEADER_OF.get(use.group(1))
-            homes = {header} | ALSO.get(use.group(1), set())
-            if header and header not in told and not homes & tree.standard_headers(path):
-                told.add(header)
-                yield f"{path}:{repo.line_of(code, use.start())}: std::{use.group(1)} needs #include <{header}>"
+            allowed = {header} | ALSO.get(use.group(1), set())
+            if header and header not in reported and not allowed & tree.standard_headers(path):
+                reported.add(header)
+                yield f"{path}:{repo.line_of(code, use.start())}: std::{use.group(1)} requires #include <{header}>"
 
 
 if __name__ == "__main__":

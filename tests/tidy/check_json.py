@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Recorded JSON in docs/results and tests/measure can be parsed and has no indentation: with indentation, a run of the benchmark has 36,000 lines."""
+"""Recorded JSON in docs/results and tests/measure must be valid and without indentation: with it, one benchmark run has 36,000 lines."""
 import json
 
 import repo
@@ -16,7 +16,7 @@ def find_violations(root):
         try:
             json.loads(text)
         except ValueError as error:
-            yield f"{path}: is not JSON: {error}"
+            yield f"{path}: invalid JSON: {error}"
         for number, line in enumerate(text.split("\n"), 1):
             if line[:1] in (" ", "\t"):
                 yield f"{path}:{number}: is indented; run scripts/minify_json.py {path}"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""CTest labels: what the lists of tests set, what tests/README.md explains and what the filters of CMakePresets.json select
-are the same words, so that no filter silently selects nothing. Tests with the label gpu also hold the lock gpu."""
+"""CTest labels: the labels that the lists of tests set, that tests/README.md explains and that the filters of
+CMakePresets.json select must be equal, so that no filter silently selects nothing. Tests with the label gpu also hold
+the lock gpu."""
 import json
 import re
 
@@ -14,7 +15,7 @@ NAMED_IN_ROW = re.compile(r"`([a-z]+)`")
 
 
 def labels_set(root):
-    """label -> the first file that sets it."""
+    """Returns label -> the first file that sets it."""
     found = {}
     for path in repo.own_files(root):
         if not path.endswith((".cmake", "CMakeLists.txt")):
@@ -27,13 +28,13 @@ def labels_set(root):
 
 
 def labels_explained(root):
-    """The words of the second column of the table in tests/README.md."""
+    """Returns the words of the second column of the table in tests/README.md."""
     rows = [line.split("|") for line in repo.read(root, "tests/README.md").splitlines() if line.startswith("|")]
     return {label for row in rows if len(row) > 3 for label in NAMED_IN_ROW.findall(row[2])}
 
 
 def labels_selected(root):
-    """(preset, label) of every alternative of every filter."""
+    """Returns (preset, label) of every alternative of every filter."""
     for preset in json.loads(repo.read(root, "CMakePresets.json")).get("testPresets", []):
         for choice in preset.get("filter", {}).values():
             for label in choice.get("label", "").replace("^", "").replace("$", "").split("|"):
@@ -57,7 +58,7 @@ def find_violations(root):
         yield f"tests/README.md: no test has the label '{label}'"
     for preset, label in labels_selected(root):
         if label not in used:
-            yield f"CMakePresets.json: the test preset '{preset}' selects the label '{label}', which no test has"
+            yield f"CMakePresets.json: the test preset '{preset}' selects the label '{label}', but no test has it"
     for path in gpu_tests_without_lock(root):
         yield f"{path}: a test with the label gpu lacks RESOURCE_LOCK gpu"
 

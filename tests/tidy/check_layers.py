@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Includes go down cmake/layers.txt only, ARCHITECTURE.md shows the same list, a file includes what it names, each folder has its own namespace, backends know
-nothing of one another, copy kernels include next to nothing, files of a product have names of their own, and the files of a kernel module include one another in no circle."""
+"""Includes must follow cmake/layers.txt, and ARCHITECTURE.md must contain the same list. A file includes a header of
+every namespace that it uses. Each folder has its own namespace. Backends are independent of each other. Copy kernels
+include almost nothing. Files of a product have unique names. Includes of a kernel module have no cycle."""
 import posixpath
 import re
 
@@ -11,7 +12,7 @@ import report
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 KERNEL_SYSTEM_HEADERS = {"immintrin.h", "emmintrin.h", "smmintrin.h", "arm_neon.h", "arm_acle.h", "cstddef", "cstdint"}
-# Namespaces that are a layer's, and where that layer is.
+# Namespaces of layers, and their folders.
 NAMESPACES = {name: f"lib/{name}" for name in ("base", "driver", "cpu", "copy", "backend", "core", "capi")}
 NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/topology"}
 ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
@@ -21,9 +22,9 @@ PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"} | {
     product: f"gdrkit::{product}" for product in ("platform", "cli", "measure", "diag", "transfer")}
 # In these products, code that several folders use may also be in the product's namespace.
 SHARING = {"platform", "cli", "measure", "diag"}
-# Products in which a file's name says which one it is.
+# Products in which a file name must be unique.
 DISTINCT_NAMES = {"lib", "platform", "cli", "measure", "diag"}
-OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # but those of forward declarations
+OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # except forward declarations
 USING = re.compile(r"\busing namespace ")
 OPENS_ANOTHER = {
     # A macro that declares the functions of all subcommands, so that cli need not include the folders that define them.
@@ -41,7 +42,7 @@ def read_layers(root):
 
 
 def layer_of(path, layers):
-    """The longest listed folder that the file is in; None for files outside all of them (tests may include anything)."""
+    """Returns the longest listed folder that contains the file; None for files outside all of them (tests may include anything)."""
     folder = posixpath.dirname(path)
     while folder and folder not in layers:
         folder = posixpath.dirname(folder)
@@ -49,12 +50,12 @@ def layer_of(path, layers):
 
 
 def allows(layers, own, other):
-    """Whether a file of layer `own` may use layer `other`: its own, or one inside a folder that its line names."""
+    """Returns whether a file of layer `own` may use layer `other`: its own, or one inside a folder in its line."""
     return own == other or any(other == name or other.startswith(name + "/") for name in layers[own])
 
 
 def target_of(root, path, included):
-    """The repository's file that an include names, relative to root; None for headers that are not ours."""
+    """Returns the repository's file that an include refers to, relative to root; None for other headers."""
     for start in (posixpath.dirname(path), "lib", "include", ""):
         candidate = posixpath.normpath(posixpath.join(start, included))
         if repo.exists(root, candidate):
@@ -101,7 +102,7 @@ def included_files(root, path, source):
 
 
 def reached(root, path, layers, seen):
-    """The layers whose headers the file includes, itself or by way of headers of its own layer."""
+    """Returns the layers whose headers the file includes, directly or through headers of its own layer."""
     found, own = set(), layer_of(path, layers)
     seen.add(path)
     for target in included_files(root, path, repo.comments_blanked(repo.read(root, path))):
@@ -113,22 +114,22 @@ def reached(root, path, layers, seen):
 
 
 def namespace_violations(root, path, source, layers):
-    """What a file names of another layer comes by an include of its own layer, never by way of a third."""
+    """A file that uses a name of another layer must include it from its own layer, not through a third one."""
     own, named = layer_of(path, layers), {}
     code = repo.code_only(source)
     for match in NAMESPACE.finditer(code):
         named.setdefault(match.group(1), match.start())
     using = reached(root, path, layers, set())
     for namespace, offset in named.items():
-        # In shmem, the name is a folder, and headers of a folder include those of the folders below.
-        home = None if f"{path.split('/')[0]}/{namespace}" in layers and path.startswith("shmem/") else NAMESPACES.get(namespace)
-        homes = {name for name in layers if home and name.startswith(home)}
-        if own not in homes and homes and not homes & using:
+        # In shmem, the namespace is a folder, and headers of a folder include those of lower folders.
+        folder = None if f"{path.split('/')[0]}/{namespace}" in layers and path.startswith("shmem/") else NAMESPACES.get(namespace)
+        folders = {name for name in layers if folder and name.startswith(folder)}
+        if own not in folders and folders and not folders & using:
             yield f"{path}:{repo.line_of(source, offset)}: names {namespace}:: without including a header of it"
 
 
 def folder_violations(path, source):
-    """Files that open a namespace of another folder, and headers with a using namespace."""
+    """Finds files that open a namespace of another folder, and headers with a using namespace."""
     product, *folders = path.split("/")[:-1]
     if product not in PRIVATE or not folders and product not in SHARING:
         return
@@ -146,7 +147,7 @@ def folder_violations(path, source):
 
 
 def picture_violations(root, layers):
-    """The table of ARCHITECTURE.md has the same folders, each with what it may include."""
+    """The table of ARCHITECTURE.md must have the same folders, each with the same allowed includes."""
     if not repo.exists(root, "ARCHITECTURE.md"):
         return
     text = repo.read(root, "ARCHITECTURE.md")
@@ -155,25 +156,25 @@ def picture_violations(root, layers):
     for name in layers.keys() - drawn.keys():
         yield f"ARCHITECTURE.md: the table of layers lacks {name}"
     for name in drawn.keys() - layers.keys():
-        yield f"ARCHITECTURE.md: the table of layers names {name}, which cmake/layers.txt does not have"
+        yield f"ARCHITECTURE.md: the table of layers contains {name}, which cmake/layers.txt lacks"
     for name in drawn.keys() & layers.keys():
         if drawn[name] != layers[name]:
-            yield f"ARCHITECTURE.md: {name} may include {' '.join(sorted(layers[name])) or 'nothing'}, says cmake/layers.txt"
+            yield f"ARCHITECTURE.md: {name} must list {' '.join(sorted(layers[name])) or 'nothing'}, as cmake/layers.txt does"
 
 
 def name_violations(root):
-    """Two files of a product with one name."""
+    """Finds files of a product with equal names."""
     seen = {}
     for path in repo.own_files(root):
         product = path.split("/")[0]
         if product in DISTINCT_NAMES and repo.is_c_family(path):
             first = seen.setdefault((product, posixpath.basename(path)), path)
             if first != path:
-                yield f"{path}: {first} has this name too"
+                yield f"{path}: {first} has the same name"
 
 
 def circle_violations(root):
-    """Within a kernel module, a noun (x.c and x.h) that reaches itself again through the includes of others."""
+    """Finds pairs x.c and x.h of a kernel module that include themselves through the includes of others."""
     users = {}
     for path in repo.own_files(root):
         if path.startswith("kernel/") and path.endswith((".c", ".h")):
@@ -189,7 +190,7 @@ def circle_violations(root):
             below.add(other)
             todo |= users.get(other, set()) - below
         if noun in below:
-            yield f"{noun}: the files that it includes lead back to it"
+            yield f"{noun}: its includes form a cycle"
 
 
 def find_violations(root):
@@ -202,7 +203,7 @@ def find_violations(root):
         if not repo.is_c_family(path) or path.split("/")[0] in ("tests", "kernel", "docs", "packaging"):
             continue
         if layer_of(path, layers) is None:
-            yield f"{path}: no line of cmake/layers.txt is for this folder"
+            yield f"{path}: cmake/layers.txt has no line for this folder"
             continue
         source = repo.read(root, path)
         without_comments = repo.comments_blanked(source)

@@ -10,7 +10,7 @@ FRONT_PAGE_LIMIT = 150
 
 
 def products(root):
-    """The top folders that hold sources, whatever they are called."""
+    """Returns the top folders that contain sources."""
     tops = {path.split("/")[0] for path in repo.own_files(root) if "/" in path and path.endswith(repo.C_SUFFIXES + (".py",))}
     return sorted(tops - {"include", "docs", "scripts"})
 
@@ -18,16 +18,16 @@ def products(root):
 def product_violations(root):
     for product in products(root):
         if not repo.exists(root, f"{product}/README.md"):
-            yield f"{product}: has no README.md"
+            yield f"{product}: README.md is missing"
         for path in repo.own_files(root, product):
             if path.endswith("/README.md") and repo.read(root, path).count("\n") > LIMIT:
-                yield f"{path}: more than {LIMIT} lines"
+                yield f"{path}: longer than {LIMIT} lines"
 
 
 def find_violations(root):
     yield from product_violations(root)
     if repo.exists(root, "README.md") and repo.read(root, "README.md").count("\n") > FRONT_PAGE_LIMIT:
-        yield f"README.md: more than {FRONT_PAGE_LIMIT} lines"
+        yield f"README.md: longer than {FRONT_PAGE_LIMIT} lines"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""House rules that a pattern can see: no leftovers of a merge, licence headers, no CPU set of fixed size, who reads the environment, and a library
-that is silent, never throws and never ends its process."""
+"""House rules that a pattern can check: no unresolved merge, licence headers, no CPU set of fixed size, and a library
+that reads the environment in one place only, prints nothing, never throws and never ends its process."""
 import re
 
 import repo
@@ -10,7 +10,7 @@ import report
 
 SPDX_SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".cu", ".cuh", ".py", ".sh", ".cmake")
 SPDX_LINES = ("SPDX-FileCopyrightText: The gdrkit authors", "SPDX-License-Identifier: MIT")
-# (what, pattern, paths where it is allowed)
+# (violation, pattern, paths that are exempt)
 BANNED_IN_LIBRARY = (
     ("reads or changes the environment", r"\b(?:secure_getenv|getenv|setenv|putenv|unsetenv|environ)\b(?!\s*=)",
      re.compile(r"lib/base/settings\.[ch]pp$")),
@@ -23,10 +23,10 @@ BANNED_IN_LIBRARY = (
 )
 
 
-MERGE_LEFTOVER = re.compile(r"(?m)^(?:<{7}|\|{7}|>{7}) ")  # a line of = alone underlines headings too
+MERGE_LEFTOVER = re.compile(r"(?m)^(?:<{7}|\|{7}|>{7}) ")  # not a line of =, which also underlines headings
 
 
-# cpu_set_t ends at 1024 CPUs.
+# cpu_set_t supports only 1024 CPUs.
 FIXED_CPU_SET = re.compile(r"\bcpu_set_t\b")
 CPU_SET_HEADER = "lib/base/cpu_set.hpp"
 
@@ -49,15 +49,15 @@ def find_violations(root):
     for path in repo.own_files(root):
         if leftover := MERGE_LEFTOVER.search(repo.read(root, path)):
             line = repo.line_of(repo.read(root, path), leftover.start())
-            yield f"{path}:{line}: a conflict of a merge was not resolved"
+            yield f"{path}:{line}: unresolved merge conflict"
         is_script = path in ("run", ".ci/run") or path.endswith(SPDX_SUFFIXES)
         if not is_script:
             continue
         source = repo.read(root, path)
         if source.strip() and not has_spdx_header(source):
-            yield f"{path}: the two SPDX lines are missing at the top"
+            yield f"{path}: the two SPDX lines at the top are missing"
         if repo.is_c_family(path) and path != CPU_SET_HEADER and (fixed := FIXED_CPU_SET.search(repo.code_only(source))):
-            yield f"{path}:{repo.line_of(source, fixed.start())}: cpu_set_t ends at 1024 CPUs: use CpuSet of {CPU_SET_HEADER}"
+            yield f"{path}:{repo.line_of(source, fixed.start())}: cpu_set_t supports only 1024 CPUs: use CpuSet of {CPU_SET_HEADER}"
         if path.startswith("lib/") and repo.is_c_family(path):
             yield from library_violations(path, source)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Files stay under 600 lines (tests 800) and functions under 70, so that each has one subject and fits a screen."""
+"""Files have at most 600 lines (tests 800) and functions at most 70, so that each has one subject and fits a screen."""
 import re
 
 import repo
@@ -35,19 +35,19 @@ def one_branch_only(code):
 
 
 ACCESS = re.compile(r"(?:\s*(?:public|private|protected)\s*:(?!:))*")
-# "Type::Type(int x) : first_(x), second_" before the brace that initialises second_.
+# Matches "Type::Type(int x) : first_(x), second_" before the brace that initialises second_.
 CONSTRUCTOR_MEMBER = re.compile(r"\)[^;]*[^:]:(?!:)[^;]*[\w>]$")
 
 
 def kind_of(head):
-    """What the brace after this text opens: "scope" (functions may stand inside), "function", "value" (an initialiser
-    in the middle of a declaration) or "other"."""
+    """Returns the kind of the brace after this text: "scope" (may contain functions), "function", "value" (an
+    initialiser in the middle of a declaration) or "other"."""
     head = head.strip()
     if head.count("(") > head.count(")") or CONSTRUCTOR_MEMBER.search(head):
         return "value"
     if SCOPE_HEAD.search(head) or TYPE_HEAD.search(re.sub(r"\b(alignas|decltype|__attribute__)\s*\([^()]*\)|\[\[.*?\]\]", "", head)):
         return "scope"
-    # An initialiser: "=" outside parentheses that is part of no operator's name.
+    # An initialiser: "=" outside parentheses that is not part of an operator's name.
     outside = re.sub(r"\boperator\s*[^\s\w(]+", "operator", head)
     while re.search(r"\([^()]*\)", outside):
         outside = re.sub(r"\([^()]*\)", " ", outside)
@@ -57,7 +57,7 @@ def kind_of(head):
 
 
 def functions(source):
-    """(first line, last line, head) of every function body at namespace or class scope."""
+    """Returns (first line, last line, head) of every function body at namespace or class scope."""
     code = one_branch_only(repo.code_only(source))
     stack, head_start = [], 0
     for match in re.finditer(r"[{};]", code):
@@ -70,16 +70,16 @@ def functions(source):
             stack.append(("other" if is_inside else kind_of(head), start, " ".join(head.split())))
         elif match.group(0) == "}":
             if not stack:
-                raise ValueError(f"line {repo.line_of(code, at)}: a brace closes nothing")
+                raise ValueError(f"line {repo.line_of(code, at)}: unmatched closing brace")
             kind, start, head = stack.pop()
             if kind == "function":
                 yield repo.line_of(code, start), repo.line_of(code, at), head
             elif kind == "value":
-                head_start = start  # the declaration goes on
+                head_start = start  # the declaration continues
                 continue
         head_start = at + 1
     if stack:
-        raise ValueError(f"line {repo.line_of(code, stack[-1][1])}: a brace is never closed")
+        raise ValueError(f"line {repo.line_of(code, stack[-1][1])}: unclosed brace")
 
 
 def find_violations(root):
@@ -90,13 +90,13 @@ def find_violations(root):
         limit = TEST_FILE_LIMIT if path.startswith("tests/") else FILE_LIMIT
         length = source.count("\n")
         if length > limit:
-            yield f"{path}: {length} lines, more than {limit}"
+            yield f"{path}: {length} lines; the limit is {limit}"
         if not repo.is_c_family(path) or path.endswith(".def"):
             continue
         try:
             for first, last, head in functions(source):
                 if last - first + 1 > FUNCTION_LIMIT:
-                    yield f"{path}:{first}: {last - first + 1} lines in one function, more than {FUNCTION_LIMIT}: {head[:80]}"
+                    yield f"{path}:{first}: {last - first + 1} lines in one function; the limit is {FUNCTION_LIMIT}: {head[:80]}"
         except ValueError as error:
             yield f"{path}: {error}"
 

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""In documents and comments, the word "kernel" says which one it means: copy kernel, kernel module, GPU kernel."""
+"""In documents and comments, the word "kernel" must be qualified: copy kernel, kernel module, GPU kernel."""
 import re
 
 import repo
 import report
 
-# Part of a name (copy_kernel, kernel/, kernels_x86_64, kernels(), kernel.hpp, GDRKIT_COPY_KERNEL) is no bare word.
+# A part of a name (copy_kernel, kernel/, kernels_x86_64, kernels(), kernel.hpp, GDRKIT_COPY_KERNEL) is not a bare word.
 WORD = re.compile(r"(?<![\w/.-])kernels?(?!\w|\(|/\w|/`|\.\w|-\w|::)", re.IGNORECASE)
-SAYS_WHICH_BEFORE = re.compile(r"(?:\bcopy|\bGPU|\bLinux|\buser-space|\bnamespace)\s+$", re.IGNORECASE)
-SAYS_WHICH_AFTER = re.compile(r"\s+(?:modules?|drivers?)\b", re.IGNORECASE)
+QUALIFIED_BEFORE = re.compile(r"(?:\bcopy|\bGPU|\bLinux|\buser-space|\bnamespace)\s+$", re.IGNORECASE)
+QUALIFIED_AFTER = re.compile(r"\s+(?:modules?|drivers?)\b", re.IGNORECASE)
 FENCE = re.compile(r"^[ \t]*```.*?^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")
 QUOTED_WORD = re.compile(r'"[^"\s]*"')
 LINK_TARGET = re.compile(r"\]\([^)\s]*\)")
-# Leaders of comment lines: a phrase may go on in the next line behind one.
+# Prefixes of comment lines: a phrase may continue on the next line after one.
 LEADER = re.compile(r"^[ \t]*(?://[/!]?<?|/?\*+|#+|>)", re.MULTILINE)
 
 
 def prose_of(path, source):
-    """The text that people read, with everything else blanked; offsets stay. None for files without any."""
+    """Returns the text that people read, with everything else blanked; offsets stay. None for files without prose."""
     if path.endswith(".md"):
         text = source
         for pattern in (FENCE, INLINE_CODE):
@@ -39,21 +39,21 @@ def bare_words(prose):
     prose = QUOTED_WORD.sub(lambda match: repo.blank(match.group(0)), prose)
     for match in WORD.finditer(prose):
         before = INLINE_CODE.sub("x", prose[max(0, match.start() - 200):match.start()])
-        if SAYS_WHICH_BEFORE.search(before) or SAYS_WHICH_AFTER.match(prose, match.end()):
+        if QUALIFIED_BEFORE.search(before) or QUALIFIED_AFTER.match(prose, match.end()):
             continue
         yield match.start()
 
 
 def find_violations(root):
     for path in repo.own_files(root):
-        # The checks name the word in order to look for it.
+        # The checks contain the word in their patterns.
         if path.startswith("tests/tidy/"):
             continue
         source = repo.read(root, path)
         prose = prose_of(path, source)
         for offset in bare_words(prose) if prose is not None else ():
             number = repo.line_of(source, offset)
-            yield f"{path}:{number}: which kernel? (copy kernel, kernel module, GPU kernel): {source.splitlines()[number - 1].strip()[:90]}"
+            yield f"{path}:{number}: the word 'kernel' needs a qualifier (copy kernel, kernel module, GPU kernel): {source.splitlines()[number - 1].strip()[:90]}"
 
 
 if __name__ == "__main__":

@@ -12,28 +12,28 @@ printf '#!/bin/sh\necho "debootstrap: $*"\nexit 1\n' >"$work/bin/debootstrap"
 chmod +x "$work/bin/debootstrap"
 
 expect() { # rc fragment arguments...
-  local rc=0 wanted=$1 fragment=$2 output
+  local rc=0 expected=$1 fragment=$2 output
   shift 2
   output=$(PATH=$work/bin:$PATH bash scripts/clean_debian.sh "$@" 2>&1) || rc=$?
-  if [ "$rc" != "$wanted" ] || [[ $output != *"$fragment"* ]]; then
-    printf 'clean_debian.sh %s: exit code %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$wanted" "$fragment" "$output"
+  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]]; then
+    printf 'clean_debian.sh %s: exit code %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" "$output"
     exit 1
   fi
 }
-expect 2 "a folder is needed"
+expect 2 "FOLDER is missing"
 expect 2 "unknown option '--realease'" --realease trixie "$work/new"
-expect 2 "--release needs the name of a Debian release, not ''" --release
-expect 2 "not '../etc'" --release ../etc "$work/new"
-expect 2 "a folder is needed" --release trixie
+expect 2 "invalid --release ''" --release
+expect 2 "invalid --release '../etc'" --release ../etc "$work/new"
+expect 2 "FOLDER is missing" --release trixie
 if [ "$(id -u)" -ne 0 ]; then
-  expect 2 "only root" "$work/new"
-  echo "the folders are tested as root only"
+  expect 2 "root is required" "$work/new"
+  echo "the tests of the folders require root"
   exit 0
 fi
 expect 1 "debootstrap: --variant=minbase bookworm $work/new/base" "$work/new"
 expect 1 "debootstrap: --variant=minbase trixie $work/new/base" --release trixie "$work/new"
 
-complete_base() { # release: what a run leaves behind that came to its end
+complete_base() { # release: makes the result of a complete run
   rm -rf "$work/new/base"
   mkdir -p "$work/new/base"
   echo "$1" >"$work/new/base/.is_complete"
@@ -46,13 +46,13 @@ complete_base trixie
   exit 1
 }
 chmod o+x "$work/new"
-expect 1 "users other than root can enter it: chmod 700 $work/new" --release trixie "$work/new"
+expect 1 "users other than root can enter it; run chmod 700 $work/new" --release trixie "$work/new"
 chmod 700 "$work/new"
 chmod o+w "$work/new/base"
-expect 1 "$work/new/base is not safe: users other than root may write to it" --release trixie "$work/new"
+expect 1 "$work/new/base is not safe: users other than root can write to it" --release trixie "$work/new"
 chmod o-w "$work/new/base"
 chmod g+w "$work/new"
-expect 1 "$work/new is not safe: users other than root may write to it" --release trixie "$work/new"
+expect 1 "$work/new is not safe: users other than root can write to it" --release trixie "$work/new"
 chmod g-w "$work/new"
 chown 12345 "$work/new/base"
 expect 1 "$work/new/base is not safe: it belongs to" --release trixie "$work/new"
@@ -67,7 +67,7 @@ ln -s "$work/target" "$work/own_link"
 expect 1 "$work/target is not safe: it belongs to" --release trixie "$work/own_link"
 mkdir "$work/above"
 chmod o+w "$work/above"
-expect 1 "$work/above is not safe: users other than root may write to it" --release trixie "$work/above/new"
+expect 1 "$work/above is not safe: users other than root can write to it" --release trixie "$work/above/new"
 chmod +t "$work/above"
 expect 1 "debootstrap: --variant=minbase trixie $work/above/new/base" --release trixie "$work/above/new"
-echo "all folders were treated as they should be"
+echo "all folders were handled correctly"

@@ -11,7 +11,7 @@ mkdir -p "$work/scripts"
 cp run CMakeLists.txt "$work/"
 cp scripts/*.sh "$work/scripts/"
 mkdir "$work/bin"
-# shellcheck disable=SC2016 # expanded there
+# shellcheck disable=SC2016 # expanded by the script
 printf '#!/bin/sh\n[ "$1" != -u ] || echo 0\n' >"$work/bin/id"
 printf '#!/bin/sh\nexit 0\n' >"$work/bin/debootstrap"
 chmod +x "$work/bin"/*
@@ -26,7 +26,7 @@ exit 1
 TXT
 
 expect() { # rc releases options patterns...
-  local wanted=$1 releases=$2 options=$3 rc=0 output pattern
+  local expected=$1 releases=$2 options=$3 rc=0 output pattern
   shift 3
   # shellcheck disable=SC2086 # several options
   output=$(PATH=$work/bin:$PATH GDRKIT_DISTRIBUTIONS=$releases GDRKIT_DISTRIBUTIONS_FOLDER=$work/systems \
@@ -34,8 +34,8 @@ expect() { # rc releases options patterns...
   for pattern in "$@"; do
     grep -xE "$pattern" <<<"$output" >/dev/null || rc="$rc, no line '$pattern'"
   done
-  if [ "$rc" != "$wanted" ]; then
-    printf './run test distributions %s of "%s": exit code %s, expected %s, from:\n%s\n' "$options" "$releases" "$rc" "$wanted" "$output"
+  if [ "$rc" != "$expected" ]; then
+    printf './run test distributions %s of "%s": exit code %s, expected %s, from:\n%s\n' "$options" "$releases" "$rc" "$expected" "$output"
     exit 1
   fi
 }
@@ -44,8 +44,8 @@ expect 0 trixie "" "arguments: --release trixie $work/systems/trixie ./run test"
   "skipped: b: no GPU" "2 passed, 0 failed, 1 skipped"
 expect 0 trixie "--full --no-sanitizers" "arguments: .* ./run test --full --no-sanitizers"
 expect 1 "bookworm trixie" "" "== bookworm: $minutes, exit code 1" "failed: c" "1 passed, 1 failed, 1 skipped" "2 passed, 0 failed, 1 skipped" \
-  "note: the whole output: build/bookworm.log"
+  "note: full output: build/bookworm.log"
 expect 1 "sid trixie" "" "== sid: $minutes, exit code 3" "the tests did not finish" \
   "2 passed, 0 failed, 1 skipped"
 grep -x "arguments: --release trixie .*" "$work/build/trixie.log" >/dev/null
-echo "all reports are right"
+echo "all reports are correct"

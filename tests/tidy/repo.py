@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The tree's own files, and C++ source with comments and literals told apart from code."""
+"""Lists the tree's own files, and separates code from comments and literals in C++ source."""
 import os
 import re
 
@@ -14,7 +14,7 @@ def is_own_folder(name):
 
 
 def own_files(root, *tops):
-    """Paths relative to root, sorted, of all files under the named folders (all of the tree if none is named)."""
+    """Returns the paths relative to root, sorted, of all files under the given folders (default: the whole tree)."""
     found = []
     for top in tops or ("",):
         for folder, folders, names in os.walk(os.path.join(root, top)):
@@ -50,7 +50,7 @@ def blank(text):
 
 
 def code_only(source):
-    """The source with comments and the insides of literals blanked; line numbers and columns stay."""
+    """Returns the source with comments and the contents of literals blanked; line numbers and columns stay."""
 
     def replace(match):
         text = match.group(0)
@@ -62,12 +62,12 @@ def code_only(source):
 
 
 def comments_blanked(source):
-    """The source with comments blanked and literals kept."""
+    """Returns the source with comments blanked and literals kept."""
     return TOKEN.sub(lambda match: blank(match.group(0)) if match.group("comment") else match.group(0), source)
 
 
 def comments_only(source):
-    """The source with all but the comments blanked; line numbers and columns stay."""
+    """Returns the source with everything but the comments blanked; line numbers and columns stay."""
     pieces, end = [], 0
     for match in TOKEN.finditer(source):
         pieces.append(blank(source[end:match.start()]))

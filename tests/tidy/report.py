@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What every check does with its findings: print them, and fail if there are any."""
+"""Common main function of the checks: prints violations, and fails if there are any."""
 import os
 import sys
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The table of dependencies is complete, and ./run names the packages of the system that it runs on.
+# The table of dependencies is complete, and ./run prints the packages of the system that it runs on.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=scripts/common.sh
@@ -16,26 +16,26 @@ fail() {
   exit 1
 }
 
-# Every needed name has a line; every line has six fields; everything that a user needs to build has packages.
+# Every dependency has a line; every line has six fields; everything that a user needs to build has packages.
 names=" "
 while IFS='|' read -r name probe debian fedora suse loss rest; do
-  [[ -n $loss && -z $rest ]] || fail "the line of '$name' has not six fields"
+  [[ -n $loss && -z $rest ]] || fail "the line of '$name' must have six fields"
   for field in "$name" "$probe" "$debian" "$fedora" "$suse"; do
     [ -n "$field" ] || fail "the line of '$name' has an empty field"
   done
   for packages in "$debian" "$fedora" "$suse"; do
-    [[ $packages =~ ^(-|[A-Za-z0-9_.+() -]+)$ ]] || fail "'$packages' of '$name' are no names of packages"
+    [[ $packages =~ ^(-|[A-Za-z0-9_.+() -]+)$ ]] || fail "invalid package names '$packages' of '$name'"
   done
   declare -F "${probe%% *}" >/dev/null || fail "the probe of '$name', ${probe%% *}, does not exist"
   names+="$name "
   case " ${needs_of_library[*]} ${needs_of_programs[*]} ${needs_of_tests[*]} " in
-    *" $name "*) [[ " $debian $fedora $suse " != *" - "* ]] || fail "'$name' has no package, but builds need it" ;;
+    *" $name "*) [[ " $debian $fedora $suse " != *" - "* ]] || fail "'$name' has no package, but builds require it" ;;
   esac
 done < <(dependency_table)
 for list in $(compgen -v needs_of_); do
   declare -n needs=$list
   for name in "${needs[@]}"; do
-    [[ $names == *" $name "* ]] || fail "$list has '$name', which the table lacks"
+    [[ $names == *" $name "* ]] || fail "the table lacks '$name' of $list"
   done
 done
 
@@ -48,7 +48,7 @@ message_on() { # text of os-release
 expect() { # os-release, fragment
   local message
   message=$(message_on "$1")
-  [[ $message == *"$2"* ]] || fail "'$2' is not in the message for $1:"$'\n'"$message"
+  [[ $message == *"$2"* ]] || fail "'$2' is missing in the message for $1:"$'\n'"$message"
 }
 on_dnf="dnf install ninja-build expected-devel json-devel"
 on_zypper="zypper install ninja 'cmake(tl-expected)' nlohmann_json-devel"
@@ -60,8 +60,8 @@ expect 'ID="opensuse-tumbleweed"\nID_LIKE="opensuse suse"' "$on_zypper"
 expect 'ID="sles"\nID_LIKE="suse"' "$on_zypper"
 expect 'ID=sles' "$on_zypper"
 expect 'ID=ubuntu\nID_LIKE=debian' "apt-get install ninja-build libexpected-dev nlohmann-json3-dev"
-expect 'ID=arch' "Debian's are: ninja-build libexpected-dev nlohmann-json3-dev"
-expect 'ID=rocky\nID_LIKE="rhel"' "json, needed for the programs"
+expect 'ID=arch' "Debian's names are: ninja-build libexpected-dev nlohmann-json3-dev"
+expect 'ID=rocky\nID_LIKE="rhel"' "json, required for the programs"
 
 # An installation prints the size first, then the progress, and errors if it fails.
 folder=$(mktemp -d)
@@ -87,15 +87,15 @@ cat >"$folder/sudo" <<'TXT'
 exec "$@"
 TXT
 chmod +x "$folder/apt-get" "$folder/sudo"
-install_here() { # in a folder of its own, where the log goes
+install_here() { # in a separate folder, which contains the log
   (cd "$folder" && export PATH=$folder:$PATH FAILS=$folder/fails && missing=" ninja expected" && install_missing) 2>&1
 }
 output=$(install_here)
 for fragment in "installing ninja-build libexpected-dev: 2 packages, 1.5 MB to download" " 50 %" "75 %" "Installing ninja-build"; do
-  [[ $output == *"$fragment"* ]] || fail "'$fragment' is not in:"$'\n'"$output"
+  [[ $output == *"$fragment"* ]] || fail "'$fragment' is missing in:"$'\n'"$output"
 done
 touch "$folder/fails"
 output=$(install_here)
-[[ $output == *"E: Unable to correct problems"*"apt-get install failed; its log is build/packages.log"* ]] ||
-  fail "a failed installation shows:"$'\n'"$output"
+[[ $output == *"E: Unable to correct problems"*"apt-get install failed; see build/packages.log"* ]] ||
+  fail "wrong output of a failed installation:"$'\n'"$output"
 echo ok

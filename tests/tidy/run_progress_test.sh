@@ -35,7 +35,7 @@ expect "the first one" "  0 %  T  lib/engine/mover/part1.cpp" "$(head -n 1 <<<"$
 expect "the last one" "100 %  T  lib/engine/mover/part309.cpp" "$(tail -n 1 <<<"$piped")"
 
 # script(1) provides a terminal, but not in a system without /dev/pts.
-export SHELL=$BASH # script(1) starts it, and dash does not pass functions on
+export SHELL=$BASH # script(1) starts it, and dash does not pass exported functions on
 if has_tool script && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   export -f show_progress progress_of_ninja ninja_output
   on_terminal() { TERM=$1 script -qec "bash -c 'ninja_output | progress_of_ninja | show_progress'" /dev/null </dev/null; }
@@ -56,7 +56,7 @@ expect "packages" "  2 %  T  download: Retrieving file 1 of 2
  80 %  T  Unpacking cmake (amd64)
 100 %  T  Unpacking cmake (amd64)" "$(apt_output | progress_of_apt | show_progress | without_times)"
 
-# A build that fails shows the compiler's lines, and keeps all of them in the log.
+# A failed build prints the compiler's messages, and keeps the full output in the log.
 mkdir "$folder/bin"
 cat >"$folder/bin/cmake" <<'TXT'
 #!/bin/sh
@@ -71,19 +71,19 @@ exit 1
 TXT
 chmod +x "$folder/bin/cmake"
 if PATH=$folder/bin:$PATH build_folder "$folder" "$folder/build.log" >"$folder/out" 2>"$folder/err"; then
-  fail "a failed build is reported as good"
+  fail "a failed build returned success"
 fi
 expect "the failure" "FAILED: b.cpp.o
 b.cpp:7:1: error: wrong" "$(cat "$folder/err")"
 grep -q '^/usr/bin/c++ -O3 -c b.cpp$' "$folder/build.log" || fail "the log lacks the command"
 
-# Whether this machine has a GPU.
+# Detection of a GPU.
 gpu_nodes=$folder
-! has_gpu || fail "a GPU without a device node"
+! has_gpu || fail "found a GPU without a device node"
 touch "$folder/nvidiactl"
-! has_gpu || fail "nvidiactl alone is no GPU"
+! has_gpu || fail "found a GPU with nvidiactl only"
 touch "$folder/nvidia0"
-has_gpu || fail "nvidia0 is a GPU"
+has_gpu || fail "did not find the GPU nvidia0"
 
 expect "a table without its note" $'emulated\n  8 B 1.0\nNOTE: of the table' \
   "$(printf 'NOTE: running on the emulated device:\n  no GPU\nemulated\n  8 B 1.0\nNOTE: of the table\n' | without_note)"

@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# ./run answers wrong words with exit code 2 and a pointer to its help, before it touches anything.
+# ./run rejects invalid arguments with exit code 2 and a reference to its help, before it changes anything.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 expect() { # rc fragment arguments...
-  local rc=0 wanted=$1 fragment=$2 output
+  local rc=0 expected=$1 fragment=$2 output
   shift 2
   output=$(./run "$@" 2>&1) || rc=$?
-  if [ "$rc" != "$wanted" ] || [[ $output != *"$fragment"* ]]; then
-    printf './run %s: exit code %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$wanted" "$fragment" "$output"
+  if [ "$rc" != "$expected" ] || [[ $output != *"$fragment"* ]]; then
+    printf './run %s: exit code %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$expected" "$fragment" "$output"
     exit 1
   fi
 }
 expect 0 "usage: ./run" help
 expect 0 "usage: ./run" --help
 expect 0 "usage: ./run" build --help
-expect 2 "a command is needed"
-expect 2 "a command is needed" --offline
+expect 2 "missing command"
+expect 2 "missing command" --offline
 expect 2 "unknown command 'deploy'" deploy
 expect 2 "unknown option '--ofline'" build --ofline
-expect 2 "one command at a time" build test
-expect 2 "belongs to the command test" bench --no-sanitizers
-expect 2 "belongs to the command test" build --full
-expect 2 "part of the command test" build kernel
-expect 2 "part of the command test" build package
-expect 2 "part of the command test" distributions
-expect 1 "need a network" test distributions --offline
-expect 2 "belongs to the command test" package --full
+expect 2 "more than one command" build test
+expect 2 "valid only for the command test" bench --no-sanitizers
+expect 2 "valid only for the command test" build --full
+expect 2 "valid only after the command test" build kernel
+expect 2 "valid only after the command test" build package
+expect 2 "valid only after the command test" distributions
+expect 1 "packages must be downloaded" test distributions --offline
+expect 2 "valid only for the command test" package --full

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Plants violations in small trees and expects each check to find them, and only them."""
+"""Plants violations in small trees and expects each check to find exactly them."""
 import os
 import subprocess
 import sys
@@ -52,17 +52,17 @@ class Layers(TidyTest):
         self.plant("lib/driver/cuda.hpp")
         self.plant("include/gdrkit/gdrkit.h")
 
-    def test_accepts_includes_that_go_down(self):
+    def test_accepts_includes_of_lower_layers(self):
         self.plant("lib/copy/copier.hpp", '#include <cstddef>\n#include "base/result.hpp"\n#include "cpu/features.hpp"\n')
         self.plant("lib/copy/copier.cpp", '#include "copier.hpp"\n#include "copy/copier.hpp"\n')
         self.plant("lib/capi/gdrapi.cpp", "#include <gdrkit/gdrkit.h>\n")
         self.expect(check_layers)
 
-    def test_refuses_an_include_that_goes_up(self):
+    def test_rejects_an_include_of_a_higher_layer(self):
         self.plant("lib/base/settings.cpp", '#include "driver/cuda.hpp"\n')
         self.expect(check_layers, "lib/base/settings.cpp:1: layer 'lib/base' may not include 'lib/driver'")
 
-    def test_sees_through_relative_paths_and_angle_brackets(self):
+    def test_resolves_relative_paths_and_angle_brackets(self):
         self.plant("lib/base/a.cpp", '\n#include "../driver/cuda.hpp"\n')
         self.plant("lib/cpu/b.cpp", "#  include <driver/cuda.hpp>\n")
         self.plant("measure/c.cpp", '#include "../lib/cpu/features.hpp"\n')
@@ -77,30 +77,30 @@ class Layers(TidyTest):
         self.expect(check_layers)
         wrong = [(name, may + " lib/core" if name == "lib/cpu" else may) for name, may in lines if name != "lib/copy"]
         self.plant("ARCHITECTURE.md", head + "".join(row(name, may) for name, may in wrong) + row("lib/attic", ""))
-        self.expect(check_layers, "lacks lib/copy", "names lib/attic", "lib/cpu may include lib/base, says")
+        self.expect(check_layers, "lacks lib/copy", "contains lib/attic", "lib/cpu must list lib/base")
 
     def test_ignores_includes_in_comments(self):
         self.plant("lib/base/a.cpp", '// #include "driver/cuda.hpp"\n/*\n#include "driver/cuda.hpp"\n*/\n')
         self.expect(check_layers)
 
-    def test_refuses_a_layer_nobody_declared(self):
+    def test_rejects_an_undeclared_layer(self):
         self.plant("lib/engine/engine.cpp", '#include "base/result.hpp"\n')
         self.plant("new_product/a.cuh")
         self.plant("kernel/gdrdrv/pin.c")
-        self.expect(check_layers, "lib/engine/engine.cpp: no line of cmake/layers.txt", "new_product/a.cuh: no line of")
+        self.expect(check_layers, "lib/engine/engine.cpp: cmake/layers.txt has no line", "new_product/a.cuh: cmake/layers.txt has no line")
 
-    def test_refuses_an_own_header_that_is_not_there(self):
+    def test_rejects_a_missing_own_header(self):
         self.plant("lib/base/a.cpp", '#include "base/missing.hpp"\n')
         self.expect(check_layers, '"base/missing.hpp" does not exist')
 
-    def test_sees_what_is_used_by_way_of_others(self):
+    def test_detects_indirect_use_through_other_layers(self):
         self.plant("platform/device.hpp", '#include "driver/cuda.hpp"\n')
         self.plant("platform/device.cpp", '#include "platform/device.hpp"\nint x = driver::cuda();\n')
         self.plant("measure/a.cpp", '#include "platform/device.hpp"\n// driver::cuda() in a comment\nint x = driver::cuda();\n')
         self.plant("measure/b.cpp", 'int x = gdrkit::platform::device();\n')
         self.expect(check_layers, "measure/a.cpp:3: names driver:: without", "measure/b.cpp:1: names platform:: without")
 
-    def test_refuses_a_namespace_of_another_folder(self):
+    def test_rejects_a_namespace_of_another_folder(self):
         with open(os.path.join(self.root, "cmake", "layers.txt"), "a", encoding="utf-8") as file:
             file.write("shmem/heap:\ntransfer/osu:\n")
         self.plant("shmem/heap/a.hpp", "namespace gdrkit::shmem_impl::node {\nclass Node;\n}\n\nnamespace gdrkit::shmem_impl::heap {\nint x;\n}\n")
@@ -124,29 +124,29 @@ class Layers(TidyTest):
                     "cli/parts/e.cpp:1: opens namespace gdrkit::transfer; its folder's is gdrkit::cli::parts",
                     "cli/parts/f.cpp:1: opens namespace gdrkit::cli::others")
 
-    def test_refuses_a_using_namespace_in_a_header(self):
+    def test_rejects_a_using_namespace_in_a_header(self):
         self.plant("lib/base/a.hpp", "namespace gdrkit::base {\nusing namespace gdrkit::driver;\n}\n")
         self.expect(check_layers, "lib/base/a.hpp:2: a header may not have a using namespace")
 
-    def test_refuses_two_files_of_a_product_with_one_name(self):
+    def test_rejects_two_files_of_a_product_with_one_name(self):
         self.plant("lib/base/a.hpp")
         self.plant("lib/cpu/a.hpp")
-        self.expect(check_layers, "lib/cpu/a.hpp: lib/base/a.hpp has this name too")
+        self.expect(check_layers, "lib/cpu/a.hpp: lib/base/a.hpp has the same name")
 
-    def test_refuses_circles_in_kernel_modules(self):
+    def test_rejects_cycles_in_kernel_modules(self):
         self.plant("kernel/gdrdrv/pin.h")
         self.plant("kernel/gdrdrv/pin.c", '#include "pin.h"\n#include "orphans.h"\n')
         self.plant("kernel/gdrdrv/orphans.h")
         self.plant("kernel/gdrdrv/orphans.c", '#include "orphans.h"\n#include "pin.h"\n')
-        self.expect(check_layers, "kernel/gdrdrv/pin: the files that it includes lead back to it", "kernel/gdrdrv/orphans:")
+        self.expect(check_layers, "kernel/gdrdrv/pin: its includes form a cycle", "kernel/gdrdrv/orphans:")
 
-    def test_keeps_backends_apart(self):
+    def test_keeps_backends_independent(self):
         self.plant("lib/backend/backend.hpp")
         self.plant("lib/backend/rm/rm_client.hpp", '#include "backend/backend.hpp"\n')
         self.plant("lib/backend/emulated/pin.cpp", '#include "backend/rm/rm_client.hpp"\n')
         self.expect(check_layers, "backend 'emulated' may not include backend 'rm'")
 
-    def test_keeps_copy_kernels_bare(self):
+    def test_limits_the_includes_of_copy_kernels(self):
         self.plant("lib/copy/kernel.hpp")
         self.plant("lib/copy/kernels/avx2.cpp", '#include <immintrin.h>\n#include <cstdint>\n#include "copy/kernel.hpp"\n')
         self.plant("lib/copy/kernels/bad.cpp", '#include <vector>\n#include "base/result.hpp"\n')
@@ -171,7 +171,7 @@ class Sizes(TidyTest):
         self.plant("new_product/long.cuh", "//\n" * 601)
         self.expect(check_sizes, "lib/base/long.cpp: 601 lines", "tests/unit/long_test.cpp: 801 lines", "new_product/long.cuh")
 
-    def test_measures_functions_wherever_they_stand(self):
+    def test_measures_functions_in_every_position(self):
         for name, head in {
             "free": "void f() ",
             "in_namespace": "namespace a::b {\nnamespace {\nint f(int x) noexcept ",
@@ -190,43 +190,43 @@ class Sizes(TidyTest):
                 self.plant("lib/base/a.cpp", head + body(70) + closing)
                 self.expect(check_sizes)
 
-    def test_measures_each_function_by_itself(self):
+    def test_measures_each_function_separately(self):
         self.plant("lib/base/a.cpp", "struct A {\n" + ("void f() " + body(60)) * 3 + "};\n" + "int g() " + body(60))
         self.expect(check_sizes)
 
-    def test_does_not_call_tables_and_types_functions(self):
+    def test_does_not_report_tables_and_types_as_functions(self):
         self.plant("lib/base/a.cpp", "constexpr int table[] = {\n" + "  1,\n" * 100 + "};\n" + "enum class E : int {\n" + "  e,\n" * 100 + "};\n")
         self.plant("lib/base/b.cpp", "const Row rows[f(2)] = {\n" + "  {1, g()},\n" * 100 + "};\n")
         self.expect(check_sizes)
 
-    def test_is_not_misled_by_braces_in_text_and_conditionals(self):
+    def test_ignores_braces_in_text_and_conditionals(self):
         text = 'void f() {\n  g("}{{", \'{\', R"x({{{)x");  // {\n#if A\n  if (a) {\n#else\n  if (b) {\n#endif\n  }\n}\n'
         self.plant("lib/base/a.cpp", text + "int g() " + body(71))
         self.expect(check_sizes, "lib/base/a.cpp:10: 71 lines")
 
-    def test_says_so_when_it_cannot_follow(self):
+    def test_reports_unbalanced_braces(self):
         self.plant("lib/base/a.cpp", "void f() {\n")
         self.plant("lib/base/b.cpp", "}\n")
-        self.expect(check_sizes, "a brace is never closed", "a brace closes nothing")
+        self.expect(check_sizes, "unclosed brace", "unmatched closing brace")
 
 
 class Rules(TidyTest):
-    def test_wants_the_licence_in_every_source(self):
+    def test_requires_the_licence_in_every_source(self):
         for path in ("lib/base/a.cpp", "tests/t.py", "scripts/s.sh", "cmake/C.cmake", "run"):
             self.plant(path, "int x;\n")
         self.plant("include/gdrkit/a.h", "/* SPDX-FileCopyrightText: The gdrkit authors\n * SPDX-License-Identifier: MIT */\n")
         self.plant("lib/base/b.cpp", SPDX + "int x;\n")
         self.expect(check_rules, "lib/base/a.cpp", "tests/t.py", "scripts/s.sh", "cmake/C.cmake", "run:")
 
-    def test_refuses_what_a_merge_left_in_any_file(self):
+    def test_rejects_an_unresolved_merge_in_any_file(self):
         self.plant("README.md", "# A\n=======\n" + "<" * 7 + " HEAD\n" + "=" * 7 + "\n" + ">" * 7 + " main\n")
-        self.plant("docs/a.md", "fine\n" + ">" * 7 + " 1234567 (docs: say it)\n")
-        self.expect(check_rules, "README.md:3: a conflict", "docs/a.md:2: a conflict")
+        self.plant("docs/a.md", "fine\n" + ">" * 7 + " 1234567 (docs: fix it)\n")
+        self.expect(check_rules, "README.md:3: unresolved merge", "docs/a.md:2: unresolved merge")
 
-    def test_refuses_a_cpu_set_of_fixed_size(self):
+    def test_rejects_a_cpu_set_of_fixed_size(self):
         for path in ("lib/base/cpu_set.hpp", "lib/core/a.cpp", "platform/host/b.hpp", "tests/unit/c_test.cpp"):
             self.plant(path, SPDX + "// not a cpu_set_t\ncpu_set_t set;\n")
-        self.plant("measure/fine.cpp", SPDX + "// cpu_set_t ends at 1024 CPUs\nbase::CpuSet set;\n")
+        self.plant("measure/fine.cpp", SPDX + "// cpu_set_t supports only 1024 CPUs\nbase::CpuSet set;\n")
         self.expect(check_rules, "lib/core/a.cpp:4: cpu_set_t", "platform/host/b.hpp:4:", "tests/unit/c_test.cpp:4:")
 
     def test_finds_what_the_library_must_not_do(self):
@@ -239,7 +239,7 @@ class Rules(TidyTest):
                 found = list(check_rules.find_violations(self.root))
                 self.assertTrue(found and all(v.startswith("lib/core/a.cpp:3:") for v in found), (number, found))
 
-    def test_accepts_what_only_looks_like_it(self):
+    def test_accepts_similar_code(self):
         self.plant("lib/core/a.cpp", SPDX + "\n".join((
             "// never throw, never printf, no getenv", 'fail(EIO, "abort() was called, printf too");', "std::snprintf(a, n, f);",
             "std::vsnprintf(a, n, f, v);", "[[gnu::format(printf, 1, 2)]] void f();", "static_assert(sizeof(a) == 4);",
@@ -247,7 +247,7 @@ class Rules(TidyTest):
         )) + "\n")
         self.expect(check_rules)
 
-    def test_knows_the_two_exceptions_and_only_those(self):
+    def test_allows_only_the_two_exceptions(self):
         self.plant("lib/base/settings.cpp", SPDX + 'std::getenv("X");\n')
         self.plant("lib/capi/log_sink.cpp", SPDX + 'std::fputs(text, stderr);\n')
         self.plant("measure/a.cpp", SPDX + 'std::printf("x"); std::getenv("X"); throw 1;\n')
@@ -257,18 +257,18 @@ class Rules(TidyTest):
 
 
 class Readmes(TidyTest):
-    def test_wants_one_in_every_product(self):
+    def test_requires_one_in_every_product(self):
         self.plant("lib/README.md", "x\n")
         self.plant("lib/driver/a.cpp")
         self.plant("measure/copylat/a.cpp")
-        self.expect(check_readmes, "measure: has no README.md")
+        self.expect(check_readmes, "measure: README.md is missing")
 
     def test_keeps_them_short(self):
         self.plant("lib/README.md", "x\n")
         self.plant("lib/base/README.md", "x\n" * 41)
         self.plant("lib/base/a.cpp")
         self.plant("README.md", "x\n" * 151)
-        self.expect(check_readmes, "lib/base/README.md: more than 40", "README.md: more than 150")
+        self.expect(check_readmes, "lib/base/README.md: longer than 40", "README.md: longer than 150")
 
 
 class Links(TidyTest):
@@ -293,14 +293,14 @@ class Links(TidyTest):
 class Json(TidyTest):
     INDENTED = '{\n "size": 1.50,\n "text": "a, [b]: \\"c\\" {",\n "none": [],\n "rows": [\n  {"a": [1,\n 2]},\n  -2e-05\n ],\n "more": {"b": 1}\n}\n'
 
-    def test_refuses_indentation_and_what_is_no_json(self):
+    def test_rejects_indentation_and_invalid_json(self):
         self.plant("docs/results/a/indented.json", self.INDENTED)
         self.plant("docs/results/a/cut_off.json", '{"a":')
         self.plant("docs/results/a/fine.json", '{\n"a":" two  spaces"\n}\n')
         self.plant("docs/design/a.json", self.INDENTED)
-        self.expect(check_json, "indented.json:2: is indented", "cut_off.json: is not JSON")
+        self.expect(check_json, "indented.json:2: is indented", "cut_off.json: invalid JSON")
 
-    def test_the_script_that_it_names_changes_space_only(self):
+    def test_the_script_changes_white_space_only(self):
         self.plant("docs/results/a.json", self.INDENTED)
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "minify_json.py")
         path = os.path.join(self.root, "docs/results/a.json")
@@ -320,9 +320,9 @@ class Includes(TidyTest):
         self.plant("platform/size.cpp", '#include <cstring>\nconst char* text = "std::map";\nstd::size_t size;\n')
         self.expect(check_includes)
 
-    def test_refuses_a_name_that_only_a_standard_header_may_bring_once_a_file(self):
+    def test_reports_a_missing_standard_header_once_per_file(self):
         self.plant("lib/base/size.cpp", "#include <vector>\n#include <map>\nstd::map<int, std::uint64_t> one;\nstd::uint32_t two;\n")
-        self.expect(check_includes, "lib/base/size.cpp:3: std::uint64_t needs #include <cstdint>")
+        self.expect(check_includes, "lib/base/size.cpp:3: std::uint64_t requires #include <cstdint>")
 
 
 class Labels(TidyTest):
@@ -338,7 +338,7 @@ class Labels(TidyTest):
     def test_accepts_the_same_words_everywhere(self):
         self.expect(check_labels)
 
-    def test_finds_a_test_on_gpus_that_takes_no_turns(self):
+    def test_finds_a_gpu_test_without_the_lock(self):
         self.plant("tests/README.md", self.README + "| `a` | `gpu` | x |\n")
         self.plant("tests/b/CMakeLists.txt", "set_tests_properties(x PROPERTIES LABELS gpu TIMEOUT 1)\n"
                                              "set_tests_properties(y PROPERTIES LABELS gpu RESOURCE_LOCK gpu)\n")
@@ -358,7 +358,7 @@ class Words(TidyTest):
         self.plant("cmake/a.cmake", "# a kernel\nset(kernel 1)\n")
         self.expect(check_words, "docs/a.md:1:", "docs/a.md:3:", "docs/a.md:3:", "lib/a.cpp:1:", "lib/a.cpp:3:", "cmake/a.cmake:1:")
 
-    def test_accepts_every_way_to_say_which(self):
+    def test_accepts_every_qualified_word(self):
         self.plant("docs/a.md", "Copy kernels, a kernel module, GPU\nkernels, a copy\nkernel, the Linux kernel, a user-space kernel, `kernel`, kernel/uapi, copy_kernel,\n"
                                 "[x](kernel.md), kernels_x86_64.def, kernel.hpp, kernels().\n\n```\nkernel\n```\n")
         self.plant("lib/a.cpp", 'Kernel kernel = f("kernel");  // a copy\n// kernel, "kernel", "gpu,kernel" and lib/copy/kernels/avx2.cpp\n}  // namespace kernels\n')
@@ -387,12 +387,12 @@ class Commands(TidyTest):
     def test_refuses_markers_that_are_stale_or_give_no_reason(self):
         self.plant("README.md", "<!-- not run: needs a GPU -->\n\n```sh\ngdrkit bench\n```\n<!-- not run: -->\n```sh\ngdrkit bench\n```\n")
         self.plant("docs/a.md", "<!-- run with ring.c=examples/ring.c -->\n```sh\ncc ring.c\n```\n<!-- note -->\n")
-        self.expect(check_commands, "README.md:1: a marker of commands without a block", "README.md:6: a block that is not run needs a reason",
+        self.expect(check_commands, "README.md:1: a marker of commands without a block", "README.md:6: a block that is not run requires a reason",
                     "docs/a.md:1: the marker names examples/ring.c", "docs/a.md:5: an unknown marker")
 
     def test_refuses_commands_that_no_clean_system_has(self):
         self.plant("docs/a.md", "```sh\nls\nsudo reboot\n```\n```sh\nls\n")
-        self.expect(check_commands, "docs/a.md:1: commands that no clean system has", "docs/a.md:5: the block does not end")
+        self.expect(check_commands, "docs/a.md:1: commands that a clean system lacks", "docs/a.md:5: the block does not end")
 
     def test_refuses_commands_that_do_not_exist(self):
         self.plant("cli/subcommands.def", 'GDRKIT_SUBCOMMAND(bench, x, "x", true)\n')

@@ -20,7 +20,7 @@ void BackendConformance::SetUp() {
   auto backend = open_backend();
   if (!backend) GDRKIT_SKIP_OR_FAIL(candidate_.resource, GetParam() << " cannot run here: " << backend.error().text());
   auto device = candidate_.open_device();
-  if (!device) GDRKIT_SKIP_OR_FAIL(candidate_.resource, "no device to serve: " << device.error().text());
+  if (!device) GDRKIT_SKIP_OR_FAIL(candidate_.resource, "no device: " << device.error().text());
   backend_ = std::move(*backend);
   device_ = std::move(*device);
 }
@@ -87,12 +87,12 @@ std::vector<std::uint8_t> BackendConformance::read(std::uint64_t address, std::s
 
 void BackendConformance::expect_on_device(std::uint64_t address, const std::vector<std::uint8_t>& expected) {
   const auto found = read(address, expected.size());
-  EXPECT_EQ(first_difference(found, expected), expected.size()) << "first byte that differs on the device";
+  EXPECT_EQ(first_difference(found, expected), expected.size()) << "first differing byte on the device";
 }
 
 void BackendConformance::expect_in_mapping(const void* mapping, const std::vector<std::uint8_t>& expected) {
   const auto found = load_from_mapping(mapping, expected.size());
-  EXPECT_EQ(first_difference(found, expected), expected.size()) << "first byte that differs in the mapping";
+  EXPECT_EQ(first_difference(found, expected), expected.size()) << "first differing byte in the mapping";
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// BackendConformance: one backend of backends.def and the device whose memory it serves, with the test as application.
+// BackendConformance: one backend of backends.def and a device whose memory it supports. The test acts as the
+// application.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,47 +26,47 @@ struct MappedRange {
   std::uint8_t* user = nullptr;  ///< CPU address of the range's own first byte
 };
 
-/// A backend that the suite runs over, and the device whose memory it serves.
+/// A backend under test, and a device whose memory it supports.
 struct Candidate {
   std::string name;      ///< of the test's parameter: letters, digits, underscores
   std::string backend;   ///< as in backends.def
-  std::string resource;  ///< whose absence excuses a skip, in the words of GDRKIT_REQUIRE; "": none does
+  std::string resource;  ///< a skip is allowed without this resource, see GDRKIT_REQUIRE; "": never
   std::function<base::Result<std::unique_ptr<Backend>>()> open;
   std::function<base::Result<std::unique_ptr<platform::Device>>()> open_device;
-  std::vector<platform::AllocationKind> unserved =
-      {};  ///< kinds of memory that its way to the memory is known not to serve
+  std::vector<platform::AllocationKind> unserved = {};  ///< kinds of memory that the backend does not support by design
 };
 
-/// Defined by the program: all of backends.def, or one backend on a fake in every shape that the fake can take.
+/// Defined by the program: all of backends.def, or one backend on a fake in each of the fake's configurations.
 [[nodiscard]] std::vector<Candidate> candidates();
 
-/// The parameter is a candidate's name. Skips where the backend cannot run, with its reason.
+/// The parameter is a candidate's name. Skips with the backend's reason if it cannot run.
 class BackendConformance : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
 
   [[nodiscard]] base::Result<std::unique_ptr<Backend>> open_backend() const { return candidate_.open(); }
 
-  /// nullptr after a test failure that says why not.
+  /// nullptr after a test failure, which reports the reason.
   [[nodiscard]] std::unique_ptr<BackendPin> pin(std::uint64_t address, std::size_t size_bytes);
-  /// Maps the pin's pages up to the end of the range. `user` is nullptr after a test failure that says why not.
+  /// Maps the pin's pages up to the end of the range. `user` is nullptr after a test failure, which reports the reason.
   [[nodiscard]] MappedRange pin_and_map(std::uint64_t address, std::size_t size_bytes);
   [[nodiscard]] static MappedRange map(std::unique_ptr<BackendPin> pinned, std::uint64_t address,
                                        std::size_t size_bytes);
 
-  /// Memory filled with a pattern; empty (address 0) after a test failure that says why.
+  /// Memory filled with a pattern; empty (address 0) after a test failure, which reports the reason.
   [[nodiscard]] platform::Allocation allocate(platform::AllocationKind kind, std::size_t size_bytes);
-  /// false where this device has no such memory at all (a driver without memory pools, say), or the backend no way to
-  /// it.
+  /// Returns false if this device lacks such memory (for example, a driver without memory pools), or the backend does
+  /// not support it.
   [[nodiscard]] bool has_kind(platform::AllocationKind kind);
   void fill(std::uint64_t address, const std::vector<std::uint8_t>& bytes);
   [[nodiscard]] std::vector<std::uint8_t> read(std::uint64_t address, std::size_t size_bytes);
 
-  /// The whole of `address` holds `expected`, as the device reads it.
+  /// Checks that the whole of `address` contains `expected`, as the device reads it.
   void expect_on_device(std::uint64_t address, const std::vector<std::uint8_t>& expected);
   static void expect_in_mapping(const void* mapping, const std::vector<std::uint8_t>& expected);
 
-  /// Runs `body` a few times for warming up, then counts around more rounds: nothing may be left behind.
+  /// Runs `body` a few times as a warm-up, then counts resources before and after more rounds. The counts must be
+  /// equal.
   template <class Body>
   void expect_nothing_left_by(Body body) {
     for (int round = 0; round < 3; ++round) body();
@@ -74,7 +75,7 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
     for (std::size_t round = 0; round < rounds; ++round) body();
     const auto after = tests::count_process_resources();
     EXPECT_EQ(after, before);
-    EXPECT_LT(after.mappings, before.mappings + rounds) << "about one mapping a round is left";
+    EXPECT_LT(after.mappings, before.mappings + rounds) << "leaks about one mapping per round";
   }
 
   [[nodiscard]] std::uint64_t page_bytes() const { return backend_->traits().page_size_bytes; }
@@ -82,12 +83,12 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
   [[nodiscard]] std::uint64_t page_up(std::uint64_t address) const { return page_down(address + page_bytes() - 1); }
 
   Candidate candidate_;
-  // In this order: memory and pins of a test end before the backend, the backend before the device.
+  // Destruction order: memory and pins of a test, then the backend, then the device.
   std::unique_ptr<platform::Device> device_;
   std::unique_ptr<Backend> backend_;
 };
 
-/// The kinds that every backend is asked to serve.
+/// The kinds that every backend must support.
 inline constexpr platform::AllocationKind served_kinds[] = {
     platform::AllocationKind::cuda_malloc, platform::AllocationKind::vmm, platform::AllocationKind::vmm_exportable,
     platform::AllocationKind::pool};

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Memory that the backend itself allocates: it can be pinned and mapped as any other, and the driver's copies see it.
+// Memory that the backend itself allocates: it can be pinned and mapped like any other, and the driver's copies access
+// it.
 #include <algorithm>
 #include <string>
 #include <thread>
@@ -25,7 +26,7 @@ std::unique_ptr<BackendBuffer> allocate_or_fail(Backend& backend, std::size_t si
   return nullptr;
 }
 
-/// What the driver reads in `size_bytes` from `offset` on.
+/// Returns the bytes that the driver reads at `offset`.
 std::vector<std::uint8_t> bytes_of(BackendBuffer& buffer, std::size_t offset, std::size_t size_bytes) {
   std::vector<std::uint8_t> bytes(size_bytes);
   EXPECT_TRUE(tests::succeeded(buffer.copy_to_host(offset, bytes.data(), size_bytes)));
@@ -33,10 +34,10 @@ std::vector<std::uint8_t> bytes_of(BackendBuffer& buffer, std::size_t offset, st
 }
 
 void expect_bytes(const std::vector<std::uint8_t>& found, const std::vector<std::uint8_t>& expected) {
-  EXPECT_EQ(first_difference(found, expected), expected.size()) << "first byte that differs";
+  EXPECT_EQ(first_difference(found, expected), expected.size()) << "first differing byte";
 }
 
-TEST_P(BackendConformance, ABufferIsMappedAndSeenByTheDriver) {
+TEST_P(BackendConformance, ABufferIsMappedAndReadByTheDriver) {
   for (const std::size_t size : {std::size_t{1}, std::size_t{4096}, std::size_t{100'001}, std::size_t{3} << 20}) {
     SCOPED_TRACE(std::to_string(size) + " bytes");
     const auto buffer = allocate_or_fail(*backend_, size);
@@ -68,7 +69,7 @@ TEST_P(BackendConformance, ABuffersPartsAreCopiedByOffset) {
   expect_bytes(bytes_of(*buffer, 0, size), expected);
 }
 
-TEST_P(BackendConformance, RefusesBuffersOfDevicesThatDoNotExistAndOfMoreThanThereIs) {
+TEST_P(BackendConformance, RejectsBuffersOfMissingDevicesAndOfMoreThanAllMemory) {
   for (const int device : {-1, 4096, INT32_MIN, INT32_MAX}) {
     const auto refused = backend_->allocate(device, 4096);
     ASSERT_FALSE(refused) << device;
@@ -83,7 +84,7 @@ TEST_P(BackendConformance, RefusesBuffersOfDevicesThatDoNotExistAndOfMoreThanThe
   }
 }
 
-TEST_P(BackendConformance, FreedAndDestroyedBuffersLeaveNothing) {
+TEST_P(BackendConformance, FreedAndDestroyedBuffersReleaseEverything) {
   expect_nothing_left_by([&] {
     const auto destroyed = allocate_or_fail(*backend_, 100'000);
     const auto freed = allocate_or_fail(*backend_, 300'000);
@@ -111,7 +112,7 @@ TEST_P(BackendConformance, AFreedBufferCannotBePinned) {
   EXPECT_EQ(refused.error().errno_value, EINVAL);
 }
 
-TEST_P(BackendConformance, BuffersServeEveryThreadAndLeaveItsContextAlone) {
+TEST_P(BackendConformance, BuffersWorkInEveryThreadAndKeepItsContext) {
   const auto current_context = [] {
     void* context = nullptr;
     auto cuda = driver::cuda_calls();
@@ -135,14 +136,14 @@ TEST_P(BackendConformance, BuffersServeEveryThreadAndLeaveItsContextAlone) {
   EXPECT_EQ(current_context(), before);
 }
 
-TEST_P(BackendConformance, ABufferIsGivenUpInAForkedChildAndStaysTheParents) {
+TEST_P(BackendConformance, AForkedChildAbandonsABufferAndTheParentKeepsIt) {
   const auto buffer = allocate_or_fail(*backend_, 100'000);
   ASSERT_NE(buffer, nullptr);
   const auto pattern = make_pattern(100'000, 51);
   ASSERT_TRUE(tests::succeeded(buffer->copy_from_host(0, pattern.data(), pattern.size())));
   const auto end = tests::run_in_child([&] {
     buffer->abandon_after_fork();
-    return buffer->free() ? 0 : 1;  // nothing is left to free
+    return buffer->free() ? 0 : 1;  // nothing to free in the child
   });
   EXPECT_EQ(end.exit_code, 0);
   expect_bytes(bytes_of(*buffer, 0, pattern.size()), pattern);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The gdrdrv backend on a fake of the module, in each of the module's shapes.
+// The gdrdrv backend on a fake of the module, in each of the module's configurations.
 #include "backend/gdrdrv/gdrdrv_backend.hpp"
 #include "backend_conformance.hpp"
 #include "fakes/emulated_cuda.hpp"
@@ -15,7 +15,8 @@ struct Shape {
 };
 
 Candidate on_fake(const Shape& shape) {
-  // One machine for each shape, for the life of the program: backends outlive the Candidate that opened them.
+  // One machine for each configuration, for the lifetime of the program: backends outlive the Candidate that opened
+  // them.
   static std::map<std::string, std::unique_ptr<fakes::FakeGdrdrv>> machines;
   auto& machine = machines[shape.name];
   if (machine == nullptr) machine = std::make_unique<fakes::FakeGdrdrv>(shape.model);

@@ -33,9 +33,9 @@ bool is_cuda_context_active() {
   return cuda && driver::primary_ctx_is_active(**cuda, 0, &active) == 0 && active != 0;
 }
 
-TEST_P(BackendConformance, OpeningMakesNothingOnTheDeviceAndClosingLeavesNothing) {
+TEST_P(BackendConformance, OpeningAllocatesNothingOnTheDeviceAndClosingReleasesEverything) {
   backend_.reset();
-  device_.reset();  // with it the primary context, so that one made by opening would show
+  device_.reset();  // and with it the primary context, so that the count detects one that opening creates
   ASSERT_FALSE(is_cuda_context_active());
   const auto before = count_process_resources();
   for (int round = 0; round < 3; ++round) {
@@ -47,7 +47,7 @@ TEST_P(BackendConformance, OpeningMakesNothingOnTheDeviceAndClosingLeavesNothing
   }
 }
 
-TEST_P(BackendConformance, ClosingAfterUseLeavesNothing) {
+TEST_P(BackendConformance, ClosingAfterUseReleasesEverything) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
   backend_.reset();
   expect_nothing_left_by([&] {
@@ -59,7 +59,7 @@ TEST_P(BackendConformance, ClosingAfterUseLeavesNothing) {
   });
 }
 
-TEST_P(BackendConformance, DestructionWithoutUnmapAndUnpinLeavesNothing) {
+TEST_P(BackendConformance, DestructionWithoutUnmapAndUnpinReleasesEverything) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
     SCOPED_TRACE(platform::allocation_kind_name(kind));
@@ -83,11 +83,11 @@ TEST_P(BackendConformance, UnpinUnmapsAndReportsNoError) {
   });
 }
 
-/// Memory whose pages go back to the driver with it. A pool keeps its pages and may give them to the same process
+/// Memory whose pages return to the driver with it. A pool keeps its pages and may give them to the same process
 /// again.
 bool owns_its_pages(AllocationKind kind) { return kind != AllocationKind::pool; }
 
-// A persistent pin keeps the memory: what others allocate and fill afterwards never shows in it.
+// A persistent pin keeps the memory: data that others allocate and write afterwards never appears in it.
 TEST_P(BackendConformance, MappedMemorySurvivesItsFreeWithoutShowingOtherData) {
   if (!backend_->traits().persistent) GTEST_SKIP() << "the backend is not persistent";
   constexpr std::size_t size = std::size_t{4} << 20;
@@ -121,18 +121,18 @@ TEST_P(BackendConformance, MappedMemorySurvivesItsFreeWithoutShowingOtherData) {
 
 TEST_P(BackendConformance, MappedPoolMemoryStaysAccessibleAfterItsFree) {
   if (!backend_->traits().persistent) GTEST_SKIP() << "the backend is not persistent";
-  if (!has_kind(AllocationKind::pool)) GTEST_SKIP() << "no memory pools here";
+  if (!has_kind(AllocationKind::pool)) GTEST_SKIP() << "no memory pools on this device";
   auto memory = allocate(AllocationKind::pool, 100'000);
   auto range = pin_and_map(memory.address(), 100'000);
   ASSERT_NE(range.user, nullptr);
   ASSERT_TRUE(tests::succeeded(memory.free()));
-  // Nobody has been given these pages since, so what is stored comes back.
+  // The pool has not given these pages to another allocation, so the stored data reads back.
   store_to_mapping(range.user, make_pattern(100'000, 5));
   expect_in_mapping(range.user, make_pattern(100'000, 5));
   EXPECT_TRUE(tests::succeeded(range.pin->unpin()));
 }
 
-// A pin that is not persistent loses the memory, says so, and can still be taken down.
+// A pin that is not persistent loses the memory, reports this, and can still be released.
 TEST_P(BackendConformance, MemoryFreedUnderAPinThatIsNotPersistentIsReportedAndGone) {
   if (backend_->traits().persistent) GTEST_SKIP() << "the backend is persistent";
   const auto before = count_process_resources();
@@ -154,7 +154,7 @@ TEST_P(BackendConformance, MemoryFreedUnderAPinThatIsNotPersistentIsReportedAndG
   EXPECT_NE(std::string(refused.error().text()).find("freed"), std::string::npos) << refused.error().text();
   EXPECT_TRUE(tests::succeeded(range.pin->unmap()));
   EXPECT_TRUE(tests::succeeded(range.pin->unpin()));
-  EXPECT_TRUE(range.pin->is_invalidated()) << "what was seen stays";
+  EXPECT_TRUE(range.pin->is_invalidated()) << "an invalidated pin stays invalidated";
   EXPECT_TRUE(tests::succeeded(unmapped->unpin()));
   EXPECT_EQ(count_process_resources().descriptors, before.descriptors);
 }
@@ -177,7 +177,7 @@ TEST_P(BackendConformance, AForkedChildCannotTouchTheMapping) {
   expect_on_device(memory.address(), make_pattern(300'000, 3));
 }
 
-/// Maps ordinary memory wherever one of these ranges is free, and says where.
+/// Maps ordinary memory at those of these ranges that are free, and returns them.
 std::vector<tests::AddressRange> occupy(const std::vector<tests::AddressRange>& ranges) {
   std::vector<tests::AddressRange> occupied;
   for (const auto& range : ranges) {
@@ -210,7 +210,8 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
     unmapped->abandon_after_fork();
     backend_->abandon_after_fork();
     if (count_process_resources().descriptors != without_backend.descriptors) return 1;
-    // Destruction follows, when other memory may lie where the parent's mappings were: it must not be taken away.
+    // The child destroys the backend afterwards, when other memory may be at the parent's addresses: it must stay
+    // mapped.
     const auto others = occupy(parents);
     if (others.empty()) return 2;
     range.pin.reset();
@@ -229,13 +230,13 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
 }
 
 #ifdef __SANITIZE_THREAD__
-constexpr std::uint64_t slice_rounds = 5;  // it remembers what was done without order: repetition adds little
+constexpr std::uint64_t slice_rounds = 5;  // the thread sanitizer remembers unordered accesses: repetition adds little
 #else
 constexpr std::uint64_t slice_rounds = 25;
 #endif
 
-/// One thread's rounds of pin, map, store, load, unmap and unpin on its own slice of shared memory; the number of
-/// failures. Round i writes the pattern seed + i.
+/// Runs one thread's rounds of pin, map, store, load, unmap and unpin on its own slice of shared memory. Returns the
+/// number of failures. Round i writes the pattern seed + i.
 int work_on_slice(Backend& backend, std::uint64_t address, std::size_t size, std::uint64_t seed,
                   std::string* reason = nullptr) {
   int failures = 0;
@@ -283,7 +284,7 @@ TEST_P(BackendConformance, ManyThreadsPinMapUnmapAndUnpinAtOnce) {
     }
     for (auto& worker : workers) worker.join();
   };
-  run_all(0);  // whatever is made once is made now
+  run_all(0);  // one-time initialisation happens now
   const auto before = count_process_resources();
   run_all(1);
   EXPECT_EQ(failures, 0);
@@ -307,7 +308,7 @@ TEST_P(BackendConformance, AThreadWithoutACurrentContextCanPinAndMap) {
   }
 }
 
-/// The RLIMIT_NOFILE that leaves just `spare` free descriptor numbers.
+/// Returns the RLIMIT_NOFILE that leaves exactly `spare` free descriptor numbers.
 rlim_t limit_with_spare(rlim_t spare) {
   rlim_t limit = 0;
   for (rlim_t free_numbers = 0;; ++limit) {
@@ -316,7 +317,7 @@ rlim_t limit_with_spare(rlim_t spare) {
   }
 }
 
-/// Pins and maps with `spare` descriptors to be had; "" or the reason why not.
+/// Pins and maps with `spare` free descriptors. Returns "" or the reason of the failure.
 std::string pin_and_map_with_spare(Backend& backend, const PinRequest& request, rlim_t spare) {
   rlimit original{};
   EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &original), 0);
@@ -333,7 +334,7 @@ std::string pin_and_map_with_spare(Backend& backend, const PinRequest& request, 
   return reason;
 }
 
-TEST_P(BackendConformance, WithoutDescriptorsLeftItSaysSoAndLeavesNothing) {
+TEST_P(BackendConformance, ReportsMissingDescriptorsAndReleasesEverything) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
   { const auto warm_up = pin_and_map(memory.address(), 100'000); }
   PinRequest request;
@@ -343,11 +344,11 @@ TEST_P(BackendConformance, WithoutDescriptorsLeftItSaysSoAndLeavesNothing) {
   std::size_t refusals = 0;
   for (rlim_t spare = 0; spare < 8; ++spare) {
     const std::string reason = pin_and_map_with_spare(*backend_, request, spare);
-    EXPECT_NE(reason, "refused: ") << "with " << spare << " descriptors to spare";
-    EXPECT_EQ(count_process_resources(), before) << "with " << spare << " descriptors to spare: " << reason;
+    EXPECT_NE(reason, "refused: ") << "with " << spare << " free descriptors";
+    EXPECT_EQ(count_process_resources(), before) << "with " << spare << " free descriptors: " << reason;
     refusals += reason.empty() ? 0 : 1;
   }
-  EXPECT_LT(refusals, 8U) << "one pin does not take so many descriptors";
+  EXPECT_LT(refusals, 8U) << "one pin requires fewer descriptors";
   const auto range = pin_and_map(memory.address(), 100'000);
   ASSERT_NE(range.user, nullptr);
   expect_in_mapping(range.user, make_pattern(100'000, 0xba5e));

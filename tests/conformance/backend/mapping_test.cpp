@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a pin and a mapping show, compared byte for byte with the device's own copies.
+// The contents of a pin and a mapping, compared byte for byte with the device's own copies.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ TEST_P(BackendConformance, TraitsAreSane) {
   const Traits& traits = backend_->traits();
   EXPECT_EQ(traits.name, candidate_.backend);
   EXPECT_GE(traits.page_size_bytes, static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)));
-  EXPECT_EQ(traits.page_size_bytes & (traits.page_size_bytes - 1), 0U) << "a power of two";
+  EXPECT_EQ(traits.page_size_bytes & (traits.page_size_bytes - 1), 0U) << "not a power of two";
 }
 
 TEST_P(BackendConformance, PinsAndMapsTheEnclosingPages) {
@@ -60,7 +60,7 @@ TEST_P(BackendConformance, StoresThroughTheMappingReachEveryKindOfMemory) {
   }
 }
 
-TEST_P(BackendConformance, DeviceCopiesIntoEveryKindOfMemoryShowInTheMapping) {
+TEST_P(BackendConformance, DeviceCopiesIntoEveryKindOfMemoryAreVisibleInTheMapping) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
     for (const std::size_t size : sizes) {
@@ -95,8 +95,8 @@ TEST_P(BackendConformance, UnalignedRangesTouchTheirOwnBytesOnly) {
   }
 }
 
-// A GPU puts small allocations side by side into one block: each must show its own place in it.
-TEST_P(BackendConformance, SubAllocationsOfOneBlockAreToldApart) {
+// A GPU places small allocations next to each other in one block: each mapping must contain its own allocation.
+TEST_P(BackendConformance, SubAllocationsOfOneBlockAreDistinguished) {
   for (const AllocationKind kind : {AllocationKind::cuda_malloc, AllocationKind::pool}) {
     if (!has_kind(kind)) continue;
     SCOPED_TRACE(platform::allocation_kind_name(kind));
@@ -145,7 +145,7 @@ TEST_P(BackendConformance, OneRangeCanBePinnedManyTimes) {
     EXPECT_EQ(std::count_if(ranges.begin(), ranges.end(),
                             [&](const MappedRange& other) { return other.region.address == ranges[i].region.address; }),
               1)
-        << "each pin has a mapping of its own";
+        << "two pins share a mapping";
   }
   store_to_mapping(ranges[7].user, make_pattern(size, 5));
   for (std::size_t i = 0; i < ranges.size(); i += 2) {
@@ -154,7 +154,7 @@ TEST_P(BackendConformance, OneRangeCanBePinnedManyTimes) {
   for (std::size_t i = 1; i < ranges.size(); i += 2) expect_in_mapping(ranges[i].user, make_pattern(size, 5));
 }
 
-TEST_P(BackendConformance, OverlappingPinsSeeEachOthersStores) {
+TEST_P(BackendConformance, OverlappingPinsReadEachOthersStores) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 400'000);
   const auto first = pin_and_map(memory.address() + 1000, 200'000);
   const auto second = pin_and_map(memory.address() + 100'001, 250'000);
@@ -183,7 +183,7 @@ TEST_P(BackendConformance, MapsLessThanIsPinned) {
   }
 }
 
-TEST_P(BackendConformance, RefusesToMapNothingOrMoreThanIsPinned) {
+TEST_P(BackendConformance, RejectsMappingNothingOrMoreThanIsPinned) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
   auto pinned = pin(memory.address(), 100'000);
   ASSERT_NE(pinned, nullptr);
@@ -196,7 +196,7 @@ TEST_P(BackendConformance, RefusesToMapNothingOrMoreThanIsPinned) {
   EXPECT_TRUE(tests::succeeded(pinned->map(pinned->page_bytes(), MappingType::none)));
 }
 
-TEST_P(BackendConformance, MapsWithTheTypeAskedForOrRefuses) {
+TEST_P(BackendConformance, MapsWithTheRequestedTypeOrRejectsIt) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
   auto pinned = pin(memory.address(), 100'000);
   ASSERT_NE(pinned, nullptr);
@@ -213,10 +213,10 @@ TEST_P(BackendConformance, MapsWithTheTypeAskedForOrRefuses) {
     EXPECT_EQ(region.error().errno_value, EOPNOTSUPP) << number << ": " << region.error().text();
     EXPECT_NE(std::string(region.error().text()).find("map"), std::string::npos) << region.error().text();
   }
-  EXPECT_GE(refused, 1U) << "there is no mapping type 7";
-  EXPECT_LE(refused, 3U) << "one of the types is the backend's own";
+  EXPECT_GE(refused, 1U) << "mapping type 7 is invalid";
+  EXPECT_LE(refused, 3U) << "every backend supports at least one type";
   const auto range = map(std::move(pinned), memory.address(), 100'000);
-  ASSERT_NE(range.user, nullptr) << "a refusal leaves the pin usable";
+  ASSERT_NE(range.user, nullptr) << "the pin must stay usable after a rejected mapping";
   expect_in_mapping(range.user, make_pattern(100'000, 0xba5e));
 }
 
@@ -244,7 +244,7 @@ TEST_P(BackendConformance, NothingIsMappedAfterUnmap) {
     EXPECT_TRUE(tests::succeeded(is_unmapped ? range.pin->unmap() : range.pin->unpin()));
     std::vector<unsigned char> pages(range.region.size_bytes / static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
     EXPECT_EQ(::mincore(range.region.address, range.region.size_bytes, pages.data()), -1);
-    EXPECT_EQ(errno, ENOMEM) << "mincore's word for: not mapped";
+    EXPECT_EQ(errno, ENOMEM) << "mincore's errno for an unmapped page";
   }
   EXPECT_EQ(tests::count_process_resources().device_mappings, before.device_mappings);
 }

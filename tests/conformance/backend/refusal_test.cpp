@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What must not be pinned, and that the sentence names the reason.
+// Ranges that must not be pinned; the error contains the reason.
 #include <algorithm>
 #include <cstdio>
 #include <initializer_list>
@@ -28,7 +28,7 @@ PinRequest request_for(std::uint64_t address, std::size_t size_bytes, bool exact
   return request;
 }
 
-/// Refused with one of these errno values, and a text that holds every one of these words.
+/// Expects a rejection with one of these errno values, and a text that contains every one of these words.
 void expect_refused(Backend& backend, const PinRequest& request, std::initializer_list<int> errno_values,
                     std::initializer_list<std::string> words) {
   const auto pinned = backend.pin(request);
@@ -38,11 +38,11 @@ void expect_refused(Backend& backend, const PinRequest& request, std::initialize
       << "errno " << found << ": " << pinned.error().text();
   const std::string detail = pinned.error().text();
   for (const std::string& word : words)
-    EXPECT_NE(detail.find(word), std::string::npos) << word << " is not in: " << detail;
+    EXPECT_NE(detail.find(word), std::string::npos) << word << " is missing in: " << detail;
 }
 
-TEST_P(BackendConformance, RefusesManagedMemory) {
-  if (!has_kind(AllocationKind::managed)) GTEST_SKIP() << "no managed memory here";
+TEST_P(BackendConformance, RejectsManagedMemory) {
+  if (!has_kind(AllocationKind::managed)) GTEST_SKIP() << "no managed memory on this device";
   auto memory = device_->allocate(AllocationKind::managed, 100'000);
   ASSERT_TRUE(memory) << memory.error().text();
   for (const std::uint64_t offset : {0U, 65536U}) {
@@ -51,14 +51,14 @@ TEST_P(BackendConformance, RefusesManagedMemory) {
   }
 }
 
-TEST_P(BackendConformance, RefusesHostMemoryOfTheDriver) {
+TEST_P(BackendConformance, RejectsHostMemoryOfTheDriver) {
   auto memory = device_->allocate(AllocationKind::host, 100'000);
   ASSERT_TRUE(memory) << memory.error().text();
   expect_refused(*backend_, request_for(memory->address(), 4096), {EINVAL},
                  {"host memory", hexadecimal(memory->address())});
 }
 
-TEST_P(BackendConformance, RefusesOrdinaryHostMemory) {
+TEST_P(BackendConformance, RejectsOrdinaryHostMemory) {
   std::vector<std::uint8_t> heap(1 << 20);
   int stack = 0;
   static int variable = 0;
@@ -69,14 +69,14 @@ TEST_P(BackendConformance, RefusesOrdinaryHostMemory) {
   }
 }
 
-TEST_P(BackendConformance, RefusesAddressesOfNothing) {
+TEST_P(BackendConformance, RejectsUnallocatedAddresses) {
   for (const std::uint64_t address : {std::uint64_t{1}, std::uint64_t{0x1234000}, std::uint64_t{0x7ffffffff000},
                                       std::uint64_t{0x800000000000}, std::uint64_t{0xffff800000000000}}) {
     expect_refused(*backend_, request_for(address, 4096), {EINVAL}, {"never allocated", hexadecimal(address)});
   }
 }
 
-TEST_P(BackendConformance, RefusesFreedMemory) {
+TEST_P(BackendConformance, RejectsFreedMemory) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
     SCOPED_TRACE(platform::allocation_kind_name(kind));
@@ -88,14 +88,14 @@ TEST_P(BackendConformance, RefusesFreedMemory) {
   }
 }
 
-TEST_P(BackendConformance, RefusesRangesPastTheExactEnd) {
+TEST_P(BackendConformance, RejectsRangesPastTheExactEnd) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
     SCOPED_TRACE(platform::allocation_kind_name(kind));
     const auto memory = allocate(kind, 100'001);
     const std::uint64_t start = memory.address();
     const std::size_t extent = memory.extent_bytes();
-    EXPECT_NE(pin(start, extent), nullptr) << "the whole of it is right";
+    EXPECT_NE(pin(start, extent), nullptr) << "the whole allocation can be pinned";
     for (const PinRequest& request :
          {request_for(start, extent + 1), request_for(start + extent - 1, 2), request_for(start + 1, extent),
           request_for(start, extent + (std::size_t{1} << 30)), request_for(start, std::size_t{1} << 46)}) {
@@ -104,15 +104,15 @@ TEST_P(BackendConformance, RefusesRangesPastTheExactEnd) {
   }
 }
 
-// The drop-in face's callers round to 64 KiB: they may reach to the end of the allocation's last such page, and no
-// further.
+// Callers of the drop-in library round to 64 KiB: their ranges may reach the end of the allocation's last such page,
+// and no further.
 TEST_P(BackendConformance, RoundedRangesMayReachTheEndOfTheLastPage) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
     SCOPED_TRACE(platform::allocation_kind_name(kind));
     const auto memory = allocate(kind, 100'001);
     const std::uint64_t start = memory.address();
-    constexpr std::uint64_t gpu_page = 65536;  // whatever the backend's own page is
+    constexpr std::uint64_t gpu_page = 65536;  // independent of the backend's page size
     const std::uint64_t page_end = (start + memory.extent_bytes() + gpu_page - 1) & ~(gpu_page - 1);
     const auto to_page_end = static_cast<std::size_t>(page_end - start);
     const auto pinned = backend_->pin(request_for(start, to_page_end, false));
@@ -124,7 +124,7 @@ TEST_P(BackendConformance, RoundedRangesMayReachTheEndOfTheLastPage) {
   }
 }
 
-TEST_P(BackendConformance, RefusesSizesUpToTheTopOfTheAddressSpace) {
+TEST_P(BackendConformance, RejectsSizesUpToTheTopOfTheAddressSpace) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
   for (const bool exact : {true, false}) {
     for (const std::uint64_t address : {memory.address(), memory.address() + 99'999}) {
@@ -138,7 +138,7 @@ TEST_P(BackendConformance, RefusesSizesUpToTheTopOfTheAddressSpace) {
   }
 }
 
-TEST_P(BackendConformance, RefusalsLeaveNothing) {
+TEST_P(BackendConformance, RejectionsReleaseEverything) {
   auto host = device_->allocate(AllocationKind::host, 4096);
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
   ASSERT_TRUE(host) << host.error().text();

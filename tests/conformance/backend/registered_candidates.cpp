@@ -9,7 +9,7 @@ namespace {
 std::string resource_of(const std::string& backend_name) {
   if (backend_name == "emulated") return "emulated";
   if (backend_name == "gdrdrv") return "kernel";
-  return backend_name == "dmabuf" ? "dmabuf" : "gpu";  // not every driver's dma-bufs can be mapped
+  return backend_name == "dmabuf" ? "dmabuf" : "gpu";  // not every driver supports mapping dma-bufs
 }
 
 /// NVIDIA's interface for kernel modules does not pin memory of CUDA's pools.

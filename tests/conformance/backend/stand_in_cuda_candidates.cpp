@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The dmabuf backend as programs open it, on a libcuda whose dma-bufs are memory files.
+// The dmabuf backend as programs open it, on a fake libcuda whose dma-bufs are memory files.
 #include <dlfcn.h>
 
 #include "backend_conformance.hpp"
@@ -8,13 +8,13 @@
 namespace gdrkit::backend {
 namespace {
 
-/// By its SONAME it is then libcuda.so.1 for the whole process.
+/// Its SONAME makes it libcuda.so.1 for the whole process.
 bool is_stand_in_loaded() {
   static void* const library = ::dlopen(GDRKIT_STAND_IN_CUDA, RTLD_NOW | RTLD_LOCAL);
   return library != nullptr;
 }
 
-// The demands themselves are skipped where a backend cannot run; here it can.
+// The suite skips a backend that cannot run; here it must run.
 TEST(StandInCuda, TheBackendRunsOnIt) {
   ASSERT_TRUE(is_stand_in_loaded()) << ::dlerror();
   auto device = platform::open_cuda_device(0);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Disassembles the library's objects: no fence and no call in a copy kernel; in the copier and in the drop-in's copies the
-fences that their contracts name, and in the copier no call but memcpy. On x86-64 moreover: wide registers only in copy
-kernels, so that the rest runs on any CPU."""
+"""Disassembles the library's objects. A copy kernel contains no fence and no call. The copier and the drop-in's copies
+contain the fences that their contracts list, and the copier calls only memcpy. On x86-64 also: only copy kernels use
+wide registers, so that the rest runs on any CPU."""
 import argparse
 import os
 import re
@@ -14,17 +14,18 @@ from dataclasses import dataclass
 
 @dataclass
 class Architecture:
-    fence: str  # what begins one
+    fence: str  # pattern of a fence
     call: str
-    jump: str  # or a call
+    jump: str  # pattern of a jump or call
     to_device: list  # the copier's fences
     load_more: list
-    drop_in: dict  # those of the drop-in's functions
-    seen: dict  # {copy kernel: what must stand in it}, or the check is blind
+    drop_in: dict  # the fences of the drop-in's functions
+    seen: dict  # {copy kernel: a pattern that it must contain}, to detect a check that finds nothing
     wide: str = None
 
 
-# What each fence is for: lib/cpu/ordering.hpp. A copy that is not of a write-combining mapping ends in one of its own.
+# lib/cpu/ordering.hpp explains each fence. A copy to or from a mapping that is not write-combining ends in its own
+# fence.
 ARCHITECTURES = {
     "x86_64": Architecture(
         fence=r"(sfence|mfence|lfence)\b", call=r"call", jump=r"(call|jmp)\b", to_device=["sfence"], load_more=["mfence"],
@@ -49,7 +50,7 @@ def copy_kernel_names(path):
 
 
 def disassemble(objdump, files):
-    """{object: {function: [(instruction, relocation target or None)]}}"""
+    """Returns {object: {function: [(instruction, relocation target or None)]}}."""
     text = subprocess.run([objdump, "-drC", "--no-show-raw-insn", *files], check=True, capture_output=True, text=True).stdout
     objects, functions, code = {}, None, None
     for row in text.splitlines():
@@ -79,7 +80,7 @@ def violations(architecture, objects, names):
             if function in reported:
                 continue
             if name in copy_kernels and re.match(f"{architecture.fence}|{architecture.call}", instruction):
-                yield f"{name}: {function}: {instruction} in a copy kernel"
+                yield f"{name}: {function}: {instruction} not allowed in a copy kernel"
                 reported.add(function)
             if name not in copy_kernels and architecture.wide and re.search(architecture.wide, instruction):
                 yield f"{name}: {function}: {instruction} uses a register that not every x86-64 CPU has"
@@ -89,11 +90,11 @@ def violations(architecture, objects, names):
 
 def copier_violations(architecture, functions):
     for method in ("to_device", "load_more"):
-        wanted = getattr(architecture, method)
+        expected = getattr(architecture, method)
         found = {instruction for function, instruction, _ in instructions(functions)
                  if f"Copier::{method}" in function and re.match(architecture.fence, instruction)}
-        if sorted(found) != wanted:
-            yield f"copier.cpp.o: {method} has the fences {sorted(found)}, not {wanted}"
+        if sorted(found) != expected:
+            yield f"copier.cpp.o: {method} contains the fences {sorted(found)}, expected {expected}"
     for function, instruction, target in instructions(functions):
         if not re.match(architecture.jump, instruction) or target is None:
             continue
@@ -102,11 +103,11 @@ def copier_violations(architecture, functions):
 
 
 def drop_in_violations(architecture, functions):
-    """The fences of loads are made where the mapping is looked up, so they stand in the exported function itself."""
-    for function, wanted in architecture.drop_in.items():
+    """The fences of loads come with the lookup of the mapping, so they are in the exported function itself."""
+    for function, expected in architecture.drop_in.items():
         found = {instruction for instruction, _ in functions.get(function, []) if re.match(architecture.fence, instruction)}
-        if function not in functions or sorted(found) != wanted:
-            yield f"libgdrapi: {function} has the fences {sorted(found)}, not {wanted}"
+        if function not in functions or sorted(found) != expected:
+            yield f"libgdrapi: {function} contains the fences {sorted(found)}, expected {expected}"
 
 
 def main():
@@ -126,8 +127,8 @@ def main():
             found += drop_in_violations(architecture, functions)
     for name, pattern in architecture.seen.items():
         if not any(re.search(pattern, instruction) for _, instruction, _ in instructions(objects.get(f"{name}.cpp.o", {}))):
-            found.append(f"{name}.cpp.o: no {pattern} was seen")
-    print("\n".join(found) if found else f"{len(objects)} objects, {len(names)} copy kernels: nothing to complain of")
+            found.append(f"{name}.cpp.o: {pattern} not found")
+    print("\n".join(found) if found else f"{len(objects)} objects, {len(names)} copy kernels: no violations")
     return 1 if found else 0
 
 

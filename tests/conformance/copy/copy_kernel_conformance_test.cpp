@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every copy kernel of the list on every mapping type: exact bytes, nothing else written, nothing read past the host's
-// ends.
+// Every copy kernel of the list on every mapping type: exact bytes, nothing else written, no read outside the host
+// range.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using gdrkit::testing::GuardedPages;
 constexpr std::size_t line = 64;
 constexpr std::size_t largest = 4096;
 
-/// 0 to 200, then what lies round multiples of 64 in every power of two, and odd ones in between.
+/// 0 to 200, then sizes around multiples of 64 in every power of two, and odd ones in between.
 std::vector<std::size_t> sample_sizes() {
   std::vector<std::size_t> sizes;
   for (std::size_t size = 0; size <= 200; ++size) sizes.push_back(size);
@@ -35,7 +35,7 @@ std::vector<std::size_t> sample_sizes() {
   return sizes;
 }
 
-/// Where the host's bytes lie in their pages.
+/// Position of the host's bytes in their pages.
 enum class HostPlace { at_start, at_end, inside };
 struct Host {
   HostPlace place;
@@ -69,10 +69,10 @@ std::vector<Case> all_cases() {
 class CopyKernel : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    // What takes the place of device memory here is ordinary memory.
+    // Ordinary memory emulates device memory here.
     const cpu::Features features = cpu::detect();
     if (!GetParam().kernel->runs_on(features)) {
-      GTEST_SKIP() << GetParam().kernel->name << " does not run on this CPU or not on cached memory";
+      GTEST_SKIP() << GetParam().kernel->name << " does not support this CPU or cached memory";
     }
     copier_ = choose(features, GetParam().type, GetParam().kernel->name).value();
     std::mt19937 random(12345);
@@ -81,7 +81,7 @@ class CopyKernel : public ::testing::TestWithParam<Case> {
     refill(host_, host_oracle_);
   }
 
-  /// Fresh bytes for each copy, so that bytes left from an earlier one are never right by chance.
+  /// Returns new bytes for each copy, so that bytes of an earlier one are never correct by chance.
   const unsigned char* next_bytes() {
     salt_ = (salt_ + 61) % 8191;
     return pool_.data() + salt_;
@@ -98,7 +98,7 @@ class CopyKernel : public ::testing::TestWithParam<Case> {
     return host_.begin() + host.offset;
   }
 
-  /// One copy to the device; every byte of device and host memory is compared afterwards.
+  /// Performs one copy to the device, then compares every byte of device and host memory.
   void expect_write(unsigned char* device, const Host& host, std::size_t size) {
     unsigned char* const source = host_start(host, size);
     const auto host_offset = static_cast<std::size_t>(source - host_.begin());
@@ -139,10 +139,10 @@ class CopyKernel : public ::testing::TestWithParam<Case> {
   std::size_t salt_ = 0;
 };
 
-TEST_P(CopyKernel, WritesExactlyTheBytesAskedForAtEveryOffset) {
+TEST_P(CopyKernel, WritesExactlyTheRequestedBytesAtEveryOffset) {
   for (const std::size_t size : sample_sizes()) {
     for (std::size_t offset = 0; offset < 2 * line; ++offset) {
-      // Half of the host places for half of the offsets each: offsets and places are cut independently.
+      // Each half of the host positions is tested at half of the offsets: offsets and positions are independent.
       for (std::size_t i = offset % 2; i < std::size(host_samples); i += 2) {
         ASSERT_NO_FATAL_FAILURE(expect_write(device_.begin() + offset, host_samples[i], size));
       }
@@ -150,7 +150,7 @@ TEST_P(CopyKernel, WritesExactlyTheBytesAskedForAtEveryOffset) {
   }
 }
 
-TEST_P(CopyKernel, ReadsExactlyTheBytesAskedForAtEveryOffset) {
+TEST_P(CopyKernel, ReadsExactlyTheRequestedBytesAtEveryOffset) {
   for (const std::size_t size : sample_sizes()) {
     for (std::size_t offset = 0; offset < 2 * line; ++offset) {
       for (std::size_t i = offset % 2; i < std::size(host_samples); i += 2) {
@@ -191,7 +191,7 @@ TEST_P(CopyKernel, CopiesMuchMoreThanAPage) {
   }
 }
 
-TEST_P(CopyKernel, LinesAreCopiedAloneAtEveryHostAlignment) {
+TEST_P(CopyKernel, SingleLinesAreCopiedAtEveryHostAlignment) {
   const KernelInfo& info = *GetParam().kernel;
   constexpr std::size_t most_lines = 40;
   static_assert(most_lines * line + 2 * line < 2 * GuardedPages::page_bytes);

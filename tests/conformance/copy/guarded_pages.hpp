@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Ordinary pages between two inaccessible ones: any access past either end is a crash.
+// Ordinary pages between two inaccessible ones: an access past either end causes a fault.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What one copy by any engine does: every byte of the range, no byte beside it, fresh data, refusals.
+// Requirements of one copy by any engine: every byte of the range, no adjacent byte, fresh data, rejections.
 #include <algorithm>
 #include <thread>
 
@@ -16,7 +16,7 @@ constexpr std::size_t margin = 64;
 
 class EngineCopies : public OnEngine {
  protected:
-  /// Sizes at and around the steps of every engine, as far as this one takes them.
+  /// Sizes at and around the thresholds of every engine, up to the limit of this one.
   std::vector<std::size_t> sizes(HostMemory kind) {
     std::vector<std::size_t> chosen;
     for (const std::size_t size :
@@ -33,7 +33,7 @@ class EngineCopies : public OnEngine {
     char* const target = host(kind, host_offset);
     std::memset(target - margin, 0x5a, size + 2 * margin);
     base::Status moved = run(copy(Direction::from_device, kind, device_offset, host_offset, size));
-    if (!moved && moved.error().errno_value == EOPNOTSUPP) return;  // a refusal of this alignment
+    if (!moved && moved.error().errno_value == EOPNOTSUPP) return;  // rejects this alignment
     ASSERT_TRUE(succeeded(moved));
     EXPECT_EQ(std::memcmp(target, bytes.data(), size), 0);
     EXPECT_EQ(std::count(target - margin, target, 0x5a), static_cast<long>(margin));
@@ -83,7 +83,7 @@ TEST_P(EngineCopies, ToDeviceEverySizeAndAlignment) {
   }
 }
 
-TEST_P(EngineCopies, OnDeviceOrARefusalThatSaysSo) {
+TEST_P(EngineCopies, OnDeviceOrUnsupported) {
   const std::vector<char> bytes = pattern(1000003, 7);
   put(64, bytes);
   engine::Copy inside = copy(Direction::on_device, HostMemory::pinned, 2u << 20, 0, bytes.size());
@@ -102,7 +102,7 @@ TEST_P(EngineCopies, OnDeviceOrARefusalThatSaysSo) {
   EXPECT_EQ(get(2u << 20, bytes.size()), bytes);
 }
 
-TEST_P(EngineCopies, MoreThanTheLimitIsRefused) {
+TEST_P(EngineCopies, MoreThanTheLimitIsRejected) {
   for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
     if (limit(kind) > engine_test_bytes) continue;
     auto ticket = engine->submit(copy(Direction::from_device, kind, 0, 0, limit(kind) + 1));
@@ -111,7 +111,7 @@ TEST_P(EngineCopies, MoreThanTheLimitIsRefused) {
   }
 }
 
-TEST_P(EngineCopies, SeeWhatTheCpuStoredBefore) {
+TEST_P(EngineCopies, ReadWhatTheCpuStoredBefore) {
   for (unsigned round = 0; round < 200; ++round) {
     const std::vector<char> bytes = pattern(4096, round);
     copier.to_device(mapped, bytes.data(), bytes.size());

@@ -26,7 +26,7 @@ namespace gdrkit::tests {
 
 inline constexpr std::size_t engine_test_bytes = std::size_t{5} << 20;
 
-/// Bytes that differ from place to place and from seed to seed.
+/// Bytes that depend on the position and on the seed.
 [[nodiscard]] inline std::vector<char> pattern(std::size_t size, unsigned seed) {
   std::vector<char> bytes(size);
   std::uint32_t state = seed * 2654435761u + 1;
@@ -59,7 +59,7 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     engine::Place place;
     place.backend = backend.get();
     place.gpu = gpu.get();
-    // Host threads that play the GPU wait for a CPU now and then.
+    // Host threads that emulate the GPU sometimes wait for a CPU.
     if (!is_gpu_place()) place.residence = fakes::patient_limits();
     auto made = GetParam().open(place);
     ASSERT_TRUE(made) << made.error().text();
@@ -72,7 +72,7 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     ordinary.resize(engine_test_bytes);
   }
 
-  /// Host memory of the kind, `offset` bytes from a page.
+  /// Returns host memory of the kind, `offset` bytes from a page.
   char* host(engine::HostMemory kind, std::size_t offset = 0) {
     return (kind == engine::HostMemory::pinned ? pinned.bytes() : ordinary.data()) + offset;
   }
@@ -90,7 +90,7 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     return made;
   }
 
-  /// Repeats a copy that fails with EAGAIN: on a shared GPU an engine may have no room for a while.
+  /// Repeats a copy that fails with EAGAIN: on a shared GPU an engine may lack resources for a while.
   template <class Attempt>
   static auto repeat(Attempt attempt) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -46,7 +46,7 @@ TEST_P(EngineOutstanding, AreCompletedInAnyOrder) {
   }
 }
 
-TEST_P(EngineOutstanding, MoreThanTheTraitsAllowAreAskedToWait) {
+TEST_P(EngineOutstanding, MoreThanTheTraitsAllowReturnEagain) {
   const unsigned count = engine->traits().outstanding;
   if (count > 64) return;
   std::vector<engine::Ticket> tickets;
@@ -68,7 +68,7 @@ TEST_P(EngineOutstanding, MoreThanTheTraitsAllowAreAskedToWait) {
   EXPECT_TRUE(succeeded(run(copy(Direction::from_device, HostMemory::pinned, 0, 0, 4096))));
 }
 
-TEST_P(EngineOutstanding, OneThatIsNotCompletedHoldsUpNoOther) {
+TEST_P(EngineOutstanding, AnIncompleteOneDoesNotDelayOthers) {
   const std::vector<char> bytes = pattern(4096, 5);
   put(0, bytes);
   const auto first = submit(copy(Direction::from_device, HostMemory::ordinary, 0, 0, bytes.size()));
@@ -78,7 +78,7 @@ TEST_P(EngineOutstanding, OneThatIsNotCompletedHoldsUpNoOther) {
     ASSERT_EQ(std::memcmp(host(HostMemory::ordinary, 8192), bytes.data(), bytes.size()), 0);
   }
   base::Status done = engine->complete(*first);
-  if (!done && done.error().errno_value == EAGAIN) return;  // its GPU kernel ended before
+  if (!done && done.error().errno_value == EAGAIN) return;  // its GPU kernel ended earlier
   ASSERT_TRUE(succeeded(done));
   EXPECT_EQ(std::memcmp(host(HostMemory::ordinary), bytes.data(), bytes.size()), 0);
 }
@@ -109,8 +109,8 @@ TEST_P(EngineOutstanding, ThreadsDoNotDisturbEachOther) {
   EXPECT_EQ(get(2u << 20, bytes.size()), bytes);
 }
 
-// What a program's cudaDeviceSynchronize waits for ends by itself, however many copies follow each other.
-TEST_P(EngineOutstanding, DoNotHoldUpSynchronisingTheDeviceForLong) {
+// Work that a program's cudaDeviceSynchronize waits for ends, even if copies follow each other without a pause.
+TEST_P(EngineOutstanding, DoNotDelayDeviceSynchronisationForLong) {
   constexpr auto longest_allowed = std::chrono::seconds(5);  // on a shared GPU; a hang takes longer
   std::string failure;
   TestThread copying([&](const std::atomic<bool>& is_over) {

@@ -13,7 +13,7 @@ GDRKIT_COVERS(atomic, AtomicParameters);
 
 class AtomicConformance : public GpuKernelConformance {
  protected:
-  /// What the word held before, by the GPU kernel's answer.
+  /// Returns the word's previous value, as the GPU kernel reports it.
   std::uint64_t update(std::uint64_t target, std::uint32_t size_bytes, AtomicUpdate update, std::uint64_t operand,
                        std::uint64_t compare = 0) {
     auto* fetched = static_cast<std::uint64_t*>(host_memory(sizeof(std::uint64_t)));
@@ -31,7 +31,7 @@ struct Step {
   std::uint64_t after;
 };
 
-TEST_F(AtomicConformance, UpdatesOneWordAndAnswersItsValueBefore) {
+TEST_F(AtomicConformance, UpdatesOneWordAndReturnsItsPreviousValue) {
   constexpr std::uint64_t all = 0xffff'ffff'ffff'ffff;
   const Step steps[] = {
       {AtomicUpdate::add, 7, 0, 7},
@@ -53,14 +53,14 @@ TEST_F(AtomicConformance, UpdatesOneWordAndAnswersItsValueBefore) {
                    " bytes");
       EXPECT_EQ(update(target, size, step.update, step.operand, step.compare), before);
       before = step.after & mask;
-      EXPECT_EQ(read<std::uint64_t>(target), before) << "or its neighbour was written";
+      EXPECT_EQ(read<std::uint64_t>(target), before) << "wrong value, or its neighbour was written";
     }
     EXPECT_EQ(read<std::uint64_t>(words), 0U);
     EXPECT_EQ(read<std::uint64_t>(words + 16), 0U);
   }
 }
 
-TEST_F(AtomicConformance, NothingIsLostBetweenStreams) {
+TEST_F(AtomicConformance, NoUpdateIsLostBetweenStreams) {
   const std::uint64_t target = device_memory(8);
   auto other = device_->create_stream();
   ASSERT_TRUE(other);
@@ -75,7 +75,7 @@ TEST_F(AtomicConformance, NothingIsLostBetweenStreams) {
   EXPECT_TRUE(tests::succeeded(device_->destroy_stream(*other)));
 }
 
-TEST_F(AtomicConformance, RefusesWhatIsNoWord) {
+TEST_F(AtomicConformance, RejectsInvalidWords) {
   const std::uint64_t target = device_memory(64);
   AtomicParameters parameters{target, 1, 0, 0, 8, AtomicUpdate::add};
   EXPECT_FALSE(kernels_->launch(parameters, {1, 2}, stream_));

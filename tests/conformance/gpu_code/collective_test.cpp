@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A team of one PE; and of two, of which the other never comes. tests/shmem/collective has teams that synchronize.
+// A team of one PE, and one of two whose other PE never arrives. tests/shmem/collective tests complete teams.
 #include <cstddef>
 #include <cstring>
 
@@ -24,7 +24,7 @@ constexpr std::size_t size = 40'000;
 
 class CollectiveConformance : public GpuKernelConformance {
  protected:
-  /// This PE becomes member 1 of two; member 0 never comes.
+  /// Makes this PE member 1 of two; member 0 never arrives.
   static void add_absent(CollectiveParameters* made) {
     made->team.n_pes = 2;
     made->team.pe = 1;
@@ -36,9 +36,9 @@ class CollectiveConformance : public GpuKernelConformance {
     made.state.limit_ns = long_ns;
     made.team.n_pes = 1;
     made.team.lanes = 16;
-    // Two heaps, of which this PE's is the second.
+    // Two heaps; the second is that of this PE.
     made.state.teams_address = device_memory(4 * sizeof(TeamEntry));
-    made.team.team = 0x103;  // the fourth of the table
+    made.team.team = 0x103;  // the fourth entry of the table
     constexpr std::uint64_t words_bytes = 17 * shmem::team_row_bytes(2);
     made.team.scratch_bytes = 4096;
     const std::uint64_t heap_bytes = words_bytes + made.team.scratch_bytes;
@@ -79,16 +79,16 @@ TEST_F(CollectiveConformance, OnePeHasItsOwnData) {
       ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
       std::vector<std::uint8_t> seen(size);
       ASSERT_TRUE(tests::succeeded(device_->copy_to_host(seen.data(), made.target, size)));
-      std::vector<std::uint8_t> wanted(size, 0);
-      std::memset(wanted.data(), 0x5c, made.size_bytes);
-      EXPECT_EQ(seen, wanted) << static_cast<int>(operation);
+      std::vector<std::uint8_t> expected(size, 0);
+      std::memset(expected.data(), 0x5c, made.size_bytes);
+      EXPECT_EQ(seen, expected) << static_cast<int>(operation);
       EXPECT_EQ(finished(), 9U);
       EXPECT_EQ(progress(made.state).turns, 1U);
     }
   }
 }
 
-TEST_F(CollectiveConformance, EndsAtItsLimitAndSaysWhoDidNotCome) {
+TEST_F(CollectiveConformance, EndsAtItsLimitAndReportsTheMissingPe) {
   for (const CollectiveRoute route : {CollectiveRoute::small, CollectiveRoute::large}) {
     auto made = parameters(CollectiveOperation::reduce);
     add_absent(&made);
@@ -102,7 +102,7 @@ TEST_F(CollectiveConformance, EndsAtItsLimitAndSaysWhoDidNotCome) {
     EXPECT_EQ(finished(), 0U);
     EXPECT_EQ(progress(made.state).is_broken, 1U);
     EXPECT_EQ(read<std::uint64_t>(made.target), 0U);
-    // It ends at once from then on.
+    // From now on it ends immediately.
     made.state.limit_ns = long_ns;
     ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {2, 64}, stream_)));
     ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
@@ -110,7 +110,7 @@ TEST_F(CollectiveConformance, EndsAtItsLimitAndSaysWhoDidNotCome) {
   }
 }
 
-TEST_F(CollectiveConformance, TheCpuEndsIt) {
+TEST_F(CollectiveConformance, TheCpuStopsIt) {
   auto made = parameters(CollectiveOperation::barrier);
   add_absent(&made);
   std::atomic_ref(report_->stop).store(1);
@@ -119,7 +119,7 @@ TEST_F(CollectiveConformance, TheCpuEndsIt) {
   EXPECT_EQ(fault(), 1U);
 }
 
-TEST_F(CollectiveConformance, RefusesWhatItCannotDo) {
+TEST_F(CollectiveConformance, RejectsInvalidParameters) {
   const auto refuses = [&](auto change, LaunchShape shape = {1, 64}) {
     auto made = parameters(CollectiveOperation::reduce);
     change(made);
@@ -175,7 +175,7 @@ TEST_F(TeamConformance, OnePeHasItsOwnData) {
   }
 }
 
-TEST_F(TeamConformance, RefusesWhatItCannotDo) {
+TEST_F(TeamConformance, RejectsInvalidParameters) {
   const auto refuses = [&](auto change, LaunchShape shape = {1, 64}) {
     auto made = team_parameters(CollectiveOperation::reduce);
     change(made);

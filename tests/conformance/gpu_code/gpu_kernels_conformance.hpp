@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The fixture: a device, its GPU kernels, a stream, and memory that both sides see.
+// The fixture: a device, its GPU kernels, a stream, and memory that both sides access.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace gdrkit::platform {
 
 using LaunchOfNothing = base::Status (*)(GpuKernels& kernels, LaunchShape shape, Stream stream);
-/// Names of gpu_kernels.def that some file here tests, and a launch of each with empty parameters.
+/// Names in gpu_kernels.def that have tests here, and a launch of each with empty parameters.
 std::map<std::string, LaunchOfNothing>& covered_gpu_kernels();
 #define GDRKIT_COVERS(name, Parameters)                                                               \
   [[maybe_unused]] const bool covers_##name =                                                         \
@@ -30,9 +30,9 @@ std::map<std::string, LaunchOfNothing>& covered_gpu_kernels();
                               Stream stream) { return kernels.launch(Parameters{}, shape, stream); }) \
            .second)
 
-/// For what must happen: generous, as the machine may be busy.
+/// Timeout for events that must happen: long, because the machine may be busy.
 inline constexpr std::uint64_t long_ns = 20'000'000'000;
-/// For what must expire.
+/// Timeout for waits that must expire.
 inline constexpr std::uint64_t short_ns = 20'000'000;
 
 class GpuKernelConformance : public ::testing::Test {
@@ -60,7 +60,7 @@ class GpuKernelConformance : public ::testing::Test {
   static void store(std::uint32_t* word, std::uint32_t value) {
     std::atomic_ref(*word).store(value, std::memory_order_release);
   }
-  /// false after long_ns.
+  /// Returns false after long_ns.
   [[nodiscard]] static bool comes(const std::uint32_t* word, std::uint32_t value);
   static KernelEnd end_at(const std::uint32_t* word) { return static_cast<KernelEnd>(look(word)); }
 

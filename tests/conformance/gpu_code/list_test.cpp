@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What holds for every GPU kernel of the list.
+// Requirements of every GPU kernel of the list.
 #include <set>
 #include <string>
 
@@ -10,7 +10,7 @@
 namespace gdrkit::platform {
 namespace {
 
-TEST(GpuKernelList, EveryOneHasTestsHere) {
+TEST(GpuKernelList, EveryGpuKernelHasTestsHere) {
   std::set<std::string> listed;
   for (int index = 0; index < gpu_kernel_count; ++index) listed.insert(gpu_kernel_name(static_cast<GpuKernel>(index)));
   std::set<std::string> covered;
@@ -18,7 +18,7 @@ TEST(GpuKernelList, EveryOneHasTestsHere) {
   EXPECT_EQ(covered, listed);
 }
 
-TEST_F(GpuKernelConformance, ShapesThatNoGpuTakesAreRefused) {
+TEST_F(GpuKernelConformance, ShapesThatNoGpuSupportsAreRejected) {
   for (const LaunchShape shape : {LaunchShape{0, 1}, {1, 0}, {1, 1025}}) {
     for (const auto& [name, launch] : covered_gpu_kernels()) {
       const auto launched = launch(*kernels_, shape, stream_);
@@ -29,8 +29,8 @@ TEST_F(GpuKernelConformance, ShapesThatNoGpuTakesAreRefused) {
   }
 }
 
-TEST_F(GpuKernelConformance, AStreamThatIsNotThereIsAnError) {
-  if (!device_->is_emulated()) GTEST_SKIP() << "a wrong stream is undefined behaviour of the driver";
+TEST_F(GpuKernelConformance, AnInvalidStreamIsAnError) {
+  if (!device_->is_emulated()) GTEST_SKIP() << "an invalid stream is undefined behaviour in the driver";
   EXPECT_FALSE(kernels_->launch(GateParameters{}, {1, 1}, Stream{999}));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Two PEs on one device, each in a stream of its own; tests/shmem/device has them on two.
+// Two PEs on one device, each with its own stream; tests/shmem/device uses two devices.
 #include "gpu_kernels_conformance.hpp"
 #include "platform/gpu_code/litmus_params.hpp"
 #include "support/results.hpp"
@@ -30,7 +30,7 @@ class LitmusConformance : public GpuKernelConformance {
     made.result = made.state.heap_address + result_at;
     made.shape = shape;
     made.mistake = mistake;
-    // Where the PEs synchronize in each round, threads that share a busy CPU are slow.
+    // Rounds that synchronise the PEs are slow for threads on a busy CPU.
     made.rounds = shape == LitmusShape::store_buffering || mistake == LitmusMistake::no_order ? 20 : 500;
     made.reader = 1;
     made.instances = 1;
@@ -52,9 +52,9 @@ class LitmusConformance : public GpuKernelConformance {
   }
 };
 
-TEST_F(LitmusConformance, CountsNothingInOrderAndTheWrongOrder) {
+TEST_F(LitmusConformance, CountsNothingInOrderAndDetectsTheWrongOrder) {
 #if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the thread sanitizer knows no fences, which order these accesses";
+  GTEST_SKIP() << "the thread sanitizer does not support the fences that order these accesses";
 #endif
   for (const LitmusShape shape : {LitmusShape::put_signal, LitmusShape::put_fence_put, LitmusShape::third_word,
                                   LitmusShape::atomics, LitmusShape::fresh_get, LitmusShape::store_buffering}) {
@@ -67,19 +67,19 @@ TEST_F(LitmusConformance, CountsNothingInOrderAndTheWrongOrder) {
   }
 }
 
-TEST_F(LitmusConformance, AWriterThatNobodyReadsEnds) {
+TEST_F(LitmusConformance, AWriterWithoutAReaderEnds) {
   const std::uint64_t heaps = device_memory(2 * stride_bytes);
   for (const int pe : {0, 1}) {
     auto made = parameters(LitmusShape::put_fence_put, LitmusMistake::none, heaps, pe);
     made.state.limit_ns = short_ns;
     ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 1}, stream_)));
     ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
-    // One after the other: neither meets the other one.
+    // The PEs run one after the other and so never at the same time.
     EXPECT_EQ(read<LitmusResult>(made.result).expired, 1U) << "PE " << pe;
   }
 }
 
-TEST_F(LitmusConformance, RefusesWhatItCannotDo) {
+TEST_F(LitmusConformance, RejectsInvalidParameters) {
   const auto good = parameters(LitmusShape::store_buffering, LitmusMistake::none, device_memory(2 * stride_bytes), 0);
   auto made = good;
   EXPECT_FALSE(kernels_->launch(made, {2, 1}, stream_));

@@ -30,7 +30,7 @@ constexpr ElementType element_types[] = {
 constexpr PatternKind reductions[] = {PatternKind::sum, PatternKind::product, PatternKind::minimum,
                                       PatternKind::maximum, PatternKind::average};
 
-/// The value of an element's bits, apart from the encoder that made them.
+/// Decodes an element's bits, independently of the encoder that made them.
 double decoded(const ElementType& type, std::uint64_t bits) {
   if (type.mantissa_bits == 0) return static_cast<double>(bits);
   const double fraction =
@@ -70,7 +70,7 @@ class PatternConformance : public GpuKernelConformance {
     return parameters;
   }
 
-  /// The bits of each element that the GPU kernel writes.
+  /// Returns the bits of each element that the GPU kernel writes.
   std::vector<std::uint64_t> written(PatternParameters parameters) {
     if (memory_ == 0) memory_ = device_memory(count * 8);
     parameters.address = memory_;
@@ -118,13 +118,13 @@ TEST_F(PatternConformance, RanksCombineToTheExpectedValueInEveryType) {
           ASSERT_LE(decoded(type, elements[i]), std::max(type.largest, 64U)) << i;
         }
         const auto [least, most] = std::minmax_element(elements.begin(), elements.end());
-        EXPECT_TRUE(type.largest < 2 * ranks || *least != *most) << "a constant pattern proves little";
+        EXPECT_TRUE(type.largest < 2 * ranks || *least != *most) << "the pattern is constant";
       }
     }
   }
 }
 
-TEST_F(PatternConformance, EachRankHasBitsOfItsOwn) {
+TEST_F(PatternConformance, EachRankHasItsOwnBits) {
   PatternParameters parameters = parameters_for(element_types[3], PatternKind::bits, 2);
   const auto first = written(parameters);
   parameters.rank = 1;
@@ -135,7 +135,7 @@ TEST_F(PatternConformance, EachRankHasBitsOfItsOwn) {
   EXPECT_TRUE(std::equal(first.begin() + 1, first.end(), shifted.begin()));
 }
 
-TEST_F(PatternConformance, CountsWrongElementsAndNamesTheFirst) {
+TEST_F(PatternConformance, CountsWrongElementsAndReportsTheFirst) {
   for (const ElementType& type : element_types) {
     SCOPED_TRACE(type.name);
     PatternParameters parameters = parameters_for(type, PatternKind::bits, 1);
@@ -153,7 +153,7 @@ TEST_F(PatternConformance, CountsWrongElementsAndNamesTheFirst) {
   }
 }
 
-TEST_F(PatternConformance, ToleratesNoMoreThanItIsTold) {
+TEST_F(PatternConformance, ToleratesNoMoreThanItsParameter) {
   const ElementType& type = element_types[6];  // float
   PatternParameters parameters = parameters_for(type, PatternKind::average, 3);
   parameters.is_combined = 1;
@@ -167,7 +167,7 @@ TEST_F(PatternConformance, ToleratesNoMoreThanItIsTold) {
   }
 }
 
-TEST_F(PatternConformance, RefusesWhatItDoesNotTake) {
+TEST_F(PatternConformance, RejectsInvalidParameters) {
   const std::uint64_t memory = device_memory(64);
   const auto refused = [&](auto change) {
     PatternParameters parameters = parameters_for(element_types[2], PatternKind::sum, 2);

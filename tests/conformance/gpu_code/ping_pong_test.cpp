@@ -48,7 +48,7 @@ class PingPongConformance : public GpuKernelConformance {
   std::uint32_t* end_ = nullptr;
 };
 
-TEST_F(PingPongConformance, AnswersEachPingOnceAndNothingBeforeIt) {
+TEST_F(PingPongConformance, SendsOnePongPerPingAndNoneBeforeIt) {
   launch();
   for (std::uint32_t value = 100; value < 150; ++value) {
     EXPECT_EQ(look(pong_), value == 100 ? 0 : value - 1);
@@ -60,7 +60,7 @@ TEST_F(PingPongConformance, AnswersEachPingOnceAndNothingBeforeIt) {
   EXPECT_GT(state.elapsed_ns, 0U);
 }
 
-TEST_F(PingPongConformance, APingOfAnotherRoundIsNoPing) {
+TEST_F(PingPongConformance, APingOfAnotherRoundIsIgnored) {
   parameters_.rounds = 1;
   parameters_.limit_ns = short_ns;
   launch();
@@ -69,17 +69,17 @@ TEST_F(PingPongConformance, APingOfAnotherRoundIsNoPing) {
   EXPECT_EQ(look(pong_), 0U);
 }
 
-TEST_F(PingPongConformance, FlagsAloneTakeOneThreadOfAnyShape) {
+TEST_F(PingPongConformance, FlagsWithoutDataUseOneThreadOfAnyShape) {
   const unsigned blocks = kernels_->resident_blocks() > 1 ? 2 : 1;
   launch({blocks, 96});
   for (std::uint32_t value = 100; value < 150; ++value) {
     store(ping_, value);
     ASSERT_TRUE(comes(pong_, value)) << "round " << value - 100;
   }
-  EXPECT_EQ(finish(KernelEnd::finished).arrivals, 0U) << "blocks met, though no data had to be ordered";
+  EXPECT_EQ(finish(KernelEnd::finished).arrivals, 0U) << "blocks synchronised, although no data had to be ordered";
 }
 
-TEST_F(PingPongConformance, FlagsAloneGoTheOtherWayRoundToo) {
+TEST_F(PingPongConformance, FlagsWithoutDataAlsoWorkInTheOtherDirection) {
   parameters_.is_gpu_first = 1;
   launch();
   for (std::uint32_t value = 100; value < 150; ++value) {
@@ -89,7 +89,7 @@ TEST_F(PingPongConformance, FlagsAloneGoTheOtherWayRoundToo) {
   (void)finish(KernelEnd::finished);
 }
 
-TEST_F(PingPongConformance, StopsWithDataToo) {
+TEST_F(PingPongConformance, AlsoStopsWithData) {
   (void)add_data(1000);
   launch({1, 64});
   store(ping_, stop_word);
@@ -97,21 +97,21 @@ TEST_F(PingPongConformance, StopsWithDataToo) {
   EXPECT_EQ(look(pong_), 0U);
 }
 
-TEST_F(PingPongConformance, ExpiresWithDataToo) {
+TEST_F(PingPongConformance, AlsoExpiresWithData) {
   (void)add_data(1000);
   parameters_.limit_ns = short_ns;
   launch({1, 64});
   EXPECT_GE(finish(KernelEnd::expired).elapsed_ns, short_ns);
 }
 
-TEST_F(PingPongConformance, AllBlocksSeeAllDataBeforeTheAnswer) {
+TEST_F(PingPongConformance, AllBlocksReadAllDataBeforeThePong) {
   constexpr std::size_t words = 5000;
   auto* data = add_data(words);
   const unsigned blocks = kernels_->resident_blocks() > 1 ? 2 : 1;
   launch({blocks, 96});
   for (std::uint32_t value = 100; value < 150; ++value) {
     for (std::size_t at = 0; at < words; ++at) data[at] = value;
-    // Three wrong words in one round, the last of all among them: a reader that leaves any out is found.
+    // Three wrong words in one round, including the last one: detects a reader that skips words.
     if (value == 120) data[0] = data[777] = data[words - 1] = 1;
     store(ping_, value);
     ASSERT_TRUE(comes(pong_, value)) << "round " << value - 100;
@@ -119,7 +119,7 @@ TEST_F(PingPongConformance, AllBlocksSeeAllDataBeforeTheAnswer) {
   EXPECT_EQ(finish(KernelEnd::finished).mismatches, 3U);
 }
 
-TEST_F(PingPongConformance, GoesTheOtherWayRoundToo) {
+TEST_F(PingPongConformance, AlsoWorksInTheOtherDirection) {
   constexpr std::size_t words = 1000;
   const auto* data = add_data(words);
   parameters_.is_gpu_first = 1;
@@ -132,7 +132,7 @@ TEST_F(PingPongConformance, GoesTheOtherWayRoundToo) {
   EXPECT_EQ(finish(KernelEnd::finished).mismatches, 0U);
 }
 
-TEST_F(PingPongConformance, StopsWhenTold) {
+TEST_F(PingPongConformance, StopsAtTheStopValue) {
   launch();
   store(ping_, 100);
   ASSERT_TRUE(comes(pong_, 100));
@@ -141,7 +141,7 @@ TEST_F(PingPongConformance, StopsWhenTold) {
   EXPECT_EQ(look(pong_), 100U);
 }
 
-TEST_F(PingPongConformance, ExpiresWhenNobodyPlays) {
+TEST_F(PingPongConformance, ExpiresWithoutAPing) {
   parameters_.limit_ns = short_ns;
   launch();
   const auto state = finish(KernelEnd::expired);
@@ -149,7 +149,7 @@ TEST_F(PingPongConformance, ExpiresWhenNobodyPlays) {
   EXPECT_EQ(look(pong_), 0U);
 }
 
-TEST_F(PingPongConformance, ExpiresInTheMiddleOfAGame) {
+TEST_F(PingPongConformance, ExpiresBetweenRounds) {
   parameters_.limit_ns = short_ns;
   parameters_.is_gpu_first = 1;
   launch();
@@ -157,7 +157,7 @@ TEST_F(PingPongConformance, ExpiresInTheMiddleOfAGame) {
   (void)finish(KernelEnd::expired);
 }
 
-TEST_F(PingPongConformance, RefusesWhatItCannotPlay) {
+TEST_F(PingPongConformance, RejectsInvalidParameters) {
   const auto refused = [&](PingPongParameters parameters, LaunchShape shape) {
     const auto launched = kernels_->launch(parameters, shape, stream_);
     return !launched && launched.error().errno_value == EINVAL;
@@ -169,10 +169,10 @@ TEST_F(PingPongConformance, RefusesWhatItCannotPlay) {
   EXPECT_TRUE(refused(odd, {1, 1}));
   odd = parameters_;
   odd.data_bytes = 4;
-  EXPECT_TRUE(refused(odd, {1, 1})) << "data, but nowhere";
+  EXPECT_TRUE(refused(odd, {1, 1})) << "data without an address";
   odd = parameters_;
   odd.first = stop_word - odd.rounds + 1;
-  EXPECT_TRUE(refused(odd, {1, 1})) << "the last round would be the stop";
+  EXPECT_TRUE(refused(odd, {1, 1})) << "the last round would equal the stop value";
 }
 
 }  // namespace

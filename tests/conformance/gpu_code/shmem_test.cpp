@@ -45,7 +45,7 @@ TEST_F(ShmemConformance, CopiesToItself) {
   }
 }
 
-/// Of every alignment, hence by words of every width.
+/// Of every alignment, and so by words of every width.
 TEST_F(ShmemConformance, CopiesEveryByteAndNoOther) {
   constexpr std::size_t room = 4096;
   const auto pattern = tests::make_pattern(room, 3);
@@ -77,11 +77,11 @@ TEST_F(ShmemConformance, CopiesEveryByteAndNoOther) {
   }
 }
 
-TEST_F(ShmemConformance, EachRoundHasAPlaceOfItsOwn) {
+TEST_F(ShmemConformance, EachRoundHasItsOwnSlot) {
   auto made = parameters(ShmemOperation::put_value);
   made.rounds = 5;
   made.step_bytes = 64;
-  made.path_bytes = 192;  // three places: rounds 3 and 4 come back to the first two
+  made.path_bytes = 192;  // three slots: rounds 3 and 4 reuse the first two
   ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 1}, stream_)));
   ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
   EXPECT_EQ(read<std::uint64_t>(made.target), 4U);
@@ -89,10 +89,10 @@ TEST_F(ShmemConformance, EachRoundHasAPlaceOfItsOwn) {
   EXPECT_EQ(read<std::uint64_t>(made.target + 128), 3U);
   EXPECT_EQ(read<std::uint64_t>(made.target + 192), 0U);
   made.path_bytes = 100;
-  EXPECT_FALSE(kernels_->launch(made, {1, 1}, stream_)) << "it would never come back";
+  EXPECT_FALSE(kernels_->launch(made, {1, 1}, stream_)) << "it would never return";
 }
 
-TEST_F(ShmemConformance, MeetsItself) {
+TEST_F(ShmemConformance, SynchronisesWithItself) {
   auto made = parameters(ShmemOperation::barrier);
   ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));
   ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
@@ -100,7 +100,7 @@ TEST_F(ShmemConformance, MeetsItself) {
   EXPECT_EQ(read<std::uint64_t>(made.state.sync_address), 3U);
 }
 
-TEST_F(ShmemConformance, RefusesWhatItCannotDo) {
+TEST_F(ShmemConformance, RejectsInvalidParameters) {
   auto made = parameters(ShmemOperation::ping_pong);
   EXPECT_FALSE(kernels_->launch(made, {2, 64}, stream_));
   made.has_every_group = 1;

@@ -64,7 +64,7 @@ TEST_F(StreamConformance, SignalsAreSetOrAddedTo) {
   EXPECT_EQ(read<std::uint64_t>(words + 16), 0U);
 }
 
-TEST_F(StreamConformance, ABadSignalIsRefused) {
+TEST_F(StreamConformance, AnInvalidSignalIsRejected) {
   const std::uint64_t words = device_memory(64);
   const StreamSignal good{words, 1, GDRKIT_SHMEM_SIGNAL_SET};
   EXPECT_FALSE(kernels_->launch(good, {1, 32}, stream_)) << "each thread would add";
@@ -81,7 +81,7 @@ TEST_F(StreamConformance, ABadSignalIsRefused) {
   EXPECT_EQ(read<std::uint64_t>(words), 0U);
 }
 
-/// What a wait tells of in host memory.
+/// The results of a wait in host memory.
 struct WaitControl {
   std::uint32_t is_broken;
   std::uint32_t unused;
@@ -125,7 +125,7 @@ TEST_F(StreamWaitConformance, ComparesAsSignedOrUnsigned) {
   }
 }
 
-TEST_F(StreamWaitConformance, GivesUpAtItsLimitAndTells) {
+TEST_F(StreamWaitConformance, TimesOutAtItsLimitAndReportsIt) {
   const auto wait = parameters(short_ns);
   ASSERT_TRUE(tests::succeeded(kernels_->launch(wait, {1, 1}, stream_)));
   finish();
@@ -140,7 +140,7 @@ TEST_F(StreamWaitConformance, EndsWhenAPeHasEnded) {
   EXPECT_EQ(control_->given_up, wait.address);
 }
 
-TEST_F(StreamWaitConformance, WhatIsNoWordIsRefused) {
+TEST_F(StreamWaitConformance, InvalidWordsAreRejected) {
   const auto good = parameters(short_ns);
   auto wait = good;
   wait.address += 4;

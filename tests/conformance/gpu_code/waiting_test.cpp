@@ -34,7 +34,7 @@ TEST_F(GateConformance, HoldsTheStreamUntilItIsOpened) {
   EXPECT_EQ(look(word), 0x11111111U);
 }
 
-TEST_F(GateConformance, GivesUpByItself) {
+TEST_F(GateConformance, TimesOut) {
   auto* flag = host_word();
   auto* end = host_word();
   const std::int64_t begin = now_ns();
@@ -73,10 +73,10 @@ TEST_F(BurnConformance, WorksUntilItIsStopped) {
   store(stop_, 1);
   ASSERT_TRUE(device_->synchronize(stream_));
   EXPECT_EQ(end_at(end_), KernelEnd::stopped);
-  EXPECT_GT(read<float>(parameters_.scratch), 0.0F) << "it did nothing";
+  EXPECT_GT(read<float>(parameters_.scratch), 0.0F) << "it wrote nothing";
 }
 
-TEST_F(BurnConformance, GoesThroughAllOfItsMemoryAndGivesUpByItself) {
+TEST_F(BurnConformance, UsesAllOfItsMemoryAndTimesOut) {
   parameters_.limit_ns = short_ns * 20;
   launch();
   ASSERT_TRUE(device_->synchronize(stream_));
@@ -89,7 +89,7 @@ TEST_F(BurnConformance, GoesThroughAllOfItsMemoryAndGivesUpByItself) {
   EXPECT_EQ(untouched, 0U);
 }
 
-TEST_F(BurnConformance, RefusesScratchMemoryThatItCannotUse) {
+TEST_F(BurnConformance, RejectsInvalidScratchMemory) {
   for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{8}}) {
     BurnParameters odd = parameters_;
     odd.scratch_bytes = bytes;

@@ -44,7 +44,7 @@ TEST_F(CopyConformance, CopiesEveryByteAndNoOther) {
   }
 }
 
-TEST_F(CopyConformance, ReachesMappedHostMemoryBothWays) {
+TEST_F(CopyConformance, AccessesMappedHostMemoryInBothDirections) {
   constexpr std::size_t size = 65'537;
   auto* host = static_cast<std::uint8_t*>(host_memory(size));
   auto* back = static_cast<std::uint8_t*>(host_memory(size));
@@ -64,7 +64,7 @@ TEST_F(CopyConformance, ReachesMappedHostMemoryBothWays) {
   EXPECT_EQ(tests::first_difference(std::vector<std::uint8_t>(back, back + size), pattern), size);
 }
 
-TEST_F(CopyConformance, RefusesAddressesThatItWouldFaultOn) {
+TEST_F(CopyConformance, RejectsAddressesThatWouldFault) {
   const std::uint64_t memory = device_memory(4096);
   CopyParameters parameters{};
   parameters.target = memory + 8;
@@ -80,7 +80,7 @@ TEST_F(ChaseConformance, EndsWhereTheCpuWould) {
   constexpr std::size_t nodes = 1000;
   constexpr std::size_t stride_words = 8;
   const std::uint64_t memory = device_memory(nodes * stride_words * 8);
-  // One ring through all nodes in an order of its own: 387 and 1000 have no common divisor.
+  // One ring through all nodes, in a permuted order: 387 and 1000 have no common divisor.
   std::vector<std::uint64_t> words(nodes * stride_words);
   for (std::size_t i = 0; i < nodes; ++i) words[i * stride_words] = memory + (i + 387) % nodes * stride_words * 8;
   ASSERT_TRUE(device_->copy_to_device(memory, words.data(), words.size() * 8));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Litmus tests of docs/memory-model.md: what a call that returned guarantees to a running GPU kernel, to a later launch
-// and to another thread.
+// Litmus tests of docs/memory-model.md: the guarantees that a completed call gives to a running GPU kernel, a later
+// launch and another thread.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -39,7 +39,7 @@ class Budget {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// A million for the guarantee's own sake by the CPU's stores and loads and by the mover; the driver's copies are slow.
+/// A million rounds for the CPU's stores and loads and for the mover; fewer for the driver's copies, which are slow.
 std::uint32_t rounds_of(const char* engine) {
   if (!runs_on_gpu) return 2000;
   const bool is_slow = std::strcmp(engine, "copy_engine") == 0 || std::strcmp(engine, "lanes") == 0;
@@ -54,12 +54,12 @@ void order_host_stores() {
 #endif
 }
 
-/// A flag and data in device memory, in pins of their own: the flag mapped for the CPU, the data by the engine.
+/// A flag and data in device memory, in separate pins: the CPU maps the flag, the engine maps the data.
 class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {
 #if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "the thread sanitizer knows no fences, which order these accesses";
+    GTEST_SKIP() << "the thread sanitizer does not support the fences that order these accesses";
 #endif
     if (!runs_on_gpu) ::setenv("GDRKIT_BACKEND", "emulated", 1);
     GpuKernelConformance::SetUp();
@@ -90,8 +90,8 @@ class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInte
 
   [[nodiscard]] std::span<std::uint32_t> words() const { return {host_, data_bytes / sizeof *host_}; }
   void fill(std::uint32_t value) const { std::fill(words().begin(), words().end(), value); }
-  /// Pauses of ours would hide races that pauses of the GPU's side cannot.
-  [[nodiscard]] bool answered(std::uint32_t value) const { return comes(pong_, value); }
+  /// Polls without pauses, which could hide races.
+  [[nodiscard]] bool has_pong(std::uint32_t value) const { return comes(pong_, value); }
 
   PingPongParameters parameters() {
     PingPongParameters made{};
@@ -104,7 +104,7 @@ class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInte
     made.limit_ns = long_ns;
     return made;
   }
-  /// Runs the CPU's side, play(value) for each round, against a launch for some rounds at a time. Returns the number of
+  /// Runs the CPU's side, play(value) for each round, with launches of several rounds each. Returns the number of
   /// rounds, and in *mismatches the total that the GPU's side counted.
   template <class Play>
   std::uint32_t play_rounds(PingPongParameters made, std::uint32_t rounds, Play play, std::uint32_t* mismatches) {
@@ -116,7 +116,7 @@ class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInte
       EXPECT_TRUE(tests::succeeded(kernels_->launch(made, {1, 128}, stream_)));
       for (const std::uint32_t end = value + made.rounds; value < end; ++value) {
         if (play(value)) continue;
-        ADD_FAILURE() << "the GPU's side did not answer in round " << value;
+        ADD_FAILURE() << "the GPU sent no pong in round " << value;
         return value - first;
       }
       EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_)));
@@ -139,50 +139,50 @@ class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInte
   std::uint32_t* end_ = nullptr;
 };
 
-TEST_P(MemoryModel, AWriteIsSeenByARunningGpuKernelThatAcquiredALaterFlag) {
+TEST_P(MemoryModel, AWriteIsVisibleToARunningGpuKernelThatAcquiredALaterFlag) {
   const auto play = [&](std::uint32_t value) {
     fill(value);
     data_->write(0, words());
     flag_->store_flag(0, value);
-    return answered(value);
+    return has_pong(value);
   };
   std::uint32_t mismatches = 1;
   EXPECT_GT(play_rounds(parameters(), rounds_of(GetParam()), play, &mismatches), 0u);
   EXPECT_EQ(mismatches, 0u);
 }
 
-TEST_P(MemoryModel, AFlagBeforeItsDataIsSeenWithoutThem) {
+TEST_P(MemoryModel, AFlagBeforeItsDataIsVisibleWithoutThem) {
   constexpr std::uint32_t rounds = 20;
   const auto play = [&](std::uint32_t value) {
     flag_->store_flag(0, value);
-    const bool is_answered = answered(value);
+    const bool is_received = has_pong(value);
     fill(value);
     data_->write(0, words());
-    return is_answered;
+    return is_received;
   };
   std::uint32_t mismatches = 0;
   EXPECT_EQ(play_rounds(parameters(), rounds, play, &mismatches), rounds);
   EXPECT_EQ(mismatches, rounds * words().size());
 }
 
-/// No engine takes part.
+/// Uses no engine.
 class HostStores : public MemoryModel {};
 
-TEST_P(HostStores, BehindAStoreFenceAreSeenByAGpuKernelThatAcquiredALaterFlag) {
+TEST_P(HostStores, AfterAStoreFenceAreVisibleToAGpuKernelThatAcquiredALaterFlag) {
   auto made = parameters();
   made.data = to_device(host_);
   const auto play = [&](std::uint32_t value) {
     fill(value);
     order_host_stores();
     flag_->store_flag(0, value);
-    return answered(value);
+    return has_pong(value);
   };
   std::uint32_t mismatches = 1;
   EXPECT_GT(play_rounds(made, rounds_of("cpu"), play, &mismatches), 0u);
   EXPECT_EQ(mismatches, 0u);
 }
 
-TEST_P(MemoryModel, AReadSeesWhatAGpuKernelStoredBeforeTheFlagThatWasRead) {
+TEST_P(MemoryModel, AReadReturnsWhatAGpuKernelStoredBeforeTheFlagThatWasRead) {
   auto made = parameters();
   made.is_gpu_first = 1;
   made.pong = memory_ + 64;
@@ -204,9 +204,9 @@ TEST_P(MemoryModel, AReadSeesWhatAGpuKernelStoredBeforeTheFlagThatWasRead) {
   EXPECT_EQ(wrong, 0u);
 }
 
-/// Later launches copy a counter to a place of their own; the next writes may come before they run, so they hold at
+/// Later launches copy a counter to their own words. Later writes may precede their execution, so they read at
 /// least the round that was written before their launch.
-TEST_P(MemoryModel, ALaterLaunchSeesTheWrite) {
+TEST_P(MemoryModel, ALaterLaunchReadsTheWrite) {
   constexpr std::uint32_t batch = 256;
   const std::uint32_t batches = rounds_of(GetParam()) / batch;
   const std::uint64_t slots = memory_ + 3 * page_bytes;
@@ -231,7 +231,7 @@ TEST_P(MemoryModel, ALaterLaunchSeesTheWrite) {
   report(value, batches * batch);
 }
 
-TEST_P(MemoryModel, AnotherThreadThatLearntOfTheWriteReadsIt) {
+TEST_P(MemoryModel, AnotherThreadThatAcquiredTheCounterReadsTheWrite) {
   constexpr std::uint32_t rounds_a_look = 64;
   const std::uint32_t rounds = rounds_of(GetParam());
   std::atomic<std::uint32_t> written{0};
@@ -240,9 +240,9 @@ TEST_P(MemoryModel, AnotherThreadThatLearntOfTheWriteReadsIt) {
   tests::TestThread reader([&](const std::atomic<bool>& is_over) {
     std::uint32_t word = 0;
     while (!is_over) {
-      const std::uint32_t known = written.load(std::memory_order_acquire);
+      const std::uint32_t expected = written.load(std::memory_order_acquire);
       data_->read(0, std::span(&word, 1));
-      stale += word < known ? 1 : 0;
+      stale += word < expected ? 1 : 0;
       ++looks;
     }
   });
@@ -251,8 +251,8 @@ TEST_P(MemoryModel, AnotherThreadThatLearntOfTheWriteReadsIt) {
     fill(value);
     data_->write(0, words().first(64));
     written.store(value, std::memory_order_release);
-    // On a busy machine all writes may be over before the reader looks a second time: it looks after some of them,
-    // twice, since a look may have begun before this write.
+    // On a busy machine all writes may end before the reader looks a second time. It looks twice after some of them,
+    // because a look may have begun before this write.
     if (value % rounds_a_look != 0) continue;
     for (const std::uint32_t seen = looks; looks - seen < 2 && !reader.has_ended();) std::this_thread::yield();
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every conversation that was recorded on a real machine: the rm backend says the same today, byte for byte, and the
-// fakes answer as that machine did. Conversations made on the fakes themselves show that record and replay work.
+// Every conversation recorded on a real machine: the rm backend makes the same calls today, byte for byte, and the
+// fakes return the same results as that machine. Conversations made on the fakes themselves test record and replay.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ const Flow& flow_named(const std::string& name) {
   for (const Flow& flow : recorded_flows()) {
     if (name == flow.name) return flow;
   }
-  throw std::runtime_error("no flow is called " + name);
+  throw std::runtime_error("unknown flow " + name);
 }
 
 void expect_replays(const Conversation& conversation) {
@@ -36,8 +36,8 @@ void expect_replays(const Conversation& conversation) {
 void expect_same_calls(const Conversation& recorded, const Conversation& made) {
   const std::size_t common = std::min(recorded.calls.size(), made.calls.size());
   for (std::size_t i = 0; i < common; ++i) {
-    ASSERT_EQ(made.calls[i].asked, recorded.calls[i].asked) << "call " << i << " (made on the fakes, recorded)";
-    ASSERT_EQ(made.calls[i].answered, recorded.calls[i].answered) << "call " << i << ": " << recorded.calls[i].asked;
+    ASSERT_EQ(made.calls[i].input, recorded.calls[i].input) << "call " << i << " (made on the fakes, recorded)";
+    ASSERT_EQ(made.calls[i].output, recorded.calls[i].output) << "call " << i << ": " << recorded.calls[i].input;
   }
   EXPECT_EQ(made.calls.size(), recorded.calls.size());
   EXPECT_EQ(made.header_line("outcome").line(), recorded.header_line("outcome").line());
@@ -63,9 +63,9 @@ class Recording : public ::testing::TestWithParam<std::string> {
   }
   Conversation conversation;
 };
-TEST(Recordings, AreThere) { EXPECT_FALSE(recordings().empty()) << "none below " << GDRKIT_RECORDINGS; }
+TEST(Recordings, Exist) { EXPECT_FALSE(recordings().empty()) << "no recordings below " << GDRKIT_RECORDINGS; }
 
-TEST_P(Recording, IsSaidAgainByteForByte) { expect_replays(conversation); }
+TEST_P(Recording, IsRepeatedByteForByte) { expect_replays(conversation); }
 
 TEST_P(Recording, IsReproducedByTheFakes) {
   const std::string name = conversation.header_line("flow").text("name");
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Real, Recording, ::testing::ValuesIn(recordings()), [](
   return name;
 });
 
-/// Conversations made on the fakes, kept in a temporary file as real ones are in the repository.
+/// Conversations made on the fakes, stored in a temporary file like the real ones in the repository.
 class FakeRecording : public ::testing::TestWithParam<Flow> {
  protected:
   void SetUp() override {
@@ -119,7 +119,7 @@ class FakeRecording : public ::testing::TestWithParam<Flow> {
   Conversation conversation;
 };
 
-TEST_P(FakeRecording, EndsAsItsFlowShould) {
+TEST_P(FakeRecording, EndsAsItsFlowExpects) {
   const Flow& flow = GetParam();
   const bool is_refused =
       flow.kind == CudaKind::managed || flow.kind == CudaKind::host || flow.is_freed_first || flow.until > flow.bytes();
@@ -128,25 +128,25 @@ TEST_P(FakeRecording, EndsAsItsFlowShould) {
   EXPECT_EQ(outcome.text("verification"), is_refused ? "0" : flow.is_plain ? "3" : "1");
 }
 
-TEST_P(FakeRecording, IsSaidAgainByteForByte) { expect_replays(conversation); }
+TEST_P(FakeRecording, IsRepeatedByteForByte) { expect_replays(conversation); }
 
 TEST_P(FakeRecording, IsReproducedByTheFakes) {
   expect_same_calls(conversation, record_on_fakes(conversation, GetParam()));
 }
 
-TEST_P(FakeRecording, NoticesEveryChangedCall) {
+TEST_P(FakeRecording, DetectsEveryChangedCall) {
   const Words pin = conversation.header_line("pin");
   for (std::size_t i = 0; i < conversation.calls.size(); ++i) {
     Conversation changed = conversation;
-    std::string& asked = changed.calls[i].asked;
-    asked.back() = asked.back() == '0' ? '1' : '0';
+    std::string& input = changed.calls[i].input;
+    input.back() = input.back() == '0' ? '1' : '0';
     Replay replay(changed);
     (void)run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
     EXPECT_NE(replay.failure().find("call " + std::to_string(i) + "\n"), std::string::npos) << replay.failure();
   }
 }
 
-TEST_P(FakeRecording, NoticesACallTooManyOrTooFew) {
+TEST_P(FakeRecording, DetectsAnAdditionalOrMissingCall) {
   const Words pin = conversation.header_line("pin");
   Conversation shorter = conversation, longer = conversation;
   shorter.calls.pop_back();

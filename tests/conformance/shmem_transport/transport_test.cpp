@@ -27,7 +27,7 @@ struct Maker {
 
   [[nodiscard]] bool is_remote() const { return make == transport::make_ucx; }
 };
-/// Each line of the list; a remote one once for each way.
+/// Each line of the list; a remote transport once for each way.
 constexpr Maker makers[] = {
 #define GDRKIT_SHMEM_TRANSPORT(name) {#name, transport::make_##name},
 #include "shmem/transport/transports.def"
@@ -47,20 +47,20 @@ constexpr std::size_t room = 600'000;
 
 class TransportConformance : public ::testing::TestWithParam<Maker> {
  protected:
-  /// One side of a job of two: a transport of its own and a symmetric object of `room` zero bytes.
+  /// One side of a job of two: its own transport and a symmetric object of `room` zero bytes.
   struct Side {
     core::Pe& pe;
     transport::Transport& transport;
     void* object;
     int other_pe;
-    int other;  ///< its slot
+    int other;  ///< the other side's slot
 
     [[nodiscard]] heap::HeapRange at(std::size_t offset, std::size_t size) const {
       auto range = pe.heap().find(static_cast<char*>(object) + offset, size);
       EXPECT_TRUE(range) << range.error().text();
       return range ? *range : heap::HeapRange{};
     }
-    /// What the own copy of the object holds, by the own GPU's copy.
+    /// Returns the contents of this side's copy of the object, read by its own GPU.
     [[nodiscard]] std::vector<std::uint8_t> own_bytes() const { return tests::device_bytes(pe, object, room); }
   };
 
@@ -134,7 +134,7 @@ TEST_P(TransportConformance, GetsReadEveryByte) {
   });
 }
 
-/// The other side polls a word that follows each block of data in order.
+/// The other side polls a word after each block of data.
 TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
   run([](Side& side) {
     constexpr std::size_t size = 1000;
@@ -159,7 +159,7 @@ TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
   });
 }
 
-TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetWhereItIsServed) {
+TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetIfSupported) {
   run([](Side& side) {
     constexpr auto heap = static_cast<std::size_t>(transport::LocalMemory::heap);
     const auto limits = side.transport.limits();
@@ -180,7 +180,7 @@ TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetWhereItIsServed) {
   });
 }
 
-TEST_P(TransportConformance, ThreadsMayUseItTogether) {
+TEST_P(TransportConformance, ThreadsMayUseItConcurrently) {
   run([](Side& side) {
     constexpr std::size_t piece = 1000;
     std::vector<std::thread> threads;
@@ -203,7 +203,7 @@ TEST_P(TransportConformance, ThreadsMayUseItTogether) {
   });
 }
 
-TEST(Bar1, ACopyKernelThatThereIsNotIsRefused) {
+TEST(Bar1, AnUnknownCopyKernelIsRejected) {
   tests::ShmemJobOptions job;
   job.n_pes = 1;
   tests::run_shmem_job(job, [](core::Pe& pe) {

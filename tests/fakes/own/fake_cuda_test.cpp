@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The fake libcuda says what a recording of libcuda 580.159.04 says, and notices what would wait or break a capture.
+// The fake libcuda returns what a recording of libcuda 580.159.04 contains, and detects calls that would wait or break
+// a capture.
 #include "fakes/fake_cuda.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ class FakeCudaTest : public ::testing::Test {
     EXPECT_EQ(driver::pointer_attributes(cuda, address, &at), 0);
     return at;
   }
-  /// (offset, size) of each object of the one export call; empty when there was none.
+  /// (offset, size) of each object of the export call; empty without an export.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> exported(std::uint64_t address, std::size_t size, int expected) {
     driver::ObservedExport seen;
     EXPECT_EQ(cuda.export_dmabuf(address, size, 0, &seen), expected);
@@ -84,7 +85,7 @@ TEST_F(FakeCudaTest, ExportsInsideAPoolsBlockAsWronglyAsLibcuda) {
   EXPECT_EQ(exported(round_down(third, 0x10000), 0x6410000, 0),
             (Pieces{{0x500000, 0x1b00000}, {0, 0x2000000}, {0, 0x2000000}, {0, 0x910000}}));
   cuda.free(first);
-  EXPECT_TRUE(exported(first, 0x10000, 1).empty()) << "nothing is allocated where the range begins";
+  EXPECT_TRUE(exported(first, 0x10000, 1).empty()) << "no allocation at the start of the range";
 }
 
 TEST_F(FakeCudaTest, PassesOnARangeThatBeginsBelowABlock) {
@@ -103,7 +104,7 @@ TEST_F(FakeCudaTest, ExportsMoreThan128ObjectsInSeveralCallsOfOneDescriptor) {
   EXPECT_EQ(get<std::int32_t>(seen.ioctls[1].argument.data(), 0), seen.dmabuf_fd);
 }
 
-TEST_F(FakeCudaTest, KnowsManagedHostImportedAndFreedMemory) {
+TEST_F(FakeCudaTest, DistinguishesManagedHostImportedAndFreedMemory) {
   const std::uint64_t managed = cuda.managed(0x40000), host = cuda.host(0x10000), imported = cuda.ipc_import(0x10000);
   const std::uint64_t freed = cuda.malloc(8 * mib);
   cuda.free(freed);
@@ -115,7 +116,7 @@ TEST_F(FakeCudaTest, KnowsManagedHostImportedAndFreedMemory) {
     EXPECT_TRUE(exported(address, 0x10000, 1).empty());
 }
 
-TEST_F(FakeCudaTest, NeedsAContextOnTheCallingThread) {
+TEST_F(FakeCudaTest, RequiresAContextOnTheCallingThread) {
   const std::uint64_t address = cuda.malloc(2 * mib);
   std::thread([&] {
     driver::ObservedExport seen;
@@ -125,7 +126,7 @@ TEST_F(FakeCudaTest, NeedsAContextOnTheCallingThread) {
   }).join();
 }
 
-TEST_F(FakeCudaTest, NoticesCallsThatInvalidateACapture) {
+TEST_F(FakeCudaTest, DetectsCallsThatInvalidateACapture) {
   void* stream = nullptr;
   ASSERT_EQ(cuda.stream_create(&stream, driver::cuda_stream_non_blocking), 0);
   cuda.threads().begin_capture(CaptureMode::global);
@@ -140,7 +141,7 @@ TEST_F(FakeCudaTest, NoticesCallsThatInvalidateACapture) {
   EXPECT_EQ(rm.violations().list().size(), 1u);
 }
 
-TEST_F(FakeCudaTest, DoesAsynchronousWorkNotBeforeItIsWaitedFor) {
+TEST_F(FakeCudaTest, ExecutesAsynchronousWorkAtTheSynchronisation) {
   const std::uint64_t address = cuda.malloc(2 * mib);
   cuda.fill_pattern(address, 2 * mib);
   void* stream = nullptr;
@@ -153,7 +154,7 @@ TEST_F(FakeCudaTest, DoesAsynchronousWorkNotBeforeItIsWaitedFor) {
   EXPECT_TRUE(std::equal(target.begin() + 64, target.end(), cuda.read(address + 64 + 4096, 64).begin()));
 }
 
-TEST_F(FakeCudaTest, NoticesTheDefaultStreamAndWritesToUserMemory) {
+TEST_F(FakeCudaTest, DetectsTheDefaultStreamAndWritesToUserMemory) {
   const std::uint64_t address = cuda.malloc(2 * mib);
   void* stream = nullptr;
   const std::uint64_t word = 1;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The fake driver refuses what the real one refuses, and notices what works on the real one by luck only.
+// The fake driver rejects what the real one rejects, and detects errors that work on the real one by luck.
 #include "fakes/fake_rm.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class FakeRmTest : public ::testing::Test {
     EXPECT_EQ(raw.duplicate(device, memory, cuda_client, cuda_object), rm_status::ok);
   }
 
-  /// Maps `length` bytes at `offset`; the address, or nullptr.
+  /// Maps `length` bytes at `offset`. Returns the address, or nullptr.
   std::uint8_t* map(std::uint64_t offset, std::uint64_t length, int* fd) {
     *fd = raw.open_device(rm.gpus()[0]);
     if (raw.map(device, memory, offset, length, *fd) != rm_status::ok) return nullptr;
@@ -72,7 +72,7 @@ TEST_F(FakeRmTest, MapsTheMemoryItself) {
   EXPECT_TRUE(rm.violations().list().empty());
 }
 
-TEST_F(FakeRmTest, RefusesOffsetsAndEndsBeyondTheObject) {
+TEST_F(FakeRmTest, RejectsOffsetsAndEndsBeyondTheObject) {
   const int fd = raw.open_device(rm.gpus()[0]);
   EXPECT_EQ(raw.map(device, memory, 4 * mib, 4096, fd), rm_status::invalid_base);
   EXPECT_EQ(raw.map(device, memory, 4 * mib - 4096, 8192, fd), rm_status::invalid_limit);
@@ -82,7 +82,8 @@ TEST_F(FakeRmTest, HoldsOneMappingForTheLifeOfADeviceFile) {
   const int fd = raw.open_device(rm.gpus()[0]);
   ASSERT_EQ(raw.map(device, memory, 0, 4096, fd), rm_status::ok);
   EXPECT_EQ(raw.map(device, memory, 8192, 4096, fd), rm_status::state_in_use);
-  ASSERT_EQ(raw.unmap(device, memory, raw.linear), rm_status::object_not_found) << "a refused map answers no address";
+  ASSERT_EQ(raw.unmap(device, memory, raw.linear), rm_status::object_not_found)
+      << "a rejected map must return no address";
 }
 
 TEST_F(FakeRmTest, MapsOnlyThroughAFileOfTheSameGpu) {
@@ -110,7 +111,7 @@ TEST_F(FakeRmTest, LinksADeviceFileOnce) {
   EXPECT_EQ(raw.link(fd), -EINVAL);
 }
 
-TEST_F(FakeRmTest, KnowsAClientOnlyOnItsOwnFileAndThoseLinkedToIt) {
+TEST_F(FakeRmTest, AcceptsAClientOnlyOnItsOwnFileAndThoseLinkedToIt) {
   std::array<std::uint8_t, 16> bytes{};
   put(bytes.data(), 0, raw.root);
   put(bytes.data(), 8, memory);
@@ -151,19 +152,19 @@ TEST_F(FakeRmTest, ChecksTheSizeOfControlParameters) {
   EXPECT_EQ(std::memcmp(gid.data() + 12, rm.gpus()[0].uuid.data(), 16), 0);
 }
 
-TEST_F(FakeRmTest, RefusesStructuresOfAnotherSizeUnwritten) {
+TEST_F(FakeRmTest, RejectsStructuresOfAnotherSizeUnwritten) {
   std::array<std::uint8_t, 24> bytes{};
   bytes.fill(0xaa);
   EXPECT_EQ(raw.call(raw.control_file(), command::rm_free, bytes), -EINVAL);
   EXPECT_EQ(bytes[12], 0xaa);
 }
 
-TEST_F(FakeRmTest, GivesOutBar1InGpuPagesUntilItIsUsedUp) {
+TEST_F(FakeRmTest, AllocatesBar1InGpuPagesUntilItIsFull) {
   Bar1Heap& heap = rm.state().bar1(0);
   const std::uint64_t before = heap.available();
   const int first = raw.open_device(rm.gpus()[0]);
   ASSERT_EQ(raw.map(device, memory, 4096, 4096, first), rm_status::ok);
-  EXPECT_EQ(before - heap.available(), 2 * mib) << "BAR1 is taken up in pages of the memory";
+  EXPECT_EQ(before - heap.available(), 2 * mib) << "BAR1 is allocated in pages of the memory";
   heap.occupy(2 * mib, heap.size() - 2 * mib);
   const int second = raw.open_device(rm.gpus()[0]);
   EXPECT_EQ(raw.map(device, memory, 0, 4096, second), rm_status::no_memory);
@@ -180,7 +181,7 @@ TEST_F(FakeRmTest, MapsDiscontiguouslyOnNewDriversOnly) {
   }
 }
 
-TEST_F(FakeRmTest, NoticesUnmapFreeAndCloseUnderAnMmap) {
+TEST_F(FakeRmTest, DetectsUnmapFreeAndCloseDuringAnMmap) {
   int fd = -1;
   ASSERT_NE(map(0, 4096, &fd), nullptr);
   EXPECT_EQ(raw.unmap(device, memory, raw.linear), rm_status::ok);
@@ -196,7 +197,7 @@ TEST_F(FakeRmTest, NoticesUnmapFreeAndCloseUnderAnMmap) {
   EXPECT_TRUE(has_violation("still mmapped"));
 }
 
-TEST_F(FakeRmTest, NoticesPartialUnmapDoubleCloseAndWhatForkInherits) {
+TEST_F(FakeRmTest, DetectsPartialUnmapDoubleCloseAndInheritanceByFork) {
   int fd = -1;
   auto* mapped = map(0, 8192, &fd);
   ASSERT_NE(mapped, nullptr);
@@ -210,7 +211,7 @@ TEST_F(FakeRmTest, NoticesPartialUnmapDoubleCloseAndWhatForkInherits) {
   EXPECT_TRUE(has_violation("not open"));
 }
 
-TEST_F(FakeRmTest, WritesTheStatusOfAllocWhereTheVersionHasIt) {
+TEST_F(FakeRmTest, WritesTheStatusOfAllocAtTheOffsetOfTheVersion) {
   for (const char* version : {"530.30.02", "535.43.02"}) {
     FakeRm other(driver_model(version), {make_gpu(0)});
     RawRm by_hand(other);
@@ -224,16 +225,16 @@ TEST_F(FakeRmTest, WritesTheStatusOfAllocWhereTheVersionHasIt) {
   }
 }
 
-TEST(FakeRm, AnswersTheVersionQueryFrom530On) {
+TEST(FakeRm, SupportsTheVersionQueryFrom530On) {
   for (const char* version : {"525.60.11", "530.30.02"}) {
     FakeRm rm(driver_model(version), {make_gpu(0)});
     RawRm raw(rm);
     std::array<std::uint8_t, 72> bytes{};
     put(bytes.data(), 0, std::uint32_t{'2'});
-    const bool is_known = std::string(version) == "530.30.02";
-    EXPECT_EQ(raw.call(raw.control_file(), command::check_version, bytes), is_known ? 0 : -EINVAL);
-    const char* told = reinterpret_cast<const char*>(bytes.data()) + 8;
-    EXPECT_STREQ(told, is_known ? version : "");
+    const bool is_supported = std::string(version) == "530.30.02";
+    EXPECT_EQ(raw.call(raw.control_file(), command::check_version, bytes), is_supported ? 0 : -EINVAL);
+    const char* reported = reinterpret_cast<const char*>(bytes.data()) + 8;
+    EXPECT_STREQ(reported, is_supported ? version : "");
   }
 }
 

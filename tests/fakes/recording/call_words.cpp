@@ -40,10 +40,10 @@ std::string ioctl(CanonicalNames& names, int fd, unsigned long request, const vo
   return written("sys.ioctl", words);
 }
 
-std::string mmap(CanonicalNames& names, const void* wanted, std::size_t length, int protection, int flags, int fd,
+std::string mmap(CanonicalNames& names, const void* hint, std::size_t length, int protection, int flags, int fd,
                  off_t offset) {
   return written("sys.mmap", Words()
-                                 .add("wanted", names.mapping(wanted))
+                                 .add("wanted", names.mapping(hint))
                                  .add("length", std::uint64_t{length})
                                  .add("protection", number(protection))
                                  .add("flags", number(flags))

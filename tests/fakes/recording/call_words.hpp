@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How each call of the two seams is written. Recorder and replay share it, so that a replayed call is compared with
-// what a recorded one would have been.
+// How each call of the two interfaces is written. Recorder and replay share it, so that a replayed call is compared
+// with the text of a recorded one.
 #pragma once
 
 #include <sys/types.h>
@@ -17,13 +17,13 @@ namespace gdrkit::fakes::call_words {
 [[nodiscard]] std::string open(const char* path, int flags);
 [[nodiscard]] std::string close(CanonicalNames& names, int fd);
 [[nodiscard]] std::string ioctl(CanonicalNames& names, int fd, unsigned long request, const void* argument);
-[[nodiscard]] std::string mmap(CanonicalNames& names, const void* wanted, std::size_t length, int protection, int flags,
+[[nodiscard]] std::string mmap(CanonicalNames& names, const void* hint, std::size_t length, int protection, int flags,
                                int fd, off_t offset);
 [[nodiscard]] std::string munmap(CanonicalNames& names, const void* address, std::size_t length);
 [[nodiscard]] std::string access(const char* path, int mode);
 [[nodiscard]] std::string madvise(CanonicalNames& names, const void* address, std::size_t length, int advice);
 [[nodiscard]] std::string read_text(const char* path, std::size_t capacity);
-/// BAR1 addresses may be given out again once they are unmapped.
+/// BAR1 addresses may be reused after they are unmapped.
 void forget_after_ioctl(CanonicalNames& names, unsigned long request, const void* argument);
 
 [[nodiscard]] std::string of_device(const std::string& call, int ordinal);
@@ -31,8 +31,8 @@ void forget_after_ioctl(CanonicalNames& names, unsigned long request, const void
 [[nodiscard]] std::string of_context(CanonicalNames& names, const std::string& call, const void* context);
 [[nodiscard]] std::string of_allocation(CanonicalNames& names, const std::string& call, std::uint64_t handle);
 [[nodiscard]] std::string of_stream(CanonicalNames& names, const std::string& call, const void* stream);
-/// CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, whether the link to the GPU is coherent. Not part
-/// of conversations: they are with GPUs on PCIe, where the answer is 0, and some were recorded before anybody asked.
+/// CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES: whether the link to the GPU is coherent. Not part
+/// of conversations: recorded GPUs are on PCIe, where the result is 0, and some recordings are older than this call.
 inline constexpr int coherent_link_attribute = 100;
 [[nodiscard]] std::string device_get_attribute(int ordinal, int attribute);
 [[nodiscard]] std::string exchange_stream_capture_mode(int mode);

@@ -30,13 +30,13 @@ std::uint64_t step_of(Kind kind) { return kind == Kind::bar1_address ? 0x1000000
 std::uint64_t CanonicalNames::name(Kind kind, std::uint64_t real) {
   const bool is_nothing = real == 0 || (kind == Kind::descriptor && real == 0xffffffffu);
   if (is_nothing) return real;
-  const auto known = names_.find({kind, real});
-  if (known != names_.end()) return known->second;
+  const auto found = names_.find({kind, real});
+  if (found != names_.end()) return found->second;
   const auto next = next_.try_emplace(kind, first_of(kind)).first;
   const std::uint64_t given = next->second;
   next->second += step_of(kind);
   names_[{kind, real}] = given;
-  if (names_are_known_) names_[{kind, given}] = given;
+  if (names_are_canonical_) names_[{kind, given}] = given;
   return given;
 }
 
@@ -55,7 +55,7 @@ std::uint64_t CanonicalNames::address(std::uint64_t real) {
   for (const Region& region : regions_) {
     if (real - region.first < region.bytes) return region.canonical + (real - region.first);
   }
-  // One past the end names the region too, but a region that begins there goes first.
+  // The address one past the end also belongs to the region, but a region that begins there has precedence.
   for (const Region& region : regions_) {
     if (real == region.first + region.bytes) return region.canonical + region.bytes;
   }
@@ -66,7 +66,7 @@ std::uint64_t CanonicalNames::address(std::uint64_t real) {
 void CanonicalNames::add_mapping(const void* address, std::size_t length) {
   const auto first = reinterpret_cast<std::uint64_t>(address);
   for (const Mapping& mapping : mappings_) {
-    if (first - mapping.first < mapping.bytes) return;  // a part put into a range that was reserved before
+    if (first - mapping.first < mapping.bytes) return;  // a part of a range that was reserved before
   }
   mappings_.push_back({first, length, next_mapping_++});
 }

@@ -12,27 +12,27 @@
 
 namespace gdrkit::fakes {
 
-/// A canonical number, met as a real one in the same order, names itself: a replayed library that is given canonical
-/// numbers says them back unchanged. Zero and -1 stay what they are.
+/// A canonical number that appears as a real one in the same order has itself as its name, so a replayed library
+/// returns canonical numbers unchanged. Zero and -1 keep their values.
 class CanonicalNames {
  public:
   enum class Kind { descriptor, handle, bar1_address, context, stream, allocation, buffer };
 
-  /// `names_are_known`: the other side answers with canonical names, which then name themselves. So it is in a replay,
-  /// also for numbers that the library chose and gets back.
-  explicit CanonicalNames(bool names_are_known = false) : names_are_known_(names_are_known) {}
+  /// `names_are_canonical`: the other side returns canonical names, which have themselves as names. This is the case in
+  /// a replay, also for numbers that the library chose and gets back.
+  explicit CanonicalNames(bool names_are_canonical = false) : names_are_canonical_(names_are_canonical) {}
 
   [[nodiscard]] std::uint64_t name(Kind kind, std::uint64_t real);
   [[nodiscard]] int descriptor(int real) {
     return static_cast<int>(name(Kind::descriptor, static_cast<std::uint32_t>(real)));
   }
-  /// The system may use the number again, for something else.
+  /// The system may reuse the number for something else.
   void forget(Kind kind, std::uint64_t real) { names_.erase({kind, real}); }
 
-  /// Device memory that belongs together: addresses inside are named by their offset. Returns its canonical start.
+  /// Contiguous device memory: addresses inside are named by their offset. Returns its canonical start.
   std::uint64_t add_region(std::uint64_t first, std::uint64_t bytes);
   [[nodiscard]] std::uint64_t address(std::uint64_t real);
-  /// Device addresses that were in no region: the conversation cannot be compared, and must not be kept.
+  /// Device addresses outside every region: the conversation cannot be compared, and must not be kept.
   [[nodiscard]] const std::vector<std::uint64_t>& unknown_addresses() const noexcept { return unknown_; }
 
   /// A mapped part of the process's own address space.
@@ -52,7 +52,7 @@ class CanonicalNames {
     std::uint64_t bytes;
     unsigned number;
   };
-  bool names_are_known_;
+  bool names_are_canonical_;
   std::map<std::pair<Kind, std::uint64_t>, std::uint64_t> names_;
   std::map<Kind, std::uint64_t> next_;
   std::vector<Region> regions_;

@@ -137,7 +137,7 @@ std::string Conversation::text() const {
   std::string all(magic);
   all += '\n';
   for (const auto& [name, words] : header) all += name + ' ' + words.line() + '\n';
-  for (const Call& call : calls) all += "> " + call.asked + "\n< " + call.answered + '\n';
+  for (const Call& call : calls) all += "> " + call.input + "\n< " + call.output + '\n';
   return all;
 }
 
@@ -159,7 +159,7 @@ std::optional<Conversation> load_conversation(const std::string& path) {
       conversation.calls.push_back({line.substr(2), ""});
     } else if (line.starts_with("< ")) {
       if (conversation.calls.empty()) return std::nullopt;
-      conversation.calls.back().answered = line.substr(2);
+      conversation.calls.back().output = line.substr(2);
     } else {
       const auto space = line.find(' ');
       const Words words = space == std::string::npos ? Words() : Words(std::string_view(line).substr(space + 1));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Conversation: what the library said to the system and to CUDA in one flow, and what they answered, as lines of text.
+// Conversation: the library's calls to the system and to CUDA in one flow, and their results, as lines of text.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Words {
   Words& add_bytes(const std::string& name, const void* bytes, std::size_t size);
 
   [[nodiscard]] bool has(const std::string& name) const;
-  [[nodiscard]] std::string text(const std::string& name) const;  ///< of the first one; "" when there is none
+  [[nodiscard]] std::string text(const std::string& name) const;  ///< the first one of this name; "" if missing
   [[nodiscard]] std::uint64_t number(const std::string& name) const;
   [[nodiscard]] std::int64_t signed_number(const std::string& name) const;
   [[nodiscard]] std::vector<std::uint8_t> bytes(const std::string& name) const;
@@ -43,21 +43,21 @@ class Words {
 /// File format: "# ..." comments, "name words" header lines, then for each call "> name words" and "< words".
 struct Conversation {
   struct Call {
-    std::string asked;     ///< "sys.open path=/dev/nvidiactl flags=0x2"
-    std::string answered;  ///< "result=100"
+    std::string input;   ///< "sys.open path=/dev/nvidiactl flags=0x2"
+    std::string output;  ///< "result=100"
 
     bool operator==(const Call&) const = default;
   };
-  /// What the machine and the flow were, in the order written.
+  /// Describes the machine and the flow, in the order written.
   std::vector<std::pair<std::string, Words>> header;
   std::vector<Call> calls;
 
   [[nodiscard]] std::vector<Words> header_lines(const std::string& name) const;
-  [[nodiscard]] Words header_line(const std::string& name) const;  ///< the first one; empty when there is none
+  [[nodiscard]] Words header_line(const std::string& name) const;  ///< the first one; empty if missing
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool save(const std::string& path) const;
 };
-/// nullopt: not readable, or not in this format.
+/// nullopt: the file is not readable, or not in this format.
 [[nodiscard]] std::optional<Conversation> load_conversation(const std::string& path);
 
 }  // namespace gdrkit::fakes

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DeviceView: in a replay, which device addresses each mapped page stands for, learnt from the conversation itself.
-// What CUDA read or wrote in the recording is put into the pages before the library looks at them.
+// DeviceView: maps each mapped page of a replay to its device addresses, as derived from the conversation.
+// Data that CUDA read or wrote in the recording is copied into the pages before the library reads them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace gdrkit::fakes {
 
-/// Follows a memory object from where CUDA names it to where it is mapped. Numbers are canonical ones.
+/// Follows a memory object from its CUDA address to its mapping. Numbers are canonical ones.
 class DeviceView {
  public:
   void saw_attributes(std::uint64_t address, const driver::PointerAttributes& attributes) {
@@ -25,7 +25,7 @@ class DeviceView {
   void saw_mmap(int fd, void* mapped, std::size_t length);
   void saw_munmap(const void* first, std::size_t length);
 
-  /// Puts `rows` pieces of `width` bytes where they show.
+  /// Writes `rows` pieces of `width` bytes to the pages that map them.
   void write(std::uint64_t address, std::size_t pitch, std::size_t width, const std::vector<std::uint8_t>& bytes);
 
  private:
@@ -34,11 +34,11 @@ class DeviceView {
     std::uint8_t* mapped;
     std::size_t length;
   };
-  std::map<std::uint64_t, std::uint64_t> blocks_;        ///< address asked for -> start of its block
+  std::map<std::uint64_t, std::uint64_t> blocks_;        ///< requested address -> start of its block
   std::map<std::uint64_t, std::uint64_t> retained_;      ///< allocation handle -> address
   std::map<int, std::uint64_t> exported_;                ///< descriptor -> address
   std::map<std::uint32_t, std::uint64_t> object_start_;  ///< RM handle -> device address of its first byte
-  std::map<int, std::uint64_t> file_start_;              ///< device file -> device address of what RM mapped on it
+  std::map<int, std::uint64_t> file_start_;              ///< device file -> device address of its RM mapping
   std::vector<Shown> shown_;
 };
 

@@ -129,7 +129,7 @@ void describe_memory(Conversation& conversation, const driver::CudaCalls& cuda, 
                      std::uint64_t address) {
   driver::PointerAttributes at;
   if (driver::pointer_attributes(cuda, address, &at) != 0)
-    throw std::runtime_error("CUDA does not know the flow's memory");
+    throw std::runtime_error("CUDA reports no attributes of the flow's memory");
   conversation.header.emplace_back("memory", Words()
                                                  .add("kind", std::string(kind_name(flow.kind)))
                                                  .add_signed("ordinal", flow.ordinal)
@@ -160,9 +160,9 @@ Conversation record_flow(const Flow& flow, driver::System& system, const driver:
   const FlowOutcome outcome = run_rm_flow(recorder.system(), recorder.cuda(), address + flow.from, size, expected);
   conversation.header.emplace_back("outcome", outcome.words());
   if (outcome.step == "done" && !outcome.shows_the_memory)
-    throw std::runtime_error("the mapping does not show the flow's memory");
+    throw std::runtime_error("the mapping contains other data than the flow's memory");
   if (!recorder.names().unknown_addresses().empty())
-    throw std::runtime_error("the flow names device addresses of no known region");
+    throw std::runtime_error("the flow contains device addresses outside every region");
   return conversation;
 }
 

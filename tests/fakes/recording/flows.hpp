@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The flows that are recorded: which memory, what is pinned of it. A recording's header says all that is needed to set
-// the same scene on the fakes.
+// The recorded flows: the kind of memory and the pinned range. A recording's header contains everything that is needed
+// to set up the same scene on the fakes.
 #pragma once
 
 #include <cstdint>
@@ -31,24 +31,24 @@ struct Flow {
 };
 [[nodiscard]] const std::vector<Flow>& recorded_flows();
 
-/// How far the library came, and what it said about it.
+/// The last step that the library reached, and its error text.
 struct FlowOutcome {
-  std::string step;  ///< where it failed: open, pin, map, unmap, unpin; "done"
+  std::string step;  ///< the step that failed: open, pin, map, unmap, unpin; "done"
   int errno_value = 0;
   int verification = 0;
   bool shows_the_memory = false;
 
   [[nodiscard]] Words words() const;
 };
-/// Opens the rm backend on the seams, pins, maps, and undoes it. `expected`: content of the pinned range; empty: not
-/// looked at.
+/// Opens the rm backend on the interfaces, pins, maps, and undoes it. `expected`: content of the pinned range; empty:
+/// not checked.
 [[nodiscard]] FlowOutcome run_rm_flow(driver::System& system, const driver::CudaCalls& cuda, std::uint64_t address,
                                       std::size_t size_bytes, const std::vector<std::uint8_t>& expected);
 
-/// What CUDA says about memory at `address`, as header lines from which fake_scene makes the like.
+/// Describes memory at `address` as CUDA reports it, as header lines from which fake_scene makes the same.
 void describe_memory(Conversation& conversation, const driver::CudaCalls& cuda, const Flow& flow,
                      std::uint64_t address);
-/// Records one flow whose memory is at `address`, already filled. `before_pin` frees it where the flow says so.
+/// Records one flow whose memory is at `address`, already filled. `before_pin` frees it if the flow requires it.
 [[nodiscard]] Conversation record_flow(const Flow& flow, driver::System& system, const driver::CudaCalls& cuda,
                                        const Conversation& machine, std::uint64_t address,
                                        const std::function<void()>& before_pin);
@@ -60,10 +60,10 @@ struct FakeScene {
   FakeCuda cuda;
   std::uint64_t address = 0;
 };
-/// Header lines of a fake machine, as a recording on a real one has them.
+/// Header lines of a fake machine, as in a recording of a real one.
 [[nodiscard]] Conversation describe_machine(driver::System& system, const std::string& driver, int cuda_version,
                                             const std::vector<unsigned>& card_of_ordinal);
-/// Records on the fakes what `recorded` holds from a real machine, or what it would hold.
+/// Records on the fakes the conversation that `recorded` contains from a real machine.
 [[nodiscard]] Conversation record_on_fakes(const Conversation& recorded, const Flow& flow);
 
 }  // namespace gdrkit::fakes

@@ -59,7 +59,7 @@ Fields fields_of(unsigned long request) {
   return structure != nullptr ? structure->fields : Fields();
 }
 
-/// What the structure points to.
+/// The memory that the structure points to.
 struct Pointed {
   std::uint8_t* bytes = nullptr;
   std::size_t size = 0;
@@ -158,7 +158,7 @@ void add_ioctl_bytes(Words& words, unsigned long request, const void* argument, 
 }
 
 void write_ioctl_bytes(const Words& words, unsigned long request, void* argument) {
-  // Where the pointers lead is asked before anything is written over.
+  // Reads the pointers before anything is overwritten.
   const Pointed parameters = parameters_of(request, argument);
   const Pointed entries = entries_of(request, argument, parameters);
   write(words, "main", argument, _IOC_SIZE(request), fields_of(request));
@@ -169,8 +169,8 @@ void write_ioctl_bytes(const Words& words, unsigned long request, void* argument
 std::string export_bytes(const driver::ObservedIoctl& observed, CanonicalNames& names) {
   std::vector<std::uint8_t> bytes = observed.argument;
   constexpr std::size_t objects = 128;
-  const bool is_known = bytes.size() == 2600 || bytes.size() == 2608;
-  if (!is_known) return to_hex(bytes.data(), bytes.size());
+  const bool is_supported = bytes.size() == 2600 || bytes.size() == 2608;
+  if (!is_supported) return to_hex(bytes.data(), bytes.size());
   const std::size_t handles_at = bytes.size() == 2608 ? 36 : 32;
   const std::size_t offsets_at = bytes.size() == 2608 ? 552 : 544;
   const std::size_t count = std::min<std::size_t>(objects, get<std::uint32_t>(bytes.data(), 12));

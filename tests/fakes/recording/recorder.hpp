@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Recorder: decorators over both seams that write one conversation.
+// Recorder: decorators over both interfaces that write one conversation.
 //
-// What differs between runs is named by order of first appearance (CanonicalNames): descriptors, RM handles, BAR1
-// addresses, contexts, streams, allocation handles, buffer ids, device addresses (region and offset), mapped addresses.
-// Host buffers are 0 or 1. Nothing else is left out: versions, GPU numbers and sizes are the machine's, and stand in
-// the header too.
+// Numbers that differ between runs are named in order of first appearance (CanonicalNames): descriptors, RM handles,
+// BAR1 addresses, contexts, streams, allocation handles, buffer ids, device addresses (region and offset), mapped
+// addresses. Host buffers are 0 or 1. Nothing else is omitted: versions, GPU numbers and sizes are the machine's, and
+// the header contains them too.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,8 @@ class Recorder {
   [[nodiscard]] const driver::CudaCalls& cuda() const noexcept;
   [[nodiscard]] CanonicalNames& names() noexcept { return names_; }
   [[nodiscard]] Conversation& conversation() noexcept { return conversation_; }
-  /// Makes the block or reservation around `address` a region and notes it in the header; its canonical address.
+  /// Makes the block or reservation around `address` a region and writes it to the header. Returns its canonical
+  /// address.
   std::uint64_t add_region_of(std::uint64_t address);
 
  private:
@@ -43,7 +44,7 @@ class Recorder {
   const driver::CudaCalls& inner_cuda_;
 };
 
-/// All that CUDA says belongs together around `address`: the reservation of mapped handles, else the blocks of the
+/// The whole range around `address` that CUDA reports as one: the reservation of mapped handles, else the blocks of the
 /// allocation.
 struct DeviceRegion {
   std::uint64_t first = 0;

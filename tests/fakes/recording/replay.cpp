@@ -24,28 +24,28 @@ class Replay::State {
       names.add_region(region.number("first"), region.number("bytes"));
   }
 
-  /// The recorded answer; nullptr when something else was recorded.
-  const Words* expect(const std::string& asked) {
+  /// Returns the recorded result, or nullptr if another call was recorded.
+  const Words* expect(const std::string& input) {
     if (!failure.empty()) return nullptr;
     if (next == conversation.calls.size()) {
-      failure = "after the last recorded call: " + asked;
+      failure = "after the last recorded call: " + input;
       return nullptr;
     }
     const Conversation::Call& call = conversation.calls[next];
-    if (call.asked != asked) {
-      failure = "call " + std::to_string(next) + "\n  recorded " + call.asked + "\n  now      " + asked;
+    if (call.input != input) {
+      failure = "call " + std::to_string(next) + "\n  recorded " + call.input + "\n  now      " + input;
       return nullptr;
     }
     ++next;
-    answer = Words(call.answered);
-    return &answer;
+    output = Words(call.output);
+    return &output;
   }
 
   Conversation conversation;
   CanonicalNames names{true};
   DeviceView view;
   std::size_t next = 0;
-  Words answer;
+  Words output;
   std::string failure;
 };
 
@@ -54,9 +54,9 @@ class Replay::ReplaySystem final : public driver::System {
   explicit ReplaySystem(State& state) : state_(state), names_(state.names) {}
 
   int open(const char* path, int flags) noexcept override {
-    const Words* answer = state_.expect(call_words::open(path, flags));
-    if (answer == nullptr) return -EIO;
-    const int result = static_cast<int>(answer->signed_number("result"));
+    const Words* output = state_.expect(call_words::open(path, flags));
+    if (output == nullptr) return -EIO;
+    const int result = static_cast<int>(output->signed_number("result"));
     return result >= 0 ? names_.descriptor(result) : result;
   }
   int close(int fd) noexcept override {
@@ -65,24 +65,24 @@ class Replay::ReplaySystem final : public driver::System {
     return result;
   }
   int ioctl(int fd, unsigned long request, void* argument) noexcept override {
-    const Words* answer = state_.expect(call_words::ioctl(names_, fd, request, argument));
-    if (answer == nullptr) return -EIO;
-    write_ioctl_bytes(*answer, request, argument);
-    // Names what the answer brought, in the order in which the recording did.
+    const Words* output = state_.expect(call_words::ioctl(names_, fd, request, argument));
+    if (output == nullptr) return -EIO;
+    write_ioctl_bytes(*output, request, argument);
+    // Names the numbers in the result in the order of the recording.
     Words again;
     add_ioctl_bytes(again, request, argument, names_);
     state_.view.saw_ioctl(request, argument);
     call_words::forget_after_ioctl(names_, request, argument);
-    return static_cast<int>(answer->signed_number("result"));
+    return static_cast<int>(output->signed_number("result"));
   }
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+  int mmap(void* hint, std::size_t length, int protection, int flags, int fd, off_t offset,
            void** mapped) noexcept override {
-    const Words* answer = state_.expect(call_words::mmap(names_, wanted, length, protection, flags, fd, offset));
-    if (answer == nullptr) return -EIO;
-    const int result = static_cast<int>(answer->signed_number("result"));
+    const Words* output = state_.expect(call_words::mmap(names_, hint, length, protection, flags, fd, offset));
+    if (output == nullptr) return -EIO;
+    const int result = static_cast<int>(output->signed_number("result"));
     if (result != 0) return result;
     const int kind = (flags & ~(MAP_SHARED | MAP_PRIVATE)) | MAP_PRIVATE | MAP_ANONYMOUS;
-    void* made = ::mmap(wanted, length, protection, kind, -1, 0);
+    void* made = ::mmap(hint, length, protection, kind, -1, 0);
     if (made == MAP_FAILED) return -errno;
     names_.add_mapping(made, length);
     if (fd >= 0) state_.view.saw_mmap(fd, made, length);
@@ -101,20 +101,20 @@ class Replay::ReplaySystem final : public driver::System {
     return plain(call_words::madvise(names_, address, length, advice));
   }
   ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept override {
-    const Words* answer = state_.expect(call_words::read_text(path, capacity));
-    if (answer == nullptr) return -EIO;
-    const auto text = answer->bytes("text");
+    const Words* output = state_.expect(call_words::read_text(path, capacity));
+    if (output == nullptr) return -EIO;
+    const auto text = output->bytes("text");
     if (text.size() < capacity) {
       std::copy(text.begin(), text.end(), buffer);
       buffer[text.size()] = '\0';
     }
-    return answer->signed_number("result");
+    return output->signed_number("result");
   }
 
  private:
-  int plain(const std::string& asked) {
-    const Words* answer = state_.expect(asked);
-    return answer == nullptr ? -EIO : static_cast<int>(answer->signed_number("result"));
+  int plain(const std::string& input) {
+    const Words* output = state_.expect(input);
+    return output == nullptr ? -EIO : static_cast<int>(output->signed_number("result"));
   }
 
   State& state_;
@@ -128,15 +128,15 @@ class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
   int driver_get_version(int* version) noexcept { return number("cuda.driver_get_version", "version", version); }
   int pointer_get_attributes(unsigned count, int* numbers, void** targets, std::uint64_t address) noexcept {
     if (count == 1) return driver::cuda_error_not_supported;  // the host address, for coherent links only
-    const Words* answer = state_.expect(call_words::of_address(names_, "pointer_get_attributes", address));
-    if (answer == nullptr) return unknown;
-    const int result = result_of(*answer);
+    const Words* output = state_.expect(call_words::of_address(names_, "pointer_get_attributes", address));
+    if (output == nullptr) return unknown;
+    const int result = result_of(*output);
     if (result != 0) return result;
-    const PointerAnswers answers{call_words::attributes_of(*answer)};
+    const PointerResults results{call_words::attributes_of(*output)};
     Words again;
-    call_words::add_attributes(again, names_, answers.attributes);
-    state_.view.saw_attributes(address, answers.attributes);
-    return answers.put(count, numbers, targets);
+    call_words::add_attributes(again, names_, results.attributes);
+    state_.view.saw_attributes(address, results.attributes);
+    return results.put(count, numbers, targets);
   }
   int device_get(int* device, int ordinal) noexcept { return *device = ordinal, 0; }
   int device_get_attribute(int* value, int attribute, int ordinal) noexcept {
@@ -144,15 +144,15 @@ class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
     return number(call_words::device_get_attribute(ordinal, attribute), "value", value);
   }
   int device_get_pci_bus_id(char* text, int capacity, int ordinal) noexcept {
-    const Words* answer = state_.expect(call_words::of_device("device_get_pci_bus_id", ordinal));
-    if (answer == nullptr) return unknown;
-    std::strncpy(text, answer->text("text").c_str(), static_cast<std::size_t>(capacity));
-    return result_of(*answer);
+    const Words* output = state_.expect(call_words::of_device("device_get_pci_bus_id", ordinal));
+    if (output == nullptr) return unknown;
+    std::strncpy(text, output->text("text").c_str(), static_cast<std::size_t>(capacity));
+    return result_of(*output);
   }
   int device_get_uuid(void* uuid, int ordinal) noexcept {
-    const Words* answer = state_.expect(call_words::of_device("device_get_uuid", ordinal));
-    if (answer == nullptr) return unknown;
-    return brought(*answer, "uuid", uuid, sizeof(driver::CudaUuid));
+    const Words* output = state_.expect(call_words::of_device("device_get_uuid", ordinal));
+    if (output == nullptr) return unknown;
+    return brought(*output, "uuid", uuid, sizeof(driver::CudaUuid));
   }
   int ctx_get_current(void** context) noexcept {
     return named("cuda.ctx_get_current", "context", CanonicalNames::Kind::context, context);
@@ -161,7 +161,7 @@ class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
     return plain(call_words::of_context(names_, "ctx_push_current", context));
   }
   int ctx_pop_current(void** context) noexcept {
-    *context = nullptr;  // the library does not look
+    *context = nullptr;  // the library does not use it
     return plain("cuda.ctx_pop_current");
   }
   int primary_ctx_get_state(int ordinal, unsigned*, int* active) noexcept {
@@ -177,19 +177,19 @@ class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
   }
   int export_dmabuf(std::uint64_t address, std::size_t size, unsigned long long flags,
                     driver::ObservedExport* observed) noexcept {
-    const Words* answer = state_.expect(call_words::export_dmabuf(names_, address, size, flags));
+    const Words* output = state_.expect(call_words::export_dmabuf(names_, address, size, flags));
     *observed = {};
-    if (answer == nullptr) return unknown;
-    *observed = call_words::export_of(*answer);
+    if (output == nullptr) return unknown;
+    *observed = call_words::export_of(*output);
     Words again;
     call_words::add_export(again, names_, *observed);
     state_.view.saw_export(address, *observed);
-    return result_of(*answer);
+    return result_of(*output);
   }
   int mem_retain_handle(std::uint64_t* handle, void* pointer) noexcept {
     const auto address = reinterpret_cast<std::uint64_t>(pointer);
-    const std::string asked = call_words::of_address(names_, "mem_retain_allocation_handle", address);
-    const int result = named(asked, "handle", CanonicalNames::Kind::allocation, handle);
+    const std::string input = call_words::of_address(names_, "mem_retain_allocation_handle", address);
+    const int result = named(input, "handle", CanonicalNames::Kind::allocation, handle);
     if (result == 0) state_.view.saw_retained(address, *handle);
     return result;
   }
@@ -204,9 +204,9 @@ class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
     return result;
   }
   int ipc_get_mem_handle(void* handle, std::uint64_t address) noexcept {
-    const Words* answer = state_.expect(call_words::of_address(names_, "ipc_get_mem_handle", address));
-    if (answer == nullptr) return unknown;
-    return brought(*answer, "handle", handle, sizeof(driver::CudaIpcHandle));
+    const Words* output = state_.expect(call_words::of_address(names_, "ipc_get_mem_handle", address));
+    if (output == nullptr) return unknown;
+    return brought(*output, "handle", handle, sizeof(driver::CudaIpcHandle));
   }
   int stream_create(void** stream, unsigned) noexcept {
     return named("cuda.stream_create_non_blocking", "stream", CanonicalNames::Kind::stream, stream);
@@ -217,9 +217,9 @@ class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
     return result;
   }
   int stream_synchronize(void* stream) noexcept {
-    const Words* answer = state_.expect(call_words::of_stream(names_, "stream_synchronize", stream));
-    if (answer == nullptr) return unknown;
-    const auto gathered = answer->all("gathered");
+    const Words* output = state_.expect(call_words::of_stream(names_, "stream_synchronize", stream));
+    if (output == nullptr) return unknown;
+    const auto gathered = output->all("gathered");
     std::size_t used = 0;
     for (const Copy& copy : pending_[stream]) {
       if (copy.target == nullptr) {
@@ -231,7 +231,7 @@ class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
       }
     }
     pending_.erase(stream);
-    return result_of(*answer);
+    return result_of(*output);
   }
   int memcpy_2d_async(const driver::CudaMemcpy2d* copy, void* stream) noexcept {
     const int result = plain(call_words::gather(names_, *copy, stream));
@@ -248,13 +248,13 @@ class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
     return result;
   }
   int mem_alloc_async(std::uint64_t* address, std::size_t size, void* stream) noexcept {
-    const Words* answer = state_.expect(call_words::mem_alloc_async(names_, size, stream));
-    if (answer == nullptr) return unknown;
-    if (result_of(*answer) == 0) {
-      names_.add_region(answer->number("region"), answer->number("region_bytes"));
-      *address = answer->number("address");
+    const Words* output = state_.expect(call_words::mem_alloc_async(names_, size, stream));
+    if (output == nullptr) return unknown;
+    if (result_of(*output) == 0) {
+      names_.add_region(output->number("region"), output->number("region_bytes"));
+      *address = output->number("address");
     }
-    return result_of(*answer);
+    return result_of(*output);
   }
   int mem_free_async(std::uint64_t address, void* stream) noexcept {
     return plain(call_words::mem_free_async(names_, address, stream));
@@ -269,33 +269,33 @@ class Replay::ReplayCuda final : public CudaTable<ReplayCuda> {
     std::vector<std::uint8_t> written;
   };
 
-  static int result_of(const Words& answer) { return static_cast<int>(answer.signed_number("result")); }
-  int plain(const std::string& asked) {
-    const Words* answer = state_.expect(asked);
-    return answer == nullptr ? unknown : result_of(*answer);
+  static int result_of(const Words& output) { return static_cast<int>(output.signed_number("result")); }
+  int plain(const std::string& input) {
+    const Words* output = state_.expect(input);
+    return output == nullptr ? unknown : result_of(*output);
   }
-  int number(const std::string& asked, const char* word, int* value) {
-    const Words* answer = state_.expect(asked);
-    if (answer == nullptr) return unknown;
-    if (result_of(*answer) == 0) *value = static_cast<int>(answer->signed_number(word));
-    return result_of(*answer);
+  int number(const std::string& input, const char* word, int* value) {
+    const Words* output = state_.expect(input);
+    if (output == nullptr) return unknown;
+    if (result_of(*output) == 0) *value = static_cast<int>(output->signed_number(word));
+    return result_of(*output);
   }
-  int named(const std::string& asked, const char* word, CanonicalNames::Kind kind, std::uint64_t* value) {
-    const Words* answer = state_.expect(asked);
-    if (answer == nullptr) return unknown;
-    if (result_of(*answer) == 0) *value = names_.name(kind, answer->number(word));
-    return result_of(*answer);
+  int named(const std::string& input, const char* word, CanonicalNames::Kind kind, std::uint64_t* value) {
+    const Words* output = state_.expect(input);
+    if (output == nullptr) return unknown;
+    if (result_of(*output) == 0) *value = names_.name(kind, output->number(word));
+    return result_of(*output);
   }
-  int named(const std::string& asked, const char* word, CanonicalNames::Kind kind, void** value) {
+  int named(const std::string& input, const char* word, CanonicalNames::Kind kind, void** value) {
     std::uint64_t number = 0;
-    const int result = named(asked, word, kind, &number);
+    const int result = named(input, word, kind, &number);
     if (result == 0) *value = reinterpret_cast<void*>(number);
     return result;
   }
-  static int brought(const Words& answer, const char* word, void* target, std::size_t size) {
-    const auto bytes = answer.bytes(word);
+  static int brought(const Words& output, const char* word, void* target, std::size_t size) {
+    const auto bytes = output.bytes(word);
     if (bytes.size() == size) std::memcpy(target, bytes.data(), size);
-    return result_of(answer);
+    return result_of(output);
   }
 
   State& state_;
@@ -315,7 +315,7 @@ const driver::CudaCalls& Replay::cuda() const noexcept { return *cuda_; }
 std::string Replay::failure() const {
   if (!state_->failure.empty()) return state_->failure;
   if (state_->next == state_->conversation.calls.size()) return "";
-  return "recorded but not said: " + state_->conversation.calls[state_->next].asked;
+  return "recorded but not called: " + state_->conversation.calls[state_->next].input;
 }
 
 }  // namespace gdrkit::fakes

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Replay: both seams answered from a recorded conversation. A call that differs from the next recorded one, byte for
-// byte, is a failure, and from then on every call fails with EIO.
+// Replay: both interfaces, with results from a recorded conversation. A call that differs from the next recorded one,
+// byte for byte, is a failure, and from then on every call fails with EIO.
 //
-// Mapped memory is anonymous memory. It holds what the recording's CUDA calls read and wrote at those addresses, put
-// there when the stream of those calls is waited for (DeviceView), so that the library finds in it what it found on the
-// machine.
+// Mapped memory is anonymous memory. It contains what the recording's CUDA calls read and wrote at those addresses,
+// copied there when the stream of those calls is synchronised (DeviceView), so that the library reads the same data as
+// on the machine.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class Replay {
 
   [[nodiscard]] driver::System& system() noexcept { return *system_; }
   [[nodiscard]] const driver::CudaCalls& cuda() const noexcept;
-  /// What went wrong first; "" if the library said exactly what was recorded, to the last call.
+  /// The first difference; "" if the library made exactly the recorded calls, up to the last one.
   [[nodiscard]] std::string failure() const;
 
  private:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The few calls of libgdrkit.so that the client tests need."""
+"""The calls of libgdrkit.so that the client tests use."""
 import ctypes
 import os
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What a matrix product loses while the mover stays on the GPU, and while it moves data.
+"""Measures the slowdown of a matrix product while the mover stays on the GPU, and while it moves data.
 
 usage: gemm_beside_mover.py LIBRARY_FOLDER
-PyTorch's 8192^3 bf16 product (cuBLAS), alone, beside an idle resident mover and beside 10 GB/s of 256 KiB reads. A short round
-of each in turns, as the GPU's power changes all of them from second to second: a loss is the median over the rounds, against
-the mean of the rounds alone before and after, with the interval that holds the true median with 95 %. Exits with 1 where the
-mover idles at a cost of 1.5 % or more, or moves at one of 3 % or more. The same of a persistent product (Triton: as many blocks
-as multiprocessors, each with many tiles), which has no limit.
+PyTorch's 8192^3 bf16 product (cuBLAS) runs alone, with an idle resident mover, and with 10 GB/s of 256 KiB reads. Short
+rounds alternate, because the GPU's power changes all of them from second to second. A loss is the median over the
+rounds, relative to the mean of the rounds alone before and after, with the 95 % confidence interval of the median.
+Exits with 1 if an idle mover costs 1.5 % or more, or a moving one 3 % or more. The same is measured for a persistent
+product (Triton: one block per multiprocessor, each with many tiles), without a limit.
 """
 import ctypes
 import os
@@ -37,7 +37,7 @@ def map_by(gdrkit, tensor, engine):
 
 
 class Reader(threading.Thread):
-    """Reads so many bytes at each tick, as far as it can keep up."""
+    """Reads a fixed number of bytes at each tick, as far as it can keep up."""
 
     def __init__(self, gdrkit, pin, host, size, period):
         super().__init__()
@@ -71,32 +71,32 @@ def rounds_ms(torch, product):
 
 
 def interval(values):
-    """Where the median of all such values lies, with 95 %."""
+    """Returns the 95 % confidence interval of the median."""
     ordered, half = sorted(values), 0.98 * len(values) ** 0.5
     middle = len(values) / 2
     return ordered[max(0, int(middle - half))], ordered[min(len(values) - 1, int(middle + half))]
 
 
-def beside_mover(torch, gdrkit, pin, host, product):
-    """Times alone, and of each mode the losses in per cent and the mover's rates."""
+def with_mover(torch, gdrkit, pin, host, product):
+    """Returns the times alone, and for each mode the losses in percent and the mover's rates."""
     alone, losses, rates = [rounds_ms(torch, product)], {mode: [] for mode in MODES}, {mode: [] for mode in MODES}
     for _ in range(ROUNDS):
         for mode, pace in MODES.items():
             reader = Reader(gdrkit, pin, host.data_ptr(), *pace)
             reader.start()
             time.sleep(0.002)
-            beside = rounds_ms(torch, product)
+            loaded = rounds_ms(torch, product)
             reader.is_over = True
             reader.join()
             rates[mode].append(reader.rate())
-            time.sleep(0.002)  # the mover leaves when it has idled for 0.1 ms
+            time.sleep(0.002)  # the mover leaves after 0.1 ms without work
             alone.append(rounds_ms(torch, product))
-            losses[mode].append((beside / statistics.mean(alone[-2:]) - 1) * 100)
+            losses[mode].append((loaded / statistics.mean(alone[-2:]) - 1) * 100)
     return alone, losses, rates
 
 
 def persistent_product(torch, a, b, c):
-    """The same product by a persistent GPU kernel; None without Triton."""
+    """Returns the same product by a persistent GPU kernel, or None without Triton."""
     try:
         from persistent_product import multiply
     except ImportError:
@@ -107,8 +107,8 @@ def persistent_product(torch, a, b, c):
         multiply(a, b, c, blocks)
 
     product()
-    wanted = torch.matmul(a, b)
-    if not torch.allclose(c.float(), wanted.float(), rtol=2e-2, atol=1.0):
+    expected = torch.matmul(a, b)
+    if not torch.allclose(c.float(), expected.float(), rtol=2e-2, atol=1.0):
         raise RuntimeError("the persistent product is wrong")
     return product
 
@@ -117,10 +117,10 @@ def main(library_folder):
     try:
         import torch
     except ImportError:
-        print("no PyTorch here")
+        print("PyTorch not found")
         return 77
     if not torch.cuda.is_available():
-        print("no GPU for PyTorch here")
+        print("PyTorch found no GPU")
         return 77
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     from gdrkit_ctypes import Gdrkit
@@ -135,11 +135,11 @@ def main(library_folder):
     failed = False
     for name, product in {"cuBLAS": lambda: torch.matmul(a, b, out=c), "persistent": persistent_product(torch, a, b, c)}.items():
         if product is None:
-            print(f"{name}: no Triton here")
+            print(f"{name}: Triton not found")
             continue
         for _ in range(3):
             rounds_ms(torch, product)
-        alone, losses, rates = beside_mover(torch, gdrkit, pin, host, product)
+        alone, losses, rates = with_mover(torch, gdrkit, pin, host, product)
         median = statistics.median(alone)
         print(f"{name}, alone: {median:.4f} ms, {2 * SIZE ** 3 / median / 1e9:.0f} TFLOP/s")
         for mode, each in losses.items():

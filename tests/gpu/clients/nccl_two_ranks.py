@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""NCCL with the drop-in library: two ranks on one GPU over loopback, sums checked, GDRCopy reported enabled.
+"""NCCL with the drop-in library: two ranks on one GPU over loopback. Checks the sums and that NCCL reports GDRCopy as
+enabled.
 
 usage: nccl_two_ranks.py LIBRARY_FOLDER
 """
@@ -27,7 +28,7 @@ def rank_main(rank):
     torch.cuda.synchronize()
     with open("/proc/self/maps", encoding="utf-8") as maps:
         loaded = {line.split()[-1] for line in maps if "libgdrapi" in line}
-    print(f"rank {rank}: sums right for {len(SIZES)} sizes, loaded {' '.join(sorted(loaded)) or 'no libgdrapi'}")
+    print(f"rank {rank}: correct sums for {len(SIZES)} sizes, loaded {' '.join(sorted(loaded)) or 'without libgdrapi'}")
     dist.destroy_process_group()
 
 
@@ -59,7 +60,7 @@ def main():
             texts.append(process.communicate()[0] + "\nTIMEOUT")
     passed = all(process.returncode == 0 for process in ranks)
     for rank, text in enumerate(texts):
-        found = re.findall(r".*(?:GDRCOPY|via NET|NCCL version|sums right|libgdrapi).*", text)
+        found = re.findall(r".*(?:GDRCOPY|via NET|NCCL version|correct sums|libgdrapi).*", text)
         print("\n".join(found) if passed else text)
         enabled = "GDRCOPY enabled library 2.6 driver 2.6" in text
         ours = any(folder in line for line in text.splitlines() if "loaded" in line)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""A product of square bf16 matrices by a persistent GPU kernel: so many blocks as are asked for go through all tiles."""
+"""A product of square bf16 matrices by a persistent GPU kernel: the given number of blocks processes all tiles."""
 import triton
 import triton.language as tl
 
@@ -26,5 +26,5 @@ def multiply_tiles(a, b, c, size, blocks, rows: tl.constexpr, columns: tl.conste
 
 
 def multiply(a, b, c, blocks):
-    """c = a b; sizes are multiples of 256."""
+    """Returns c = a b; sizes are multiples of 256."""
     multiply_tiles[(blocks,)](a, b, c, a.shape[0], blocks, ROWS, COLUMNS, DEPTH, num_warps=8, num_stages=3)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Maps the memory of PyTorch tensors and checks it both ways, beside the caching allocator and CUDA graphs.
+"""Maps the memory of PyTorch tensors and checks it in both directions, together with the caching allocator and CUDA
+graphs.
 
 usage: pytorch_mapping.py LIBRARY_FOLDER
 Runs itself once for each of PyTorch's allocators: native, expandable segments, cudaMallocAsync.
@@ -23,11 +24,11 @@ def check_tensor(torch, gdrkit, tensor, name):
     data = random_bytes(torch, min(size, 1 << 20))
     mapping.write(data)
     seen = bytes(tensor.view(torch.uint8).flatten()[:len(data)].cpu().tolist())
-    assert seen == data, f"{name}: PyTorch does not see what was written through the mapping"
+    assert seen == data, f"{name}: PyTorch reads other data than was written through the mapping"
     tensor.view(torch.uint8).random_(0, 256)
     torch.cuda.synchronize()
     expected = bytes(tensor.view(torch.uint8).flatten()[:65536].cpu().tolist())
-    assert mapping.read(len(expected)) == expected, f"{name}: the mapping does not show what the GPU wrote"
+    assert mapping.read(len(expected)) == expected, f"{name}: the mapping returns other data than the GPU wrote"
     tail = bytes(tensor.view(torch.uint8).flatten()[-100:].cpu().tolist())
     assert mapping.read(len(tail), size - len(tail)) == tail, f"{name}: the tensor's last bytes differ"
     print(f"  {name}: {size} bytes, written and read both ways, verified by {mapping.verification()}")
@@ -35,7 +36,7 @@ def check_tensor(torch, gdrkit, tensor, name):
 
 
 def check_reuse(torch, gdrkit):
-    """Blocks that the caching allocator hands out again must show the new tenant through a new mapping."""
+    """Checks that a new mapping of a block that the caching allocator reused returns the new data."""
     for _ in range(20):
         tensor = torch.empty(300_000, dtype=torch.uint8, device="cuda")
         mapping = gdrkit.map(tensor)
@@ -45,11 +46,11 @@ def check_reuse(torch, gdrkit):
         mapping.close()
         del tensor
     torch.cuda.empty_cache()
-    print("  blocks reused by the allocator: 20 of 20 right")
+    print("  blocks reused by the allocator: 20 of 20 correct")
 
 
 def check_graph(torch, gdrkit):
-    """Maps a tensor while a graph is being captured, then feeds and reads the graph through mappings alone."""
+    """Maps a tensor while a graph is being captured, then writes inputs and reads results of the graph through mappings only."""
     source = torch.zeros(1024, dtype=torch.int32, device="cuda")
     target = torch.zeros(1024, dtype=torch.int32, device="cuda")
     stream = torch.cuda.Stream()
@@ -69,13 +70,13 @@ def check_graph(torch, gdrkit):
         assert out_of.read() == (values * 3 + 1).numpy().tobytes(), "a replay read or wrote other memory than the mapping"
     into.close()
     out_of.close()
-    print("  CUDA graph: mapped during capture, 50 replays fed and read through the mappings")
+    print("  CUDA graph: mapped during capture, 50 replays written and read through the mappings")
 
 
 def check_allocator(library_folder, allocator):
     import torch
     if not torch.cuda.is_available():
-        print("no GPU for PyTorch here")
+        print("PyTorch found no GPU")
         return 77
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     from gdrkit_ctypes import Gdrkit

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Times of every engine, and of the automatic choice, next to cudaMemcpyAsync plus synchronize, in one run.
+// Times of every engine and of the automatic choice, compared with cudaMemcpyAsync plus synchronize, in one run.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -36,7 +36,7 @@ T must(base::Result<T> result, const char* step, int exit_code = 1) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// What a program has, and below it what the engines are made of, for those with another number of blocks.
+/// The public objects, and below them the parts of engines, for movers with another number of blocks.
 struct Machine {
   Context context;
   Buffer buffer = context.allocate(memory_bytes);
@@ -54,7 +54,7 @@ struct Machine {
       if (!entry.automatic || backend != nullptr) continue;
       if (auto opened = entry.open({})) backend = std::move(*opened);
     }
-    // What programs use, and "gdrkit tune" measures with: the GPU reads memory that was registered at another speed.
+    // Programs use this memory, and so does "gdrkit tune": the GPU reads registered memory at another speed.
     void* allocated = nullptr;
     if (calls->mem_alloc_host(&allocated, memory_bytes) != 0) std::exit(1);
     pinned = static_cast<std::byte*>(allocated);
@@ -74,29 +74,32 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// One row: a way to copy so many bytes.
+/// One row: a way to copy a number of bytes.
 struct Way {
   std::string name;
   std::size_t largest_bytes;
-  bool is_single;  ///< a mapping that names its engine: what the automatic choice is held against
+  bool is_single;  ///< a mapping with an explicit engine: the reference for the automatic choice
   std::function<bool(std::size_t)> copy;
-  std::vector<double> medians;  ///< in us, of the turns at the current size; empty: it cannot, or one failed
+  std::vector<double> medians;  ///< in us, of the turns at the current size; empty: not available, or a copy failed
 };
 
-/// The calling thread computes, as it would between two copies: what a core takes to wake up is no engine's time.
+/// Computes, as a program would between two copies: the wake-up time of a sleeping core is not part of an engine's
+/// time.
 void compute_for(std::chrono::microseconds time) {
   const auto end = Clock::now() + time;
   while (Clock::now() < end) {
   }
 }
 
-/// Every way in turns, as a machine's speed changes from second to second, each with memory that the CPU just wrote.
+/// Measures all ways in turns, because a machine's speed changes from second to second, each with memory that the CPU
+/// just wrote.
 void measure_size(std::vector<Way>& ways, std::byte* host, std::size_t size, std::chrono::microseconds pause) {
   const bool is_cold = pause.count() != 0;
   const int turns = is_cold ? 15 : 9;
   const int times_of_a_turn = size > 1048576 ? 4 : is_cold ? 7 : 25;
   const int untimed = is_cold ? 1 : 3;  // the mover is warm after the first
-  // A single small write seems to take 40 or 125 ns, by whether the clock waits for its store; ten take ten times one.
+  // A single small write takes 40 or 125 ns, depending on whether the clock waits for its store; ten writes take ten
+  // times as long.
   const int batch = !is_cold && size <= 8192 ? 10 : 1;
   for (Way& way : ways) way.medians.clear();
   for (int turn = 0; turn < turns; ++turn) {
@@ -120,7 +123,7 @@ void measure_size(std::vector<Way>& ways, std::byte* host, std::size_t size, std
   }
 }
 
-/// How many times as long as the fastest single engine `way` took, the median over the turns.
+/// Returns the time of `way` relative to the fastest single engine: the median over the turns.
 double ratio_to_fastest(const std::vector<Way>& ways, const Way& way) {
   const Way* fastest = nullptr;
   for (const Way& single : ways) {
@@ -151,7 +154,7 @@ bool run_engine(engine::Engine& engine, const Copy& copy) {
   return false;
 }
 
-/// The mover with each number of blocks, by itself.
+/// Adds the mover with each number of blocks, used directly.
 void add_movers(Machine& machine, HostMemory kind, Direction direction,
                 std::vector<std::unique_ptr<engine::Engine>>* movers, std::vector<Way>* ways) {
   for (const unsigned blocks : {4u, 2u, 1u}) {
@@ -161,7 +164,7 @@ void add_movers(Machine& machine, HostMemory kind, Direction direction,
     place.residence.blocks = blocks;
     auto opened = engine::open_mover(place);
     if (!opened) {
-      std::printf("mover cannot run here: %s\n", opened.error().text());
+      std::printf("the mover cannot run here: %s\n", opened.error().text());
       continue;
     }
     movers->push_back(std::move(*opened));
@@ -184,7 +187,7 @@ void add_movers(Machine& machine, HostMemory kind, Direction direction,
   }
 }
 
-/// As a program has them, of one context: each engine by its name, then the choice.
+/// Adds the mappings of a program, all of one context: each explicit engine, then the automatic choice.
 void add_mappings(Machine& machine, HostMemory kind, Direction direction, std::vector<Pin>* pins,
                   std::vector<Mapping>* mappings, std::vector<Way>* ways) {
   std::byte* const host = machine.host(kind);
@@ -200,7 +203,7 @@ void add_mappings(Machine& machine, HostMemory kind, Direction direction, std::v
       continue;
     }
     const gdrkit_pin_t pin = pins->back().handle();
-    // From the device, larger ones by the CPU take milliseconds.
+    // Large copies from the device by the CPU take milliseconds.
     ways->push_back({name,
                      name == "cpu" ? std::size_t{1} << 20 : memory_bytes,
                      name != "automatic",
@@ -251,7 +254,7 @@ void measure_rows(Machine& machine, Direction direction, HostMemory kind, std::c
   for (const std::size_t size : sizes) std::printf("%9zu", size);
   std::printf("\n");
   for (std::size_t way = 0; way < ways.size(); ++way) print_row(ways[way].name, rows[way]);
-  print_row("automatic to the fastest", ratios);
+  print_row("automatic / fastest", ratios);
 }
 
 int run() {
@@ -276,8 +279,8 @@ int run() {
 int main(int count, char**) try {
   if (count > 1) {
     std::printf(
-        "usage: measure_engines\nThe automatic choice is by the profile that \"gdrkit tune\" wrote to the user's cache "
-        "folder (XDG_CACHE_HOME), without one by the built-in table.\n");
+        "usage: measure_engines\nThe automatic choice uses the profile that \"gdrkit tune\" wrote to the user's cache "
+        "folder (XDG_CACHE_HOME), or else the built-in table.\n");
     return 2;
   }
   return gdrkit::tests::run();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What only a real GPU can show: pins beside spinning GPU kernels, during stream capture, from threads without a
-// context, and what dead processes leave behind.
+// Properties that require a real GPU: pins while GPU kernels spin, during stream capture, from threads without a
+// context, and cleanup after killed processes.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -27,7 +27,7 @@ constexpr std::size_t mib = std::size_t{1} << 20;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Opens the rm backend; CUDA is not touched. Skips where there is no GPU.
+/// Opens the rm backend without CUDA. Skips if there is no GPU.
 class LiveRm : public testing::Test {
  protected:
   void SetUp() override {
@@ -35,7 +35,7 @@ class LiveRm : public testing::Test {
     options.struct_size = sizeof options;
     options.backend = "rm";
     if (gdrkit_open(&options, &context_) != 0) {
-      GDRKIT_SKIP_OR_FAIL("gpu", std::string("no GPU to test on: ") + gdrkit_last_error_detail());
+      GDRKIT_SKIP_OR_FAIL("gpu", std::string("no GPU: ") + gdrkit_last_error_detail());
     }
   }
   void TearDown() override {
@@ -60,7 +60,7 @@ class LiveRm : public testing::Test {
     EXPECT_EQ(cuda().mem_alloc(&address, size), 0);
     return address;
   }
-  /// Pins and maps; the CPU address of the first byte.
+  /// Pins and maps. Returns the CPU address of the first byte.
   void* map(std::uint64_t address, std::size_t size, gdrkit_pin_t* pin) {
     void* mapped = nullptr;
     EXPECT_EQ(gdrkit_pin(context_, address, size, pin), 0) << gdrkit_last_error_detail();
@@ -92,7 +92,7 @@ TEST_F(LiveRm, OpeningCreatesNoCudaContext) {
   EXPECT_EQ(active, 0);
 }
 
-TEST_F(LiveRm, PinsAndMapsBesideAGpuKernelThatSpinsOnThisMemory) {
+TEST_F(LiveRm, PinsAndMapsWhileAGpuKernelSpinsOnThisMemory) {
   start_cuda();
   const std::uint64_t buffer = allocate(4 * mib);
   void* stream = nullptr;
@@ -104,11 +104,11 @@ TEST_F(LiveRm, PinsAndMapsBesideAGpuKernelThatSpinsOnThisMemory) {
   gdrkit_pin_t pin{};
   ASSERT_NE(map(buffer, 4 * mib, &pin), nullptr);
   const double mapped_after = seconds_since(start);
-  EXPECT_NE(cuda().stream_query(stream), 0) << "the GPU kernel must still be spinning";
+  EXPECT_NE(cuda().stream_query(stream), 0) << "the GPU kernel stopped spinning";
   const unsigned stop = 77;
   EXPECT_EQ(gdrkit_write(pin, 0, &stop, sizeof stop), 0);
   ASSERT_EQ(cuda().stream_synchronize(stream), 0);
-  EXPECT_LT(seconds_since(start), 4.0) << "the write through the mapping must end the spin, not its bound";
+  EXPECT_LT(seconds_since(start), 4.0) << "the bound ended the spin, not the write through the mapping";
   EXPECT_LT(mapped_after, 1.0);
   unsigned seen = 0;
   EXPECT_EQ(gdrkit_read(pin, mib, &seen, sizeof seen), 0);
@@ -132,7 +132,7 @@ TEST_F(LiveRm, CaptureStaysValidAcrossPinAndMap) {
     std::size_t nodes = 0;
     ASSERT_NE(graph, nullptr);
     EXPECT_EQ(more().cuGraphGetNodes(graph, nullptr, &nodes), 0);
-    EXPECT_EQ(nodes, 1u) << "our calls must leave no trace in the graph";
+    EXPECT_EQ(nodes, 1u) << "our calls added nodes to the graph";
     EXPECT_EQ(gdrkit_unpin(pin), 0);
     more().cuGraphDestroy(graph);
     cuda().stream_destroy(stream);
@@ -140,7 +140,7 @@ TEST_F(LiveRm, CaptureStaysValidAcrossPinAndMap) {
   cuda().mem_free(buffer);
 }
 
-TEST_F(LiveRm, AThreadWithoutAContextPinsAndIsLeftWithoutOne) {
+TEST_F(LiveRm, AThreadWithoutAContextPinsAndStillHasNone) {
   start_cuda();
   const std::uint64_t buffer = allocate(2 * mib);
   std::thread([&] {
@@ -154,7 +154,7 @@ TEST_F(LiveRm, AThreadWithoutAContextPinsAndIsLeftWithoutOne) {
   cuda().mem_free(buffer);
 }
 
-TEST_F(LiveRm, FreedMemoryStaysOursUntilUnpinAndThenReturnsToTheDevice) {
+TEST_F(LiveRm, FreedMemoryStaysAllocatedUntilUnpin) {
   start_cuda();
   constexpr std::size_t size = 1024 * mib;
   const std::uint64_t buffer = allocate(size);
@@ -168,7 +168,7 @@ TEST_F(LiveRm, FreedMemoryStaysOursUntilUnpinAndThenReturnsToTheDevice) {
   EXPECT_EQ(words[3], 0x600dda7au);
   EXPECT_EQ(gdrkit_unpin(pin), 0);
   ASSERT_EQ(cuda().mem_get_info(&free_after, &total), 0);
-  EXPECT_GE(free_after, free_before + size / 2) << "the memory must return to the device once we let go";
+  EXPECT_GE(free_after, free_before + size / 2) << "the memory did not return to the device after unpin";
 }
 
 TEST_F(LiveRm, AKilledProcessLeavesNoDeviceMemoryBehind) {
@@ -187,13 +187,13 @@ TEST_F(LiveRm, AKilledProcessLeavesNoDeviceMemoryBehind) {
                            driver.ctx_set_current(primary) == 0 && driver.mem_alloc(&buffer, size) == 0 &&
                            gdrkit_open(nullptr, &context) == 0 && gdrkit_pin(context, buffer, size, &pin) == 0 &&
                            gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &mapped) == 0 && driver.mem_free(buffer) == 0;
-    const char answer = is_mapped ? 'y' : 'n';
-    if (write(ready[1], &answer, 1) != 1) _exit(1);
+    const char reply = is_mapped ? 'y' : 'n';
+    if (write(ready[1], &reply, 1) != 1) _exit(1);
     for (;;) pause();
   }
-  char answer = 'n';
-  ASSERT_EQ(read(ready[0], &answer, 1), 1);
-  EXPECT_EQ(answer, 'y');
+  char reply = 'n';
+  ASSERT_EQ(read(ready[0], &reply, 1), 1);
+  EXPECT_EQ(reply, 'y');
   start_cuda();
   std::size_t while_alive = 0, afterwards = 0, total = 0;
   ASSERT_EQ(cuda().mem_get_info(&while_alive, &total), 0);
@@ -205,16 +205,16 @@ TEST_F(LiveRm, AKilledProcessLeavesNoDeviceMemoryBehind) {
     if (afterwards >= while_alive + size) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  EXPECT_GE(afterwards, while_alive + size) << "a killed process must leave nothing behind";
+  EXPECT_GE(afterwards, while_alive + size) << "a killed process left memory allocated";
   close(ready[0]);
   close(ready[1]);
 }
 
-TEST_F(LiveRm, EveryGpuIsServedByItsOwnBar1) {
+TEST_F(LiveRm, EveryGpuUsesItsOwnBar1) {
   ASSERT_EQ(cuda().init(0), 0);
   int count = 0;
   ASSERT_EQ(cuda().device_get_count(&count), 0);
-  if (count < 2) GTEST_SKIP() << "one GPU only";
+  if (count < 2) GTEST_SKIP() << "requires two GPUs";
   struct Mapped {
     std::uint64_t buffer;
     volatile unsigned* words;
@@ -226,7 +226,7 @@ TEST_F(LiveRm, EveryGpuIsServedByItsOwnBar1) {
     ASSERT_EQ(cuda().primary_ctx_retain(&primary, device), 0);
     ASSERT_EQ(cuda().ctx_set_current(primary), 0);
     Mapped mapped{allocate(2 * mib), nullptr, {}};
-    // Pinned while the next device's context is current: the pointer decides, not the thread.
+    // Pinned while the next device's context is current: the pointer selects the device, not the thread.
     all.push_back(mapped);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {

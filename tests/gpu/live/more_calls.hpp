@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The CUDA driver calls that only the live tests make, beside those of the table, resolved at run time.
+// The CUDA driver calls that only the live tests use, in addition to those of the table, resolved at run time.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace gdrkit::live {
 
-/// The driver function of that exact exported name; the test process ends when the driver lacks it.
+/// Returns the driver function with this exact exported name. The test process ends if the driver lacks it.
 template <class Function>
 Function* driver_function(const char* name) {
   auto symbol = driver::cuda_symbol(name);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A GPU kernel that waits for a word of device memory to take a value, with a bound of its own.
+// A GPU kernel that waits until a word of device memory has a value, with a time limit.
 #pragma once
 
 namespace gdrkit::live {
 
 /// spin(word*, stop, limit_ns, seen*): polls *word until it equals stop or limit_ns have passed; thread 0 of block 0
-/// stores 1 in *seen if it saw the value. PTX, so that the test needs no CUDA compiler.
+/// stores 1 in *seen if it read the value. PTX, so that the test requires no CUDA compiler.
 inline constexpr const char* spin_kernel_ptx = R"(
 .version 7.0
 .target sm_70

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Runs a command while this process fills every multiprocessor of every GPU; exits with the command's code. GPU kernels
-// of two processes take turns on a GPU.
+// Runs a command while this process occupies every multiprocessor of every GPU; exits with the command's code. GPU
+// kernels of two processes are time-sliced on a GPU.
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -63,7 +63,7 @@ void burn(Device& device, const std::atomic<bool>& is_over, std::atomic<unsigned
   parameters.limit_ns = launch_ns;
   const unsigned blocks = kernels.resident_blocks() * (device.is_emulated() ? 1 : blocks_on_multiprocessor);
   while (!is_over) {
-    for (int ahead = 0; ahead < 2; ++ahead) {  // so that the GPU has no pause between the two
+    for (int ahead = 0; ahead < 2; ++ahead) {  // so that the GPU does not pause between the two
       must(kernels.launch(parameters, {blocks, threads_in_block}, stream), "launch the GPU kernel");
     }
     must(device.synchronize(stream), "wait for the GPU kernel");
@@ -77,7 +77,7 @@ int run(char** command) {
   const bool is_emulated = backend != nullptr && std::strcmp(backend, "emulated") == 0;
   const auto count = is_emulated ? base::Result<int>(1) : platform::cuda_device_count();
   if (!count || *count == 0) {
-    std::printf("no GPU to keep busy%s%s\n", count ? "" : ": ", count ? "" : count.error().text());
+    std::printf("no GPU found%s%s\n", count ? "" : ": ", count ? "" : count.error().text());
     return 77;
   }
   std::vector<std::unique_ptr<Device>> devices;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Records the rm backend's conversations with this machine's driver and libcuda: one file for each flow, in
-// <folder>/<driver>-<gpu>/. Exits with 77 where there is no GPU.
+// Records the calls of the rm backend to this machine's driver and libcuda: one file for each flow, in
+// <folder>/<driver>-<gpu>/. Exits with 77 if there is no GPU.
 #include <cctype>
 #include <cstdio>
 #include <cstring>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr int cannot_run_here = 77;
 
-/// The value, or the end of the recording.
+/// Returns the value, or ends the recording.
 template <class T>
 T need(base::Result<T> result, const char* step) {
   if (!result) throw std::runtime_error(std::string(step) + ": " + result.error().text());
@@ -36,20 +36,20 @@ void check(int result, const char* call) {
   if (result != 0) throw std::runtime_error(std::string(call) + ": " + driver::cuda_result_name(result));
 }
 
-/// Handles mapped side by side in one reservation, which Device does not do.
+/// Handles mapped next to each other in one reservation, which Device does not support.
 class MappedHandles {
  public:
   MappedHandles(const platform::CudaCalls& calls, const Flow& flow) : calls_(calls), bytes_(flow.bytes()) {
     int device = 0;
     check(calls_.device_get(&device, flow.ordinal), "cuDeviceGet");
-    platform::CudaMemAllocationProp wanted;
-    wanted.type = platform::cuda_mem_allocation_type_pinned;
-    wanted.requested_handle_types = flow.is_exportable ? platform::cuda_mem_handle_type_posix_fd : 0;
-    wanted.location = {platform::cuda_mem_location_type_device, device};
+    platform::CudaMemAllocationProp properties;
+    properties.type = platform::cuda_mem_allocation_type_pinned;
+    properties.requested_handle_types = flow.is_exportable ? platform::cuda_mem_handle_type_posix_fd : 0;
+    properties.location = {platform::cuda_mem_location_type_device, device};
     check(calls_.mem_address_reserve(&address_, bytes_, 0, 0, 0), "cuMemAddressReserve");
     for (const std::uint64_t part : flow.part_bytes) {
       std::uint64_t handle = 0;
-      check(calls_.mem_create(&handle, part, &wanted, 0), "cuMemCreate");
+      check(calls_.mem_create(&handle, part, &properties, 0), "cuMemCreate");
       check(calls_.mem_map(address_ + mapped_, part, 0, handle, 0), "cuMemMap");
       check(calls_.mem_release(handle), "cuMemRelease");
       mapped_ += part;
@@ -105,7 +105,7 @@ class Machine {
       const MappedHandles memory(*calls_, flow);
       return record_at(flow, device, memory.address(), [] {});
     }
-    // Takes the start of the block that small allocations share.
+    // Occupies the start of the block that small allocations share.
     const auto first = need(device.allocate(platform::AllocationKind::cuda_malloc, 4096), "allocation");
     auto memory = need(device.allocate(kind_of(flow), flow.bytes()), "allocation");
     return record_at(flow, device, memory.address(), [&] {
@@ -134,7 +134,7 @@ class Machine {
     return record_flow(flow, system_, *calls_, description_, address, before_pin);
   }
 
-  /// Index in the driver's list of the GPU behind each CUDA ordinal.
+  /// Returns the driver's index of the GPU behind each CUDA ordinal.
   std::vector<unsigned> cards_of_ordinals() {
     RawRm raw(system_);
     std::array<std::uint8_t, 32 * 72> list{};
@@ -163,7 +163,7 @@ class Machine {
 int record_all(const char* folder) {
   const auto count = platform::cuda_device_count();
   if (!count || *count == 0) {
-    std::fprintf(stderr, "no GPU: %s\n", count ? "CUDA shows none" : count.error().text());
+    std::fprintf(stderr, "no GPU: %s\n", count ? "CUDA found none" : count.error().text());
     return cannot_run_here;
   }
   Machine machine;
@@ -172,7 +172,7 @@ int record_all(const char* folder) {
   int failures = 0;
   for (const Flow& flow : recorded_flows()) {
     if (static_cast<std::size_t>(flow.ordinal) >= machine.gpus()) {
-      std::printf("%-24s left out: there is no second GPU\n", flow.name);
+      std::printf("%-24s skipped: requires a second GPU\n", flow.name);
       continue;
     }
     try {

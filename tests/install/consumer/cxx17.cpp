@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A C++17 program on the C API: linking gdrkit::gdrkit_c, or pkg-config's flags, must not raise the standard.
+// A C++17 program that uses the C API: linking gdrkit::gdrkit_c, or pkg-config's flags, must not raise the standard.
 #include <gdrkit/gdrkit.h>
 
 #include <cstdio>
 
-static_assert(__cplusplus == 201703L, "this program is C++17");
+static_assert(__cplusplus == 201703L, "this program requires C++17");
 
 int main() {
   gdrkit_context_t context{};

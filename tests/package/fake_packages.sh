@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Debs that stand in for NVIDIA's driver and for GDRCopy's packages: their names, versions and places, a few bytes of content.
+# Fake packages of NVIDIA's driver and of GDRCopy: their names, versions and paths, with minimal content.
 
 make_deb() { # folder with the tree, result folder, package, version, field: value...
   local tree=$1 result=$2 package=$3 version=$4
@@ -11,14 +11,14 @@ make_deb() { # folder with the tree, result folder, package, version, field: val
     printf 'Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: nobody <nobody@example.org>\n' \
       "$package" "$version" "$(dpkg --print-architecture)"
     [ $# -eq 0 ] || printf '%s\n' "$@"
-    printf 'Description: stands in for a package\n'
+    printf 'Description: a fake package\n'
   } >"$tree/DEBIAN/control"
   must dpkg-deb --root-owner-group --build "$tree" "$result/${package}_$version.deb"
 }
 
-# Sources with a prototype header, and the module that DKMS left of their build: the fake provider of the modules' tests
-# exports what NVIDIA's driver does.
-make_nvidia_stand_in() { # result folder, Linux, our tree
+# Sources with a prototype header, and the module that DKMS built from them: the fake provider of the modules' tests
+# exports the same symbols as NVIDIA's driver.
+make_fake_nvidia() { # result folder, Linux, our tree
   local folder source
   folder=$(mktemp -d)
   source=$folder/usr/src/nvidia-999.0
@@ -31,12 +31,12 @@ make_nvidia_stand_in() { # result folder, Linux, our tree
   cp "$3/kernel/include/nv-p2p.h" "$source/nvidia/"
   echo 'MODULE_LICENSE("Dual MIT/GPL");' >"$source/nvidia/nv.c"
   rm -rf "$folder/kernel"
-  make_deb "$folder" "$1" nvidia-stand-in 999.0
+  make_deb "$folder" "$1" nvidia-fake 999.0
   rm -rf "$folder"
 }
 
-# A library, a module that DKMS builds, and a tool, under GDRCopy's names and with its places.
-make_gdrcopy_stand_ins() { # result folder
+# A library, a module that DKMS builds, and a tool, with GDRCopy's names and paths.
+make_fake_gdrcopy() { # result folder
   local folder libraries
   folder=$(mktemp -d)
   libraries=usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
@@ -45,11 +45,11 @@ make_gdrcopy_stand_ins() { # result folder
   must gcc -shared -fPIC -Wl,-soname,libgdrapi.so.2 -o "$folder/lib/$libraries/libgdrapi.so.2.5" "$folder/gdrapi.c"
   ln -s libgdrapi.so.2.5 "$folder/lib/$libraries/libgdrapi.so.2"
   ln -s libgdrapi.so.2 "$folder/lib/$libraries/libgdrapi.so"
-  echo '/* stands in */' >"$folder/lib/usr/include/gdrapi.h"
+  echo '/* fake */' >"$folder/lib/usr/include/gdrapi.h"
   make_deb "$folder/lib" "$1" libgdrapi 2.5.1-1
 
   mkdir -p "$folder/tests/usr/bin"
-  printf '#!/bin/sh\necho stands in\n' >"$folder/tests/usr/bin/gdrcopy_sanity"
+  printf '#!/bin/sh\necho fake tool\n' >"$folder/tests/usr/bin/gdrcopy_sanity"
   chmod +x "$folder/tests/usr/bin/gdrcopy_sanity"
   make_deb "$folder/tests" "$1" gdrcopy-tests 2.5.1-1 "Depends: libgdrapi (>= 2.5.1)"
 
@@ -60,7 +60,7 @@ make_gdrcopy_stand_ins() { # result folder
   printf '%s\n' 'PACKAGE_NAME="gdrdrv"' 'PACKAGE_VERSION="2.5.1"' 'MAKE[0]="make -C ${kernel_source_dir} M=$dkms_tree/gdrdrv/2.5.1/build modules"' \
     'CLEAN="true"' 'BUILT_MODULE_NAME[0]="gdrdrv"' 'DEST_MODULE_LOCATION[0]="/updates/dkms"' 'AUTOINSTALL="yes"' \
     >"$folder/module/usr/src/gdrdrv-2.5.1/dkms.conf"
-  # shellcheck disable=SC2016 # the headers that are there, as in_debian.sh takes
+  # shellcheck disable=SC2016 # for all installed headers, as in in_debian.sh
   printf '#!/bin/sh\nset -e\nfor b in /lib/modules/*/build; do l=${b%%/build}; dkms install gdrdrv/2.5.1 -k ${l##*/}; done\n' >"$folder/module/DEBIAN/postinst"
   printf '#!/bin/sh\nset -e\ndkms remove gdrdrv/2.5.1 --all\n' >"$folder/module/DEBIAN/prerm"
   chmod +x "$folder/module/DEBIAN"/*
@@ -68,8 +68,8 @@ make_gdrcopy_stand_ins() { # result folder
   rm -rf "$folder"
 }
 
-make_stand_ins() { # result folder, Linux, our tree
+make_fake_packages() { # result folder, Linux, our tree
   mkdir -p "$1"
-  make_nvidia_stand_in "$@"
-  make_gdrcopy_stand_ins "$1"
+  make_fake_nvidia "$@"
+  make_fake_gdrcopy "$1"
 }
