@@ -21,7 +21,7 @@ static int copy_once(gdrkit_context_t context) {
   info.struct_size = sizeof info; /* so that a newer library knows what this program knows */
   error = gdrkit_buffer_get_info(buffer, &info);
   if (error == 0) error = gdrkit_pin(context, info.device_address, info.size_bytes, &pin);
-  if (error == 0) error = gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address);
+  if (error == 0) error = gdrkit_map(pin, NULL, &address);
   if (error == 0) error = gdrkit_write(pin, 100, text, sizeof text); /* any offset, any size */
   if (error == 0) error = gdrkit_buffer_copy_to_host(buffer, 100, seen, sizeof seen);
   if (error != 0) return error;

@@ -41,6 +41,15 @@ enum gdrkit_mapping_type {
   GDRKIT_MAPPING_DEVICE = 3
 };
 
+enum gdrkit_engine {
+  GDRKIT_ENGINE_DEFAULT = 0, /* $GDRKIT_ENGINE, else the CPU */
+  GDRKIT_ENGINE_CPU = 1,
+  GDRKIT_ENGINE_LANES = 2,
+  GDRKIT_ENGINE_COPY_ENGINE = 3,
+  GDRKIT_ENGINE_MOVER = 4,
+  GDRKIT_ENGINE_AUTOMATIC = 5
+};
+
 enum gdrkit_verification {
   GDRKIT_VERIFIED_BY_INTERFACE = 0,
   GDRKIT_VERIFIED_CONTENT = 1,
@@ -60,7 +69,8 @@ struct gdrkit_open_options {
 struct gdrkit_map_options {
   uint32_t struct_size;
   int32_t mapping_type; /* enum gdrkit_mapping_type */
-  const char* engine;   /* who moves the bytes of gdrkit_write and gdrkit_read: see gdrkit_map_with_options */
+  int32_t engine;       /* enum gdrkit_engine: what performs gdrkit_write and gdrkit_read; see gdrkit_map */
+  int32_t reserved;
 };
 
 struct gdrkit_context_info {
@@ -118,32 +128,31 @@ int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_by
 int gdrkit_unpin(gdrkit_pin_t pin);
 int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
 
-/* Maps the pinned range; *address is the CPU address of the user's own first byte. One mapping a pin: -EAGAIN. */
-int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
-/* As gdrkit_map, with options (may be NULL). `engine` selects what performs gdrkit_write and gdrkit_read:
- *   "cpu"          CPU stores and loads
- *   "lanes"        several threads, for large copies
- *   "copy_engine"  CUDA's asynchronous copies
- *   "mover"        a GPU kernel that the CPU commands through BAR1; it ends 100 us after the last copy
- *   "automatic"    for each copy the fastest of these, by direction, size and kind of host memory; what the GPU cannot
- *                  serve, the CPU does. $GDRKIT_ENGINE, if set, forces one instead
- *   NULL           $GDRKIT_ENGINE, else "cpu"
- * With an engine other than "cpu", the device memory must not be freed while a copy goes on, a copy may take locks and
- * make system calls, and a failed one leaves a text in gdrkit_last_error_detail(). All else holds as gdrkit_write and
- * gdrkit_read say; a copy is complete when the call returns, or another engine repeats it. Opening an engine retains
- * the device's primary CUDA context.
- * A busy GPU delays a copy but does not make it fail. If a named engine has no room on the GPU, or too many outstanding
- * copies, a copy waits for it up to 50 ms; then the CPU performs the copy. For the next 500 ms the CPU performs every
- * copy that the engine cannot start at once. If an engine lacks memory, or has as many started copies or segments of a
- * call as it takes, the CPU performs the copy without a wait.
- * A call waits until a copy that an engine has started is complete. If the mover does not complete it in 60 s, the GPU
- * counts as lost: the call returns -ETIMEDOUT, and the host memory must not be reused.
- * -EINVAL: the engine's name is unknown. */
-int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void** address);
+/* Maps the pinned range; *address is the CPU address of the user's own first byte. `options` may be NULL. `engine`
+ * selects what performs gdrkit_write and gdrkit_read:
+ *   GDRKIT_ENGINE_CPU          CPU stores and loads
+ *   GDRKIT_ENGINE_LANES        several threads, for large copies
+ *   GDRKIT_ENGINE_COPY_ENGINE  CUDA's asynchronous copies
+ *   GDRKIT_ENGINE_MOVER        a GPU kernel that the CPU commands through BAR1; it ends 100 us after the last copy
+ *   GDRKIT_ENGINE_AUTOMATIC    for each copy the fastest of these, by direction, size and kind of host memory; what the
+ *                              GPU cannot serve, the CPU does. $GDRKIT_ENGINE, if set, forces one instead
+ *   GDRKIT_ENGINE_DEFAULT      $GDRKIT_ENGINE, else the CPU
+ * With an engine other than the CPU, the device memory must not be freed while a copy goes on, a copy may take locks
+ * and make system calls, and a failed one leaves a text in gdrkit_last_error_detail(). All else holds as gdrkit_write
+ * and gdrkit_read say; a copy is complete when the call returns, or another engine repeats it. Opening an engine
+ * retains the device's primary CUDA context. A busy GPU delays a copy but does not make it fail. If a named engine has
+ * no room on the GPU, or too many outstanding copies, a copy waits for it up to 50 ms; then the CPU performs the copy.
+ * For the next 500 ms the CPU performs every copy that the engine cannot start at once. If an engine lacks memory, or
+ * has as many started copies or segments of a call as it takes, the CPU performs the copy without a wait. A call waits
+ * until a copy that an engine has started is complete. If the mover does not complete it in 60 s, the GPU counts as
+ * lost: the call returns -ETIMEDOUT, and the host memory must not be reused. -EAGAIN: the pin is already mapped.
+ * -EINVAL: the mapping type or the engine is unknown, or $GDRKIT_ENGINE names an unknown engine. */
+int gdrkit_map(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void** address);
 int gdrkit_unmap(gdrkit_pin_t pin);
-/* The file that "automatic" reads its choices from when a context first uses engines on device number `device`, as CUDA
- * counts: "gdrkit tune" writes it, for this GPU and driver, below $XDG_CACHE_HOME or $HOME/.cache. Without it, or where
- * it is damaged, the choices are built in. -ERANGE: `path` is too short. -ENOENT: neither variable is set. */
+/* The file that the automatic engine reads its choices from when a context first uses engines on device number
+ * `device`, as CUDA counts: "gdrkit tune" writes it, for this GPU and driver, below $XDG_CACHE_HOME or $HOME/.cache.
+ * Without it, or where it is damaged, the choices are built in. -ERANGE: `path` is too short. -ENOENT: neither variable
+ * is set. */
 int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path, size_t capacity);
 
 /* Returns 1 once the owner freed the memory and the backend removed it from the mapping, else 0. A persistent backend
@@ -209,6 +218,9 @@ int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report);
 /* Name of copy kernel number `index`, best first; NULL past the last one. *is_usable (may be NULL): this CPU runs it.
  */
 const char* gdrkit_copy_kernel_name(unsigned index, int* is_usable);
+/* The word for an engine in $GDRKIT_ENGINE, for instance "copy_engine"; "" for GDRKIT_ENGINE_DEFAULT, NULL for a number
+ * outside enum gdrkit_engine. */
+const char* gdrkit_engine_name(int engine);
 
 /* Text of a negative (or positive) errno; never NULL. Thread safe. */
 const char* gdrkit_strerror(int error);

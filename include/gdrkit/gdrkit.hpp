@@ -14,9 +14,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -39,6 +41,29 @@ enum class MappingType : std::int32_t {
   write_combining = GDRKIT_MAPPING_WRITE_COMBINING,
   cached = GDRKIT_MAPPING_CACHED,
   device = GDRKIT_MAPPING_DEVICE,
+};
+
+/// What performs read() and write(); see gdrkit_map.
+enum class Engine : std::int32_t {
+  unspecified = GDRKIT_ENGINE_DEFAULT,  ///< $GDRKIT_ENGINE, else cpu
+  cpu = GDRKIT_ENGINE_CPU,
+  lanes = GDRKIT_ENGINE_LANES,
+  copy_engine = GDRKIT_ENGINE_COPY_ENGINE,
+  mover = GDRKIT_ENGINE_MOVER,
+  automatic = GDRKIT_ENGINE_AUTOMATIC,
+};
+
+/// The engine of this name, as $GDRKIT_ENGINE accepts it; nothing for an unknown name.
+[[nodiscard]] inline std::optional<Engine> engine_from_name(std::string_view name) noexcept {
+  for (int number = GDRKIT_ENGINE_CPU; const char* const known = gdrkit_engine_name(number); ++number) {
+    if (name == known) return static_cast<Engine>(number);
+  }
+  return std::nullopt;
+}
+
+struct MapOptions {
+  MappingType type = MappingType::automatic;
+  Engine engine = Engine::unspecified;
 };
 
 struct ContextOptions {
@@ -223,23 +248,14 @@ class Mapping {
 class Pin {
  public:
   /// The pin must outlive the mapping, so a temporary one cannot be mapped.
-  [[nodiscard]] Mapping map(MappingType type = MappingType::automatic) && = delete;
-  [[nodiscard]] Mapping map(MappingType type = MappingType::automatic) const& {
+  [[nodiscard]] Mapping map(const MapOptions& options = {}) && = delete;
+  [[nodiscard]] Mapping map(const MapOptions& options = {}) const& {
+    gdrkit_map_options given{};
+    given.struct_size = sizeof given;
+    given.mapping_type = static_cast<std::int32_t>(options.type);
+    given.engine = static_cast<std::int32_t>(options.engine);
     void* address = nullptr;
-    detail::check(gdrkit_map(owner_.get(), static_cast<gdrkit_mapping_type>(type), &address));
-    return Mapping(owner_.get(), address, size_bytes_);
-  }
-
-  /// With an engine that moves the bytes of read() and write(): "cpu", "lanes", "copy_engine", "mover" or "automatic";
-  /// see gdrkit_map_with_options.
-  [[nodiscard]] Mapping map(MappingType type, const std::string& engine) && = delete;
-  [[nodiscard]] Mapping map(MappingType type, const std::string& engine) const& {
-    gdrkit_map_options options{};
-    options.struct_size = sizeof options;
-    options.mapping_type = static_cast<std::int32_t>(type);
-    options.engine = engine.c_str();
-    void* address = nullptr;
-    detail::check(gdrkit_map_with_options(owner_.get(), &options, &address));
+    detail::check(gdrkit_map(owner_.get(), &given, &address));
     return Mapping(owner_.get(), address, size_bytes_);
   }
 

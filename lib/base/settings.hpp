@@ -12,7 +12,7 @@ struct Settings {
   std::string backend;                   ///< GDRKIT_BACKEND: name of the one backend to use
   std::string copy_kernel;               ///< GDRKIT_COPY_KERNEL: name of the one copy kernel to use
   std::string engine;                    ///< GDRKIT_ENGINE: name of the one engine to use, or "automatic"
-  std::string dropin_engine;             ///< GDRKIT_DROPIN_ENGINE: the same for the drop-in library; "auto": automatic
+  std::string dropin_engine;             ///< GDRKIT_DROPIN_ENGINE: the same for the drop-in library
   std::string cache_folder;              ///< $XDG_CACHE_HOME/gdrkit, else $HOME/.cache/gdrkit: profiles of engines
   bool allow_unreviewed_driver = false;  ///< GDRKIT_ALLOW_UNREVIEWED_DRIVER=1
   bool allow_ipc_handle = false;         ///< GDRKIT_ALLOW_IPC_HANDLE=1: the rm backend may read CUDA IPC handles

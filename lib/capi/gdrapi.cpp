@@ -98,7 +98,7 @@ base::Result<core::Handle> open_from_environment(bool* is_dmabuf_forced) noexcep
   base::Settings settings = base::read_settings();
   *is_dmabuf_forced = settings.force_dmabuf;
   if (base::Status forced = apply_force_dmabuf(settings); !forced) return base::pass(forced);
-  settings.engine = settings.dropin_engine == "auto" ? "automatic" : settings.dropin_engine;
+  settings.engine = settings.dropin_engine;
   return core::open(settings);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while opening");

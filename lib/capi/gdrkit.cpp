@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <string>
@@ -94,14 +95,19 @@ void* user_address(const core::PinInfo& info) noexcept {
   return static_cast<char*>(info.mapping_address) + (info.user_address - info.page_address);
 }
 
-int map_by(gdrkit_pin_t pin, unsigned type, const char* engine, void** address) noexcept {
-  if (address == nullptr) return refuse_null("the address");
-  if (type > GDRKIT_MAPPING_DEVICE) return error_of(base::Status(base::fail(EINVAL, "invalid mapping type %u", type)));
-  const base::Result<core::PinInfo> mapped =
-      core::map(0, pin.value, std::nullopt, static_cast<MappingType>(type), core::MapStart::anywhere, engine);
-  if (!mapped) return error_of(mapped);
-  *address = user_address(*mapped);
-  return 0;
+/// By enum gdrkit_engine; "" is core's default.
+constexpr const char* engine_names[] = {"", "cpu", "lanes", "copy_engine", "mover", "automatic"};
+static_assert(std::size(engine_names) == GDRKIT_ENGINE_AUTOMATIC + 1);
+
+base::Status check_map_options(const gdrkit_map_options& options) noexcept {
+  if (options.mapping_type < 0 || options.mapping_type > GDRKIT_MAPPING_DEVICE) {
+    return base::fail(EINVAL, "invalid mapping type %d", options.mapping_type);
+  }
+  if (options.engine < 0 || options.engine > GDRKIT_ENGINE_AUTOMATIC) {
+    return base::fail(EINVAL, "invalid engine %d", options.engine);
+  }
+  if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0");
+  return {};
 }
 
 // core takes the caller's array as it is.
@@ -191,18 +197,19 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
   return 0;
 }
 
-// The enumeration's check is off: this function must accept numbers outside it.
-__attribute__((no_sanitize("enum"))) int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address) {
-  return map_by(pin, static_cast<unsigned>(type), "", address);
-}
-
-int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* caller, void** address) {
+int gdrkit_map(gdrkit_pin_t pin, const struct gdrkit_map_options* caller, void** address) {
+  if (address == nullptr) return refuse_null("the address");
   gdrkit_map_options options{};
   if (caller != nullptr) {
     if (base::Status known = base::read_options(caller, first_map_options, &options); !known) return error_of(known);
   }
-  return map_by(pin, static_cast<unsigned>(options.mapping_type), options.engine != nullptr ? options.engine : "",
-                address);
+  if (base::Status valid = check_map_options(options); !valid) return error_of(valid);
+  const base::Result<core::PinInfo> mapped =
+      core::map(0, pin.value, std::nullopt, static_cast<MappingType>(options.mapping_type), core::MapStart::anywhere,
+                engine_names[options.engine]);
+  if (!mapped) return error_of(mapped);
+  *address = user_address(*mapped);
+  return 0;
 }
 
 int gdrkit_unmap(gdrkit_pin_t pin) { return result_of(core::unmap(0, pin.value)); }
@@ -298,6 +305,10 @@ const char* gdrkit_copy_kernel_name(unsigned index, int* is_usable) {
   if (!kernel) return nullptr;
   if (is_usable != nullptr) *is_usable = kernel->is_usable ? 1 : 0;
   return kernel->name;
+}
+
+const char* gdrkit_engine_name(int engine) {
+  return engine < 0 || engine > GDRKIT_ENGINE_AUTOMATIC ? nullptr : engine_names[engine];
 }
 
 const char* gdrkit_strerror(int error) {

@@ -143,7 +143,7 @@ class Tune {
     for (const char* engine : engines) {
       Pin pin = context.pin(address, memory_bytes);
       try {
-        Mapping mapping = pin.map(MappingType::automatic, engine);
+        Mapping mapping = pin.map({.engine = engine_from_name(engine).value()});
         ways.push_back({engine, std::move(pin), std::move(mapping)});
       } catch (const gdrkit::Error& error) {
         if (!can_be_left_out(engine)) throw;

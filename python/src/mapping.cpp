@@ -41,10 +41,6 @@ void store_bits(const gdrkit::Mapping& map, std::size_t offset, unsigned size_by
   }
 }
 
-gdrkit::Mapping map_pin(const gdrkit::Pin& pin, const Mapping::Options& options) {
-  return options.engine ? pin.map(options.type, *options.engine) : pin.map(options.type);
-}
-
 using Clock = std::chrono::steady_clock;
 
 Clock::time_point deadline_of(const std::optional<double>& timeout) {
@@ -63,11 +59,11 @@ Mapping::Mapping(nb::object context, std::uint64_t address, std::size_t size_byt
       owner_(std::move(owner)),
       size_bytes_(size_bytes),
       is_readonly_(options.is_readonly),
-      has_engine_(options.engine && *options.engine != "cpu") {
+      has_engine_(options.map.engine != gdrkit::Engine::unspecified && options.map.engine != gdrkit::Engine::cpu) {
   const gdrkit::Context& from = nb::cast<Context&>(context_).get();
   const nb::gil_scoped_release released;
   pin_.emplace(from.pin(address, size_bytes));
-  map_.emplace(map_pin(*pin_, options));
+  map_.emplace(pin_->map(options.map));
 }
 
 Mapping::~Mapping() {

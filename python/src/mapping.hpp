@@ -23,8 +23,7 @@ namespace gdrkit_python {
 class Mapping {
  public:
   struct Options {
-    std::optional<std::string> engine;
-    gdrkit::MappingType type = gdrkit::MappingType::automatic;
+    gdrkit::MapOptions map;
     bool is_readonly = false;
   };
   Mapping(nanobind::object context, std::uint64_t address, std::size_t size_bytes, nanobind::object owner,

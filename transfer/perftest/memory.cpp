@@ -149,7 +149,7 @@ void Memory::map_gpu() {
   require_gdrkit(gdrkit_open(nullptr, &context_), "gdrkit_open");
   require_gdrkit(gdrkit_pin(context_, address_, size_bytes_, &pin_), "gdrkit_pin");
   void* mapped = nullptr;
-  require_gdrkit(gdrkit_map(pin_, GDRKIT_MAPPING_DEFAULT, &mapped), "gdrkit_map");
+  require_gdrkit(gdrkit_map(pin_, nullptr, &mapped), "gdrkit_map");
   view_ = static_cast<volatile std::uint8_t*>(mapped);
   gdrkit_context_info info{};
   info.struct_size = sizeof info;

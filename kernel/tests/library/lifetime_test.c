@@ -23,7 +23,7 @@ static struct mapping map_in(gdrkit_context_t context, uint64_t va)
 	struct mapping mapping = { .context = context };
 	void *address = NULL;
 
-	if (gdrkit_pin(context, va, SIZE, &mapping.pin) || gdrkit_map(mapping.pin, GDRKIT_MAPPING_DEFAULT, &address))
+	if (gdrkit_pin(context, va, SIZE, &mapping.pin) || gdrkit_map(mapping.pin, NULL, &address))
 		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
 	mapping.bytes = address;
 	return mapping;
@@ -85,7 +85,7 @@ static void free_under(int refusal)
 		CHECK_EQ(signal_of_load(mapping.bytes + at), SIGBUS);
 	CHECK_EQ(gdrkit_unmap(mapping.pin), 0);
 	CHECK_EQ(gdrkit_is_invalidated(mapping.pin), 1);
-	CHECK_EQ(-gdrkit_map(mapping.pin, GDRKIT_MAPPING_DEFAULT, &address), EINVAL);
+	CHECK_EQ(-gdrkit_map(mapping.pin, NULL, &address), EINVAL);
 	CHECK(strstr(gdrkit_last_error_detail(), "freed by its owner") != NULL);
 	CHECK_EQ(gdrkit_unpin(mapping.pin), 0);
 	CHECK_EQ(gdrkit_close(mapping.context), 0);
@@ -177,7 +177,7 @@ static void use_what_is_the_parents(struct mapping *mapping, uint64_t va)
 
 	CHECK_EQ(signal_of_load(mapping->bytes), SIGSEGV);
 	CHECK_EQ(-gdrkit_pin(mapping->context, va, 1, &pin), EACCES);
-	CHECK_EQ(-gdrkit_map(mapping->pin, GDRKIT_MAPPING_DEFAULT, &address), EACCES);
+	CHECK_EQ(-gdrkit_map(mapping->pin, NULL, &address), EACCES);
 	CHECK_EQ(-gdrkit_is_invalidated(mapping->pin), EACCES);
 	CHECK_EQ(-gdrkit_unmap(mapping->pin), EACCES);
 	CHECK_EQ(-gdrkit_unpin(mapping->pin), EACCES);

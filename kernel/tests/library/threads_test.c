@@ -43,7 +43,7 @@ static void *work(void *argument)
 		void *address;
 
 		if (gdrkit_pin(worker->context, worker->va, SLICE, &pin) ||
-		    gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address))
+		    gdrkit_map(pin, NULL, &address))
 			test_fail(__FILE__, __LINE__, "round %d: %s", round, gdrkit_last_error_detail());
 		buffer_fill(bytes, SLICE, worker->seed + round);
 		CHECK_EQ(gdrkit_write(pin, 0, bytes, SLICE), 0);
@@ -156,7 +156,7 @@ TEST_WITHIN(copies_see_the_memory_or_the_signal_and_nothing_else, 60)
 
 			readers[i] = (struct reader){ 0 };
 			if (gdrkit_pin(context, va, 2 * GPU_PAGE, &readers[i].pin) ||
-			    gdrkit_map(readers[i].pin, GDRKIT_MAPPING_DEFAULT, &address))
+			    gdrkit_map(readers[i].pin, NULL, &address))
 				test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
 			CHECK_EQ(pthread_create(&readers[i].thread, NULL, read_on, &readers[i]), 0);
 		}

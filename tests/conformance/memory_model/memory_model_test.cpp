@@ -67,10 +67,10 @@ class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInte
     memory_ = device_memory(4 * page_bytes);
     context_.emplace();
     flag_pin_.emplace(context_->pin(memory_, 256));
-    flag_.emplace(flag_pin_->map(MappingType::automatic, "cpu"));
+    flag_.emplace(flag_pin_->map({.engine = Engine::cpu}));
     data_pin_.emplace(context_->pin(memory_ + page_bytes, page_bytes));
     try {
-      data_.emplace(data_pin_->map(MappingType::automatic, GetParam()));
+      data_.emplace(data_pin_->map({.engine = engine_from_name(GetParam()).value()}));
     } catch (const gdrkit::Error& error) {
       if (runs_on_gpu) throw;
       GTEST_SKIP() << error.what();

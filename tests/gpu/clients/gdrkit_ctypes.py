@@ -37,7 +37,7 @@ class Mapping:
         gdrkit.check(gdrkit.lib.gdrkit_pin(gdrkit.context, ctypes.c_uint64(address), ctypes.c_size_t(size),
                                            ctypes.byref(self.pin)))
         pointer = ctypes.c_void_p()
-        gdrkit.check(gdrkit.lib.gdrkit_map(self.pin, 0, ctypes.byref(pointer)))
+        gdrkit.check(gdrkit.lib.gdrkit_map(self.pin, None, ctypes.byref(pointer)))
 
     def write(self, data, offset=0):
         self.gdrkit.check(self.gdrkit.lib.gdrkit_write(self.pin, ctypes.c_size_t(offset), data, ctypes.c_size_t(len(data))))

@@ -64,7 +64,7 @@ class LiveRm : public testing::Test {
   void* map(std::uint64_t address, std::size_t size, gdrkit_pin_t* pin) {
     void* mapped = nullptr;
     EXPECT_EQ(gdrkit_pin(context_, address, size, pin), 0) << gdrkit_last_error_detail();
-    EXPECT_EQ(gdrkit_map(*pin, GDRKIT_MAPPING_DEFAULT, &mapped), 0) << gdrkit_last_error_detail();
+    EXPECT_EQ(gdrkit_map(*pin, nullptr, &mapped), 0) << gdrkit_last_error_detail();
     return mapped;
   }
   /// Starts the spinning GPU kernel on every multiprocessor of device 0; bound in seconds.
@@ -186,7 +186,7 @@ TEST_F(LiveRm, AKilledProcessLeavesNoDeviceMemoryBehind) {
     const bool is_mapped = driver.init(0) == 0 && driver.primary_ctx_retain(&primary, 0) == 0 &&
                            driver.ctx_set_current(primary) == 0 && driver.mem_alloc(&buffer, size) == 0 &&
                            gdrkit_open(nullptr, &context) == 0 && gdrkit_pin(context, buffer, size, &pin) == 0 &&
-                           gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &mapped) == 0 && driver.mem_free(buffer) == 0;
+                           gdrkit_map(pin, nullptr, &mapped) == 0 && driver.mem_free(buffer) == 0;
     const char answer = is_mapped ? 'y' : 'n';
     if (write(ready[1], &answer, 1) != 1) _exit(1);
     for (;;) pause();

@@ -89,7 +89,7 @@ TEST_F(GdrkitHpp, ThrowsTheErrnoWithTheLibrarysSentence) {
   EXPECT_EQ(errno_of([&] { mapping.store_flag(64, 1u); }), EINVAL);
   EXPECT_EQ(errno_of([&] {
               const Pin small = context.pin(memory, 64);
-              (void)small.map(MappingType::cached);
+              (void)small.map({.type = MappingType::cached});
             }),
             EOPNOTSUPP);
   EXPECT_EQ(errno_of([] { const Context other({.backend = "abacus", .copy_kernel = ""}); }), EINVAL);

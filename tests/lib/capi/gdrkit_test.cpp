@@ -39,7 +39,7 @@ class GdrkitApi : public OnEmulatedDevice {
   }
   gdrkit_pin_t mapped_pin(std::size_t offset, std::size_t size) {
     const gdrkit_pin_t handle = pin(offset, size);
-    EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, &address), 0) << gdrkit_last_error_detail();
+    EXPECT_EQ(gdrkit_map(handle, nullptr, &address), 0) << gdrkit_last_error_detail();
     return handle;
   }
   gdrkit_pin_info info_of(gdrkit_pin_t handle) {
@@ -81,7 +81,10 @@ TEST_F(GdrkitApi, PinInfoFollowsTheLifeOfTheMapping) {
   EXPECT_EQ(info.user_bytes, 50u);
   EXPECT_EQ(info.is_mapped, 0);
   EXPECT_EQ(info.address, nullptr);
-  ASSERT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_WRITE_COMBINING, &address), 0);
+  gdrkit_map_options options{};
+  options.struct_size = sizeof options;
+  options.mapping_type = GDRKIT_MAPPING_WRITE_COMBINING;
+  ASSERT_EQ(gdrkit_map(handle, &options, &address), 0);
   info = info_of(handle);
   EXPECT_EQ(info.is_mapped, 1);
   EXPECT_EQ(info.mapping_type, GDRKIT_MAPPING_WRITE_COMBINING);
@@ -169,27 +172,43 @@ TEST_F(GdrkitApi, MapOptionsNameAnEngine) {
   const gdrkit_pin_t handle = pin(0, 2 * gpu_page);
   gdrkit_map_options options{};
   options.struct_size = sizeof options;
-  options.engine = "automatic";  // the emulated device has no GPU that copies: the CPU does
-  ASSERT_EQ(gdrkit_map_with_options(handle, &options, &address), 0) << gdrkit_last_error_detail();
+  options.engine = GDRKIT_ENGINE_AUTOMATIC;  // the emulated device has no GPU that copies: the CPU does
+  ASSERT_EQ(gdrkit_map(handle, &options, &address), 0) << gdrkit_last_error_detail();
   std::vector<std::uint8_t> seen(gpu_page);
   EXPECT_EQ(gdrkit_read(handle, 77, seen.data(), seen.size()), 0);
   EXPECT_EQ(std::memcmp(seen.data(), expected.data() + 77, seen.size()), 0);
   ASSERT_EQ(gdrkit_unmap(handle), 0);
-  ASSERT_EQ(gdrkit_map_with_options(handle, nullptr, &address), 0) << gdrkit_last_error_detail();
+  ASSERT_EQ(gdrkit_map(handle, nullptr, &address), 0) << gdrkit_last_error_detail();
   ASSERT_EQ(gdrkit_unmap(handle), 0);
 
-  options.engine = "mover";
-  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EOPNOTSUPP);
+  options.engine = GDRKIT_ENGINE_MOVER;
+  EXPECT_EQ(gdrkit_map(handle, &options, &address), -EOPNOTSUPP);
   EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("emulated device has no GPU"));
-  options.engine = "abacus";
-  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EINVAL);
-  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("automatic, cpu, lanes, copy_engine, mover"));
-  options.engine = nullptr;
+  for (const int unknown : {-1, GDRKIT_ENGINE_AUTOMATIC + 1}) {
+    options.engine = unknown;
+    EXPECT_EQ(gdrkit_map(handle, &options, &address), -EINVAL);
+    EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("invalid engine"));
+  }
+  options.engine = GDRKIT_ENGINE_DEFAULT;
+  options.reserved = 1;
+  EXPECT_EQ(gdrkit_map(handle, &options, &address), -EINVAL);
+  options.reserved = 0;
   options.mapping_type = 77;
-  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EINVAL);
+  EXPECT_EQ(gdrkit_map(handle, &options, &address), -EINVAL);
   options.struct_size = 8;
-  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EINVAL);
-  EXPECT_EQ(gdrkit_map_with_options(handle, nullptr, nullptr), -EINVAL);
+  EXPECT_EQ(gdrkit_map(handle, &options, &address), -EINVAL);
+  EXPECT_EQ(gdrkit_map(handle, nullptr, nullptr), -EINVAL);
+}
+
+TEST_F(GdrkitApi, AnUnknownEngineInTheEnvironmentFailsTheMapping) {
+  ASSERT_EQ(gdrkit_close(context), 0);
+  ::setenv("GDRKIT_ENGINE", "abacus", 1);
+  ASSERT_EQ(gdrkit_open(nullptr, &context), 0);
+  ::unsetenv("GDRKIT_ENGINE");
+  EXPECT_EQ(gdrkit_map(pin(0, gpu_page), nullptr, &address), -EINVAL);
+  EXPECT_STREQ(gdrkit_last_error_detail(),
+               "unknown engine 'abacus' (GDRKIT_ENGINE, or GDRKIT_DROPIN_ENGINE for libgdrapi); use one of: automatic, "
+               "cpu, lanes, copy_engine, mover");
 }
 
 TEST_F(GdrkitApi, TheEnvironmentForcesAnEngineOnMappingsThatNameNone) {
@@ -198,13 +217,13 @@ TEST_F(GdrkitApi, TheEnvironmentForcesAnEngineOnMappingsThatNameNone) {
   ASSERT_EQ(gdrkit_open(nullptr, &context), 0);
   ::unsetenv("GDRKIT_ENGINE");
   const gdrkit_pin_t handle = pin(0, gpu_page);
-  EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, &address), -EOPNOTSUPP);
+  EXPECT_EQ(gdrkit_map(handle, nullptr, &address), -EOPNOTSUPP);
   gdrkit_map_options options{};
   options.struct_size = sizeof options;
-  options.engine = "automatic";
-  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EOPNOTSUPP);
-  options.engine = "cpu";
-  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), 0);
+  options.engine = GDRKIT_ENGINE_AUTOMATIC;
+  EXPECT_EQ(gdrkit_map(handle, &options, &address), -EOPNOTSUPP);
+  options.engine = GDRKIT_ENGINE_CPU;
+  EXPECT_EQ(gdrkit_map(handle, &options, &address), 0);
 }
 
 TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
@@ -268,16 +287,19 @@ TEST_F(GdrkitApi, AProfileNeedsAGpu) {
 
 TEST_F(GdrkitApi, MapsOnceAndOnlyKnownTypes) {
   const gdrkit_pin_t handle = pin(0, 10);
-  unsigned four = 4;
-  gdrkit_mapping_type unknown{};
-  std::memcpy(&unknown, &four, sizeof unknown);
-  EXPECT_EQ(gdrkit_map(handle, unknown, &address), -EINVAL);
-  EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_CACHED, &address), -EOPNOTSUPP);
-  EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, nullptr), -EINVAL);
+  gdrkit_map_options options{};
+  options.struct_size = sizeof options;
+  for (const int unknown : {-1, GDRKIT_MAPPING_DEVICE + 1}) {
+    options.mapping_type = unknown;
+    EXPECT_EQ(gdrkit_map(handle, &options, &address), -EINVAL);
+  }
+  options.mapping_type = GDRKIT_MAPPING_CACHED;
+  EXPECT_EQ(gdrkit_map(handle, &options, &address), -EOPNOTSUPP);
+  EXPECT_EQ(gdrkit_map(handle, nullptr, nullptr), -EINVAL);
   EXPECT_EQ(address, nullptr);
-  ASSERT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, &address), 0);
+  ASSERT_EQ(gdrkit_map(handle, nullptr, &address), 0);
   void* again = nullptr;
-  EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, &again), -EAGAIN);
+  EXPECT_EQ(gdrkit_map(handle, nullptr, &again), -EAGAIN);
   EXPECT_EQ(again, nullptr);
   EXPECT_EQ(gdrkit_unmap(handle), 0);
   EXPECT_EQ(gdrkit_unmap(handle), -EINVAL);
@@ -337,7 +359,7 @@ TEST_P(GdrkitBadHandle, IsEinvalEverywhere) {
   EXPECT_EQ(gdrkit_pin(bad_context, memory, 1, &out), -EINVAL);
   EXPECT_EQ(gdrkit_unpin(bad_pin), -EINVAL);
   EXPECT_EQ(gdrkit_get_pin_info(bad_pin, &pin_info), -EINVAL);
-  EXPECT_EQ(gdrkit_map(bad_pin, GDRKIT_MAPPING_DEFAULT, &mapped_at), -EINVAL);
+  EXPECT_EQ(gdrkit_map(bad_pin, nullptr, &mapped_at), -EINVAL);
   EXPECT_EQ(gdrkit_unmap(bad_pin), -EINVAL);
   EXPECT_EQ(gdrkit_is_invalidated(bad_pin), -EINVAL);
   EXPECT_EQ(gdrkit_write(bad_pin, 0, &byte, 1), -EINVAL);

@@ -50,8 +50,7 @@ class Subject {
     void* address = nullptr;
     return g != nullptr && gdr_pin_buffer(g, memory, 2 * gpu_page, 0, 0, &handle) == 0 &&
            gdr_map(g, handle, &va, 2 * gpu_page) == 0 && gdrkit_open(nullptr, &context) == 0 &&
-           gdrkit_pin(context, memory + 1, 2 * gpu_page, &pin) == 0 &&
-           gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address) == 0;
+           gdrkit_pin(context, memory + 1, 2 * gpu_page, &pin) == 0 && gdrkit_map(pin, nullptr, &address) == 0;
   }
   [[nodiscard]] bool close() {
     return gdr_close(g) == 0 && gdrkit_close(context) == 0 && driver::emulated_free(memory);
@@ -154,7 +153,7 @@ TEST(SlowCalls, TakeThePinsLocksOnce) {
   EXPECT_EQ(result, 0);
   ASSERT_EQ(gdrkit_unmap(subject.pin), 0);
   void* address = nullptr;
-  EXPECT_EQ(count_calls([&] { result = gdrkit_map(subject.pin, GDRKIT_MAPPING_DEFAULT, &address); }).locks, once);
+  EXPECT_EQ(count_calls([&] { result = gdrkit_map(subject.pin, nullptr, &address); }).locks, once);
   EXPECT_EQ(result, 0);
   EXPECT_TRUE(subject.close());
 }
