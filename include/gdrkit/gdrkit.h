@@ -173,24 +173,29 @@ int gdrkit_is_invalidated(gdrkit_pin_t pin);
 int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes);
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes);
 
-/* One piece of a copy: offset and size as for gdrkit_write and gdrkit_read; `host` is only read where the copy is a
- * write. */
-struct gdrkit_segment {
+/* One piece of a copy: offset and size as for gdrkit_write and gdrkit_read. */
+struct gdrkit_write_segment {
   size_t offset;
-  void* host;
+  const void* source;
+  size_t size_bytes;
+};
+struct gdrkit_read_segment {
+  size_t offset;
+  void* target;
   size_t size_bytes;
 };
 
 /* Copies of several segments, complete on return, in no particular order. With an engine they are under way at once.
  * Where a segment is wrong, nothing moves (-EINVAL). On another error some may have moved. Allocates memory. */
-int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count);
-int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count);
+int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count);
+int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count);
 /* The same, complete when gdrkit_finish_copy has returned. Until then both sides of the copy belong to it: neither
  * the caller nor a GPU kernel writes them, and what is being written is not read. `segments` itself may go. What the
  * mapping's engine cannot do behind the caller's back, small copies and those by the CPU above all, is done in this
  * call, or in gdrkit_finish_copy. */
-int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy);
-int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy);
+int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count,
+                       gdrkit_copy_t* copy);
+int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count, gdrkit_copy_t* copy);
 /* 1: gdrkit_finish_copy would not wait for the GPU or for other threads; it may still have bytes to move. Else 0. */
 int gdrkit_is_copy_done(gdrkit_copy_t copy);
 /* Waits for the copy and returns its outcome; the handle is dead then. gdrkit_unmap waits for the copies through its

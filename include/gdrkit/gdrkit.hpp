@@ -149,6 +149,10 @@ class StartedCopy {
   detail::Owner<gdrkit_copy_t, gdrkit_finish_copy> owner_;
 };
 
+/// One piece of a copy: {offset, source, size_bytes} and {offset, target, size_bytes}.
+using WriteSegment = gdrkit_write_segment;
+using ReadSegment = gdrkit_read_segment;
+
 /// Device memory in this process's address space. Offsets are in bytes from the first byte that was asked for.
 class Mapping {
  public:
@@ -193,17 +197,17 @@ class Mapping {
   }
 
   /// Several pieces, complete on return; see gdrkit_write_segments.
-  void write_segments(std::span<const gdrkit_segment> segments) const {
+  void write_segments(std::span<const WriteSegment> segments) const {
     detail::check(gdrkit_write_segments(owner_.get(), segments.data(), segments.size()));
   }
-  void read_segments(std::span<const gdrkit_segment> segments) const {
+  void read_segments(std::span<const ReadSegment> segments) const {
     detail::check(gdrkit_read_segments(owner_.get(), segments.data(), segments.size()));
   }
   /// Complete when the copy is finished; see gdrkit_start_write.
-  [[nodiscard]] StartedCopy start_write(std::span<const gdrkit_segment> segments) const {
+  [[nodiscard]] StartedCopy start_write(std::span<const WriteSegment> segments) const {
     return start(gdrkit_start_write, segments);
   }
-  [[nodiscard]] StartedCopy start_read(std::span<const gdrkit_segment> segments) const {
+  [[nodiscard]] StartedCopy start_read(std::span<const ReadSegment> segments) const {
     return start(gdrkit_start_read, segments);
   }
 
@@ -226,8 +230,8 @@ class Mapping {
   Mapping(gdrkit_pin_t pin, void* address, std::size_t size_bytes) noexcept
       : owner_(pin), bytes_(static_cast<std::byte*>(address), size_bytes) {}
 
-  template <class Call>
-  [[nodiscard]] StartedCopy start(Call call, std::span<const gdrkit_segment> segments) const {
+  template <class Call, class Segment>
+  [[nodiscard]] StartedCopy start(Call call, std::span<const Segment> segments) const {
     gdrkit_copy_t copy{};
     detail::check(call(owner_.get(), segments.data(), segments.size(), &copy));
     return StartedCopy(copy);

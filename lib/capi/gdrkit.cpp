@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "base/settings.hpp"
 #include "base/sized_struct.hpp"
@@ -110,19 +111,25 @@ base::Status check_map_options(const gdrkit_map_options& options) noexcept {
   return {};
 }
 
-// core takes the caller's array as it is.
-static_assert(sizeof(gdrkit_segment) == sizeof(core::Segment) &&
-              offsetof(gdrkit_segment, offset) == offsetof(core::Segment, offset) &&
-              offsetof(gdrkit_segment, host) == offsetof(core::Segment, host) &&
-              offsetof(gdrkit_segment, size_bytes) == offsetof(core::Segment, size_bytes));
+// core reads the caller's array in place.
+template <class Segment, auto host>
+constexpr bool has_layout_of_core =
+    sizeof(Segment) == sizeof(core::Segment) &&
+    offsetof(Segment, offset) == offsetof(core::Segment, offset) && host == offsetof(core::Segment, host) &&
+    offsetof(Segment, size_bytes) == offsetof(core::Segment, size_bytes);
+static_assert(has_layout_of_core<gdrkit_write_segment, offsetof(gdrkit_write_segment, source)> &&
+              has_layout_of_core<gdrkit_read_segment, offsetof(gdrkit_read_segment, target)>);
 
-int copy_segments(gdrkit_pin_t pin, bool is_write, const gdrkit_segment* segments, size_t count) noexcept {
+template <class Segment>
+int copy_segments(gdrkit_pin_t pin, const Segment* segments, size_t count) noexcept {
+  constexpr bool is_write = std::is_same_v<Segment, gdrkit_write_segment>;
   if (segments == nullptr && count != 0) return refuse_null("the segments");
   return result_of(core::copy_segments(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count}));
 }
 
-int start_copy(gdrkit_pin_t pin, bool is_write, const gdrkit_segment* segments, size_t count,
-               gdrkit_copy_t* copy) noexcept {
+template <class Segment>
+int start_copy(gdrkit_pin_t pin, const Segment* segments, size_t count, gdrkit_copy_t* copy) noexcept {
+  constexpr bool is_write = std::is_same_v<Segment, gdrkit_write_segment>;
   if (copy == nullptr) return refuse_null("the copy");
   if (segments == nullptr && count != 0) return refuse_null("the segments");
   return give(core::start_copy(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count}),
@@ -234,20 +241,21 @@ int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes
   return copy_by_engine(pin, false, offset, target, size_bytes);
 }
 
-int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count) {
-  return copy_segments(pin, true, segments, count);
+int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count) {
+  return copy_segments(pin, segments, count);
 }
 
-int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count) {
-  return copy_segments(pin, false, segments, count);
+int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count) {
+  return copy_segments(pin, segments, count);
 }
 
-int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy) {
-  return start_copy(pin, true, segments, count, copy);
+int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count,
+                       gdrkit_copy_t* copy) {
+  return start_copy(pin, segments, count, copy);
 }
 
-int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy) {
-  return start_copy(pin, false, segments, count, copy);
+int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count, gdrkit_copy_t* copy) {
+  return start_copy(pin, segments, count, copy);
 }
 
 int gdrkit_is_copy_done(gdrkit_copy_t copy) {

@@ -82,7 +82,7 @@ base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void*
 base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
                                     std::size_t size_bytes) noexcept;
 /// One piece of a copy: `offset` as for write() and read(); `host` is only read where the copy is a write.
-/// gdrkit_segment under another name, which may be read as this one.
+/// Has the layout of gdrkit_write_segment and gdrkit_read_segment, which are read through it.
 struct [[gnu::may_alias]] Segment {
   std::size_t offset = 0;
   void* host = nullptr;

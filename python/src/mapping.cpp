@@ -201,7 +201,7 @@ void Mapping::write_segments(nb::handle segments) {
   const Use use(*this);
   try {
     const nb::gil_scoped_release released;
-    to.write_segments(all.get());
+    to.write_segments(all.to_write());
   } catch (const gdrkit::Error& error) {
     if (leaves_memory_in_use(error)) all.abandon();
     throw;
@@ -214,7 +214,7 @@ void Mapping::read_segments(nb::handle segments) {
   const Use use(*this);
   try {
     const nb::gil_scoped_release released;
-    from.read_segments(all.get());
+    from.read_segments(all.to_read());
   } catch (const gdrkit::Error& error) {
     if (leaves_memory_in_use(error)) all.abandon();
     throw;
@@ -250,7 +250,11 @@ Segments::Segments(nb::handle list, HostBytes::Access access) {
     }
     memory_.emplace_back(nb::object(item[1]), access);
     const std::span<std::byte> bytes = memory_.back().bytes();
-    segments_.push_back({offset_of(offset), bytes.data(), bytes.size()});
+    if (access == HostBytes::Access::read) {
+      to_write_.push_back({offset_of(offset), bytes.data(), bytes.size()});
+    } else {
+      to_read_.push_back({offset_of(offset), bytes.data(), bytes.size()});
+    }
   }
 }
 

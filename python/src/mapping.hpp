@@ -93,12 +93,15 @@ class Use {
 class Segments {
  public:
   Segments(nanobind::handle list, HostBytes::Access access);
-  [[nodiscard]] std::span<const gdrkit_segment> get() const noexcept { return segments_; }
+  /// Empty unless the memory is held for that access.
+  [[nodiscard]] std::span<const gdrkit::WriteSegment> to_write() const noexcept { return to_write_; }
+  [[nodiscard]] std::span<const gdrkit::ReadSegment> to_read() const noexcept { return to_read_; }
   void abandon() noexcept;
 
  private:
   std::vector<HostBytes> memory_;
-  std::vector<gdrkit_segment> segments_;
+  std::vector<gdrkit::WriteSegment> to_write_;
+  std::vector<gdrkit::ReadSegment> to_read_;
 };
 
 void bind_mapping(nanobind::module_& module);

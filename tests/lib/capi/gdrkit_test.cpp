@@ -228,16 +228,16 @@ TEST_F(GdrkitApi, TheEnvironmentForcesAnEngineOnMappingsThatNameNone) {
 
 TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
   const gdrkit_pin_t handle = mapped_pin(100, gpu_page);
-  std::vector<std::uint8_t> source = make_pattern(5000, 3);
-  const gdrkit_segment writes[] = {
+  const std::vector<std::uint8_t> source = make_pattern(5000, 3);
+  const gdrkit_write_segment writes[] = {
       {7, source.data(), 1}, {64, source.data() + 1, 4096}, {gpu_page - 3, source.data(), 3}, {9, nullptr, 0}};
   ASSERT_EQ(gdrkit_write_segments(handle, writes, 4), 0) << gdrkit_last_error_detail();
-  for (const gdrkit_segment& each : writes) {
-    if (each.size_bytes != 0) std::memcpy(&expected[100 + each.offset], each.host, each.size_bytes);
+  for (const gdrkit_write_segment& each : writes) {
+    if (each.size_bytes != 0) std::memcpy(&expected[100 + each.offset], each.source, each.size_bytes);
   }
   expect_device_as_expected();
   std::vector<std::uint8_t> target(5000);
-  const gdrkit_segment reads[] = {{64, target.data() + 8, 4000}, {7, target.data(), 1}};
+  const gdrkit_read_segment reads[] = {{64, target.data() + 8, 4000}, {7, target.data(), 1}};
   gdrkit_copy_t copy{};
   ASSERT_EQ(gdrkit_start_read(handle, reads, 2, &copy), 0) << gdrkit_last_error_detail();
   EXPECT_EQ(gdrkit_is_copy_done(copy), 1) << "the CPU's copies are done when they were started";
@@ -245,9 +245,10 @@ TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
   EXPECT_EQ(std::memcmp(target.data() + 8, &expected[164], 4000), 0);
   EXPECT_EQ(target[0], expected[107]);
 
-  for (const gdrkit_segment& wrong : {gdrkit_segment{gpu_page, source.data(), 1},
-                                      gdrkit_segment{SIZE_MAX, source.data(), 2}, gdrkit_segment{0, nullptr, 1}}) {
-    const gdrkit_segment some[] = {{0, source.data() + 100, 64}, wrong};
+  for (const gdrkit_write_segment& wrong :
+       {gdrkit_write_segment{gpu_page, source.data(), 1}, gdrkit_write_segment{SIZE_MAX, source.data(), 2},
+        gdrkit_write_segment{0, nullptr, 1}}) {
+    const gdrkit_write_segment some[] = {{0, source.data() + 100, 64}, wrong};
     EXPECT_EQ(gdrkit_write_segments(handle, some, 2), -EINVAL);
     EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("segment 1"));
     EXPECT_EQ(gdrkit_start_write(handle, some, 2, &copy), -EINVAL);
@@ -263,7 +264,7 @@ TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
 TEST_F(GdrkitApi, ACopysHandleIsDeadOnceItIsFinished) {
   const gdrkit_pin_t handle = mapped_pin(0, gpu_page);
   std::uint8_t byte = 0;
-  const gdrkit_segment read{0, &byte, 1};
+  const gdrkit_read_segment read{0, &byte, 1};
   gdrkit_copy_t copy{};
   ASSERT_EQ(gdrkit_start_read(handle, &read, 1, &copy), 0);
   for (const gdrkit_copy_t other : {gdrkit_copy_t{0}, gdrkit_copy_t{copy.value + 1}, gdrkit_copy_t{handle.value}}) {
