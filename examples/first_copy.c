@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * first_copy.cpp in C: every function returns 0 or a negative errno, and gdrkit_last_error_detail() says what failed.
+ * first_copy.cpp in C: every function returns 0 or a negative errno, and gdrkit_last_error() says what failed.
  */
 #include <gdrkit/gdrkit.h>
 #include <stdio.h>
@@ -33,10 +33,10 @@ int main(void) {
   int result = gdrkit_open(NULL, &context);
   if (result == 0) {
     result = copy_once(context);
-    if (result < 0) fprintf(stderr, "%s\n", gdrkit_last_error_detail());
+    if (result < 0) fprintf(stderr, "%s\n", gdrkit_last_error());
     gdrkit_close(context); /* unmaps, unpins and frees what is left */
   } else {
-    fprintf(stderr, "%s\n", gdrkit_last_error_detail());
+    fprintf(stderr, "%s\n", gdrkit_last_error());
   }
   if (result == 1) printf("the device has what the CPU stored\n");
   return result == 1 ? 0 : 1;

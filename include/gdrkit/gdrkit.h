@@ -4,6 +4,7 @@
 #ifndef GDRKIT_GDRKIT_H
 #define GDRKIT_GDRKIT_H
 
+#include <gdrkit/version.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -79,7 +80,7 @@ struct gdrkit_context_info {
   const char* backend_name;      /* static */
   const char* store_kernel_name; /* static; copy kernel for host to device */
   const char* load_kernel_name;  /* static; copy kernel for device to host */
-  int32_t persistent;            /* 1: the memory stays readable through the mapping after its owner freed it */
+  int32_t is_persistent;         /* 1: the memory stays readable through the mapping after its owner freed it */
   int32_t is_emulated;
 };
 
@@ -106,7 +107,7 @@ struct gdrkit_buffer_info {
 
 struct gdrkit_backend_report {
   uint32_t struct_size;
-  int32_t usable;       /* 1: a context can be opened on it now */
+  int32_t is_usable;    /* 1: a context can be opened on it now */
   int32_t is_automatic; /* 1: may be chosen when none is asked for */
   int32_t error;        /* negative errno when not usable */
   const char* name;     /* static */
@@ -115,7 +116,7 @@ struct gdrkit_backend_report {
 };
 
 /* Opens a context on a backend. `options` may be NULL. Creates no CUDA context; where the process has one, 64 KiB of
- * its memory may be tried for a moment. -ENODEV: no backend can run here; gdrkit_last_error_detail() says why for each.
+ * its memory may be tried for a moment. -ENODEV: no backend can run here; gdrkit_last_error() says why for each.
  */
 int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* context);
 /* Unmaps, unpins and frees what is left, then closes. Runs to its end; returns the first error. */
@@ -138,7 +139,7 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
  *                              GPU cannot serve, the CPU does. $GDRKIT_ENGINE, if set, forces one instead
  *   GDRKIT_ENGINE_DEFAULT      $GDRKIT_ENGINE, else the CPU
  * With an engine other than the CPU, the device memory must not be freed while a copy goes on, a copy may take locks
- * and make system calls, and a failed one leaves a text in gdrkit_last_error_detail(). All else holds as gdrkit_write
+ * and make system calls, and a failed one leaves a text in gdrkit_last_error(). All else holds as gdrkit_write
  * and gdrkit_read say; a copy is complete when the call returns, or another engine repeats it. Opening an engine
  * retains the device's primary CUDA context. A busy GPU delays a copy but does not make it fail. If a named engine has
  * no room on the GPU, or too many outstanding copies, a copy waits for it up to 50 ms; then the CPU performs the copy.
@@ -149,14 +150,8 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
  * -EINVAL: the mapping type or the engine is unknown, or $GDRKIT_ENGINE names an unknown engine. */
 int gdrkit_map(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void** address);
 int gdrkit_unmap(gdrkit_pin_t pin);
-/* The file that the automatic engine reads its choices from when a context first uses engines on device number
- * `device`, as CUDA counts: "gdrkit tune" writes it, for this GPU and driver, below $XDG_CACHE_HOME or $HOME/.cache.
- * Without it, or where it is damaged, the choices are built in. -ERANGE: `path` is too short. -ENOENT: neither variable
- * is set. */
-int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path, size_t capacity);
-
 /* Returns 1 once the owner freed the memory and the backend removed it from the mapping, else 0. A persistent backend
- * (gdrkit_context_info.persistent) returns 1 only where a kernel module could not pin persistently. After that an
+ * (gdrkit_context_info.is_persistent) returns 1 only where a kernel module could not pin persistently. After that an
  * access through the mapping, gdrkit_write and gdrkit_read included, ends in SIGBUS; gdrkit_map returns -EINVAL; unmap,
  * unpin and close work. Makes one system call.
  * On coherent platforms the mapping of memory that CUDA lets the CPU use is the device address itself. Such memory ends
@@ -232,8 +227,8 @@ const char* gdrkit_strerror(int error);
 /* One sentence on this thread's last failed call: the step, the path, the vendor's code. "" if none. Valid until the
  * thread's next failing call; calls that succeed leave it alone. gdrkit_write and gdrkit_read leave no sentence, and
  * that of an earlier failure stays. */
-const char* gdrkit_last_error_detail(void);
-/* "0.1.0" */
+const char* gdrkit_last_error(void);
+/* "0.2.0" */
 const char* gdrkit_version(void);
 
 #ifdef __cplusplus

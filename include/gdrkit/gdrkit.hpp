@@ -74,14 +74,14 @@ struct ContextOptions {
 namespace detail {
 
 inline void check(int result) {
-  if (result < 0) throw Error(-result, gdrkit_last_error_detail());
+  if (result < 0) throw Error(-result, gdrkit_last_error());
 }
 
 /// The copy path writes no message (an engine does, of what is not a wrong argument): what was wrong is told from what
 /// is known here. `mapped`: 0 where there is none.
 inline void check_copy(int result, const char* what, std::size_t offset, std::size_t size_bytes, std::size_t mapped) {
   if (result >= 0) return;
-  if (result != -EINVAL) throw Error(-result, gdrkit_last_error_detail());
+  if (result != -EINVAL) throw Error(-result, gdrkit_last_error());
   std::string text = std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes at offset " +
                      std::to_string(offset) + ": ";
   if (mapped == 0) {

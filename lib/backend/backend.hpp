@@ -39,7 +39,7 @@ struct Traits {
   const char* name = "";
   std::uint32_t page_size_bytes = 65536;  ///< a power of two, at least the host's page
   /// The memory stays readable through the mapping after its owner freed it, unless that is the device address itself.
-  bool persistent = true;
+  bool is_persistent = true;
   bool supports_force_pcie = false;
   bool uses_dmabuf_mmap = false;
   std::uint32_t module_version =
@@ -120,7 +120,7 @@ class BackendBuffer {
   virtual base::Status copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept = 0;
   /// Frees now; runs to its end and returns the first error. The buffer is empty afterwards whatever is returned. Pins
-  /// of the memory live on as if any other owner had freed it (Traits::persistent).
+  /// of the memory live on as if any other owner had freed it (Traits::is_persistent).
   virtual base::Status free() noexcept = 0;
   /// As BackendPin::abandon_after_fork.
   virtual void abandon_after_fork() noexcept = 0;

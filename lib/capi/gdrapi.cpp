@@ -286,7 +286,7 @@ __attribute__((no_sanitize("enum"))) int gdr_get_attribute(gdr_t g, gdr_attr_t a
   const base::Result<core::ContextInfo> info = core::context_info(context_of(g));
   if (!info) return refuse(__func__, info.error());
   switch (static_cast<int>(attr)) {
-    case GDR_ATTR_USE_PERSISTENT_MAPPING: *v = info->traits.persistent ? 1 : 0; return 0;
+    case GDR_ATTR_USE_PERSISTENT_MAPPING: *v = info->traits.is_persistent ? 1 : 0; return 0;
     case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE: *v = info->traits.supports_force_pcie ? 1 : 0; return 0;
     case GDR_ATTR_USING_DMA_BUF_MMAP: *v = info->traits.uses_dmabuf_mmap ? 1 : 0; return 0;
     default: *v = 0; return refuse(__func__, EINVAL, "invalid attribute: not of gdr_attr_t");

@@ -17,6 +17,7 @@
 #include "core/core.hpp"
 
 #pragma GCC visibility push(default)
+#include "gdrkit/detail/engine_profile.h"
 #include "gdrkit/gdrkit.h"
 #pragma GCC visibility pop
 
@@ -162,7 +163,7 @@ int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info
   filled.backend_name = found->traits.name;
   filled.store_kernel_name = found->store_kernel_name;
   filled.load_kernel_name = found->load_kernel_name;
-  filled.persistent = found->traits.persistent ? 1 : 0;
+  filled.is_persistent = found->traits.is_persistent ? 1 : 0;
   filled.is_emulated = found->traits.is_emulated ? 1 : 0;
   base::write_info(info, filled);
   return 0;
@@ -298,7 +299,7 @@ int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report) {
   const base::Result<core::BackendReport> probed = probe(index);
   if (!probed) return error_of(probed);
   gdrkit_backend_report filled{};
-  filled.usable = probed->is_usable ? 1 : 0;
+  filled.is_usable = probed->is_usable ? 1 : 0;
   filled.is_automatic = probed->is_automatic ? 1 : 0;
   filled.error = -probed->errno_value;
   filled.name = probed->name;
@@ -324,8 +325,12 @@ const char* gdrkit_strerror(int error) {
   return capi::errno_text(error < 0 ? static_cast<int>(0u - static_cast<unsigned>(error)) : error);
 }
 
-const char* gdrkit_last_error_detail(void) { return last_detail; }
+const char* gdrkit_last_error(void) { return last_detail; }
 
-const char* gdrkit_version(void) { return GDRKIT_VERSION; }
+#define GDRKIT_TEXT_OF(number) #number
+#define GDRKIT_TEXT(number) GDRKIT_TEXT_OF(number)
+const char* gdrkit_version(void) {
+  return GDRKIT_TEXT(GDRKIT_VERSION_MAJOR) "." GDRKIT_TEXT(GDRKIT_VERSION_MINOR) "." GDRKIT_TEXT(GDRKIT_VERSION_PATCH);
+}
 
 }  // extern "C"

@@ -14,6 +14,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/whole_file.hpp"
 #include "cli/interface/wrapped_text.hpp"
+#include "gdrkit/detail/engine_profile.h"
 #include "gdrkit/gdrkit.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/tool_parts/mapped_buffer.hpp"
@@ -120,7 +121,7 @@ class Tune {
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);
     if (result < 0) {
       throw cli::Failure(cli::ExitCode::cannot_run,
-                         std::string(gdrkit_last_error_detail()) + " (--output FILE names a place for the profile)");
+                         std::string(gdrkit_last_error()) + " (--output FILE names a place for the profile)");
     }
     const std::string whole = path;
     const std::string folder = whole.substr(0, whole.rfind('/'));

@@ -19,8 +19,8 @@ APIS = (
 
 
 def version_of(source):
-    with open(os.path.join(source, "CMakeLists.txt"), encoding="utf-8") as file:
-        return re.search(r"^project\(gdrkit VERSION ([0-9.]+)", file.read(), re.M).group(1)
+    with open(os.path.join(source, "include", "gdrkit", "version.h"), encoding="utf-8") as file:
+        return ".".join(re.findall(r"(?m)^#define GDRKIT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", file.read()))
 
 
 def write(out, section, name, text):

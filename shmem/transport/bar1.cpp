@@ -44,7 +44,7 @@ constexpr std::size_t largest_beside_automatic[] = {4 << 10, 3 << 10, small, sma
 constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
 base::Status failure(int result, const char* what, int slot) noexcept {
-  return base::fail(-result, "%s the memory of PE slot %d through BAR1: %s", what, slot, gdrkit_last_error_detail());
+  return base::fail(-result, "%s the memory of PE slot %d through BAR1: %s", what, slot, gdrkit_last_error());
 }
 
 std::optional<int> engine_of_name(const std::string& name) noexcept {
@@ -70,7 +70,7 @@ class Bar1 final : public Transport {
     options.struct_size = sizeof options;
     if (setting.device->is_emulated()) options.backend = "emulated";
     const int opened = gdrkit_open(&options, &context_);
-    if (opened < 0) unusable_ = base::fail(-opened, "no mapping through BAR1: %s", gdrkit_last_error_detail());
+    if (opened < 0) unusable_ = base::fail(-opened, "no mapping through BAR1: %s", gdrkit_last_error());
   }
   ~Bar1() override {
     if (unusable_) (void)gdrkit_close(context_);  // with all pins

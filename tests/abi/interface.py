@@ -21,6 +21,8 @@ LIBRARIES = (Library("libgdrapi.so", ("gdrapi.h",), "gdr"), Library("libgdrkit.s
              Library("libgdrkit_shmem.so", ("gdrkit/shmem.h", "gdrkit/shmem_collectives.h"), "gdrkit_shmem"))
 # Its clients were built for GDRCopy's library, so its functions are GDRCopy's for ever.
 CLOSED = "libgdrapi.so.2"
+# The version of symbols that only gdrkit's own programs use: they may change in any release.
+PRIVATE = "GDRKIT_PRIVATE"
 
 
 def output_of(*command, **options):
@@ -32,7 +34,7 @@ def exported_functions(path):
     functions = {}
     for line in output_of("readelf", "--dyn-syms", "-W", path).splitlines():
         found = re.search(r"\bFUNC +(?:GLOBAL|WEAK) +DEFAULT +(?:\[.*\] +)?\d+ (\w+)(?:@@?(\w+))?", line)
-        if found:
+        if found and found.group(2) != PRIVATE:
             functions[found.group(1)] = found.group(2) or ""
     return functions
 

@@ -23,6 +23,7 @@ CLAIMS = {
     "gdrapi.h": ("c89", "c++98"),
     "gdrconfig.h": ("c89", "c++98"),
     "gdrkit/gdrkit.h": ("c89", "c++98"),
+    "gdrkit/version.h": ("c89", "c++98"),
     "gdrkit/shmem.h": ("c99", "c++11"),
     "gdrkit/shmem_collectives.h": ("c99", "c++11"),
     "nvshmem.h": ("c11", "c++17"),

@@ -24,7 +24,7 @@ static struct mapping map_in(gdrkit_context_t context, uint64_t va)
 	void *address = NULL;
 
 	if (gdrkit_pin(context, va, SIZE, &mapping.pin) || gdrkit_map(mapping.pin, NULL, &address))
-		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
 	mapping.bytes = address;
 	return mapping;
 }
@@ -34,7 +34,7 @@ static struct mapping make_mapping(uint64_t va)
 	gdrkit_context_t context;
 
 	if (gdrkit_open(NULL, &context))
-		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
 	return map_in(context, va);
 }
 
@@ -86,7 +86,7 @@ static void free_under(int refusal)
 	CHECK_EQ(gdrkit_unmap(mapping.pin), 0);
 	CHECK_EQ(gdrkit_is_invalidated(mapping.pin), 1);
 	CHECK_EQ(-gdrkit_map(mapping.pin, NULL, &address), EINVAL);
-	CHECK(strstr(gdrkit_last_error_detail(), "freed by its owner") != NULL);
+	CHECK(strstr(gdrkit_last_error(), "freed by its owner") != NULL);
 	CHECK_EQ(gdrkit_unpin(mapping.pin), 0);
 	CHECK_EQ(gdrkit_close(mapping.context), 0);
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, 0);

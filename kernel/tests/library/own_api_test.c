@@ -16,7 +16,7 @@ static gdrkit_context_t opened(void)
 	gdrkit_context_t context = { 0 };
 
 	if (gdrkit_open(NULL, &context))
-		test_fail(__FILE__, __LINE__, "open: %s", gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "open: %s", gdrkit_last_error());
 	return context;
 }
 
@@ -26,7 +26,7 @@ static gdrkit_pin_t pinned(gdrkit_context_t context, uint64_t va, size_t size)
 
 	if (gdrkit_pin(context, va, size, &pin))
 		test_fail(__FILE__, __LINE__, "pin of %zu bytes at 0x%llx: %s", size, (unsigned long long)va,
-			  gdrkit_last_error_detail());
+			  gdrkit_last_error());
 	return pin;
 }
 
@@ -35,7 +35,7 @@ static unsigned char *mapped(gdrkit_pin_t pin)
 	void *address = NULL;
 
 	if (gdrkit_map(pin, NULL, &address))
-		test_fail(__FILE__, __LINE__, "map: %s", gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "map: %s", gdrkit_last_error());
 	return address;
 }
 
@@ -46,11 +46,11 @@ TEST(module_is_the_backend_that_is_chosen)
 	gdrkit_context_t context = opened();
 
 	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
-	CHECK(strcmp(report.name, "gdrdrv") == 0 && report.usable == 1);
+	CHECK(strcmp(report.name, "gdrdrv") == 0 && report.is_usable == 1);
 	CHECK_EQ(gdrkit_get_context_info(context, &info), 0);
 	CHECK(strcmp(info.backend_name, "gdrdrv") == 0);
 	CHECK_EQ(info.page_size_bytes, GPU_PAGE);
-	CHECK_EQ(info.persistent, 1);
+	CHECK_EQ(info.is_persistent, 1);
 	CHECK_EQ(gdrkit_close(context), 0);
 }
 
@@ -61,7 +61,7 @@ TEST(machine_without_the_module_says_so)
 
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
-	CHECK_EQ(report.usable, 0);
+	CHECK_EQ(report.is_usable, 0);
 	CHECK_EQ(-report.error, ENODEV);
 	CHECK(strstr(report.reason, "no gdrdrv kernel module is loaded") != NULL);
 	CHECK_EQ(-gdrkit_open(NULL, &context), ENODEV);
@@ -170,9 +170,9 @@ static void refused(gdrkit_context_t context, uint64_t va, size_t size, int erro
 	gdrkit_pin_t pin = { 0 };
 	int result = gdrkit_pin(context, va, size, &pin);
 
-	if (result != -error || !strstr(gdrkit_last_error_detail(), words))
+	if (result != -error || !strstr(gdrkit_last_error(), words))
 		test_fail(__FILE__, __LINE__, "pin of %zu at 0x%llx answered %d: %s", size, (unsigned long long)va, result,
-			  gdrkit_last_error_detail());
+			  gdrkit_last_error());
 }
 
 TEST(refusals_of_the_driver_are_told_in_words)

@@ -35,7 +35,7 @@ static void own_api_on(unsigned int minor)
 
 	old_module_pretend(2 << 16 | minor);
 	if (gdrkit_open(NULL, &context) || gdrkit_pin(context, va + 5, SIZE - 5, &pin))
-		test_fail(__FILE__, __LINE__, "2.%u: %s", minor, gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "2.%u: %s", minor, gdrkit_last_error());
 	result = gdrkit_map(pin, &options, &address);
 	CHECK_EQ(-result, EOPNOTSUPP);
 	CHECK_EQ(old_module_was_asked(8), minor >= 5); /* REQ_MAPPING_TYPE */
@@ -99,7 +99,7 @@ TEST(modules_from_before_two_are_refused)
 
 	old_module_pretend(1 << 16 | 3);
 	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
-	CHECK_EQ(report.usable, 0);
+	CHECK_EQ(report.is_usable, 0);
 	CHECK(strstr(report.reason, "version 1.3; 2.0 or newer is needed") != NULL);
 	CHECK(gdr_open() == NULL);
 }

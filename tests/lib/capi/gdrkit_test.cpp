@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "gdrapi.h"
+#include "gdrkit/detail/engine_profile.h"
 #include "lib/capi/emulated_fixture.hpp"
 #include "support/forked_child.hpp"
 
@@ -23,7 +24,7 @@ class GdrkitApi : public OnEmulatedDevice {
  protected:
   void SetUp() override {
     OnEmulatedDevice::SetUp();
-    ASSERT_EQ(gdrkit_open(nullptr, &context), 0) << gdrkit_last_error_detail();
+    ASSERT_EQ(gdrkit_open(nullptr, &context), 0) << gdrkit_last_error();
   }
   void TearDown() override {
     if (context.value != 0) {
@@ -34,12 +35,12 @@ class GdrkitApi : public OnEmulatedDevice {
 
   gdrkit_pin_t pin(std::size_t offset, std::size_t size) {
     gdrkit_pin_t handle{};
-    EXPECT_EQ(gdrkit_pin(context, memory + offset, size, &handle), 0) << gdrkit_last_error_detail();
+    EXPECT_EQ(gdrkit_pin(context, memory + offset, size, &handle), 0) << gdrkit_last_error();
     return handle;
   }
   gdrkit_pin_t mapped_pin(std::size_t offset, std::size_t size) {
     const gdrkit_pin_t handle = pin(offset, size);
-    EXPECT_EQ(gdrkit_map(handle, nullptr, &address), 0) << gdrkit_last_error_detail();
+    EXPECT_EQ(gdrkit_map(handle, nullptr, &address), 0) << gdrkit_last_error();
     return handle;
   }
   gdrkit_pin_info info_of(gdrkit_pin_t handle) {
@@ -102,7 +103,7 @@ TEST_F(GdrkitApi, ContextInfoNamesBackendAndCopyKernels) {
   ASSERT_EQ(gdrkit_get_context_info(context, &info), 0);
   EXPECT_STREQ(info.backend_name, "emulated");
   EXPECT_EQ(info.is_emulated, 1);
-  EXPECT_EQ(info.persistent, 1);
+  EXPECT_EQ(info.is_persistent, 1);
   EXPECT_EQ(info.page_size_bytes, gpu_page);
   bool is_listed = false;
   for (unsigned i = 0; const char* name = gdrkit_copy_kernel_name(i, nullptr); ++i) {
@@ -128,7 +129,7 @@ TEST_F(GdrkitApi, OptionsForceBackendAndCopyKernel) {
       EXPECT_EQ(result, -EOPNOTSUPP) << name;
       continue;
     }
-    ASSERT_EQ(result, 0) << gdrkit_last_error_detail();
+    ASSERT_EQ(result, 0) << gdrkit_last_error();
     gdrkit_context_info info{};
     info.struct_size = sizeof info;
     ASSERT_EQ(gdrkit_get_context_info(other, &info), 0);
@@ -144,12 +145,12 @@ TEST_F(GdrkitApi, OpenSaysWhyItFails) {
   options.backend = "abacus";
   gdrkit_context_t other{42};
   EXPECT_EQ(gdrkit_open(&options, &other), -EINVAL);
-  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("abacus"));
-  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("emulated"));
+  EXPECT_THAT(gdrkit_last_error(), HasSubstr("abacus"));
+  EXPECT_THAT(gdrkit_last_error(), HasSubstr("emulated"));
   options.backend = nullptr;
   options.copy_kernel = "abacus";
   EXPECT_EQ(gdrkit_open(&options, &other), -EINVAL);
-  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("abacus"));
+  EXPECT_THAT(gdrkit_last_error(), HasSubstr("abacus"));
   EXPECT_EQ(other.value, 42u);
   EXPECT_EQ(gdrkit_open(nullptr, nullptr), -EINVAL);
 }
@@ -159,10 +160,10 @@ TEST_F(GdrkitApi, RefusesWithASentenceThatNamesTheReason) {
   const base::Result<std::uint64_t> managed = driver::emulated_allocate(gpu_page, driver::EmulatedKind::managed);
   ASSERT_TRUE(managed);
   EXPECT_EQ(gdrkit_pin(context, *managed, 1, &out), -EOPNOTSUPP);
-  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("managed"));
+  EXPECT_THAT(gdrkit_last_error(), HasSubstr("managed"));
   EXPECT_TRUE(driver::emulated_free(*managed));
   EXPECT_EQ(gdrkit_pin(context, memory + 10, memory_bytes, &out), -EINVAL);
-  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("past its allocation"));
+  EXPECT_THAT(gdrkit_last_error(), HasSubstr("past its allocation"));
   EXPECT_EQ(gdrkit_pin(context, memory, 0, &out), -EINVAL);
   EXPECT_EQ(gdrkit_pin(context, 0, 1, &out), -EINVAL);
   EXPECT_EQ(out.value, 42u);
@@ -173,21 +174,21 @@ TEST_F(GdrkitApi, MapOptionsNameAnEngine) {
   gdrkit_map_options options{};
   options.struct_size = sizeof options;
   options.engine = GDRKIT_ENGINE_AUTOMATIC;  // the emulated device has no GPU that copies: the CPU does
-  ASSERT_EQ(gdrkit_map(handle, &options, &address), 0) << gdrkit_last_error_detail();
+  ASSERT_EQ(gdrkit_map(handle, &options, &address), 0) << gdrkit_last_error();
   std::vector<std::uint8_t> seen(gpu_page);
   EXPECT_EQ(gdrkit_read(handle, 77, seen.data(), seen.size()), 0);
   EXPECT_EQ(std::memcmp(seen.data(), expected.data() + 77, seen.size()), 0);
   ASSERT_EQ(gdrkit_unmap(handle), 0);
-  ASSERT_EQ(gdrkit_map(handle, nullptr, &address), 0) << gdrkit_last_error_detail();
+  ASSERT_EQ(gdrkit_map(handle, nullptr, &address), 0) << gdrkit_last_error();
   ASSERT_EQ(gdrkit_unmap(handle), 0);
 
   options.engine = GDRKIT_ENGINE_MOVER;
   EXPECT_EQ(gdrkit_map(handle, &options, &address), -EOPNOTSUPP);
-  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("emulated device has no GPU"));
+  EXPECT_THAT(gdrkit_last_error(), HasSubstr("emulated device has no GPU"));
   for (const int unknown : {-1, GDRKIT_ENGINE_AUTOMATIC + 1}) {
     options.engine = unknown;
     EXPECT_EQ(gdrkit_map(handle, &options, &address), -EINVAL);
-    EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("invalid engine"));
+    EXPECT_THAT(gdrkit_last_error(), HasSubstr("invalid engine"));
   }
   options.engine = GDRKIT_ENGINE_DEFAULT;
   options.reserved = 1;
@@ -206,7 +207,7 @@ TEST_F(GdrkitApi, AnUnknownEngineInTheEnvironmentFailsTheMapping) {
   ASSERT_EQ(gdrkit_open(nullptr, &context), 0);
   ::unsetenv("GDRKIT_ENGINE");
   EXPECT_EQ(gdrkit_map(pin(0, gpu_page), nullptr, &address), -EINVAL);
-  EXPECT_STREQ(gdrkit_last_error_detail(),
+  EXPECT_STREQ(gdrkit_last_error(),
                "unknown engine 'abacus' (GDRKIT_ENGINE, or GDRKIT_DROPIN_ENGINE for libgdrapi); use one of: automatic, "
                "cpu, lanes, copy_engine, mover");
 }
@@ -231,7 +232,7 @@ TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
   const std::vector<std::uint8_t> source = make_pattern(5000, 3);
   const gdrkit_write_segment writes[] = {
       {7, source.data(), 1}, {64, source.data() + 1, 4096}, {gpu_page - 3, source.data(), 3}, {9, nullptr, 0}};
-  ASSERT_EQ(gdrkit_write_segments(handle, writes, 4), 0) << gdrkit_last_error_detail();
+  ASSERT_EQ(gdrkit_write_segments(handle, writes, 4), 0) << gdrkit_last_error();
   for (const gdrkit_write_segment& each : writes) {
     if (each.size_bytes != 0) std::memcpy(&expected[100 + each.offset], each.source, each.size_bytes);
   }
@@ -239,7 +240,7 @@ TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
   std::vector<std::uint8_t> target(5000);
   const gdrkit_read_segment reads[] = {{64, target.data() + 8, 4000}, {7, target.data(), 1}};
   gdrkit_copy_t copy{};
-  ASSERT_EQ(gdrkit_start_read(handle, reads, 2, &copy), 0) << gdrkit_last_error_detail();
+  ASSERT_EQ(gdrkit_start_read(handle, reads, 2, &copy), 0) << gdrkit_last_error();
   EXPECT_EQ(gdrkit_is_copy_done(copy), 1) << "the CPU's copies are done when they were started";
   EXPECT_EQ(gdrkit_finish_copy(copy), 0);
   EXPECT_EQ(std::memcmp(target.data() + 8, &expected[164], 4000), 0);
@@ -250,7 +251,7 @@ TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
         gdrkit_write_segment{0, nullptr, 1}}) {
     const gdrkit_write_segment some[] = {{0, source.data() + 100, 64}, wrong};
     EXPECT_EQ(gdrkit_write_segments(handle, some, 2), -EINVAL);
-    EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("segment 1"));
+    EXPECT_THAT(gdrkit_last_error(), HasSubstr("segment 1"));
     EXPECT_EQ(gdrkit_start_write(handle, some, 2, &copy), -EINVAL);
   }
   expect_device_as_expected();
@@ -355,7 +356,7 @@ TEST_P(GdrkitBadHandle, IsEinvalEverywhere) {
   void* mapped_at = nullptr;
   std::uint8_t byte = 42;
   EXPECT_EQ(gdrkit_close(bad_context), -EINVAL);
-  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("handle"));
+  EXPECT_THAT(gdrkit_last_error(), HasSubstr("handle"));
   EXPECT_EQ(gdrkit_get_context_info(bad_context, &context_info), -EINVAL);
   EXPECT_EQ(gdrkit_pin(bad_context, memory, 1, &out), -EINVAL);
   EXPECT_EQ(gdrkit_unpin(bad_pin), -EINVAL);
@@ -446,11 +447,11 @@ TEST_F(GdrkitApi, ReportsEveryBackendInProbeOrder) {
     if (result == -ENOENT) break;
     ASSERT_EQ(result, 0);
     names += std::string(report.name) + " ";
-    EXPECT_EQ(report.usable == 1, report.error == 0);
-    EXPECT_EQ(report.usable == 1, report.reason[0] == '\0') << report.reason;
+    EXPECT_EQ(report.is_usable == 1, report.error == 0);
+    EXPECT_EQ(report.is_usable == 1, report.reason[0] == '\0') << report.reason;
     EXPECT_LE(report.error, 0);
     if (std::string(report.name) == "emulated") {
-      EXPECT_EQ(report.usable, 1);
+      EXPECT_EQ(report.is_usable, 1);
       EXPECT_EQ(report.is_automatic, 0);
     }
   }
@@ -466,15 +467,15 @@ TEST_F(GdrkitApi, ErrorTextsAreNeverNull) {
 
 TEST_F(GdrkitApi, DetailBelongsToTheThread) {
   EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
-  const std::string mine = gdrkit_last_error_detail();
+  const std::string mine = gdrkit_last_error();
   EXPECT_NE(mine, "");
-  std::thread([] { EXPECT_STREQ(gdrkit_last_error_detail(), ""); }).join();
-  EXPECT_EQ(gdrkit_last_error_detail(), mine);
+  std::thread([] { EXPECT_STREQ(gdrkit_last_error(), ""); }).join();
+  EXPECT_EQ(gdrkit_last_error(), mine);
 }
 
 TEST_F(GdrkitApi, DetailStaysUntilACallFails) {
   EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
-  const char* const detail = gdrkit_last_error_detail();
+  const char* const detail = gdrkit_last_error();
   const std::string first = detail;
   // Something fails inside each of these; the calls themselves do what they say.
   for (unsigned i = 0; gdrkit_copy_kernel_name(i, nullptr) != nullptr;) ++i;
@@ -485,14 +486,16 @@ TEST_F(GdrkitApi, DetailStaysUntilACallFails) {
   EXPECT_EQ(gdrkit_open(nullptr, &other), 0);
   EXPECT_EQ(gdrkit_close(other), 0);
   EXPECT_EQ(gdrkit_write(mapped_pin(0, 8), 8, "", 1), -EINVAL);
-  EXPECT_EQ(gdrkit_last_error_detail(), detail);
+  EXPECT_EQ(gdrkit_last_error(), detail);
   EXPECT_EQ(detail, first);
   EXPECT_EQ(gdrkit_close(other), -EINVAL);
-  EXPECT_NE(gdrkit_last_error_detail(), first);
+  EXPECT_NE(gdrkit_last_error(), first);
 }
 
-TEST_F(GdrkitApi, VersionHasThreeNumbers) {
-  EXPECT_THAT(gdrkit_version(), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+TEST_F(GdrkitApi, TheLibrarysVersionIsItsHeaders) {
+  EXPECT_EQ(gdrkit_version(), std::to_string(GDRKIT_VERSION_MAJOR) + "." + std::to_string(GDRKIT_VERSION_MINOR) + "." +
+                                  std::to_string(GDRKIT_VERSION_PATCH));
+  EXPECT_EQ(GDRKIT_VERSION, GDRKIT_VERSION_MAJOR * 10000 + GDRKIT_VERSION_MINOR * 100 + GDRKIT_VERSION_PATCH);
 }
 
 TEST_F(GdrkitApi, ForkedChildIsRefusedAndHarmsNothing) {

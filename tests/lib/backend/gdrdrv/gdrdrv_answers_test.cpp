@@ -136,7 +136,7 @@ TEST(GdrdrvAnswers, AttributesThatAreNeitherYesNorNoAreNo) {
     if (number == 6) tell({"Value", 4, 7, 4}, argument);
   };
   const auto backend = open_or_fail(machine);
-  EXPECT_FALSE(backend->traits().persistent);
+  EXPECT_FALSE(backend->traits().is_persistent);
   EXPECT_FALSE(backend->traits().supports_force_pcie);
 }
 
