@@ -12,7 +12,8 @@ import sys
 
 # Page, library, headers of the page, summary.
 APIS = (
-    ("gdrkit", "gdrkit", ("gdrkit/gdrkit.h",), "CPU access to NVIDIA GPU memory"),
+    ("gdrkit", "gdrkit", ("gdrkit/gdrkit.h", "gdrkit/context.h", "gdrkit/buffer.h", "gdrkit/pin.h", "gdrkit/mapping.h", "gdrkit/copy.h",
+                          "gdrkit/errors.h", "gdrkit/version.h"), "CPU access to NVIDIA GPU memory"),
     ("gdrkit_shmem", "gdrkit_shmem", ("gdrkit/shmem.h", "gdrkit/shmem_collectives.h"), "one-sided communication between NVIDIA GPUs"),
     ("gdrapi", "gdrapi", ("gdrapi.h",), "GDRCopy's API, implemented by gdrkit"),
 )
@@ -36,17 +37,34 @@ def escaped(text):
     return re.sub(r"^([.])", r"\\&\1", text, flags=re.M)
 
 
+def paragraph_of(paragraph):
+    """Roff of a paragraph of a comment: a parameter, a list, or prose, of which indented lines stay lines of their own."""
+    if parameter := re.match(r"@param\[([a-z,]+)\] +(\w+) +(.*)", paragraph, re.S):
+        direction, name, text = parameter.groups()
+        return f".TP\n.BR {name} \" ({direction})\"\n" + escaped(re.sub(r"\n +", "\n", text))
+    if re.match(r" *- ", paragraph):
+        return ".IP \\(bu 2\n" + escaped(re.sub(r"\n +", "\n", paragraph.strip()[2:]))
+    text = re.sub(r"^@(brief|file) ?", "", paragraph)
+    is_tagged = text.startswith("@")
+    text = re.sub(r"^@return ", "Returns ", re.sub(r"^@note ", "", text))
+    return ".PP\n" + "\n".join(".br\n" + escaped(line.strip()) if line.startswith("  ") and not is_tagged else escaped(line.strip())
+                              for line in text.split("\n"))
+
+
 def prose_of(comment):
-    """The text of a /* */ comment, one paragraph for each of its blank lines; indented lines stay lines of their own."""
-    lines = [re.sub(r"^ \*( |$)", "", line) for line in comment.strip()[2:-2].strip().split("\n")]
-    lines = [line for line in lines if not line.startswith("SPDX-")]
-    text = "\n".join(lines).strip()
+    """The text of a /* */ comment or a Doxygen block. Its blank lines, tags and list items begin paragraphs."""
+    comment = re.sub(r"^/\*\*?|\*/$", "", comment.strip())
+    lines = [re.sub(r"^ \*( |$)", "", line) for line in comment.strip("\n").split("\n")]
+    text = "\n".join(line.rstrip() for line in lines if "SPDX-" not in line).strip()
     pieces = []
-    for paragraph in re.split(r"\n\s*\n", text):
-        rendered = "\n".join(".br\n" + escaped(line.strip()) if line.startswith("  ") else escaped(line)
-                             for line in paragraph.split("\n"))
-        pieces.append(rendered)
-    return "\n.PP\n".join(pieces)
+    for number, part in enumerate(re.split(r"@code\n(.*?)\n? *@endcode", text, flags=re.S)):
+        if number % 2 == 1:
+            pieces.append(".PP\n.in +2n\n.nf\n" + escaped(part) + "\n.fi\n.in")
+            continue
+        for paragraph in re.split(r"\n\s*\n|\n(?=@)|\n(?= *- )", part):
+            if paragraph.strip() not in ("", "@file"):
+                pieces.append(paragraph_of(paragraph.strip("\n")))
+    return "\n".join(pieces)
 
 
 def without_macros(text):
@@ -72,8 +90,9 @@ def body_of(text):
         if piece.startswith("/*"):
             prose = prose_of(piece)
             if prose:
-                output.append(".PP\n" + prose)
+                output.append(prose)
         elif piece.strip():
+            piece = re.sub(r"/\*\*< (?:@brief )?", "/* ", piece)
             output.append(".PP\n.in +2n\n.nf\n" + escaped(piece.strip("\n")) + "\n.fi\n.in")
     return "\n".join(output)
 

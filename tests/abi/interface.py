@@ -16,8 +16,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(HERE, "recorded")
 INCLUDE = os.path.join(HERE, "..", "..", "include")
 
+COPY_HEADERS = tuple(f"gdrkit/{noun}.h" for noun in ("gdrkit", "buffer", "context", "copy", "errors", "mapping", "pin"))
 Library = collections.namedtuple("Library", "file headers prefix")
-LIBRARIES = (Library("libgdrapi.so", ("gdrapi.h",), "gdr"), Library("libgdrkit.so", ("gdrkit/gdrkit.h",), "gdrkit"),
+LIBRARIES = (Library("libgdrapi.so", ("gdrapi.h",), "gdr"), Library("libgdrkit.so", COPY_HEADERS, "gdrkit"),
              Library("libgdrkit_shmem.so", ("gdrkit/shmem.h", "gdrkit/shmem_collectives.h"), "gdrkit_shmem"))
 # Its clients were built for GDRCopy's library, so its functions are GDRCopy's for ever.
 CLOSED = "libgdrapi.so.2"

@@ -60,7 +60,7 @@ class ChangedInterfaceTest(unittest.TestCase):
 
     def test_moved_members_changed_values_and_types_are_named(self):
         broken, added = self.changed(
-            "libgdrapi.so", "gdrapi.h", ("  uint32_t page_size;\n", "  uint64_t page_size;\n"), ("GPU_PAGE_SHIFT 16", "GPU_PAGE_SHIFT 12"),
+            "libgdrapi.so", "gdrapi.h", ("  uint32_t page_size; ", "  uint64_t page_size; "), ("GPU_PAGE_SHIFT 16", "GPU_PAGE_SHIFT 12"),
             ("unsigned wc_mapping : 1", "unsigned wc_mapping : 2"), ("int gdr_unmap(gdr_t g,", "void gdr_unmap(gdr_t g,"),
             ("GDR_PIN_FLAG_FORCE_PCIE = 1", "GDR_PIN_FLAG_FORCE_PCIE = 2"))
         self.assertEqual(added, [])
@@ -70,13 +70,13 @@ class ChangedInterfaceTest(unittest.TestCase):
         self.assertIn("libgdrapi.so.2: member gdr_info_v2.page_size was: at 16 u32; is: at 16 u64", broken)
 
     def test_a_struct_that_tells_its_size_may_grow_at_its_end(self):
-        broken, added = self.changed("libgdrkit.so", "gdrkit/gdrkit.h", ("  char reason[1024];", "  char reason[1024];\n  uint64_t more;"))
+        broken, added = self.changed("libgdrkit.so", "gdrkit/context.h", ("  char reason[1024];", "  char reason[1024];\n  uint64_t more;"))
         self.assertEqual(broken, [])
         self.assertEqual(added, ["libgdrkit.so.0: struct gdrkit_backend_report was: 1056 bytes; is: 1064 bytes",
                                  "libgdrkit.so.0: member gdrkit_backend_report.more is new: at 1056 u64"])
 
     def test_one_that_does_not_may_not(self):
-        broken, _ = self.changed("libgdrkit.so", "gdrkit/gdrkit.h", ("} gdrkit_pin_t;", "  uint64_t more;\n} gdrkit_pin_t;"))
+        broken, _ = self.changed("libgdrkit.so", "gdrkit/pin.h", ("} gdrkit_pin_t;", "  uint64_t more;\n} gdrkit_pin_t;"))
         self.assertEqual(broken, ["libgdrkit.so.0: struct gdrkit_pin_t was: 8 bytes; is: 16 bytes"])
 
     def test_a_function_that_is_gone_is_named(self):
@@ -92,7 +92,7 @@ class ChangedInterfaceTest(unittest.TestCase):
 
     def test_a_function_that_no_header_declares_is_an_error(self):
         with self.assertRaises(subprocess.CalledProcessError):
-            self.changed("libgdrkit.so", "gdrkit/gdrkit.h", ("int gdrkit_unpin(gdrkit_pin_t pin);", ""))
+            self.changed("libgdrkit.so", "gdrkit/pin.h", ("int gdrkit_unpin(gdrkit_pin_t pin);", ""))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,13 @@ CXX = ["c++98", "c++11", "c++14", "c++17", "c++20", "c++23", "c++26"]
 CLAIMS = {
     "gdrapi.h": ("c89", "c++98"),
     "gdrconfig.h": ("c89", "c++98"),
+    "gdrkit/buffer.h": ("c89", "c++98"),
+    "gdrkit/context.h": ("c89", "c++98"),
+    "gdrkit/copy.h": ("c89", "c++98"),
+    "gdrkit/errors.h": ("c89", "c++98"),
     "gdrkit/gdrkit.h": ("c89", "c++98"),
+    "gdrkit/mapping.h": ("c89", "c++98"),
+    "gdrkit/pin.h": ("c89", "c++98"),
     "gdrkit/version.h": ("c89", "c++98"),
     "gdrkit/shmem.h": ("c99", "c++11"),
     "gdrkit/shmem_collectives.h": ("c99", "c++11"),
