@@ -29,9 +29,8 @@ int main() try {
   constexpr std::uint32_t rounds = 100;
   gdrkit::Context context;
   auto buffer = context.allocate(64 * 1024);
-  auto pin = context.pin(buffer);
-  auto map = pin.map();
-  map.store_flag(flag_at, std::uint64_t{0});  // the flag and the answer: device memory starts with undefined content
+  auto map = context.map(buffer);
+  map.store_flag<std::uint64_t>(flag_at, 0);  // the flag and the answer: device memory starts with undefined content
 
   std::uint32_t received = 0;
   std::jthread consumer([&] {
@@ -41,7 +40,7 @@ int main() try {
       map.read(data_at, data);  // never older than the flag that was seen
       if (data != std::vector<std::uint32_t>(data.size(), round)) return;
       received = round;
-      map.store_flag(flag_at + 4, round);  // tells the other side to go on
+      map.store_flag<std::uint32_t>(flag_at + 4, round);  // the other side continues
     }
   });
   std::vector<std::uint32_t> answer(1);

@@ -56,9 +56,10 @@ nb::bytes Buffer::copy_to_host(long long offset, std::size_t size_bytes) const {
   return result;
 }
 
-void Buffer::copy_from_host(long long offset, nb::handle source) const {
+void Buffer::copy_from_host(long long offset, nb::handle source) {
   const HostBytes bytes(source, HostBytes::Access::read);
-  get().copy_from_host(offset_of(offset), bytes.bytes());
+  (void)get();  // throws if it is freed
+  buffer_->copy_from_host(offset_of(offset), bytes.bytes());
 }
 
 void Buffer::free() {

@@ -32,12 +32,12 @@ std::uint64_t load_bits(const gdrkit::Mapping& map, std::size_t offset, unsigned
   }
 }
 
-void store_bits(const gdrkit::Mapping& map, std::size_t offset, unsigned size_bytes, std::uint64_t bits) {
+void store_bits(gdrkit::Mapping& map, std::size_t offset, unsigned size_bytes, std::uint64_t bits) {
   switch (size_bytes) {
-    case 1: return map.store_flag(offset, static_cast<std::uint8_t>(bits));
-    case 2: return map.store_flag(offset, static_cast<std::uint16_t>(bits));
-    case 4: return map.store_flag(offset, static_cast<std::uint32_t>(bits));
-    default: return map.store_flag(offset, bits);
+    case 1: return map.store_flag<std::uint8_t>(offset, static_cast<std::uint8_t>(bits));
+    case 2: return map.store_flag<std::uint16_t>(offset, static_cast<std::uint16_t>(bits));
+    case 4: return map.store_flag<std::uint32_t>(offset, static_cast<std::uint32_t>(bits));
+    default: return map.store_flag<std::uint64_t>(offset, bits);
   }
 }
 
@@ -78,6 +78,11 @@ const gdrkit::Mapping& Mapping::map() const {
   return *map_;
 }
 
+gdrkit::Mapping& Mapping::map() {
+  if (is_closed()) throw nb::value_error("the mapping is closed");
+  return *map_;
+}
+
 const gdrkit::Pin& Mapping::pin() const {
   if (is_closed()) throw nb::value_error("the mapping is closed");
   return *pin_;
@@ -99,7 +104,7 @@ void Mapping::require_writable() const {
 
 void Mapping::write(long long offset, nb::handle data) {
   HostBytes source(data, HostBytes::Access::read);
-  const gdrkit::Mapping& to = map();
+  gdrkit::Mapping& to = map();
   require_writable();
   order_views();
   const std::size_t at = offset_of(offset);
@@ -153,7 +158,7 @@ void Mapping::read_into(long long offset, nb::handle target) {
 void Mapping::store_flag(long long offset, nb::handle value, nb::handle dtype) {
   const FlagType& type = FlagType::of(dtype);
   const std::uint64_t bits = type.bits_of(value);
-  const gdrkit::Mapping& to = map();
+  gdrkit::Mapping& to = map();
   require_writable();
   order_views();
   store_bits(to, offset_of(offset), type.size_bytes(), bits);
@@ -195,7 +200,7 @@ nb::object Mapping::wait_flag(long long offset, nb::handle value, std::optional<
 
 void Mapping::write_segments(nb::handle segments) {
   Segments all(segments, HostBytes::Access::read);
-  const gdrkit::Mapping& to = map();
+  gdrkit::Mapping& to = map();
   require_writable();
   order_views();
   const Use use(*this);

@@ -46,7 +46,8 @@ class Mapping {
   [[nodiscard]] bool is_closed() const noexcept { return !map_.has_value() || context().is_closed(); }
   [[nodiscard]] bool is_readonly() const noexcept { return is_readonly_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_bytes_; }
-  [[nodiscard]] const gdrkit::Mapping& map() const;  ///< throws a Python ValueError once it is closed
+  [[nodiscard]] gdrkit::Mapping& map();  ///< throws a Python ValueError once it is closed
+  [[nodiscard]] const gdrkit::Mapping& map() const;
   [[nodiscard]] const gdrkit::Pin& pin() const;
   [[nodiscard]] nanobind::handle owner() const noexcept { return owner_; }
   [[nodiscard]] nanobind::handle context_object() const noexcept { return context_; }

@@ -14,7 +14,7 @@ Copy::Copy(nb::object mapping, nb::handle segments, Direction direction)
       segments_(std::in_place, segments,
                 direction == Direction::write ? HostBytes::Access::read : HostBytes::Access::write) {
   auto& from = nb::cast<Mapping&>(mapping_);
-  const gdrkit::Mapping& map = from.map();
+  gdrkit::Mapping& map = from.map();
   if (direction == Direction::write) {
     from.require_writable();
     from.order_views();

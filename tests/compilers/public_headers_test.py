@@ -34,7 +34,15 @@ CLAIMS = {
     "gdrkit/shmem_collectives.h": ("c99", "c++11"),
     "nvshmem.h": ("c11", "c++17"),
     "nvshmemx.h": ("c11", "c++17"),
+    "gdrkit/buffer.hpp": (None, "c++20"),
+    "gdrkit/bytes.hpp": (None, "c++20"),
+    "gdrkit/context.hpp": (None, "c++20"),
+    "gdrkit/error.hpp": (None, "c++20"),
     "gdrkit/gdrkit.hpp": (None, "c++20"),
+    "gdrkit/map_options.hpp": (None, "c++20"),
+    "gdrkit/mapping.hpp": (None, "c++20"),
+    "gdrkit/pin.hpp": (None, "c++20"),
+    "gdrkit/started_copy.hpp": (None, "c++20"),
     "gdrkit/shmem.hpp": (None, "c++20"),
 }
 DEVICE_HEADERS = sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(INCLUDE + "/gdrkit/**/*.cuh", recursive=True))

@@ -143,7 +143,7 @@ TEST_P(MemoryModel, AWriteIsSeenByARunningGpuKernelThatAcquiredALaterFlag) {
   const auto play = [&](std::uint32_t value) {
     fill(value);
     data_->write(0, words());
-    flag_->store_flag(0, value);
+    flag_->store_flag<decltype(value)>(0, value);
     return answered(value);
   };
   std::uint32_t mismatches = 1;
@@ -154,7 +154,7 @@ TEST_P(MemoryModel, AWriteIsSeenByARunningGpuKernelThatAcquiredALaterFlag) {
 TEST_P(MemoryModel, AFlagBeforeItsDataIsSeenWithoutThem) {
   constexpr std::uint32_t rounds = 20;
   const auto play = [&](std::uint32_t value) {
-    flag_->store_flag(0, value);
+    flag_->store_flag<decltype(value)>(0, value);
     const bool is_answered = answered(value);
     fill(value);
     data_->write(0, words());
@@ -174,7 +174,7 @@ TEST_P(HostStores, BehindAStoreFenceAreSeenByAGpuKernelThatAcquiredALaterFlag) {
   const auto play = [&](std::uint32_t value) {
     fill(value);
     order_host_stores();
-    flag_->store_flag(0, value);
+    flag_->store_flag<decltype(value)>(0, value);
     return answered(value);
   };
   std::uint32_t mismatches = 1;
@@ -196,7 +196,7 @@ TEST_P(MemoryModel, AReadSeesWhatAGpuKernelStoredBeforeTheFlagThatWasRead) {
     }
     data_->read(0, words());
     for (const std::uint32_t word : words()) wrong += word != value ? 1 : 0;
-    flag_->store_flag(0, value);
+    flag_->store_flag<decltype(value)>(0, value);
     return true;
   };
   std::uint32_t unused = 0;

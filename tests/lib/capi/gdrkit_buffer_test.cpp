@@ -158,7 +158,7 @@ TEST_F(GdrkitBuffer, IsAnObjectInCxx) {
   const Pin pin = own.pin(buffer);
   EXPECT_EQ(pin.info().user_address, buffer.device_address());
   EXPECT_EQ(pin.size(), 4096u);
-  const Mapping mapping = pin.map();
+  Mapping mapping = pin.map();
   mapping.write(8, std::array<std::uint32_t, 2>{1, 2});
   std::vector<std::uint32_t> seen(2);
   buffer.copy_to_host(8, seen);
