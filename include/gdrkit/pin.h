@@ -22,7 +22,7 @@ typedef struct {
 
 /** @brief How the library made sure that a mapping shows the right memory. */
 enum gdrkit_verification {
-  GDRKIT_VERIFIED_BY_INTERFACE = 0, /**< @brief The interface of the driver guarantees it.  */
+  GDRKIT_VERIFIED_BY_INTERFACE = 0, /**< @brief The interface of the driver guarantees it. */
   GDRKIT_VERIFIED_CONTENT = 1,      /**< @brief The contents were compared with CUDA's view of them. */
   GDRKIT_VERIFIED_STRUCTURAL = 2,   /**< @brief Too little content to compare; size, address space and device agree. */
   GDRKIT_VERIFIED_CALIBRATED = 3    /**< @brief Structural, and the same steps found scratch memory of this device. */

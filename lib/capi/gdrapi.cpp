@@ -67,9 +67,9 @@ base::Status check_context(gdr_t g) noexcept {
   return base::fail(EINVAL, "the context handle is NULL");
 }
 
-base::Result<core::PinInfo> find_pin(gdr_t g, gdr_mh_t handle) noexcept {
+base::Result<core::PinInfo> find_pin(gdr_t g, gdr_mh_t handle, core::Mapped mapped) noexcept {
   if (base::Status given = check_context(g); !given) return base::pass(given);
-  return core::pin_info(context_of(g), pin_of(handle));
+  return core::pin_info(context_of(g), pin_of(handle), mapped);
 }
 
 // GDRCopy's words, which scripts look for.
@@ -78,7 +78,7 @@ constexpr const char* not_mapped_yet = "mh is not mapped yet";
 
 /// For a live pin that a call was refused on; true for others, whose refusals say what they are.
 bool is_mapped(gdr_t g, gdr_mh_t handle) noexcept {
-  const base::Result<core::PinInfo> pin = find_pin(g, handle);
+  const base::Result<core::PinInfo> pin = find_pin(g, handle, core::Mapped::recorded);
   return !pin || pin->is_mapped;
 }
 
@@ -150,24 +150,18 @@ int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, 
   return copied ? 0 : copied.error().errno_value;
 }
 
-/// As GDRCopy's module answers: what was revoked is mapped no more, though its addresses are still taken.
-bool shows_memory(gdr_t g, gdr_mh_t handle, const core::PinInfo& pin) noexcept {
-  if (!pin.is_mapped) return false;
-  const base::Result<bool> is_revoked = core::is_invalidated(context_of(g), pin_of(handle));
-  return !is_revoked || !*is_revoked;
-}
-
 template <class Info>
 int fill_info(const char* function, gdr_t g, gdr_mh_t handle, Info* info) noexcept {
   if (info == nullptr) return refuse_null(function);
-  const base::Result<core::PinInfo> pin = find_pin(g, handle);
+  // GDRCopy's module reports revoked memory as not mapped, although the addresses are still in use.
+  const base::Result<core::PinInfo> pin = find_pin(g, handle, core::Mapped::shown);
   if (!pin) return refuse(function, pin.error());
   info->va = pin->page_address;
   info->mapped_size = pin->page_bytes;
   info->page_size = pin->page_size_bytes;
   info->tm_cycles = pin->cost.cycles;
   info->cycles_per_ms = pin->cost.cycles_per_ms;
-  const MappingType type = shows_memory(g, handle, *pin) ? pin->mapping_type : MappingType::none;
+  const MappingType type = pin->mapping_type;
   info->mapped = type != MappingType::none ? 1 : 0;
   info->wc_mapping = type == MappingType::write_combining ? 1 : 0;
   if constexpr (sizeof(Info) == sizeof(gdr_info_v2_t)) {

@@ -63,7 +63,9 @@ base::Status close(Handle context) noexcept;
 /// Unmaps if mapped; afterwards the handle is dead, whatever is returned. `context` 0: whichever owns the pin; else a
 /// pin of another context is EINVAL.
 base::Status unpin(Handle context, Handle pin) noexcept;
-[[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin) noexcept;
+/// shown: a mapping that lost its memory counts as none; that may take a system call.
+enum class Mapped : std::uint8_t { recorded, shown };
+[[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin, Mapped mapped = Mapped::recorded) noexcept;
 [[nodiscard]] base::Result<bool> is_invalidated(Handle context, Handle pin) noexcept;
 
 /// What map asks of the user's own first byte. page is GDRCopy's rule: that it begins a page, but on dma-bufs, where a

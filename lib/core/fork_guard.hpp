@@ -3,6 +3,11 @@
 // What happens to contexts, pins and mappings when the process forks.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+
 #include "base/result.hpp"
 
 namespace gdrkit::core {
@@ -15,6 +20,22 @@ namespace gdrkit::core {
 ///  - in the child every context, pin and buffer there was is dead: copies return EINVAL, other calls EACCES, what
 ///    backends hold open is closed without issuing any ioctl. New contexts work.
 [[nodiscard]] base::Status install_fork_handlers() noexcept;
+
+/// The id of the process, on a page that the kernel zeroes in each child (MADV_WIPEONFORK), also in one made without
+/// fork handlers; nullptr before the handlers are installed, and where the kernel cannot.
+extern constinit std::atomic<std::atomic<pid_t>*> own_pid;
+
+/// getpid() without its system call, which takes longer than all else that a call on a handle does.
+[[nodiscard]] inline pid_t current_pid() noexcept {
+  std::atomic<pid_t>* const known = own_pid.load(std::memory_order_acquire);
+  if (known == nullptr) return ::getpid();
+  pid_t pid = known->load(std::memory_order_relaxed);
+  if (pid == 0) {
+    pid = ::getpid();
+    known->store(pid, std::memory_order_relaxed);
+  }
+  return pid;
+}
 
 /// Held around each of those backend calls: no fork of another thread happens meanwhile. Both sides wait for a bounded
 /// time, because locks of the application may close a circle through either: a fork waits for two seconds at most, for
