@@ -21,8 +21,8 @@ namespace gdrkit::core {
 ///    backends hold open is closed without issuing any ioctl. New contexts work.
 [[nodiscard]] base::Status install_fork_handlers() noexcept;
 
-/// The id of the process, on a page that the kernel zeroes in each child (MADV_WIPEONFORK), also in one made without
-/// fork handlers; nullptr before the handlers are installed, and where the kernel cannot.
+/// The id of the process, on a page that Linux zeroes in each child (MADV_WIPEONFORK), also in one made without fork
+/// handlers. nullptr before the handlers are installed, and where Linux cannot (before 4.14).
 extern constinit std::atomic<std::atomic<pid_t>*> own_pid;
 
 /// getpid() without its system call, which takes longer than all else that a call on a handle does.
