@@ -18,9 +18,9 @@ namespace gdrkit::backend {
 
 using cpu::MappingType;
 
-/// How the backend made sure that a mapping shows the memory that was asked for.
+/// How the backend made sure that a mapping shows the requested memory.
 enum class Verification : std::uint8_t {
-  none = 0,        ///< not verified by content: the interface itself guarantees it (emulated, a device address itself)
+  none = 0,        ///< not verified by content: the interface guarantees it (emulated, a device address)
   content = 1,     ///< the memory's own content was compared with a read by CUDA
   structural = 2,  ///< content was trivial: object size, address space and device agree
   calibrated = 3,  ///< structural, and the way to the memory was proved on scratch memory of this device
@@ -63,7 +63,7 @@ struct PinCost {
 };
 
 /// One pinned range: the enclosing pages of a request. Not thread safe: core serialises all calls on one pin, but calls
-/// on different pins of one backend run in parallel. Destruction unmaps and unpins whatever is left.
+/// on different pins of one backend run in parallel. Destruction unmaps and unpins what is left.
 class BackendPin {
  public:
   virtual ~BackendPin() = default;
@@ -119,7 +119,7 @@ class BackendBuffer {
   /// checked that [offset, offset + size_bytes) lies inside the buffer.
   virtual base::Status copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept = 0;
-  /// Frees now; runs to its end and returns the first error. The buffer is empty afterwards whatever is returned. Pins
+  /// Frees now; runs to its end and returns the first error. The buffer is empty afterwards in every case. Pins
   /// of the memory live on as if any other owner had freed it (Traits::is_persistent).
   virtual base::Status free() noexcept = 0;
   /// As BackendPin::abandon_after_fork.
@@ -144,11 +144,11 @@ class Backend {
   /// Unlike opening and pinning, this initialises CUDA and keeps the device's primary context until the buffer is
   /// freed; the calling thread's current context stays as it was. ENODEV: no such device. ENOMEM.
   virtual base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept = 0;
-  /// As BackendPin::abandon_after_fork, for what the backend itself holds.
+  /// As BackendPin::abandon_after_fork, for what the backend holds.
   virtual void abandon_after_fork() noexcept = 0;
 };
 
-// Each opens its backend, or returns an error whose text says why it cannot run here.
+// Each opens its backend, or returns an error with the reason why it cannot run here.
 #define GDRKIT_BACKEND(name, summary, automatic) \
   base::Result<std::unique_ptr<Backend>> open_##name(const base::Settings& settings) noexcept;
 #include "backend/backends.def"
@@ -158,7 +158,7 @@ class Backend {
 struct Registration {
   const char* name;
   const char* summary;
-  bool automatic;  ///< may be chosen when none is asked for
+  bool automatic;  ///< may be chosen when none is named
   base::Result<std::unique_ptr<Backend>> (*open)(const base::Settings& settings) noexcept;
 };
 

@@ -88,7 +88,7 @@ Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMa
   const Calibration calibration = mapped != nullptr
                                       ? both_ways(scratch, verifier, mapped + (scratch.address() - range->page_address))
                                       : Calibration::impossible;
-  // Pages that may still be mapped show this memory: CUDA must not give it to anybody else.
+  // Pages that may still be mapped show this memory: CUDA must not reuse it.
   if (!map.unmap()) scratch.abandon();
   return calibration;
 }
@@ -97,12 +97,12 @@ Calibration Calibrations::of(const driver::CudaCalls& cuda, int cuda_ordinal, Sc
   const std::lock_guard lock(mutex_);
   if (const auto known = by_ordinal_.find(cuda_ordinal); known != by_ordinal_.end()) return known->second;
   const Calibration calibration = calibrate(cuda, cuda_ordinal, map);
-  // What could not be tried now, for want of descriptors or memory, may be possible later.
+  // What failed now because descriptors or memory were missing may succeed later.
   if (calibration == Calibration::impossible) return calibration;
   try {
     by_ordinal_[cuda_ordinal] = calibration;
   } catch (...) {
-    // Not remembered: the next pin asks again.
+    // Not remembered: the next pin tries again.
   }
   return calibration;
 }

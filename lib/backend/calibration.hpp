@@ -25,7 +25,7 @@ class ScratchMap {
   virtual ~ScratchMap() = default;
   /// The CPU address of range.page_address; nullptr where it cannot be mapped.
   virtual std::uint8_t* map(const DeviceRange& range) noexcept = 0;
-  /// Called after every map, whatever it returned. false: pages may still be mapped.
+  /// Called after every map, also after a failed one. false: pages may still be mapped.
   virtual bool unmap() noexcept = 0;
 };
 
@@ -35,12 +35,12 @@ class ScratchMap {
 /// `cuda_ordinal`, the scratch block would too, and nothing can be tried.
 [[nodiscard]] Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept;
 
-/// What calibration said of each GPU. Thread safe; one GPU is tried at a time.
+/// The result of calibration for each GPU. Thread safe; one GPU is tried at a time.
 class Calibrations {
  public:
   /// Tried once a GPU. The caller holds a CudaScope.
   Calibration of(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept;
-  /// The answer of an earlier try; impossible if there was none.
+  /// The result of an earlier try; impossible if there was none.
   [[nodiscard]] Calibration known(int cuda_ordinal) noexcept;
 
  private:

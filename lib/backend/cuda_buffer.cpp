@@ -10,7 +10,7 @@
 namespace gdrkit::backend {
 namespace {
 
-// Beyond every address space of a GPU; CUDA answers such sizes with "invalid value" on some drivers.
+// Beyond every address space of a GPU; some drivers reject such sizes with "invalid value".
 constexpr std::size_t largest_size = std::size_t{1} << 48;
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace gdrkit::backend {
 /// Holds a reference on the device's primary context, the one that the CUDA runtime uses too, until it is freed.
 class CudaBuffer final : public BackendBuffer {
  public:
-  /// Initialises CUDA where nobody has. `cuda` outlives the buffer.
+  /// Initialises CUDA unless that was done. `cuda` outlives the buffer.
   [[nodiscard]] static base::Result<std::unique_ptr<BackendBuffer>> allocate(const driver::CudaCalls& cuda, int device,
                                                                              std::size_t size_bytes) noexcept;
   CudaBuffer(const CudaBuffer&) = delete;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaScope: makes the CUDA calls of a pin, a buffer or an engine legal on this thread, whatever it is doing.
+// CudaScope: makes the CUDA calls of a pin, a buffer or an engine legal on this thread, in any state of it.
 #pragma once
 
 #include <cstdint>

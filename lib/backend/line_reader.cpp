@@ -55,7 +55,7 @@ void read_rows(std::uint8_t* target, const volatile std::uint8_t* first, std::si
   const bool is_aligned = (reinterpret_cast<std::uintptr_t>(first) | pitch) % 64 == 0;
   if (has_streaming_loads && width == 64 && is_aligned) return read_lines(target, first, pitch, rows);
 #endif
-  // These loads see what CUDA wrote before it said that it was done.
+  // These loads see what CUDA wrote before it reported completion.
   cpu::order_before_loads();
   for (std::size_t row = 0; row < rows; ++row) read_bytes(target + row * width, first + row * pitch, width);
 }

@@ -13,7 +13,7 @@ namespace gdrkit::backend {
 namespace {
 
 /// The owner may have freed the memory, or unmapped part of it, since it was pinned: the pin's is then the last
-/// reference, and CUDA must not be asked to read it.
+/// reference, and CUDA must not read it.
 bool is_still_allocated(const driver::CudaCalls& cuda, const FreshMapping& mapping) noexcept {
   const DeviceRange& range = mapping.range;
   driver::PointerAttributes now;

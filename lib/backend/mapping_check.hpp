@@ -24,7 +24,7 @@ struct FreshMapping {
   bool may_have_holes = false;  ///< the driver may have mapped a part only: nothing is loaded from untested pages
 };
 
-/// Compares every piece with CUDA's view; where the content proves nothing, asks calibration. Memory that its owner
+/// Compares every piece with CUDA's view; where the content proves nothing, uses calibration. Memory that its owner
 /// freed since it was pinned is not read by CUDA. EIO: the mapping shows something else; ENODEV: the GPU is lost.
 [[nodiscard]] base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const FreshMapping& mapping,
                                                        Calibrations& calibrations, ScratchMap& scratch) noexcept;

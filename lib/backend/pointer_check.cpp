@@ -40,7 +40,7 @@ struct Extent {
   std::uint64_t end;
 };
 
-/// start + size; `start` itself where that overflows, so that a nonsensical range reaches nowhere.
+/// start + size; `start` itself where that overflows, so that an invalid range has no end.
 std::uint64_t end_of(std::uint64_t start, std::uint64_t size) noexcept {
   std::uint64_t end = 0;
   return __builtin_add_overflow(start, size, &end) ? start : end;

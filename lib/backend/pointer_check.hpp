@@ -28,7 +28,7 @@ struct DeviceRange {
 [[nodiscard]] base::Status check_end(const PinRequest& request, std::uint64_t allocation_start,
                                      std::uint64_t allocation_end) noexcept;
 
-/// PCI address of the memory's GPU, as CUDA writes it; "" where CUDA does not know. May throw std::bad_alloc.
+/// PCI address of the memory's GPU, as CUDA writes it; "" if CUDA does not report it. May throw std::bad_alloc.
 [[nodiscard]] std::string pci_of(const driver::CudaCalls& cuda, const DeviceRange& range);
 
 /// Whether the CPU reaches the GPU's memory over a coherent link and may cache it (Grace with NVLink-C2C).

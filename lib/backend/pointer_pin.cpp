@@ -42,7 +42,7 @@ base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType r
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != MappingType::cached) {
     return base::fail_literal(EOPNOTSUPP,
-                              "invalid mapping type: the CPU uses the device address itself here, which is cached; "
+                              "invalid mapping type: the CPU uses the device address here, which is cached; "
                               "other types need a pin that forces PCIe");
   }
   if (is_invalidated())

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PointerPin: a pin whose mapping is the device address itself, where the CPU may use it (Grace with NVLink-C2C).
+// PointerPin: a pin whose mapping is the device address, on platforms where the CPU may use it (Grace with NVLink-C2C).
 #pragma once
 
 #include <cstdint>

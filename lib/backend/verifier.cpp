@@ -24,7 +24,7 @@ bool is_all_ones(const std::uint8_t* bytes, std::size_t size) noexcept {
 
 /// Whether what the mapping showed between two reads by CUDA cannot be the same memory: bytes that did not change from
 /// one to the other differ, in a row that is neither's. Memory that a GPU kernel or another thread is writing changes
-/// between any two reads, and says nothing where it does.
+/// between any two reads, and proves nothing if it does.
 bool contradicts(const std::uint8_t* before, const std::uint8_t* mapping, const std::uint8_t* after,
                  std::size_t width) noexcept {
   if (std::memcmp(mapping, before, width) == 0 || std::memcmp(mapping, after, width) == 0) return false;

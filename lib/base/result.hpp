@@ -36,12 +36,12 @@ using Status = Result<void>;
 [[gnu::format(printf, 2, 3)]] tl::unexpected<Error> fail(int errno_value, const char* format, ...) noexcept;
 [[gnu::format(printf, 3, 4)]] tl::unexpected<Error> fail_vendor(int errno_value, int vendor_code, const char* format,
                                                                 ...) noexcept;
-/// As fail, with a literal that is not copied: allocates nothing, for want of memory and for forked children.
+/// As fail, with a literal that is not copied: allocates nothing, for use without memory and in forked children.
 [[nodiscard]] inline tl::unexpected<Error> fail_literal(int errno_value, const char* literal) noexcept {
   return tl::unexpected<Error>(Error{errno_value, 0, SharedText::of_literal(literal)});
 }
 
-/// Passes an error on unchanged, whatever the value type it came with.
+/// Passes an error on unchanged, from a result of any value type.
 template <class T>
 [[nodiscard]] tl::unexpected<Error> pass(const Result<T>& failed) noexcept {
   return tl::unexpected<Error>(failed.error());

@@ -43,7 +43,8 @@ SharedText::SharedText(const SharedText& other) noexcept : text_(other.text_), b
 }
 
 void SharedText::release() noexcept {
-  // Release pairs with the acquire of whoever counts down to 0: all reads of the text happen before it is freed.
+  // Release pairs with the acquire of the thread that counts down to 0: all reads of the text happen before it is
+  // freed.
   if (block_->copies.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   block_->~Block();
   ::operator delete(block_);

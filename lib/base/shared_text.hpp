@@ -14,7 +14,7 @@ class SharedText {
   static constexpr unsigned capacity = 2048;  ///< bytes of the longest text, its NUL included
 
   constexpr SharedText() noexcept = default;  ///< ""
-  /// printf's text, truncated at `capacity`. Where memory is exhausted it is a static text that says so.
+  /// printf's text, truncated at `capacity`. If memory is exhausted, it is a static text about that.
   [[nodiscard, gnu::format(printf, 1, 0)]] static SharedText format(const char* format, va_list arguments) noexcept;
   /// Refers to `text`, which must outlive the process's last copy; allocates nothing.
   [[nodiscard]] static SharedText of_literal(const char* text) noexcept { return SharedText(text, nullptr); }

@@ -11,7 +11,7 @@
 
 namespace gdrkit::base {
 
-/// No version of a struct is larger; what is, was never filled in. Bounds what is read and written on a caller's word.
+/// No version of a struct is larger; what is, was never filled in. Bounds what is read and written for a caller.
 inline constexpr std::size_t largest_struct = 4096;
 
 // `first_size` below is the size that the first version of a struct had: no caller has a smaller one.
@@ -25,7 +25,7 @@ inline Status check_size(std::uint32_t size, std::size_t first_size) noexcept {
 }
 
 /// Copies a caller's options. EINVAL when smaller than the first version or absurdly large, E2BIG when a newer caller
-/// set something that this library does not know.
+/// set a member that this library does not have.
 template <class Options>
 Status read_options(const Options* caller, std::size_t first_size, Options* options) noexcept {
   std::uint32_t size = 0;
@@ -48,7 +48,7 @@ Status check_info(const Info* caller, std::size_t first_size) noexcept {
   return check_size(size, first_size);
 }
 
-/// Fills what fits into the caller's struct, zeroes what this library does not know, leaves its struct_size alone.
+/// Fills what fits into the caller's struct, zeroes members that this library does not have, keeps its struct_size.
 template <class Info>
 void write_info(Info* caller, Info info) noexcept {
   std::uint32_t size = 0;

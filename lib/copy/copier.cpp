@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// One copy: device accesses cut into words and lines, handed to the copy kernel, and fenced as the mapping type asks.
+// One copy: device accesses cut into words and lines, handed to the copy kernel, and fenced as the mapping type
+// requires.
 #include "copy/copier.hpp"
 
 #include <algorithm>
@@ -135,7 +136,7 @@ void Copier::load_more(void* host, const void* device, std::size_t size) const n
     } else if (!streaming_loads) {
       copy_words_and_lines<load_words_out_of_line>(load_lines, target, source, address_of(source), size);
     } else {
-      // Of a short copy order_before_load() did not know that it would be streamed.
+      // For a short copy, order_before_load() did not assume streaming loads.
       if (size <= line_bytes) cpu::order_before_streaming_loads();
       if ((address_of(source) | size) % line_bytes == 0) {
         load_lines(target, source, size / line_bytes);

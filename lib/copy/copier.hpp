@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copier: everything a copy needs to know, decided when a mapping is made; the copy itself decides by address and size.
+// Copier: all choices of a copy, made when memory is mapped; the copy only distinguishes address and size.
 #pragma once
 
 #include <cstddef>

@@ -24,12 +24,12 @@ base::Status check_copy(const BufferInfo& info, std::size_t offset, const void* 
   return {};
 }
 
-/// Later code computes with the backend's figures: the size that was asked for, at an address that can be pinned.
+/// Later code computes with the backend's figures: the requested size, at an address that can be pinned.
 base::Status check_memory(const backend::Traits& traits, std::size_t size_bytes,
                           const backend::BackendBuffer& buffer) noexcept {
   const bool does_fit = buffer.address() <= std::numeric_limits<std::uint64_t>::max() - buffer.size_bytes();
   if (buffer.address() != 0 && buffer.size_bytes() == size_bytes && does_fit) return {};
-  return base::fail(EIO, "backend %s allocated 0x%llx + %zu where %zu bytes were asked for", traits.name,
+  return base::fail(EIO, "backend %s allocated 0x%llx + %zu, but %zu bytes were requested", traits.name,
                     static_cast<unsigned long long>(buffer.address()), buffer.size_bytes(), size_bytes);
 }
 

@@ -37,7 +37,7 @@ base::Result<std::unique_ptr<backend::Backend>> choose_backend(std::span<const b
     if (!reasons.empty()) reasons += "; ";
     reasons += entry.name;
     if (!entry.automatic) {
-      reasons += std::string(": only when asked for (GDRKIT_BACKEND=") + entry.name + ")";
+      reasons += std::string(": only if it is named (GDRKIT_BACKEND=") + entry.name + ")";
       continue;
     }
     base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);

@@ -19,7 +19,7 @@ base::Result<copy::Copier> choose_copier(const cpu::Features& features, const ba
   return copy::choose(features, cpu::MappingType::write_combining, settings.copy_kernel.c_str());
 }
 
-/// In a forked child nothing of the context may be destroyed or locked: only its name goes.
+/// In a forked child nothing of the context may be destroyed or locked: only its handle becomes invalid.
 base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
   if (context.first_pin != nullptr || context.first_buffer != nullptr) {
     return base::fail_literal(EACCES,
@@ -61,7 +61,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
 
 base::Result<Handle> open_first_of(std::span<const backend::Registration> backends,
                                    const base::Settings& settings) noexcept try {
-  // Before any backend is opened: a forced choice that cannot be met fails without touching a device.
+  // Before any backend is opened: an impossible forced choice fails without opening a device.
   if (const base::Result<copy::Copier> copier = choose_copier(cpu::detect(), settings); !copier) {
     return base::pass(copier);
   }

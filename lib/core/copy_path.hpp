@@ -25,14 +25,14 @@ namespace gdrkit::core {
 // No system call, lock, allocation, log line, environment read, or thread-local variable in these four.
 // 0, or EINVAL for a bad handle, an unmapped pin, a NULL host pointer or a range outside. A size of 0 is nothing to do.
 
-/// What these return of a mapping with an engine: the caller goes on by copy_by_engine() or copy_mapping_by_engine().
+/// These return it for a mapping with an engine: the caller then calls copy_by_engine() or copy_mapping_by_engine().
 /// No errno. Such a mapping has no bytes of its own, so that others pay no test for it.
 inline constexpr int by_engine = -1;
 
 /// A small copy of such a mapping by the CPU, where that is the choice, else by_engine. A read comes behind
 /// order_before_load().
-[[nodiscard]] int small_beside_engine(const MappingView& view, bool is_read, std::size_t offset, void* host,
-                                      std::size_t size_bytes) noexcept;
+[[nodiscard]] int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset, void* host,
+                                     std::size_t size_bytes) noexcept;
 
 /// `device` is an address inside the mapping.
 [[nodiscard]] inline int copy_to_mapping(Handle pin, void* device, const void* host, std::size_t size_bytes) noexcept {
@@ -65,7 +65,7 @@ inline constexpr int by_engine = -1;
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]] {
-    if (view->path != nullptr) return small_beside_engine(*view, false, offset, const_cast<void*>(host), size_bytes);
+    if (view->path != nullptr) return try_small_cpu_copy(*view, false, offset, const_cast<void*>(host), size_bytes);
     return size_bytes == 0 ? 0 : EINVAL;
   }
   view->copier.to_device(reinterpret_cast<void*>(view->user_base + offset), host, size_bytes);
@@ -78,7 +78,7 @@ inline constexpr int by_engine = -1;
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]] {
-    if (view->path != nullptr) return small_beside_engine(*view, true, offset, host, size_bytes);
+    if (view->path != nullptr) return try_small_cpu_copy(*view, true, offset, host, size_bytes);
     return size_bytes == 0 ? 0 : EINVAL;
   }
   view->copier.load_ordered(host, reinterpret_cast<const void*>(view->user_base + offset), size_bytes);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Context, Pin, Mapping, Buffer behind checked handles: lifetime, threads, forks. Knows no backend and no instruction
-// set by name.
+// Context, Pin, Mapping, Buffer behind checked handles: lifetime, threads, forks. Names no backend and no
+// instruction set.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace gdrkit::core {
 using backend::Verification;
 using cpu::MappingType;
 
-// Every call may run beside every other, with one exception: unmap, unpin or close of a mapping while another thread
+// All calls are thread-safe, with one exception: unmap, unpin or close of a mapping while another thread
 // copies through it (copy_path.hpp). Of calls that race to end the same thing exactly one does it, the others get
 // EINVAL.
 
@@ -54,13 +54,13 @@ struct PinInfo {
 /// every backend tried and its reason. ENODEV when none can run.
 [[nodiscard]] base::Result<Handle> open(const base::Settings& settings) noexcept;
 /// Unmaps, unpins and frees all that is left, runs to its end, returns the first error. In a forked child EACCES while
-/// pins or buffers live, else the handle alone goes.
+/// pins or buffers live, else only the handle becomes invalid.
 base::Status close(Handle context) noexcept;
 [[nodiscard]] base::Result<ContextInfo> context_info(Handle context) noexcept;
 
 [[nodiscard]] base::Result<Handle> pin(Handle context, std::uint64_t address, std::size_t size_bytes,
                                        const PinOptions& options) noexcept;
-/// Unmaps if mapped; afterwards the handle is dead, whatever is returned. `context` 0: whichever owns the pin; else a
+/// Unmaps if mapped; afterwards the handle is invalid in every case. `context` 0: the pin's own context; else a
 /// pin of another context is EINVAL.
 base::Status unpin(Handle context, Handle pin) noexcept;
 /// shown: a mapping that lost its memory counts as none; that may take a system call.
@@ -68,11 +68,11 @@ enum class Mapped : std::uint8_t { recorded, shown };
 [[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin, Mapped mapped = Mapped::recorded) noexcept;
 [[nodiscard]] base::Result<bool> is_invalidated(Handle context, Handle pin) noexcept;
 
-/// What map asks of the user's own first byte. page is GDRCopy's rule: that it begins a page, but on dma-bufs, where a
-/// `size_bytes` counts from that byte then.
+/// Where the user's own first byte may be. page is GDRCopy's rule: at the start of a page, except on dma-bufs, where
+/// `size_bytes` then counts from that byte.
 enum class MapStart : std::uint8_t { anywhere, page };
 /// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address (nullopt: all). EAGAIN
-/// if mapped already, EINVAL for a start that is not what is asked, size 0 or past the pinned pages, EOPNOTSUPP for an
+/// if mapped already, EINVAL for a start that `start` excludes, size 0 or past the pinned pages, EOPNOTSUPP for an
 /// impossible mapping type. `engine`: nullptr: the CPU; else as engine::Engines::open_path.
 [[nodiscard]] base::Result<PinInfo> map(Handle context, Handle pin, std::optional<std::size_t> size_bytes,
                                         cpu::MappingType requested, MapStart start = MapStart::anywhere,
@@ -92,11 +92,11 @@ struct [[gnu::may_alias]] Segment {
 };
 /// Moves the segments one after the other, or by an engine all at once; nothing where one of them is wrong (EINVAL).
 base::Status copy_segments(Handle pin, bool is_write, std::span<const Segment> segments) noexcept;
-/// The same, until finish_copy() has returned: what an engine of the GPU or of other threads can do alone goes on
-/// behind the caller's back, the rest is done here or there. Unmapping the pin finishes what is left.
+/// The same, complete when finish_copy() has returned. An engine of the GPU or of other threads works asynchronously;
+/// what it cannot perform is performed here or there. Unmapping the pin finishes what is left.
 [[nodiscard]] base::Result<Handle> start_copy(Handle pin, bool is_write, std::span<const Segment> segments) noexcept;
 [[nodiscard]] base::Result<bool> is_copy_done(Handle copy) noexcept;
-/// Waits; the handle is dead then. The copy's own error, EINVAL for another handle.
+/// Waits; the handle is invalid afterwards. The copy's own error, EINVAL for another handle.
 base::Status finish_copy(Handle copy) noexcept;
 /// EINVAL when not mapped, or mapped elsewhere than at `expected` (nullptr: wherever it is).
 base::Status unmap(Handle context, Handle pin, const void* expected = nullptr) noexcept;
@@ -109,7 +109,7 @@ struct BufferInfo {
 
 /// Device memory from the context's backend. EINVAL for size 0, ENODEV for a device that does not exist, ENOMEM.
 [[nodiscard]] base::Result<Handle> allocate_buffer(Handle context, int device, std::size_t size_bytes) noexcept;
-/// Afterwards the handle is dead, whatever is returned. Pins of the memory stay, as after any owner's free.
+/// Afterwards the handle is invalid in every case. Pins of the memory stay, as after any owner's free.
 base::Status free_buffer(Handle buffer) noexcept;
 [[nodiscard]] base::Result<BufferInfo> buffer_info(Handle buffer) noexcept;
 /// Copies by the driver, complete on return. EINVAL for a NULL host pointer or a range outside the buffer; a size of 0
@@ -120,7 +120,7 @@ base::Status copy_from_buffer(Handle buffer, std::size_t offset, void* host, std
 /// The file for the profile of this device's engines (CUDA's number); engine::Engines::profile_path.
 [[nodiscard]] base::Result<std::string> engine_profile_path(Handle context, int device) noexcept;
 
-/// What one backend says of this machine.
+/// Whether a backend can run on this machine.
 struct BackendReport {
   const char* name = "";
   const char* summary = "";

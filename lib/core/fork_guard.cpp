@@ -23,7 +23,7 @@ constexpr std::chrono::seconds longest_wait_of_a_fork{2};
 constexpr std::chrono::milliseconds longest_wait_of_a_call{100};
 constexpr std::chrono::microseconds poll_interval{200};
 
-// A call counts itself and then looks for forks, a fork counts itself and then looks for calls, all sequentially
+// A call increments its count and then reads that of forks, a fork does the reverse, all sequentially
 // consistent: one of the two sees the other. No lock, because both sides must be able to give up, and a child would
 // have to repair one that threads of the parent held or waited for.
 constinit std::atomic<unsigned> threads_in_calls{0};
@@ -69,7 +69,7 @@ void abandon(OwnedSlot& slot, Kept* kept) noexcept {
 
 /// The child has one thread. Locks may be held by threads that are gone: those of slots are not touched, and the slots
 /// are never used again. What a thread had half done to the tables does not matter: the free lists are forgotten, a
-/// slot was counted before anybody locked it, and an inherited context's list is only asked whether it is empty.
+/// slot was counted before it was locked, and of an inherited context's list only the emptiness is read.
 void child() noexcept {
   if (!std::exchange(is_forking, false)) return;
   pin_table.for_each([](PinSlot* slot) {

@@ -39,8 +39,8 @@ extern constinit std::atomic<std::atomic<pid_t>*> own_pid;
 
 /// Held around each of those backend calls: no fork of another thread happens meanwhile. Both sides wait for a bounded
 /// time, because locks of the application may close a circle through either: a fork waits for two seconds at most, for
-/// a call that is stuck behind a lock of the forking thread; a call stands aside for a tenth of a second at most, for a
-/// fork whose later handlers want a lock of the calling thread. Then they go on. What is risked is that a fork falls
+/// a call that is stuck behind a lock of the forking thread; a call waits for 0.1 s at most, for a fork whose later
+/// handlers need a lock of the calling thread. Then both continue. What is risked is that a fork falls
 /// into the microseconds between mmap and madvise, and that a child keeps a copy of what that one call had open.
 class BackendCall {
  public:

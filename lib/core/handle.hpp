@@ -9,7 +9,7 @@
 namespace gdrkit::core {
 
 /// A context's, pin's, buffer's or started copy's name. Never 0, never a canonical pointer (its top bit is set). A
-/// NULL, stale, foreign or invented handle is recognised and answered with EINVAL.
+/// NULL, stale, foreign or invented handle is recognised and rejected with EINVAL.
 using Handle = std::uint64_t;
 
 enum class HandleKind : std::uint64_t { context = 0, pin = 1, buffer = 2, copy = 3 };

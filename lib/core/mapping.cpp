@@ -20,7 +20,7 @@ base::Status check_region(const ContextSlot& context, const PinInfo& info, std::
       region.address != nullptr && (reinterpret_cast<std::uintptr_t>(region.address) & page_mask) == 0;
   const bool is_sized = region.size_bytes >= size_bytes && region.size_bytes <= info.page_bytes;
   if (is_aligned && is_sized && region.type != cpu::MappingType::none) return {};
-  return base::fail(EIO, "backend %s mapped %zu bytes at %p as type %d where %zu bytes were asked for",
+  return base::fail(EIO, "backend %s mapped %zu bytes at %p as type %d, but %zu bytes were requested",
                     context.info.traits.name, region.size_bytes, region.address, static_cast<int>(region.type),
                     size_bytes);
 }
@@ -106,8 +106,8 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
   return pin.info;
 }
 
-int small_beside_engine(const MappingView& view, bool is_read, std::size_t offset, void* host,
-                        std::size_t size_bytes) noexcept {
+int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset, void* host,
+                       std::size_t size_bytes) noexcept {
   const bool is_for_cpu = size_bytes <= view.largest_for_cpu[is_read ? 1 : 0] && host != nullptr &&
                           is_inside(offset, size_bytes, view.own_bytes);
   if (!is_for_cpu) return by_engine;

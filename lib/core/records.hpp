@@ -160,7 +160,7 @@ void finish_copies_of(Handle pin) noexcept;
 
 /// Takes the mapping away from copies, then from the backend. Under the pin's lock, with the pin mapped.
 base::Status take_down_mapping(PinSlot& pin) noexcept;
-/// Ends a pin whose lock is held: afterwards the handle is dead and the slot is free, whatever the backend said.
+/// Ends a pin whose lock is held: afterwards the handle is invalid and the slot is free, also if the backend failed.
 base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept;
 /// The same for a buffer.
 base::Status take_down_buffer(ContextSlot& context, BufferSlot& buffer) noexcept;

@@ -16,10 +16,10 @@
 
 namespace gdrkit::cpu {
 
-/// After stores to a write-combining mapping, before the caller goes on.
+/// After stores to a write-combining mapping, before the caller continues.
 /// Observers: the device and every other CPU. Orders this thread's earlier device stores, which may wait in a
 /// write-combining buffer for as long as nothing evicts them, before each of its later stores, such as a flag in host
-/// memory or in the same mapping that says "the data is there". Pairs with the observer's load of that flag followed by
+/// memory or in the same mapping that announces the data. Pairs with the observer's load of that flag followed by
 /// its load of the data.
 /// x86: SFENCE drains the write-combining buffers and orders non-temporal stores (Intel SDM volume 3A, section 12.3.1).
 /// arm64: DSB, since DMB orders but does not complete: data that gathers in a buffer could stay there.
@@ -35,7 +35,7 @@ inline void flush_write_combining() noexcept {
 #endif
 }
 
-/// After stores to a device mapping, before the caller goes on. Observers and pairing: as above.
+/// After stores to a device mapping, before the caller continues. Observers and pairing: as above.
 /// x86 performs uncached accesses in program order and holds none back: only the compiler must not move later ones up.
 /// arm64 keeps stores to Device memory in order among themselves, not against later ones to ordinary memory.
 inline void flush_device() noexcept {
@@ -46,7 +46,7 @@ inline void flush_device() noexcept {
 #endif
 }
 
-/// After stores to a cached mapping, before the caller goes on.
+/// After stores to a cached mapping, before the caller continues.
 /// Observers: the GPU and every other CPU, all coherent with this one. Orders the stores before each later store, such
 /// as a flag; pairs with the observer's acquire of the flag. On x86 stores are seen in program order. On POWER this
 /// memory is ordinary, so LWSYNC is enough.
@@ -63,14 +63,14 @@ inline void order_after_cached_stores() noexcept {
 }
 
 /// Before ordinary loads from a mapping.
-/// Observers: this thread, against whoever writes the device memory (the device, another CPU). Write-combining memory
+/// Observers: this thread, against every writer of the device memory (the device, another CPU). Write-combining memory
 /// may be read out of order and speculatively: without this a load could be performed before the call, or before an
 /// earlier load of the caller, such as a flag in host memory (pairs with the writer's store of data before flag).
-/// x86: LFENCE completes all earlier instructions first, and ordinary loads are never answered from a streaming-load
+/// x86: LFENCE completes all earlier instructions first, and ordinary loads are never served from a streaming-load
 /// buffer (Intel SDM volume 2, MOVNTDQA: only further MOVNTDQA are). It does not order the caller's earlier stores to
 /// host memory; who stores a request there and then reads the device's answer polls for it anyway.
 /// arm64 and POWER: a full fence. Their mappings may differ in type, so that the caller's earlier store to a cached one
-/// and this load of a write-combining one can mean the same bytes at two addresses, which the CPU does not know.
+/// and this load of a write-combining one can mean the same bytes at two addresses, which the CPU cannot detect.
 inline void order_before_loads() noexcept {
 #if defined(__x86_64__)
   _mm_lfence();
@@ -84,7 +84,7 @@ inline void order_before_loads() noexcept {
 }
 
 /// Before streaming loads from a write-combining mapping.
-/// Observers: as above. A streaming load may moreover be answered from a buffer that an earlier one filled, if only by
+/// Observers: as above. A streaming load may also be served from a buffer that an earlier one filled, if only by
 /// a mispredicted loop end. MFENCE drops such buffers, so that the following loads see at least what was visible when
 /// the call was made (Intel SDM volume 2, MOVNTDQA: an MFENCE synchronises its reads with other agents' writes). It
 /// costs some 20 ns more than LFENCE on a Sapphire Rapids CPU, hence only here. Other architectures have no such loads.
@@ -96,8 +96,8 @@ inline void order_before_streaming_loads() noexcept {
 #endif
 }
 
-/// After the load of a flag from a write-combining mapping, before the caller goes on.
-/// Observers: this thread, against whoever writes what it reads next. Loads from write-combining memory are weakly
+/// After the load of a flag from a write-combining mapping, before the caller continues.
+/// Observers: this thread, against every writer of what it reads next. Loads from write-combining memory are weakly
 /// ordered, so without this a later load of the caller (of host memory, or through a pointer into the mapping) could be
 /// performed before it and see data older than the flag. Pairs with the writer's store of data before flag. A later
 /// copy from a mapping needs no such fence: it begins with one of its own.

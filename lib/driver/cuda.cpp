@@ -23,7 +23,7 @@ int on_device(const CudaCalls& calls, int ordinal, Call call) noexcept {
 
 int pointer_attributes(const CudaCalls& calls, std::uint64_t address, PointerAttributes* attributes) noexcept {
   PointerAttributes got;
-  // Booleans are asked for as 32-bit words: the driver writes no more than its own type into them.
+  // Booleans are read into 32-bit words: the driver writes at most its own type.
   void* targets[] = {&got.context,      &got.memory_type,    &got.buffer_id,
                      &got.is_managed,   &got.device_ordinal, &got.is_legacy_ipc_capable,
                      &got.range_start,  &got.range_size,     &got.allowed_handle_types,

@@ -14,7 +14,7 @@
 
 namespace gdrkit::driver {
 
-/// One cuPointerGetAttributes call. Fields the driver does not know for this pointer stay 0.
+/// One cuPointerGetAttributes call. Fields that the driver does not have for this pointer stay 0.
 struct PointerAttributes {
   void* context = nullptr;        ///< nullptr: memory of no context
   std::uint32_t memory_type = 0;  ///< CU_MEMORYTYPE_*: 0 unknown to CUDA, 1 host, 2 device, 3 array, 4 unified
@@ -66,14 +66,14 @@ int export_dmabuf_observed(std::uint64_t address, std::size_t size, unsigned lon
                            ObservedExport* observed) noexcept;
 
 /// Whether the device has all of `access` (cuda_mem_access_*) to memory of cuMemCreate; nothing for other memory, or
-/// where CUDA cannot say.
+/// if CUDA does not report it.
 [[nodiscard]] std::optional<bool> has_access(const CudaCalls& calls, std::uint64_t address, int ordinal,
                                              int access) noexcept;
 /// Which device is to touch memory that belongs to no CUDA context, such as another process's, imported for one device:
 /// `own`, the memory's own device, or the first other one that has access where `own` certainly has not.
 [[nodiscard]] int device_with_access(const CudaCalls& calls, std::uint64_t address, int own, int access) noexcept;
 
-/// "CUDA_ERROR_INVALID_VALUE" and the like; a number's text for codes the table does not know.
+/// For instance "CUDA_ERROR_INVALID_VALUE"; the number as text for codes that are not in the table.
 [[nodiscard]] const char* cuda_result_name(int result) noexcept;
 /// 801 NOT_SUPPORTED -> EOPNOTSUPP, 2 OUT_OF_MEMORY -> ENOMEM, 1 INVALID_VALUE -> EINVAL, 100/101 -> ENODEV,
 /// 3 NOT_INITIALIZED -> EINVAL, else EIO.

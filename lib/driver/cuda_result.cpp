@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Names and errno values of the CUresult codes that pinning can meet. Kept as our own table: asking libcuda for the
+// Names and errno values of the CUresult codes that pinning can cause. A table of our own: reading from libcuda the
 // text needs a loaded library, and a failing load is one of the things to be reported.
 #include <cerrno>
 #include <cstdarg>

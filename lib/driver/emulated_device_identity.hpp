@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Who the emulated device says it is: the same to the backend as to the application's side.
+// The identity of the emulated device: the same for the backend and for the application.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ inline constexpr const char* emulated_device_name = "gdrkit emulated device (no 
 inline constexpr const char* emulated_pci_bus_id = "ffff:ff:1f.0";
 inline constexpr int most_emulated_devices = 16;
 
-/// How many there are by the setting GDRKIT_EMULATED_DEVICES: 1 when it is empty, EINVAL when it says no number from 1
+/// The number of devices that GDRKIT_EMULATED_DEVICES selects: 1 when it is empty, EINVAL unless it is a number from 1
 /// to most_emulated_devices.
 [[nodiscard]] base::Result<int> emulated_device_count(std::string_view setting) noexcept;
 

@@ -113,7 +113,7 @@ bool map_file(int fd, std::uint64_t start, std::size_t data_bytes) noexcept {
          ::madvise(as_pointer(head), data_bytes + 2 * emulated_page_bytes, MADV_DONTFORK) == 0;
 }
 
-/// Follows the mappings in address order and knows which of them are the data of a live allocation.
+/// Follows the mappings in address order and finds those that are the data of a live allocation.
 class LiveAllocations {
  public:
   /// true when `mapping` belongs to the data of a live allocation, which current() then describes.
@@ -121,7 +121,7 @@ class LiveAllocations {
     const bool is_ours = mapping.is_shared && parse_name(mapping.name, &named_);
     const bool follows_guard =
         is_ours && guard_end_ == mapping.start && guard_inode_ == mapping.inode && mapping.offset == 0;
-    // The data may be in several pieces when somebody changed the protection of a part.
+    // The data is in several pieces if the program changed the protection of a part.
     const bool continues = is_ours && current_.buffer_id == mapping.inode && data_end_ == mapping.start &&
                            mapping.offset == mapping.start - current_.start;
     const bool is_guard =
@@ -240,7 +240,7 @@ base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_b
   }
   auto mapping = duplicate(page_address, size_bytes, PROT_NONE);
   if (!mapping) return mapping;
-  // Freed since emulated_find, and allocated anew by another thread? Then the duplicate shows memory nobody asked for.
+  // Freed since emulated_find, and allocated anew by another thread? Then the duplicate shows other memory.
   auto again = emulated_find(page_address);
   if (again && again->buffer_id == allocation->buffer_id) return mapping;
   ::munmap(*mapping, size_bytes);

@@ -16,7 +16,7 @@ enum class EmulatedKind : std::uint8_t { device = 0, managed = 1, host = 2 };
 
 struct EmulatedAllocation {
   std::uint64_t start = 0;      ///< the exact address emulated_allocate returned
-  std::size_t size_bytes = 0;   ///< the exact size asked for
+  std::size_t size_bytes = 0;   ///< the exact requested size
   std::uint64_t buffer_id = 0;  ///< never used twice in a process
   EmulatedKind kind = EmulatedKind::device;
 };

@@ -31,8 +31,8 @@ thread_local Recording recording;
 
 std::atomic<IoctlFunction> passed_through{nullptr};
 std::mutex installing;
-// Whether nobody can be calling our entry beyond an observation: then what to pass through to is learnt anew each time.
-// Otherwise somebody's entry may chain to ours, and learning theirs would close a loop: the old value stays.
+// Whether no thread can call our entry outside an observation. The target of our entry is then read anew each time.
+// Otherwise another entry may chain to ours, and chaining to it would close a loop: the old value stays.
 bool is_alone = true;  // guarded by `installing`
 
 void record(unsigned long request, int result, const void* argument) noexcept {

@@ -19,8 +19,8 @@ struct ImportSlot {
 
 /// While alive, records every ioctl with the given command number (`_IOC_TYPE` 'F') that this thread makes through the
 /// library's slots; other threads' and other ioctls pass through untouched. One at a time in the process (a lock
-/// is held for its life). On destruction each slot gets back what it held, unless somebody else has replaced our entry
-/// since: then theirs stays, and ours goes on passing calls through, for which reason this code must never be unloaded.
+/// is held for its life). On destruction each slot gets its old value back, unless another library replaced our entry
+/// since. Then its entry stays, and ours continues to pass calls on: this code must never be unloaded.
 class IoctlObserver {
  public:
   IoctlObserver(void* library, unsigned command_number, std::vector<ObservedIoctl>* seen) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ProcessMaps: this process's mappings, one after another, as /proc/self/maps tells them.
+// ProcessMaps: this process's mappings, one after another, from /proc/self/maps.
 #pragma once
 
 #include <array>

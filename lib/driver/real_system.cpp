@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// System on the operating system itself.
+// System on the operating system.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ class RealSystem final : public System {
     }
   }
 
-  // Linux has closed the descriptor even when close answers EINTR: a second try could close somebody else's.
+  // Linux has closed the descriptor even if close returns EINTR: a second call could close another descriptor.
   int close(int fd) noexcept override { return ::close(fd) == 0 || errno == EINTR ? 0 : -errno; }
 
   int ioctl(int fd, unsigned long request, void* argument) noexcept override {

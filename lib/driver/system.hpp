@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The seam for system calls: what backends ask of the operating system, replaceable by fakes, recorders and faults.
+// The seam for system calls of backends, replaceable by fakes, recorders and faults.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace gdrkit::driver {
 
-/// Every call returns 0 or a value >= 0 on success and a negative errno on failure; errno itself is not part of the
+/// Each call returns 0 or a value >= 0 on success and a negative errno on failure; errno is not part of the
 /// contract. Implementations are thread safe and never throw. The real one retries EINTR where that is safe
 /// (open, ioctl, mmap), never for close.
 class System {
@@ -34,7 +34,7 @@ class System {
 };
 
 /// A system call's result without codes that user space has no name for: 524 (ENOTSUPP) reaches user space through
-/// modules and dma-bufs that pass on what the NVIDIA driver answers.
+/// modules and dma-bufs that pass on the NVIDIA driver's result.
 [[nodiscard]] constexpr int as_user_errno(int result) noexcept {
   constexpr int kernel_enotsupp = 524;
   if (result == -kernel_enotsupp) return -EOPNOTSUPP;
@@ -44,7 +44,7 @@ class System {
 /// Whether a load from the byte succeeds; false where it would end in a signal.
 [[nodiscard]] bool can_load_from(const volatile void* address) noexcept;
 
-/// The operating system itself; lives for the whole process.
+/// The operating system; lives for the whole process.
 [[nodiscard]] System& real_system() noexcept;
 
 }  // namespace gdrkit::driver

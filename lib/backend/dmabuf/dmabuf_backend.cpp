@@ -33,7 +33,7 @@ int ordinal_in_use(const driver::CudaCalls& cuda) noexcept {
   return -1;
 }
 
-/// Whether that is likely enough where nobody asked for it by name.
+/// Whether that is likely enough for a backend that was not named.
 base::Status check_untried(driver::System& system, const driver::CudaCalls& cuda) noexcept {
   if (const int found = driver::as_user_errno(system.access(driver_node, R_OK | W_OK)); found < 0) {
     return base::fail(found == -ENOENT ? ENODEV : -found, "cannot use the NVIDIA driver: %s: %s", driver_node,

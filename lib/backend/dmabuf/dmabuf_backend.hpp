@@ -36,8 +36,8 @@ class DmabufBackend final : public Backend {
 };
 
 /// Opens the backend on the given seams; both outlive it. Where the process has an active primary context, the way is
-/// tried on scratch memory, and the error's text says what failed. Elsewhere it cannot be tried: then it opens when it
-/// is asked for by name, or CUDA is a version that is known to work, as Traits::is_untried.
+/// tried on scratch memory, and the error's text names the failed step. Elsewhere it cannot be tried: then it opens if
+/// it is named, or if CUDA's version is one that works, as Traits::is_untried.
 base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, const driver::CudaCalls& cuda,
                                                       const base::Settings& settings) noexcept;
 

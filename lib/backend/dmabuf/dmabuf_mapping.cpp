@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t over_pcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE
 constexpr int invalid_value = 1;
 
-/// The largest of the GPU's memory regions, which is BAR1; 0 where it is not known.
+/// The largest of the GPU's memory regions, which is BAR1; 0 if it cannot be read.
 std::uint64_t bar1_mib(driver::System& system, const driver::CudaCalls& cuda, int ordinal) noexcept {
   char pci[32] = {};
   if (driver::device_pci_bus_id(cuda, ordinal, pci, sizeof pci) != 0) return 0;
@@ -136,7 +136,7 @@ std::uint8_t* DmabufScratch::map(const DeviceRange& range) noexcept {
   if (!failure_) return nullptr;
   std::uint8_t* const address = mapping_.address();
   if (driver::can_load_from(address) && driver::can_load_from(address + mapping_.size_bytes() - 1)) return address;
-  failure_ = base::fail_literal(EIO, "cannot use dma-bufs: the driver maps them, but with no memory behind");
+  failure_ = base::fail_literal(EIO, "cannot use dma-bufs: the driver maps them without memory");
   return nullptr;
 }
 

@@ -17,7 +17,7 @@
 
 namespace gdrkit::backend::dmabuf {
 
-/// The descriptor and each mapping of it hold a reference on the memory, whatever its owner does. Not thread safe.
+/// The descriptor and each mapping of it hold a reference to the memory, which its owner cannot end. Not thread safe.
 class DmabufMapping {
  public:
   DmabufMapping(driver::System& system, const driver::CudaCalls& cuda) noexcept : system_(system), cuda_(cuda) {}
@@ -26,7 +26,7 @@ class DmabufMapping {
   DmabufMapping& operator=(const DmabufMapping&) = delete;
 
   /// Has CUDA export the range's pages: over a coherent link where there is one, else to be mapped over PCIe where the
-  /// driver knows that request. `must_be_pcie`: over PCIe or not at all. The caller holds a CudaScope.
+  /// driver has that request. `must_be_pcie`: over PCIe or not at all. The caller holds a CudaScope.
   base::Status take(const DeviceRange& range, bool must_be_pcie) noexcept;
   /// Maps the first `size_bytes` (a multiple of the host's page). ENOMEM with BAR1's size where it is used up.
   base::Status map(std::size_t size_bytes) noexcept;

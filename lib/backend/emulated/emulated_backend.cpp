@@ -64,7 +64,7 @@ base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest&
 base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& settings) noexcept {
   const auto devices = driver::emulated_device_count(settings.emulated_devices);
   if (!devices) return base::pass(devices);
-  // Without a readable /proc/self/maps no address can be recognised: better said now than at the first pin.
+  // Without a readable /proc/self/maps no address can be recognised: report it now, not at the first pin.
   auto probe = driver::emulated_find(0);
   if (!probe && probe.error().errno_value != EINVAL) return base::pass(probe);
   std::unique_ptr<Backend> backend(new (std::nothrow) emulated::EmulatedBackend(*devices));

@@ -12,7 +12,7 @@
 namespace gdrkit::backend::emulated {
 namespace {
 
-/// Observers: whoever uses the memory through a mapping or a copy before and after, on any thread. As a driver's copy,
+/// Observers: all threads that use the memory through a mapping or a copy before and after. As a driver's copy,
 /// this one sees what the CPU stored before the call, and is complete for all that follows it.
 void copy_bytes(void* target, const void* source, std::size_t size_bytes) noexcept {
   cpu::order_before_streaming_loads();

@@ -48,7 +48,7 @@ base::Status EmulatedPin::unpin() noexcept {
   return first;
 }
 
-// The child never had the mappings (they are not inherited): their addresses may be somebody else's there.
+// The child never had the mappings (they are not inherited): their addresses may be in use there.
 void EmulatedPin::abandon_after_fork() noexcept {
   held_ = nullptr;
   mapping_ = nullptr;

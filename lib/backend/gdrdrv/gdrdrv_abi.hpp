@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The user interface of the gdrdrv kernel module: ioctl words and the structures behind them.
+// The user interface of the gdrdrv kernel module: ioctl words and their structures.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace gdrkit::backend {
 namespace gdrdrv {
 namespace {
 
-/// CUDA cannot answer for any pointer in this process.
+/// CUDA reports nothing about pointers of this process.
 bool has_no_opinion(int cuda_result) noexcept {
   constexpr int not_initialized = 3, deinitialized = 4, stub_library = 34, no_device = 100;
   return cuda_result == not_initialized || cuda_result == deinitialized || cuda_result == stub_library ||

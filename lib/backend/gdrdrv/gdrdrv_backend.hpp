@@ -28,8 +28,8 @@ class GdrdrvBackend final : public Backend {
 };
 
 /// Opens the backend on the given seams, which outlive it. Without `cuda`, or where CUDA is not initialised in this
-/// process, the module alone judges addresses: it knows pages, not the exact ends of allocations. The error's text
-/// says why it cannot run.
+/// process, only the module checks addresses: it checks pages, not the exact ends of allocations. The
+/// error's text gives the reason why it cannot run.
 base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(driver::System& system, const driver::CudaCalls* cuda) noexcept;
 
 }  // namespace gdrkit::backend::gdrdrv

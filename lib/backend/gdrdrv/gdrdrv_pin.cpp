@@ -75,7 +75,7 @@ base::Status GdrdrvPin::check_state() noexcept {
   if (is_as_asked && offset_of(handle_, page_bytes_, &offset)) return {};
   return base::fail(EIO,
                     "the gdrdrv kernel module pinned 0x%" PRIx64 " + %" PRIu64 " in pages of %u as handle 0x%" PRIx64
-                    ", mapping type %u, where unmapped 0x%" PRIx64 " + %zu was asked for",
+                    ", mapping type %u, where unmapped 0x%" PRIx64 " + %zu was requested",
                     state.address, state.mapped_bytes, state.page_bytes, handle_, state.mapping_type, page_address_,
                     page_bytes_);
 }
@@ -126,7 +126,7 @@ base::Status GdrdrvPin::map_pages(std::size_t bytes) noexcept {
   return keep_from_children(file_.system(), mapped, bytes);  // what the module does too
 }
 
-/// The type decides how the memory may be accessed, so the module must report one that we know.
+/// The type decides how the memory may be accessed, so the module must report a type of the list.
 base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
   PinState state;
   if (const int result = file_.state(handle_, &state); result < 0) {
@@ -142,7 +142,7 @@ base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
   }
   if (requested == MappingType::none || requested == type) return type;
   return base::fail(EOPNOTSUPP,
-                    "gdrdrv %u.%u maps this memory %s, not %s; install a newer version or ask for another mapping type",
+                    "gdrdrv %u.%u maps this memory %s, not %s; install a newer version or use another mapping type",
                     file_.version().major_number(), file_.version().minor_number(), name_of(type), name_of(requested));
 }
 

@@ -20,7 +20,7 @@ class GdrdrvPin final : public BackendPin {
     std::uint64_t page_bytes;
     bool force_pcie;
   };
-  /// Pins `range` and believes the module only when it describes the pin as what was asked for. `device`: PCI address,
+  /// Pins `range`, and accepts the pin only if the module describes it as requested. `device`: PCI address,
   /// "" unknown.
   static base::Result<std::unique_ptr<BackendPin>> create(ModuleFile& file, const Range& range,
                                                           const std::string& device);

@@ -95,12 +95,12 @@ base::Status ModuleFile::shake_hands() noexcept {
   return read_attribute(attribute_force_pcie, "pins by PCIe", &can_force_pcie_);
 }
 
-/// A module that does not know the attribute does not have what it stands for.
+/// A module without the attribute lacks the feature.
 base::Status ModuleFile::read_attribute(std::uint32_t attribute, const char* name, bool* value) noexcept {
   GetAttribute answer{attribute, 0};
   const int result = call(request::get_attribute, &answer);
   if (result < 0 && result != -EINVAL)
-    return base::fail(-result, "cannot ask %s for %s: %s", node, name, std::strerror(-result));
+    return base::fail(-result, "cannot read attribute %s from %s: %s", name, node, std::strerror(-result));
   *value = result >= 0 && answer.value == 1;
   return {};
 }

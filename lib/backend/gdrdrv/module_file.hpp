@@ -19,7 +19,7 @@ struct PinState {
   std::uint64_t address = 0;
   std::uint64_t mapped_bytes = 0;
   std::uint32_t page_bytes = 0;
-  std::uint32_t tsc_khz = 0;  ///< cycles of a millisecond; 0 where the module does not know
+  std::uint32_t tsc_khz = 0;  ///< cycles per millisecond; 0 if the module does not report it
   std::uint64_t pin_cycles = 0;
   std::uint32_t mapping_type = 0;  ///< 0: not mapped; unknown numbers are passed on
 };
@@ -28,7 +28,7 @@ struct PinState {
 /// mapping of this open are gone.
 class ModuleFile {
  public:
-  /// The error's text says why the module cannot be used here.
+  /// The error's text gives the reason why the module cannot be used here.
   static base::Result<std::unique_ptr<ModuleFile>> open(driver::System& system) noexcept;
   ~ModuleFile();
   ModuleFile(const ModuleFile&) = delete;
@@ -38,7 +38,7 @@ class ModuleFile {
   [[nodiscard]] bool is_persistent() const noexcept { return is_persistent_; }
   [[nodiscard]] bool can_force_pcie() const noexcept { return can_force_pcie_; }
 
-  // Errors are the module's negative errno, for callers who know what was asked; 0 is success.
+  // Errors are the module's negative errno, for callers that add the text; 0 is success.
   int pin(std::uint64_t address, std::uint64_t bytes, bool force_pcie, std::uint64_t* handle) noexcept;
   int unpin(std::uint64_t handle) noexcept;
   int state(std::uint64_t handle, PinState* state) noexcept;

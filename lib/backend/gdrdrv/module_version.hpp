@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ModuleVersion: what a loaded gdrdrv says it is, and which calls it has.
+// ModuleVersion: the version that a loaded gdrdrv reports, and the calls that it has.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ModuleVersion {
   [[nodiscard]] constexpr bool has_requests() const noexcept { return word >= 0x0002'0005; }
 };
 
-/// EOPNOTSUPP for modules before 2.0, and for those that want a newer library than this.
+/// EOPNOTSUPP for modules before 2.0, and for those that require a newer library.
 [[nodiscard]] base::Result<ModuleVersion> check_version(std::uint32_t driver, std::uint32_t minimum_api) noexcept;
 
 }  // namespace gdrkit::backend::gdrdrv

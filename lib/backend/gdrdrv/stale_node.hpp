@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// StaleNode: whether /dev/gdrdrv is a node that an earlier module left behind.
+// StaleNode: whether /dev/gdrdrv is a node of an earlier module.
 #pragma once
 
 #include "driver/system.hpp"

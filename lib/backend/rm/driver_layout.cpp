@@ -17,16 +17,13 @@ constexpr DriverLayout rows[] = {
 base::Result<DriverLayout> layout_for(const driver::DriverVersion& version, const std::string& version_text,
                                       bool allow_unreviewed) noexcept {
   if (version < rows[0].first) {
-    return base::fail(ENOTSUP,
-                      "NVIDIA driver %s is too old: the interface is known from 515.43.04 on; update the driver",
-                      version_text.c_str());
+    return base::fail(ENOTSUP, "NVIDIA driver %s is too old; update it to 515.43.04 or newer", version_text.c_str());
   }
   if (version.major > newest_reviewed_major && !allow_unreviewed) {
-    return base::fail(
-        ENOTSUP,
-        "this gdrkit does not know the interface of NVIDIA driver %s (reviewed up to %u.x); update gdrkit, or set "
-        "GDRKIT_ALLOW_UNREVIEWED_DRIVER=1 to rely only on its run-time checks",
-        version_text.c_str(), newest_reviewed_major);
+    return base::fail(ENOTSUP,
+                      "this gdrkit was not reviewed with NVIDIA driver %s (reviewed up to %u.x); update gdrkit, or set "
+                      "GDRKIT_ALLOW_UNREVIEWED_DRIVER=1 to rely only on its run-time checks",
+                      version_text.c_str(), newest_reviewed_major);
   }
   DriverLayout layout = rows[0];
   for (const DriverLayout& row : rows) {

@@ -15,7 +15,7 @@ namespace gdrkit::backend::rm {
 struct DriverLayout {
   driver::DriverVersion first;  ///< first version that this row describes
   std::uint32_t fb_info_bytes;  ///< size of FB_GET_INFO_V2's parameters
-  bool has_version_query;       ///< CHECK_VERSION_STR knows the query command
+  bool has_version_query;       ///< CHECK_VERSION_STR has the query command
   bool reports_caching_type;    ///< RM_MAP_MEMORY returns the mapping's caching type in its flags
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Decodes the dma-buf exports that libcuda was seen to issue into the memory objects behind the exported range.
+// Decodes the dma-buf exports that libcuda issued into the memory objects of the exported range.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace gdrkit::backend::rm {
 
 /// The object and offset of a range that the driver refused to export although libcuda named them: for ranges that
 /// start inside a pool's block libcuda sends a wrong size (seen in 580.159.04). Believed only if the one call seen was
-/// refused for its arguments and its offset is `expected_offset`, which the caller knows from the pointer's attributes.
+/// refused for its arguments and its offset is `expected_offset`, which the caller has from the pointer's attributes.
 [[nodiscard]] base::Result<MemoryPiece> decode_refused_export(const std::vector<driver::ObservedIoctl>& ioctls,
                                                               std::uint64_t expected_offset,
                                                               std::uint64_t size_bytes) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Decodes the memory object out of a CUDA IPC handle. The layout is libcuda's own and not documented; used only on
-// request (GDRKIT_ALLOW_IPC_HANDLE=1), and its answer is believed only after the driver confirmed the object's size.
+// request (GDRKIT_ALLOW_IPC_HANDLE=1), and its result is used only after the driver confirmed the object's size.
 #pragma once
 
 #include "backend/rm/memory_piece.hpp"

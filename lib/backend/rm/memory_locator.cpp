@@ -19,9 +19,7 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
     return asked;
   }
   if (space.type != addr_space_video_memory) {
-    return base::fail(EOPNOTSUPP,
-                      "cannot pin: the memory behind the pointer is not video memory (address space type %u)",
-                      space.type);
+    return base::fail(EOPNOTSUPP, "cannot pin: the memory is not video memory (address space type %u)", space.type);
   }
   InfoEntry size{surface_size_in_4k, 0};
   SurfaceInfo info{1, 0, reinterpret_cast<std::uint64_t>(&size)};

@@ -56,7 +56,7 @@ struct RegisterFd {
 };
 
 struct CheckVersion {
-  std::uint32_t command;  ///< version_query: tell the module's version, compare nothing
+  std::uint32_t command;  ///< version_query: report the module's version, compare nothing
   std::uint32_t reply;
   char text[64];
 };

@@ -50,7 +50,7 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   if (const auto known = devices_.find(pci); known != devices_.end()) return known->second.get();
   auto opened = RmDevice::open(*client_, system_, pci, uuid);
   if (!opened) return base::pass(opened);
-  // Only a whole entry: a forked child may look at this map whatever this thread was doing.
+  // Only a whole entry: a child forked at any moment may read this map.
   return devices_.emplace(pci, std::move(*opened)).first->second.get();
 }
 

@@ -48,7 +48,7 @@ class RmBackend final : public Backend {
   Calibrations calibrations_;
 };
 
-/// Opens the backend on the given seams; both outlive it. The error's text says why it cannot run.
+/// Opens the backend on the given seams; both outlive it. The error's text gives the reason why it cannot run.
 base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const driver::CudaCalls& cuda,
                                                   const base::Settings& settings) noexcept;
 /// The same, where CUDA is loaded only once the driver is found usable: where there is no driver, its reason says more

@@ -20,7 +20,7 @@ inline constexpr const char* control_node = "/dev/nvidiactl";
 
 /// A descriptor of the control node; `driver` is the version text for error sentences.
 [[nodiscard]] base::Result<int> open_control_node(driver::System& system, const std::string& driver) noexcept;
-/// What is wrong with a device node, and what makes it usable. `error`: EACCES, or EPERM, which device rules answer.
+/// What is wrong with a device node, and what makes it usable. `error`: EACCES, or EPERM, which device rules cause.
 [[nodiscard]] tl::unexpected<base::Error> node_is_missing(const char* path, const std::string& driver) noexcept;
 [[nodiscard]] tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexcept;
 
@@ -57,7 +57,7 @@ class RmClient {
   void keep_for_ever() noexcept { is_kept_.store(true); }
   [[nodiscard]] bool is_kept() const noexcept { return is_kept_.load(); }
 
-  /// In a forked child: closes the inherited file; the client itself stays the parent's.
+  /// In a forked child: closes the inherited file; the client stays the parent's.
   void abandon_after_fork() noexcept;
 
  private:

@@ -36,7 +36,7 @@ class RmDevice {
   [[nodiscard]] ObjectHandle device() const noexcept { return device_; }
   [[nodiscard]] ObjectHandle subdevice() const noexcept { return subdevice_; }
   [[nodiscard]] std::uint32_t minor() const noexcept { return minor_; }
-  /// Advisory, for errors' texts; nothing when the driver does not tell.
+  /// Advisory, for errors' texts; nothing if the driver does not report it.
   [[nodiscard]] std::optional<Bar1Figures> bar1(std::uint32_t fb_info_bytes) const noexcept;
   void abandon_after_fork() noexcept;
 

@@ -17,7 +17,7 @@ cpu::MappingType type_of(std::uint32_t flags, bool reports_caching_type) noexcep
   if (!reports_caching_type) return cpu::MappingType::write_combining;
   const std::uint32_t caching = (flags >> caching_shift) & caching_mask;
   if (caching == caching_cached) return cpu::MappingType::cached;
-  // Uncached memory wants what "device" stands for: naturally aligned scalar accesses.
+  // Uncached memory needs the accesses of type "device": scalar and naturally aligned.
   return caching == caching_write_combined ? cpu::MappingType::write_combining : cpu::MappingType::device;
 }
 
@@ -39,7 +39,7 @@ tl::unexpected<base::Error> bar1_used_up(const RmDevice& device, const base::Err
 
 RmMapping::~RmMapping() {
   (void)unmap();
-  // Pages that cannot be unmapped keep showing this memory, so it must never become anybody else's.
+  // Pages that cannot be unmapped keep showing this memory, so it must never be reused.
   if (address_ != nullptr) device_.client().keep_for_ever();
 }
 

@@ -30,7 +30,7 @@ class RmScratch final : public ScratchMap {
       memory_.reset();
       return true;
     }
-    // RM must not give the memory to anybody else either. The mapping keeps its BAR1 space itself.
+    // RM must not reuse the memory either. The mapping keeps its BAR1 space.
     memory_->abandon();
     return false;
   }
@@ -62,14 +62,14 @@ RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, Own
 
 base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType requested) noexcept {
   if (requested == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal)) {
-    return base::fail(EOPNOTSUPP, "cannot map cached: BAR1 of a discrete GPU is uncached; ask for write-combining");
+    return base::fail(EOPNOTSUPP, "cannot map cached: BAR1 of a discrete GPU is uncached; use write-combining");
   }
   const auto length = length_to_map(*this, size_bytes, mapping_.address());
   if (!length) return base::pass(length);
   base::Status mapped = mapping_.map(memory_.pieces, *length);
   base::Result<Verification> verification = Verification::none;
   MappingType type = mapping_.type();
-  // "Cached" is also what a driver seems to say that says nothing; word accesses are right in both cases.
+  // "Cached" is also the value that a driver leaves if it does not report the type; word accesses are correct then too.
   if (mapped && type == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal))
     type = MappingType::device;
   if (mapped && requested != MappingType::none && type != requested)

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* version_file = "/proc/driver/nvidia/version";
 
-/// The module's version into `answer`: 0, or a negative errno, as drivers give that do not know the question.
+/// The module's version into `answer`: 0, or the negative errno of drivers that lack the command.
 int query_version(driver::System& system, int control_fd, CheckVersion* answer) noexcept {
   *answer = {};
   answer->command = version_query;
@@ -24,7 +24,7 @@ int query_version(driver::System& system, int control_fd, CheckVersion* answer) 
   return result;
 }
 
-/// For containers whose /proc lacks the driver's folder: the control node answers too.
+/// For containers whose /proc lacks the driver's folder: the control node reports it too.
 base::Result<std::string> ask_version(driver::System& system, int why_not_read) {
   if (system.access(control_node, F_OK) == -ENOENT) {
     return base::fail(ENODEV, "no NVIDIA driver is loaded: neither %s nor %s exists", version_file, control_node);

@@ -88,7 +88,7 @@ TEST(ChooseBackend, NamesEveryBackendsReasonWhenNoneRuns) {
   EXPECT_STREQ(
       chosen.error().text(),
       "no backend can run here: first: /proc/driver/nvidia is missing; second: /dev/device0: permission denied; "
-      "pretended: only when asked for (GDRKIT_BACKEND=pretended)");
+      "pretended: only if it is named (GDRKIT_BACKEND=pretended)");
   EXPECT_EQ(opened_count, 0);
 }
 
@@ -122,7 +122,7 @@ TEST(ChooseBackend, NeverPicksTheEmulatedDeviceByItself) {
     return;
   }
   EXPECT_EQ(opened.error().errno_value, ENODEV);
-  EXPECT_THAT(opened.error().text(), HasSubstr("emulated: only when asked for (GDRKIT_BACKEND=emulated)"));
+  EXPECT_THAT(opened.error().text(), HasSubstr("emulated: only if it is named (GDRKIT_BACKEND=emulated)"));
   EXPECT_THAT(opened.error().text(), HasSubstr("rm: "));
 }
 
