@@ -9,7 +9,7 @@
         shmem.put(inbox, numbers, pe=(shmem.my_pe() + 1) % shmem.n_pes())
         shmem.barrier_all()
 
-Functions that are collective say so: all PEs call them in the same order. `stream`: None for now, else anything with
+All PEs call collective functions, which are marked as such, in the same order. `stream`: None for now, else anything with
 `cuda_stream` (PyTorch's streams), a `shmem.Stream`, or a number as CUDA gives it: the call returns at once, and the GPU
 does it when the stream comes to it. Errors are gdrkit.Error. Calls that wait do so without the GIL; Ctrl-C takes effect
 when they end (set_timeout).
@@ -221,13 +221,13 @@ def init(
     heap_bytes: int = 0,
     heap_max_bytes: int = 0,
 ) -> Job:
-    """Collective over the job. Without arguments the environment of gdrkit run, torchrun, mpirun or srun says which PE
+    """Collective over the job. Without arguments the environment of gdrkit run, torchrun, mpirun or srun contains which PE
     this is, and without one the job has one PE. `comm`: an mpi4py communicator, whose processes are the PEs. Else
     `unique_id`, `pe` and `n_pes` together. `timeout`: of init, collectives and waits, in seconds.
     """
     if comm is not None:
         if (unique_id, pe, n_pes) != (None, None, None):
-            raise ValueError("comm already says unique_id, pe and n_pes")
+            raise ValueError("comm and unique_id, pe or n_pes conflict")
         unique_id, pe, n_pes = _meet_by(comm)
     elif len({argument is None for argument in (unique_id, pe, n_pes)}) != 1:
         raise ValueError("unique_id, pe and n_pes belong together")
@@ -370,7 +370,7 @@ def put_signal(
     target: SymmetricArray, source: Any, signal: SymmetricArray, value: int, pe: int, operation: str = "set",
     stream: Any = None,
 ) -> None:
-    """A put, then an update of the signal, one uint64, at the same PE: whoever sees the signal sees the data."""
+    """A put, then an update of the signal, one uint64, at the same PE: a reader that sees the signal sees the data."""
     _require_signal(signal)
     local, nbytes, keep = local_side(source, target, "source")
     how = _choice(_SIGNALS, operation, "a signal operation")
@@ -391,19 +391,19 @@ def signal_fetch(signal: SymmetricArray) -> int:
 
 
 def signal_wait_until(signal: SymmetricArray, comparison: str, value: int, stream: Any = None) -> None:
-    """Waits until the caller's own signal compares as asked: signal_wait_until(signal, ">=", 1)."""
+    """Waits until the caller's own signal satisfies the comparison: signal_wait_until(signal, ">=", 1)."""
     _require_signal(signal)
     wait_until(signal, comparison, value, stream)
 
 
 def wait_until(word: SymmetricArray, comparison: str, value: int, stream: Any = None) -> None:
-    """Waits until the caller's own integer of 4 or 8 bytes compares as asked."""
+    """Waits until the caller's own integer of 4 or 8 bytes satisfies the comparison."""
     how = _choice(_COMPARISONS, comparison, "a comparison")
     _shmem.wait_until(word.address, _require_word(word), how, _bits(word, value), _stream_of(stream))
 
 
 def test(word: SymmetricArray, comparison: str, value: int) -> bool:
-    """Whether the caller's own integer compares as asked."""
+    """Whether the caller's own integer satisfies the comparison."""
     how = _choice(_COMPARISONS, comparison, "a comparison")
     return _shmem.test(word.address, _require_word(word), how, _bits(word, value))
 

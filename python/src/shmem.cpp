@@ -66,7 +66,7 @@ std::string describe(int pe) {
   return text;
 }
 
-/// The C function answers no number: its text says what failed.
+/// The C function returns no errno: its text describes the failure.
 std::uintptr_t address_or_throw(void* address, int errno_value) {
   if (address == nullptr) throw_error(errno_value, gdrkit_shmem_last_error());
   return reinterpret_cast<std::uintptr_t>(address);
