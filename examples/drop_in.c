@@ -17,7 +17,7 @@ int main(void) {
   /* One page more than is pinned: gdr_map requires the start of a GPU page, and memory may begin inside one. */
   if (gdrkit_open(NULL, &context) != 0 || gdrkit_buffer_allocate(context, 0, bytes + GPU_PAGE_SIZE, &buffer) != 0 ||
       gdrkit_buffer_get_info(buffer, &info) != 0) {
-    fprintf(stderr, "%s\n", gdrkit_last_error_detail());
+    fprintf(stderr, "%s\n", gdrkit_last_error());
     return 1;
   }
   result = drop_in((info.device_address + GPU_PAGE_OFFSET) & GPU_PAGE_MASK, bytes);

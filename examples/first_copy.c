@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * first_copy.cpp in C: every function returns 0 or a negative errno, and gdrkit_last_error_detail() returns the cause.
+ * first_copy.cpp in C: every function returns 0 or a negative errno, and gdrkit_last_error() returns the cause.
  */
 #include <gdrkit/gdrkit.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int copy_once(gdrkit_context_t context) {
   info.struct_size = sizeof info; /* identifies the version of the struct to newer libraries */
   error = gdrkit_buffer_get_info(buffer, &info);
   if (error == 0) error = gdrkit_pin(context, info.device_address, info.size_bytes, &pin);
-  if (error == 0) error = gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address);
+  if (error == 0) error = gdrkit_map(pin, NULL, &address);
   if (error == 0) error = gdrkit_write(pin, 100, text, sizeof text); /* any offset, any size */
   if (error == 0) error = gdrkit_buffer_copy_to_host(buffer, 100, seen, sizeof seen);
   if (error != 0) return error;
@@ -33,10 +33,10 @@ int main(void) {
   int result = gdrkit_open(NULL, &context);
   if (result == 0) {
     result = copy_once(context);
-    if (result < 0) fprintf(stderr, "%s\n", gdrkit_last_error_detail());
+    if (result < 0) fprintf(stderr, "%s\n", gdrkit_last_error());
     gdrkit_close(context); /* unmaps, unpins and frees what the context still owns */
   } else {
-    fprintf(stderr, "%s\n", gdrkit_last_error_detail());
+    fprintf(stderr, "%s\n", gdrkit_last_error());
   }
   if (result == 1) printf("the device has what the CPU stored\n");
   return result == 1 ? 0 : 1;

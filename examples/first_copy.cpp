@@ -9,12 +9,11 @@
 int main() try {
   gdrkit::Context context;                    // the first backend that can run here, or $GDRKIT_BACKEND
   auto buffer = context.allocate(64 * 1024);  // device memory; a pointer from cudaMalloc works as well
-  auto pin = context.pin(buffer);             // or context.pin(device_pointer, size): any alignment, any size
-  auto map = pin.map();                       // map.bytes() is a std::span over the device memory
+  auto map = context.map(buffer);             // or gdrkit::map(device_pointer, size_bytes): any alignment, any size
 
   const std::vector<std::uint32_t> values(1024, 42);
   map.write(0, values);                    // CPU stores: host to device, no system call
-  map.store_flag(8192, std::uint32_t{1});  // one store, visible after everything written before it
+  map.store_flag<std::uint32_t>(8192, 1);  // one store, visible after everything written before it
 
   std::vector<std::uint32_t> seen(values.size());
   std::vector<std::uint32_t> flag(1);

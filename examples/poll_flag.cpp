@@ -29,9 +29,8 @@ int main() try {
   constexpr std::uint32_t rounds = 100;
   gdrkit::Context context;
   auto buffer = context.allocate(64 * 1024);
-  auto pin = context.pin(buffer);
-  auto map = pin.map();
-  map.store_flag(flag_at, std::uint64_t{0});  // the flag and the acknowledgement; the initial contents are undefined
+  auto map = context.map(buffer);
+  map.store_flag<std::uint64_t>(flag_at, 0);  // the flag and the acknowledgement; the initial contents are undefined
 
   std::uint32_t received = 0;
   std::jthread consumer([&] {
@@ -41,7 +40,7 @@ int main() try {
       map.read(data_at, data);  // never older than the flag
       if (data != std::vector<std::uint32_t>(data.size(), round)) return;
       received = round;
-      map.store_flag(flag_at + 4, round);  // acknowledges the round
+      map.store_flag<std::uint32_t>(flag_at + 4, round);  // acknowledges the round
     }
   });
   std::vector<std::uint32_t> acknowledged(1);

@@ -1,15 +1,35 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
- * SPDX-License-Identifier: MIT
- * GDRCopy's C API (17 functions, version 2.6), implemented by gdrkit's libgdrapi.so.2. Programs written for GDRCopy's
- * gdrapi.h compile against this header and link or load this library unchanged.
+ * SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief GDRCopy's C API (17 functions, version 2.6), implemented by gdrkit's libgdrapi.so.2.
  *
- * Unless said otherwise a function returns 0, or a positive errno. NULL, stale, foreign and twice freed handles return
- * EINVAL. All functions are thread-safe, except that the caller must not unmap, unpin or close a mapping while another
- * thread copies through it or accesses it. In a child made by fork(), copies on inherited handles return EINVAL and all
- * other calls EACCES (closing a context without pins succeeds). A child made without fork handlers (_Fork, a bare
- * clone) must not copy through inherited handles: the child does not inherit the mappings.
+ * Programs written for GDRCopy's gdrapi.h compile with this header, and link or load this library, without changes.
+ * New programs may prefer gdrkit/gdrkit.h: any alignment, error messages, offsets instead of page arithmetic.
  *
- * New programs may prefer gdrkit/gdrkit.h: any alignment, reasons for failures, offsets instead of page arithmetic. */
+ * Return values: unless its block describes something else, a function returns 0, or a positive errno. NULL, stale,
+ * foreign and twice freed handles return EINVAL. Set GDRCOPY_ENABLE_LOGGING to log the reasons to stderr.
+ *
+ * Threads: all functions are thread-safe, with one exception. While a thread copies through a mapping or accesses it,
+ * no other thread may unmap, unpin or close it.
+ *
+ * Forks: in a child made by fork(), copies on inherited handles return EINVAL and all other calls EACCES; closing a
+ * context without pins succeeds. A child made without fork handlers (_Fork, a bare clone) must not copy through
+ * inherited handles, because it does not inherit the mappings.
+ *
+ * @code
+ * int store_byte(unsigned long device_address, unsigned char byte) {
+ *   void* mapped;
+ *   gdr_mh_t handle;
+ *   gdr_t g = gdr_open();
+ *   int error = g == NULL ? ENODEV : gdr_pin_buffer(g, device_address, GPU_PAGE_SIZE, 0, 0, &handle);
+ *   if (error == 0) error = gdr_map(g, handle, &mapped, GPU_PAGE_SIZE);
+ *   if (error == 0) error = gdr_copy_to_mapping(handle, mapped, &byte, 1);
+ *   if (g != NULL) gdr_close(g);
+ *   return error;
+ * }
+ * @endcode
+ */
 #ifndef __GDRAPI_H__
 #define __GDRAPI_H__
 
@@ -18,115 +38,252 @@
 #include <stdint.h>
 
 /* Packagers read these two lines with awk: keep the form. */
+/** @brief Major version of the API. */
 #define GDR_API_MAJOR_VERSION 2
+/** @brief Minor version of the API. */
 #define GDR_API_MINOR_VERSION 6
+/** @brief Position of the major version in a version number. */
 #define MAJOR_VERSION_SHIFT 16
+/** @brief Bits of the minor version in a version number. */
 #define MINOR_VERSION_MASK 0xffff
+/** @brief Version of the API as one number. */
 #define GDR_API_VERSION ((GDR_API_MAJOR_VERSION << MAJOR_VERSION_SHIFT) | GDR_API_MINOR_VERSION)
 
-/* Oldest gdrdrv kernel module that API 2.6 works with. */
+/** @brief Major version of the oldest gdrdrv kernel module that API 2.6 works with. */
 #define MINIMUM_GDRDRV_MAJOR_VERSION 2
+/** @brief Minor version of the oldest gdrdrv kernel module that API 2.6 works with. */
 #define MINIMUM_GDRDRV_MINOR_VERSION 0
+/** @brief Version of the oldest gdrdrv kernel module as one number. */
 #define MINIMUM_GDRDRV_VERSION ((MINIMUM_GDRDRV_MAJOR_VERSION << MAJOR_VERSION_SHIFT) | MINIMUM_GDRDRV_MINOR_VERSION)
 
-/* Pinning works on pages of the GPU, 64 KiB each. */
+/** @brief Binary logarithm of the size of a GPU page, the unit of pinning. */
 #define GPU_PAGE_SHIFT 16
+/** @brief Size of a GPU page in bytes: 64 KiB. */
 #define GPU_PAGE_SIZE (1UL << GPU_PAGE_SHIFT)
+/** @brief Bits of an offset inside a GPU page. */
 #define GPU_PAGE_OFFSET (GPU_PAGE_SIZE - 1)
+/** @brief Bits of the address of a GPU page. */
 #define GPU_PAGE_MASK (~GPU_PAGE_OFFSET)
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/** @brief A context; NULL in no valid handle. */
 typedef struct gdr* gdr_t;
 
-/* A pinned buffer. Never all zeros when valid. */
+/** @brief A pinned buffer. */
 typedef struct gdr_mh_s {
-  unsigned long h;
+  unsigned long h; /**< @brief 0 in no valid handle. */
 } gdr_mh_t;
 
+/** @brief Flags of gdr_pin_buffer_v2(). */
 typedef enum gdr_pin_flags {
-  GDR_PIN_FLAG_DEFAULT = 0,
-  GDR_PIN_FLAG_FORCE_PCIE = 1 /* map over PCIe even where a coherent link exists; EINVAL where there is no choice */
+  GDR_PIN_FLAG_DEFAULT = 0,   /**< @brief The backend chooses the path. */
+  GDR_PIN_FLAG_FORCE_PCIE = 1 /**< @brief PCIe even if the platform has a coherent link. */
 } gdr_pin_flags_t;
 
+/** @brief Flags of gdr_map_v2(). */
 typedef enum gdr_map_flags {
-  GDR_MAP_FLAG_DEFAULT = 0,
-  GDR_MAP_FLAG_REQ_WC_MAPPING = 1,
-  GDR_MAP_FLAG_REQ_CACHE_MAPPING = 2,
-  GDR_MAP_FLAG_REQ_DEVICE_MAPPING = 3
+  GDR_MAP_FLAG_DEFAULT = 0,           /**< @brief What the platform supports best. */
+  GDR_MAP_FLAG_REQ_WC_MAPPING = 1,    /**< @brief Write-combining. */
+  GDR_MAP_FLAG_REQ_CACHE_MAPPING = 2, /**< @brief Cached by the CPU. */
+  GDR_MAP_FLAG_REQ_DEVICE_MAPPING = 3 /**< @brief Neither combined nor cached. */
 } gdr_map_flags_t;
 
+/** @brief How the CPU caches a mapping. */
 typedef enum gdr_mapping_type {
-  GDR_MAPPING_TYPE_NONE = 0,
-  GDR_MAPPING_TYPE_WC = 1,
-  GDR_MAPPING_TYPE_CACHING = 2,
-  GDR_MAPPING_TYPE_DEVICE = 3,
-  GDR_MAPPING_TYPE_MAX = 4
+  GDR_MAPPING_TYPE_NONE = 0,    /**< @brief Not mapped. */
+  GDR_MAPPING_TYPE_WC = 1,      /**< @brief Write-combining. */
+  GDR_MAPPING_TYPE_CACHING = 2, /**< @brief Cached by the CPU. */
+  GDR_MAPPING_TYPE_DEVICE = 3,  /**< @brief Neither combined nor cached. */
+  GDR_MAPPING_TYPE_MAX = 4      /**< @brief Number of mapping types. */
 } gdr_mapping_type_t;
 
+/** @brief Attributes of gdr_get_attribute(). */
 typedef enum gdr_attr {
-  GDR_ATTR_USE_PERSISTENT_MAPPING = 1,      /* 1: mappings keep the memory after its owner freed it */
-  GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE = 2, /* 1: GDR_PIN_FLAG_FORCE_PCIE is served */
-  GDR_ATTR_USING_DMA_BUF_MMAP = 3,          /* 1: mappings are made from a dma-buf */
-  GDR_ATTR_MAX = 4
+  GDR_ATTR_USE_PERSISTENT_MAPPING = 1,      /**< @brief 1: mappings keep the memory after its owner freed it. */
+  GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE = 2, /**< @brief 1: GDR_PIN_FLAG_FORCE_PCIE is supported. */
+  GDR_ATTR_USING_DMA_BUF_MMAP = 3,          /**< @brief 1: mappings are made from a dma-buf. */
+  GDR_ATTR_MAX = 4                          /**< @brief Number of attributes plus one. */
 } gdr_attr_t;
 
+/** @brief Description of a pinned buffer. */
 typedef struct gdr_info_v2 {
-  uint64_t va;          /* device address of the first pinned page; gdr_map's pointer stands for it */
-  uint64_t mapped_size; /* bytes pinned, a multiple of page_size */
-  uint32_t page_size;
-  uint64_t tm_cycles;              /* always 0: deprecated by GDRCopy */
-  uint32_t cycles_per_ms;          /* always 0: deprecated by GDRCopy */
-  unsigned mapped : 1;             /* mapped now */
-  unsigned wc_mapping : 1;         /* mapped write-combining */
-  gdr_mapping_type_t mapping_type; /* GDR_MAPPING_TYPE_NONE when not mapped */
+  uint64_t va;                     /**< @brief Device address of the first pinned page, to which gdr_map() maps. */
+  uint64_t mapped_size;            /**< @brief Bytes pinned, a multiple of page_size. */
+  uint32_t page_size;              /**< @brief Size of a page in bytes. */
+  uint64_t tm_cycles;              /**< @brief Time of pinning in CPU cycles; 0 if no kernel module measured it. */
+  uint32_t cycles_per_ms;          /**< @brief CPU cycles per ms; 0 if no kernel module measured it. */
+  unsigned mapped : 1;             /**< @brief 1: mapped now. */
+  unsigned wc_mapping : 1;         /**< @brief 1: mapped write-combining. */
+  gdr_mapping_type_t mapping_type; /**< @brief GDR_MAPPING_TYPE_NONE if it is not mapped. */
 } gdr_info_v2_t;
+/** @brief The current description of a pinned buffer. */
 typedef gdr_info_v2_t gdr_info_t;
 
-/* Opens a context, or returns NULL with the reason in errno. Silent: set GDRCOPY_ENABLE_LOGGING to see on stderr why
- * each way to the memory cannot be used. GDRCOPY_USE_DMABUF_MMAP=1 insists on dma-buf mappings. */
+/**
+ * @brief Opens a context.
+ * @return The context, or NULL with the reason in errno: ENODEV if no backend can run, EINVAL if GDRKIT_BACKEND names
+ * an unknown one, else the errno of the forced backend.
+ * @note GDRCOPY_USE_DMABUF_MMAP=1 forces mappings of dma-bufs.
+ */
 gdr_t gdr_open(void);
-/* Unmaps and unpins what is left, to the end; returns the first error. The handle is dead either way. */
+
+/**
+ * @brief Unmaps and unpins what is left in a context, then closes it.
+ * @param[in] g  The context. The handle is invalid afterwards.
+ * @return 0, or the first error: EINVAL: the handle is invalid. EACCES: the context belongs to the parent process.
+ */
 int gdr_close(gdr_t g);
 
-/* Pins the 64 KiB pages around [addr, addr + size). The tokens are accepted and not used. */
+/**
+ * @brief Pins the 64 KiB pages that contain [addr, addr + size).
+ * @param[in]  g          The context.
+ * @param[in]  addr       Device address.
+ * @param[in]  size       Size in bytes, at least 1.
+ * @param[in]  p2p_token  Ignored.
+ * @param[in]  va_space   Ignored.
+ * @param[out] handle     Receives the handle.
+ * @return 0, or: EINVAL: an argument is invalid, or the range is not device memory. ENOMEM: out of memory, of handles
+ * or of BAR1 space. EACCES: the context belongs to the parent process.
+ */
 int gdr_pin_buffer(gdr_t g, unsigned long addr, size_t size, uint64_t p2p_token, uint32_t va_space, gdr_mh_t* handle);
-/* `flags` is of gdr_pin_flags_t; bits not defined there are ignored. */
+
+/**
+ * @brief Pins the 64 KiB pages that contain [addr, addr + size), with flags.
+ * @param[in]  g       The context.
+ * @param[in]  addr    Device address.
+ * @param[in]  size    Size in bytes, at least 1.
+ * @param[in]  flags   gdr_pin_flags_t; undefined bits are ignored.
+ * @param[out] handle  Receives the handle.
+ * @return 0, or the errors of gdr_pin_buffer(). EINVAL also if GDR_PIN_FLAG_FORCE_PCIE is not supported.
+ */
 int gdr_pin_buffer_v2(gdr_t g, unsigned long addr, size_t size, uint32_t flags, gdr_mh_t* handle);
-/* Unmaps if need be. */
+
+/**
+ * @brief Unpins a buffer. Unmaps it first if it is mapped.
+ * @param[in] g       The context.
+ * @param[in] handle  The buffer. The handle is invalid afterwards.
+ * @return 0, or: EINVAL: a handle is invalid. EACCES: the buffer belongs to the parent process.
+ */
 int gdr_unpin_buffer(gdr_t g, gdr_mh_t handle);
-/* *flag = 1 once the owner freed the memory and the mapping lost it; 0 with persistent mappings. */
+
+/**
+ * @brief Reports whether the owner freed the memory and the mapping lost it.
+ * @param[in]  g       The context.
+ * @param[in]  handle  The buffer.
+ * @param[out] flag    Receives 1 if the memory was lost, else 0; 0 with persistent mappings.
+ * @return 0, or: EINVAL: a handle is invalid, or `flag` is NULL. EACCES: the buffer belongs to the parent process.
+ */
 int gdr_get_callback_flag(gdr_t g, gdr_mh_t handle, int* flag);
 
-/* The library also has a function called gdr_get_info, for programs built before API 2.4: it fills the 40 bytes that
- * were the struct then. In source code the name means the struct above. */
+/**
+ * @brief Describes a pinned buffer.
+ *
+ * The library also exports a function named gdr_get_info, for programs built before API 2.4: it fills the 40 bytes that
+ * the struct had then. In source code the name stands for this function.
+ * @param[in]  g       The context.
+ * @param[in]  handle  The buffer.
+ * @param[out] info    Receives the description.
+ * @return 0, or: EINVAL: a handle is invalid, or `info` is NULL. EACCES: the buffer belongs to the parent process.
+ */
 int gdr_get_info_v2(gdr_t g, gdr_mh_t handle, gdr_info_v2_t* info);
+/** @brief The current form of the function. */
 #define gdr_get_info gdr_get_info_v2
 
-/* Maps the first `size` bytes of the pinned pages; *va is the first of them. EINVAL if the pinned address was not 64
- * KiB aligned, EAGAIN if mapped already, EOPNOTSUPP if the mapping type asked for cannot be had. */
+/**
+ * @brief Maps the first pages of a pinned buffer.
+ * @param[in]  g       The context.
+ * @param[in]  handle  The buffer.
+ * @param[out] va      Receives the CPU address of the first pinned page.
+ * @param[in]  size    Bytes to map, 1 to the pinned size.
+ * @return 0, or: EINVAL: an argument is invalid, the pinned address is not 64 KiB aligned, GDRKIT_DROPIN_ENGINE
+ * contains an unknown word, or the memory was freed. EAGAIN: the buffer is mapped already. EOPNOTSUPP: the platform
+ * does not support the mapping type. ENOMEM: BAR1 is full. EACCES: the buffer belongs to the parent process.
+ */
 int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size);
-/* `flags` is one of gdr_map_flags_t. */
+
+/**
+ * @brief Maps the first pages of a pinned buffer, with a mapping type.
+ * @param[in]  g       The context.
+ * @param[in]  handle  The buffer.
+ * @param[out] va      Receives the CPU address of the first pinned page.
+ * @param[in]  size    Bytes to map, 1 to the pinned size.
+ * @param[in]  flags   One of gdr_map_flags_t.
+ * @return 0, or the errors of gdr_map(). EINVAL also if `flags` is not one of gdr_map_flags_t.
+ */
 int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags);
-/* Unmaps all of the mapping that starts at `va`, whatever `size` > 0 says. */
+
+/**
+ * @brief Unmaps all of a mapping.
+ * @param[in] g       The context.
+ * @param[in] handle  The buffer.
+ * @param[in] va      The address that gdr_map() returned.
+ * @param[in] size    Any size above 0; the whole mapping is unmapped.
+ * @return 0, or: EINVAL: a handle is invalid, `size` is 0, or the buffer is not mapped at `va`. EACCES: the buffer
+ *         belongs to the parent process.
+ */
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
 
-/* Copies between ordinary memory and the mapping; the mapping's side must lie inside it (EINVAL else). A store has left
- * this CPU core when the call returns; a load returns data no older than the call. No system call, lock or allocation.
- * What the caller stored to host memory before is ordered before a store through the mapping only by a store fence of
- * the caller's own (_mm_sfence) between the two, or by an earlier call of this function between the two. */
+/**
+ * @brief Copies from host memory to a mapping.
+ * @param[in]  handle     The buffer.
+ * @param[out] map_d_ptr  First byte to store, inside the mapping.
+ * @param[in]  h_ptr      Host memory.
+ * @param[in]  size       Bytes to copy; the range ends inside the mapping.
+ * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping.
+ * @note The stores have left this CPU core when the call returns. The caller's earlier stores to host memory are
+ * ordered before them only by a store fence of the caller (_mm_sfence), or by another call of this function between
+ * them.
+ * @note No system call, lock or allocation, unless GDRKIT_DROPIN_ENGINE selects another engine than the CPU.
+ */
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size);
+
+/**
+ * @brief Copies from a mapping to host memory. The data is no older than the call.
+ * @param[in]  handle     The buffer.
+ * @param[out] h_ptr      Host memory.
+ * @param[in]  map_d_ptr  First byte to load, inside the mapping.
+ * @param[in]  size       Bytes to copy; the range ends inside the mapping.
+ * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping.
+ * @note No system call, lock or allocation, unless GDRKIT_DROPIN_ENGINE selects another engine than the CPU.
+ */
 int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size);
 
-/* Version of this API in the library; NULL pointers are skipped. */
+/**
+ * @brief Returns the version of this API in the library.
+ * @param[out] major  Receives the major version; may be NULL.
+ * @param[out] minor  Receives the minor version; may be NULL.
+ */
 void gdr_runtime_get_version(int* major, int* minor);
-/* Version of the kernel module, or of this API where none is used. */
+
+/**
+ * @brief Returns the version of the kernel module, or of this API if no module is used.
+ * @param[in]  g      The context.
+ * @param[out] major  Receives the major version.
+ * @param[out] minor  Receives the minor version.
+ * @return 0, or: EINVAL: the handle is invalid, or a pointer is NULL. EACCES: the context belongs to the parent
+ * process.
+ */
 int gdr_driver_get_version(gdr_t g, int* major, int* minor);
 
-/* An unknown attribute is EINVAL and sets *v to 0. */
+/**
+ * @brief Returns an attribute of a context.
+ * @param[in]  g     The context.
+ * @param[in]  attr  One of gdr_attr_t.
+ * @param[out] v     Receives the value; 0 for an unknown attribute.
+ * @return 0, or: EINVAL: the handle is invalid, the attribute is unknown, or `v` is NULL. EACCES: the context belongs
+ * to the parent process.
+ */
 int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v);
+
+/**
+ * @brief Returns the name of a mapping type.
+ * @param[in]  mapping_type  One of gdr_mapping_type_t.
+ * @param[out] str           Receives a static text.
+ * @return 0, or EINVAL: the mapping type is unknown, or `str` is NULL.
+ */
 int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** str);
 
 #ifdef __cplusplus

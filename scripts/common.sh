@@ -53,4 +53,4 @@ failures_in() { # log
 
 jobs_here() { nproc 2>/dev/null || echo 2; }
 
-project_version() { sed -n 's/^project(gdrkit VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
+project_version() { sed -n 's/^#define GDRKIT_VERSION_[A-Z]* \([0-9]*\)$/\1/p' include/gdrkit/version.h | paste -sd.; }

@@ -166,7 +166,7 @@ for part in $parts; do
           [[ $transports == *gdr_copy* || $variant == default ]] || continue
           more=()
           [ "$variant" != reloc ] || more=(UCX_MEM_CUDA_HOOK_MODE=reloc)
-          [ "$variant" != engine ] || more=(GDRKIT_DROPIN_ENGINE=auto)
+          [ "$variant" != engine ] || more=(GDRKIT_DROPIN_ENGINE=automatic)
           LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} GDRKIT_UCX_LIBRARY=${GDR_COPY_UCX:?set it to the path of a libucp.so.0} \
             UCX_TLS=$transports keep "osu_latency_${transports//,/_}_$variant" 60 \
             env "${more[@]}" "$build/bin/gdrkit" osu latency D D -m 1:1M -i 1000

@@ -27,13 +27,15 @@ date_of_sources() {
 # The copy that packages are built from: the tree's own files, with the version in the places that contain it, and
 # debian/ where dpkg expects it.
 copy_sources_of_packages() { # version
-  local linux=""
+  local linux="" major minor patch
   mkdir -p "$package_source"
   find "$package_source" -mindepth 1 -maxdepth 1 ! -name objects -exec rm -rf {} +
   list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$package_source"
   [ ! -d third_party/include ] || cp -r third_party "$package_source/"
   if [ "$1" != "$(project_version)" ]; then
-    sed -i "s/^project(gdrkit VERSION [0-9.]*/project(gdrkit VERSION $1/" "$package_source/CMakeLists.txt"
+    IFS=. read -r major minor patch <<<"$1"
+    sed -i "s/^\(#define GDRKIT_VERSION_MAJOR\) .*/\1 $major/; s/^\(#define GDRKIT_VERSION_MINOR\) .*/\1 $minor/
+      s/^\(#define GDRKIT_VERSION_PATCH\) .*/\1 $patch/" "$package_source/include/gdrkit/version.h"
     sed -i "s/^PACKAGE_VERSION=.*/PACKAGE_VERSION=\"$1\"/" "$package_source/kernel/dkms.conf"
   fi
   sed "s/@VERSION@/$1/; s/@DATE@/$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" \

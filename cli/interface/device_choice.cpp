@@ -106,8 +106,8 @@ std::string why_no_backend() {
   gdrkit_backend_report report{};
   report.struct_size = sizeof(report);
   for (unsigned index = 0; gdrkit_probe_backend(index, &report) == 0; ++index) {
-    if (report.usable != 0 && report.is_automatic != 0) return {};
-    if (report.usable == 0) reasons += format("  backend %s: %s\n", report.name, report.reason);
+    if (report.is_usable != 0 && report.is_automatic != 0) return {};
+    if (report.is_usable == 0) reasons += format("  backend %s: %s\n", report.name, report.reason);
     report.struct_size = sizeof(report);
   }
   return reasons;

@@ -22,8 +22,8 @@ std::vector<BackendInfo> gather_backends() {
     gdrkit_backend_report report{};
     report.struct_size = sizeof(report);
     if (gdrkit_probe_backend(index, &report) != 0) return backends;
-    backends.push_back({report.name, report.summary, report.usable != 0, report.is_automatic != 0, -report.error,
-                        report.usable != 0 ? "" : report.reason});
+    backends.push_back({report.name, report.summary, report.is_usable != 0, report.is_automatic != 0, -report.error,
+                        report.is_usable != 0 ? "" : report.reason});
   }
 }
 
@@ -127,7 +127,7 @@ Info gather_info() {
     info.chosen_backend = chosen.backend_name;
     info.is_emulated = chosen.is_emulated != 0;
   } else {
-    info.why_none = gdrkit_last_error_detail();
+    info.why_none = gdrkit_last_error();
   }
   info.backends = gather_backends();
   info.copy_kernels = gather_copy_kernels();

@@ -39,7 +39,7 @@ struct Traits {
   const char* name = "";
   std::uint32_t page_size_bytes = 65536;  ///< a power of two, at least the host's page
   /// The memory stays readable through the mapping after its owner freed it, unless the mapping is the device address.
-  bool persistent = true;
+  bool is_persistent = true;
   bool supports_force_pcie = false;
   bool uses_dmabuf_mmap = false;
   std::uint32_t module_version = 0;  ///< of its kernel module, major << 16 | minor; 0 without a module
@@ -120,7 +120,7 @@ class BackendBuffer {
   virtual base::Status copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept = 0;
   virtual base::Status copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept = 0;
   /// Frees the memory, continues after errors, and returns the first one. The buffer is empty afterwards, even on
-  /// error. Pins of the memory behave as after every free by an owner (Traits::persistent).
+  /// error. Pins of the memory behave as after every free by an owner (Traits::is_persistent).
   virtual base::Status free() noexcept = 0;
   /// As BackendPin::abandon_after_fork.
   virtual void abandon_after_fork() noexcept = 0;

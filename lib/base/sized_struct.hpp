@@ -59,6 +59,10 @@ void write_info(Info* caller, Info info) noexcept {
   std::uint32_t size = 0;
   std::memcpy(&size, caller, sizeof size);
   info.struct_size = size;
+  if (size == sizeof(Info)) [[likely]] {  // of known size: a memcpy of any size would wait for the stores before it
+    *caller = info;
+    return;
+  }
   auto* bytes = reinterpret_cast<unsigned char*>(caller);
   std::memcpy(bytes, &info, size < sizeof(Info) ? size : sizeof(Info));
   if (size > sizeof(Info)) std::memset(bytes + sizeof(Info), 0, size - sizeof(Info));

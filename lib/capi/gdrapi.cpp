@@ -67,9 +67,9 @@ base::Status check_context(gdr_t g) noexcept {
   return base::fail(EINVAL, "the context handle is NULL");
 }
 
-base::Result<core::PinInfo> find_pin(gdr_t g, gdr_mh_t handle) noexcept {
+base::Result<core::PinInfo> find_pin(gdr_t g, gdr_mh_t handle, core::Mapped mapped) noexcept {
   if (base::Status given = check_context(g); !given) return base::pass(given);
-  return core::pin_info(context_of(g), pin_of(handle));
+  return core::pin_info(context_of(g), pin_of(handle), mapped);
 }
 
 // GDRCopy's words, which scripts look for.
@@ -78,7 +78,7 @@ constexpr const char* not_mapped_yet = "mh is not mapped yet";
 
 /// For a live pin that a call was refused on; true for others, whose refusals say what they are.
 bool is_mapped(gdr_t g, gdr_mh_t handle) noexcept {
-  const base::Result<core::PinInfo> pin = find_pin(g, handle);
+  const base::Result<core::PinInfo> pin = find_pin(g, handle, core::Mapped::recorded);
   return !pin || pin->is_mapped;
 }
 
@@ -98,7 +98,7 @@ base::Result<core::Handle> open_from_environment(bool* is_dmabuf_forced) noexcep
   base::Settings settings = base::read_settings();
   *is_dmabuf_forced = settings.force_dmabuf;
   if (base::Status forced = apply_force_dmabuf(settings); !forced) return base::pass(forced);
-  settings.engine = settings.dropin_engine == "auto" ? "automatic" : settings.dropin_engine;
+  settings.engine = settings.dropin_engine;
   return core::open(settings);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while opening");
@@ -150,24 +150,18 @@ int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, 
   return copied ? 0 : copied.error().errno_value;
 }
 
-/// As GDRCopy's module answers: what was revoked is mapped no more, though its addresses are still taken.
-bool shows_memory(gdr_t g, gdr_mh_t handle, const core::PinInfo& pin) noexcept {
-  if (!pin.is_mapped) return false;
-  const base::Result<bool> is_revoked = core::is_invalidated(context_of(g), pin_of(handle));
-  return !is_revoked || !*is_revoked;
-}
-
 template <class Info>
 int fill_info(const char* function, gdr_t g, gdr_mh_t handle, Info* info) noexcept {
   if (info == nullptr) return refuse_null(function);
-  const base::Result<core::PinInfo> pin = find_pin(g, handle);
+  // GDRCopy's module reports revoked memory as not mapped, although the addresses are still in use.
+  const base::Result<core::PinInfo> pin = find_pin(g, handle, core::Mapped::shown);
   if (!pin) return refuse(function, pin.error());
   info->va = pin->page_address;
   info->mapped_size = pin->page_bytes;
   info->page_size = pin->page_size_bytes;
   info->tm_cycles = pin->cost.cycles;
   info->cycles_per_ms = pin->cost.cycles_per_ms;
-  const MappingType type = shows_memory(g, handle, *pin) ? pin->mapping_type : MappingType::none;
+  const MappingType type = pin->mapping_type;
   info->mapped = type != MappingType::none ? 1 : 0;
   info->wc_mapping = type == MappingType::write_combining ? 1 : 0;
   if constexpr (sizeof(Info) == sizeof(gdr_info_v2_t)) {
@@ -286,7 +280,7 @@ __attribute__((no_sanitize("enum"))) int gdr_get_attribute(gdr_t g, gdr_attr_t a
   const base::Result<core::ContextInfo> info = core::context_info(context_of(g));
   if (!info) return refuse(__func__, info.error());
   switch (static_cast<int>(attr)) {
-    case GDR_ATTR_USE_PERSISTENT_MAPPING: *v = info->traits.persistent ? 1 : 0; return 0;
+    case GDR_ATTR_USE_PERSISTENT_MAPPING: *v = info->traits.is_persistent ? 1 : 0; return 0;
     case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE: *v = info->traits.supports_force_pcie ? 1 : 0; return 0;
     case GDR_ATTR_USING_DMA_BUF_MMAP: *v = info->traits.uses_dmabuf_mmap ? 1 : 0; return 0;
     default: *v = 0; return refuse(__func__, EINVAL, "invalid attribute: not of gdr_attr_t");

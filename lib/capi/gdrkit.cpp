@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "base/settings.hpp"
 #include "base/sized_struct.hpp"
@@ -15,6 +17,7 @@
 #include "core/core.hpp"
 
 #pragma GCC visibility push(default)
+#include "gdrkit/detail/engine_profile.h"
 #include "gdrkit/gdrkit.h"
 #pragma GCC visibility pop
 
@@ -94,29 +97,40 @@ void* user_address(const core::PinInfo& info) noexcept {
   return static_cast<char*>(info.mapping_address) + (info.user_address - info.page_address);
 }
 
-int map_by(gdrkit_pin_t pin, unsigned type, const char* engine, void** address) noexcept {
-  if (address == nullptr) return refuse_null("the address");
-  if (type > GDRKIT_MAPPING_DEVICE) return error_of(base::Status(base::fail(EINVAL, "invalid mapping type %u", type)));
-  const base::Result<core::PinInfo> mapped =
-      core::map(0, pin.value, std::nullopt, static_cast<MappingType>(type), core::MapStart::anywhere, engine);
-  if (!mapped) return error_of(mapped);
-  *address = user_address(*mapped);
-  return 0;
+/// By enum gdrkit_engine; "" is core's default.
+constexpr const char* engine_names[] = {"", "cpu", "lanes", "copy_engine", "mover", "automatic"};
+static_assert(std::size(engine_names) == GDRKIT_ENGINE_AUTOMATIC + 1);
+
+base::Status check_map_options(const gdrkit_map_options& options) noexcept {
+  if (options.mapping_type < 0 || options.mapping_type > GDRKIT_MAPPING_DEVICE) {
+    return base::fail(EINVAL, "invalid mapping type %d", options.mapping_type);
+  }
+  if (options.engine < 0 || options.engine > GDRKIT_ENGINE_AUTOMATIC) {
+    return base::fail(EINVAL, "invalid engine %d", options.engine);
+  }
+  if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0");
+  return {};
 }
 
-// core takes the caller's array as it is.
-static_assert(sizeof(gdrkit_segment) == sizeof(core::Segment) &&
-              offsetof(gdrkit_segment, offset) == offsetof(core::Segment, offset) &&
-              offsetof(gdrkit_segment, host) == offsetof(core::Segment, host) &&
-              offsetof(gdrkit_segment, size_bytes) == offsetof(core::Segment, size_bytes));
+// core reads the caller's array in place.
+template <class Segment, auto host>
+constexpr bool has_layout_of_core =
+    sizeof(Segment) == sizeof(core::Segment) &&
+    offsetof(Segment, offset) == offsetof(core::Segment, offset) && host == offsetof(core::Segment, host) &&
+    offsetof(Segment, size_bytes) == offsetof(core::Segment, size_bytes);
+static_assert(has_layout_of_core<gdrkit_write_segment, offsetof(gdrkit_write_segment, source)> &&
+              has_layout_of_core<gdrkit_read_segment, offsetof(gdrkit_read_segment, target)>);
 
-int copy_segments(gdrkit_pin_t pin, bool is_write, const gdrkit_segment* segments, size_t count) noexcept {
+template <class Segment>
+int copy_segments(gdrkit_pin_t pin, const Segment* segments, size_t count) noexcept {
+  constexpr bool is_write = std::is_same_v<Segment, gdrkit_write_segment>;
   if (segments == nullptr && count != 0) return refuse_null("the segments");
   return result_of(core::copy_segments(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count}));
 }
 
-int start_copy(gdrkit_pin_t pin, bool is_write, const gdrkit_segment* segments, size_t count,
-               gdrkit_copy_t* copy) noexcept {
+template <class Segment>
+int start_copy(gdrkit_pin_t pin, const Segment* segments, size_t count, gdrkit_copy_t* copy) noexcept {
+  constexpr bool is_write = std::is_same_v<Segment, gdrkit_write_segment>;
   if (copy == nullptr) return refuse_null("the copy");
   if (segments == nullptr && count != 0) return refuse_null("the segments");
   return give(core::start_copy(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count}),
@@ -149,7 +163,7 @@ int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info
   filled.backend_name = found->traits.name;
   filled.store_kernel_name = found->store_kernel_name;
   filled.load_kernel_name = found->load_kernel_name;
-  filled.persistent = found->traits.persistent ? 1 : 0;
+  filled.is_persistent = found->traits.is_persistent ? 1 : 0;
   filled.is_emulated = found->traits.is_emulated ? 1 : 0;
   base::write_info(info, filled);
   return 0;
@@ -191,18 +205,19 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
   return 0;
 }
 
-// The enumeration's check is off: this function must accept numbers outside it.
-__attribute__((no_sanitize("enum"))) int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address) {
-  return map_by(pin, static_cast<unsigned>(type), "", address);
-}
-
-int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* caller, void** address) {
+int gdrkit_map(gdrkit_pin_t pin, const struct gdrkit_map_options* caller, void** address) {
+  if (address == nullptr) return refuse_null("the address");
   gdrkit_map_options options{};
   if (caller != nullptr) {
     if (base::Status known = base::read_options(caller, first_map_options, &options); !known) return error_of(known);
   }
-  return map_by(pin, static_cast<unsigned>(options.mapping_type), options.engine != nullptr ? options.engine : "",
-                address);
+  if (base::Status valid = check_map_options(options); !valid) return error_of(valid);
+  const base::Result<core::PinInfo> mapped =
+      core::map(0, pin.value, std::nullopt, static_cast<MappingType>(options.mapping_type), core::MapStart::anywhere,
+                engine_names[options.engine]);
+  if (!mapped) return error_of(mapped);
+  *address = user_address(*mapped);
+  return 0;
 }
 
 int gdrkit_unmap(gdrkit_pin_t pin) { return result_of(core::unmap(0, pin.value)); }
@@ -227,20 +242,21 @@ int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes
   return copy_by_engine(pin, false, offset, target, size_bytes);
 }
 
-int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count) {
-  return copy_segments(pin, true, segments, count);
+int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count) {
+  return copy_segments(pin, segments, count);
 }
 
-int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count) {
-  return copy_segments(pin, false, segments, count);
+int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count) {
+  return copy_segments(pin, segments, count);
 }
 
-int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy) {
-  return start_copy(pin, true, segments, count, copy);
+int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count,
+                       gdrkit_copy_t* copy) {
+  return start_copy(pin, segments, count, copy);
 }
 
-int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy) {
-  return start_copy(pin, false, segments, count, copy);
+int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count, gdrkit_copy_t* copy) {
+  return start_copy(pin, segments, count, copy);
 }
 
 int gdrkit_is_copy_done(gdrkit_copy_t copy) {
@@ -283,7 +299,7 @@ int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report) {
   const base::Result<core::BackendReport> probed = probe(index);
   if (!probed) return error_of(probed);
   gdrkit_backend_report filled{};
-  filled.usable = probed->is_usable ? 1 : 0;
+  filled.is_usable = probed->is_usable ? 1 : 0;
   filled.is_automatic = probed->is_automatic ? 1 : 0;
   filled.error = -probed->errno_value;
   filled.name = probed->name;
@@ -300,13 +316,21 @@ const char* gdrkit_copy_kernel_name(unsigned index, int* is_usable) {
   return kernel->name;
 }
 
+const char* gdrkit_engine_name(int engine) {
+  return engine < 0 || engine > GDRKIT_ENGINE_AUTOMATIC ? nullptr : engine_names[engine];
+}
+
 const char* gdrkit_strerror(int error) {
   if (error == 0) return capi::errno_text(0);
   return capi::errno_text(error < 0 ? static_cast<int>(0u - static_cast<unsigned>(error)) : error);
 }
 
-const char* gdrkit_last_error_detail(void) { return last_detail; }
+const char* gdrkit_last_error(void) { return last_detail; }
 
-const char* gdrkit_version(void) { return GDRKIT_VERSION; }
+#define GDRKIT_TEXT_OF(number) #number
+#define GDRKIT_TEXT(number) GDRKIT_TEXT_OF(number)
+const char* gdrkit_version(void) {
+  return GDRKIT_TEXT(GDRKIT_VERSION_MAJOR) "." GDRKIT_TEXT(GDRKIT_VERSION_MINOR) "." GDRKIT_TEXT(GDRKIT_VERSION_PATCH);
+}
 
 }  // extern "C"

@@ -46,7 +46,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   if (!acquired) return base::pass(acquired);
   // The slot's lock is not required: holders of a stale handle only read atomic fields, `handle` first.
   ContextSlot& context = **acquired;
-  context.owner_pid.store(getpid(), std::memory_order_relaxed);
+  context.owner_pid.store(current_pid(), std::memory_order_relaxed);
   context.info = {backend->traits(), copier->store_name, copier->load_name};
   context.features = cpu::detect();
   context.forced_copy_kernel = std::move(forced_copy_kernel);

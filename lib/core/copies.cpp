@@ -81,7 +81,7 @@ class StartedCopy {
 
 /// The started copies of one process. A forked child creates its own: a thread of the parent may have held the lock.
 struct Registry {
-  const pid_t pid = ::getpid();
+  const pid_t pid = current_pid();
   std::mutex mutex;
   std::map<Handle, std::shared_ptr<StartedCopy>> copies;
 };
@@ -90,7 +90,7 @@ std::atomic<std::uint64_t> last_copy{0};
 
 Registry& registry() {
   Registry* known = current_registry.load(std::memory_order_acquire);
-  if (known != nullptr && known->pid == ::getpid()) return *known;
+  if (known != nullptr && known->pid == current_pid()) return *known;
   auto made = std::make_unique<Registry>();
   if (current_registry.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return *made.release();
   return *known;
@@ -152,7 +152,7 @@ base::Status finish_copy(Handle copy) noexcept {
 
 void finish_copies_of(Handle pin) noexcept {
   Registry* const all = current_registry.load(std::memory_order_acquire);
-  if (all == nullptr || all->pid != ::getpid()) return;
+  if (all == nullptr || all->pid != current_pid()) return;
   const std::lock_guard lock(all->mutex);
   for (const auto& [handle, copy] : all->copies) {
     if (copy != nullptr && copy->pin() == pin) (void)copy->finish();

@@ -63,7 +63,9 @@ base::Status close(Handle context) noexcept;
 /// Unmaps if mapped, and unpins. The handle is invalid afterwards, even on error. `context` may be 0; otherwise a pin
 /// of another context is EINVAL.
 base::Status unpin(Handle context, Handle pin) noexcept;
-[[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin) noexcept;
+/// shown: a mapping that lost its memory counts as none; that may take a system call.
+enum class Mapped : std::uint8_t { recorded, shown };
+[[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin, Mapped mapped = Mapped::recorded) noexcept;
 [[nodiscard]] base::Result<bool> is_invalidated(Handle context, Handle pin) noexcept;
 
 /// Where the user's range may start within its first page. `page` is GDRCopy's rule: at the start of the page. On
@@ -82,7 +84,7 @@ base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void*
 base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
                                     std::size_t size_bytes) noexcept;
 /// One segment of a copy. `offset` is as for write() and read(); a write only reads `host`. Has the layout of
-/// gdrkit_segment and may alias it.
+/// gdrkit_write_segment and gdrkit_read_segment and may alias them.
 struct [[gnu::may_alias]] Segment {
   std::size_t offset = 0;
   void* host = nullptr;

@@ -3,6 +3,7 @@
 #include "core/fork_guard.hpp"
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <chrono>
@@ -89,13 +90,28 @@ void child() noexcept {
   threads_in_calls.store(calls_of_this_thread == 0 ? 0 : 1);
 }
 
+/// Never unmapped: threads may call in until the process ends.
+void share_own_pid() noexcept {
+  if (own_pid.load(std::memory_order_relaxed) != nullptr) return;
+  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const page = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  std::atomic<pid_t>* none = nullptr;
+  const bool is_kept = ::madvise(page, page_bytes, MADV_WIPEONFORK) == 0 &&
+                       own_pid.compare_exchange_strong(none, new (page) std::atomic<pid_t>(0));
+  if (!is_kept) ::munmap(page, page_bytes);
+}
+
 }  // namespace
+
+constinit std::atomic<std::atomic<pid_t>*> own_pid{nullptr};
 
 base::Status install_fork_handlers() noexcept {
   if (is_installed.load(std::memory_order_acquire)) return {};
   if (const int error = pthread_atfork(prepare, parent, child); error != 0) {
     return base::fail(error, "cannot open a context: pthread_atfork failed, and forks would be unsafe without it");
   }
+  share_own_pid();
   is_installed.store(true, std::memory_order_release);
   return {};
 }

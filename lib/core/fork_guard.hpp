@@ -3,6 +3,11 @@
 // Handles contexts, pins and mappings when the process forks.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+
 #include "base/result.hpp"
 
 namespace gdrkit::core {
@@ -14,6 +19,22 @@ namespace gdrkit::core {
 ///  - In the child, every inherited context, pin and buffer is invalid: copies return EINVAL, other calls EACCES. The
 ///    descriptors of the backends are closed without an ioctl. New contexts work.
 [[nodiscard]] base::Status install_fork_handlers() noexcept;
+
+/// The id of the process, on a page that Linux zeroes in each child (MADV_WIPEONFORK), also in one made without fork
+/// handlers. nullptr before the handlers are installed, and where Linux cannot (before 4.14).
+extern constinit std::atomic<std::atomic<pid_t>*> own_pid;
+
+/// getpid() without its system call, which takes longer than all else that a call on a handle does.
+[[nodiscard]] inline pid_t current_pid() noexcept {
+  std::atomic<pid_t>* const known = own_pid.load(std::memory_order_acquire);
+  if (known == nullptr) return ::getpid();
+  pid_t pid = known->load(std::memory_order_relaxed);
+  if (pid == 0) {
+    pid = ::getpid();
+    known->store(pid, std::memory_order_relaxed);
+  }
+  return pid;
+}
 
 /// Held during each of those backend calls, to keep other threads from forking. Both sides wait for a bounded time,
 /// because locks of the application could cause a deadlock. A fork waits for a call for at most 2 s: the call may be

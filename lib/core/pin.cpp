@@ -78,10 +78,16 @@ base::Status unpin(Handle context, Handle handle) noexcept {
   return take_down_pin(pin->context(), **pin);
 }
 
-base::Result<PinInfo> pin_info(Handle context, Handle handle) noexcept {
+base::Result<PinInfo> pin_info(Handle context, Handle handle, Mapped mapped) noexcept {
   const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
-  return (*pin)->info;
+  base::Result<PinInfo> info((*pin)->info);
+  if (mapped == Mapped::shown && info->is_mapped && (*pin)->backend_pin->is_invalidated()) {
+    info->is_mapped = false;
+    info->mapping_type = cpu::MappingType::none;
+    info->mapping_address = nullptr;
+  }
+  return info;
 }
 
 base::Result<bool> is_invalidated(Handle context, Handle handle) noexcept {

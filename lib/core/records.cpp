@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "core/records.hpp"
 
-#include <unistd.h>
-
 #include <type_traits>
 
 namespace gdrkit::core {
@@ -53,7 +51,7 @@ OwnedSlot* any_of(OwnedSlot* const& first) noexcept {
 base::Status check_process(const ContextSlot& context) noexcept {
   // Both are read before any lock: in a forked child, a thread that no longer exists may hold it.
   if (!context.is_abandoned.load(std::memory_order_relaxed) &&
-      context.owner_pid.load(std::memory_order_relaxed) == getpid()) {
+      context.owner_pid.load(std::memory_order_relaxed) == current_pid()) {
     return {};
   }
   // No allocation: if fork handlers did not run for the child, the allocator's locks may be held forever.

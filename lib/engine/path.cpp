@@ -127,7 +127,9 @@ base::Result<std::optional<Id>> Engines::decide(const char* engine) const noexce
   for (const Registration& entry : registrations()) {
     if (name == entry.name) return std::optional<Id>(entry.id);
   }
-  return base::fail(EINVAL, "unknown engine \"%s\"; this library has: %s", name.c_str(), names_of_engines().c_str());
+  return base::fail(EINVAL,
+                    "unknown engine '%s' (GDRKIT_ENGINE, or GDRKIT_DROPIN_ENGINE for libgdrapi); use one of: %s",
+                    name.c_str(), names_of_engines().c_str());
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while choosing an engine");
 }

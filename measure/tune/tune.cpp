@@ -14,6 +14,7 @@
 #include "cli/interface/exit_code.hpp"
 #include "cli/interface/whole_file.hpp"
 #include "cli/interface/wrapped_text.hpp"
+#include "gdrkit/detail/engine_profile.h"
 #include "gdrkit/gdrkit.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/tool_parts/mapped_buffer.hpp"
@@ -118,7 +119,7 @@ class Tune {
     char path[4096];
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);
     if (result < 0) {
-      throw cli::Failure(cli::ExitCode::cannot_run, std::string(gdrkit_last_error_detail()) +
+      throw cli::Failure(cli::ExitCode::cannot_run, std::string(gdrkit_last_error()) +
                                                         "; use --output FILE to write the profile elsewhere");
     }
     const std::string whole = path;
@@ -142,7 +143,7 @@ class Tune {
     for (const char* engine : engines) {
       Pin pin = context.pin(address, memory_bytes);
       try {
-        Mapping mapping = pin.map(MappingType::automatic, engine);
+        Mapping mapping = pin.map({.engine = engine_from_name(engine).value()});
         ways.push_back({engine, std::move(pin), std::move(mapping)});
       } catch (const gdrkit::Error& error) {
         if (!can_be_left_out(engine)) throw;

@@ -13,15 +13,16 @@ import sys
 
 # Page, library, headers of the page, summary.
 APIS = (
-    ("gdrkit", "gdrkit", ("gdrkit/gdrkit.h",), "CPU access to NVIDIA GPU memory"),
+    ("gdrkit", "gdrkit", ("gdrkit/gdrkit.h", "gdrkit/context.h", "gdrkit/buffer.h", "gdrkit/pin.h", "gdrkit/mapping.h", "gdrkit/copy.h",
+                          "gdrkit/errors.h", "gdrkit/version.h"), "CPU access to NVIDIA GPU memory"),
     ("gdrkit_shmem", "gdrkit_shmem", ("gdrkit/shmem.h", "gdrkit/shmem_collectives.h"), "one-sided communication between NVIDIA GPUs"),
     ("gdrapi", "gdrapi", ("gdrapi.h",), "GDRCopy's API, implemented by gdrkit"),
 )
 
 
 def version_of(source):
-    with open(os.path.join(source, "CMakeLists.txt"), encoding="utf-8") as file:
-        return re.search(r"^project\(gdrkit VERSION ([0-9.]+)", file.read(), re.M).group(1)
+    with open(os.path.join(source, "include", "gdrkit", "version.h"), encoding="utf-8") as file:
+        return ".".join(re.findall(r"(?m)^#define GDRKIT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", file.read()))
 
 
 def write(out, section, name, text):
@@ -127,7 +128,7 @@ def body_of(text):
         if piece.startswith("/*"):
             prose = prose_of(piece)
             if prose:
-                output.append(".PP\n" + prose)
+                output.append(prose)
         elif piece.strip():
             piece = without_commands(re.sub(r"/\*\*< *(?:@brief +)?", "/* ", piece.strip("\n")))
             output.append(".PP\n.in +2n\n.nf\n" + escaped(piece) + "\n.fi\n.in")

@@ -37,7 +37,7 @@ class ContextInfo(NamedTuple):
     page_size: int
     store_kernel: str  #: copy kernel for host to device
     load_kernel: str  #: copy kernel for device to host
-    persistent: bool  #: the memory stays readable through the mapping after its owner freed it
+    is_persistent: bool  #: the memory stays readable through the mapping after its owner freed it
     is_emulated: bool
 
 
@@ -56,7 +56,7 @@ class BackendReport(NamedTuple):
 
     name: str
     summary: str
-    usable: bool
+    is_usable: bool
     is_automatic: bool  #: may be chosen when none is asked for
     errno: int
     reason: str  #: why it is not usable

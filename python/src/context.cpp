@@ -56,9 +56,10 @@ nb::bytes Buffer::copy_to_host(long long offset, std::size_t size_bytes) const {
   return result;
 }
 
-void Buffer::copy_from_host(long long offset, nb::handle source) const {
+void Buffer::copy_from_host(long long offset, nb::handle source) {
   const HostBytes bytes(source, HostBytes::Access::read);
-  get().copy_from_host(offset_of(offset), bytes.bytes());
+  (void)get();  // throws if it is freed
+  buffer_->copy_from_host(offset_of(offset), bytes.bytes());
 }
 
 void Buffer::free() {
@@ -88,7 +89,7 @@ namespace {
 nb::tuple info_of(const Context& context) {
   const gdrkit_context_info info = context.get().info();
   return nb::make_tuple(info.backend_name, info.page_size_bytes, info.store_kernel_name, info.load_kernel_name,
-                        info.persistent != 0, info.is_emulated != 0);
+                        info.is_persistent != 0, info.is_emulated != 0);
 }
 
 /// (name, summary, is usable, is automatic, errno, why not) of each backend.
@@ -97,7 +98,7 @@ nb::list probe() {
   gdrkit_backend_report report{};
   report.struct_size = sizeof report;
   for (unsigned index = 0; gdrkit_probe_backend(index, &report) == 0; ++index) {
-    found.append(nb::make_tuple(report.name, report.summary, report.usable != 0, report.is_automatic != 0,
+    found.append(nb::make_tuple(report.name, report.summary, report.is_usable != 0, report.is_automatic != 0,
                                 -report.error, static_cast<const char*>(report.reason)));
   }
   return found;

@@ -39,7 +39,7 @@ class Buffer {
   [[nodiscard]] int device() const { return get().device(); }
   [[nodiscard]] bool is_emulated() const noexcept { return is_emulated_; }
   [[nodiscard]] nanobind::bytes copy_to_host(long long offset, std::size_t size_bytes) const;
-  void copy_from_host(long long offset, nanobind::handle source) const;
+  void copy_from_host(long long offset, nanobind::handle source);
   void free();
   [[nodiscard]] bool is_freed() const noexcept { return !buffer_.has_value(); }
   /// As a DLPack object: of a CUDA device, or of the CPU on the emulated device, whose memory is the CPU's.

@@ -40,7 +40,7 @@ double time_calls(int calls, const Call& call) {
   return elapsed.count() / calls;
 }
 
-double time_write(const gdrkit_python::Mapping& mapping, std::size_t size_bytes, int calls) {
+double time_write(gdrkit_python::Mapping& mapping, std::size_t size_bytes, int calls) {
   const std::vector<std::byte> data(size_bytes);
   return time_calls(calls, [&] { mapping.map().write(0, data); });
 }

@@ -32,17 +32,13 @@ std::uint64_t load_bits(const gdrkit::Mapping& map, std::size_t offset, unsigned
   }
 }
 
-void store_bits(const gdrkit::Mapping& map, std::size_t offset, unsigned size_bytes, std::uint64_t bits) {
+void store_bits(gdrkit::Mapping& map, std::size_t offset, unsigned size_bytes, std::uint64_t bits) {
   switch (size_bytes) {
-    case 1: return map.store_flag(offset, static_cast<std::uint8_t>(bits));
-    case 2: return map.store_flag(offset, static_cast<std::uint16_t>(bits));
-    case 4: return map.store_flag(offset, static_cast<std::uint32_t>(bits));
-    default: return map.store_flag(offset, bits);
+    case 1: return map.store_flag<std::uint8_t>(offset, static_cast<std::uint8_t>(bits));
+    case 2: return map.store_flag<std::uint16_t>(offset, static_cast<std::uint16_t>(bits));
+    case 4: return map.store_flag<std::uint32_t>(offset, static_cast<std::uint32_t>(bits));
+    default: return map.store_flag<std::uint64_t>(offset, bits);
   }
-}
-
-gdrkit::Mapping map_pin(const gdrkit::Pin& pin, const Mapping::Options& options) {
-  return options.engine ? pin.map(options.type, *options.engine) : pin.map(options.type);
 }
 
 using Clock = std::chrono::steady_clock;
@@ -63,11 +59,11 @@ Mapping::Mapping(nb::object context, std::uint64_t address, std::size_t size_byt
       owner_(std::move(owner)),
       size_bytes_(size_bytes),
       is_readonly_(options.is_readonly),
-      has_engine_(options.engine && *options.engine != "cpu") {
+      has_engine_(options.map.engine != gdrkit::Engine::unspecified && options.map.engine != gdrkit::Engine::cpu) {
   const gdrkit::Context& from = nb::cast<Context&>(context_).get();
   const nb::gil_scoped_release released;
   pin_.emplace(from.pin(address, size_bytes));
-  map_.emplace(map_pin(*pin_, options));
+  map_.emplace(pin_->map(options.map));
 }
 
 Mapping::~Mapping() {
@@ -78,6 +74,11 @@ Mapping::~Mapping() {
 }
 
 const gdrkit::Mapping& Mapping::map() const {
+  if (is_closed()) throw nb::value_error("the mapping is closed");
+  return *map_;
+}
+
+gdrkit::Mapping& Mapping::map() {
   if (is_closed()) throw nb::value_error("the mapping is closed");
   return *map_;
 }
@@ -103,7 +104,7 @@ void Mapping::require_writable() const {
 
 void Mapping::write(long long offset, nb::handle data) {
   HostBytes source(data, HostBytes::Access::read);
-  const gdrkit::Mapping& to = map();
+  gdrkit::Mapping& to = map();
   require_writable();
   order_views();
   const std::size_t at = offset_of(offset);
@@ -157,7 +158,7 @@ void Mapping::read_into(long long offset, nb::handle target) {
 void Mapping::store_flag(long long offset, nb::handle value, nb::handle dtype) {
   const FlagType& type = FlagType::of(dtype);
   const std::uint64_t bits = type.bits_of(value);
-  const gdrkit::Mapping& to = map();
+  gdrkit::Mapping& to = map();
   require_writable();
   order_views();
   store_bits(to, offset_of(offset), type.size_bytes(), bits);
@@ -199,13 +200,13 @@ nb::object Mapping::wait_flag(long long offset, nb::handle value, std::optional<
 
 void Mapping::write_segments(nb::handle segments) {
   Segments all(segments, HostBytes::Access::read);
-  const gdrkit::Mapping& to = map();
+  gdrkit::Mapping& to = map();
   require_writable();
   order_views();
   const Use use(*this);
   try {
     const nb::gil_scoped_release released;
-    to.write_segments(all.get());
+    to.write_segments(all.to_write());
   } catch (const gdrkit::Error& error) {
     if (leaves_memory_in_use(error)) all.abandon();
     throw;
@@ -218,7 +219,7 @@ void Mapping::read_segments(nb::handle segments) {
   const Use use(*this);
   try {
     const nb::gil_scoped_release released;
-    from.read_segments(all.get());
+    from.read_segments(all.to_read());
   } catch (const gdrkit::Error& error) {
     if (leaves_memory_in_use(error)) all.abandon();
     throw;
@@ -254,7 +255,11 @@ Segments::Segments(nb::handle list, HostBytes::Access access) {
     }
     memory_.emplace_back(nb::object(item[1]), access);
     const std::span<std::byte> bytes = memory_.back().bytes();
-    segments_.push_back({offset_of(offset), bytes.data(), bytes.size()});
+    if (access == HostBytes::Access::read) {
+      to_write_.push_back({offset_of(offset), bytes.data(), bytes.size()});
+    } else {
+      to_read_.push_back({offset_of(offset), bytes.data(), bytes.size()});
+    }
   }
 }
 

@@ -23,8 +23,7 @@ namespace gdrkit_python {
 class Mapping {
  public:
   struct Options {
-    std::optional<std::string> engine;
-    gdrkit::MappingType type = gdrkit::MappingType::automatic;
+    gdrkit::MapOptions map;
     bool is_readonly = false;
   };
   Mapping(nanobind::object context, std::uint64_t address, std::size_t size_bytes, nanobind::object owner,
@@ -47,7 +46,8 @@ class Mapping {
   [[nodiscard]] bool is_closed() const noexcept { return !map_.has_value() || context().is_closed(); }
   [[nodiscard]] bool is_readonly() const noexcept { return is_readonly_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_bytes_; }
-  [[nodiscard]] const gdrkit::Mapping& map() const;  ///< throws a Python ValueError once it is closed
+  [[nodiscard]] gdrkit::Mapping& map();  ///< throws a Python ValueError once it is closed
+  [[nodiscard]] const gdrkit::Mapping& map() const;
   [[nodiscard]] const gdrkit::Pin& pin() const;
   [[nodiscard]] nanobind::handle owner() const noexcept { return owner_; }
   [[nodiscard]] nanobind::handle context_object() const noexcept { return context_; }
@@ -94,12 +94,15 @@ class Use {
 class Segments {
  public:
   Segments(nanobind::handle list, HostBytes::Access access);
-  [[nodiscard]] std::span<const gdrkit_segment> get() const noexcept { return segments_; }
+  /// Empty unless the memory is held for that access.
+  [[nodiscard]] std::span<const gdrkit::WriteSegment> to_write() const noexcept { return to_write_; }
+  [[nodiscard]] std::span<const gdrkit::ReadSegment> to_read() const noexcept { return to_read_; }
   void abandon() noexcept;
 
  private:
   std::vector<HostBytes> memory_;
-  std::vector<gdrkit_segment> segments_;
+  std::vector<gdrkit::WriteSegment> to_write_;
+  std::vector<gdrkit::ReadSegment> to_read_;
 };
 
 void bind_mapping(nanobind::module_& module);

@@ -4,6 +4,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <cerrno>
+
+#include "errors.hpp"
 #include "mapping.hpp"
 #include "started_copy.hpp"
 
@@ -65,9 +68,18 @@ nb::tuple info_of(const Mapping& mapping) {
                         reinterpret_cast<std::uintptr_t>(info.address));
 }
 
+gdrkit::Engine engine_of(const std::optional<std::string>& name) {
+  if (!name) return gdrkit::Engine::unspecified;
+  const std::optional<gdrkit::Engine> engine = gdrkit::engine_from_name(*name);
+  if (!engine) throw_error(EINVAL, "unknown engine '" + *name + "'; use automatic, cpu, lanes, copy_engine or mover");
+  return *engine;
+}
+
 void construct(Mapping* self, nb::object context, std::uint64_t address, std::size_t size, nb::object owner,
-               std::optional<std::string> engine, int mapping_type, bool readonly) {
-  const Mapping::Options options{std::move(engine), static_cast<gdrkit::MappingType>(mapping_type), readonly};
+               const std::optional<std::string>& engine, int mapping_type, bool readonly) {
+  Mapping::Options options;
+  options.map = {static_cast<gdrkit::MappingType>(mapping_type), engine_of(engine)};
+  options.is_readonly = readonly;
   new (self) Mapping(std::move(context), address, size, std::move(owner), options);
 }
 

@@ -14,7 +14,7 @@ Copy::Copy(nb::object mapping, nb::handle segments, Direction direction)
       segments_(std::in_place, segments,
                 direction == Direction::write ? HostBytes::Access::read : HostBytes::Access::write) {
   auto& from = nb::cast<Mapping&>(mapping_);
-  const gdrkit::Mapping& map = from.map();
+  gdrkit::Mapping& map = from.map();
   if (direction == Direction::write) {
     from.require_writable();
     from.order_views();
@@ -22,7 +22,8 @@ Copy::Copy(nb::object mapping, nb::handle segments, Direction direction)
   const Use use(from);
   {
     const nb::gil_scoped_release released;
-    copy_.emplace(direction == Direction::write ? map.start_write(segments_->get()) : map.start_read(segments_->get()));
+    copy_.emplace(direction == Direction::write ? map.start_write(segments_->to_write())
+                                                : map.start_read(segments_->to_read()));
   }
   from.begin_use();  // until it is finished
 }

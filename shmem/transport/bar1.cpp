@@ -7,10 +7,12 @@
 // way there, so that when its answer is back, all earlier stores, by any core whose writes had left it, have arrived.
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +44,14 @@ constexpr std::size_t largest_beside_automatic[] = {4 << 10, 3 << 10, small, sma
 constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
 base::Status failure(int result, const char* what, int slot) noexcept {
-  return base::fail(-result, "%s the memory of PE slot %d through BAR1: %s", what, slot, gdrkit_last_error_detail());
+  return base::fail(-result, "%s the memory of PE slot %d through BAR1: %s", what, slot, gdrkit_last_error());
+}
+
+std::optional<int> engine_of_name(const std::string& name) noexcept {
+  for (int engine = GDRKIT_ENGINE_CPU; const char* const known = gdrkit_engine_name(engine); ++engine) {
+    if (name == known) return engine;
+  }
+  return std::nullopt;
 }
 
 class Bar1 final : public Transport {
@@ -61,7 +70,7 @@ class Bar1 final : public Transport {
     options.struct_size = sizeof options;
     if (setting.device->is_emulated()) options.backend = "emulated";
     const int opened = gdrkit_open(&options, &context_);
-    if (opened < 0) unusable_ = base::fail(-opened, "no mapping through BAR1: %s", gdrkit_last_error_detail());
+    if (opened < 0) unusable_ = base::fail(-opened, "no mapping through BAR1: %s", gdrkit_last_error());
   }
   ~Bar1() override {
     if (unusable_) (void)gdrkit_close(context_);  // with all pins
@@ -215,6 +224,8 @@ class Bar1 final : public Transport {
     if (const std::uint64_t made = window.load(std::memory_order_relaxed); made != 0) return made_window(made, by);
     if (!unusable_) return base::pass(unusable_);
     if (!state.refusal) return base::pass(state.refusal);
+    const std::optional<int> engine = engine_of_name(engine_);
+    if (by == By::engine && !engine) return base::fail(EINVAL, "unknown engine '%s' (GDRKIT_ENGINE)", engine_.c_str());
     // Its primary context is there already: none is created for the sake of verifying the mapping.
     const platform::DeviceScope scope(device_);
     gdrkit_pin_t pin{};
@@ -223,9 +234,9 @@ class Bar1 final : public Transport {
     }
     gdrkit_map_options options{};
     options.struct_size = sizeof options;
-    options.engine = by == By::cpu ? "cpu" : engine_.c_str();
+    options.engine = by == By::cpu ? GDRKIT_ENGINE_CPU : *engine;
     void* address = nullptr;
-    if (const int mapped = gdrkit_map_with_options(pin, &options, &address); mapped < 0) {
+    if (const int mapped = gdrkit_map(pin, &options, &address); mapped < 0) {
       auto refused = failure(mapped, "mapping", slot);
       (void)gdrkit_unpin(pin);
       return refuse(state, chunk, by, window, std::move(refused));

@@ -229,8 +229,8 @@ class PkgConfig(InstallTest):
     def test_the_versions_are_those_of_the_libraries(self):
         path = os.path.join(self.libraries, "pkgconfig")
         self.assertEqual(self.run_ok("pkg-config", "--modversion", "gdrapi", PKG_CONFIG_PATH=path).strip(), "2.6")
-        with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as file:
-            version = re.search(r"project\(gdrkit VERSION ([0-9.]+)", file.read()).group(1)
+        with open(os.path.join(SOURCE, "include", "gdrkit", "version.h"), encoding="utf-8") as file:
+            version = ".".join(re.findall(r"(?m)^#define GDRKIT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", file.read()))
         self.assertEqual(self.run_ok("pkg-config", "--modversion", "gdrkit", PKG_CONFIG_PATH=path).strip(), version)
 
     def test_an_older_standard_is_an_error_that_states_the_requirement(self):

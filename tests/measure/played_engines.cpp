@@ -41,12 +41,12 @@ int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_by
   return real(&gdrkit_pin, "gdrkit_pin")(context, device_address, size_bytes, pin);
 }
 
-int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void** address) {
+int gdrkit_map(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void** address) {
   struct gdrkit_map_options played = *options;
-  engines[pin.value] = played.engine == nullptr ? "" : played.engine;
+  engines[pin.value] = gdrkit_engine_name(played.engine);
   if (fails("map_" + engines[pin.value])) return -EIO;
-  played.engine = "cpu";
-  return real(&gdrkit_map_with_options, "gdrkit_map_with_options")(pin, &played, address);
+  played.engine = GDRKIT_ENGINE_CPU;
+  return real(&gdrkit_map, "gdrkit_map")(pin, &played, address);
 }
 
 int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes) {

@@ -23,7 +23,7 @@ def test_every_backend_says_whether_it_can_run():
     reports = gdrkit.backends()
     assert {"rm", "gdrdrv", "emulated"} <= {report.name for report in reports}
     for report in reports:
-        assert report.usable == (report.reason == "") == (report.errno == 0)
+        assert report.is_usable == (report.reason == "") == (report.errno == 0)
 
 
 def test_an_unknown_backend_is_refused_with_the_librarys_text():

@@ -388,7 +388,7 @@ class Commands(TidyTest):
         self.plant("README.md", "<!-- not run: needs a GPU -->\n\n```sh\ngdrkit bench\n```\n<!-- not run: -->\n```sh\ngdrkit bench\n```\n")
         self.plant("docs/a.md", "<!-- run with ring.c=examples/ring.c -->\n```sh\ncc ring.c\n```\n<!-- note -->\n")
         self.expect(check_commands, "README.md:1: a marker of commands without a block", "README.md:6: a block that is not run requires a reason",
-                    "docs/a.md:1: the marker names examples/ring.c", "docs/a.md:5: an unknown marker")
+                    "docs/a.md:1: the marker contains examples/ring.c", "docs/a.md:5: an unknown marker")
 
     def test_refuses_commands_that_no_clean_system_has(self):
         self.plant("docs/a.md", "```sh\nls\nsudo reboot\n```\n```sh\nls\n")

@@ -40,7 +40,7 @@ void require_device(const base::Status& status, const char* what) {
 void require_gdrkit(int code, const char* what) {
   if (code >= 0) return;
   throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " +
-                                                gdrkit_last_error_detail() +
+                                                gdrkit_last_error() +
                                                 "; run gdrkit info for backends that can map this GPU's memory");
 }
 
@@ -149,7 +149,7 @@ void Memory::map_gpu() {
   require_gdrkit(gdrkit_open(nullptr, &context_), "gdrkit_open");
   require_gdrkit(gdrkit_pin(context_, address_, size_bytes_, &pin_), "gdrkit_pin");
   void* mapped = nullptr;
-  require_gdrkit(gdrkit_map(pin_, GDRKIT_MAPPING_DEFAULT, &mapped), "gdrkit_map");
+  require_gdrkit(gdrkit_map(pin_, nullptr, &mapped), "gdrkit_map");
   view_ = static_cast<volatile std::uint8_t*>(mapped);
   gdrkit_context_info info{};
   info.struct_size = sizeof info;

@@ -23,8 +23,8 @@ static struct mapping map_in(gdrkit_context_t context, uint64_t va)
 	struct mapping mapping = { .context = context };
 	void *address = NULL;
 
-	if (gdrkit_pin(context, va, SIZE, &mapping.pin) || gdrkit_map(mapping.pin, GDRKIT_MAPPING_DEFAULT, &address))
-		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
+	if (gdrkit_pin(context, va, SIZE, &mapping.pin) || gdrkit_map(mapping.pin, NULL, &address))
+		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
 	mapping.bytes = address;
 	return mapping;
 }
@@ -34,7 +34,7 @@ static struct mapping make_mapping(uint64_t va)
 	gdrkit_context_t context;
 
 	if (gdrkit_open(NULL, &context))
-		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
 	return map_in(context, va);
 }
 
@@ -85,8 +85,8 @@ static void free_under(int refusal)
 		CHECK_EQ(signal_of_load(mapping.bytes + at), SIGBUS);
 	CHECK_EQ(gdrkit_unmap(mapping.pin), 0);
 	CHECK_EQ(gdrkit_is_invalidated(mapping.pin), 1);
-	CHECK_EQ(-gdrkit_map(mapping.pin, GDRKIT_MAPPING_DEFAULT, &address), EINVAL);
-	CHECK(strstr(gdrkit_last_error_detail(), "freed by its owner") != NULL);
+	CHECK_EQ(-gdrkit_map(mapping.pin, NULL, &address), EINVAL);
+	CHECK(strstr(gdrkit_last_error(), "freed by its owner") != NULL);
 	CHECK_EQ(gdrkit_unpin(mapping.pin), 0);
 	CHECK_EQ(gdrkit_close(mapping.context), 0);
 	fake_set(FAKE_P2P_REFUSE_PERSISTENT, 0);
@@ -177,7 +177,7 @@ static void use_parents_objects(struct mapping *mapping, uint64_t va)
 
 	CHECK_EQ(signal_of_load(mapping->bytes), SIGSEGV);
 	CHECK_EQ(-gdrkit_pin(mapping->context, va, 1, &pin), EACCES);
-	CHECK_EQ(-gdrkit_map(mapping->pin, GDRKIT_MAPPING_DEFAULT, &address), EACCES);
+	CHECK_EQ(-gdrkit_map(mapping->pin, NULL, &address), EACCES);
 	CHECK_EQ(-gdrkit_is_invalidated(mapping->pin), EACCES);
 	CHECK_EQ(-gdrkit_unmap(mapping->pin), EACCES);
 	CHECK_EQ(-gdrkit_unpin(mapping->pin), EACCES);

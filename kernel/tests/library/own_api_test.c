@@ -16,7 +16,7 @@ static gdrkit_context_t opened(void)
 	gdrkit_context_t context = { 0 };
 
 	if (gdrkit_open(NULL, &context))
-		test_fail(__FILE__, __LINE__, "cannot open a context: %s", gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "cannot open a context: %s", gdrkit_last_error());
 	return context;
 }
 
@@ -26,7 +26,7 @@ static gdrkit_pin_t pinned(gdrkit_context_t context, uint64_t va, size_t size)
 
 	if (gdrkit_pin(context, va, size, &pin))
 		test_fail(__FILE__, __LINE__, "cannot pin %zu bytes at 0x%llx: %s", size, (unsigned long long)va,
-			  gdrkit_last_error_detail());
+			  gdrkit_last_error());
 	return pin;
 }
 
@@ -34,8 +34,8 @@ static unsigned char *mapped(gdrkit_pin_t pin)
 {
 	void *address = NULL;
 
-	if (gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address))
-		test_fail(__FILE__, __LINE__, "cannot map: %s", gdrkit_last_error_detail());
+	if (gdrkit_map(pin, NULL, &address))
+		test_fail(__FILE__, __LINE__, "cannot map: %s", gdrkit_last_error());
 	return address;
 }
 
@@ -46,11 +46,11 @@ TEST(module_is_the_selected_backend)
 	gdrkit_context_t context = opened();
 
 	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
-	CHECK(strcmp(report.name, "gdrdrv") == 0 && report.usable == 1);
+	CHECK(strcmp(report.name, "gdrdrv") == 0 && report.is_usable == 1);
 	CHECK_EQ(gdrkit_get_context_info(context, &info), 0);
 	CHECK(strcmp(info.backend_name, "gdrdrv") == 0);
 	CHECK_EQ(info.page_size_bytes, GPU_PAGE);
-	CHECK_EQ(info.persistent, 1);
+	CHECK_EQ(info.is_persistent, 1);
 	CHECK_EQ(gdrkit_close(context), 0);
 }
 
@@ -61,7 +61,7 @@ TEST(missing_module_is_reported)
 
 	CHECK_EQ(module_unload("gdrdrv"), 0);
 	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
-	CHECK_EQ(report.usable, 0);
+	CHECK_EQ(report.is_usable, 0);
 	CHECK_EQ(-report.error, ENODEV);
 	CHECK(strstr(report.reason, "no gdrdrv kernel module is loaded") != NULL);
 	CHECK_EQ(-gdrkit_open(NULL, &context), ENODEV);
@@ -138,6 +138,13 @@ TEST_WITHIN(unaligned_ranges_touch_their_own_bytes_only, 60)
 	CHECK_EQ(gdrkit_close(context), 0);
 }
 
+static int map_as(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void **address)
+{
+	struct gdrkit_map_options options = { .struct_size = sizeof(options), .mapping_type = type };
+
+	return gdrkit_map(pin, &options, address);
+}
+
 TEST(only_the_platforms_mapping_types_work)
 {
 	struct gdrkit_pin_info info = { .struct_size = sizeof(info) };
@@ -146,10 +153,10 @@ TEST(only_the_platforms_mapping_types_work)
 	gdrkit_pin_t pin = pinned(context, va, SIZE);
 	void *address;
 
-	CHECK_EQ(-gdrkit_map(pin, GDRKIT_MAPPING_CACHED, &address), EOPNOTSUPP);
-	CHECK_EQ(-gdrkit_map(pin, GDRKIT_MAPPING_DEVICE, &address), EOPNOTSUPP);
-	CHECK_EQ(gdrkit_map(pin, GDRKIT_MAPPING_WRITE_COMBINING, &address), 0);
-	CHECK_EQ(-gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address), EAGAIN);
+	CHECK_EQ(-map_as(pin, GDRKIT_MAPPING_CACHED, &address), EOPNOTSUPP);
+	CHECK_EQ(-map_as(pin, GDRKIT_MAPPING_DEVICE, &address), EOPNOTSUPP);
+	CHECK_EQ(map_as(pin, GDRKIT_MAPPING_WRITE_COMBINING, &address), 0);
+	CHECK_EQ(-gdrkit_map(pin, NULL, &address), EAGAIN);
 	CHECK_EQ(gdrkit_get_pin_info(pin, &info), 0);
 	CHECK_EQ(info.mapping_type, GDRKIT_MAPPING_WRITE_COMBINING);
 	bytes_check(address, SIZE, 1);
@@ -163,9 +170,9 @@ static void check_pin_error(gdrkit_context_t context, uint64_t va, size_t size, 
 	gdrkit_pin_t pin = { 0 };
 	int result = gdrkit_pin(context, va, size, &pin);
 
-	if (result != -error || !strstr(gdrkit_last_error_detail(), words))
+	if (result != -error || !strstr(gdrkit_last_error(), words))
 		test_fail(__FILE__, __LINE__, "pin of %zu bytes at 0x%llx returned %d: %s", size,
-			  (unsigned long long)va, result, gdrkit_last_error_detail());
+			  (unsigned long long)va, result, gdrkit_last_error());
 }
 
 TEST(errors_of_the_driver_are_described)

@@ -29,7 +29,7 @@ static gdrkit_context_t opened(void)
 	gdrkit_context_t context;
 
 	if (gdrkit_open(NULL, &context))
-		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
+		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
 	return context;
 }
 
@@ -43,8 +43,8 @@ static void *work(void *argument)
 		void *address;
 
 		if (gdrkit_pin(worker->context, worker->va, SLICE, &pin) ||
-		    gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address))
-			test_fail(__FILE__, __LINE__, "round %d: %s", round, gdrkit_last_error_detail());
+		    gdrkit_map(pin, NULL, &address))
+			test_fail(__FILE__, __LINE__, "round %d: %s", round, gdrkit_last_error());
 		buffer_fill(bytes, SLICE, worker->seed + round);
 		CHECK_EQ(gdrkit_write(pin, 0, bytes, SLICE), 0);
 		memset(bytes, 0, SLICE);
@@ -156,8 +156,8 @@ TEST_WITHIN(copies_read_the_memory_or_raise_sigbus, 60)
 
 			readers[i] = (struct reader){ 0 };
 			if (gdrkit_pin(context, va, 2 * GPU_PAGE, &readers[i].pin) ||
-			    gdrkit_map(readers[i].pin, GDRKIT_MAPPING_DEFAULT, &address))
-				test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
+			    gdrkit_map(readers[i].pin, NULL, &address))
+				test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error());
 			CHECK_EQ(pthread_create(&readers[i].thread, NULL, read_on, &readers[i]), 0);
 		}
 		for (int i = 0; i < 4; i++) {

@@ -27,6 +27,7 @@ static void own_api_on(unsigned int minor)
 {
 	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, minor + 1);
 	unsigned char *bytes = malloc(SIZE);
+	struct gdrkit_map_options options = { .struct_size = sizeof(options), .mapping_type = GDRKIT_MAPPING_CACHED };
 	gdrkit_context_t context;
 	gdrkit_pin_t pin;
 	void *address = NULL;
@@ -34,11 +35,11 @@ static void own_api_on(unsigned int minor)
 
 	old_module_emulate(2 << 16 | minor);
 	if (gdrkit_open(NULL, &context) || gdrkit_pin(context, va + 5, SIZE - 5, &pin))
-		test_fail(__FILE__, __LINE__, "2.%u: %s", minor, gdrkit_last_error_detail());
-	result = gdrkit_map(pin, GDRKIT_MAPPING_CACHED, &address);
+		test_fail(__FILE__, __LINE__, "2.%u: %s", minor, gdrkit_last_error());
+	result = gdrkit_map(pin, &options, &address);
 	CHECK_EQ(-result, EOPNOTSUPP);
 	CHECK_EQ(old_module_received(8), minor >= 5); /* REQ_MAPPING_TYPE */
-	CHECK_EQ(gdrkit_map(pin, GDRKIT_MAPPING_WRITE_COMBINING, &address), 0);
+	CHECK_EQ(gdrkit_map(pin, NULL, &address), 0);
 	CHECK_EQ(gdrkit_is_invalidated(pin), 0);
 	buffer_fill(bytes, SIZE, minor + 20);
 	CHECK_EQ(gdrkit_write(pin, 0, bytes + 5, SIZE - 5), 0);
@@ -98,7 +99,7 @@ TEST(modules_before_2_0_are_rejected)
 
 	old_module_emulate(1 << 16 | 3);
 	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
-	CHECK_EQ(report.usable, 0);
+	CHECK_EQ(report.is_usable, 0);
 	CHECK(strstr(report.reason, "gdrdrv 1.3: version 2.0 or newer is required") != NULL);
 	CHECK(gdr_open() == NULL);
 }

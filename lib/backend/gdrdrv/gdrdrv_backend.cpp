@@ -41,7 +41,7 @@ GdrdrvBackend::GdrdrvBackend(std::unique_ptr<ModuleFile> file, const driver::Cud
     : file_(std::move(file)), cuda_(cuda) {
   traits_.name = "gdrdrv";
   traits_.page_size_bytes = gpu_page_bytes;
-  traits_.persistent = file_->is_persistent();
+  traits_.is_persistent = file_->is_persistent();
   traits_.supports_force_pcie = file_->can_force_pcie();
   traits_.module_version = file_->version().word;
 }

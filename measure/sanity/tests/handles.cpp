@@ -168,11 +168,11 @@ void handles_of_the_own_api(const Environment& environment) {
   SANITY_RESULT(gdrkit_pin(context, memory.address(), two_pages, &pin), 0);
   SANITY_RESULT(gdrkit_read(pin, 0, &word, sizeof(word)), -EINVAL);  // not mapped
   SANITY_RESULT(gdrkit_unmap(pin), -EINVAL);
-  SANITY_RESULT(gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address), 0);
-  SANITY_RESULT(gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address), -EAGAIN);
+  SANITY_RESULT(gdrkit_map(pin, nullptr, &address), 0);
+  SANITY_RESULT(gdrkit_map(pin, nullptr, &address), -EAGAIN);
   SANITY_RESULT(gdrkit_unpin(pin), 0);
   for (const gdrkit_pin_t dead : {pin, gdrkit_pin_t{0}, gdrkit_pin_t{context.value}, gdrkit_pin_t{UINT64_MAX}}) {
-    SANITY_RESULT(gdrkit_map(dead, GDRKIT_MAPPING_DEFAULT, &address), -EINVAL);
+    SANITY_RESULT(gdrkit_map(dead, nullptr, &address), -EINVAL);
     SANITY_RESULT(gdrkit_unmap(dead), -EINVAL);
     SANITY_RESULT(gdrkit_write(dead, 0, &word, sizeof(word)), -EINVAL);
     SANITY_RESULT(gdrkit_read(dead, 0, &word, sizeof(word)), -EINVAL);

@@ -165,7 +165,7 @@ void ranges_unaligned_pins(const Environment& environment) {
     gdrkit_pin_t pin{};
     void* address = nullptr;
     SANITY_RESULT(gdrkit_pin(context, memory.address() + start, size, &pin), 0);
-    SANITY_RESULT(gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address), 0);
+    SANITY_RESULT(gdrkit_map(pin, nullptr, &address), 0);
     const std::uint8_t first = *static_cast<volatile std::uint8_t*>(address);
     SANITY_CHECK(first == oracle[start], "the pointer is not that of the user's byte %zu", start);
     std::uint8_t byte = 0;
@@ -205,7 +205,7 @@ void ranges_sub_allocations(const Environment& environment) {
       Small small{std::move(*allocated), {}, pattern(size, ++seed)};
       void* address = nullptr;
       SANITY_RESULT(gdrkit_pin(context, small.memory.address(), size, &small.pin), 0);
-      SANITY_RESULT(gdrkit_map(small.pin, GDRKIT_MAPPING_DEFAULT, &address), 0);
+      SANITY_RESULT(gdrkit_map(small.pin, nullptr, &address), 0);
       SANITY_RESULT(gdrkit_write(small.pin, 0, small.content.data(), size), 0);
       all.push_back(std::move(small));
     }

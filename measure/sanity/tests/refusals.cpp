@@ -26,7 +26,7 @@ void check_refused(std::uint64_t address, std::size_t size, std::initializer_lis
   SANITY_RESULT(gdrkit_open(nullptr, &own), 0);
   gdrkit_pin_t pin{};
   const int own_result = gdrkit_pin(own, address, size, &pin);
-  const std::string sentence = gdrkit_last_error_detail();
+  const std::string sentence = gdrkit_last_error();
   SANITY_CHECK(is_allowed(-own_result), "gdrkit_pin: %d", own_result);
   SANITY_CHECK(pin.value == 0, "a failed pin returned a handle");
   SANITY_CHECK(sentence.find(word) != std::string::npos, "the error message does not contain '%s': %s", word,
@@ -65,7 +65,7 @@ void refusal_ordinary_memory(const Environment& environment) {
   const std::uint8_t on_stack = 0;
   check_refused(reinterpret_cast<std::uint64_t>(&on_stack), 1, {EINVAL}, "");
   check_refused(0xdead0000, buffer_bytes, {EINVAL}, "");
-  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "the error message is missing");
+  SANITY_CHECK(std::strlen(gdrkit_last_error()) > 0, "the error message is missing");
 }
 
 void refusal_freed_memory(const Environment& environment) {
@@ -74,7 +74,7 @@ void refusal_freed_memory(const Environment& environment) {
   const std::uint64_t address = memory.address();
   memory.free();
   check_refused(address, buffer_bytes, {EINVAL}, "");
-  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "the error message is missing");
+  SANITY_CHECK(std::strlen(gdrkit_last_error()) > 0, "the error message is missing");
 }
 
 void refusal_past_the_end(const Environment& environment) {
@@ -91,8 +91,8 @@ void refusal_past_the_end(const Environment& environment) {
   SANITY_RESULT(gdrkit_unpin(pin), 0);
   pin.value = 0;
   SANITY_RESULT(gdrkit_pin(context, address, extent + 1, &pin), -EINVAL);
-  SANITY_CHECK(std::strstr(gdrkit_last_error_detail(), "past") != nullptr, "the error message: %s",
-               gdrkit_last_error_detail());
+  SANITY_CHECK(std::strstr(gdrkit_last_error(), "past") != nullptr, "the error message: %s",
+               gdrkit_last_error());
   SANITY_RESULT(gdrkit_pin(context, address + extent - 1, 2, &pin), -EINVAL);
   SANITY_CHECK(pin.value == 0, "a failed pin returned a handle");
   SANITY_RESULT(gdrkit_close(context), 0);

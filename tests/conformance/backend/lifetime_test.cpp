@@ -89,7 +89,7 @@ bool owns_its_pages(AllocationKind kind) { return kind != AllocationKind::pool; 
 
 // A persistent pin keeps the memory: data that others allocate and write afterwards never appears in it.
 TEST_P(BackendConformance, MappedMemorySurvivesItsFreeWithoutShowingOtherData) {
-  if (!backend_->traits().persistent) GTEST_SKIP() << "the backend is not persistent";
+  if (!backend_->traits().is_persistent) GTEST_SKIP() << "the backend is not persistent";
   constexpr std::size_t size = std::size_t{4} << 20;
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind) || !owns_its_pages(kind)) continue;
@@ -120,7 +120,7 @@ TEST_P(BackendConformance, MappedMemorySurvivesItsFreeWithoutShowingOtherData) {
 }
 
 TEST_P(BackendConformance, MappedPoolMemoryStaysAccessibleAfterItsFree) {
-  if (!backend_->traits().persistent) GTEST_SKIP() << "the backend is not persistent";
+  if (!backend_->traits().is_persistent) GTEST_SKIP() << "the backend is not persistent";
   if (!has_kind(AllocationKind::pool)) GTEST_SKIP() << "no memory pools on this device";
   auto memory = allocate(AllocationKind::pool, 100'000);
   auto range = pin_and_map(memory.address(), 100'000);
@@ -134,7 +134,7 @@ TEST_P(BackendConformance, MappedPoolMemoryStaysAccessibleAfterItsFree) {
 
 // A pin that is not persistent loses the memory, reports this, and can still be released.
 TEST_P(BackendConformance, MemoryFreedUnderAPinThatIsNotPersistentIsReportedAndGone) {
-  if (backend_->traits().persistent) GTEST_SKIP() << "the backend is persistent";
+  if (backend_->traits().is_persistent) GTEST_SKIP() << "the backend is persistent";
   const auto before = count_process_resources();
   auto memory = allocate(AllocationKind::cuda_malloc, 300'000);
   const auto other = allocate(AllocationKind::cuda_malloc, 300'000);

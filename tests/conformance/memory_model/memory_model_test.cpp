@@ -67,10 +67,10 @@ class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInte
     memory_ = device_memory(4 * page_bytes);
     context_.emplace();
     flag_pin_.emplace(context_->pin(memory_, 256));
-    flag_.emplace(flag_pin_->map(MappingType::automatic, "cpu"));
+    flag_.emplace(flag_pin_->map({.engine = Engine::cpu}));
     data_pin_.emplace(context_->pin(memory_ + page_bytes, page_bytes));
     try {
-      data_.emplace(data_pin_->map(MappingType::automatic, GetParam()));
+      data_.emplace(data_pin_->map({.engine = engine_from_name(GetParam()).value()}));
     } catch (const gdrkit::Error& error) {
       if (runs_on_gpu) throw;
       GTEST_SKIP() << error.what();
@@ -143,7 +143,7 @@ TEST_P(MemoryModel, AWriteIsVisibleToARunningGpuKernelThatAcquiredALaterFlag) {
   const auto play = [&](std::uint32_t value) {
     fill(value);
     data_->write(0, words());
-    flag_->store_flag(0, value);
+    flag_->store_flag<decltype(value)>(0, value);
     return has_pong(value);
   };
   std::uint32_t mismatches = 1;
@@ -154,7 +154,7 @@ TEST_P(MemoryModel, AWriteIsVisibleToARunningGpuKernelThatAcquiredALaterFlag) {
 TEST_P(MemoryModel, AFlagBeforeItsDataIsVisibleWithoutThem) {
   constexpr std::uint32_t rounds = 20;
   const auto play = [&](std::uint32_t value) {
-    flag_->store_flag(0, value);
+    flag_->store_flag<decltype(value)>(0, value);
     const bool is_received = has_pong(value);
     fill(value);
     data_->write(0, words());
@@ -174,7 +174,7 @@ TEST_P(HostStores, AfterAStoreFenceAreVisibleToAGpuKernelThatAcquiredALaterFlag)
   const auto play = [&](std::uint32_t value) {
     fill(value);
     order_host_stores();
-    flag_->store_flag(0, value);
+    flag_->store_flag<decltype(value)>(0, value);
     return has_pong(value);
   };
   std::uint32_t mismatches = 1;
@@ -196,7 +196,7 @@ TEST_P(MemoryModel, AReadReturnsWhatAGpuKernelStoredBeforeTheFlagThatWasRead) {
     }
     data_->read(0, words());
     for (const std::uint32_t word : words()) wrong += word != value ? 1 : 0;
-    flag_->store_flag(0, value);
+    flag_->store_flag<decltype(value)>(0, value);
     return true;
   };
   std::uint32_t unused = 0;

@@ -16,13 +16,13 @@ class PinInfo(ctypes.Structure):
 class Gdrkit:
     def __init__(self, library_folder):
         self.lib = ctypes.CDLL(os.path.join(library_folder, "libgdrkit.so"))
-        self.lib.gdrkit_last_error_detail.restype = ctypes.c_char_p
+        self.lib.gdrkit_last_error.restype = ctypes.c_char_p
         self.context = ctypes.c_uint64(0)
         self.check(self.lib.gdrkit_open(None, ctypes.byref(self.context)))
 
     def check(self, result):
         if result != 0:
-            raise OSError(-result, self.lib.gdrkit_last_error_detail().decode())
+            raise OSError(-result, self.lib.gdrkit_last_error().decode())
 
     def map(self, tensor):
         return Mapping(self, tensor.data_ptr(), tensor.numel() * tensor.element_size())
@@ -37,7 +37,7 @@ class Mapping:
         gdrkit.check(gdrkit.lib.gdrkit_pin(gdrkit.context, ctypes.c_uint64(address), ctypes.c_size_t(size),
                                            ctypes.byref(self.pin)))
         pointer = ctypes.c_void_p()
-        gdrkit.check(gdrkit.lib.gdrkit_map(self.pin, 0, ctypes.byref(pointer)))
+        gdrkit.check(gdrkit.lib.gdrkit_map(self.pin, None, ctypes.byref(pointer)))
 
     def write(self, data, offset=0):
         self.gdrkit.check(self.gdrkit.lib.gdrkit_write(self.pin, ctypes.c_size_t(offset), data, ctypes.c_size_t(len(data))))

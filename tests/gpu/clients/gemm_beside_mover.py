@@ -18,21 +18,22 @@ import threading
 import time
 
 ROUNDS, PRODUCTS, SIZE = 61, 8, 8192
+MOVER = 4  # GDRKIT_ENGINE_MOVER
 MODES = {"mover resident, idle": (64, 40e-6), "mover, 10 GB/s": (262144, 262144 / 10e9)}
 LIMITS = {"mover resident, idle": 1.5, "mover, 10 GB/s": 3.0}
 
 
 class MapOptions(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("mapping_type", ctypes.c_int32), ("engine", ctypes.c_char_p)]
+    _fields_ = [("struct_size", ctypes.c_uint32), ("mapping_type", ctypes.c_int32), ("engine", ctypes.c_int32), ("reserved", ctypes.c_int32)]
 
 
 def map_by(gdrkit, tensor, engine):
     pin, pointer = ctypes.c_uint64(0), ctypes.c_void_p()
-    options = MapOptions(ctypes.sizeof(MapOptions), 0, engine)
+    options = MapOptions(ctypes.sizeof(MapOptions), 0, engine, 0)
     lib = gdrkit.lib
     gdrkit.check(lib.gdrkit_pin(gdrkit.context, ctypes.c_uint64(tensor.data_ptr()), ctypes.c_size_t(tensor.numel()),
                                 ctypes.byref(pin)))
-    gdrkit.check(lib.gdrkit_map_with_options(pin, ctypes.byref(options), ctypes.byref(pointer)))
+    gdrkit.check(lib.gdrkit_map(pin, ctypes.byref(options), ctypes.byref(pointer)))
     return pin
 
 
@@ -130,7 +131,7 @@ def main(library_folder):
     source = torch.zeros(1 << 20, dtype=torch.uint8, device="cuda")
     host = torch.empty(1 << 20, dtype=torch.uint8, pin_memory=True)
     gdrkit = Gdrkit(library_folder)
-    pin = map_by(gdrkit, source, b"mover")
+    pin = map_by(gdrkit, source, MOVER)
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}: {SIZE}^3 bf16, {ROUNDS} rounds of {PRODUCTS} products")
     failed = False
     for name, product in {"cuBLAS": lambda: torch.matmul(a, b, out=c), "persistent": persistent_product(torch, a, b, c)}.items():

@@ -197,7 +197,7 @@ void add_mappings(Machine& machine, HostMemory kind, Direction direction, std::v
   for (const std::string& name : names) {
     pins->push_back(machine.context.pin(machine.buffer));
     try {
-      mappings->push_back(pins->back().map(MappingType::automatic, name));
+      mappings->push_back(pins->back().map({.engine = engine_from_name(name).value()}));
     } catch (const Error& error) {
       std::printf("%s cannot run here: %s\n", name.c_str(), error.what());
       continue;

@@ -35,12 +35,12 @@ class LiveRm : public testing::Test {
     options.struct_size = sizeof options;
     options.backend = "rm";
     if (gdrkit_open(&options, &context_) != 0) {
-      GDRKIT_SKIP_OR_FAIL("gpu", std::string("no GPU: ") + gdrkit_last_error_detail());
+      GDRKIT_SKIP_OR_FAIL("gpu", std::string("no GPU: ") + gdrkit_last_error());
     }
   }
   void TearDown() override {
     if (context_.value != 0) {
-      EXPECT_EQ(gdrkit_close(context_), 0) << gdrkit_last_error_detail();
+      EXPECT_EQ(gdrkit_close(context_), 0) << gdrkit_last_error();
     }
   }
 
@@ -63,8 +63,8 @@ class LiveRm : public testing::Test {
   /// Pins and maps. Returns the CPU address of the first byte.
   void* map(std::uint64_t address, std::size_t size, gdrkit_pin_t* pin) {
     void* mapped = nullptr;
-    EXPECT_EQ(gdrkit_pin(context_, address, size, pin), 0) << gdrkit_last_error_detail();
-    EXPECT_EQ(gdrkit_map(*pin, GDRKIT_MAPPING_DEFAULT, &mapped), 0) << gdrkit_last_error_detail();
+    EXPECT_EQ(gdrkit_pin(context_, address, size, pin), 0) << gdrkit_last_error();
+    EXPECT_EQ(gdrkit_map(*pin, nullptr, &mapped), 0) << gdrkit_last_error();
     return mapped;
   }
   /// Starts the spinning GPU kernel on every multiprocessor of device 0; bound in seconds.
@@ -186,7 +186,7 @@ TEST_F(LiveRm, AKilledProcessLeavesNoDeviceMemoryBehind) {
     const bool is_mapped = driver.init(0) == 0 && driver.primary_ctx_retain(&primary, 0) == 0 &&
                            driver.ctx_set_current(primary) == 0 && driver.mem_alloc(&buffer, size) == 0 &&
                            gdrkit_open(nullptr, &context) == 0 && gdrkit_pin(context, buffer, size, &pin) == 0 &&
-                           gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &mapped) == 0 && driver.mem_free(buffer) == 0;
+                           gdrkit_map(pin, nullptr, &mapped) == 0 && driver.mem_free(buffer) == 0;
     const char reply = is_mapped ? 'y' : 'n';
     if (write(ready[1], &reply, 1) != 1) _exit(1);
     for (;;) pause();

@@ -77,7 +77,7 @@ TEST_F(GdrapiErrors, InvalidationShowsInTheCallbackFlag) {
 }
 
 TEST_F(GdrapiErrors, TraitsShowInAttributesAndTheForceFlagIsHandedOn) {
-  script.traits.persistent = false;
+  script.traits.is_persistent = false;
   script.traits.supports_force_pcie = true;
   script.traits.uses_dmabuf_mmap = true;
   const base::Result<core::Handle> opened = open();

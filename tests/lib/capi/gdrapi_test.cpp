@@ -85,10 +85,11 @@ TEST_F(Gdrapi, AnEngineComesFromAVariableOfItsOwn) {
     const char* value;
     int result;
   };
-  // The emulated device has no GPU that copies: "auto" is the CPU there, and a named engine cannot run.
-  for (const Case& each : {Case{"GDRKIT_DROPIN_ENGINE", "auto", 0}, Case{"GDRKIT_DROPIN_ENGINE", "cpu", 0},
-                           Case{"GDRKIT_DROPIN_ENGINE", "mover", EOPNOTSUPP},
-                           Case{"GDRKIT_DROPIN_ENGINE", "abacus", EINVAL}, Case{"GDRKIT_ENGINE", "mover", 0}}) {
+  // The emulated device has no GPU that copies: "automatic" is the CPU there, and a named engine cannot run.
+  for (const Case& each :
+       {Case{"GDRKIT_DROPIN_ENGINE", "automatic", 0}, Case{"GDRKIT_DROPIN_ENGINE", "cpu", 0},
+        Case{"GDRKIT_DROPIN_ENGINE", "mover", EOPNOTSUPP}, Case{"GDRKIT_DROPIN_ENGINE", "abacus", EINVAL},
+        Case{"GDRKIT_DROPIN_ENGINE", "auto", EINVAL}, Case{"GDRKIT_ENGINE", "mover", 0}}) {
     ::setenv(each.variable, each.value, 1);
     g = gdr_open();
     ::unsetenv(each.variable);
@@ -400,7 +401,7 @@ class GdrapiBadHandle : public Gdrapi, public testing::WithParamInterface<std::s
     ASSERT_EQ(gdrkit_open(nullptr, &foreign), 0);
     ASSERT_EQ(gdrkit_pin(foreign, memory, gpu_page, &foreign_pin), 0);
     void* address = nullptr;
-    ASSERT_EQ(gdrkit_map(foreign_pin, GDRKIT_MAPPING_DEFAULT, &address), 0);
+    ASSERT_EQ(gdrkit_map(foreign_pin, nullptr, &address), 0);
     bad_context = foreign.value;
     bad_pin = foreign_pin.value;
   }

@@ -23,13 +23,13 @@ TEST_F(GdrkitErrors, InvalidationShowsInItsOwnCall) {
 }
 
 TEST_F(GdrkitErrors, PersistenceShowsInTheContextInfo) {
-  script.traits.persistent = false;
+  script.traits.is_persistent = false;
   const base::Result<core::Handle> opened = open();
   ASSERT_TRUE(opened);
   gdrkit_context_info info{};
   info.struct_size = sizeof info;
   EXPECT_EQ(gdrkit_get_context_info({*opened}, &info), 0);
-  EXPECT_EQ(info.persistent, 0);
+  EXPECT_EQ(info.is_persistent, 0);
   EXPECT_EQ(gdrkit_close({*opened}), 0);
 }
 

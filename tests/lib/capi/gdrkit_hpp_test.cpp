@@ -9,8 +9,10 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "lib/capi/emulated_fixture.hpp"
+#include "support/forked_child.hpp"
 
 namespace gdrkit::tests {
 namespace {
@@ -42,7 +44,7 @@ TEST_F(GdrkitHpp, WritesReadsAndRaisesFlags) {
   EXPECT_STREQ(context.backend_name(), "emulated");
   EXPECT_TRUE(context.is_emulated());
   const Pin pin = context.pin(memory + 1000, 5000);
-  const Mapping mapping = pin.map();
+  Mapping mapping = pin.map();
   EXPECT_EQ(mapping.size(), 5000u);
   EXPECT_FALSE(pin.is_invalidated());
 
@@ -56,7 +58,7 @@ TEST_F(GdrkitHpp, WritesReadsAndRaisesFlags) {
   mapping.read(0, std::span(part).first(3));
   EXPECT_EQ(std::memcmp(part.data(), &expected[1000], 3), 0);
 
-  mapping.store_flag(48, std::uint64_t{0x1122334455667788});
+  mapping.store_flag<std::uint64_t>(48, 0x1122334455667788);
   const std::uint64_t flag = 0x1122334455667788;
   std::memcpy(&expected[1048], &flag, 8);
   EXPECT_EQ(mapping.load_flag<std::uint64_t>(48), flag);
@@ -82,14 +84,14 @@ TEST_F(GdrkitHpp, ThrowsTheErrnoWithTheLibrarysSentence) {
   EXPECT_EQ(errno_of([&] { (void)context.pin(memory, 0); }), EINVAL);
   EXPECT_THAT(last_sentence, HasSubstr("0 bytes"));
   const Pin pin = context.pin(memory, 64);
-  const Mapping mapping = pin.map();
+  Mapping mapping = pin.map();
   EXPECT_EQ(errno_of([&] { (void)pin.map(); }), EAGAIN);
   EXPECT_EQ(errno_of([&] { mapping.write(60, std::array<char, 5>{}); }), EINVAL);
-  EXPECT_EQ(errno_of([&] { mapping.store_flag(2, 1u); }), EINVAL);
-  EXPECT_EQ(errno_of([&] { mapping.store_flag(64, 1u); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { mapping.store_flag<std::uint32_t>(2, 1); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { mapping.store_flag<std::uint32_t>(64, 1); }), EINVAL);
   EXPECT_EQ(errno_of([&] {
               const Pin small = context.pin(memory, 64);
-              (void)small.map(MappingType::cached);
+              (void)small.map({.type = MappingType::cached});
             }),
             EOPNOTSUPP);
   EXPECT_EQ(errno_of([] { const Context other({.backend = "abacus", .copy_kernel = ""}); }), EINVAL);
@@ -103,28 +105,22 @@ TEST_F(GdrkitHpp, ThrowsTheErrnoWithTheLibrarysSentence) {
   expect_device_as_expected();
 }
 
-template <class T>
-concept MapsAsATemporary = requires(T pin) {
-  std::move(pin).map();
-};
-static_assert(!MapsAsATemporary<Pin>, "its mapping would end with the statement");
-
 TEST_F(GdrkitHpp, ACopyThatFailsSaysWhatWasWrong) {
   Context context;
-  std::optional<Pin> pin = context.pin(memory, 5000);
-  Mapping mapping = pin->map();
+  Pin pin = context.pin(memory, 5000);
+  Mapping mapping = pin.map();
   std::vector<std::uint8_t> bytes(100);
   EXPECT_EQ(errno_of([&] { mapping.write(4950, bytes); }), EINVAL);
   EXPECT_THAT(last_sentence, HasSubstr("cannot write 100 bytes at offset 4950: the mapping has 5000 bytes"));
   EXPECT_EQ(errno_of([&] { mapping.read(SIZE_MAX, bytes); }), EINVAL);
   EXPECT_THAT(last_sentence, HasSubstr("the mapping has 5000 bytes"));
-  EXPECT_EQ(errno_of([&] { mapping.store_flag(5000, std::uint8_t{1}); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { mapping.store_flag<std::uint8_t>(5000, 1); }), EINVAL);
   EXPECT_THAT(last_sentence, HasSubstr("cannot write 1 bytes at offset 5000"));
-  EXPECT_EQ(errno_of([&] { mapping.store_flag(3, std::uint32_t{1}); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { mapping.store_flag<std::uint32_t>(3, 1); }), EINVAL);
   EXPECT_THAT(last_sentence, HasSubstr("a flag of 4 bytes at offset 3 is not naturally aligned"));
-  pin.reset();
+  pin.unpin();
   EXPECT_EQ(errno_of([&] { mapping.write(0, bytes); }), EINVAL);
-  EXPECT_THAT(last_sentence, HasSubstr("its pin or context is gone"));
+  EXPECT_THAT(last_sentence, HasSubstr("its pin was unpinned"));
   const Mapping moved = std::move(mapping);
   EXPECT_EQ(errno_of([&] { mapping.write(0, bytes); }),
             EINVAL);  // NOLINT(bugprone-use-after-move): that is the question
@@ -137,18 +133,80 @@ TEST_F(GdrkitHpp, OptionsForceBackendAndCopyKernel) {
   EXPECT_STREQ(context.info().store_kernel_name, "scalar");
 }
 
-TEST_F(GdrkitHpp, DestructorsGiveBackInAnyOrder) {
+TEST_F(GdrkitHpp, AMappingKeepsItsPinAndItsContext) {
   std::optional<Context> context(std::in_place);
+  const gdrkit_context_t context_handle = context->handle();
   std::optional<Pin> pin(context->pin(memory, 100));
   std::optional<Mapping> mapping(pin->map());
+  const gdrkit_pin_t first = mapping->handle();
+  *pin = context->pin(memory + gpu_page, 100);  // another one, while the first is mapped
+  mapping->store_flag<std::uint8_t>(0, 7);
+  expected[0] = 7;
   pin.reset();
-  EXPECT_EQ(errno_of([&] { mapping->store_flag(0, 1u); }), EINVAL);
-  mapping.reset();
-  pin.emplace(context->pin(memory, 100));
   context.reset();
-  EXPECT_EQ(errno_of([&] { (void)pin->map(); }), EINVAL);
-  EXPECT_EQ(errno_of([&] { (void)pin->is_invalidated(); }), EINVAL);
+  mapping->store_flag<std::uint8_t>(1, 8);
+  expected[1] = 8;
+  EXPECT_EQ(mapping->load_flag<std::uint8_t>(0), 7);
   expect_device_as_expected();
+
+  gdrkit_pin_info info{};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(gdrkit_get_pin_info(first, &info), 0);
+  mapping.reset();
+  EXPECT_EQ(gdrkit_get_pin_info(first, &info), -EINVAL) << "the last owner unpins";
+  EXPECT_EQ(gdrkit_close(context_handle), -EINVAL) << "and closes";
+}
+
+TEST_F(GdrkitHpp, ABufferAndAPinKeepTheirContext) {
+  std::optional<Context> context(std::in_place);
+  Buffer buffer = context->allocate(100);
+  const Pin pin = context->pin(buffer);
+  const gdrkit_context_t context_handle = context->handle();
+  *context = Context();
+  EXPECT_NE(context->handle().value, context_handle.value);
+  buffer.copy_from_host(0, std::array{1, 2, 3});
+  EXPECT_EQ(pin.map().load_flag<std::int32_t>(8), 3);
+  EXPECT_EQ(pin.info().is_mapped, 0);
+}
+
+TEST_F(GdrkitHpp, MapsInOneCall) {
+  Context own;
+  Buffer buffer = own.allocate(1000);
+  void* const pointer = reinterpret_cast<void*>(buffer.device_address());
+  {
+    auto map = gdrkit::map(pointer, 1000);
+    map.write(0, std::string_view("gdrkit"));
+    EXPECT_EQ(map.size(), 1000u);
+    EXPECT_FALSE(map.is_invalidated());
+  }
+  auto again = gdrkit::map(pointer, 1000, {.type = MappingType::write_combining, .engine = Engine::automatic});
+  std::array<char, 6> seen{};
+  again.read(0, seen);
+  EXPECT_EQ(std::string_view(seen.data(), seen.size()), "gdrkit");
+  EXPECT_EQ(own.map(buffer).load_flag<char>(5), 't') << "another pin of the same memory";
+  EXPECT_EQ(own.map(pointer, 10, {.engine = Engine::cpu}).size(), 10u);
+  EXPECT_EQ(errno_of([&] { (void)gdrkit::map(pointer, 0); }), EINVAL);
+}
+
+TEST_F(GdrkitHpp, AForkedChildMapsInAContextOfItsOwn) {
+  Context own;
+  Buffer buffer = own.allocate(1000);
+  const auto before = gdrkit::map(reinterpret_cast<void*>(buffer.device_address()), 1000);
+  const ChildEnd end = run_in_child([] {
+    Context context;
+    Buffer of_child = context.allocate(64);
+    auto map = gdrkit::map(reinterpret_cast<void*>(of_child.device_address()), 64);
+    map.store_flag<std::uint32_t>(0, 5);
+    return map.load_flag<std::uint32_t>(0) == 5 ? 0 : 1;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+}
+
+TEST_F(GdrkitHpp, EnginesHaveTheNamesOfTheEnvironment) {
+  EXPECT_EQ(engine_from_name("copy_engine"), Engine::copy_engine);
+  EXPECT_EQ(engine_from_name("automatic"), Engine::automatic);
+  EXPECT_EQ(engine_from_name("auto"), std::nullopt);
+  EXPECT_EQ(engine_from_name(""), std::nullopt);
 }
 
 TEST_F(GdrkitHpp, MovesKeepTheMappingAlive) {
@@ -159,11 +217,11 @@ TEST_F(GdrkitHpp, MovesKeepTheMappingAlive) {
   Mapping mapping = moved_pin.map();
   Mapping moved = std::move(mapping);
   context = std::move(moved_context);
-  moved.store_flag(8, std::uint8_t{0x11});
+  moved.store_flag<std::uint8_t>(8, 0x11);
   expected[8] = 0x11;
   expect_device_as_expected();
   EXPECT_EQ(errno_of([&] { (void)pin.map(); }), EINVAL);
-  EXPECT_EQ(errno_of([&] { mapping.store_flag(8, std::uint8_t{1}); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { mapping.store_flag<std::uint8_t>(8, 1); }), EINVAL);
 
   const Pin other = context.pin(memory + gpu_page, 100);
   moved = other.map();  // gives the first mapping back
@@ -185,7 +243,7 @@ TEST_F(GdrkitHpp, MoveToItselfKeepsWhatIsOwned) {
   EXPECT_TRUE(context.is_emulated());
   EXPECT_EQ(pin.info().is_mapped, 1);
   EXPECT_EQ(mapping.size(), 100u);
-  mapping.store_flag(8, std::uint8_t{0x22});
+  mapping.store_flag<std::uint8_t>(8, 0x22);
   expected[8] = 0x22;
   expect_device_as_expected();
 }

@@ -50,8 +50,7 @@ class Subject {
     void* address = nullptr;
     return g != nullptr && gdr_pin_buffer(g, memory, 2 * gpu_page, 0, 0, &handle) == 0 &&
            gdr_map(g, handle, &va, 2 * gpu_page) == 0 && gdrkit_open(nullptr, &context) == 0 &&
-           gdrkit_pin(context, memory + 1, 2 * gpu_page, &pin) == 0 &&
-           gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address) == 0;
+           gdrkit_pin(context, memory + 1, 2 * gpu_page, &pin) == 0 && gdrkit_map(pin, nullptr, &address) == 0;
   }
   [[nodiscard]] bool close() {
     return gdr_close(g) == 0 && gdrkit_close(context) == 0 && driver::emulated_free(memory);
@@ -154,7 +153,7 @@ TEST(SlowCalls, TakeThePinsLocksOnce) {
   EXPECT_EQ(result, 0);
   ASSERT_EQ(gdrkit_unmap(subject.pin), 0);
   void* address = nullptr;
-  EXPECT_EQ(count_calls([&] { result = gdrkit_map(subject.pin, GDRKIT_MAPPING_DEFAULT, &address); }).locks, once);
+  EXPECT_EQ(count_calls([&] { result = gdrkit_map(subject.pin, nullptr, &address); }).locks, once);
   EXPECT_EQ(result, 0);
   EXPECT_TRUE(subject.close());
 }
@@ -181,11 +180,25 @@ TEST_P(QuietCopy, MakesNoSystemCall) {
 TEST_P(QuietCopy, SystemCallsOfTheLibrariesWouldKill) {
   const ChildEnd own = run_without_system_calls([](Subject*) { return ::syscall(SYS_getppid) > 0 ? 0 : 6; });
   EXPECT_EQ(own.signal, SIGSYS);
-  const ChildEnd of_the_library = run_without_system_calls([](Subject* subject) {
-    gdr_info_t info{};
-    return gdr_get_info(subject->g, subject->handle, &info);
-  });
+  const ChildEnd of_the_library =
+      run_without_system_calls([](Subject* subject) { return gdr_unpin_buffer(subject->g, subject->handle); });
   EXPECT_EQ(of_the_library.signal, SIGSYS);
+}
+
+TEST_P(QuietCopy, DescriptionsMakeNoSystemCall) {
+  const ChildEnd end = run_without_system_calls([](Subject* subject) {
+    gdr_info_t info{};
+    gdrkit_pin_info pin_info{};
+    pin_info.struct_size = sizeof pin_info;
+    gdrkit_context_info context_info{};
+    context_info.struct_size = sizeof context_info;
+    return gdr_get_info(subject->g, subject->handle, &info) == 0 && gdrkit_get_pin_info(subject->pin, &pin_info) == 0 &&
+                   gdrkit_get_context_info(subject->context, &context_info) == 0
+               ? 0
+               : 6;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.signal, 0);
 }
 
 }  // namespace

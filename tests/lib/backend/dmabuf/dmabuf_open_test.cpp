@@ -29,7 +29,7 @@ TEST(DmabufOpen, IsVerifiedIfScratchMemoryCanBeMapped) {
     ASSERT_NE(backend, nullptr);
     EXPECT_STREQ(backend->traits().name, "dmabuf");
     EXPECT_EQ(backend->traits().page_size_bytes, static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)));
-    EXPECT_TRUE(backend->traits().persistent);
+    EXPECT_TRUE(backend->traits().is_persistent);
     EXPECT_TRUE(backend->traits().uses_dmabuf_mmap);
     EXPECT_TRUE(backend->traits().supports_force_pcie);
     EXPECT_FALSE(backend->traits().is_untried);

@@ -50,7 +50,7 @@ class EmulatedBackend : public ::testing::Test {
 
 TEST_F(EmulatedBackend, HasTheTraitsOfAGpu) {
   EXPECT_EQ(backend_->traits().page_size_bytes, 65536U);
-  EXPECT_TRUE(backend_->traits().persistent);
+  EXPECT_TRUE(backend_->traits().is_persistent);
   EXPECT_FALSE(backend_->traits().supports_force_pcie);
   EXPECT_FALSE(backend_->traits().uses_dmabuf_mmap);
 }

@@ -41,7 +41,7 @@ TEST(GdrdrvBackend, SupportsEveryVersionSince2) {
     ASSERT_NE(backend, nullptr) << version;
     EXPECT_EQ(backend->traits().module_version, version);
     const bool has_attributes = version >= 0x0002'0005;
-    EXPECT_EQ(backend->traits().persistent, has_attributes);
+    EXPECT_EQ(backend->traits().is_persistent, has_attributes);
     EXPECT_EQ(backend->traits().supports_force_pcie, has_attributes);
   }
 }
@@ -52,7 +52,7 @@ TEST(GdrdrvBackend, DistinguishesPersistentModulesFromOthers) {
     model.is_persistent = is_persistent;
     GdrdrvMachine machine(model);
     const auto backend = open_or_fail(machine);
-    EXPECT_EQ(backend->traits().persistent, is_persistent);
+    EXPECT_EQ(backend->traits().is_persistent, is_persistent);
     EXPECT_EQ(backend->traits().supports_force_pcie, is_persistent);
   }
 }

@@ -137,7 +137,7 @@ TEST(GdrdrvReplies, TreatsInvalidAttributesAsUnsupported) {
     if (number == 6) apply({"Value", 4, 7, 4}, argument);
   };
   const auto backend = open_or_fail(machine);
-  EXPECT_FALSE(backend->traits().persistent);
+  EXPECT_FALSE(backend->traits().is_persistent);
   EXPECT_FALSE(backend->traits().supports_force_pcie);
 }
 

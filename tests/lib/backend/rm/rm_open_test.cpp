@@ -24,7 +24,7 @@ TEST(RmBackend, ReportsItsTraits) {
   RmMachine machine;
   auto backend = open_or_fail(machine);
   EXPECT_STREQ(backend->traits().name, "rm");
-  EXPECT_TRUE(backend->traits().persistent);
+  EXPECT_TRUE(backend->traits().is_persistent);
   EXPECT_FALSE(backend->traits().supports_force_pcie);
   EXPECT_FALSE(backend->traits().uses_dmabuf_mmap);
   EXPECT_EQ(backend->traits().page_size_bytes, 65536u);

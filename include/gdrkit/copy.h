@@ -1,0 +1,188 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Copies between host memory and mapped device memory.
+ *
+ * Offsets are in bytes from the first byte that was passed to gdrkit_pin(). An offset plus the size is at most the size
+ * that was passed to it.
+ */
+#ifndef GDRKIT_COPY_H
+#define GDRKIT_COPY_H
+
+#include <gdrkit/pin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** @brief A started copy. */
+typedef struct {
+  uint64_t value; /**< @brief 0 in no valid handle. */
+} gdrkit_copy_t;
+
+/** @brief One piece of a copy to the device. */
+struct gdrkit_write_segment {
+  size_t offset;      /**< @brief Offset of the piece in the pin, in bytes. */
+  const void* source; /**< @brief Host memory; may be NULL if size_bytes is 0. */
+  size_t size_bytes;  /**< @brief Number of bytes. */
+};
+
+/** @brief One piece of a copy from the device. */
+struct gdrkit_read_segment {
+  size_t offset;     /**< @brief Offset of the piece in the pin, in bytes. */
+  void* target;      /**< @brief Host memory; may be NULL if size_bytes is 0. */
+  size_t size_bytes; /**< @brief Number of bytes. */
+};
+
+/**
+ * @brief Copies from the host to the device.
+ *
+ * @param[in] pin         A mapped pin.
+ * @param[in] offset      Offset in the pin, in bytes.
+ * @param[in] source      Host memory; may be NULL if `size_bytes` is 0.
+ * @param[in] size_bytes  Number of bytes.
+ *
+ * @return 0 on success, else a negative errno:
+ *         - -EINVAL: the range is not inside the pin, `source` is NULL, the pin is not mapped, or the handle is
+ * invalid.
+ *         - -ETIMEDOUT: the mover lost the GPU; see gdrkit_map().
+ *         - Another errno of CUDA, with a named engine.
+ * @note The data has left this CPU core when the call returns. The device sees writes of one thread in the order of the
+ *       calls. The caller's earlier stores to host memory are ordered before a write only by a store fence of the
+ * caller
+ *       (_mm_sfence), or by another gdrkit_write() between them.
+ * @note By the CPU: no system call, lock or allocation, and the call does not set gdrkit_last_error().
+ *
+ * @code
+ * int announce(gdrkit_pin_t pin, const void* data, size_t size_bytes) {
+ *   const uint32_t flag = 1;
+ *   int error = gdrkit_write(pin, 64, data, size_bytes);
+ *   return error != 0 ? error : gdrkit_write(pin, 0, &flag, sizeof flag);
+ * }
+ * @endcode
+ */
+int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes);
+
+/**
+ * @brief Copies from the device to the host.
+ *
+ * @param[in]  pin         A mapped pin.
+ * @param[in]  offset      Offset in the pin, in bytes.
+ * @param[out] target      Host memory; may be NULL if `size_bytes` is 0.
+ * @param[in]  size_bytes  Number of bytes.
+ *
+ * @return 0 on success, else a negative errno:
+ *         - -EINVAL: the range is not inside the pin, `target` is NULL, the pin is not mapped, or the handle is
+ * invalid.
+ *         - -ETIMEDOUT: the mover lost the GPU; see gdrkit_map().
+ *         - Another errno of CUDA, with a named engine.
+ * @note The data is no older than the call. A read of 1, 2, 4 or 8 naturally aligned bytes, a flag, also orders the
+ *       caller's later loads after it.
+ * @note By the CPU: no system call, lock or allocation, and the call does not set gdrkit_last_error().
+ */
+int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes);
+
+/**
+ * @brief Copies several pieces to the device, in any order. With an engine they are copied at the same time.
+ *
+ * @param[in] pin       A mapped pin.
+ * @param[in] segments  Array of `count` pieces; may be NULL if `count` is 0.
+ * @param[in] count     Number of pieces.
+ *
+ * @return 0 when all pieces are complete, else a negative errno:
+ *         - -EINVAL: a piece is invalid (gdrkit_write() lists the reasons); nothing was copied.
+ *         - -ENOMEM: out of memory; nothing was copied.
+ *         - Other errors of gdrkit_write(); some pieces may have been copied.
+ */
+int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count);
+
+/**
+ * @brief Copies several pieces from the device, in any order. With an engine they are copied at the same time.
+ *
+ * @param[in] pin       A mapped pin.
+ * @param[in] segments  Array of `count` pieces; may be NULL if `count` is 0.
+ * @param[in] count     Number of pieces.
+ *
+ * @return 0 when all pieces are complete, else a negative errno:
+ *         - -EINVAL: a piece is invalid (gdrkit_read() lists the reasons); nothing was copied.
+ *         - -ENOMEM: out of memory; nothing was copied.
+ *         - Other errors of gdrkit_read(); some pieces may have been copied.
+ */
+int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count);
+
+/**
+ * @brief Starts a copy to the device, which is complete when gdrkit_finish_copy() returns.
+ *
+ * @param[in]  pin       A mapped pin.
+ * @param[in]  segments  Array of `count` pieces; it may be reused when the call returns.
+ * @param[in]  count     Number of pieces.
+ * @param[out] copy      Receives the handle, which must be passed to gdrkit_finish_copy().
+ *
+ * @return 0 on success, else a negative errno; nothing was copied then:
+ *         - -EINVAL: `copy` is NULL, or a piece is invalid (gdrkit_write() lists the reasons).
+ *         - -ENOMEM: out of memory.
+ * @note Until the copy is finished, neither the caller nor a GPU kernel may write the source or the target, and the
+ *       target must not be read.
+ * @note What the engine cannot perform asynchronously, such as small copies and copies by the CPU, is performed in this
+ *       call or in gdrkit_finish_copy().
+ *
+ * @code
+ * int write_while_computing(gdrkit_pin_t pin, const void* data, size_t size_bytes, void (*compute)(void)) {
+ *   struct gdrkit_write_segment piece;
+ *   gdrkit_copy_t copy;
+ *   int error;
+ *   piece.offset = 0;
+ *   piece.source = data;
+ *   piece.size_bytes = size_bytes;
+ *   error = gdrkit_start_write(pin, &piece, 1, &copy);
+ *   if (error != 0) return error;
+ *   compute();
+ *   return gdrkit_finish_copy(copy);
+ * }
+ * @endcode
+ */
+int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count,
+                       gdrkit_copy_t* copy);
+
+/**
+ * @brief Starts a copy from the device, which is complete when gdrkit_finish_copy() returns.
+ *
+ * @param[in]  pin       A mapped pin.
+ * @param[in]  segments  Array of `count` pieces; it may be reused when the call returns.
+ * @param[in]  count     Number of pieces.
+ * @param[out] copy      Receives the handle, which must be passed to gdrkit_finish_copy().
+ *
+ * @return 0 on success, else a negative errno; nothing was copied then:
+ *         - -EINVAL: `copy` is NULL, or a piece is invalid (gdrkit_read() lists the reasons).
+ *         - -ENOMEM: out of memory.
+ * @note The notes of gdrkit_start_write() apply.
+ */
+int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count, gdrkit_copy_t* copy);
+
+/**
+ * @brief Reports whether gdrkit_finish_copy() would wait for the GPU or for other threads.
+ *
+ * @param[in] copy  A started copy.
+ *
+ * @return 1 if it would not wait; it may still have bytes to copy. 0 if it would wait. -EINVAL: the handle is invalid.
+ */
+int gdrkit_is_copy_done(gdrkit_copy_t copy);
+
+/**
+ * @brief Waits for a started copy and returns its outcome.
+ *
+ * @param[in] copy  The copy. The handle is invalid afterwards.
+ *
+ * @return 0 on success, else a negative errno:
+ *         - -EINVAL: the handle is invalid, or a named engine found that the device memory was freed.
+ *         - Other errors of gdrkit_write() and gdrkit_read(); some pieces may have been copied.
+ */
+int gdrkit_finish_copy(gdrkit_copy_t copy);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

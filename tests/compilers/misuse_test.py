@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Misuse of gdrkit.hpp that must not compile, each next to the correct form, which must."""
+import os
+import re
+import subprocess
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+COMPILER = [*os.environ.get("CXX", "c++").split(), "-std=c++20", "-x", "c++", "-fsyntax-only", "-I" + os.path.join(ROOT, "include"), "-"]
+START = """
+#include <gdrkit/gdrkit.hpp>
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+using namespace gdrkit;
+void use([[maybe_unused]] Mapping& map, [[maybe_unused]] const Mapping& constant, [[maybe_unused]] Buffer& buffer,
+         [[maybe_unused]] Pin& pin, [[maybe_unused]] Context& context) {
+"""
+# name: (correct, wrong, what the compiler's message contains)
+CASES = {
+    "pointers as elements": ("std::vector<int> data(2); map.write(0, data);", "std::vector<int*> data(2); map.write(0, data);", "is_pointer"),
+    "read into pointers": ("std::vector<int> data(2); map.read(0, data);", "std::vector<int*> data(2); map.read(0, data);", "is_pointer"),
+    "objects as elements": ("std::vector<int> data; map.write(0, data);", "std::vector<std::vector<int>> data; map.write(0, data);",
+                            "is_trivially_copyable"),
+    "string literal": ('map.write(0, std::string_view("text"));', 'map.write(0, "text");', "a string literal ends with a zero"),
+    "string literal to a buffer": ('buffer.copy_from_host(0, std::string_view("text"));', 'buffer.copy_from_host(0, "text");',
+                                   "a string literal ends with a zero"),
+    "array of characters": ("char text[4] = {}; map.write(0, text);", "const char text[4] = {}; map.write(0, text);",
+                            "pass std::string_view or std::span"),
+    "span of constants": ("const char text[4] = {}; map.write(0, std::span(text));", "const char text[4] = {}; map.read(0, std::span(text));",
+                          "is_const|constraint"),
+    "flag without a type": ("map.store_flag<std::uint32_t>(0, 1);", "map.store_flag(0, 1);", r"template (parameter|argument) 'T'"),
+    "flag of three bytes": ("map.store_flag<std::array<char, 2>>(0, {});", "map.store_flag<std::array<char, 3>>(0, {});", "sizeof|FlagValue"),
+    "flag that is a pointer": ("map.store_flag<std::uintptr_t>(0, 0);", "map.store_flag<int*>(0, nullptr);", "is_pointer|FlagValue"),
+    "write to a constant mapping": ("map.write(0, std::array{1});", "constant.write(0, std::array{1});", "const"),
+    "flag to a constant mapping": ("map.store_flag<int>(0, 1);", "constant.store_flag<int>(0, 1);", "const"),
+    "segments to a constant mapping": ("map.write_segments({});", "constant.write_segments({});", "const"),
+    "bytes of a constant mapping": ("map.bytes()[0] = std::byte{1};", "constant.bytes()[0] = std::byte{1};", "const|read-only|no viable"),
+    "read into a temporary": ("std::vector<int> data(1); map.read(0, data);", "map.read(0, std::vector<int>(1));", "borrowed_range|constraint"),
+    "mapping that is dropped": ("auto kept = pin.map();", "pin.map();", "nodiscard"),
+    "copied mapping": ("auto moved = std::move(map);", "auto copied = map;", "deleted|implicitly"),
+    "copied pin": ("auto moved = std::move(pin);", "auto copied = pin;", "deleted|implicitly"),
+    "engine by a string": ("auto kept = pin.map({.engine = Engine::mover});", 'auto kept = pin.map({.engine = "mover"});', "convert|no matching|cannot"),
+    "source of a read segment": ("const int x = 1; const WriteSegment one{0, &x, 4}; map.write_segments({&one, 1});",
+                                 "const int x = 1; const ReadSegment one{0, &x, 4}; map.read_segments({&one, 1});", "invalid conversion|cannot initialize"),
+}
+
+
+def compiled(body):
+    """(whether it compiles, what the compiler printed in plain quotes)"""
+    ended = subprocess.run(COMPILER[:-1] + ["-Werror=unused-result", "-"], input=START + body + "\n}\n", text=True, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, check=False, env={**os.environ, "LC_ALL": "C"})
+    return ended.returncode == 0, ended.stdout
+
+
+class Misuse(unittest.TestCase):
+    def test_the_correct_forms_compile(self):
+        ok, text = compiled("\n".join(f"  {{ {correct} }}" for correct, _, _ in CASES.values()))
+        self.assertTrue(ok, text[:4000])
+
+    def test_misuse_does_not_compile(self):
+        for name, (_, wrong, message) in CASES.items():
+            with self.subTest(name):
+                ok, text = compiled("  " + wrong)
+                self.assertFalse(ok, wrong)
+                self.assertRegex(text, re.compile(message))
+
+
+if __name__ == "__main__":
+    unittest.main()
