@@ -37,8 +37,7 @@ extern "C" {
  * with gdrkit_shmem_init or gdrkit_shmem_use. A thread that bound none uses the only PE of the process; if there are
  * several, calls return -EINVAL.
  *
- * In a forked child, every call on a PE of the parent returns -EACCES, or NULL if the function returns a pointer. The
- * exit of the child does not affect these PEs. gdrkit_shmem_init makes the child a PE of its own; unless the options
+ * In a forked child, every call on a PE of the parent returns -EACCES. The exit of the child does not affect these PEs. gdrkit_shmem_init makes the child a PE of its own; unless the options
  * set n_pes, its job has one PE. */
 typedef struct {
   uint64_t value;
@@ -214,25 +213,24 @@ int gdrkit_shmem_describe(int pe, char* text, size_t size_bytes);
 /* What the calling thread's last failed call says; "" if none failed. Valid until its next failing call. */
 const char* gdrkit_shmem_last_error(void);
 
-/* Symmetric memory. Collective; each ends with a barrier. NULL on failure. */
+/* Symmetric memory. Collective; each ends with a barrier. *address is set on success only. */
 
 /* All PEs pass the same size, at least 1: -EPROTO else. The address is aligned to 256 bytes. -ENOMEM when the heap
  * cannot grow any more; then nothing is lost. What the memory holds is not defined. */
-void* gdrkit_shmem_malloc(size_t size_bytes);
-void* gdrkit_shmem_calloc(size_t count, size_t size_bytes);    /* zeroed */
-void* gdrkit_shmem_align(size_t alignment, size_t size_bytes); /* a power of two up to 1 GiB */
+int gdrkit_shmem_malloc(size_t size_bytes, void** address);
+int gdrkit_shmem_calloc(size_t count, size_t size_bytes, void** address);    /* zeroed */
+int gdrkit_shmem_align(size_t alignment, size_t size_bytes, void** address); /* a power of two up to 1 GiB */
 int gdrkit_shmem_free(void* address);                          /* as malloc returned it; NULL does nothing */
-/* Where this process's GPU reaches PE `pe`'s copy of `address` by loads and stores; NULL where it cannot. Not
+/* Where this process's GPU reaches PE `pe`'s copy of `address` by loads and stores; -EOPNOTSUPP where it cannot. Not
  * collective. */
-void* gdrkit_shmem_ptr(const void* address, int pe);
+int gdrkit_shmem_ptr(const void* address, int pe, void** pointer);
 /* Makes a buffer of the caller's symmetric, without a copy: each PE passes one of its own, of the same size (-EPROTO
- * else), and the answer is an address in its symmetric heap's range that stands for it in all calls, also in GPU
+ * else), and *address is an address in its symmetric heap's range that stands for it in all calls, also in GPU
  * kernels. Memory of the PE's GPU that cuMemCreate made with a POSIX file descriptor as its handle type, from the start
  * of the allocation on; what lies behind size_bytes is mapped too, but refused. No other memory can be shared
- * (cudaMalloc, host memory): NULL on all PEs, and gdrkit_shmem_last_error() names the first one and its cause, such as
- * a buffer that is registered already. It takes its room from heap_max_bytes. The memory lives on until it is
+ * (cudaMalloc, host memory): -EOPNOTSUPP on all PEs, and gdrkit_shmem_last_error() names the first one and its cause. It takes its room from heap_max_bytes. The memory lives on until it is
  * unregistered or the PE finalizes, also where the caller frees its own mapping. */
-void* gdrkit_shmem_buffer_register_symmetric(void* address, size_t size_bytes);
+int gdrkit_shmem_buffer_register_symmetric(void* buffer, size_t size_bytes, void** address);
 /* `address`: what the registration answered. Completes what was put before; nobody may use it any more. */
 int gdrkit_shmem_buffer_unregister_symmetric(void* address);
 
@@ -333,8 +331,9 @@ int gdrkit_shmem_stream_synchronize(void* stream);
 int gdrkit_shmem_sync_all(void);    /* all PEs have come here; completes nothing */
 int gdrkit_shmem_barrier_all(void); /* quiet, then sync_all */
 
-/* Typed functions, made from one list: gdrkit_shmem_<name>_put(target, source, count, pe), _get, _put_nbi, _get_nbi,
- * _p(target, value, pe), _g(source, &value, pe), _put_on_stream, _get_on_stream and _p_on_stream. */
+/* Typed functions, made from one list: gdrkit_shmem_<name>_calloc(count, &address), _put(target, source, count, pe),
+ * _get, _put_nbi, _get_nbi, _p(target, value, pe), _g(source, &value, pe), _put_on_stream, _get_on_stream and
+ * _p_on_stream. */
 
 /* clang-format off */
 #define GDRKIT_SHMEM_FOR_EACH_TYPE(X)                                                                            \
@@ -346,6 +345,12 @@ int gdrkit_shmem_barrier_all(void); /* quiet, then sync_all */
 /* clang-format on */
 
 #define GDRKIT_SHMEM_DEFINE_TYPED(name, type)                                                                      \
+  static inline int gdrkit_shmem_##name##_calloc(size_t count, type** address) {                                   \
+    void* memory = NULL;                                                                                           \
+    const int result = gdrkit_shmem_calloc(count, sizeof(type), address == NULL ? NULL : &memory);                 \
+    if (result == 0) *address = GDRKIT_SHMEM_CAST(type*, memory);                                                  \
+    return result;                                                                                                 \
+  }                                                                                                                \
   static inline int gdrkit_shmem_##name##_put(type* target, const type* source, size_t count, int pe) {            \
     return count > SIZE_MAX / sizeof(type) ? -22 : gdrkit_shmem_put(target, source, count * sizeof(type), pe);     \
   }                                                                                                                \

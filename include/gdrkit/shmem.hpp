@@ -59,8 +59,13 @@ class SymmetricSpan {
     return {data_ + offset, count};
   }
   [[nodiscard]] SymmetricSpan operator[](std::size_t index) const { return subspan(index, 1); }
-  /// Where this process's GPU reaches PE `pe`'s copy; nullptr where it cannot.
-  [[nodiscard]] T* at_pe(int pe) const { return static_cast<T*>(gdrkit_shmem_ptr(data_, pe)); }
+  /// Where this process's GPU reaches PE `pe`'s copy; nullptr for a PE whose memory it does not reach.
+  [[nodiscard]] T* at_pe(int pe) const {
+    void* pointer = nullptr;
+    const int result = gdrkit_shmem_ptr(data_, pe, &pointer);
+    if (result != -EOPNOTSUPP) hpp_detail::check(result);
+    return static_cast<T*>(pointer);
+  }
 
   /// To the first elements of PE `pe`'s copy. The source may be written again when it returns.
   template <Bytes Source>
@@ -270,10 +275,9 @@ class Job {
   /// Collective; zeroed.
   template <class T>
   [[nodiscard]] SymmetricBuffer<T> allocate(std::size_t count) const {
-    auto* const data = static_cast<T*>(gdrkit_shmem_calloc(count, sizeof(T)));
-    // The C function answers no number: its text says what failed.
-    if (data == nullptr) throw Error(ENOMEM, gdrkit_shmem_last_error());
-    return {data, count};
+    void* data = nullptr;
+    hpp_detail::check(gdrkit_shmem_calloc(count, sizeof(T), &data));
+    return {static_cast<T*>(data), count};
   }
 
   /// Collective: a buffer of the caller's GPU memory, of a kind that can be shared
@@ -281,9 +285,9 @@ class Job {
   template <class T>
   [[nodiscard]] RegisteredBuffer<T> register_symmetric(T* buffer, std::size_t count) const {
     if (count > SIZE_MAX / sizeof(T)) throw std::length_error("a buffer of more bytes than there are");
-    auto* const data = static_cast<T*>(gdrkit_shmem_buffer_register_symmetric(buffer, count * sizeof(T)));
-    if (data == nullptr) throw Error(EINVAL, gdrkit_shmem_last_error());
-    return {data, count};
+    void* data = nullptr;
+    hpp_detail::check(gdrkit_shmem_buffer_register_symmetric(buffer, count * sizeof(T), &data));
+    return {static_cast<T*>(data), count};
   }
 
   void fence() const { hpp_detail::check(gdrkit_shmem_fence()); }

@@ -35,17 +35,20 @@ int with_pe(Function function) noexcept {
   }
 }
 
-template <class Function>
-void* pointer_with_pe(Function function) noexcept {
-  const auto pe = core::current_pe();
-  if (!pe) return error_of(pe), nullptr;
-  const base::Result<void*> result = function(**pe);
-  if (!result) return error_of(result), nullptr;
-  return *result;
-}
-
 inline base::Status refuse_null(const char* what) noexcept {
   return base::fail(EINVAL, "the pointer to %s is NULL", what);
+}
+
+/// Like with_pe, for a function that returns an address. Stores it in *address on success only.
+template <class Function>
+int address_with_pe(void** address, Function function) noexcept {
+  return with_pe([&](core::Pe& self) -> base::Status {
+    if (address == nullptr) return refuse_null("the address to return");
+    const base::Result<void*> made = function(self);
+    if (!made) return base::pass(made);
+    *address = *made;
+    return {};
+  });
 }
 
 inline base::Status check_signal(gdrkit_shmem_signal operation) noexcept {

@@ -15,8 +15,9 @@ static inline void nvshmemx_buffer_unregister_all(void) {
 }
 /* Collective. NVSHMEM's flags are hints for its own transports. */
 static inline void* nvshmemx_buffer_register_symmetric(void* address, size_t size, int flags) {
+  void* symmetric = NULL;
   (void)flags;
-  return gdrkit_shmem_buffer_register_symmetric(address, size);
+  return gdrkit_shmem_buffer_register_symmetric(address, size, &symmetric) == 0 ? symmetric : NULL;
 }
 /* gdrkit chooses the address. */
 static inline void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* address, size_t size, void* preferred,

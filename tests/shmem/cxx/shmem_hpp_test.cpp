@@ -114,6 +114,43 @@ TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
   });
 }
 
+/// Returns the errno of the gdrkit::Error that `call` throws, or 0 if it throws none.
+int errno_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_STRNE(error.what(), "");
+    return error.code().value();
+  }
+  return 0;
+}
+
+TEST(ShmemHpp, AFailedAllocationHasItsCauseAsErrno) {
+  run_job(2, [](Job& job) {
+    const auto allocate = [&](std::size_t count) { (void)job.allocate<char>(count); };
+    EXPECT_EQ(errno_of([&] { allocate(0); }), EINVAL);
+    EXPECT_EQ(errno_of([&] { allocate(std::size_t{1} << 60); }), ENOMEM);
+    EXPECT_EQ(errno_of([&] { allocate(100 + static_cast<std::size_t>(job.pe())); }), EPROTO) << "different sizes";
+    std::vector<char> host(4096);
+    EXPECT_EQ(errno_of([&] { (void)job.register_symmetric(host.data(), host.size()); }), EOPNOTSUPP);
+    job.barrier();
+    if (job.pe() == 0) {
+      job.set_timeout(std::chrono::milliseconds(100));
+      EXPECT_EQ(errno_of([&] { allocate(100); }), ETIMEDOUT) << "PE 1 does not take part";
+    }
+  });
+}
+
+TEST(ShmemHpp, APointerToAnUnknownPeThrows) {
+  run_job(2, [](Job& job) {
+    const auto data = job.allocate<int>(1);
+    EXPECT_EQ(errno_of([&] { (void)data.span().at_pe(2); }), EINVAL);
+    EXPECT_EQ(errno_of([&] { (void)SymmetricSpan<int>(nullptr, 1).at_pe(0); }), EINVAL);
+    EXPECT_NE(data.span().at_pe(1 - job.pe()), nullptr);
+    job.barrier();
+  });
+}
+
 TEST(ShmemHpp, MemoryThatCannotBeSharedIsNotRegistered) {
   run_job(2, [](Job& job) {
     std::vector<int> host(1000);

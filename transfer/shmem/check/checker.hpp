@@ -94,6 +94,7 @@ class SymmetricMemory {
 
  private:
   Checker& checker_;
+  const int uncaught_exceptions_;  // at construction
   std::uint8_t* data_ = nullptr;
 };
 

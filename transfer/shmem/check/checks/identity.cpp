@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include <cerrno>
+
 #include "transfer/shmem/check/check_list.hpp"
 
 namespace gdrkit::transfer::shmem {
@@ -41,10 +43,14 @@ void check_identity(Checker& checker) {
   gdrkit_shmem_pe_t own{};
   if (checker.succeeds(gdrkit_shmem_current(&own), "current")) (void)checker.succeeds(gdrkit_shmem_use(own), "use");
   const SymmetricMemory memory(checker, 1);
-  checker.demand(gdrkit_shmem_ptr(memory.data(), checker.pe()) == memory.data(), "ptr of the own copy differs from it");
+  void* own_copy = nullptr;
+  (void)checker.succeeds(gdrkit_shmem_ptr(memory.data(), checker.pe(), &own_copy), "ptr of the own copy");
+  checker.demand(own_copy == memory.data(), "ptr of the own copy differs from it");
   for (int pe = 0; pe < checker.n_pes(); ++pe) {
-    // Several PEs may share a GPU; their heaps are apart all the same.
-    const void* const other = gdrkit_shmem_ptr(memory.data(), pe);
+    // PEs that share a GPU have separate heaps.
+    void* other = nullptr;
+    const int result = gdrkit_shmem_ptr(memory.data(), pe, &other);
+    checker.demand(result == 0 || result == -EOPNOTSUPP, cli::format("ptr of PE %d returns %d", pe, result));
     checker.demand(pe == checker.pe() || other != memory.data(), cli::format("ptr of PE %d is the own copy", pe));
   }
   check_state(checker);

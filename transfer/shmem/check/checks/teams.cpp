@@ -92,7 +92,8 @@ void check_teams(Checker& checker) {
   // The PEs whose memory this PE's GPU reaches are those of its machine.
   std::vector<int> node;
   for (const int pe : all) {
-    if (gdrkit_shmem_ptr(buffers.own.data(), pe) != nullptr) node.push_back(pe);
+    void* pointer = nullptr;
+    if (gdrkit_shmem_ptr(buffers.own.data(), pe, &pointer) == 0) node.push_back(pe);
   }
   check_members(checker, buffers, GDRKIT_SHMEM_TEAM_NODE, node, "TEAM_NODE");
   check_members(checker, buffers, GDRKIT_SHMEM_TEAM_SHARED, node, "TEAM_SHARED");
