@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <functional>
 #include <gdrkit/shmem.hpp>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace gdrkit::shmem {
@@ -187,6 +189,68 @@ TEST(ShmemHpp, BuffersFreeTheirMemoryOnce) {
     job.finalize();
     EXPECT_THROW(job.use(), Error);
   });
+}
+
+/// Calls a function in its destructor.
+class AtEnd {
+ public:
+  explicit AtEnd(std::function<void()> call) : call_(std::move(call)) {}
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  ~AtEnd() { call_(); }
+
+ private:
+  std::function<void()> call_;
+};
+
+TEST(ShmemHpp, ABufferThatAnExceptionDestroysIsNotFreed) {
+  run_job(1, [](Job& job) {
+    try {
+      const auto kept = job.allocate<char>(1000);
+      throw std::runtime_error("unwinds");
+    } catch (const std::runtime_error&) {
+      EXPECT_GE(job.info().heap_used_bytes, 1000U);
+    }
+  });
+}
+
+TEST(ShmemHpp, ABufferThatIsMadeAndDestroyedDuringUnwindingIsFreed) {
+  run_job(2, [](Job& job) {
+    try {
+      const AtEnd cleanup([&] {
+        { const auto buffer = job.allocate<char>(1000); }
+        auto first = job.allocate<char>(1000);
+        const auto moved = std::move(first);
+      });
+      throw std::runtime_error("unwinds");
+    } catch (const std::runtime_error&) {
+      EXPECT_EQ(job.info().heap_used_bytes, 0U);
+    }
+  });
+}
+
+TEST(ShmemHpp, AJobThatIsMadeAndDestroyedDuringUnwindingIsFinalized) {
+  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  JobOptions options;
+  options.n_pes = 1;
+  options.heap_bytes = 1 << 20;
+  try {
+    const AtEnd cleanup([&] {
+      const Job job(options);
+      EXPECT_EQ(gdrkit_shmem_my_pe(), 0);
+    });
+    throw std::runtime_error("unwinds");
+  } catch (const std::runtime_error&) {
+    EXPECT_EQ(gdrkit_shmem_my_pe(), -EINVAL);
+  }
+}
+
+TEST(ShmemHpp, ATimeoutOutsideItsRangeIsRejected) {
+  JobOptions options;
+  options.timeout = std::chrono::milliseconds(-1);
+  EXPECT_EQ(errno_of([&] { const Job job(options); }), EINVAL);
+  options.timeout = std::chrono::hours(24 * 60);
+  EXPECT_EQ(errno_of([&] { const Job job(options); }), EINVAL);
 }
 
 }  // namespace
