@@ -9,6 +9,7 @@
 #ifndef GDRKIT_SHMEM_H
 #define GDRKIT_SHMEM_H
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,8 +38,8 @@ extern "C" {
  * with gdrkit_shmem_init or gdrkit_shmem_use. A thread that bound none uses the only PE of the process; if there are
  * several, calls return -EINVAL.
  *
- * In a forked child, every call on a PE of the parent returns -EACCES. The exit of the child does not affect these PEs. gdrkit_shmem_init makes the child a PE of its own; unless the options
- * set n_pes, its job has one PE. */
+ * In a forked child, every call on a PE of the parent returns -EACCES. The exit of the child does not affect these PEs.
+ * gdrkit_shmem_init makes the child a PE of its own; unless the options set n_pes, its job has one PE. */
 typedef struct {
   uint64_t value;
 } gdrkit_shmem_pe_t;
@@ -66,11 +67,11 @@ struct gdrkit_shmem_options {
   uint64_t heap_bytes; /* symmetric memory to start with, for each PE; 0: $GDRKIT_SHMEM_HEAP, else 64 MiB; it grows */
   uint64_t heap_max_bytes; /* it never grows beyond; 0: the size of the largest GPU's memory */
   /* 1: if $GDRKIT_SHMEM_HEAP is not set, $NVSHMEM_SYMMETRIC_SIZE sets the size, in NVSHMEM's grammar (nvshmem.h) */
-  uint32_t reads_nvshmem_variables;
+  uint32_t should_read_nvshmem_variables;
   /* 1, as NVSHMEM does it: without has_device, the device is that of the calling thread's current CUDA context, unless
    * there is none or it is device 0. After init, the PE's device is current in that thread. The first call of malloc,
    * calloc, align or barrier_all in a thread where another device is current prints a warning to stderr. */
-  uint32_t follows_current_device;
+  uint32_t should_follow_current_device;
 };
 
 struct gdrkit_shmem_info {
@@ -168,11 +169,6 @@ int gdrkit_shmem_finalize_shared(void);
  * by the functions of Open MPI, MPICH or an MPI with the ABI of MPICH that this process has loaded. Returns -ENOENT if
  * it has loaded none. */
 int gdrkit_shmem_use_mpi(struct gdrkit_shmem_options* options, void* communicator);
-/* Tells the PEs of this machine that this PE ends the job with that exit status. Then the process must exit by itself.
- * Calls of the other PEs that wait for it fail with -ECONNRESET. */
-int gdrkit_shmem_announce_exit(int status);
-/* The status that a PE of this machine announced; -ENOENT if none did. Leaves gdrkit_shmem_last_error() alone. */
-int gdrkit_shmem_announced_exit(int* status);
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe); /* the calling thread's */
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);      /* from now on the calling thread's */
 /* -EINVAL where the thread has no PE; these two leave gdrkit_shmem_last_error() alone. */
@@ -182,12 +178,6 @@ int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
 /* For GPU kernels on this PE's GPU. limit_ns is the PE's limit, or a minute where it has none: no GPU kernel waits for
  * ever. */
 int gdrkit_shmem_get_device_state(struct gdrkit_shmem_device_state* state);
-/* Fills in the state where GPU code finds it on the current GPU; 0, or an error of its own. */
-typedef int (*gdrkit_shmem_fill_state_t)(const struct gdrkit_shmem_device_state* state);
-/* Used by gdrkit/shmem_state.cuh. Calls `fill` for each PE of this process on its GPU: those that there are, later ones
- * in init, and again when a limit changes. Any thread; not on the emulated device. */
-int gdrkit_shmem_register_state(gdrkit_shmem_fill_state_t fill);
-int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill);
 /* The same for a CUmodule on this PE's GPU, compiled with GDRKIT_SHMEM_MODULE. Once, after the module was loaded. */
 int gdrkit_shmem_module_init(void* module);
 /* The same for a CUlibrary. -ENOSYS: the driver is older than CUDA 12. */
@@ -220,7 +210,7 @@ const char* gdrkit_shmem_last_error(void);
 int gdrkit_shmem_malloc(size_t size_bytes, void** address);
 int gdrkit_shmem_calloc(size_t count, size_t size_bytes, void** address);    /* zeroed */
 int gdrkit_shmem_align(size_t alignment, size_t size_bytes, void** address); /* a power of two up to 1 GiB */
-int gdrkit_shmem_free(void* address);                          /* as malloc returned it; NULL does nothing */
+int gdrkit_shmem_free(void* address); /* as malloc returned it; NULL does nothing */
 /* Where this process's GPU reaches PE `pe`'s copy of `address` by loads and stores; -EOPNOTSUPP where it cannot. Not
  * collective. */
 int gdrkit_shmem_ptr(const void* address, int pe, void** pointer);
@@ -228,8 +218,9 @@ int gdrkit_shmem_ptr(const void* address, int pe, void** pointer);
  * else), and *address is an address in its symmetric heap's range that stands for it in all calls, also in GPU
  * kernels. Memory of the PE's GPU that cuMemCreate made with a POSIX file descriptor as its handle type, from the start
  * of the allocation on; what lies behind size_bytes is mapped too, but refused. No other memory can be shared
- * (cudaMalloc, host memory): -EOPNOTSUPP on all PEs, and gdrkit_shmem_last_error() names the first one and its cause. It takes its room from heap_max_bytes. The memory lives on until it is
- * unregistered or the PE finalizes, also where the caller frees its own mapping. */
+ * (cudaMalloc, host memory): -EOPNOTSUPP on all PEs, and gdrkit_shmem_last_error() names the first one and its cause.
+ * It takes its room from heap_max_bytes. The memory lives on until it is unregistered or the PE finalizes, also where
+ * the caller frees its own mapping. */
 int gdrkit_shmem_buffer_register_symmetric(void* buffer, size_t size_bytes, void** address);
 /* `address`: what the registration answered. Completes what was put before; nobody may use it any more. */
 int gdrkit_shmem_buffer_unregister_symmetric(void* address);
@@ -274,19 +265,19 @@ struct gdrkit_shmem_words {
   enum gdrkit_shmem_comparison comparison;
   const uint64_t* values; /* to compare with */
   size_t n_values;        /* 1: the same for all; `count`: one for each */
-  const int* left_out;    /* NULL, or one for each word: where it is not 0, nothing is asked of that word */
+  const int* skip;        /* NULL, or one for each word: where it is not 0, nothing is asked of that word */
 };
 /* Wait until each word has compared as asked, at whatever time; until one does, *index; until some do: their indices,
- * in rising order, in indices[count], and how many in *found. Where all words are left out, wait_until_any is -ENODATA,
- * and wait_until_some finds 0 at once. If several words compare as asked,
- * wait_until_any and test_any return any of them. */
+ * in rising order, in indices[count], and how many in *n_found. Where all words are left out, wait_until_any is
+ * -ENODATA, and wait_until_some finds 0 at once. If several words compare as asked, wait_until_any and test_any return
+ * any of them. */
 int gdrkit_shmem_wait_until_all(const struct gdrkit_shmem_words* words);
 int gdrkit_shmem_wait_until_any(const struct gdrkit_shmem_words* words, size_t* index);
-int gdrkit_shmem_wait_until_some(const struct gdrkit_shmem_words* words, size_t* indices, size_t* found);
-/* The same at one look: 1 when all do (or all are left out); 1 when one does; how many do, at most INT_MAX. */
+int gdrkit_shmem_wait_until_some(const struct gdrkit_shmem_words* words, size_t* indices, size_t* n_found);
+/* The same at one look: 1 when all do (or all are left out); 1 when one does; 0, and how many do in *n_found. */
 int gdrkit_shmem_test_all(const struct gdrkit_shmem_words* words);
 int gdrkit_shmem_test_any(const struct gdrkit_shmem_words* words, size_t* index);
-int gdrkit_shmem_test_some(const struct gdrkit_shmem_words* words, size_t* indices);
+int gdrkit_shmem_test_some(const struct gdrkit_shmem_words* words, size_t* indices, size_t* n_found);
 
 /* Ordering. */
 
@@ -344,45 +335,45 @@ int gdrkit_shmem_barrier_all(void); /* quiet, then sync_all */
   X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
 /* clang-format on */
 
-#define GDRKIT_SHMEM_DEFINE_TYPED(name, type)                                                                      \
-  static inline int gdrkit_shmem_##name##_calloc(size_t count, type** address) {                                   \
-    void* memory = NULL;                                                                                           \
-    const int result = gdrkit_shmem_calloc(count, sizeof(type), address == NULL ? NULL : &memory);                 \
-    if (result == 0) *address = GDRKIT_SHMEM_CAST(type*, memory);                                                  \
-    return result;                                                                                                 \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_put(type* target, const type* source, size_t count, int pe) {            \
-    return count > SIZE_MAX / sizeof(type) ? -22 : gdrkit_shmem_put(target, source, count * sizeof(type), pe);     \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_get(type* target, const type* source, size_t count, int pe) {            \
-    return count > SIZE_MAX / sizeof(type) ? -22 : gdrkit_shmem_get(target, source, count * sizeof(type), pe);     \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_put_nbi(type* target, const type* source, size_t count, int pe) {        \
-    return count > SIZE_MAX / sizeof(type) ? -22 : gdrkit_shmem_put_nbi(target, source, count * sizeof(type), pe); \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_get_nbi(type* target, const type* source, size_t count, int pe) {        \
-    return count > SIZE_MAX / sizeof(type) ? -22 : gdrkit_shmem_get_nbi(target, source, count * sizeof(type), pe); \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_p(type* target, type value, int pe) {                                    \
-    return gdrkit_shmem_put(target, &value, sizeof value, pe);                                                     \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_g(const type* source, type* value, int pe) {                             \
-    return gdrkit_shmem_get(value, source, sizeof *value, pe);                                                     \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_put_on_stream(type* target, const type* source, size_t count, int pe,    \
-                                                        void* stream) {                                            \
-    return count > SIZE_MAX / sizeof(type)                                                                         \
-               ? -22                                                                                               \
-               : gdrkit_shmem_put_on_stream(target, source, count * sizeof(type), pe, stream);                     \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_get_on_stream(type* target, const type* source, size_t count, int pe,    \
-                                                        void* stream) {                                            \
-    return count > SIZE_MAX / sizeof(type)                                                                         \
-               ? -22                                                                                               \
-               : gdrkit_shmem_get_on_stream(target, source, count * sizeof(type), pe, stream);                     \
-  }                                                                                                                \
-  static inline int gdrkit_shmem_##name##_p_on_stream(type* target, type value, int pe, void* stream) {            \
-    return gdrkit_shmem_put_value_on_stream(target, &value, sizeof value, pe, stream);                             \
+#define GDRKIT_SHMEM_DEFINE_TYPED(name, type)                                                                          \
+  static inline int gdrkit_shmem_##name##_calloc(size_t count, type** address) {                                       \
+    void* memory = NULL;                                                                                               \
+    const int result = gdrkit_shmem_calloc(count, sizeof(type), address == NULL ? NULL : &memory);                     \
+    if (result == 0) *address = GDRKIT_SHMEM_CAST(type*, memory);                                                      \
+    return result;                                                                                                     \
+  }                                                                                                                    \
+  static inline int gdrkit_shmem_##name##_put(type* target, const type* source, size_t count, int pe) {                \
+    return count > SIZE_MAX / sizeof(type) ? -EINVAL : gdrkit_shmem_put(target, source, count * sizeof(type), pe);     \
+  }                                                                                                                    \
+  static inline int gdrkit_shmem_##name##_get(type* target, const type* source, size_t count, int pe) {                \
+    return count > SIZE_MAX / sizeof(type) ? -EINVAL : gdrkit_shmem_get(target, source, count * sizeof(type), pe);     \
+  }                                                                                                                    \
+  static inline int gdrkit_shmem_##name##_put_nbi(type* target, const type* source, size_t count, int pe) {            \
+    return count > SIZE_MAX / sizeof(type) ? -EINVAL : gdrkit_shmem_put_nbi(target, source, count * sizeof(type), pe); \
+  }                                                                                                                    \
+  static inline int gdrkit_shmem_##name##_get_nbi(type* target, const type* source, size_t count, int pe) {            \
+    return count > SIZE_MAX / sizeof(type) ? -EINVAL : gdrkit_shmem_get_nbi(target, source, count * sizeof(type), pe); \
+  }                                                                                                                    \
+  static inline int gdrkit_shmem_##name##_p(type* target, type value, int pe) {                                        \
+    return gdrkit_shmem_put(target, &value, sizeof value, pe);                                                         \
+  }                                                                                                                    \
+  static inline int gdrkit_shmem_##name##_g(const type* source, type* value, int pe) {                                 \
+    return gdrkit_shmem_get(value, source, sizeof *value, pe);                                                         \
+  }                                                                                                                    \
+  static inline int gdrkit_shmem_##name##_put_on_stream(type* target, const type* source, size_t count, int pe,        \
+                                                        void* stream) {                                                \
+    return count > SIZE_MAX / sizeof(type)                                                                             \
+               ? -EINVAL                                                                                               \
+               : gdrkit_shmem_put_on_stream(target, source, count * sizeof(type), pe, stream);                         \
+  }                                                                                                                    \
+  static inline int gdrkit_shmem_##name##_get_on_stream(type* target, const type* source, size_t count, int pe,        \
+                                                        void* stream) {                                                \
+    return count > SIZE_MAX / sizeof(type)                                                                             \
+               ? -EINVAL                                                                                               \
+               : gdrkit_shmem_get_on_stream(target, source, count * sizeof(type), pe, stream);                         \
+  }                                                                                                                    \
+  static inline int gdrkit_shmem_##name##_p_on_stream(type* target, type value, int pe, void* stream) {                \
+    return gdrkit_shmem_put_value_on_stream(target, &value, sizeof value, pe, stream);                                 \
   }
 GDRKIT_SHMEM_FOR_EACH_TYPE(GDRKIT_SHMEM_DEFINE_TYPED)
 #undef GDRKIT_SHMEM_DEFINE_TYPED

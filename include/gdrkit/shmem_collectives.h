@@ -138,7 +138,7 @@ int gdrkit_shmem_barrier_all_on_stream(void* stream);
   static inline int gdrkit_shmem_##name##_##operation(gdrkit_shmem_team_t team, type* target, const type* source, \
                                                       size_t count parameter) {                                   \
     return count > SIZE_MAX / sizeof(type)                                                                        \
-               ? -22                                                                                              \
+               ? -EINVAL                                                                                          \
                : gdrkit_shmem_##operation(team, target, source, count * sizeof(type) argument);                   \
   }
 #define GDRKIT_SHMEM_COMMA ,

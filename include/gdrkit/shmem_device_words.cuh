@@ -46,11 +46,11 @@ template <class Word, class Values>
 struct Words {
   const Word* address;
   std::size_t count;
-  const int* left_out;  ///< nullptr, or one for each word: where it is not 0, nothing is asked of that word
+  const int* skip;  ///< nullptr, or one for each word: where it is not 0, nothing is asked of that word
   gdrkit_shmem_comparison comparison;
   Values values;
 
-  GDRKIT_SHMEM_FUNCTION bool is_asked_for(std::size_t i) const { return left_out == nullptr || left_out[i] == 0; }
+  GDRKIT_SHMEM_FUNCTION bool is_selected(std::size_t i) const { return skip == nullptr || skip[i] == 0; }
   GDRKIT_SHMEM_FUNCTION Word value(std::size_t i) const {
     if constexpr (std::is_same_v<Values, Word>) {
       return values;
@@ -58,8 +58,8 @@ struct Words {
       return values[i];
     }
   }
-  GDRKIT_SHMEM_FUNCTION bool holds(std::size_t i) const {
-    return is_asked_for(i) && detail::test_word(address + i, comparison, value(i));
+  GDRKIT_SHMEM_FUNCTION bool is_satisfied(std::size_t i) const {
+    return is_selected(i) && detail::test_word(address + i, comparison, value(i));
   }
 };
 
@@ -71,7 +71,7 @@ template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION bool test_all(const Words<Word, Values>& words) {
   GDRKIT_SHMEM_ROLLED
   for (std::size_t i = 0; i < words.count; ++i) {
-    if (words.is_asked_for(i) && !words.holds(i)) return false;
+    if (words.is_selected(i) && !words.is_satisfied(i)) return false;
   }
   return true;
 }
@@ -88,7 +88,7 @@ template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION std::size_t find_from(const Words<Word, Values>& words, std::size_t at) {
   GDRKIT_SHMEM_ROLLED
   for (std::size_t i = 0; i < words.count; ++i) {
-    if (words.holds(at)) return at;
+    if (words.is_satisfied(at)) return at;
     at = at + 1 == words.count ? 0 : at + 1;
   }
   return no_word;
@@ -107,7 +107,7 @@ GDRKIT_SHMEM_FUNCTION std::size_t test_some(const Words<Word, Values>& words, st
   std::size_t found = 0;
   GDRKIT_SHMEM_ROLLED
   for (std::size_t i = 0; i < words.count; ++i) {
-    if (words.holds(i)) indices[found++] = i;
+    if (words.is_satisfied(i)) indices[found++] = i;
   }
   return found;
 }
@@ -117,7 +117,7 @@ template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION bool wait_until_all(const State& state, const Words<Word, Values>& words) {
   GDRKIT_SHMEM_ROLLED
   for (std::size_t i = 0; i < words.count; ++i) {
-    if (!words.is_asked_for(i)) continue;
+    if (!words.is_selected(i)) continue;
     if (!detail::wait_until_word(state, words.address + i, words.comparison, words.value(i))) return false;
   }
   return true;
@@ -125,10 +125,10 @@ GDRKIT_SHMEM_FUNCTION bool wait_until_all(const State& state, const Words<Word, 
 
 namespace detail {
 template <class Word, class Values>
-GDRKIT_SHMEM_FUNCTION bool asks_for_any(const Words<Word, Values>& words) {
+GDRKIT_SHMEM_FUNCTION bool is_any_selected(const Words<Word, Values>& words) {
   GDRKIT_SHMEM_ROLLED
   for (std::size_t i = 0; i < words.count; ++i) {
-    if (words.is_asked_for(i)) return true;
+    if (words.is_selected(i)) return true;
   }
   return false;
 }
@@ -138,7 +138,7 @@ GDRKIT_SHMEM_FUNCTION bool asks_for_any(const Words<Word, Values>& words) {
 template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION std::size_t wait_until_any(const State& state, const Words<Word, Values>& words) {
   std::size_t found = no_word;
-  if (!detail::asks_for_any(words)) return found;
+  if (!detail::is_any_selected(words)) return found;
   const std::size_t begin = detail::search_begin(words.count);
   (void)detail::wait_for(state, words.address, [&] {
     found = detail::find_from(words, begin);
@@ -152,7 +152,7 @@ template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION std::size_t wait_until_some(const State& state, const Words<Word, Values>& words,
                                                   std::size_t* indices) {
   std::size_t found = 0;
-  if (!detail::asks_for_any(words)) return found;
+  if (!detail::is_any_selected(words)) return found;
   (void)detail::wait_for(state, words.address, [&] {
     found = test_some(words, indices);
     return found != 0;

@@ -28,6 +28,7 @@ GDRKIT_SHMEM_FUNCTION const State& state() { return gdrkit_shmem_state; }
 
 #elif defined(__CUDACC__)
 #include <cuda_runtime.h>
+#include <gdrkit/detail/shmem_private.h>
 
 namespace gdrkit::shmem {
 namespace {

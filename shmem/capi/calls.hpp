@@ -5,7 +5,7 @@
 
 // First, before a header that includes it: what it declares is exported.
 #pragma GCC visibility push(default)
-#include "gdrkit/shmem.h"
+#include "gdrkit/detail/shmem_private.h"
 #pragma GCC visibility pop
 
 #include "base/result.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The device that is current in the calling thread, for programs that expect NVSHMEM's rules
-// (gdrkit_shmem_options::follows_current_device).
+// (gdrkit_shmem_options::should_follow_current_device).
 #pragma once
 
 #include <atomic>

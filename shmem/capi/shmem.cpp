@@ -58,13 +58,13 @@ base::Result<PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
   if (caller != nullptr) {
     if (auto known = base::read_options(caller, first_options, &given); !known) return base::pass(known);
   }
-  auto options = options_from_environment(given.reads_nvshmem_variables != 0);
+  auto options = options_from_environment(given.should_read_nvshmem_variables != 0);
   if (!options) return options;
   options->n_pes = given.n_pes;
   options->pe = given.pe;
   // The launcher's environment describes the parent, so a forked child does not use it.
   if (given.n_pes == 0 && is_forked_from_pe()) options->n_pes = 1;
-  options->leaves_device_current = given.follows_current_device != 0;
+  options->leaves_device_current = given.should_follow_current_device != 0;
   if (given.has_device != 0) {
     options->device = given.device;
   } else if (options->leaves_device_current) {

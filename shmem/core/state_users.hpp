@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/result.hpp"
-#include "gdrkit/shmem.h"
+#include "gdrkit/detail/shmem_private.h"
 #include "shmem/core/pe.hpp"
 
 namespace gdrkit::shmem_impl::core {

@@ -29,7 +29,7 @@ class Looks {
  public:
   explicit Looks(const Words& words)
       : words_(words), bytes_(words.count * words.first.size_bytes), is_open_(words.count, true) {
-    for (std::size_t i = 0; words.left_out != nullptr && i < words.count; ++i) is_open_[i] = words.left_out[i] == 0;
+    for (std::size_t i = 0; words.skip != nullptr && i < words.count; ++i) is_open_[i] = words.skip[i] == 0;
   }
 
   [[nodiscard]] void* data() noexcept { return bytes_.data(); }

@@ -6,6 +6,7 @@ macros. Read from the built library and from the debug information of its public
 
 usage: interface.py LIBRARY-FOLDER     adds what is new to the records in tests/abi/recorded; refuses removals and changes"""
 import collections
+import glob
 import os
 import re
 import subprocess
@@ -16,9 +17,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(HERE, "recorded")
 INCLUDE = os.path.join(HERE, "..", "..", "include")
 
+
+def headers(pattern):
+    return tuple(sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(os.path.join(INCLUDE, pattern))))
+
+
 Library = collections.namedtuple("Library", "file headers prefix")
 LIBRARIES = (Library("libgdrapi.so", ("gdrapi.h",), "gdr"), Library("libgdrkit.so", ("gdrkit/gdrkit.h",), "gdrkit"),
-             Library("libgdrkit_shmem.so", ("gdrkit/shmem.h", "gdrkit/shmem_collectives.h"), "gdrkit_shmem"))
+             Library("libgdrkit_shmem.so", headers("gdrkit/shmem*.h"), "gdrkit_shmem"))
 # Its clients were built for GDRCopy's library, so its functions are GDRCopy's for ever.
 CLOSED = "libgdrapi.so.2"
 
@@ -131,7 +137,9 @@ def type_facts(debug, prefix):
 def read_interface(path, library, include=INCLUDE, compiler=("cc",)):
     """(soname, {fact: value})."""
     include = os.path.abspath(include)
-    functions, macros = exported_functions(path), macros_of(compiler, include, library.headers)
+    # Functions of a private version are for gdrkit's own headers and may change.
+    functions = {name: version for name, version in exported_functions(path).items() if not version.endswith("_PRIVATE")}
+    macros = macros_of(compiler, include, library.headers)
     source = "".join(f"#include <{header}>\n" for header in library.headers)
     # A variable of the function's type: the compiler describes no functions that a file does not call.
     source += "".join(f"__typeof__({name})* abi_{name};\n" for name in functions if name not in macros)

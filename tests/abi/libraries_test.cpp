@@ -71,11 +71,18 @@ const Names gdrkit_symbols = {"gdrkit_open",
                               "gdrkit_version"};
 
 /// The functions that a header declares at the start of a line, inline ones apart.
-Names declared_in(std::initializer_list<const char*> headers) {
-  const std::regex declaration(R"(^(?:int|void\*|const char\*) (gdrkit_\w+)\()");
+/// Returns the functions that gdrkit/shmem*.h and the private header declare.
+Names shmem_functions() {
+  const std::regex declaration(R"(^(?:int|const char\*) (gdrkit_\w+)\()");
+  const fs::path folder = fs::path(GDRKIT_INCLUDE_FOLDER) / "gdrkit";
+  std::vector<fs::path> headers = {folder / "detail" / "shmem_private.h"};
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const fs::path& path = entry.path();
+    if (path.extension() == ".h" && path.filename().string().starts_with("shmem")) headers.push_back(path);
+  }
   Names names;
-  for (const char* const header : headers) {
-    std::ifstream file(fs::path(GDRKIT_INCLUDE_FOLDER) / header);
+  for (const fs::path& header : headers) {
+    std::ifstream file(header);
     for (std::string line; std::getline(file, line);) {
       if (std::smatch found; std::regex_search(line, found, declaration)) names.insert(found[1]);
     }
@@ -148,8 +155,8 @@ INSTANTIATE_TEST_SUITE_P(All, Library,
                                          // It holds GPU code for every architecture where nvcc is there.
                                          Expectation{"libgdrkit_shmem.so",
                                                      "libgdrkit_shmem.so.0",
-                                                     declared_in({"gdrkit/shmem.h", "gdrkit/shmem_collectives.h"}),
-                                                     {"GDRKIT_SHMEM_0"},
+                                                     shmem_functions(),
+                                                     {"GDRKIT_SHMEM_0", "GDRKIT_SHMEM_PRIVATE"},
                                                      {"libgdrkit.so.0"},
                                                      std::size_t{12} << 20}),
                          [](const auto& test) {

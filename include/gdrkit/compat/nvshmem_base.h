@@ -7,7 +7,7 @@
 /* NVSHMEM's headers include these, so programs rely on them. Host programs also compile without CUDA's headers. */
 #include <assert.h>
 #include <errno.h>
-#include <gdrkit/shmem.h>
+#include <gdrkit/detail/shmem_private.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -55,8 +55,8 @@ static inline struct gdrkit_shmem_options gdrkit_nvshmem_options(void) {
   struct gdrkit_shmem_options options;
   memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
-  options.reads_nvshmem_variables = 1;
-  options.follows_current_device = 1;
+  options.should_read_nvshmem_variables = 1;
+  options.should_follow_current_device = 1;
   return options;
 }
 

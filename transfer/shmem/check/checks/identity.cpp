@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cerrno>
 
+#include "gdrkit/detail/shmem_private.h"
 #include "transfer/shmem/check/check_list.hpp"
 
 namespace gdrkit::transfer::shmem {
