@@ -9,12 +9,17 @@
 /// process.
 ///
 /// @code{.cpp}
-/// gdrkit::shmem::Job job;                                   // PE and number of PEs come from the launcher
-/// const auto inbox = job.allocate<float>(1000);             // collective
-/// const auto signal = job.allocate<std::uint64_t>(1);
-/// const std::vector<float> numbers(1000, 1.5F);
-/// inbox.span().put_signal(numbers, signal[0], 1, (job.pe() + 1) % job.n_pes());
-/// signal[0].wait_until(gdrkit::shmem::Comparison::equal, 1);  // the numbers of the previous PE are in `inbox`
+/// #include <gdrkit/shmem.hpp>
+/// #include <vector>
+///
+/// int main() {
+///   const gdrkit::shmem::Job job;                     // PE and number of PEs come from the launcher
+///   const auto inbox = job.allocate<float>(1000);     // collective
+///   const auto signal = job.allocate<std::uint64_t>(1);
+///   const std::vector<float> numbers(1000, 1.5F);
+///   inbox.span().put_signal(numbers, signal[0], 1, (job.pe() + 1) % job.n_pes());
+///   signal[0].wait_until(gdrkit::shmem::Comparison::equal, 1);  // then `inbox` has the numbers of the previous PE
+/// }
 /// @endcode
 #ifndef GDRKIT_SHMEM_HPP
 #define GDRKIT_SHMEM_HPP
@@ -131,12 +136,15 @@ class SymmetricSpan {
   SymmetricSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
 
   /// @brief Returns the address of the first element in the own heap.
+  /// @return Address of the first element.
   [[nodiscard]] T* data() const noexcept { return data_; }
   /// @brief Returns the number of elements.
+  /// @return Number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// @brief Returns a part of the span.
   /// @param[in] offset Index of the part's first element.
   /// @param[in] count Number of elements of the part.
+  /// @return The part.
   /// @throw std::out_of_range if the part exceeds the span.
   [[nodiscard]] SymmetricSpan subspan(std::size_t offset, std::size_t count) const {
     if (offset > size_ || count > size_ - offset) throw std::out_of_range("the part exceeds the symmetric span");
@@ -144,6 +152,7 @@ class SymmetricSpan {
   }
   /// @brief Returns the span of one element.
   /// @param[in] index Index of the element.
+  /// @return Span of the element.
   /// @throw std::out_of_range if `index` is not less than size().
   [[nodiscard]] SymmetricSpan operator[](std::size_t index) const { return subspan(index, 1); }
   /// @brief Returns the address at which this process's GPU accesses PE `pe`'s copy.
@@ -234,6 +243,7 @@ class SymmetricSpan {
   }
   /// @brief Returns the value of PE `pe`'s copy.
   /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @return The value.
   /// @throw Error with an errno of gdrkit_shmem_get.
   [[nodiscard]] std::remove_const_t<T> load(int pe) const {
     require_one();
@@ -252,6 +262,7 @@ class SymmetricSpan {
   /// @brief Returns whether the own copy satisfies a comparison now.
   /// @param[in] comparison The comparison, of signed or unsigned numbers as T is.
   /// @param[in] value Right operand of the comparison.
+  /// @return true if it does.
   /// @throw Error with an errno of gdrkit_shmem_test.
   [[nodiscard]] bool test(Comparison comparison, T value) const requires WordValue<T> {
     require_one();
@@ -331,6 +342,7 @@ class SymmetricBuffer {
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   /// @brief Frees the own objects, and takes those of another buffer. Collective if this buffer has objects.
   /// @param[in,out] other Buffer that gives its objects.
+  /// @return This buffer.
   SymmetricBuffer& operator=(SymmetricBuffer&& other) noexcept {
     SymmetricBuffer taken(std::move(other));
     std::swap(data_, taken.data_);
@@ -343,17 +355,21 @@ class SymmetricBuffer {
   }
 
   /// @brief Returns the span of all objects. It must not outlive the buffer.
+  /// @return Span of all objects.
   [[nodiscard]] SymmetricSpan<T> span() const& noexcept { return {data_, size_}; }
   SymmetricSpan<T> span() const&& = delete;  ///< @brief The span of a temporary buffer would outlive it.
   /// @brief Returns the span of one object. It must not outlive the buffer.
   /// @param[in] index Index of the object.
+  /// @return Span of the object.
   /// @throw std::out_of_range if `index` is not less than size().
   [[nodiscard]] SymmetricSpan<T> operator[](std::size_t index) const& { return span()[index]; }
   SymmetricSpan<T> operator[](std::size_t) const&& = delete;  ///< @brief As for span().
   /// @brief Returns the address of the first object in the own heap; nullptr for an empty buffer.
+  /// @return Address of the first object, or nullptr.
   [[nodiscard]] T* data() const& noexcept { return data_; }
   T* data() const&& = delete;  ///< @brief As for span().
   /// @brief Returns the number of objects.
+  /// @return Number of objects.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   /// @brief Frees the objects now. Collective.
@@ -390,6 +406,7 @@ struct JobOptions {
 };
 
 /// @brief Makes the unique id of a job. PE 0's process sends it to all others.
+/// @return The id.
 /// @throw Error with an errno of gdrkit_shmem_get_unique_id.
 [[nodiscard]] inline gdrkit_shmem_unique_id_t make_unique_id() {
   gdrkit_shmem_unique_id_t id{};
@@ -443,13 +460,16 @@ class Job {
   }
 
   /// @brief Returns the number of this PE.
+  /// @return PE number from 0.
   [[nodiscard]] int pe() const noexcept { return pe_; }
   /// @brief Returns the number of PEs of the job.
+  /// @return Number of PEs.
   [[nodiscard]] int n_pes() const noexcept { return n_pes_; }
   /// @brief Binds the calling thread to this PE.
   /// @throw Error EINVAL if the PE has been finalized.
   void use() const { hpp_detail::check(gdrkit_shmem_use(handle_)); }
   /// @brief Returns facts about the calling thread's PE.
+  /// @return The facts.
   /// @throw Error with an errno of gdrkit_shmem_get_info.
   [[nodiscard]] gdrkit_shmem_info info() const {
     gdrkit_shmem_info info{};
@@ -458,6 +478,7 @@ class Job {
     return info;
   }
   /// @brief Returns the state that GPU kernels take as an argument (gdrkit/shmem_device.cuh).
+  /// @return The state.
   /// @throw Error with an errno of gdrkit_shmem_get_device_state.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const {
     gdrkit_shmem_device_state state{};
@@ -474,6 +495,7 @@ class Job {
   /// @brief Allocates zeroed objects in the symmetric heap. Collective.
   /// @tparam T Trivially copyable type of the objects; no pointer.
   /// @param[in] count Number of objects, at least 1, the same on every PE.
+  /// @return Owner of the objects.
   /// @throw Error with an errno of gdrkit_shmem_calloc.
   template <class T>
   [[nodiscard]] SymmetricBuffer<T> allocate(std::size_t count) const {
@@ -485,6 +507,7 @@ class Job {
   /// @brief Makes GPU memory of the application symmetric. Collective. See gdrkit_shmem_buffer_register_symmetric.
   /// @param[in] buffer Address of the memory.
   /// @param[in] count Number of objects, the same on every PE.
+  /// @return Owner of the registration.
   /// @throw std::length_error if the size in bytes exceeds SIZE_MAX.
   /// @throw Error with an errno of gdrkit_shmem_buffer_register_symmetric.
   template <class T>

@@ -13,7 +13,10 @@ import sys
 # Page, library, headers of the page, summary.
 APIS = (
     ("gdrkit", "gdrkit", ("gdrkit/gdrkit.h",), "CPU access to NVIDIA GPU memory"),
-    ("gdrkit_shmem", "gdrkit_shmem", ("gdrkit/shmem.h", "gdrkit/shmem_collectives.h"), "one-sided communication between NVIDIA GPUs"),
+    ("gdrkit_shmem", "gdrkit_shmem",
+     tuple(f"gdrkit/shmem{part}.h" for part in ("", "_types", "_job", "_memory", "_transfer", "_atomic", "_wait", "_stream", "_kernel", "_team",
+                                                "_collectives")),
+     "one-sided communication between NVIDIA GPUs"),
     ("gdrapi", "gdrapi", ("gdrapi.h",), "GDRCopy's API, implemented by gdrkit"),
 )
 
@@ -36,10 +39,40 @@ def escaped(text):
     return re.sub(r"^([.])", r"\\&\1", text, flags=re.M)
 
 
+def doxygen_prose(lines):
+    """Roff of the lines of a Doxygen block."""
+    output, is_code = [], False
+    for line in lines:
+        tag, _, rest = line.strip().partition(" ")
+        if tag.startswith("@code") or tag == "@endcode":
+            is_code = tag != "@endcode"
+            output.append(".PP\n.in +2n\n.nf" if is_code else ".fi\n.in\n.PP")
+        elif is_code:
+            output.append(escaped(line))
+        elif tag in ("@defgroup", "@section"):
+            output.append(".SS " + escaped(rest.partition(" ")[2]))
+        elif tag.startswith("@param"):
+            name, _, text = rest.partition(" ")
+            output.append(f".TP\n.I {escaped(name)}\n{escaped(text)}")
+        elif tag in ("@return", "@note"):
+            output.append(f".TP\n.B {'Returns' if tag == '@return' else 'Note'}\n{escaped(rest)}")
+        elif tag == "-":
+            output.append(".br\n" + escaped(line.strip()))
+        elif tag == "@brief":
+            output.append(".PP\n" + escaped(rest))
+        elif line == "":
+            output.append(".PP")
+        elif tag not in ("@file", "@ingroup", "@{", "@}", "@cond", "@endcond"):
+            output.append(escaped(line.strip()))
+    return re.sub(r"(\.PP\n)+(?=\.(PP|TP|SS))|(\n?\.PP)+$", "", re.sub(r"@ref (\w+)", r"\1", "\n".join(output)))
+
+
 def prose_of(comment):
     """The text of a /* */ comment, one paragraph for each of its blank lines; indented lines stay lines of their own."""
     lines = [re.sub(r"^ \*( |$)", "", line) for line in comment.strip()[2:-2].strip().split("\n")]
     lines = [line for line in lines if not line.startswith("SPDX-")]
+    if comment.startswith("/**"):
+        return doxygen_prose(lines[1:] if lines[0] == "*" else [re.sub(r"^\*+ ?", "", lines[0]), *lines[1:]])
     text = "\n".join(lines).strip()
     pieces = []
     for paragraph in re.split(r"\n\s*\n", text):
@@ -62,7 +95,9 @@ def without_macros(text):
 def declared_functions(text):
     """Names of functions that a header declares, in its order."""
     code = re.sub(r"/\*.*?\*/", "", without_macros(text), flags=re.S)
-    return re.findall(r"^(?:(?!typedef)[a-z][\w *]*?\b(?=gdr\w+\()|#define (?=gdr\w+ gdr))(\w+)", code, re.M)
+    # TYPENAME: a family of functions that a macro defines.
+    names = re.findall(r"^(?:(?!typedef)[a-z][\w *]*?\b(?=gdr\w+\()|#define (?=gdr\w+ gdr))(\w+)", code, re.M)
+    return [name for name in names if "TYPENAME" not in name]
 
 
 def body_of(text):
