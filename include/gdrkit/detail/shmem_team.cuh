@@ -62,17 +62,6 @@ GDRKIT_SHMEM_FUNCTION TeamEntry& team_entry(const State& state, Team team) {
 GDRKIT_SHMEM_FUNCTION const TeamState& team_state(const State& state, Team team) {
   return team_entry(state, team).state;
 }
-GDRKIT_SHMEM_FUNCTION int team_my_pe(const State& state, Team team) { return team_state(state, team).pe; }
-GDRKIT_SHMEM_FUNCTION int team_n_pes(const State& state, Team team) { return team_state(state, team).n_pes; }
-/// -1: the PE that is `pe` in `team` is not in `other`.
-GDRKIT_SHMEM_FUNCTION int team_translate_pe(const State& state, Team team, int pe, Team other) {
-  const TeamState& from = team_state(state, team);
-  const TeamState& to = team_state(state, other);
-  if (pe < 0 || pe >= from.n_pes) return -1;
-  const int distance = from.first_pe + pe * from.pe_stride - to.first_pe;
-  const int member = to.pe_stride == 0 ? 0 : distance / to.pe_stride;
-  return member >= 0 && member < to.n_pes && member * to.pe_stride == distance ? member : -1;
-}
 
 namespace detail {
 
