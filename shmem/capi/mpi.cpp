@@ -56,8 +56,8 @@ base::Status use(const Mpi<Communicator, Type>& mpi, gdrkit_shmem_options* optio
                  gdrkit_shmem_allgather_t allgather) noexcept {
   if (mpi.rank == nullptr || mpi.size == nullptr || mpi.allgather == nullptr) {
     return base::fail_literal(ENOENT,
-                              "cannot use an MPI communicator: this process has loaded no MPI whose functions are "
-                              "visible; link the program with MPI, or load it with RTLD_GLOBAL");
+                              "cannot use an MPI communicator: this process has not loaded an MPI with visible "
+                              "functions; link the program with MPI, or load it with RTLD_GLOBAL");
   }
   const auto handle = *static_cast<Communicator*>(communicator);
   if (mpi.rank(handle, &options->pe) != 0 || mpi.size(handle, &options->n_pes) != 0) {

@@ -371,7 +371,7 @@ int gdrkit_shmem_atomic(void* target, size_t size_bytes, gdrkit_shmem_atomic_ope
                         uint64_t compare, uint64_t* fetched, int pe) {
   return with_pe([=](Pe& self) -> base::Status {
     if (operation < GDRKIT_SHMEM_ATOMIC_FETCH || operation > GDRKIT_SHMEM_ATOMIC_XOR) {
-      return base::fail(EINVAL, "%d is no atomic operation", static_cast<int>(operation));
+      return base::fail(EINVAL, "unsupported atomic operation %d", static_cast<int>(operation));
     }
     return self.transfers().atomic(target, size_bytes, operation, operand, compare, fetched, pe);
   });

@@ -140,7 +140,7 @@ base::Status exchange_in_bulk(parts::Transfers& transfers, const HostTeam& team,
   if (!done) return done;
   return meeting.meet();
 } catch (const std::bad_alloc&) {
-  return base::fail(ENOMEM, "%s: out of memory for a block of each PE's data", checked.name);
+  return base::fail(ENOMEM, "%s: out of memory for one block of data per PE", checked.name);
 }
 
 }  // namespace gdrkit::shmem_impl::collective

@@ -70,7 +70,7 @@ class HostTeam::Words final : public remote::MeetingData {
       const bool is_whole = take(bytes, at, &data_bytes, sizeof data_bytes) && data_bytes <= sizeof said.data &&
                             take(bytes, at, said.words, sizeof said.words) && take(bytes, at, said.data, data_bytes);
       if (!is_whole) {
-        return base::fail(EPROTO, "%s: PE %d sent %zu bytes that are not what members of a team say", what_,
+        return base::fail(EPROTO, "%s: PE %d sent an invalid message of %zu bytes", what_,
                           team_.members_[static_cast<std::size_t>(before_own(distance))], bytes.size());
       }
       team_.said_bytes_[static_cast<std::size_t>(member)] = data_bytes;

@@ -51,17 +51,17 @@ base::Status TeamTable::open() noexcept try {
   }
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the teams were made");
+  return base::fail_literal(ENOMEM, "out of memory while making the predefined teams");
 }
 
 base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
   const int slot = slot_of_handle(handle);
   if (handle == GDRKIT_SHMEM_TEAM_INVALID) {
-    return base::fail(EINVAL, "the team is GDRKIT_SHMEM_TEAM_INVALID: this PE is not in it");
+    return base::fail(EINVAL, "invalid team: GDRKIT_SHMEM_TEAM_INVALID, so this PE is not a member");
   }
   HostTeam* const team = handle < 0 || slot >= parts::team_slots ? nullptr : at(slot);
   if (team != nullptr && team->handle() == handle) return team;
-  return base::fail(EINVAL, "PE %d has no team 0x%x: it was destroyed, or is another PE's", connections_.pe(),
+  return base::fail(EINVAL, "invalid team on PE %d: 0x%x was destroyed, or belongs to another PE", connections_.pe(),
                     static_cast<unsigned>(handle));
 }
 
@@ -114,7 +114,7 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
   }
   return handle;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a team was made");
+  return base::fail_literal(ENOMEM, "out of memory while making a team");
 }
 
 base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept
@@ -142,7 +142,7 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   teams_[static_cast<std::size_t>(slot)].store(team.release(), std::memory_order_release);
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a team was made");
+  return base::fail_literal(ENOMEM, "out of memory while making a team");
 }
 
 shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
@@ -173,7 +173,7 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
 base::Status TeamTable::destroy(HostTeam& team) noexcept {
   constexpr const char* what = "team_destroy";
   if (team.slot() < fixed_teams) {
-    return base::fail(EINVAL, "%s: team %d is every PE's and stays", what, team.handle());
+    return base::fail(EINVAL, "%s: cannot destroy the predefined team %d", what, team.handle());
   }
   platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);

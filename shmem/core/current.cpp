@@ -92,7 +92,7 @@ base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
   binding.name = name;
   return name;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a PE was started");
+  return base::fail_literal(ENOMEM, "out of memory while starting a PE");
 }
 
 base::Result<PeCall> current_pe() noexcept {
@@ -145,7 +145,7 @@ base::Result<EndingPe> drop_pe() noexcept {
   Registry& all = registry();
   std::unique_lock lock(all.mutex);
   const auto found = all.pes.find(*name);
-  if (found == all.pes.end()) return base::fail(EINVAL, "this thread's PE has been finalized");
+  if (found == all.pes.end()) return base::fail(EINVAL, "cannot use this thread's PE: it has been finalized");
   if (binding.slot != nullptr && binding.slot->depth != 0) {
     return base::fail_literal(EBUSY, "cannot finalize a PE within a call on it");
   }
@@ -159,9 +159,10 @@ base::Result<EndingPe> drop_pe() noexcept {
     --all.ending;
     all.pes.insert(std::move(node));
     changes.fetch_add(1, std::memory_order_release);
-    return base::fail(ETIMEDOUT,
-                      "another thread is still in a call on this PE after %lld ms; end that call, and finalize again",
-                      static_cast<long long>(limit.count()));
+    return base::fail(
+        ETIMEDOUT,
+        "cannot finalize: another thread is still in a call on this PE after %lld ms; end that call and finalize again",
+        static_cast<long long>(limit.count()));
   }
   binding = {};
   return EndingPe(node.mapped().release());

@@ -17,7 +17,7 @@ base::Result<std::unique_ptr<Pe>> Pe::start(const PeOptions& options) noexcept t
   }
   return pe;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a PE was started");
+  return base::fail_literal(ENOMEM, "out of memory while starting a PE");
 }
 
 base::Status Pe::connect(const PeOptions& options) {

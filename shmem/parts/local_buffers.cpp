@@ -21,7 +21,7 @@ constexpr std::size_t alike_bytes = 4096;
 base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, transport::LocalMemory memory) noexcept
     try {
   if (address == 0 || size_bytes == 0 || size_bytes > UINT64_MAX - address) {
-    return base::fail(EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": a buffer has an address and a size",
+    return base::fail(EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": the address or the size is 0",
                       size_bytes, address);
   }
   const std::unique_lock lock(mutex_);
@@ -37,13 +37,13 @@ base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, 
   count_.store(buffers_.size(), std::memory_order_release);
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a buffer was registered");
+  return base::fail_literal(ENOMEM, "out of memory while registering a buffer");
 }
 
 base::Status LocalBuffers::remove(std::uint64_t address) noexcept {
   const std::unique_lock lock(mutex_);
   if (buffers_.erase(address) == 0) {
-    return base::fail(EINVAL, "no registered buffer begins at 0x%" PRIx64, address);
+    return base::fail(EINVAL, "no registered buffer starts at 0x%" PRIx64, address);
   }
   count_.store(buffers_.size(), std::memory_order_release);
   return {};

@@ -59,7 +59,7 @@ base::Status Waiter::look(Clock::time_point now) noexcept {
     return base::fail(ECONNRESET, "%s: PE %d has ended", what_, dead);
   }
   if (limit_ == 0ms || now - begin_ <= limit_) return {};
-  return base::fail(ETIMEDOUT, "%s: not there after %lld ms", what_, static_cast<long long>(limit_.count()));
+  return base::fail(ETIMEDOUT, "%s: timed out after %lld ms", what_, static_cast<long long>(limit_.count()));
 }
 
 }  // namespace gdrkit::shmem_impl::parts

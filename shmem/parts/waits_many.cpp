@@ -19,9 +19,9 @@ base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept
   if (words.count > SIZE_MAX / size) return base::fail(EINVAL, "%zu words exceed the address space", words.count);
   if (words.count == 0) return {};
   if (auto own = heap.find(words.first.address, words.count * size); !own) return base::pass(own);
-  if (words.values == nullptr) return base::fail(EINVAL, "the values to compare with are NULL");
+  if (words.values == nullptr) return base::fail(EINVAL, "the pointer to the values is NULL");
   if (words.value_count == 1 || words.value_count == words.count) return {};
-  return base::fail(EINVAL, "%zu values for %zu words: 1, or one for each", words.value_count, words.count);
+  return base::fail(EINVAL, "%zu values for %zu words: use 1 value, or one per word", words.value_count, words.count);
 }
 
 /// What the words hold, and which of them are still asked for.

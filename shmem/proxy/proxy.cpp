@@ -74,11 +74,11 @@ base::Result<std::unique_ptr<Proxy>> Proxy::make(platform::Device& device, Proxy
   std::unique_ptr<Proxy> proxy(new Proxy(device, work));
   if (auto opened = proxy->open(heaps_away); !opened) {
     return base::fail_vendor(opened.error().errno_value, opened.error().vendor_code,
-                             "the ring for commands of GPU kernels to other machines: %s", opened.error().text());
+                             "cannot make the command ring for GPU kernels: %s", opened.error().text());
   }
   return proxy;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the way of GPU kernels to other machines was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the command ring for GPU kernels");
 }
 
 base::Status Proxy::open(const std::vector<std::int32_t>& heaps_away) {
@@ -127,8 +127,7 @@ base::Status Proxy::serve() noexcept {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& error) {
-    done =
-        base::fail(EAGAIN, "no thread to carry out what GPU kernels want of PEs on other machines: %s", error.what());
+    done = base::fail(EAGAIN, "cannot start the thread that executes commands of GPU kernels: %s", error.what());
   }
   (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return done;
@@ -207,7 +206,7 @@ void Proxy::note(const base::Status& done, const ProxyCommand* command) noexcept
     failure_ = base::fail_vendor(cause.errno_value, cause.vendor_code, "for a GPU kernel: %s: %s",
                                  command == nullptr ? "completion" : text_of(*command).c_str(), cause.text());
   } catch (const std::bad_alloc&) {
-    failure_ = base::fail_literal(ENOMEM, "out of memory while a GPU kernel's command was carried out");
+    failure_ = base::fail_literal(ENOMEM, "out of memory while executing a command of a GPU kernel");
   }
 }
 
@@ -215,8 +214,8 @@ void Proxy::look_for_overflow() noexcept {
   if (is_overflow_noted_ || atomic_at(has_overflown_).load(std::memory_order_relaxed) == 0) return;
   is_overflow_noted_ = true;
   note(base::fail(ETIMEDOUT,
-                  "the ring of %llu commands had no room within the limit (gdrkit_shmem_set_timeout); GPU kernels of "
-                  "this PE reach no other machine any more",
+                  "the ring of %llu commands was full for longer than the limit (gdrkit_shmem_set_timeout); GPU "
+                  "kernels of this PE can no longer access other machines",
                   static_cast<unsigned long long>(proxy_places)),
        nullptr);
 }
@@ -227,7 +226,7 @@ base::Status Proxy::drain(std::chrono::milliseconds limit) noexcept {
   while (is_there(end)) ++end;
   for (const auto begin = Clock::now(); atomic_at(taken_).load(std::memory_order_acquire) < end;) {
     if (limit != 0ms && Clock::now() - begin > limit) {
-      return base::fail(ETIMEDOUT, "quiet: commands of GPU kernels to other machines were not begun within %lld ms",
+      return base::fail(ETIMEDOUT, "quiet: commands of GPU kernels to other machines were not started within %lld ms",
                         static_cast<long long>(limit.count()));
     }
     if (is_stopping_.load(std::memory_order_acquire)) break;
@@ -246,7 +245,7 @@ std::optional<std::string> Proxy::text_of_wait(std::uint64_t address) noexcept {
   if (at < answers_at) return "room in the ring of commands to other machines";
   if (at >= taken_at) return std::nullopt;
   const std::uint64_t place = (at - answers_at) / sizeof(ProxyAnswer);
-  return "the answer to its " + text_of(command_at(place));
+  return "the result of its " + text_of(command_at(place));
 }
 
 }  // namespace gdrkit::shmem_impl::proxy

@@ -64,7 +64,7 @@ base::Result<std::unique_ptr<Remote>> Remote::start(bootstrap::Exchange& exchang
   remote->thread_ = std::thread([one = remote.get()] { one->run(); });
   return remote;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while UCX was started");
+  return base::fail_literal(ENOMEM, "out of memory while starting UCX");
 } catch (const std::system_error& error) {
   return base::fail(EAGAIN, "cannot start the thread that serves PEs of other machines: %s", error.what());
 }
@@ -171,7 +171,7 @@ base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)
     const auto waited = Clock::now() - begin;
     if (waited < holding && users_waiting_.load(std::memory_order_relaxed) == 0) continue;
     if (const auto most = limit(); most != 0ms && waited > most) {
-      return base::fail(ETIMEDOUT, "%s: no answer from PE %d after %lld ms", what, pe,
+      return base::fail(ETIMEDOUT, "%s: PE %d did not reply within %lld ms", what, pe,
                         static_cast<long long>(most.count()));
     }
     lock.unlock();

@@ -39,7 +39,7 @@ base::Result<std::unique_ptr<StreamControl>> StreamControl::make(platform::Devic
   made->device_address_ = *address;
   return made;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the control of streams was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the control words of GPU waits");
 }
 
 StreamControl::~StreamControl() {
@@ -70,7 +70,7 @@ base::Status StreamControl::watch() noexcept try {
   (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return {};
 } catch (const std::system_error& error) {
-  return base::fail(EAGAIN, "no thread to watch the other PEs while a stream waits for them: %s", error.what());
+  return base::fail(EAGAIN, "cannot start the thread that detects ended PEs: %s", error.what());
 }
 
 void StreamControl::run() noexcept {

@@ -61,7 +61,7 @@ class Bar1 final : public Transport {
     options.struct_size = sizeof options;
     if (setting.device->is_emulated()) options.backend = "emulated";
     const int opened = gdrkit_open(&options, &context_);
-    if (opened < 0) unusable_ = base::fail(-opened, "no mapping through BAR1: %s", gdrkit_last_error_detail());
+    if (opened < 0) unusable_ = base::fail(-opened, "cannot map memory through BAR1: %s", gdrkit_last_error_detail());
   }
   ~Bar1() override {
     if (unusable_) (void)gdrkit_close(context_);  // with all pins
@@ -168,7 +168,7 @@ class Bar1 final : public Transport {
       if (!window) return base::pass(window);
       const std::size_t piece = std::min<std::size_t>(size_bytes - done, chunk.end() - offset);
       if (const int copied = copy(*window, offset - chunk.offset, done, piece); copied < 0) {
-        return base::fail(-copied, "copying %zu bytes through BAR1 to or from PE slot %d: %s", piece, slot,
+        return base::fail(-copied, "cannot copy %zu bytes through BAR1 to or from PE slot %d: %s", piece, slot,
                           gdrkit_strerror(copied));
       }
       done += piece;
@@ -179,7 +179,7 @@ class Bar1 final : public Transport {
 
   base::Result<gdrkit_pin_t> window_of(int slot, const heap::HeapChunk& chunk, By by) noexcept {
     if (chunk.number >= largest_chunk_count) {
-      return base::fail(EOPNOTSUPP, "the symmetric heap has grown more than %zu times", largest_chunk_count);
+      return base::fail(EOPNOTSUPP, "the symmetric heap has more than %zu chunks", largest_chunk_count);
     }
     auto& window = window_at(slot, chunk, by);
     const std::uint64_t pin = window.load(std::memory_order_acquire);
@@ -290,7 +290,7 @@ base::Result<std::unique_ptr<Transport>> make_bar1(const TransportSetting& setti
   if (auto refusal = bar1->refusal_of_choice(); !refusal) return base::pass(refusal);
   return bar1;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the transport bar1 was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the transport bar1");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

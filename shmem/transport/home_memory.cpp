@@ -19,7 +19,7 @@ base::Result<std::unique_ptr<HomeMemory>> HomeMemory::make(platform::Device& dev
   home->stream_ = *stream;
   return home;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the way into the own heap was made");
+  return base::fail_literal(ENOMEM, "out of memory while preparing access to the own heap");
 }
 
 HomeMemory::~HomeMemory() {
@@ -31,7 +31,7 @@ HomeMemory::~HomeMemory() {
 
 base::Result<std::uint64_t> HomeMemory::address_of(std::uint64_t offset, std::uint64_t size_bytes) noexcept {
   if (heap_.has_memory(offset, size_bytes)) return heap_.own_address(offset);
-  return base::fail(EINVAL, "%" PRIu64 " bytes at offset %" PRIu64 " leave its symmetric heap of %" PRIu64 " bytes",
+  return base::fail(EINVAL, "%" PRIu64 " bytes at offset %" PRIu64 " exceed its symmetric heap of %" PRIu64 " bytes",
                     size_bytes, offset, heap_.size_bytes());
 }
 
@@ -89,7 +89,7 @@ base::Status HomeMemory::update(std::uint64_t address, std::size_t size_bytes, u
   const bool is_known = operation >= static_cast<unsigned>(GDRKIT_SHMEM_ATOMIC_ADD) &&
                         operation <= static_cast<unsigned>(GDRKIT_SHMEM_ATOMIC_XOR);
   if (!is_known || (size_bytes != 4 && size_bytes != 8) || address % size_bytes != 0) {
-    return base::fail(EINVAL, "%u on %zu bytes is no atomic operation", operation, size_bytes);
+    return base::fail(EINVAL, "unsupported atomic operation %u on a %zu-byte word", operation, size_bytes);
   }
   if (auto there = complete_stores(); !there) return there;
   return atomics_.run(address, size_bytes, static_cast<gdrkit_shmem_atomic_operation>(operation), operand, compare,

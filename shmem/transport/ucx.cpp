@@ -105,13 +105,13 @@ class Ucx final : public Transport {
 
 base::Status is_of_this_machine(int slot, int slots) noexcept {
   if (slot < slots) return {};
-  return base::fail_literal(EOPNOTSUPP, "the PE is on another machine, or GDRKIT_SHMEM_DISABLE_P2P says so");
+  return base::fail_literal(EOPNOTSUPP, "the PE is on another machine, or GDRKIT_SHMEM_DISABLE_P2P=1 is set");
 }
 
 base::Result<std::unique_ptr<Transport>> make_ucx(const TransportSetting& setting) noexcept try {
   return std::make_unique<Ucx>(setting);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the transport ucx was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the transport ucx");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

@@ -207,7 +207,7 @@ TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
   other.address = job.address;
   other.group.where = job.group.where;
   const auto ends = run_threads(2, [&](int pe) { return pe == 0 ? job.run(0) : other.run(1); });
-  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not come")));
+  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not connect")));
   // PE 0 times out at about the same time.
   EXPECT_THAT(ends[1], AllOf(HasSubstr(job.address.text()),
                              AnyOf(StartsWith(begins_with(ETIMEDOUT)), StartsWith(begins_with(ECONNRESET)))));
@@ -236,7 +236,7 @@ TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
     static_cast<void>(hear(member, 2 * (sizeof(bootstrap::Frame) + sizeof(secret::Tag))));
     say(member, nonsense.data(), nonsense.size());
   });
-  EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("PE 1 sent what this release does not")));
+  EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("PE 1 sent an invalid message")));
   later.join();
 }
 

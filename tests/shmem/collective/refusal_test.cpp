@@ -182,7 +182,7 @@ TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
     if (pe.pe() == 0) {
       ASSERT_FALSE(came);
       EXPECT_EQ(came.error().errno_value, ETIMEDOUT);
-      EXPECT_THAT(came.error().text(), ::testing::HasSubstr("gave up waiting for the word at 0x"));
+      EXPECT_THAT(came.error().text(), ::testing::HasSubstr("timed out while waiting for the word at 0x"));
     } else {
       EXPECT_TRUE(succeeded(came));
     }

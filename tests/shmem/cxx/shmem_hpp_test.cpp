@@ -99,10 +99,10 @@ TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
     EXPECT_THROW(span.wait_until(Comparison::equal, 1), std::length_error);
     try {
       span[0].store(1, 7);
-      ADD_FAILURE() << "there is no PE 7";
+      ADD_FAILURE() << "PE 7 does not exist";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), std::errc::invalid_argument);
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("no PE 7"));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("PE 7 is out of range"));
     }
     job.set_timeout(std::chrono::milliseconds(20));
     EXPECT_THROW(span[0].wait_until(Comparison::equal, 1), Error);

@@ -312,7 +312,7 @@ TEST(ShmemDevice, ABarrierThatNobodyElseComesToEnds) {
     ASSERT_EQ(told.has_value(), pe.pe() != 0);
     if (!told) {
       EXPECT_EQ(told.error().errno_value, ETIMEDOUT);
-      EXPECT_THAT(told.error().text(), ::testing::HasSubstr("GPU kernel of PE 0 gave up"));
+      EXPECT_THAT(told.error().text(), ::testing::HasSubstr("GPU kernel of PE 0 timed out"));
     }
     EXPECT_TRUE(tests::succeeded(pe.quiet())) << "told once";
   });

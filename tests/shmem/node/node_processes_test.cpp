@@ -190,7 +190,7 @@ TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
                 AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("step 'heap chunk'"), HasSubstr("ulimit -n")));
     // PE 0 collects for all: where it fails, nobody has anything.
     if (poor == 0) {
-      EXPECT_THAT(ends, Each(HasSubstr("PE 0 cannot take the descriptor of PE")));
+      EXPECT_THAT(ends, Each(HasSubstr("PE 0 cannot receive the file descriptor of PE")));
     }
   }
 }

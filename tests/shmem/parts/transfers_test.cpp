@@ -112,17 +112,17 @@ TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
       const char* says;
     };
     const Wrong wrongs[] = {
-        {objects.target, bytes.data(), 8, 2, "no PE 2"},
-        {objects.target, bytes.data(), 8, -1, "no PE -1"},
+        {objects.target, bytes.data(), 8, 2, "PE 2 is out of range"},
+        {objects.target, bytes.data(), 8, -1, "PE -1 is out of range"},
         {&local, bytes.data(), 1, other, "symmetric heap"},
-        {objects.at(room - 4), bytes.data(), 8, other, "leaves its symmetric allocation"},
-        {objects.target, bytes.data(), room + 1, other, "leaves its symmetric allocation"},
-        {objects.target, bytes.data(), SIZE_MAX, other, "leaves its symmetric allocation"},
+        {objects.at(room - 4), bytes.data(), 8, other, "exceeds its symmetric allocation"},
+        {objects.target, bytes.data(), room + 1, other, "exceeds its symmetric allocation"},
+        {objects.target, bytes.data(), SIZE_MAX, other, "exceeds its symmetric allocation"},
         {objects.target, nullptr, 8, other, "NULL"},
-        {objects.target, objects.from(room - 4), 8, other, "leaves its symmetric allocation"},
-        {reinterpret_cast<void*>(pe.heap().own_address(0)), bytes.data(), 8, other, "no allocation"},
+        {objects.target, objects.from(room - 4), 8, other, "exceeds its symmetric allocation"},
+        {reinterpret_cast<void*>(pe.heap().own_address(0)), bytes.data(), 8, other, "not in a symmetric allocation"},
         {reinterpret_cast<void*>(pe.heap().own_address(pe.heap().size_bytes() - 8)), bytes.data(), 8, other,
-         "no allocation"},
+         "not in a symmetric allocation"},
     };
     for (const Wrong& wrong : wrongs) {
       auto put = pe.transfers().put(wrong.target, wrong.source, wrong.size, wrong.pe, false);

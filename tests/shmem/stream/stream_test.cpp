@@ -215,7 +215,7 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
       auto done = pe.synchronize_stream(streamed.stream);
       ASSERT_FALSE(done);
       EXPECT_EQ(done.error().errno_value, ETIMEDOUT);
-      EXPECT_THAT(done.error().text(), ::testing::HasSubstr("gave up waiting for the word at 0x"));
+      EXPECT_THAT(done.error().text(), ::testing::HasSubstr("timed out while waiting for the word at 0x"));
       EXPECT_TRUE(tests::succeeded(pe.synchronize_stream(streamed.stream))) << "told twice";
     }
     pe.set_limit(std::chrono::milliseconds(30000));
@@ -242,15 +242,17 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
     };
     const auto set = GDRKIT_SHMEM_SIGNAL_SET;
     const Wrong wrongs[] = {
-        {"no PE 2", [&](core::Pe& p) { return p.streams().put(streamed.target, bytes.data(), 8, 2, stream); }},
-        {"no PE -1", [&](core::Pe& p) { return p.streams().get(bytes.data(), streamed.source, 8, -1, stream); }},
+        {"PE 2 is out of range",
+         [&](core::Pe& p) { return p.streams().put(streamed.target, bytes.data(), 8, 2, stream); }},
+        {"PE -1 is out of range",
+         [&](core::Pe& p) { return p.streams().get(bytes.data(), streamed.source, 8, -1, stream); }},
         {"symmetric heap", [&](core::Pe& p) { return p.streams().put(local, bytes.data(), 8, other, stream); }},
         {"symmetric heap", [&](core::Pe& p) { return p.streams().get(bytes.data(), local, 8, other, stream); }},
-        {"leaves its symmetric allocation",
+        {"exceeds its symmetric allocation",
          [&](core::Pe& p) { return p.streams().put(streamed.at(room - 4), bytes.data(), 8, other, stream); }},
-        {"leaves its symmetric allocation",
+        {"exceeds its symmetric allocation",
          [&](core::Pe& p) { return p.streams().put(streamed.target, streamed.from(room - 4), 8, other, stream); }},
-        {"leaves its symmetric allocation",
+        {"exceeds its symmetric allocation",
          [&](core::Pe& p) { return p.streams().get(streamed.at(room - 4), streamed.source, 8, other, stream); }},
         {"NULL", [&](core::Pe& p) { return p.streams().put(streamed.target, nullptr, 8, other, stream); }},
         {"NULL", [&](core::Pe& p) { return p.streams().get(nullptr, streamed.source, 8, other, stream); }},
@@ -265,7 +267,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
          [&](core::Pe& p) {
            return p.streams().put_signal(streamed.target, bytes.data(), 8, bytes.data(), 1, set, other, stream);
          }},
-        {"no PE 2", [&](core::Pe& p) { return p.streams().signal(streamed.word, 1, set, 2, stream); }},
+        {"PE 2 is out of range", [&](core::Pe& p) { return p.streams().signal(streamed.word, 1, set, 2, stream); }},
         {"not aligned",
          [&](core::Pe& p) {
            return p.streams().wait({streamed.at(2), 4, false}, GDRKIT_SHMEM_EQ, 1, stream);

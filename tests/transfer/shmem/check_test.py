@@ -59,7 +59,7 @@ class ShmemInfo(Test):
     def test_a_setting_that_is_wrong_is_said(self):
         for name in ("GDRKIT_SHMEM_CHECK_COLLECTIVES", "GDRKIT_SHMEM_DISABLE_P2P"):
             ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", name: "yes"})
-            self.assertEqual((ended.code, ended.err), (1, f"gdrkit shmem: init: {name}=yes is neither 0 nor 1\n"))
+            self.assertEqual((ended.code, ended.err), (1, f"gdrkit shmem: init: invalid {name}=yes: use 0 or 1\n"))
 
 
 class ShmemCheck(Test):
