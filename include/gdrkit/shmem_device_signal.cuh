@@ -50,7 +50,7 @@ template <class Group>
 GDRKIT_SHMEM_FUNCTION void put_signal(const State& state, void* target, const void* source, std::size_t size_bytes,
                                       std::uint64_t* signal, std::uint64_t value, gdrkit_shmem_signal operation, int pe,
                                       Group group) {
-  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
+  if (state.proxy_address != 0 && detail::is_proxied(state, pe)) {
     return detail::put_by_proxy(state, target, source, size_bytes, pe, signal, value, operation,
                                 detail::ProxyWait::begun, group);
   }

@@ -22,7 +22,7 @@ namespace gdrkit::shmem {
 /// @return The address, or nullptr for a PE on another node.
 template <class T>
 GDRKIT_SHMEM_FUNCTION T* ptr(const State& state, T* address, int pe) {
-  return state.proxy_address != 0 && detail::is_beyond(state, pe) ? nullptr : detail::near(state, address, pe);
+  return state.proxy_address != 0 && detail::is_proxied(state, pe) ? nullptr : detail::near(state, address, pe);
 }
 
 /// @brief Stores a value in PE `pe`'s copy of an object.
@@ -60,7 +60,7 @@ GDRKIT_SHMEM_FUNCTION T g(const State& state, const T* source, int pe) {
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                Group group) {
-  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
+  if (state.proxy_address != 0 && detail::is_proxied(state, pe)) {
     return detail::put_by_proxy(state, target, source, size_bytes, pe, nullptr, 0, GDRKIT_SHMEM_SIGNAL_SET,
                                 detail::ProxyWait::begun, group);
   }
@@ -78,7 +78,7 @@ GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* sou
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put_nbi(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                    Group group) {
-  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
+  if (state.proxy_address != 0 && detail::is_proxied(state, pe)) {
     return detail::put_by_proxy(state, target, source, size_bytes, pe, nullptr, 0, GDRKIT_SHMEM_SIGNAL_SET,
                                 detail::ProxyWait::nothing, group);
   }
@@ -96,7 +96,7 @@ GDRKIT_SHMEM_FUNCTION void put_nbi(const State& state, void* target, const void*
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void get(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                Group group) {
-  if (state.proxy_address != 0 && detail::is_beyond(state, pe))
+  if (state.proxy_address != 0 && detail::is_proxied(state, pe))
     return detail::get_by_proxy(state, target, source, size_bytes, pe, group);
   detail::copy<detail::Reads::fresh>(static_cast<char*>(target),
                                      static_cast<const char*>(detail::near(state, source, pe)), size_bytes, group);

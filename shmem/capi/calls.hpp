@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What every function of the C API does: it finds the thread's PE, and turns errors into negative errno and kept text.
+// Common parts of C API functions: find the thread's PE, and convert errors to a negative errno and a stored message.
 #pragma once
 
-// First, before a header that includes it: what it declares is exported.
+// Include it before headers that include it too: functions that it declares are exported.
 #pragma GCC visibility push(default)
 #include "gdrkit/detail/shmem_private.h"
 #pragma GCC visibility pop
@@ -13,7 +13,7 @@
 
 namespace gdrkit::shmem_impl::capi {
 
-/// Keeps its text for gdrkit_shmem_last_error(); answers the negative errno.
+/// Stores its text for gdrkit_shmem_last_error(). Returns the negative errno.
 int keep_error(const base::Error& error) noexcept;
 
 template <class T>
@@ -21,7 +21,7 @@ int error_of(const base::Result<T>& failed) noexcept {
   return keep_error(failed.error());
 }
 
-/// Calls `function(pe)` on the thread's PE; its error as a negative errno, else 0 or the value that it answers.
+/// Calls `function(pe)` for the thread's PE. Returns its value or 0, or a negative errno.
 template <class Function>
 int with_pe(Function function) noexcept {
   const auto pe = core::current_pe();

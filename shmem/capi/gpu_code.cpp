@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The C API for GPU code and buffers of the application's.
+// The C API for GPU code and local buffers.
 #include "shmem/capi/calls.hpp"
 #include "shmem/core/state_users.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Init from an MPI communicator. The MPI is found when the program runs, so that neither this library nor the program's
-// order of includes depends on one. There are two ABIs: Open MPI's handles are pointers, and those of MPICH and its
-// derivatives (Intel MPI, MVAPICH, Cray MPI) are ints.
+// Init from an MPI communicator. The MPI is found at run time, so that neither this library nor the program's order of
+// includes depends on one. There are two ABIs: Open MPI's handles are pointers, and those of MPICH and its derivatives
+// (Intel MPI, MVAPICH, Cray MPI) are ints.
 #include <dlfcn.h>
 
 #include "shmem/capi/calls.hpp"

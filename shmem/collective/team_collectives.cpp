@@ -152,7 +152,7 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
   }
   if (!checked.has_data()) {
     if (auto met = meet(*prepared, false, {}); !met || !is_barrier) return met;
-    // Behind the meeting, as in barrier_all.
+    // After the meeting, as in barrier_all.
     if (auto whole = take_fault(); !whole) return whole;
     return gpu_code_.check_waits();
   }
@@ -167,7 +167,7 @@ base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Strea
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   if (prepared->team->is_over_machines()) {
-    // No GPU reaches all of it: the CPU does it when the stream has come here.
+    // This GPU cannot access all PEs of the team: the CPU performs the collective when the stream has reached it.
     {
       const platform::DeviceScope scope(connections_.device());
       if (auto current = scope.status(); !current) return current;
@@ -236,7 +236,7 @@ base::Status TeamCollectives::launch_in(const Prepared& prepared, platform::Stre
   return connections_.gpu_kernels().launch(parameters, plan.shape, stream);
 }
 
-/// The GPU kernel has a limit of its own and reports it; the CPU's look at who lives comes first where a PE ends.
+/// The GPU kernel has a separate limit and reports its timeout. The CPU detects an ended PE earlier.
 base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept {
   const HostTeam& team = *prepared.team;
   shmem::TeamReport& report = table_.report(team.slot());

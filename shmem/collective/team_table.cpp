@@ -16,8 +16,8 @@ namespace {
 constexpr int slot_bits = 8;
 constexpr std::uint32_t largest_generation = (1U << 23) - 1;
 constexpr std::uint64_t all_slots = (std::uint64_t{1} << parts::team_slots) - 1;
-/// No member ever comes to it.
-constexpr std::uint64_t turns_of_nobody = std::uint64_t{1} << 40;
+/// A turn that no member reaches.
+constexpr std::uint64_t unreachable_turn = std::uint64_t{1} << 40;
 static_assert(parts::team_slots * sizeof(shmem::TeamEntry) <= parts::TeamMemory::table_bytes);
 static_assert(parts::team_slots < 64 && parts::team_slots <= 1 << slot_bits);
 
@@ -132,8 +132,9 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   if (auto current = scope.status(); !current) return current;
   if (auto zeroed = device.fill(entry.state.words_address, 0, memory_.team_bytes()); !zeroed) return zeroed;
   if (team->is_over_machines()) {
-    // No GPU reaches all of it: the first wait of a GPU kernel's collective is in vain, and is told to stop.
-    entry.progress.turns = turns_of_nobody;
+    // This GPU cannot access all PEs of the team: the first wait of a collective in a GPU kernel never succeeds, and is
+    // stopped.
+    entry.progress.turns = unreachable_turn;
     shmem::detail::post(&told.stop, 1);
   }
   const std::uint64_t address = table_address() + static_cast<std::uint64_t>(slot) * sizeof entry;
@@ -178,7 +179,7 @@ base::Status TeamTable::destroy(HostTeam& team) noexcept {
   platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
-  // Nothing that this PE's GPU sends is on its way when the others come to use the slot anew.
+  // No data of this PE's GPU is in flight when the other PEs reuse the slot.
   base::Status ended = device.synchronize_all();
   constexpr std::uint64_t operation = 200;
   base::keep_first(ended, team.meet(what, operation, {}, {}));

@@ -46,7 +46,7 @@ base::Status Pe::connect(const PeOptions& options) {
 base::Status Pe::finalize() noexcept {
   auto ended = barrier_all();
   connections_->node().leave();
-  if (ended) synchronization_->say_farewell();
+  if (ended) synchronization_->wait_for_farewell();
   return ended;
 }
 

@@ -56,7 +56,7 @@ base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, 
 
 base::Status Pe::free(void* address) noexcept {
   const std::lock_guard lock(collective_mutex_);
-  // Before the memory may have a new owner: what was put into it has arrived.
+  // Puts to the memory complete before it can be reused.
   if (auto done = transfers_->complete_all(); !done) return done;
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - connections_->heap().own_address(0);
   if (auto agreed = synchronization_->agree("free", parts::freeing, offset, 0); !agreed) return agreed;

@@ -13,7 +13,8 @@ namespace gdrkit::shmem_impl::core {
 namespace {
 
 struct Users {
-  std::mutex mutex;  // held while a PE is filled and kept, and while a user comes to all PEs: neither misses the other
+  std::mutex mutex;  // held while a PE is filled and kept, and while a new user is called for all PEs, so that no pair
+                     // is missed
   std::vector<gdrkit_shmem_fill_state_t> fills;
 };
 
@@ -23,7 +24,7 @@ Users& users() noexcept {
   return *one;
 }
 
-/// Under the mutex, so that no user is called after it was removed.
+/// Call it with the mutex locked, so that no user is called after its removal.
 base::Status call_all(Pe& pe) noexcept {
   base::Status filled;
   for (const auto fill : users().fills) base::keep_first(filled, pe.gpu_code().fill_state(fill));

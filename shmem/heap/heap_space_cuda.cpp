@@ -49,7 +49,7 @@ class CudaHeapSpace final : public HeapSpace {
     if (!known) return known;
     granularity_ = granularity < page_bytes ? page_bytes : granularity;
     stride_bytes_ = (max_bytes + slot_alignment - 1) / slot_alignment * slot_alignment;
-    // Aligned here, because CUDA does not say which alignments it serves.
+    // Align here, because CUDA does not document the alignments that it supports.
     const std::uint64_t total = stride_bytes_ * static_cast<std::uint64_t>(slots_) + slot_alignment;
     auto reserved = check(calls_.mem_address_reserve(&reserved_, total, 0, 0, 0), "cuMemAddressReserve", 0, total);
     if (!reserved) return reserved;

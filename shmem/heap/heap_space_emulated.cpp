@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// One memory file for each PE, as long as its heap may become: a file takes no memory where nothing was written. Chunks
-// are parts of it, so the first maps all, and the emulated device and backend see one allocation.
+// One memory file per PE, with the heap's maximum size: pages that are not written use no memory. Chunks are parts of
+// the file. The first chunk maps all of it, so the emulated device and backend see one allocation.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 namespace gdrkit::shmem_impl::heap {
 namespace {
 
-constexpr std::uint64_t granularity = std::uint64_t{2} << 20;  // as current GPUs answer
+constexpr std::uint64_t granularity = std::uint64_t{2} << 20;  // as current GPUs report
 
 void* as_pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
@@ -28,7 +28,7 @@ class EmulatedHeapSpace final : public HeapSpace {
 
   base::Status open(std::uint64_t max_bytes) noexcept {
     size_bytes_ = (max_bytes + granularity - 1) / granularity * granularity;
-    // Room for the inaccessible pages before and behind each heap.
+    // Room for the inaccessible pages before and after each heap.
     stride_bytes_ = (size_bytes_ + granularity + slot_alignment - 1) / slot_alignment * slot_alignment;
     const std::uint64_t total = stride_bytes_ * is_mapped_.size() + 2 * slot_alignment;
     void* const reserved = ::mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

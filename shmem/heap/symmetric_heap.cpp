@@ -15,14 +15,14 @@
 namespace gdrkit::shmem_impl::heap {
 namespace {
 
-/// A heap grows by at least this, so that many small allocations make few chunks.
+/// Minimum growth of a heap in bytes, so that many small allocations need few chunks.
 constexpr std::uint64_t smallest_growth = std::uint64_t{64} << 20;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
   return (value + unit - 1) / unit * unit;
 }
 
-/// How one PE's part of a common step ended, as it goes to the others.
+/// Result of one PE in a common step, as it is sent to the others.
 struct Outcome {
   std::int32_t errno_value = 0;
   std::int32_t vendor_code = 0;
@@ -84,7 +84,7 @@ base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
   }
   std::vector<Outcome> all(node_.pes().size());
   if (auto told = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
-  // Names the PE also where its failure is this one's: other machines hear of it.
+  // Name the PE also if it is this one: PEs of other machines receive the message.
   base::Status agreed;
   for (std::size_t i = 0; agreed && i < all.size(); ++i) {
     if (all[i].errno_value == 0) continue;
@@ -185,7 +185,8 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
                       own_base_, this->size_bytes());
   }
   Recent& mine = recent;
-  // Who frees an allocation while another thread transfers it has a race of his own; all others see the new state.
+  // Freeing an allocation during a transfer by another thread is a race of the application. All other threads see the
+  // new state.
   const std::uint64_t state = state_.load(std::memory_order_acquire);
   for (const Known& known : mine.known) {
     if (known.state == state && known.holds(offset, size_bytes)) return HeapRange{offset, known.chunk};

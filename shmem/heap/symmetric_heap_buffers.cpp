@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers of the application's in the heap's range: taken from its end downwards, so that neither they nor the heap's
-// growth have to know of each other before they meet.
+// Registered buffers in the heap's address range. They are placed from its end downwards and the heap grows upwards, so
+// neither limits the other until the range is full.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ base::Status SymmetricHeap::settle(const base::Status& own, const char* step) no
   return base::fail_literal(ENOMEM, "out of memory while comparing the results of the PEs");
 }
 
-/// The highest gap that is large enough, with a granule on both sides: what reaches over a buffer's end meets no
-/// memory.
+/// Returns the highest gap that is large enough, with a granule on both sides, so that an access beyond a buffer's end
+/// faults.
 base::Result<std::uint64_t> SymmetricHeap::place_for(std::uint64_t size_bytes) const noexcept {
   const std::uint64_t granule = space_->granularity_bytes();
   const std::uint64_t wanted = (size_bytes + granule - 1) / granule * granule + 2 * granule;

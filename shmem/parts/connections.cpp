@@ -17,11 +17,11 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-/// Of what the PEs of a node share: their lines, and behind them what each says in its teams.
+/// Shared memory per PE of a node: its line, followed by its lines in teams.
 constexpr std::size_t area_bytes_for_each = sizeof(PeLine) + sizeof(TeamLines);
 static_assert(sizeof(PeLine) % alignof(TeamLine) == 0);
 
-/// What all PEs must know of each other before they make heaps.
+/// Data that the PEs exchange before they make heaps.
 struct Offer {
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_max_bytes = 0;
@@ -216,9 +216,9 @@ base::Status Connections::make_transports() {
   if (!atomics) return base::pass(atomics);
   atomics_ = std::move(*atomics);
   if (remote_ != nullptr) {
-    auto home = transport::HomeMemory::make(*device_, *heap_, *atomics_);
-    if (!home) return base::pass(home);
-    home_ = std::move(*home);
+    auto own_heap = transport::OwnHeapMemory::make(*device_, *heap_, *atomics_);
+    if (!own_heap) return base::pass(own_heap);
+    own_heap_ = std::move(*own_heap);
   }
 #define GDRKIT_SHMEM_TRANSPORT(name)              \
   {                                               \
@@ -230,15 +230,15 @@ base::Status Connections::make_transports() {
 #undef GDRKIT_SHMEM_TRANSPORT
   while (remote_transport_ < transports_.size() && !transports_[remote_transport_]->is_remote()) ++remote_transport_;
   if (remote_ != nullptr) {
-    if (remote_way_ != transport::RemoteWay::copied) home_->use(*transports_.front());
-    remote_->open(*home_);
+    if (remote_way_ != transport::RemoteWay::copied) own_heap_->use(*transports_.front());
+    remote_->open(*own_heap_);
   }
   return {};
 }
 
 transport::TransportSetting Connections::transport_setting() const noexcept {
-  return {device_.get(), heap_.get(), node_pes(),  node_pes(),
-          remote_.get(), home_.get(), remote_way_, reading_engine_.c_str()};
+  return {device_.get(), heap_.get(),     node_pes(),  node_pes(),
+          remote_.get(), own_heap_.get(), remote_way_, reading_engine_.c_str()};
 }
 
 std::size_t Connections::slots() const noexcept {
@@ -295,7 +295,7 @@ Connections::~Connections() {
   if (device_ == nullptr) return;
   const platform::DeviceScope scope(*device_);
   close();
-  home_.reset();
+  own_heap_.reset();
   atomics_.reset();
   gpu_kernels_.reset();
   transports_.clear();

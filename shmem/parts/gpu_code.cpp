@@ -46,11 +46,11 @@ base::Status GpuCode::watch() noexcept {
 base::Status GpuCode::check_waits() noexcept try {
   proxy::Proxy* const proxy = transfers_.proxy();
   if (auto failed = proxy != nullptr ? proxy->take_failure() : base::Status(); !failed) {
-    (void)control_->take_given_up();  // the proxy's failure is the cause of these timeouts
+    (void)control_->take_timed_out_wait();  // the proxy's failure is the cause of these timeouts
     return base::fail_vendor(failed.error().errno_value, failed.error().vendor_code, "PE %d, %s", connections_.pe(),
                              failed.error().text());
   }
-  const auto word = control_->take_given_up();
+  const auto word = control_->take_timed_out_wait();
   if (!word) return {};
   const auto of_proxy = proxy != nullptr ? proxy->text_of_wait(*word) : std::nullopt;
   char address[32];

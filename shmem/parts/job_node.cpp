@@ -12,7 +12,7 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-/// Of a machine: how a common step ended there. It goes along with descriptors, which bounds its size.
+/// Result of a common step on one machine. It is sent with file descriptors, which limits its size.
 struct MachineOutcome {
   std::int32_t pe = -1;  ///< the first of the machine that failed; -1: none
   std::int32_t errno_value = 0;
@@ -21,7 +21,7 @@ struct MachineOutcome {
 };
 static_assert(sizeof(MachineOutcome) <= 256);
 
-/// Of two failures the one of the lower PE, so that all come to the same.
+/// Of two failures, selects the one of the lower PE, so that all PEs get the same result.
 void fold_outcomes(void* state, const void* other) {
   auto& mine = *static_cast<MachineOutcome*>(state);
   MachineOutcome theirs;

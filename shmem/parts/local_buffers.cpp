@@ -12,8 +12,8 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-/// Up to here transports move pinned memory as other host memory. Only the engine "automatic" differs, for gets above
-/// 3 KiB, and gains less than 1 us, for which each small transfer would have to ask the driver.
+/// Up to this size transports treat pinned memory like other host memory. Only the engine "automatic" differs, for gets
+/// above 3 KiB. It gains less than 1 us, but each small transfer would have to query the driver.
 constexpr std::size_t alike_bytes = 4096;
 
 }  // namespace
@@ -78,7 +78,7 @@ transport::LocalMemory LocalBuffers::kind_of(const void* address, std::size_t si
   void* values[] = {&type};
   if (cuda->pointer_get_attributes(1, &attribute, values, word) != 0) return transport::LocalMemory::host;
   if (type == platform::cuda_memory_type_device) return transport::LocalMemory::device;
-  // Of memory that it does not know the driver answers no type, without an error.
+  // For unknown memory the driver returns no type and no error.
   return type == platform::cuda_memory_type_host ? transport::LocalMemory::pinned : transport::LocalMemory::host;
 }
 

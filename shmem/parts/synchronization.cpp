@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr auto farewell_limit = 5000ms;
 
-/// Adds one call. The result does not depend on the order of additions: it holds the call of the lowest PE, and of the
-/// calls that differ from it the one of the lowest PE.
+/// Adds one call. The result does not depend on the order of additions: it contains the call of the lowest PE, and the
+/// call of the lowest PE whose call differs.
 void add_call(AgreedCalls* calls, const AgreedCall& call) noexcept {
   if (call.pe < 0) return;
   AgreedCall all[] = {calls->first, calls->different, call};
@@ -150,8 +150,8 @@ base::Result<AgreedCalls> Synchronization::sync_machines(const char* what, const
   return calls;
 }
 
-/// A PE that closes its connections looks dead. So each PE waits until all have announced their end.
-void Synchronization::say_farewell() noexcept {
+/// Other PEs regard a PE that closes its connections as dead. So each PE waits until all have announced their end.
+void Synchronization::wait_for_farewell() noexcept {
   if (connections_.remote() != nullptr) (void)sync_machines("finalize", {connections_.pe(), 0, {}}, farewell_limit);
 }
 

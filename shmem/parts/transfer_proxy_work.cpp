@@ -35,7 +35,7 @@ base::Status TransferProxyWork::begin(const ProxyCommand& command, std::uint64_t
                                static_cast<gdrkit_shmem_atomic_operation>(command.update), command.operand,
                                command.signal, fetched, command.pe, true);
     case ProxyOperation::fence: transfers_.fence(); return {};
-    case ProxyOperation::quiet: return {};  // the answer comes after complete()
+    case ProxyOperation::quiet: return {};  // the reply is sent after complete()
     case ProxyOperation::barrier: return arrive(command.operand);
   }
   return base::fail(EPROTO, "unsupported command %u, or invalid size", static_cast<unsigned>(command.operation));

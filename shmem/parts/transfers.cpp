@@ -55,7 +55,7 @@ base::Result<std::unique_ptr<Transfers>> Transfers::make(Connections& connection
 base::Status Transfers::make_proxy() {
   const node::Node& node = connections_.node();
   const int own = node.index_of(connections_.pe());
-  std::vector<std::int32_t> away(static_cast<std::size_t>(connections_.n_pes()), shmem::detail::beyond_reach);
+  std::vector<std::int32_t> away(static_cast<std::size_t>(connections_.n_pes()), shmem::detail::not_mapped);
   for (const int pe : node.pes()) away[static_cast<std::size_t>(pe)] = node.index_of(pe) - own;
   auto proxy = proxy::Proxy::make(connections_.device(), proxy_work_, away);
   if (!proxy) return base::pass(proxy);

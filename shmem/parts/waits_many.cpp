@@ -24,7 +24,7 @@ base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept
   return base::fail(EINVAL, "%zu values for %zu words: use 1 value, or one per word", words.value_count, words.count);
 }
 
-/// What the words hold, and which of them are still asked for.
+/// Values of the words, and which words are still waited for.
 class Looks {
  public:
   explicit Looks(const Words& words)

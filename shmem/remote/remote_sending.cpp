@@ -156,7 +156,7 @@ base::Status Remote::wait_sent(Lock& lock, Outgoing* outgoing, int pe, const cha
   if (outgoing == nullptr) return {};
   outgoing->is_waited_for = true;
   auto waited = wait(lock, what, pe, [=] { return outgoing->status != platform::ucx_in_progress; });
-  // Once UCX has given the connection up it lets go of the caller's memory, too.
+  // After UCX has closed the connection it no longer accesses the caller's memory.
   for (const auto end = Clock::now() + letting_go;
        !waited && outgoing->status == platform::ucx_in_progress && Clock::now() < end;) {
     if (worker_->progress() == 0) ::sched_yield();

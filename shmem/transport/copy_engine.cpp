@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// copy_engine: the CUDA driver's copies between this PE's device, or host memory, and the other PEs' memory, in one
-// stream of this PE's, so that they reach a PE in the order of the calls.
+// copy_engine: the CUDA driver's copies between this PE's device or host memory and the other PEs' memory. One stream
+// keeps them in the order of the calls.
 #include <atomic>
 #include <new>
 

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * NVSHMEM's beginning and end, questions, memory and ordering. Included by nvshmem.h. */
+ * NVSHMEM's start and end, queries, memory and ordering. Included by nvshmem.h. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_SETUP_H
 #define GDRKIT_COMPAT_NVSHMEM_SETUP_H
 

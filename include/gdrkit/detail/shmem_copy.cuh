@@ -126,7 +126,7 @@ GDRKIT_SHMEM_FUNCTION T* heaps_further(const State& state, T* address, std::int6
   return in_global_memory(
       reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(distance)));
 }
-/// Returns the address of PE `pe`'s copy. Requires !is_beyond(state, pe).
+/// Returns the address of PE `pe`'s copy. Requires !is_proxied(state, pe).
 template <class T>
 GDRKIT_SHMEM_FUNCTION T* near(const State& state, T* address, int pe) {
   std::int64_t heaps = pe - state.pe;
@@ -139,7 +139,7 @@ template <class T, class Direct, class ByProxy>
 GDRKIT_SHMEM_FUNCTION auto on_pe(const State& state, T* address, int pe, Direct direct, ByProxy by_proxy) {
   if (state.proxy_address == 0) return direct(heaps_further(state, address, pe - state.pe));
   const std::int64_t heaps = heaps_between(proxy_of(state), pe);
-  return heaps == beyond_reach ? by_proxy() : direct(heaps_further(state, address, heaps));
+  return heaps == not_mapped ? by_proxy() : direct(heaps_further(state, address, heaps));
 }
 
 /// Returns update(the copy's bits), or the result of the same operation by the proxy.

@@ -150,7 +150,7 @@ TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
   }
 }
 
-/// As launchers start PEs: each knows the root, and PE 0 may have a listener.
+/// As launchers start PEs: each has the address of the root, and PE 0 may have a listener.
 std::vector<std::string> run_at_root(bool has_listener, int rounds, const std::string& token) {
   auto listener = bootstrap::listen_at(bootstrap::address_of_interface("lo").value()).value();
   const std::string root = bootstrap::address_of(listener.get()).value().text();

@@ -31,9 +31,9 @@ struct Ended {
   std::string output;
 };
 
-/// Leaks are not looked for in the programs: libpmix leaks by itself. TMPDIR: where two of Open MPI's mpirun start at
-/// the same time, each makes the folder for the user's sessions, and one of them fails. The agents: Open MPI does not
-/// start without an ssh client, which PEs of this machine do not need.
+/// Leaks are not checked in the programs, because libpmix leaks. TMPDIR: two concurrent mpirun of Open MPI make the
+/// same session folder, and one fails. The agents: Open MPI requires an ssh client, which PEs of this machine do not
+/// use.
 Ended run_command(const std::string& command) {
   Ended ended;
   const std::string apart =
@@ -107,7 +107,7 @@ class PmiServer {
     return own;
   }
 
-  /// In a process of its own; returns the commands that came, in order.
+  /// Runs in a separate process. Returns the received commands, in order.
   std::string serve() {
     clients_.clear();
     std::size_t waiting = 0;

@@ -84,7 +84,7 @@ TYPED_TEST(ShmemDeviceWords, WaitsForAnotherThread) {
   EXPECT_TRUE(wait_until_all(state, words));
   writer.join();
   EXPECT_EQ(wait_until_some(state, words, indices), 3U);
-  EXPECT_EQ(control.given_up, 0U);
+  EXPECT_EQ(control.timed_out_address, 0U);
 }
 
 TEST(ShmemDeviceWordsEnd, AWaitGivesUpAtItsLimitAndTells) {
@@ -94,10 +94,10 @@ TEST(ShmemDeviceWordsEnd, AWaitGivesUpAtItsLimitAndTells) {
   detail::Control control{};
   const State state = state_with(short_ns, &control);
   EXPECT_FALSE(wait_until_all(state, words));
-  EXPECT_EQ(control.given_up, reinterpret_cast<std::uint64_t>(held));
-  control.given_up = 0;
+  EXPECT_EQ(control.timed_out_address, reinterpret_cast<std::uint64_t>(held));
+  control.timed_out_address = 0;
   EXPECT_EQ(wait_until_any(state, words), no_word);
-  EXPECT_NE(control.given_up, 0U);
+  EXPECT_NE(control.timed_out_address, 0U);
   EXPECT_EQ(wait_until_some(state, words, indices), 0U);
   control.is_broken = 1;
   EXPECT_FALSE(wait_until_all(state_with(long_ns, &control), words)) << "a PE has ended";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// UCX fails at one call of one PE: all PEs hear why, or the transfer takes the other way, and nothing is left behind.
+// UCX fails in one call of one PE: all PEs report the cause, or the transfer uses another path, and nothing leaks.
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -95,7 +95,7 @@ TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
   EXPECT_NE(texts[0], "started");
 }
 
-/// As UCX answers where the other PE's endpoint came first and does without: shared memory tells of no death.
+/// As UCX behaves if the other PE's endpoint was first and has no error handling: shared memory does not report deaths.
 TEST_F(RemoteFaults, WhereTheOtherPeConnectedFirstWithoutErrorHandlingThisOneDoesToo) {
   ::setenv("UCX_TLS", "posix,self", 1);
   faulty.ep_create = [](platform::UcxWorkerHandle* worker, const platform::UcxEndpointParams* params,
@@ -135,7 +135,7 @@ TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
 /// What UCX returns for a message that it refuses.
 void* out_of_memory() { return reinterpret_cast<void*>(std::intptr_t{platform::ucx_no_memory}); }
 
-/// A message that UCX refuses ends the call; the next one goes through, with its number in order.
+/// A message that UCX rejects fails the call; the next one succeeds, with its number in order.
 TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
   static std::atomic<bool> fails{false};
   faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,

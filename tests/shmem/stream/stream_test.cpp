@@ -168,7 +168,7 @@ TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
   });
 }
 
-/// Whoever sees the signal sees the data, whatever engine carries it; a stream that waits holds what comes after.
+/// A PE that observes the signal observes the data, with every engine; a waiting stream delays its later work.
 TEST(ShmemStream, SignalsComeAfterTheirData) {
   if (const auto gpus = platform::cuda_device_count(); tests::is_gpu_place() && gpus && *gpus == 1) {
     // PEs that are threads share a context then, and the waits in their streams end at the limits only.
@@ -237,7 +237,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
     void* const stream = streamed.stream;
     using Call = std::function<base::Status(core::Pe&)>;
     struct Wrong {
-      const char* says;
+      const char* text;
       Call call;
     };
     const auto set = GDRKIT_SHMEM_SIGNAL_SET;
@@ -279,9 +279,9 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
     };
     for (const Wrong& wrong : wrongs) {
       auto called = wrong.call(pe);
-      ASSERT_FALSE(called) << wrong.says;
-      EXPECT_EQ(called.error().errno_value, EINVAL) << wrong.says;
-      EXPECT_THAT(called.error().text(), ::testing::HasSubstr(wrong.says));
+      ASSERT_FALSE(called) << wrong.text;
+      EXPECT_EQ(called.error().errno_value, EINVAL) << wrong.text;
+      EXPECT_THAT(called.error().text(), ::testing::HasSubstr(wrong.text));
     }
     ASSERT_NO_FATAL_FAILURE(streamed.finish());
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
