@@ -20,8 +20,8 @@ constexpr const char* const rank_counts[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_C
                                                 {"PMI_SIZE", "MPI_LOCALNRANKS"},
                                                 {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"}};
 
-/// Whether PEs may count as being on several machines. A guess before the PEs have met, which costs no more than a
-/// library that is loaded in vain.
+/// Returns whether PEs may be on several machines. A guess before the PEs have connected; a wrong guess only loads a
+/// library.
 bool may_need_ucx() {
   const char* const is_apart = std::getenv("GDRKIT_SHMEM_DISABLE_P2P");
   if (is_apart != nullptr && std::strcmp(is_apart, "1") == 0) return true;

@@ -21,7 +21,7 @@ namespace gdrkit::transfer::job {
 /// Throws Failure(failed) with the library's error message.
 void require(int code, const char* what);
 
-/// How the PEs find each other where no launcher's environment says it.
+/// Membership of a PE in a job without a launcher's environment.
 struct JobMembership {
   gdrkit_shmem_unique_id_t id{};
   int pe = 0;
@@ -30,12 +30,12 @@ struct JobMembership {
 
 struct SessionRequest {
   std::optional<JobMembership> membership;  ///< empty: the launcher's environment
-  std::uint64_t heap_bytes = 0;             ///< 0: the library's choice
+  std::uint64_t heap_bytes = 0;             ///< 0: the library's default
   std::uint64_t heap_max_bytes = 0;
   std::uint32_t timeout_ms = 0;
 };
 
-/// Ends the PE with it, collectively; a PE that fails before end() leaves without waiting for the others.
+/// end() finalizes the PE, collectively. A PE that fails before end() does not wait for the others.
 class PeSession {
  public:
   /// Collective. Throws Failure.

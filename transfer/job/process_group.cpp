@@ -35,7 +35,7 @@ std::vector<char> ProcessGroup::all_gather(const void* bytes, std::size_t size_b
   barrier();
   std::vector<char> all(slot_bytes * static_cast<std::size_t>(n_processes()));
   require(gdrkit_shmem_get(all.data(), slots_, all.size(), process()), "get");
-  barrier();  // nobody writes the next values before all have read these
+  barrier();  // no process writes the next values before all have read these
   return all;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ProcessGroup: the processes that a launcher started for one test, and what they tell each other besides what is
-// measured. It is a job of libgdrkit_shmem, which knows every launcher.
+// ProcessGroup: the processes of one test, started by a launcher, and their communication apart from the measurement.
+// It is a job of libgdrkit_shmem, which supports every launcher.
 #pragma once
 
 #include <chrono>

@@ -84,7 +84,7 @@ class GdrkitJob {
   [[nodiscard]] const Library& library() const noexcept { return library_; }
 
  private:
-  /// Less than bench waits for an answer.
+  /// Less than the time for which bench waits for a reply.
   static constexpr std::uint64_t device_limit_ns = 20'000'000'000;
   std::optional<job::PeSession> session_;
   void* stream_ = nullptr;

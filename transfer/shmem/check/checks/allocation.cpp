@@ -44,7 +44,7 @@ void check_sizes(Checker& checker) {
   }
 }
 
-/// Memory that was used before must come back as zeros.
+/// Memory that was used before must be zeroed.
 void check_zeroed(Checker& checker) {
   constexpr std::size_t size = 100000;
   for (int turn = 0; turn < 2; ++turn) {

@@ -17,7 +17,7 @@ int fill(const gdrkit_shmem_device_state* state) {
   return 0;
 }
 
-/// What code for GPU kernels is given, now and when a limit changes; nothing where there is no GPU.
+/// The state for GPU kernels, now and after a change of the limit. Without a GPU there is none.
 void check_state(Checker& checker) {
   constexpr std::uint32_t limit_ms = 60'000;
   (void)checker.succeeds(gdrkit_shmem_register_state(&fill), "register_state");

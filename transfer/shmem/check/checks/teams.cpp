@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Teams of all PEs in other orders, of some of them, of rows and columns: their numbers, and that exactly their PEs
-// meet.
+// Teams of all PEs in other orders, of some PEs, of rows and columns: their numbers, and that exactly their PEs
+// synchronize.
 #include "transfer/shmem/check/check_list.hpp"
 
 namespace gdrkit::transfer::shmem {

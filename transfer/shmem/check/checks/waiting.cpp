@@ -74,7 +74,7 @@ void check_wakeups(Checker& checker, const SymmetricMemory& memory) {
   }
 }
 
-/// Many words, each put by this PE to the next one; every second one is left out.
+/// Many words, each put by this PE to the next one; every second one is skipped.
 void check_many(Checker& checker) {
   constexpr std::size_t count = 8;
   const SymmetricMemory words(checker, count * sizeof(std::uint64_t));
@@ -117,8 +117,8 @@ void check_many_refusals(Checker& checker, const SymmetricMemory& memory) {
   const int skip_all[2] = {1, 1};
   std::size_t index = 0;
   gdrkit_shmem_words asked{memory.data(), 2, GDRKIT_SHMEM_UINT64, GDRKIT_SHMEM_EQ, values, 1, skip_all};
-  checker.is_refused(gdrkit_shmem_wait_until_any(&asked, &index), ENODATA, "wait_until_any of words all left out");
-  checker.demand(gdrkit_shmem_test_all(&asked) == 1, "test_all of words all left out is not 1");
+  checker.is_refused(gdrkit_shmem_wait_until_any(&asked, &index), ENODATA, "wait_until_any of words all skipped");
+  checker.demand(gdrkit_shmem_test_all(&asked) == 1, "test_all of words all skipped is not 1");
   checker.is_refused(gdrkit_shmem_test_some(&asked, nullptr, &index), EINVAL, "test_some without indices");
   checker.is_refused(gdrkit_shmem_wait_until_all(nullptr), EINVAL, "wait_until_all of no words");
   asked.n_values = 3;
@@ -139,7 +139,7 @@ void check_limit(Checker& checker, const SymmetricMemory& memory) {
   (void)checker.succeeds(gdrkit_shmem_set_timeout(usual_ms), "set_timeout");
   checker.is_refused(code, ETIMEDOUT, cli::format("wait_until with a limit of %u ms", limit_ms));
   checker.demand(waited_ms >= limit_ms - 1,
-                 cli::format("wait_until gave up after %lld ms", static_cast<long long>(waited_ms)));
+                 cli::format("wait_until timed out after %lld ms", static_cast<long long>(waited_ms)));
 }
 
 }  // namespace
