@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The extension module gdrkit._shmem: the functions of gdrkit/shmem.h on addresses and numbers. gdrkit/shmem.py makes
-// arrays and names of them.
+// The extension module gdrkit._shmem: the functions of gdrkit/shmem.h on addresses and numbers. gdrkit/shmem.py adds
+// arrays and names.
 #include <gdrkit/shmem.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
