@@ -21,7 +21,7 @@ extern "C" {
  * @code{.c}
  * #include <gdrkit/shmem.h>
  *
- * // Launches a kernel with as many co-resident blocks as the GPU can run. `function` is a CUfunction.
+ * // Launches a GPU kernel with as many co-resident blocks as the GPU can run. `function` is a CUfunction.
  * int launch(void* function, struct gdrkit_shmem_device_state* state, void* stream) {
  *   const int blocks = gdrkit_shmem_collective_grid(function, 256, 0);
  *   if (blocks < 0) return blocks;
@@ -86,15 +86,15 @@ int gdrkit_shmem_module_init(void* module);
 int gdrkit_shmem_library_init(void* library);
 
 /**
- * @brief Launches a kernel whose blocks run at the same time (cuLaunchCooperativeKernel).
+ * @brief Launches a GPU kernel whose blocks run at the same time (cuLaunchCooperativeKernel).
  *
  * Blocks that wait for each other or for other PEs require this.
- * @param[in] function CUfunction of the kernel.
+ * @param[in] function CUfunction of the GPU kernel.
  * @param[in] grid Number of blocks in x, y and z.
  * @param[in] block Number of threads per block in x, y and z.
  * @param[in] shared_bytes Dynamic shared memory per block in bytes.
  * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
- * @param[in] parameters Addresses of the kernel's arguments, as for cuLaunchKernel.
+ * @param[in] parameters Addresses of the GPU kernel's arguments, as for cuLaunchKernel.
  * @return 0 on success.
  *   - `-EINVAL`: a pointer is NULL, or the blocks do not fit on the GPU at the same time.
  *   - See also @ref shmem_errors.
@@ -105,7 +105,7 @@ int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const
 
 /**
  * @brief Returns the maximum number of co-resident blocks of `threads` threads.
- * @param[in] function CUfunction of the kernel.
+ * @param[in] function CUfunction of the GPU kernel.
  * @param[in] threads Number of threads per block, at least 1.
  * @param[in] shared_bytes Dynamic shared memory per block in bytes.
  * @return Number of blocks.

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief gdrkit shmem for GPU kernels: the state of the PE without a kernel argument, gdrkit::shmem::state().
+/// @brief gdrkit shmem for GPU kernels: the state of the PE without an argument of the GPU kernel,
+/// gdrkit::shmem::state().
 #ifndef GDRKIT_SHMEM_STATE_CUH
 #define GDRKIT_SHMEM_STATE_CUH
 

@@ -29,7 +29,7 @@ extern "C" {
  * @code{.c}
  * #include <gdrkit/shmem.h>
  *
- * // A kernel that is launched on `stream` after this call reads the row that the previous PE put.
+ * // A GPU kernel that is launched on `stream` after this call reads the row that the previous PE put.
  * int exchange(float* row, const float* mine, uint64_t* signal, uint64_t step, int next, void* stream) {
  *   const int result = gdrkit_shmem_put_signal_on_stream(row, mine, 1000 * sizeof(float), signal, step,
  *                                                        GDRKIT_SHMEM_SIGNAL_SET, next, stream);

@@ -118,7 +118,7 @@ base::Status GpuCode::initialise_library(void* library) noexcept {
 
 base::Result<int> GpuCode::cooperative_blocks(void* function, unsigned threads, std::size_t shared_bytes) noexcept {
   if (function == nullptr || threads == 0)
-    return base::fail_literal(EINVAL, "cannot launch the kernel: the function is NULL, or a block has 0 threads");
+    return base::fail_literal(EINVAL, "cannot launch the GPU kernel: the function is NULL, or a block has 0 threads");
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return base::pass(current);
   return connections_.device().cooperative_blocks({reinterpret_cast<std::uint64_t>(function)}, threads, shared_bytes);

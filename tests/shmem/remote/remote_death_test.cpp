@@ -114,7 +114,7 @@ const Step steps[] = {
        auto watched = pe.gpu_code().watch();
        if (!watched || shmem::barrier_all(pe.gpu_code().state(), shmem::thread())) return watched;
        auto ended = pe.quiet();
-       // GPU kernels check twice a second: another PE's kernel must not detect this process's end first.
+       // GPU kernels check twice a second: another PE's GPU kernel must not detect this process's end first.
        std::this_thread::sleep_for(2s);
        return ended;
      }},
