@@ -62,10 +62,12 @@ static int exchange(const struct halo* halo, const double* piece, int step, int 
 }
 
 static int play(int pe, int n_pes) {
-  struct halo halo = {gdrkit_shmem_calloc(2, sizeof(double)), gdrkit_shmem_calloc(2, sizeof(double)),
-                      gdrkit_shmem_calloc(2, sizeof(uint64_t))};
+  struct halo halo;
   double piece[cells], smoothed[cells];
-  if (halo.left == NULL || halo.right == NULL || halo.arrived == NULL) return report("allocating");
+  if (gdrkit_shmem_double_calloc(2, &halo.left) != 0 || gdrkit_shmem_double_calloc(2, &halo.right) != 0 ||
+      gdrkit_shmem_uint64_calloc(2, &halo.arrived) != 0) {
+    return report("allocating");
+  }
   for (int i = 0; i < cells; ++i) piece[i] = first_value(pe * cells + i);
 
   for (int step = 0; step < steps; ++step) {

@@ -20,9 +20,11 @@ static int report(const char* what) {
 static int play(int pe, int n_pes) {
   const int next = (pe + 1) % n_pes, before = (pe + n_pes - 1) % n_pes;
   long numbers[count], seen[count];
-  long* inbox = gdrkit_shmem_calloc(count, sizeof *inbox); /* the same address offset on every PE's GPU */
-  uint64_t* signal = gdrkit_shmem_calloc(1, sizeof *signal);
-  if (inbox == NULL || signal == NULL) return report("allocating");
+  long* inbox = NULL; /* at the same offset in every PE's heap */
+  uint64_t* signal = NULL;
+  if (gdrkit_shmem_long_calloc(count, &inbox) != 0 || gdrkit_shmem_uint64_calloc(1, &signal) != 0) {
+    return report("allocating");
+  }
 
   for (int round = 1; round <= rounds; ++round) {
     for (int i = 0; i < count; ++i) numbers[i] = 1000L * pe + i + round;

@@ -24,10 +24,9 @@ struct inbox {
   uint64_t* counts;
 };
 
-static struct inbox make_inbox(int n_pes) {
-  struct inbox inbox = {gdrkit_shmem_calloc((size_t)n_pes * tokens * width, sizeof(float)),
-                        gdrkit_shmem_calloc((size_t)n_pes, sizeof(uint64_t))};
-  return inbox;
+static int make_inbox(int n_pes, struct inbox* inbox) {
+  const int result = gdrkit_shmem_float_calloc((size_t)n_pes * tokens * width, &inbox->tokens);
+  return result != 0 ? result : gdrkit_shmem_uint64_calloc((size_t)n_pes, &inbox->counts);
 }
 
 /* Sends `count` tokens to the inbox space of this PE on PE `to`. */
@@ -75,7 +74,8 @@ static void sort_tokens(float* sorted, int* origin, int* first, int pe, int n_pe
 
 static int dispatch_and_combine(int pe, int n_pes, void* stream, float* sorted, float* work, const int* first,
                                 int* done) {
-  const struct inbox to_experts = make_inbox(n_pes), from_experts = make_inbox(n_pes);
+  struct inbox to_experts, from_experts;
+  if (make_inbox(n_pes, &to_experts) != 0 || make_inbox(n_pes, &from_experts) != 0) return report("allocating");
   if (from_experts.counts == NULL) return report("allocating");
   for (int step = 0; step < n_pes; ++step) { /* every PE begins with a different one */
     const int to = (pe + step) % n_pes;

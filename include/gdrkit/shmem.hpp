@@ -1,7 +1,26 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// gdrkit shmem for C++20: a job, symmetric buffers and spans over gdrkit/shmem.h that throw gdrkit::Error. Header-only;
-// link libgdrkit_shmem.
+/// @file
+/// @brief gdrkit shmem for C++20: a job, symmetric buffers and spans. Header-only; link libgdrkit_shmem.
+///
+/// Functions throw gdrkit::Error, whose code is the errno that the C function returns and whose text is
+/// gdrkit_shmem_last_error(). Collective functions are marked: every PE calls them in the same order. Calls operate on
+/// the calling thread's PE: a thread that neither constructed a Job nor called Job::use() uses the only PE of the
+/// process.
+///
+/// @code{.cpp}
+/// #include <gdrkit/shmem.hpp>
+/// #include <vector>
+///
+/// int main() {
+///   const gdrkit::shmem::Job job;                     // PE and number of PEs come from the launcher
+///   const auto inbox = job.allocate<float>(1000);     // collective
+///   const auto signal = job.allocate<std::uint64_t>(1);
+///   const std::vector<float> numbers(1000, 1.5F);
+///   inbox.span().put_signal(numbers, signal[0], 1, (job.pe() + 1) % job.n_pes());
+///   signal[0].wait_until(gdrkit::shmem::Comparison::equal, 1);  // then `inbox` has the numbers of the previous PE
+/// }
+/// @endcode
 #ifndef GDRKIT_SHMEM_HPP
 #define GDRKIT_SHMEM_HPP
 
@@ -11,23 +30,29 @@
 #include <chrono>
 #include <concepts>
 #include <exception>
+#include <limits>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
-
-// Collective functions say so: all PEs call them in the same order. All others are one-sided. Calls are for the calling
-// thread's PE (gdrkit/shmem.h): a thread that neither made a Job nor called its use() uses the process's only one.
+#include <type_traits>
+#include <utility>
 
 namespace gdrkit::shmem {
 
+/// @brief How a word is compared with a value.
 enum class Comparison : int {
-  equal = GDRKIT_SHMEM_EQ,
-  not_equal = GDRKIT_SHMEM_NE,
-  greater = GDRKIT_SHMEM_GT,
-  less_equal = GDRKIT_SHMEM_LE,
-  less = GDRKIT_SHMEM_LT,
-  greater_equal = GDRKIT_SHMEM_GE,
+  equal = GDRKIT_SHMEM_EQ,          ///< word == value
+  not_equal = GDRKIT_SHMEM_NE,      ///< word != value
+  greater = GDRKIT_SHMEM_GT,        ///< word > value
+  less_equal = GDRKIT_SHMEM_LE,     ///< word <= value
+  less = GDRKIT_SHMEM_LT,           ///< word < value
+  greater_equal = GDRKIT_SHMEM_GE,  ///< word >= value
 };
-enum class Signal : int { set = GDRKIT_SHMEM_SIGNAL_SET, add = GDRKIT_SHMEM_SIGNAL_ADD };
+/// @brief How a signal changes its word.
+enum class Signal : int {
+  set = GDRKIT_SHMEM_SIGNAL_SET,  ///< word = value
+  add = GDRKIT_SHMEM_SIGNAL_ADD,  ///< word += value
+};
 
 namespace hpp_detail {
 
@@ -36,100 +61,248 @@ inline int check(int result) {
   return result;
 }
 
+inline std::uint32_t milliseconds_of(std::chrono::milliseconds timeout) {
+  if (timeout.count() < 0 || timeout.count() > std::int64_t{std::numeric_limits<std::uint32_t>::max()}) {
+    throw Error(EINVAL, "invalid timeout: it must be 0 to 4294967295 ms");
+  }
+  return static_cast<std::uint32_t>(timeout.count());
+}
+
+template <class T>
+constexpr bool check_element() {
+  static_assert(!std::is_pointer_v<T> && !std::is_member_pointer_v<T>,
+                "elements must not be pointers: a pointer is invalid in another process");
+  static_assert(std::is_trivially_copyable_v<T>, "elements must be trivially copyable: they are copied byte by byte");
+  return true;
+}
+
+template <class Range>
+concept ContiguousRange = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range>;
+
+/// Arrays of constant characters: string literals.
+template <class Range>
+inline constexpr bool is_literal = false;
+template <class Character, std::size_t size>
+inline constexpr bool is_literal<const Character (&)[size]> = std::is_same_v<Character, char>;
+
+/// `Range` as deduced for a forwarding reference.
+template <class T, class Range>
+constexpr bool check_source() {
+  static_assert(!std::is_const_v<T>, "cannot write to a symmetric span of const elements");
+  static_assert(!is_literal<Range>, "a string literal includes its terminating zero: pass a std::string_view");
+  static_assert(std::is_same_v<std::ranges::range_value_t<Range>, T>,
+                "the elements of the source and of the symmetric span must have the same type");
+  return true;
+}
+template <class T, class Range>
+constexpr bool check_target() {
+  static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Range>>>,
+                "cannot write to a target of const elements");
+  static_assert(std::ranges::borrowed_range<Range>, "the target is a temporary object: its contents would be lost");
+  static_assert(std::is_same_v<std::ranges::range_value_t<Range>, std::remove_const_t<T>>,
+                "the elements of the target and of the symmetric span must have the same type");
+  return true;
+}
+
+/// Compares std::uncaught_exceptions() with its value at construction.
+class UnwindingDetector {
+ public:
+  [[nodiscard]] bool is_unwinding() const noexcept { return std::uncaught_exceptions() > at_construction_; }
+
+ private:
+  int at_construction_ = std::uncaught_exceptions();
+};
+
 }  // namespace hpp_detail
 
-/// What waits, tests and atomic operations work on.
+/// @brief An integer of 4 or 8 bytes: the operand of waits, tests and atomic operations.
 template <class T>
 concept WordValue = std::integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
 
-/// Objects of the symmetric heap: the caller's own address of them, which names every PE's copy. Not dereferenced by
-/// the CPU; GPU kernels may. A view, as std::span is.
+/// @brief A view of objects in the symmetric heap, like std::span. It does not own them.
+///
+/// It holds the address of the own copy, which names every PE's copy. The CPU must not dereference the address; GPU
+/// kernels may.
+/// @tparam T Trivially copyable type of the elements; no pointer. A span of const elements can be read only.
+/// @note Thread-safe.
 template <class T>
 class SymmetricSpan {
-  static_assert(std::is_trivially_copyable_v<T>, "what is copied byte by byte");
+  static_assert(hpp_detail::check_element<T>());
 
  public:
+  /// @brief Makes a span of `size` elements.
+  /// @param[in] data Address of the first element in the own heap.
+  /// @param[in] size Number of elements.
   SymmetricSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
 
+  /// @brief Returns the address of the first element in the own heap.
+  /// @return Address of the first element.
   [[nodiscard]] T* data() const noexcept { return data_; }
+  /// @brief Returns the number of elements.
+  /// @return Number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Throws std::out_of_range.
+  /// @brief Returns a part of the span.
+  /// @param[in] offset Index of the part's first element.
+  /// @param[in] count Number of elements of the part.
+  /// @return The part.
+  /// @throw std::out_of_range if the part exceeds the span.
   [[nodiscard]] SymmetricSpan subspan(std::size_t offset, std::size_t count) const {
-    if (offset > size_ || count > size_ - offset) throw std::out_of_range("a part reaches over the end of its span");
+    if (offset > size_ || count > size_ - offset) throw std::out_of_range("the part exceeds the symmetric span");
     return {data_ + offset, count};
   }
+  /// @brief Returns the span of one element.
+  /// @param[in] index Index of the element.
+  /// @return Span of the element.
+  /// @throw std::out_of_range if `index` is not less than size().
   [[nodiscard]] SymmetricSpan operator[](std::size_t index) const { return subspan(index, 1); }
-  /// Where this process's GPU reaches PE `pe`'s copy; nullptr where it cannot.
-  [[nodiscard]] T* at_pe(int pe) const { return static_cast<T*>(gdrkit_shmem_ptr(data_, pe)); }
+  /// @brief Returns the address at which this process's GPU accesses PE `pe`'s copy.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @return The address, or nullptr for a PE whose memory this GPU cannot access.
+  /// @throw Error EINVAL if `pe` is out of range or the span is not in the symmetric heap.
+  [[nodiscard]] T* at_pe(int pe) const {
+    void* pointer = nullptr;
+    const int result = gdrkit_shmem_ptr(data_, pe, &pointer);
+    if (result != -EOPNOTSUPP) hpp_detail::check(result);
+    return static_cast<T*>(pointer);
+  }
 
-  /// To the first elements of PE `pe`'s copy. The source may be written again when it returns.
-  template <Bytes Source>
-  void put(const Source& source, int pe) const {
+  /// @brief Copies `source` to the first elements of PE `pe`'s copy. See gdrkit_shmem_put.
+  /// @param[in] source Contiguous range of T in host memory, or memory of this GPU. May be reused after the call.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @throw std::out_of_range if the source has more elements than the span.
+  /// @throw Error with an errno of gdrkit_shmem_put.
+  template <hpp_detail::ContiguousRange Source>
+  void put(Source&& source, int pe) const {
+    static_assert(hpp_detail::check_source<T, Source>());
     hpp_detail::check(gdrkit_shmem_put(data_, std::ranges::data(source), bytes_of(source), pe));
   }
-  /// From the first elements of PE `pe`'s copy.
-  template <Bytes Target>
+  /// @brief Copies the first elements of PE `pe`'s copy to `target`. See gdrkit_shmem_get.
+  /// @param[out] target Contiguous range of T in host memory, or memory of this GPU. It sets the number of elements.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @throw std::out_of_range if the target has more elements than the span.
+  /// @throw Error with an errno of gdrkit_shmem_get.
+  template <hpp_detail::ContiguousRange Target>
   void get(Target&& target, int pe) const {
+    static_assert(hpp_detail::check_target<T, Target>());
     hpp_detail::check(gdrkit_shmem_get(std::ranges::data(target), data_, bytes_of(target), pe));
   }
-  /// Whoever sees the signal's word sees the data.
-  template <Bytes Source>
-  void put_signal(const Source& source, const SymmetricSpan<std::uint64_t>& word, std::uint64_t value, int pe,
+  /// @brief Puts `source`, then updates a signal word at the same PE. See gdrkit_shmem_put_signal.
+  /// @param[in] source Contiguous range of T. May be reused after the call.
+  /// @param[in] word Span of one signal word.
+  /// @param[in] value Operand of the signal.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @param[in] operation How the signal changes its word.
+  /// @throw std::out_of_range if the source has more elements than the span.
+  /// @throw std::length_error if `word` has not exactly one element.
+  /// @throw Error with an errno of gdrkit_shmem_put_signal.
+  /// @note A PE that reads the new value of the word also reads the data.
+  template <hpp_detail::ContiguousRange Source>
+  void put_signal(Source&& source, const SymmetricSpan<std::uint64_t>& word, std::uint64_t value, int pe,
                   Signal operation = Signal::set) const {
+    static_assert(hpp_detail::check_source<T, Source>());
     word.require_one();
     hpp_detail::check(gdrkit_shmem_put_signal(data_, std::ranges::data(source), bytes_of(source), word.data(), value,
                                               static_cast<gdrkit_shmem_signal>(operation), pe));
   }
-  /// In the order of a stream (a CUstream or cudaStream_t); the source stays as it is until the stream has passed.
-  template <Bytes Source>
-  void put_on_stream(const Source& source, int pe, void* stream) const {
+  /// @brief Puts `source` in the order of a stream. See gdrkit_shmem_put_on_stream.
+  /// @param[in] source Contiguous range of T. It must not change until the stream completes the put.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @param[in] stream A CUstream or cudaStream_t; nullptr: CUDA's default stream.
+  /// @throw std::out_of_range if the source has more elements than the span.
+  /// @throw Error with an errno of gdrkit_shmem_put_on_stream.
+  template <hpp_detail::ContiguousRange Source>
+  void put_on_stream(Source&& source, int pe, void* stream) const {
+    static_assert(hpp_detail::check_source<T, Source>());
+    static_assert(std::ranges::borrowed_range<Source>,
+                  "the source is a temporary object: it is destroyed before the stream reads it");
     hpp_detail::check(gdrkit_shmem_put_on_stream(data_, std::ranges::data(source), bytes_of(source), pe, stream));
   }
-  template <Bytes Target>
+  /// @brief Gets `target` in the order of a stream. See gdrkit_shmem_get_on_stream.
+  /// @param[out] target Contiguous range of T. Its contents are undefined until the stream completes the get.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @param[in] stream A CUstream or cudaStream_t; nullptr: CUDA's default stream.
+  /// @throw std::out_of_range if the target has more elements than the span.
+  /// @throw Error with an errno of gdrkit_shmem_get_on_stream.
+  template <hpp_detail::ContiguousRange Target>
   void get_on_stream(Target&& target, int pe, void* stream) const {
+    static_assert(hpp_detail::check_target<T, Target>());
     hpp_detail::check(gdrkit_shmem_get_on_stream(std::ranges::data(target), data_, bytes_of(target), pe, stream));
   }
 
-  // Of a span of one element.
+  /// @name Functions of a span of one element
+  /// They throw std::length_error if the span has another number of elements: use `span[index]`.
+  /// @{
 
-  void store(const T& value, int pe) const {
+  /// @brief Stores a value in PE `pe`'s copy.
+  /// @param[in] value Value, of the span's element type.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @throw Error with an errno of gdrkit_shmem_put.
+  void store(const T& value, int pe) const requires(!std::is_const_v<T>) {
     require_one();
     hpp_detail::check(gdrkit_shmem_put(data_, &value, sizeof value, pe));
   }
-  [[nodiscard]] T load(int pe) const {
+  /// @brief Returns the value of PE `pe`'s copy.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @return The value.
+  /// @throw Error with an errno of gdrkit_shmem_get.
+  [[nodiscard]] std::remove_const_t<T> load(int pe) const {
     require_one();
-    T value;
+    std::remove_const_t<T> value;
     hpp_detail::check(gdrkit_shmem_get(&value, data_, sizeof value, pe));
     return value;
   }
-  /// Of the caller's own copy.
+  /// @brief Waits until the own copy satisfies a comparison.
+  /// @param[in] comparison The comparison, of signed or unsigned numbers as T is.
+  /// @param[in] value Right operand of the comparison.
+  /// @throw Error ETIMEDOUT after the PE's time limit, ECONNRESET if another PE has ended.
   void wait_until(Comparison comparison, T value) const requires WordValue<T> {
     require_one();
     hpp_detail::check(gdrkit_shmem_wait_until(data_, word(), as_c(comparison), static_cast<std::uint64_t>(value)));
   }
+  /// @brief Returns whether the own copy satisfies a comparison now.
+  /// @param[in] comparison The comparison, of signed or unsigned numbers as T is.
+  /// @param[in] value Right operand of the comparison.
+  /// @return true if it does.
+  /// @throw Error with an errno of gdrkit_shmem_test.
   [[nodiscard]] bool test(Comparison comparison, T value) const requires WordValue<T> {
     require_one();
     return hpp_detail::check(gdrkit_shmem_test(data_, word(), as_c(comparison), static_cast<std::uint64_t>(value))) !=
            0;
   }
+  /// @brief Adds a value to PE `pe`'s copy atomically.
+  /// @param[in] value Value to add.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @return The value before.
+  /// @throw Error with an errno of gdrkit_shmem_atomic.
   T fetch_add(T value, int pe) const requires WordValue<T> { return update(GDRKIT_SHMEM_ATOMIC_ADD, value, T{}, pe); }
+  /// @brief Replaces PE `pe`'s copy atomically.
+  /// @param[in] value New value.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @return The value before.
+  /// @throw Error with an errno of gdrkit_shmem_atomic.
   T swap(T value, int pe) const requires WordValue<T> { return update(GDRKIT_SHMEM_ATOMIC_SWAP, value, T{}, pe); }
+  /// @brief Replaces PE `pe`'s copy atomically if it is equal to `compare`.
+  /// @param[in] compare Value that is replaced.
+  /// @param[in] value New value.
+  /// @param[in] pe PE number, 0 to n_pes - 1.
+  /// @return The value before; equal to `compare` if the copy was replaced.
+  /// @throw Error with an errno of gdrkit_shmem_atomic.
   T compare_swap(T compare, T value, int pe) const requires WordValue<T> {
     return update(GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, value, compare, pe);
   }
+  /// @}
 
-  /// Throws std::length_error unless the span has one element.
+  /// @brief Checks that the span has one element.
+  /// @throw std::length_error if it has another number of elements.
   void require_one() const {
-    if (size_ != 1) throw std::length_error("this needs a span of one element: span[index]");
+    if (size_ != 1) throw std::length_error("the function requires a span of one element: use span[index]");
   }
 
  private:
   template <class Range>
-  [[nodiscard]] std::size_t bytes_of(const Range& range) const {
-    static_assert(std::is_same_v<std::ranges::range_value_t<Range>, std::remove_const_t<T>>,
-                  "elements of another type than the span's");
+  [[nodiscard]] std::size_t bytes_of(Range& range) const {
     const std::size_t count = std::ranges::size(range);
-    if (count > size_) throw std::out_of_range("more elements than the symmetric span has");
+    if (count > size_) throw std::out_of_range("the range has more elements than the symmetric span");
     return count * sizeof(T);
   }
   static constexpr gdrkit_shmem_word word() noexcept {
@@ -150,29 +323,57 @@ class SymmetricSpan {
   std::size_t size_;
 };
 
-/// Owns objects of the symmetric heap. Making and destroying are collective; a destructor that runs because of an
-/// exception frees nothing, as the other PEs do not come: finalizing does.
+/// @brief Owns objects of the symmetric heap.
+///
+/// Construction (Job::allocate) and destruction are collective. A destructor that runs because of an exception frees
+/// nothing, because the other PEs do not take part; the end of the job frees the memory.
+/// @tparam T Trivially copyable type of the elements; no pointer.
+/// @tparam Free Function that frees the objects.
+/// @note Destroy a buffer before its Job.
 template <class T, int (*Free)(void*) = &gdrkit_shmem_free>
 class SymmetricBuffer {
+  static_assert(hpp_detail::check_element<T>());
+  static_assert(!std::is_const_v<T>, "a buffer owns elements that can be written");
+
  public:
+  /// @brief Takes the objects of another buffer, which is empty then.
+  /// @param[in,out] other Buffer that gives its objects.
   SymmetricBuffer(SymmetricBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  /// @brief Frees the own objects, and takes those of another buffer. Collective if this buffer has objects.
+  /// @param[in,out] other Buffer that gives its objects.
+  /// @return This buffer.
   SymmetricBuffer& operator=(SymmetricBuffer&& other) noexcept {
     SymmetricBuffer taken(std::move(other));
     std::swap(data_, taken.data_);
     std::swap(size_, taken.size_);
     return *this;
   }
+  /// @brief Frees the objects and ignores errors. Collective.
   ~SymmetricBuffer() {
-    if (data_ != nullptr && std::uncaught_exceptions() == 0) (void)Free(data_);
+    if (data_ != nullptr && !unwinding_.is_unwinding()) (void)Free(data_);
   }
 
-  [[nodiscard]] SymmetricSpan<T> span() const noexcept { return {data_, size_}; }
-  [[nodiscard]] SymmetricSpan<T> operator[](std::size_t index) const { return span()[index]; }
-  [[nodiscard]] T* data() const noexcept { return data_; }
+  /// @brief Returns the span of all objects. It must not outlive the buffer.
+  /// @return Span of all objects.
+  [[nodiscard]] SymmetricSpan<T> span() const& noexcept { return {data_, size_}; }
+  SymmetricSpan<T> span() const&& = delete;  ///< @brief The span of a temporary buffer would outlive it.
+  /// @brief Returns the span of one object. It must not outlive the buffer.
+  /// @param[in] index Index of the object.
+  /// @return Span of the object.
+  /// @throw std::out_of_range if `index` is not less than size().
+  [[nodiscard]] SymmetricSpan<T> operator[](std::size_t index) const& { return span()[index]; }
+  SymmetricSpan<T> operator[](std::size_t) const&& = delete;  ///< @brief As for span().
+  /// @brief Returns the address of the first object in the own heap; nullptr for an empty buffer.
+  /// @return Address of the first object, or nullptr.
+  [[nodiscard]] T* data() const& noexcept { return data_; }
+  T* data() const&& = delete;  ///< @brief As for span().
+  /// @brief Returns the number of objects.
+  /// @return Number of objects.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  /// Collective: frees now and throws if that fails; the destructor frees in silence.
+  /// @brief Frees the objects now. Collective.
+  /// @throw Error with an errno of gdrkit_shmem_free.
   void free() {
     size_ = 0;
     hpp_detail::check(Free(std::exchange(data_, nullptr)));
@@ -184,44 +385,54 @@ class SymmetricBuffer {
 
   T* data_;
   std::size_t size_;
+  [[no_unique_address]] hpp_detail::UnwindingDetector unwinding_;
 };
 
-/// Memory of the program's own that is symmetric while this lives: unregistered in place of freed.
+/// @brief The application's memory while it is symmetric. The destructor unregisters it, and does not free it.
 template <class T>
 using RegisteredBuffer = SymmetricBuffer<T, &gdrkit_shmem_buffer_unregister_symmetric>;
 
-/// Zero or empty: as the launcher's environment and the environment variables say.
+/// @brief Options of a Job. Zero or empty: the launcher's environment or the default.
 struct JobOptions {
-  int n_pes = 0;
-  int pe = 0;
-  std::optional<int> device;  ///< as CUDA counts
-  std::chrono::milliseconds timeout{0};
-  std::optional<gdrkit_shmem_unique_id_t> unique_id;
-  gdrkit_shmem_allgather_t allgather = nullptr;
-  void* allgather_argument = nullptr;
-  std::uint64_t heap_bytes = 0;
-  std::uint64_t heap_max_bytes = 0;
+  int n_pes = 0;                                      ///< Number of PEs; 0: the launcher's environment.
+  int pe = 0;                                         ///< PE number, 0 to n_pes - 1.
+  std::optional<int> device;                          ///< CUDA device number; empty: position on the node.
+  std::chrono::milliseconds timeout{0};               ///< Limit of init, collectives and waits; 0: default.
+  std::optional<gdrkit_shmem_unique_id_t> unique_id;  ///< From make_unique_id() of PE 0.
+  gdrkit_shmem_allgather_t allgather = nullptr;       ///< Alternative to unique_id.
+  void* allgather_argument = nullptr;                 ///< Last argument of allgather.
+  std::uint64_t heap_bytes = 0;                       ///< Initial heap size per PE; 0: default.
+  std::uint64_t heap_max_bytes = 0;                   ///< Maximum heap size per PE; 0: the GPU's memory.
 };
 
-/// For PE 0's process, which sends it to all others.
+/// @brief Makes the unique id of a job. PE 0's process sends it to all others.
+/// @return The id.
+/// @throw Error with an errno of gdrkit_shmem_get_unique_id.
 [[nodiscard]] inline gdrkit_shmem_unique_id_t make_unique_id() {
   gdrkit_shmem_unique_id_t id{};
   hpp_detail::check(gdrkit_shmem_get_unique_id(&id));
   return id;
 }
 
-/// One PE of a job, and the calling thread's from now on. Making and destroying are collective. Buffers must go first.
+/// @brief One PE of a job, bound to the constructing thread.
+///
+/// Construction and destruction are collective. Destroy all buffers first.
 class Job {
  public:
-  Job() : Job(JobOptions{}) {}
-  explicit Job(const JobOptions& options) {
+  /// @brief Joins the job of the launcher's environment. Collective.
+  /// @throw Error with an errno of gdrkit_shmem_init.
+  [[nodiscard]] Job() : Job(JobOptions{}) {}
+  /// @brief Joins a job. Collective.
+  /// @param[in] options Options of this PE.
+  /// @throw Error with an errno of gdrkit_shmem_init.
+  [[nodiscard]] explicit Job(const JobOptions& options) {
     gdrkit_shmem_options given{};
     given.struct_size = sizeof given;
     given.n_pes = options.n_pes;
     given.pe = options.pe;
     given.has_device = options.device ? 1 : 0;
     given.device = options.device.value_or(0);
-    given.timeout_ms = static_cast<std::uint32_t>(options.timeout.count());
+    given.timeout_ms = hpp_detail::milliseconds_of(options.timeout);
     given.unique_id = options.unique_id ? &*options.unique_id : nullptr;
     given.allgather = options.allgather;
     given.allgather_argument = options.allgather_argument;
@@ -232,69 +443,95 @@ class Job {
     pe_ = gdrkit_shmem_my_pe();
     n_pes_ = gdrkit_shmem_n_pes();
   }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-  /// Waits for all PEs, unless it runs because of an exception: then this PE's end ends the others' waits.
+  Job(const Job&) = delete;             ///< @brief A PE has one owner.
+  Job& operator=(const Job&) = delete;  ///< @brief A PE has one owner.
+  /// @brief Finalizes and ignores errors. Collective. Does nothing if it runs because of an exception: the end of this
+  /// process ends the waits of the other PEs.
   ~Job() {
-    if (handle_.value == 0 || std::uncaught_exceptions() != 0) return;
+    if (handle_.value == 0 || unwinding_.is_unwinding()) return;
     if (gdrkit_shmem_use(handle_) == 0) (void)gdrkit_shmem_finalize();
   }
-  /// Collective: finalizes now and throws if that fails; the destructor does so in silence.
+  /// @brief Finalizes now. Collective.
+  /// @throw Error with an errno of gdrkit_shmem_finalize.
   void finalize() {
     use();
     handle_ = {};
     hpp_detail::check(gdrkit_shmem_finalize());
   }
 
+  /// @brief Returns the number of this PE.
+  /// @return PE number from 0.
   [[nodiscard]] int pe() const noexcept { return pe_; }
+  /// @brief Returns the number of PEs of the job.
+  /// @return Number of PEs.
   [[nodiscard]] int n_pes() const noexcept { return n_pes_; }
-  /// The calling thread's calls are for this PE from now on.
+  /// @brief Binds the calling thread to this PE.
+  /// @throw Error EINVAL if the PE has been finalized.
   void use() const { hpp_detail::check(gdrkit_shmem_use(handle_)); }
+  /// @brief Returns facts about the calling thread's PE.
+  /// @return The facts.
+  /// @throw Error with an errno of gdrkit_shmem_get_info.
   [[nodiscard]] gdrkit_shmem_info info() const {
     gdrkit_shmem_info info{};
     info.struct_size = sizeof info;
     hpp_detail::check(gdrkit_shmem_get_info(&info));
     return info;
   }
-  /// For GPU kernels (gdrkit/shmem_device.cuh).
+  /// @brief Returns the state that GPU kernels take as an argument (gdrkit/shmem_device.cuh).
+  /// @return The state.
+  /// @throw Error with an errno of gdrkit_shmem_get_device_state.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const {
     gdrkit_shmem_device_state state{};
     hpp_detail::check(gdrkit_shmem_get_device_state(&state));
     return state;
   }
-  /// Zero: none.
+  /// @brief Sets the time limit of later collectives and waits.
+  /// @param[in] timeout Limit; 0: none.
+  /// @throw Error EINVAL if the limit is negative or exceeds 4294967295 ms.
   void set_timeout(std::chrono::milliseconds timeout) const {
-    hpp_detail::check(gdrkit_shmem_set_timeout(static_cast<std::uint32_t>(timeout.count())));
+    hpp_detail::check(gdrkit_shmem_set_timeout(hpp_detail::milliseconds_of(timeout)));
   }
 
-  /// Collective; zeroed.
+  /// @brief Allocates zeroed objects in the symmetric heap. Collective.
+  /// @tparam T Trivially copyable type of the objects; no pointer.
+  /// @param[in] count Number of objects, at least 1, the same on every PE.
+  /// @return Owner of the objects.
+  /// @throw Error with an errno of gdrkit_shmem_calloc.
   template <class T>
   [[nodiscard]] SymmetricBuffer<T> allocate(std::size_t count) const {
-    auto* const data = static_cast<T*>(gdrkit_shmem_calloc(count, sizeof(T)));
-    // The C function answers no number: its text says what failed.
-    if (data == nullptr) throw Error(ENOMEM, gdrkit_shmem_last_error());
-    return {data, count};
+    void* data = nullptr;
+    hpp_detail::check(gdrkit_shmem_calloc(count, sizeof(T), &data));
+    return {static_cast<T*>(data), count};
   }
 
-  /// Collective: a buffer of the caller's GPU memory, of a kind that can be shared
-  /// (gdrkit_shmem_buffer_register_symmetric).
+  /// @brief Makes GPU memory of the application symmetric. Collective. See gdrkit_shmem_buffer_register_symmetric.
+  /// @param[in] buffer Address of the memory.
+  /// @param[in] count Number of objects, the same on every PE.
+  /// @return Owner of the registration.
+  /// @throw std::length_error if the size in bytes exceeds SIZE_MAX.
+  /// @throw Error with an errno of gdrkit_shmem_buffer_register_symmetric.
   template <class T>
   [[nodiscard]] RegisteredBuffer<T> register_symmetric(T* buffer, std::size_t count) const {
-    if (count > SIZE_MAX / sizeof(T)) throw std::length_error("a buffer of more bytes than there are");
-    auto* const data = static_cast<T*>(gdrkit_shmem_buffer_register_symmetric(buffer, count * sizeof(T)));
-    if (data == nullptr) throw Error(EINVAL, gdrkit_shmem_last_error());
-    return {data, count};
+    if (count > SIZE_MAX / sizeof(T)) throw std::length_error("the size of the buffer exceeds SIZE_MAX bytes");
+    void* data = nullptr;
+    hpp_detail::check(gdrkit_shmem_buffer_register_symmetric(buffer, count * sizeof(T), &data));
+    return {static_cast<T*>(data), count};
   }
 
+  /// @brief Orders earlier puts to each PE before later ones. See gdrkit_shmem_fence.
   void fence() const { hpp_detail::check(gdrkit_shmem_fence()); }
+  /// @brief Completes earlier puts, gets and atomic operations. See gdrkit_shmem_quiet.
   void quiet() const { hpp_detail::check(gdrkit_shmem_quiet()); }
-  void barrier() const { hpp_detail::check(gdrkit_shmem_barrier_all()); }  ///< collective; completes everything
-  void sync() const { hpp_detail::check(gdrkit_shmem_sync_all()); }        ///< collective; completes nothing
+  /// @brief Calls quiet(), then waits for all PEs. Collective. See gdrkit_shmem_barrier_all.
+  void barrier() const { hpp_detail::check(gdrkit_shmem_barrier_all()); }
+  /// @brief Waits for all PEs; completes nothing. Collective. See gdrkit_shmem_sync_all.
+  void sync() const { hpp_detail::check(gdrkit_shmem_sync_all()); }
 
  private:
   gdrkit_shmem_pe_t handle_{};
   int pe_ = 0;
   int n_pes_ = 1;
+  [[no_unique_address]] hpp_detail::UnwindingDetector unwinding_;
 };
 
 }  // namespace gdrkit::shmem

@@ -1,16 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Teams and collectives for GPU kernels of PEs that reach each other by loads and stores. What
-// gdrkit/shmem_collectives.h says of targets, sources and order holds here too, for the group's threads in place of the
-// stream.
-//
-//   __global__ void step(gdrkit_shmem_device_state pe, gdrkit_shmem_team_t team, float* sums, const float* mine) {
-//     gdrkit::shmem::reduce<GDRKIT_SHMEM_SUM>(pe, team, sums, mine, 64, gdrkit::shmem::block());
-//   }
-//
-// One group of each PE of the team takes part: of the same kind, with the same arguments, in GPU kernels that run at
-// the same time. Each function returns false, to all threads, when a wait exceeded the state's limit; the team is
-// broken then.
+/// @file
+/// @brief gdrkit shmem for GPU kernels: teams and collectives.
 #ifndef GDRKIT_SHMEM_COLLECTIVES_CUH
 #define GDRKIT_SHMEM_COLLECTIVES_CUH
 
@@ -18,16 +9,60 @@
 #include <gdrkit/detail/shmem_collectives_small.cuh>
 
 namespace gdrkit::shmem {
+
+/// @defgroup shmem_device_collectives Teams and collectives
+/// @ingroup shmem_device
+/// @brief Collectives of PEs whose GPUs can access each other.
+///
+/// The rules of gdrkit/shmem_collectives.h for targets, sources and order apply to the threads of the group as they do
+/// to a stream. One group of each PE of the team takes part: of the same kind, with the same arguments, in GPU kernels
+/// that run at the same time.
+///
+/// @code{.cu}
+/// #include <gdrkit/shmem_collectives.cuh>
+///
+/// // Sums 64 floats of every PE.
+/// __global__ void step(gdrkit_shmem_device_state pe, gdrkit_shmem_team_t team, float* sums, const float* mine) {
+///   gdrkit::shmem::reduce<GDRKIT_SHMEM_SUM>(pe, team, sums, mine, 64, gdrkit::shmem::block());
+/// }
+/// @endcode
+/// @{
+
+/// @brief Returns the number of the calling PE in a team.
+/// @param[in] state State of the PE.
+/// @param[in] team The team.
+/// @return Number from 0.
+GDRKIT_SHMEM_FUNCTION int team_my_pe(const State& state, Team team) { return team_state(state, team).pe; }
+/// @brief Returns the number of PEs of a team.
+/// @param[in] state State of the PE.
+/// @param[in] team The team.
+/// @return Number of PEs.
+GDRKIT_SHMEM_FUNCTION int team_n_pes(const State& state, Team team) { return team_state(state, team).n_pes; }
+/// @brief Returns the number in `other` of the PE with the number `pe` in `team`.
+/// @param[in] state State of the PE.
+/// @param[in] team Team of the number `pe`.
+/// @param[in] pe Number in `team`.
+/// @param[in] other Team of the result.
+/// @return Number in `other`, or -1 if the PE is not in `other`.
+GDRKIT_SHMEM_FUNCTION int team_translate_pe(const State& state, Team team, int pe, Team other) {
+  const TeamState& from = team_state(state, team);
+  const TeamState& to = team_state(state, other);
+  if (pe < 0 || pe >= from.n_pes) return -1;
+  const int distance = from.first_pe + pe * from.pe_stride - to.first_pe;
+  const int member = to.pe_stride == 0 ? 0 : distance / to.pe_stride;
+  return member >= 0 && member < to.n_pes && member * to.pe_stride == distance ? member : -1;
+}
+
 namespace detail {
 
-/// How a collective's data goes.
+/// Path of the data of a collective.
 enum class Route : std::uint32_t {
   small,  ///< through scratch memory
   large,  ///< from source to target
-  parts,  ///< of a broadcast: over the other PEs
+  parts,  ///< of a broadcast: in parts through the other PEs
 };
 
-// Each does its part of one turn, and answers all threads whether it came to its end.
+// Each function performs this PE's part of one turn, and returns to all threads whether the turn completed.
 
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool sync_turn(const Turn<Group>& turn, bool is_barrier) {
@@ -35,7 +70,7 @@ GDRKIT_SHMEM_FUNCTION bool sync_turn(const Turn<Group>& turn, bool is_barrier) {
   return turn.wait_for_begun();
 }
 
-/// `may_go_in_parts`: that route is compiled too.
+/// `may_go_in_parts`: whether Route::parts is compiled.
 template <bool may_go_in_parts, class Group>
 GDRKIT_SHMEM_FUNCTION bool broadcast_turn(const Turn<Group>& turn, char* target, const char* source,
                                           std::size_t size_bytes, unsigned root, Route route, std::size_t piece_bytes) {
@@ -55,7 +90,7 @@ GDRKIT_SHMEM_FUNCTION bool broadcast_turn(const Turn<Group>& turn, char* target,
   return large.broadcast(target, source, size_bytes, root);
 }
 
-/// `is_alltoall`: the source has a part for each PE.
+/// `is_alltoall`: whether the source has one part per PE.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool exchange_turn(const Turn<Group>& turn, char* target, const char* source,
                                          std::size_t size_bytes, bool is_alltoall, Route route) {
@@ -71,7 +106,7 @@ GDRKIT_SHMEM_FUNCTION bool exchange_turn(const Turn<Group>& turn, char* target, 
   return is_alltoall ? large.alltoall(target, source, size_bytes) : large.fcollect(target, source, size_bytes);
 }
 
-/// `is_scattered`: the source has a part for each PE, of `size_bytes`.
+/// `is_scattered`: whether the source has one part of `size_bytes` per PE.
 template <class Group, class Reduce>
 GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, const char* source,
                                        std::size_t size_bytes, bool is_scattered, Reduce reduce, Route route) {
@@ -103,20 +138,45 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
 
 }  // namespace detail
 
-/// All PEs of the team have come here.
+/// @brief Waits for all PEs of a team. Completes nothing.
+/// @param[in] state State of the PE.
+/// @param[in] team The team.
+/// @param[in] group Threads that take part.
+/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
+/// unusable
+///   then.
+/// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_sync(const State& state, Team team, Group group) {
   const detail::Turn<Group> turn(state, team, team_state(state, team), group);
   return turn.end(detail::sync_turn(turn, false));
 }
-/// The same, and what the group's threads did before is visible to all of them.
+/// @brief Waits for all PEs of a team, and makes earlier writes of the group visible to all of them.
+/// @param[in] state State of the PE.
+/// @param[in] team The team.
+/// @param[in] group Threads that take part.
+/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
+/// unusable
+///   then.
+/// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_barrier(const State& state, Team team, Group group) {
   const detail::Turn<Group> turn(state, team, team_state(state, team), group);
   return turn.end(detail::sync_turn(turn, true));
 }
 
-/// The root's source to everyone's target.
+/// @brief Copies the root's source to the target of every PE, including the root.
+/// @param[in] state State of the PE.
+/// @param[in] team The team.
+/// @param[out] target Symmetric memory of `size_bytes`.
+/// @param[in] source Symmetric memory of `size_bytes`.
+/// @param[in] size_bytes Size in bytes.
+/// @param[in] root Number of the root in the team.
+/// @param[in] group Threads that take part.
+/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
+/// unusable
+///   then.
+/// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target, const void* source,
                                      std::size_t size_bytes, int root, Group group) {
@@ -126,7 +186,17 @@ GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target
                                                 size_bytes, static_cast<unsigned>(root),
                                                 detail::route_of(of_team, size_bytes, 1), 0));
 }
-/// Everyone's source of `size_bytes`, by PE, to everyone's target.
+/// @brief Concatenates the sources of all PEs, in the order of their numbers, in the target of every PE.
+/// @param[in] state State of the PE.
+/// @param[in] team The team.
+/// @param[out] target Symmetric memory of `size_bytes` per PE.
+/// @param[in] source Symmetric memory of `size_bytes`.
+/// @param[in] size_bytes Size of one source in bytes.
+/// @param[in] group Threads that take part.
+/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
+/// unusable
+///   then.
+/// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target, const void* source,
                                     std::size_t size_bytes, Group group) {
@@ -135,7 +205,17 @@ GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target,
   return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
                                         false, detail::route_of(of_team, size_bytes, turn.n() - 1)));
 }
-/// Part i of PE j's source, of `size_bytes`, becomes part j of PE i's target.
+/// @brief Copies part i of PE j's source to part j of PE i's target.
+/// @param[in] state State of the PE.
+/// @param[in] team The team.
+/// @param[out] target Symmetric memory of `size_bytes` per PE.
+/// @param[in] source Symmetric memory of `size_bytes` per PE.
+/// @param[in] size_bytes Size of one part in bytes.
+/// @param[in] group Threads that take part.
+/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
+/// unusable
+///   then.
+/// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target, const void* source,
                                     std::size_t size_bytes, Group group) {
@@ -144,20 +224,46 @@ GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target,
   return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
                                         true, detail::route_of(of_team, size_bytes, turn.n() - 1)));
 }
-/// T: an integer, float, double, Half or Bfloat16.
+/// @brief Reduces element i of all sources to element i of every target. All PEs get the same bits.
+/// @tparam reduction The operation.
+/// @tparam T An integer, float, double, Half or Bfloat16. AND, OR and XOR require an integer.
+/// @param[in] state State of the PE.
+/// @param[in] team The team.
+/// @param[out] target Symmetric memory of `count` elements.
+/// @param[in] source Symmetric memory of `count` elements.
+/// @param[in] count Number of elements.
+/// @param[in] group Threads that take part.
+/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
+/// unusable
+///   then.
+/// @note Collective over `team`.
 template <gdrkit_shmem_reduction reduction, class T, class Group>
 GDRKIT_SHMEM_FUNCTION bool reduce(const State& state, Team team, T* target, const T* source, std::size_t count,
                                   Group group) {
   return detail::reduce_by(state, team, target, source, count * sizeof(T), false, detail::Reduction<reduction, T>{},
                            group);
 }
-/// `count`: of the target; the source has as many for each PE.
+/// @brief Reduces the sources of all PEs, and stores part i of the result in PE i's target.
+/// @tparam reduction The operation.
+/// @tparam T An integer, float, double, Half or Bfloat16. AND, OR and XOR require an integer.
+/// @param[in] state State of the PE.
+/// @param[in] team The team.
+/// @param[out] target Symmetric memory of `count` elements.
+/// @param[in] source Symmetric memory of `count` elements per PE.
+/// @param[in] count Number of elements of one part.
+/// @param[in] group Threads that take part.
+/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
+/// unusable
+///   then.
+/// @note Collective over `team`.
 template <gdrkit_shmem_reduction reduction, class T, class Group>
 GDRKIT_SHMEM_FUNCTION bool reducescatter(const State& state, Team team, T* target, const T* source, std::size_t count,
                                          Group group) {
   return detail::reduce_by(state, team, target, source, count * sizeof(T), true, detail::Reduction<reduction, T>{},
                            group);
 }
+
+/// @}
 
 }  // namespace gdrkit::shmem
 

@@ -15,7 +15,10 @@ import sys
 APIS = (
     ("gdrkit", "gdrkit", ("gdrkit/gdrkit.h", "gdrkit/context.h", "gdrkit/buffer.h", "gdrkit/pin.h", "gdrkit/mapping.h", "gdrkit/copy.h",
                           "gdrkit/errors.h", "gdrkit/version.h"), "CPU access to NVIDIA GPU memory"),
-    ("gdrkit_shmem", "gdrkit_shmem", ("gdrkit/shmem.h", "gdrkit/shmem_collectives.h"), "one-sided communication between NVIDIA GPUs"),
+    ("gdrkit_shmem", "gdrkit_shmem",
+     tuple(f"gdrkit/shmem{part}.h" for part in ("", "_types", "_job", "_memory", "_transfer", "_atomic", "_wait", "_stream", "_kernel", "_team",
+                                                "_collectives")),
+     "one-sided communication between NVIDIA GPUs"),
     ("gdrapi", "gdrapi", ("gdrapi.h",), "GDRCopy's API, implemented by gdrkit"),
 )
 
@@ -118,7 +121,9 @@ def without_macros(text):
 def declared_functions(text):
     """Returns the names of the functions that a header declares, in its order."""
     code = re.sub(r"/\*.*?\*/", "", without_macros(text), flags=re.S)
-    return re.findall(r"^(?:(?!typedef)[a-z][\w *]*?\b(?=gdr\w+\()|#define (?=gdr\w+ gdr))(\w+)", code, re.M)
+    # TYPENAME: a family of functions that a macro defines.
+    names = re.findall(r"^(?:(?!typedef)[a-z][\w *]*?\b(?=gdr\w+\()|#define (?=gdr\w+ gdr))(\w+)", code, re.M)
+    return [name for name in names if "TYPENAME" not in name]
 
 
 def body_of(text):

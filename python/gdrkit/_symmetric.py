@@ -41,8 +41,8 @@ class Allocation:
 
 
 def require_no_leases(allocations: Collection[Allocation]) -> None:
-    """Waits for tensors that nobody can use any more: those in reference cycles, and those that a framework's thread drops
-    just after the call that used them has returned (torch.distributed). Raises BufferError for others."""
+    """Waits for tensors that are about to be destroyed: those in reference cycles, and those that a framework's thread
+    drops after the call that used them has returned (torch.distributed). Raises BufferError for others."""
     deadline = time.monotonic() + _LEASES_END_S
     is_collected = False
     while leases := sum(allocation.leases for allocation in allocations):
@@ -52,11 +52,11 @@ def require_no_leases(allocations: Collection[Allocation]) -> None:
         elif time.monotonic() < deadline:
             time.sleep(0.001)
         else:
-            raise BufferError(f"{leases} tensors of other frameworks are on this memory; delete them first")
+            raise BufferError(f"{leases} tensors of other frameworks use this memory; delete them first")
 
 
 class _Lease:
-    """Held by what DLPack gave away: the memory is not freed under a tensor."""
+    """Held by an exported DLPack tensor: its memory is not freed before it."""
 
     def __init__(self, allocation: Allocation) -> None:
         self._allocation = allocation
@@ -67,10 +67,10 @@ class _Lease:
 
 
 class SymmetricArray:
-    """An object of the symmetric heap: this PE's address of it, which names every PE's copy.
+    """An object of the symmetric heap, named by the address of this PE's copy.
 
-    It is contiguous; array[i] and array[i:j] are parts of it along its first dimension. Frameworks take this PE's copy
-    by DLPack: torch.from_dlpack(array). All PEs free it together, by free() or shmem.finalize().
+    It is contiguous; array[i] and array[i:j] are parts of it along its first dimension. Frameworks import this PE's
+    copy by DLPack: torch.from_dlpack(array). All PEs free it together, by free() or shmem.finalize().
     """
 
     __slots__ = ("_address", "_allocation", "_dtype", "_shape")
@@ -83,9 +83,9 @@ class SymmetricArray:
 
     @property
     def address(self) -> int:
-        """Of this PE's copy, for its GPU. Raises ValueError once it is freed."""
+        """Address of this PE's copy, for its GPU. Raises ValueError after it was freed."""
         if self._allocation.is_freed:
-            raise ValueError("the symmetric array is freed")
+            raise ValueError("the symmetric array has been freed")
         return self._address
 
     @property
@@ -135,7 +135,7 @@ class SymmetricArray:
         return SymmetricArray(self._allocation, self._address, shape, self._dtype)
 
     def at_pe(self, pe: int) -> int | None:
-        """Where this PE's GPU reaches PE `pe`'s copy by loads and stores; None where it cannot."""
+        """Address at which this PE's GPU accesses PE `pe`'s copy; None if it cannot."""
         return _shmem.ptr(self.address, pe)
 
     def __dlpack__(self, **arguments: Any) -> object:

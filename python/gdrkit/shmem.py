@@ -9,10 +9,10 @@
         shmem.put(inbox, numbers, pe=(shmem.my_pe() + 1) % shmem.n_pes())
         shmem.barrier_all()
 
-Functions that are collective say so: all PEs call them in the same order. `stream`: None for now, else anything with
-`cuda_stream` (PyTorch's streams), a `shmem.Stream`, or a number as CUDA gives it: the call returns at once, and the GPU
-does it when the stream comes to it. Errors are gdrkit.Error. Calls that wait do so without the GIL; Ctrl-C takes effect
-when they end (set_timeout).
+Collective functions are marked: all PEs call them in the same order. `stream` is None, an object with `cuda_stream`
+(PyTorch's streams), a `shmem.Stream`, or CUDA's number of a stream. With a stream the call returns immediately, and the
+GPU performs the operation in the order of the stream. Errors are gdrkit.Error. Calls that wait release the GIL; Ctrl-C
+takes effect when they end (set_timeout).
 """
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ _allocations: weakref.WeakSet[Allocation] = weakref.WeakSet()
 
 
 class Info(NamedTuple):
-    """What a PE is, and its heap."""
+    """Facts about a PE and its heap."""
 
     pe: int
     n_pes: int
-    node_pes: int  #: PEs of this machine
-    device: int  #: as CUDA counts
+    node_pes: int  #: number of PEs on this machine
+    device: int  #: CUDA device number
     is_emulated: bool
     heap_address: int
     heap_bytes: int
@@ -94,14 +94,14 @@ class Info(NamedTuple):
 
 
 class Job:
-    """One PE of a job. As a context manager it finalizes at the end, unless an exception leaves: then this PE's end
-    ends the others' waits."""
+    """One PE of a job. As a context manager it finalizes at the end, unless an exception is raised: then the end of
+    this PE ends the waits of the others."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
 
     def use(self) -> None:
-        """The calling thread's calls are for this PE from now on; a process may have several."""
+        """Binds the calling thread to this PE. A process may have several PEs."""
         _shmem.use(self._handle)
 
     def __enter__(self) -> Job:
@@ -116,13 +116,13 @@ class Job:
 
 
 class Stream:
-    """A stream of this PE's GPU, for programs without a framework that has streams, and for the emulated device."""
+    """A stream of this PE's GPU, for programs without a framework, and for the emulated device."""
 
     def __init__(self) -> None:
         self.cuda_stream: int = _shmem.stream_create()
 
     def synchronize(self) -> None:
-        """Waits for all of its work; raises what failed in it."""
+        """Waits until all its work is complete. Raises an error if an operation failed."""
         _shmem.stream_synchronize(self.cuda_stream)
 
     def destroy(self) -> None:
@@ -130,7 +130,7 @@ class Stream:
 
 
 class Team:
-    """Some of the PEs, numbered from 0."""
+    """A subset of the PEs, numbered from 0."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
@@ -148,20 +148,20 @@ class Team:
         return _shmem.team_n_pes(self._handle)
 
     def translate_pe(self, pe: int, other: Team) -> int:
-        """The number in `other` of the PE that is `pe` here."""
+        """Returns the number in `other` of the PE with the number `pe` in this team."""
         return _shmem.team_translate_pe(self._handle, pe, other.handle)
 
     def split_strided(self, start: int, stride: int, size: int) -> Team | None:
-        """Collective over this team: its PEs start, start + stride, ...; None on PEs outside."""
+        """Collective over this team. Makes a team of its PEs start, start + stride, ...; None on other PEs."""
         return _team_or_none(_shmem.team_split_strided(self._handle, start, stride, size))
 
     def split_2d(self, x_range: int) -> tuple[Team | None, Team | None]:
-        """Collective over this team, as rows of x_range PEs: the caller's row and column."""
+        """Collective over this team. Arranges it in rows of x_range PEs, and returns the caller's row and column."""
         row, column = _shmem.team_split_2d(self._handle, x_range)
         return _team_or_none(row), _team_or_none(column)
 
     def sync(self, stream: Any = None) -> None:
-        """Collective: all PEs have come here; completes nothing."""
+        """Collective: waits for all PEs. Completes nothing."""
         _shmem.team_sync(self._handle, _stream_of(stream))
 
     def barrier(self, stream: Any = None) -> None:
@@ -181,8 +181,8 @@ def _team_or_none(handle: int) -> Team | None:
 
 
 world = Team(0)  #: all PEs
-shared_team = Team(1)  #: those whose memory this PE's GPU reaches
-node_team = Team(2)  #: those of this machine
+shared_team = Team(1)  #: PEs whose memory this PE's GPU can access
+node_team = Team(2)  #: PEs of this machine
 
 
 def _stream_of(stream: Any) -> int | None:
@@ -192,7 +192,7 @@ def _stream_of(stream: Any) -> int | None:
     if handle is None:
         handle = getattr(stream, "ptr", None)  # CuPy
     if not isinstance(handle, int):
-        raise TypeError(f"{type(stream).__name__} is not a stream: it has no cuda_stream")
+        raise TypeError(f"invalid stream of type {type(stream).__name__}: it has no cuda_stream")
     return handle
 
 
@@ -206,7 +206,7 @@ def _choice(table: dict[str, int], name: str, what: str) -> int:
 
 
 def unique_id() -> bytes:
-    """Names a job: made by PE 0's process, and sent to all others by any means."""
+    """Makes the name of a job. PE 0's process makes it, and sends it to all others by any means."""
     return _shmem.get_unique_id()
 
 
@@ -221,22 +221,22 @@ def init(
     heap_bytes: int = 0,
     heap_max_bytes: int = 0,
 ) -> Job:
-    """Collective over the job. Without arguments the environment of gdrkit run, torchrun, mpirun or srun says which PE
-    this is, and without one the job has one PE. `comm`: an mpi4py communicator, whose processes are the PEs. Else
-    `unique_id`, `pe` and `n_pes` together. `timeout`: of init, collectives and waits, in seconds.
+    """Joins a job. Collective. Without arguments the environment of gdrkit run, torchrun, mpirun or srun sets the PE;
+    without a launcher the job has one PE. `comm`: an mpi4py communicator, whose processes are the PEs. Alternatively
+    set `unique_id`, `pe` and `n_pes`. `timeout`: limit of init, collectives and waits in seconds.
     """
     if comm is not None:
         if (unique_id, pe, n_pes) != (None, None, None):
-            raise ValueError("comm already says unique_id, pe and n_pes")
-        unique_id, pe, n_pes = _meet_by(comm)
+            raise ValueError("comm excludes unique_id, pe and n_pes")
+        unique_id, pe, n_pes = _join_by(comm)
     elif len({argument is None for argument in (unique_id, pe, n_pes)}) != 1:
-        raise ValueError("unique_id, pe and n_pes belong together")
+        raise ValueError("unique_id, pe and n_pes must be set together")
     milliseconds = math.ceil(timeout * 1000)
     return Job(_shmem.init(n_pes or 0, pe or 0, device, milliseconds, unique_id, heap_bytes, heap_max_bytes))
 
 
-def _meet_by(comm: Any) -> tuple[bytes, int, int]:
-    """PE 0's unique id on all processes of the communicator, or its error on all of them."""
+def _join_by(comm: Any) -> tuple[bytes, int, int]:
+    """Returns PE 0's unique id on all processes of the communicator, or raises its error on all of them."""
     rank = comm.Get_rank()
     made: bytes | tuple[int, str] | None = None
     if rank == 0:
@@ -251,8 +251,8 @@ def _meet_by(comm: Any) -> tuple[bytes, int, int]:
 
 
 def finalize() -> None:
-    """Collective: waits for all PEs and frees the heap. Raises BufferError, and has no part in it, while tensors of
-    other frameworks are on symmetric memory."""
+    """Collective: waits for all PEs and frees the heap. Raises BufferError, without taking part, while tensors of other
+    frameworks use symmetric memory."""
     require_no_leases(list(_allocations))
     _shmem.finalize()
     for allocation in list(_allocations):
@@ -274,12 +274,12 @@ def info() -> Info:
 
 
 def set_timeout(seconds: float) -> None:
-    """Limit of later collectives and waits of this PE; 0: none."""
+    """Sets the limit of later collectives and waits of this PE; 0: none."""
     _shmem.set_timeout(math.ceil(seconds * 1000))
 
 
 def describe(pe: int) -> str:
-    """For people: how transfers to PE `pe` go, one line for each transport."""
+    """Describes transfers to PE `pe` in human-readable text, one line per transport."""
     return _shmem.describe(pe)
 
 
@@ -287,12 +287,12 @@ def describe(pe: int) -> str:
 
 
 def zeros(shape: int | Iterable[int], dtype: Any = "float32") -> SymmetricArray:
-    """Collective: an array of zeros on every PE, with the same shape and type."""
+    """Collective: allocates an array of zeros on every PE, with the same shape and type."""
     return _allocate(shape, dtype, True)
 
 
 def empty(shape: int | Iterable[int], dtype: Any = "float32") -> SymmetricArray:
-    """Collective; what it holds is not defined."""
+    """Collective: allocates an array with undefined contents."""
     return _allocate(shape, dtype, False)
 
 
@@ -307,8 +307,8 @@ def _allocate(shape: int | Iterable[int], dtype: Any, is_zeroed: bool) -> Symmet
 
 
 def register(array: Any) -> SymmetricArray:
-    """Collective: makes an array of the caller's own symmetric, without a copy (cuMemCreate's memory, see
-    gdrkit_shmem_buffer_register_symmetric). free() ends that."""
+    """Collective: makes an array of the application symmetric, without a copy (memory of cuMemCreate, see
+    gdrkit_shmem_buffer_register_symmetric). free() unregisters it."""
     from gdrkit._device_array import describe as describe_array
 
     found = describe_array(array, info().is_emulated)
@@ -322,8 +322,8 @@ def register(array: Any) -> SymmetricArray:
 
 
 def put(target: SymmetricArray, source: Any, pe: int, stream: Any = None) -> None:
-    """Copies `source` to PE `pe`'s copy of `target`. A source is bytes, a NumPy array, a tensor on the GPU or in host
-    memory, or symmetric; raw bytes have any type. On a stream it is on the GPU, or host memory of at most 1024 bytes."""
+    """Copies `source` to PE `pe`'s copy of `target`. The source is bytes, a NumPy array, a tensor on the GPU or in host
+    memory, or symmetric. Bytes match any type. On a stream it is on the GPU, or host memory of at most 1024 bytes."""
     local, nbytes, keep = local_side(source, target, "source")
     _shmem.put(target.address, local, nbytes, pe, _stream_of(stream), False)
     del keep
@@ -337,20 +337,19 @@ def get(target: Any, source: SymmetricArray, pe: int, stream: Any = None) -> Non
 
 
 def put_nbi(target: SymmetricArray, source: Any, pe: int) -> None:
-    """put that may return before the source may be written again: after quiet. The source is on the GPU, and the
-    caller keeps it."""
+    """Starts a put. The source is on the GPU, and must exist unchanged until quiet."""
     local, nbytes, _ = local_side(source, target, "source")
     _shmem.put(target.address, local, nbytes, pe, None, True)
 
 
 def get_nbi(target: Any, source: SymmetricArray, pe: int) -> None:
-    """get whose target holds the data after quiet. The target is on the GPU, and the caller keeps it."""
+    """Starts a get. The target is on the GPU, must exist until quiet, and holds the data after it."""
     local, nbytes, _ = local_side(target, source, "target")
     _shmem.get(local, source.address, nbytes, pe, None, True)
 
 
 def store(target: SymmetricArray, value: float, pe: int, stream: Any = None) -> None:
-    """Puts one number to the one element of `target`: array[index]."""
+    """Puts a number to `target`, which has one element: array[index]."""
     _require_one(target)
     put(target, target.element.pack(value), pe, stream)
 
@@ -370,7 +369,8 @@ def put_signal(
     target: SymmetricArray, source: Any, signal: SymmetricArray, value: int, pe: int, operation: str = "set",
     stream: Any = None,
 ) -> None:
-    """A put, then an update of the signal, one uint64, at the same PE: whoever sees the signal sees the data."""
+    """Puts data, then updates the signal, one uint64, at the same PE. A PE that observes the signal observes the
+    data."""
     _require_signal(signal)
     local, nbytes, keep = local_side(source, target, "source")
     how = _choice(_SIGNALS, operation, "a signal operation")
@@ -385,31 +385,31 @@ def signal_op(signal: SymmetricArray, value: int, pe: int, operation: str = "set
 
 
 def signal_fetch(signal: SymmetricArray) -> int:
-    """The caller's own signal."""
+    """Returns the value of the own signal."""
     _require_signal(signal)
     return _shmem.signal_fetch(signal.address)
 
 
 def signal_wait_until(signal: SymmetricArray, comparison: str, value: int, stream: Any = None) -> None:
-    """Waits until the caller's own signal compares as asked: signal_wait_until(signal, ">=", 1)."""
+    """Waits until the own signal satisfies the comparison: signal_wait_until(signal, ">=", 1)."""
     _require_signal(signal)
     wait_until(signal, comparison, value, stream)
 
 
 def wait_until(word: SymmetricArray, comparison: str, value: int, stream: Any = None) -> None:
-    """Waits until the caller's own integer of 4 or 8 bytes compares as asked."""
+    """Waits until the own integer of 4 or 8 bytes satisfies the comparison."""
     how = _choice(_COMPARISONS, comparison, "a comparison")
     _shmem.wait_until(word.address, _require_word(word), how, _bits(word, value), _stream_of(stream))
 
 
 def test(word: SymmetricArray, comparison: str, value: int) -> bool:
-    """Whether the caller's own integer compares as asked."""
+    """Returns whether the own integer satisfies the comparison."""
     how = _choice(_COMPARISONS, comparison, "a comparison")
     return _shmem.test(word.address, _require_word(word), how, _bits(word, value))
 
 
 def atomic(target: SymmetricArray, operation: str, value: int, pe: int, compare: int = 0) -> int:
-    """fetch, set, add, swap, compare_swap, and, or, xor on PE `pe`'s integer; returns what it was before."""
+    """Performs fetch, set, add, swap, compare_swap, and, or, xor on PE `pe`'s integer. Returns the old value."""
     _require_word(target)
     how = _choice(_ATOMICS, operation, "an atomic operation")
     itemsize = target.element.itemsize
@@ -420,24 +420,24 @@ def atomic(target: SymmetricArray, operation: str, value: int, pe: int, compare:
 
 def _require_one(array: SymmetricArray) -> None:
     if array.size != 1:
-        raise ValueError(f"this needs one element, and the array has {array.size}: array[index]")
+        raise ValueError(f"the function requires one element, but the array has {array.size}; use array[index]")
 
 
 def _require_signal(array: SymmetricArray) -> None:
     _require_one(array)
     if array.dtype != "uint64":
-        raise TypeError(f"a signal is a uint64, not {array.dtype}")
+        raise TypeError(f"invalid signal of type {array.dtype}: use uint64")
 
 
 def _require_word(array: SymmetricArray) -> int:
     _require_one(array)
     if not array.element.word:
-        raise TypeError(f"this needs an integer of 4 or 8 bytes, not {array.dtype}")
+        raise TypeError(f"invalid word of type {array.dtype}: use an integer of 4 or 8 bytes")
     return array.element.word
 
 
 def _bits(array: SymmetricArray, value: int) -> int:
-    """Two's complement of the element's width; raises OverflowError where it does not fit."""
+    """Two's complement of the element's width. Raises OverflowError if the value does not fit."""
     bits, is_signed = 8 * array.element.itemsize, array.element.word < 0
     low, high = (-(1 << bits - 1), 1 << bits - 1) if is_signed else (0, 1 << bits)
     if not low <= value < high:
@@ -449,17 +449,17 @@ def _bits(array: SymmetricArray, value: int) -> int:
 
 
 def fence() -> None:
-    """Earlier puts of this PE reach each PE before later ones."""
+    """Orders earlier puts of this PE to each PE before later ones."""
     _shmem.fence()
 
 
 def quiet(stream: Any = None) -> None:
-    """Earlier puts, gets and atomic operations of this PE are complete, and visible to every PE."""
+    """Completes earlier puts, gets and atomic operations of this PE. They are visible to every PE."""
     _shmem.quiet(_stream_of(stream))
 
 
 def sync_all() -> None:
-    """Collective: all PEs have come here; completes nothing."""
+    """Collective: waits for all PEs. Completes nothing."""
     _shmem.sync_all()
 
 
@@ -471,23 +471,23 @@ def barrier_all(stream: Any = None) -> None:
         world.barrier(stream)
 
 
-# Collectives: all PEs of the team call the same with the same sizes, at the same places of the heap.
+# Collectives: all PEs of the team call the same function, with the same sizes and offsets in the heap.
 
 
 def broadcast(target: SymmetricArray, source: SymmetricArray, root: int, team: Team = world, stream: Any = None) -> None:
-    """The root's source to everyone's target."""
+    """Copies the root's source to the target of every PE."""
     _require_same(target, source, 1, 1)
     _shmem.broadcast(team.handle, target.address, source.address, source.nbytes, root, _stream_of(stream))
 
 
 def fcollect(target: SymmetricArray, source: SymmetricArray, team: Team = world, stream: Any = None) -> None:
-    """Everyone's source, one after the other by PE, to everyone's target."""
+    """Concatenates the sources of all PEs, in the order of their numbers, in the target of every PE."""
     _require_same(target, source, team.n_pes, 1)
     _shmem.fcollect(team.handle, target.address, source.address, source.nbytes, _stream_of(stream))
 
 
 def alltoall(target: SymmetricArray, source: SymmetricArray, team: Team = world, stream: Any = None) -> None:
-    """Part i of PE j's source becomes part j of PE i's target."""
+    """Copies part i of PE j's source to part j of PE i's target."""
     _require_same(target, source, 1, 1)
     if source.size % team.n_pes:
         raise ValueError(f"{source.size} elements do not have a part for each of {team.n_pes} PEs")
@@ -498,7 +498,7 @@ def alltoall(target: SymmetricArray, source: SymmetricArray, team: Team = world,
 def reduce(
     target: SymmetricArray, source: SymmetricArray, operation: str = "sum", team: Team = world, stream: Any = None
 ) -> None:
-    """sum, prod, min, max, and, or, xor of all sources, element by element, to everyone's target."""
+    """Reduces all sources element by element to the target of every PE: sum, prod, min, max, and, or, xor."""
     _require_same(target, source, 1, 1)
     how = _choice(_REDUCTIONS, operation, "a reduction")
     type_ = _shmem_type(source)
@@ -508,7 +508,7 @@ def reduce(
 def reducescatter(
     target: SymmetricArray, source: SymmetricArray, operation: str = "sum", team: Team = world, stream: Any = None
 ) -> None:
-    """PE i's target becomes part i of the reduction."""
+    """Reduces all sources, and stores part i of the result in PE i's target."""
     _require_same(target, source, 1, team.n_pes)
     how = _choice(_REDUCTIONS, operation, "a reduction")
     type_ = _shmem_type(source)
@@ -525,5 +525,5 @@ def _require_same(target: SymmetricArray, source: SymmetricArray, target_parts: 
 
 def _shmem_type(array: SymmetricArray) -> int:
     if not array.element.shmem_type:
-        raise TypeError(f"no reduction of elements of type {array.dtype}")
+        raise TypeError(f"cannot reduce elements of type {array.dtype}")
     return array.element.shmem_type

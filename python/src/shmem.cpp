@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The extension module gdrkit._shmem: the functions of gdrkit/shmem.h on addresses and numbers. gdrkit/shmem.py makes
-// arrays and names of them.
+// The extension module gdrkit._shmem: the functions of gdrkit/shmem.h on addresses and numbers. gdrkit/shmem.py adds
+// arrays and names.
 #include <gdrkit/shmem.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -66,34 +66,27 @@ std::string describe(int pe) {
   return text;
 }
 
-/// The C function answers no number: its text says what failed.
-std::uintptr_t address_or_throw(void* address, int errno_value) {
-  if (address == nullptr) throw_error(errno_value, gdrkit_shmem_last_error());
-  return reinterpret_cast<std::uintptr_t>(address);
-}
-
 std::uintptr_t allocate(std::size_t size_bytes, bool is_zeroed) {
   void* address = nullptr;
-  {
-    const nb::gil_scoped_release released;
-    address = is_zeroed ? gdrkit_shmem_calloc(1, size_bytes) : gdrkit_shmem_malloc(size_bytes);
-  }
-  return address_or_throw(address, ENOMEM);
+  call_shmem([&] {
+    return is_zeroed ? gdrkit_shmem_calloc(1, size_bytes, &address) : gdrkit_shmem_malloc(size_bytes, &address);
+  });
+  return reinterpret_cast<std::uintptr_t>(address);
 }
 
 std::uintptr_t register_symmetric(std::uintptr_t buffer, std::size_t size_bytes) {
   void* address = nullptr;
-  {
-    const nb::gil_scoped_release released;
-    address = gdrkit_shmem_buffer_register_symmetric(at(buffer), size_bytes);
-  }
-  return address_or_throw(address, EINVAL);
+  call_shmem([&] { return gdrkit_shmem_buffer_register_symmetric(at(buffer), size_bytes, &address); });
+  return reinterpret_cast<std::uintptr_t>(address);
 }
 
+/// Returns None for a PE whose memory this GPU does not reach.
 std::optional<std::uintptr_t> pointer_at(std::uintptr_t address, int pe) {
-  void* const there = gdrkit_shmem_ptr(at(address), pe);
-  if (there == nullptr) return std::nullopt;
-  return reinterpret_cast<std::uintptr_t>(there);
+  void* pointer = nullptr;
+  const int result = gdrkit_shmem_ptr(at(address), pe, &pointer);
+  if (result == -EOPNOTSUPP) return std::nullopt;
+  check_shmem(result);
+  return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
 void bind_job(nb::module_& module) {

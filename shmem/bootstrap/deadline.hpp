@@ -17,7 +17,7 @@ class Deadline {
         end_(std::chrono::steady_clock::now() + limit_) {}
 
   [[nodiscard]] bool has_passed() const noexcept { return std::chrono::steady_clock::now() >= end_; }
-  /// For poll(): rounded up, so that it does not return early; 0 once it has passed.
+  /// Returns the timeout for poll(2), rounded up so that it does not return early; 0 after the deadline.
   [[nodiscard]] int poll_ms() const noexcept {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - std::chrono::steady_clock::now());
     return static_cast<int>(std::clamp<long long>(left.count(), 0, 60'000));

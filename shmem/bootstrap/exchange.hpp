@@ -15,18 +15,18 @@
 
 namespace gdrkit::shmem_impl::bootstrap {
 
-/// Of one PE, used by one thread at a time. Every call is collective: all PEs make the same calls in the same order
-/// with the same sizes. Each ends within the limit given when the exchange was made (PEs other than 0 wait a second
-/// longer, as PE 0 knows who is missing); an error names the PE that is missing, gone or different and the step, and is
-/// told to the PEs that are still there, so that all of them fail. After EPROTO the exchange is as before, after any
-/// other error it fails for ever. In a forked child of a PE it fails with EACCES.
+/// One PE's end of the exchange, used by one thread at a time. Every call is collective: all PEs make the same calls in
+/// the same order with the same sizes. Each call ends within the limit of the exchange. PEs other than 0 wait one
+/// second longer, because only PE 0 can name the missing PEs. An error names the PE and the step, and is sent to the
+/// remaining PEs, so that all of them fail. After EPROTO the exchange can be used again; after any other error every
+/// call fails. In a forked child of a PE it fails with EACCES.
 class Exchange {
  public:
   virtual ~Exchange() = default;
   [[nodiscard]] virtual int pe() const noexcept = 0;
   [[nodiscard]] virtual int n_pes() const noexcept = 0;
   /// `all` holds n_pes() * size_bytes; part i comes from PE i. `step` is for error messages: "heap sizes".
-  /// ETIMEDOUT, ECONNRESET (a PE is gone), EPROTO (sizes or steps differ between PEs), or the error of another PE's.
+  /// ETIMEDOUT, ECONNRESET (a PE has left), EPROTO (sizes or steps differ between PEs), or the error of another PE.
   virtual base::Status allgather(const void* mine, std::size_t size_bytes, void* all, const char* step) noexcept = 0;
   /// The key that only the PEs of the job have; it is never sent. nullptr: this kind of exchange has no key.
   [[nodiscard]] virtual const secret::Key* job_key() const noexcept { return nullptr; }
@@ -45,13 +45,12 @@ base::Result<std::vector<T>> Exchange::gather(const T& mine, const char* step) {
 
 inline constexpr std::size_t unique_id_bytes = 128;
 
-/// Names one job: where its PE 0 listens, and a random word that only its PEs know.
+/// Name of a job: the address at which PE 0 listens, and a random secret of its PEs.
 struct UniqueId {
   unsigned char bytes[unique_id_bytes] = {};
 };
-/// Listens at once, on an address of this machine that other machines reach ($GDRKIT_SHMEM_INTERFACE names the network
-/// interface, else the first that is up and not the loopback; the loopback when there is no other). The process that
-/// calls this must hold PE 0, which takes over the listener.
+/// Listens on the interface $GDRKIT_SHMEM_INTERFACE, else on the first interface that is up and is not the loopback,
+/// else on the loopback. The calling process must become PE 0, which takes over the listener.
 [[nodiscard]] base::Result<UniqueId> make_unique_id() noexcept;
 /// Closes the socket of an id that no job will use. EINVAL: this process has no socket for the id.
 base::Status release_unique_id(const UniqueId& id) noexcept;
@@ -78,7 +77,7 @@ struct LaunchEnvironment {
   std::string token;    ///< secret of the job's PEs; "": the launcher sets none
   int listen_fd = -1;   ///< for PE 0 under `gdrkit run`: already listening at root
 };
-/// EINVAL: variables contradict each other; the error names them. EACCES: other users can access the file that
+/// EINVAL: variables conflict; the error names them. EACCES: other users can access the file that
 /// GDRKIT_SHMEM_TOKEN_FILE names. Without a launcher, the job has one PE.
 [[nodiscard]] base::Result<LaunchEnvironment> read_launch_environment() noexcept;
 /// Without a token, all PEs must belong to one user and run on PE 0's machine: they connect over a UNIX socket, where

@@ -10,7 +10,7 @@
 namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
-/// Goes before each part, so that a different call of another PE is seen.
+/// Precedes each part, to detect a different call of another PE.
 struct PartHead {
   std::uint64_t size_bytes = 0;
   std::int32_t pe = 0;
@@ -31,7 +31,7 @@ class CallbackExchange final : public Exchange {
     try {
       return gather_parts(mine, size_bytes, all, step);
     } catch (const std::bad_alloc&) {
-      return broken(base::fail_literal(ENOMEM, "no memory for a step of the bootstrap"));
+      return broken(base::fail_literal(ENOMEM, "out of memory during a bootstrap step"));
     }
   }
 
@@ -60,10 +60,10 @@ class CallbackExchange final : public Exchange {
       std::memcpy(&head, part, sizeof head);
       head.step[sizeof head.step - 1] = '\0';
       if (head.pe != i) {
-        return broken(base::fail(EPROTO,
-                                 "step '%s': part %d of the application's all-gather is not PE %d's: it must order "
-                                 "parts by PE",
-                                 step, i, i));
+        return broken(base::fail(
+            EPROTO,
+            "step '%s': the application's all-gather is wrong: part %d is not from PE %d; it must order parts by PE",
+            step, i, i));
       }
       if (head.size_bytes != size_bytes || std::strcmp(head.step, own.step) != 0) {
         return broken(base::fail(EPROTO,
@@ -92,11 +92,13 @@ class CallbackExchange final : public Exchange {
 base::Result<std::unique_ptr<Exchange>> exchange_by_callback(AllgatherFunction function, void* argument, int pe,
                                                              int n_pes) noexcept {
   if (auto fits = check_pe(pe, n_pes); !fits) return base::pass(fits);
-  if (function == nullptr) return base::fail_literal(EINVAL, "no all-gather function was given");
+  if (function == nullptr)
+    return base::fail_literal(EINVAL,
+                              "cannot join the job: the all-gather function is NULL; set allgather or unique_id");
   try {
     return std::make_unique<CallbackExchange>(function, argument, pe, n_pes);
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "no memory to join the job");
+    return base::fail_literal(ENOMEM, "out of memory while joining the job");
   }
 }
 

@@ -32,8 +32,8 @@ base::Result<UniqueFd> take_listener(int fd) {
   return UniqueFd(fd);
 }
 
-/// At the address itself where the launcher gave one. A name may stand for the loopback on the machine that has it, so
-/// there PE 0 listens on every address.
+/// Listens at the address of `root` if it is numeric. A host name may resolve to the loopback on its own machine, so PE
+/// 0 then listens on every address.
 base::Result<UniqueFd> listen_at_root(const std::string& root, const std::vector<TcpAddress>& addresses) {
   const std::string host = root.substr(0, root.rfind(':'));
   in_addr v4{};
@@ -45,7 +45,7 @@ base::Result<UniqueFd> listen_at_root(const std::string& root, const std::vector
   return listen_everywhere(addresses.front().port());
 }
 
-/// Other users may take the name before PE 0 does, but each side looks at the user of the other.
+/// Other users may bind the name before PE 0 does, but each side checks the user of the other.
 base::Result<std::unique_ptr<Exchange>> exchange_by_user(const LaunchEnvironment& environment,
                                                          std::chrono::milliseconds limit) {
   const char* const folder = std::getenv("GDRKIT_SHMEM_SOCKET_DIR");
@@ -70,10 +70,11 @@ base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment
     if (std::any_of(addresses->begin(), addresses->end(), [](const auto& each) { return each.is_of_this_machine(); })) {
       return exchange_by_user(environment, limit);
     }
-    return base::fail(EACCES,
-                      "PE 0 at %s is on another machine, and %s gives the job no secret: set GDRKIT_SHMEM_TOKEN, or "
-                      "GDRKIT_SHMEM_TOKEN_FILE, to the same random text for all PEs (openssl rand -hex 16)",
-                      environment.root.c_str(), environment.launcher.c_str());
+    return base::fail(
+        EACCES,
+        "cannot join PE 0 at %s on another machine: %s provides no secret for the job; set GDRKIT_SHMEM_TOKEN or "
+        "GDRKIT_SHMEM_TOKEN_FILE to the same random text for all PEs (openssl rand -hex 16)",
+        environment.root.c_str(), environment.launcher.c_str());
   }
   const secret::Key secret = secret_of(secret::bytes_of(environment.token));
   if (environment.pe != 0) {
@@ -93,7 +94,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_launcher(const LaunchEnviron
   const auto id = share_unique_id(environment.pe, limit);
   if (!id) {
     return base::fail(id.error().errno_value,
-                      "%s does not say where PE 0 is, and %s; set GDRKIT_SHMEM_ROOT=host:port, "
+                      "cannot find PE 0: %s does not provide its address, and %s; set GDRKIT_SHMEM_ROOT=host:port, "
                       "with a free port of PE 0's machine, for all PEs",
                       environment.launcher.c_str(), id.error().text());
   }
@@ -107,7 +108,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_environment(const LaunchEnvi
   try {
     return exchange_by_launcher(environment, limit);
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "no memory to join the job");
+    return base::fail_literal(ENOMEM, "out of memory while joining the job");
   }
 }
 

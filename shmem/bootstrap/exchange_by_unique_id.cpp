@@ -90,9 +90,9 @@ base::Result<TcpAddress> address_in(const UniqueIdContent& content) {
     std::memcpy(&v6.sin6_addr, content.address, sizeof v6.sin6_addr);
     return TcpAddress(reinterpret_cast<const sockaddr*>(&v6), sizeof v6);
   }
-  return base::fail(EINVAL,
-                    "these %zu bytes are not a unique id: pass on all bytes of the one that PE 0's process made",
-                    unique_id_bytes);
+  return base::fail(
+      EINVAL, "cannot join the job: these %zu bytes are not a unique id; copy all bytes of the id from PE 0's process",
+      unique_id_bytes);
 }
 
 base::Result<UniqueId> make_id() {
@@ -122,8 +122,8 @@ base::Result<std::unique_ptr<Exchange>> make_exchange(const UniqueId& id, int pe
   UniqueFd listener = take_listener(content.token);
   if (!listener) {
     return base::fail(EINVAL,
-                      "PE 0 must be in the process that made the unique id, and use it once; this process does not "
-                      "listen at %s",
+                      "cannot start PE 0: this process does not listen at %s; PE 0 must be in the process that made "
+                      "the unique id, and use it once",
                       address->text().c_str());
   }
   return listen_for_pes(std::move(listener), address->text(), secret_of(content.token), n_pes, limit);
@@ -135,7 +135,7 @@ base::Result<UniqueId> make_unique_id() noexcept {
   try {
     return make_id();
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "no memory to make a unique id");
+    return base::fail_literal(ENOMEM, "out of memory while making a unique id");
   }
 }
 
@@ -144,8 +144,8 @@ base::Status release_unique_id(const UniqueId& id) noexcept {
   std::memcpy(&content, id.bytes, sizeof content);
   if (take_listener(content.token)) return {};
   return base::fail_literal(EINVAL,
-                            "this process does not listen for a job of that unique id: PE 0 has used it, or it "
-                            "was made elsewhere");
+                            "cannot release the unique id: this process does not listen for it; PE 0 has used it, or "
+                            "another process made it");
 }
 
 base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,
@@ -153,7 +153,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id
   try {
     return make_exchange(id, pe, n_pes, limit);
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "no memory to join the job");
+    return base::fail_literal(ENOMEM, "out of memory while joining the job");
   }
 }
 

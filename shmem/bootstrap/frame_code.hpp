@@ -11,8 +11,9 @@
 
 namespace gdrkit::shmem_impl::bootstrap {
 
-/// Over TCP, SipHash-2-4 of a counter, the frame and its payload follows each payload. The key is of the connection and
-/// the direction, so that a code is valid once. Over UNIX sockets, whose ends Linux names, no code follows.
+/// On TCP, each payload is followed by the SipHash-2-4 of a counter, the frame and the payload. The key depends on the
+/// connection and the direction, so a code is valid once. UNIX sockets have no codes, because Linux reports the user of
+/// the other end.
 class FrameCode {
  public:
   FrameCode() noexcept = default;  ///< no codes

@@ -28,12 +28,13 @@ base::Result<int> number_in(std::initializer_list<const char*> names, std::optio
     const std::string text = variable(name);
     if (text.empty()) continue;
     if (text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) {
-      return base::fail(EINVAL, "%s=%s is not a number", name, text.c_str());
+      return base::fail(EINVAL, "invalid %s=%s: not a number", name, text.c_str());
     }
     return std::stoi(text);
   }
   if (otherwise) return *otherwise;
-  return base::fail(EINVAL, "%s is not set, but other variables of this launcher are", *names.begin());
+  return base::fail(EINVAL, "%s is not set, but other variables of the launcher are; set all of them or none",
+                    *names.begin());
 }
 
 struct LauncherVariables {
@@ -59,13 +60,14 @@ base::Status read_torchrun(LaunchEnvironment* found) {
   if (address.empty()) return {};
   const auto port = number_in({"MASTER_PORT"});
   if (!port) return base::pass(port);
-  if (*port < 1 || *port > 65534) return base::fail(EINVAL, "MASTER_PORT=%d: a port of 1 to 65534 is needed", *port);
+  if (*port < 1 || *port > 65534)
+    return base::fail(EINVAL, "invalid MASTER_PORT=%d: use a port from 1 to 65534", *port);
   const bool is_v6 = address.find(':') != std::string::npos;
   found->root = (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(*port + 1);
   return {};
 }
 
-/// What can be guessed is no secret: 16 characters of random hexadecimal digits have 64 bits, 32 have 128.
+/// Minimum length of a secret that cannot be guessed: 16 random hexadecimal digits have 64 bits, 32 have 128.
 constexpr std::size_t shortest_token = 16;
 constexpr const char* how_to_make_one = "openssl rand -hex 16 makes one";
 
@@ -76,10 +78,10 @@ base::Result<std::string> token_in_file(const std::string& path) {
     return base::fail(errno, "cannot read GDRKIT_SHMEM_TOKEN_FILE=%s: %s", path.c_str(), std::strerror(errno));
   }
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return base::fail(EACCES,
-                      "GDRKIT_SHMEM_TOKEN_FILE=%s must be a file of this user that nobody else can read or write: "
-                      "chmod 600",
-                      path.c_str());
+    return base::fail(
+        EACCES,
+        "cannot use GDRKIT_SHMEM_TOKEN_FILE=%s: other users can access it or own it; run chmod 600 as the owner",
+        path.c_str());
   }
   char text[4096];
   const ssize_t size = ::read(file.get(), text, sizeof text);
@@ -104,7 +106,7 @@ base::Status read_token(LaunchEnvironment* found) {
     return {};
   }
   if (found->token.size() >= shortest_token) return {};
-  return base::fail(EINVAL, "%s has %zu characters: the secret of a job needs at least %zu random ones; %s", name,
+  return base::fail(EINVAL, "%s has %zu characters; a secret requires at least %zu random characters; %s", name,
                     found->token.size(), shortest_token, how_to_make_one);
 }
 
@@ -122,7 +124,7 @@ base::Result<LaunchEnvironment> read_variables() {
     const auto local_index = number_in(names.local_index, 0);
     if (!local_index) return base::pass(local_index);
     if (*pe >= *n_pes) {
-      return base::fail(EINVAL, "%s=%d and %s=%d contradict each other", names.pe, *pe, names.n_pes, *n_pes);
+      return base::fail(EINVAL, "%s=%d and %s=%d conflict", names.pe, *pe, names.n_pes, *n_pes);
     }
     found.pe = *pe;
     found.n_pes = *n_pes;
@@ -132,7 +134,7 @@ base::Result<LaunchEnvironment> read_variables() {
   if (found.launcher == "torchrun") {
     if (auto read = read_torchrun(&found); !read) return base::pass(read);
   }
-  // Whoever starts the PEs may say where PE 0 is, if the launcher does not.
+  // The user can set the address of PE 0 if the launcher does not.
   if (has_variable("GDRKIT_SHMEM_ROOT")) found.root = variable("GDRKIT_SHMEM_ROOT");
   if (auto read = read_token(&found); !read) return base::pass(read);
   if (found.launcher == launchers[0].launcher && found.pe == 0) {
@@ -149,7 +151,7 @@ base::Result<LaunchEnvironment> read_launch_environment() noexcept {
   try {
     return read_variables();
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "no memory to read the launcher's environment");
+    return base::fail_literal(ENOMEM, "out of memory while reading the launcher's environment");
   }
 }
 

@@ -21,7 +21,8 @@ class PmiConnection {
  public:
   explicit PmiConnection(int socket) : socket_(socket) {}
 
-  /// Sends "cmd=..." and returns the value of `wanted` ("" for none) in the answer, which must be `answer`.
+  /// Sends "cmd=..." and returns the value of the key `wanted` ("": none) in the reply, which must be the command
+  /// `answer`.
   base::Result<std::string> ask(const std::string& command, const std::string& answer, const std::string& wanted,
                                 const Deadline& deadline) {
     const std::string line = "cmd=" + command + "\n";
@@ -37,12 +38,13 @@ class PmiConnection {
       if (reply.size() > longest_line) end = EPROTO;
     }
     if (end == ETIMEDOUT) {
-      return base::fail(end, "not all PEs came to its PMI within %s", deadline.limit_text().c_str());
+      return base::fail(end, "not all PEs joined its PMI within %s", deadline.limit_text().c_str());
     }
-    if (end != 0) return base::fail(end, "its PMI connection failed at '%s': %s", command.c_str(), std::strerror(end));
+    if (end != 0)
+      return base::fail(end, "its PMI connection failed during '%s': %s", command.c_str(), std::strerror(end));
     const std::string code = value_of(reply, "rc");
     if (value_of(reply, "cmd") != answer || (!code.empty() && code != "0")) {
-      return base::fail(EPROTO, "its PMI answered '%s' to '%s'", reply.c_str(), command.c_str());
+      return base::fail(EPROTO, "its PMI sent an invalid reply '%s' to '%s'", reply.c_str(), command.c_str());
     }
     return value_of(reply, wanted);
   }
@@ -88,7 +90,7 @@ base::Status begin_pmi(PmiConnection* connection, int socket, const Deadline& de
   const auto begun = connection->ask("init pmi_version=1 pmi_subversion=1", "response_to_init", "", deadline);
   if (!begun) return base::pass(begun);
   if (::fstat(socket, &pmi_file) != 0) {
-    return base::fail(errno, "its PMI connection failed at 'init': %s", std::strerror(errno));
+    return base::fail(errno, "its PMI connection failed during 'init': %s", std::strerror(errno));
   }
   pmi_socket = socket;
   pmi_process = ::getpid();

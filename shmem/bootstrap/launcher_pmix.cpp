@@ -46,12 +46,12 @@ struct PmixLibrary {
   const char* (*error_text)(int) = nullptr;
 };
 
-/// Never unloaded: it has threads of its own.
+/// Never unloads the library, because it has running threads.
 base::Result<PmixLibrary> load_pmix() {
   void* const handle = ::dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = ::dlerror();
-    return base::fail(ENOTSUP, "its PMIx needs libpmix.so.2 (Debian: libpmix2), which cannot be loaded: %s",
+    return base::fail(ENOTSUP, "cannot load libpmix.so.2 for its PMIx: %s; install libpmix2 (Debian)",
                       why == nullptr ? "no reason given" : why);
   }
   PmixLibrary library;
@@ -67,7 +67,8 @@ base::Result<PmixLibrary> load_pmix() {
   find("PMIx_Get", &library.get);
   find("PMIx_Finalize", &library.finalize);
   find("PMIx_Error_string", &library.error_text);
-  if (missing != nullptr) return base::fail(ENOTSUP, "its PMIx needs libpmix.so.2, and the one here lacks %s", missing);
+  if (missing != nullptr)
+    return base::fail(ENOTSUP, "cannot use libpmix.so.2 for its PMIx: it has no function %s", missing);
   return library;
 }
 
@@ -159,7 +160,7 @@ base::Result<std::string> share_by_pmix(int pe, const std::string& key, const st
     std::condition_variable came;
     std::optional<base::Result<std::string>> result;
   };
-  // PMIx's own calls wait for ever if a PE does not come: a thread waits in place of the caller.
+  // PMIx waits forever for a missing PE, so a thread waits in place of the caller.
   const auto outcome = std::make_shared<Outcome>();
   const Deadline deadline(limit);
   try {
@@ -170,14 +171,14 @@ base::Result<std::string> share_by_pmix(int pe, const std::string& key, const st
       outcome->came.notify_one();
     }).detach();
   } catch (const std::system_error& error) {
-    return base::fail(EAGAIN, "no thread for PMIx can be started: %s", error.what());
+    return base::fail(EAGAIN, "cannot start a thread for its PMIx: %s", error.what());
   }
   std::unique_lock lock(outcome->mutex);
   while (!outcome->result && !deadline.has_passed()) {
     outcome->came.wait_for(lock, std::chrono::milliseconds(deadline.poll_ms()));
   }
   if (!outcome->result) {
-    return base::fail(ETIMEDOUT, "not all PEs came to its PMIx within %s", deadline.limit_text().c_str());
+    return base::fail(ETIMEDOUT, "not all PEs joined its PMIx within %s", deadline.limit_text().c_str());
   }
   return *outcome->result;
 }

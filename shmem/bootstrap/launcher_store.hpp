@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The store of keys and values that a launcher keeps for the processes it started: PE 0's unique id goes through it.
+// The key-value store that a launcher provides for its processes. It distributes PE 0's unique id.
 #pragma once
 
 #include <chrono>

@@ -21,8 +21,8 @@ namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
 constexpr char prefix[] = "gdrkit-shmem-";
-/// A socket also refuses connections between its bind and its listen. In a folder on a network file system, a live
-/// socket refuses those of other machines. So younger sockets are not removed: no job takes so long until all PEs meet.
+/// Minimum age of a socket that is removed as stale. A live socket also refuses connections between bind and listen,
+/// and, on a network file system, from other machines. The age exceeds the time in which the PEs of a job connect.
 constexpr time_t least_stale_age_s = 24 * 60 * 60;
 
 /// In a user namespace, such as a rootless container's, users that it does not map all have one number (65534).

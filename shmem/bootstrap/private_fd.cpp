@@ -21,7 +21,7 @@ struct PrivateFds {
   std::atomic<unsigned> generation{0};
 };
 
-/// Never destroyed: forks and other threads may come after the static destructors.
+/// Never destroyed: a fork or another thread may use it after static destructors have run.
 PrivateFds& private_fds() noexcept {
   static PrivateFds& all = *new PrivateFds;
   return all;

@@ -7,9 +7,9 @@
 
 namespace gdrkit::shmem_impl::bootstrap {
 
-/// For connections and locks whose end tells others that this process has ended: a copy in a child that the application
-/// forks would keep them. A child made without fork handlers (`_Fork`, a bare `clone`) keeps its copy until it execs or
-/// ends.
+/// A descriptor that forked children close. Use it for connections and locks whose end signals the end of this process:
+/// a copy in a child would keep them open. A child that is created without fork handlers (`_Fork`, a bare `clone`)
+/// keeps its copy until it calls exec or exits.
 class PrivateFd {
  public:
   PrivateFd() noexcept = default;

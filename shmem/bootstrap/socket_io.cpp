@@ -18,7 +18,7 @@ IoEnd end_of(int error) noexcept {
   return error == EPIPE ? ECONNRESET : error;
 }
 
-/// All that came, so that none is lost when there is no room for the rest.
+/// Takes all received descriptors, so that none leaks if a later step fails.
 void take_fds(msghdr* message, std::vector<UniqueFd>* fds) {
   for (cmsghdr* part = CMSG_FIRSTHDR(message); part != nullptr; part = CMSG_NXTHDR(message, part)) {
     if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;

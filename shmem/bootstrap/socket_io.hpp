@@ -19,11 +19,11 @@ namespace gdrkit::shmem_impl::bootstrap {
 /// the system's errno.
 using IoEnd = int;
 
-/// Sockets are not blocking; these do what can be done now. `done` counts on over calls. Received descriptors are
-/// appended to `fds` (nullptr: any that come are closed), close-on-exec.
+/// Sockets are non-blocking; these functions transfer what is possible now. `done` accumulates over calls. Received
+/// descriptors are appended to `fds` with close-on-exec; with nullptr they are closed.
 [[nodiscard]] IoEnd read_some(int socket, void* data, std::size_t size_bytes, std::size_t* done,
                               std::vector<UniqueFd>* fds = nullptr);
-/// `fds` go with the first byte.
+/// Sends `fds` with the first byte.
 [[nodiscard]] IoEnd write_some(int socket, const void* data, std::size_t size_bytes, std::size_t* done,
                                std::span<const int> fds = {});
 

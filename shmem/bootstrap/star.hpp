@@ -30,7 +30,7 @@ struct StarGroup {
   /// For a member: introduce_member was already called on its connection.
   bool is_introduced = false;
   /// Returns whether the other end of a new connection may belong to the group: Linux reports a process of this user.
-  /// The hello is then sufficient. nullptr: both ends must prove that they know the secret.
+  /// The hello is then sufficient. nullptr: both ends must prove that they have the secret.
   bool (*is_trusted)(int socket) = nullptr;
 };
 
@@ -47,16 +47,17 @@ struct StarStep {
 class Star {
  public:
   virtual ~Star() = default;
-  /// Ends within the group's limit (members: and a second, so that the centre names who is missing). Sizes or steps
-  /// that differ between PEs: EPROTO on all, and the star is as before. After any other failure it fails for ever, with
-  /// that error.
+  /// Ends within the group's limit. Members wait up to one second longer, so that the centre can name the missing PEs.
+  /// If sizes or steps differ between PEs, all fail with EPROTO and the star can be used again. After any other failure
+  /// every call fails with that error.
   [[nodiscard]] virtual base::Status allgather(const StarStep& step) noexcept = 0;
 };
 
 /// The error of a process that was forked from a PE: the connections belong to its parent.
 [[nodiscard]] inline tl::unexpected<base::Error> fail_forked() noexcept {
-  return base::fail_literal(EACCES,
-                            "this process was forked from a PE and is not a PE itself; call gdrkit_shmem_init first");
+  return base::fail_literal(
+      EACCES,
+      "cannot call gdrkit_shmem on the parent's PE: this process is a forked child; call gdrkit_shmem_init first");
 }
 
 /// Closes `listener` once all members have connected. Rejects connections that do not prove the secret.
@@ -64,8 +65,8 @@ class Star {
 
 /// Makes a connection to the centre before the deadline.
 using StarConnect = std::function<base::Result<UniqueFd>(const Deadline& deadline)>;
-/// Sends this PE's number over a new connection. For PEs that connect before they know the rest of the group: if such a
-/// PE ends, the centre can name it.
+/// Sends this PE's number over a new connection. For PEs that connect before the group is known: if such a PE ends, the
+/// centre can name it.
 [[nodiscard]] base::Status introduce_member(int socket, const secret::Key& secret, int pe, int n_pes);
 
 /// Connects again if the connection ends before the centre has replied: the other end may have been another program.

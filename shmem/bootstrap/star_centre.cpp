@@ -13,7 +13,7 @@
 namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
-/// A part of another size is read so that the star stays in step, but not without a bound.
+/// Limit of a part with an unexpected size, which is read to keep the stream in step.
 constexpr std::uint64_t largest_other_part = std::uint64_t{1} << 30;
 
 class StarCentre final : public Star {
@@ -33,12 +33,12 @@ class StarCentre final : public Star {
         deliver(step, deadline);
         return done;
       }
-      tell_failure(done.error(), broken_.has_value(), &peers_);
+      send_failure(done.error(), broken_.has_value(), &peers_);
       return done;
     } catch (const std::bad_alloc&) {
-      auto error = base::fail_literal(ENOMEM, "no memory for a step of the bootstrap");
+      auto error = base::fail_literal(ENOMEM, "out of memory during a bootstrap step");
       broken_ = error.value();
-      tell_failure(*broken_, true, &peers_);
+      send_failure(*broken_, true, &peers_);
       return error;
     }
   }
@@ -70,7 +70,7 @@ class StarCentre final : public Star {
   IoEnd read_part(const StarStep& step, std::size_t position) {
     StarPeer& peer = peers_[position];
     if (peer.has_part) {
-      // It waits for the answer now, so what can be read is its end.
+      // The member waits for the reply now, so readable data means the end of the connection.
       char byte = 0;
       std::size_t done = 0;
       const IoEnd end = read_some(peer.socket.get(), &byte, 1, &done);
@@ -102,29 +102,28 @@ class StarCentre final : public Star {
     for (std::size_t i = 1; i < peers_.size(); ++i) {
       if (!peers_[i].has_part) pes.push_back(group_.pes[i]);
     }
-    return base::fail(ETIMEDOUT, "step '%s': %s did not come to this step within %s", step.name,
+    return base::fail(ETIMEDOUT, "step '%s': %s did not reach this step within %s", step.name,
                       pe_list_text(pes).c_str(), deadline.limit_text().c_str());
   }
 
   base::Status lost(const StarStep& step, std::size_t position, IoEnd end) {
-    // It is told with the others unless it is gone itself.
+    // This member also receives the error, unless its connection has ended.
     if (end != EMFILE && end != EPROTO && end != EBADMSG) peers_[position].socket.close();
     const int pe = group_.pes[position];
     if (end == EMFILE) {
-      return base::fail(EMFILE,
-                        "step '%s': PE %d cannot take the descriptor of PE %d: the limit of open files (ulimit -n) "
-                        "is reached",
-                        step.name, group_.pes.front(), pe);
+      return base::fail(
+          EMFILE, "step '%s': PE %d cannot receive the file descriptor of PE %d: too many open files; raise ulimit -n",
+          step.name, group_.pes.front(), pe);
     }
     if (end == EPROTO) {
-      return base::fail(EPROTO, "step '%s': PE %d sent what this release does not understand", step.name, pe);
+      return base::fail(EPROTO, "step '%s': PE %d sent an invalid message; use one release of gdrkit for all PEs",
+                        step.name, pe);
     }
     if (end == EBADMSG) {
-      return base::fail(EPROTO, "step '%s': what came from PE %d has a wrong authentication code: %s", step.name, pe,
+      return base::fail(EPROTO, "step '%s': the data from PE %d has a wrong authentication code: %s", step.name, pe,
                         cause_of_wrong_code);
     }
-    return base::fail(ECONNRESET, "step '%s': PE %d is gone: it ended or gave up; its own error message tells why",
-                      step.name, pe);
+    return base::fail(ECONNRESET, "step '%s': PE %d has left the job; see its own error message", step.name, pe);
   }
 
   base::Status compare(const StarStep& step) const {
@@ -146,7 +145,7 @@ class StarCentre final : public Star {
     return {};
   }
 
-  /// The step has happened: who does not take the answer is named at the next one.
+  /// The step is complete. A member that does not receive the reply is reported in the next step.
   void deliver(const StarStep& step, const Deadline& deadline) {
     const Answer answer = make_answer(step);
     for (;;) {
@@ -254,10 +253,10 @@ base::Result<std::unique_ptr<Star>> make_star_centre(UniqueFd listener, StarGrou
   try {
     std::vector<StarPeer> peers;
     const PrivateFd own(std::move(listener));
-    if (auto came = let_members_in(own.get(), group, &peers); !came) return base::pass(came);
+    if (auto came = accept_members(own.get(), group, &peers); !came) return base::pass(came);
     return std::make_unique<StarCentre>(std::move(peers), std::move(group));
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "no memory to let the PEs of the job in");
+    return base::fail_literal(ENOMEM, "out of memory while accepting the PEs of the job");
   }
 }
 

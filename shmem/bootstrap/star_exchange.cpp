@@ -56,8 +56,8 @@ StarGroup group_of(int pe, int n_pes, const secret::Key& secret, const std::stri
 
 base::Status check_pe(int pe, int n_pes) noexcept {
   if (n_pes >= 1 && pe >= 0 && pe < n_pes) return {};
-  return base::fail(EINVAL, "PE %d of %d: the number of PEs must be at least 1, and the PE from 0 to one less", pe,
-                    n_pes);
+  return base::fail(EINVAL, "invalid PE %d of %d: the job must have at least 1 PE, and PE numbers are 0 to n_pes - 1",
+                    pe, n_pes);
 }
 
 base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where,
@@ -89,8 +89,8 @@ base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& 
       if (connected) return connected;
       if (deadline.has_passed()) {
         return base::fail(ETIMEDOUT,
-                          "PE 0 did not come to %s within %s: it was not started, or runs as another user, in another "
-                          "container or on another machine, which needs GDRKIT_SHMEM_TOKEN",
+                          "PE 0 did not appear at %s within %s: it was not started, or runs as another user, in "
+                          "another container or on another machine; for the last set GDRKIT_SHMEM_TOKEN",
                           where.c_str(), deadline.limit_text().c_str());
       }
       const timespec pause{0, 10'000'000};

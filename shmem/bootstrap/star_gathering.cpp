@@ -19,7 +19,7 @@
 namespace gdrkit::shmem_impl::bootstrap {
 namespace {
 
-/// More connections than this that have not said hello are a flood, and the oldest make room.
+/// Limit of connections without a hello; above it the oldest is closed, as a defence against floods.
 constexpr std::size_t most_silent = 64;
 /// Limit of connections without a proof; jobs with many PEs use twice their number of PEs instead.
 constexpr std::size_t least_unproved = 512;
@@ -33,7 +33,8 @@ struct Stranger {
   bool is_challenged = false;
 };
 
-/// Into an empty buffer, so that nothing is left over. At once, so that a PE that dies here leaves no half of it.
+/// Writes frame and text with one call into an empty socket buffer: the write is complete, and a PE that dies here
+/// leaves no partial frame.
 IoEnd write_frame(const Frame& frame, std::string_view text, StarPeer* peer) noexcept {
   FrameCode& codes = peer->codes.to_member;
   const secret::Tag code = codes.next(frame, secret::bytes_of(text));
@@ -86,8 +87,8 @@ class Gathering {
       if (!peers_[i].socket) pes.push_back(group_.pes[i]);
     }
     return base::fail(ETIMEDOUT,
-                      "%s of %zu PEs did not come to %s within %s: not started, ended early, or the address "
-                      "cannot be reached from there",
+                      "%s of %zu PEs did not connect to %s within %s: not started, ended early, or the address is "
+                      "unreachable for them",
                       pe_list_text(pes).c_str(), group_.pes.size(), group_.where.c_str(),
                       deadline.limit_text().c_str());
   }
@@ -98,9 +99,7 @@ class Gathering {
     const ssize_t got = ::recv(peers_[position].socket.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
     peers_[position].socket.close();
-    return base::fail(ECONNRESET,
-                      "PE %d is gone before all PEs had come: it ended or gave up; its own error message tells "
-                      "why",
+    return base::fail(ECONNRESET, "PE %d left the job before all PEs had joined; see its own error message",
                       group_.pes[position]);
   }
 
@@ -110,7 +109,7 @@ class Gathering {
     for (std::size_t i = 0; i < strangers_.size(); ++i) {
       Stranger& stranger = strangers_[i];
       IoEnd end = EAGAIN;
-      if (entries[i + 1].revents != 0) end = stranger.is_challenged ? hear_proof(&stranger) : hear_hello(&stranger);
+      if (entries[i + 1].revents != 0) end = stranger.is_challenged ? receive_proof(&stranger) : hear_hello(&stranger);
       if (end == EAGAIN) {
         still.push_back(std::move(stranger));
       } else if (end == 0 && well) {
@@ -145,23 +144,23 @@ class Gathering {
     return EAGAIN;
   }
 
-  /// Nothing is answered to one that does not know the secret.
-  IoEnd hear_proof(Stranger* stranger) {
+  /// Sends no reply to a stranger without the secret.
+  IoEnd receive_proof(Stranger* stranger) {
     const IoEnd end = read_some(stranger->socket.get(), &stranger->proof, sizeof stranger->proof, &stranger->read);
     if (end != 0) return end;
     const secret::Digest expected = proof_of_member(group_.secret, stranger->hello, stranger->challenge.nonce);
     return secret::are_equal(stranger->proof, expected) ? 0 : EACCES;
   }
 
-  /// One that knows the secret.
+  /// Admits a stranger that has proved the secret.
   base::Status admit(Stranger stranger) {
     const Hello& hello = stranger.hello;
-    // The launcher's word on a PE that this job was never to have.
+    // The launcher reported the exit of a PE that is not in this job.
     if (hello.n_pes == 0 && position_of(hello.pe) >= group_.pes.size()) return {};
     FrameCodes codes;
     if (group_.is_trusted == nullptr) codes = FrameCodes(group_.secret, hello, stranger.challenge.nonce);
     if (auto fits = check(hello); !fits) {
-      // It hears the reason with the others.
+      // The rejected PE receives the reason with the others.
       StarPeer& refused = peers_.emplace_back();
       refused.socket = PrivateFd(std::move(stranger.socket));
       refused.codes = codes;
@@ -189,8 +188,8 @@ class Gathering {
   base::Status check(const Hello& hello) const {
     if (hello.version != star_version) {
       return base::fail(EPROTO,
-                        "a PE comes with version %u of the bootstrap's protocol, PE %d has version %u: use one "
-                        "release of gdrkit for all PEs",
+                        "a PE uses version %u of the bootstrap protocol, PE %d uses version %u; use one release of "
+                        "gdrkit for all PEs",
                         hello.version, group_.pes.front(), star_version);
     }
     if (hello.n_pes == 0) return base::fail(ECONNRESET, "PE %u exited before it joined the job", hello.pe);
@@ -198,16 +197,16 @@ class Gathering {
       return base::fail(ECONNRESET, "PE %d exited before all PEs had joined the job", group_.pes.front());
     }
     if (hello.n_pes != static_cast<std::uint32_t>(group_.n_pes)) {
-      return base::fail(EPROTO, "PE %u was started in a job of %u PEs, PE %d in one of %d", hello.pe, hello.n_pes,
+      return base::fail(EPROTO, "PE %u was started in a job of %u PEs, but PE %d in a job of %d", hello.pe, hello.n_pes,
                         group_.pes.front(), group_.n_pes);
     }
     const std::size_t position = position_of(hello.pe);
     if (position >= group_.pes.size()) {
-      return base::fail(EPROTO, "PE %u came to PE %d, where only %s meet", hello.pe, group_.pes.front(),
+      return base::fail(EPROTO, "PE %u connected to PE %d, which accepts %s only", hello.pe, group_.pes.front(),
                         pe_list_text(group_.pes).c_str());
     }
     if (position == 0 || peers_[position].socket) {
-      return base::fail(EPROTO, "two processes or threads are PE %u", hello.pe);
+      return base::fail(EPROTO, "PE number %u is used by two processes or threads", hello.pe);
     }
     return {};
   }
@@ -219,25 +218,25 @@ class Gathering {
         const bool is_full = errno == EMFILE || errno == ENFILE;
         if (is_full && !strangers_.empty()) {
           if (i > 0) return {};  // those of this call may be PEs, and are heard first
-          turn_oldest_away();
+          close_oldest();
           continue;
         }
         if (!is_full) return {};  // none there, or one that ended while it waited
         return base::fail(errno,
-                          "PE %d cannot open one connection for each of %zu PEs: the limit of open files (ulimit "
-                          "-n) is reached",
+                          "PE %d cannot open one connection for each of %zu PEs: too many open files; raise ulimit -n",
                           group_.pes.front(), group_.pes.size());
       }
       const auto silent = static_cast<std::size_t>(std::count_if(
           strangers_.begin(), strangers_.end(), [](const Stranger& stranger) { return !stranger.is_challenged; }));
-      if (silent >= most_silent || strangers_.size() >= std::max(least_unproved, 2 * peers_.size())) turn_oldest_away();
+      if (silent >= most_silent || strangers_.size() >= std::max(least_unproved, 2 * peers_.size())) close_oldest();
       strangers_.emplace_back().socket = std::move(socket);
     }
     return {};
   }
 
-  /// One that was challenged may be a PE whose answer is on its way: the silent ones go first.
-  void turn_oldest_away() {
+  /// Closes the oldest connection, preferably one without a hello: a challenged one may be a PE whose proof is in
+  /// flight.
+  void close_oldest() {
     const auto silent = std::find_if(strangers_.begin(), strangers_.end(),
                                      [](const Stranger& stranger) { return !stranger.is_challenged; });
     strangers_.erase(silent != strangers_.end() ? silent : strangers_.begin());
@@ -252,14 +251,14 @@ class Gathering {
 
 }  // namespace
 
-base::Status let_members_in(int listener, const StarGroup& group, std::vector<StarPeer>* peers) {
+base::Status accept_members(int listener, const StarGroup& group, std::vector<StarPeer>* peers) {
   const int flags = ::fcntl(listener, F_GETFL);
   ::fcntl(listener, F_SETFL, flags | O_NONBLOCK);
   peers->clear();
   peers->resize(group.pes.size());
   auto came = Gathering(listener, group, peers).run();
   if (!came) {
-    tell_failure(came.error(), true, peers);
+    send_failure(came.error(), true, peers);
     return came;
   }
   Frame go;
@@ -270,14 +269,14 @@ base::Status let_members_in(int listener, const StarGroup& group, std::vector<St
   return {};
 }
 
-void tell_failure(const base::Error& error, bool is_final, std::vector<StarPeer>* peers) noexcept {
+void send_failure(const base::Error& error, bool is_final, std::vector<StarPeer>* peers) noexcept {
   Frame frame;
   frame.kind = FrameKind::failure;
   frame.error = error.errno_value;
   frame.flags = is_final ? frame_is_final : 0;
   frame.size_bytes = std::strlen(error.text());
   for (StarPeer& peer : *peers) {
-    // In the middle of an answer the words would be taken for its rest.
+    // Within a partial reply the frame would be read as its remainder.
     if (!peer.socket || peer.end != 0 || (peer.written > 0 && !peer.has_all)) continue;
     peer.end = write_frame(frame, error.text(), &peer);
   }

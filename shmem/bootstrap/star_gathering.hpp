@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How the centre of a star lets its members in.
+// How the centre of a star accepts its members.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,12 @@
 
 namespace gdrkit::shmem_impl::bootstrap {
 
-/// Fills `peers` (one for each position, the first stays empty) until all have come. Those that came are told of a
-/// failure.
-[[nodiscard]] base::Status let_members_in(int listener, const StarGroup& group, std::vector<StarPeer>* peers);
+/// Accepts members until `peers` is complete (one per position; the first stays empty). A failure is sent to the
+/// members that have connected.
+[[nodiscard]] base::Status accept_members(int listener, const StarGroup& group, std::vector<StarPeer>* peers);
 
-/// To all that are connected, without waiting: they look for it before they say that the connection ended.
-void tell_failure(const base::Error& error, bool is_final, std::vector<StarPeer>* peers) noexcept;
+/// Sends the failure to all connected members, without waiting. They read it before they report the end of the
+/// connection.
+void send_failure(const base::Error& error, bool is_final, std::vector<StarPeer>* peers) noexcept;
 
 }  // namespace gdrkit::shmem_impl::bootstrap

@@ -37,11 +37,11 @@ class StarMember final : public Star {
       if (auto sent = send_part(step, deadline); !sent) return sent;
       return receive(step, deadline);
     } catch (const std::bad_alloc&) {
-      return broken(base::fail_literal(ENOMEM, "no memory for a step of the bootstrap"));
+      return broken(base::fail_literal(ENOMEM, "out of memory during a bootstrap step"));
     }
   }
 
-  /// `answer`: the centre's first frame. Waits until all PEs have come.
+  /// `answer`: the centre's first frame. Waits until all PEs have joined.
   base::Status join(const Frame& answer) {
     const Deadline deadline = patience();
     if (answer.kind == FrameKind::failure) return take_failure(answer, "join", deadline);
@@ -59,7 +59,7 @@ class StarMember final : public Star {
       return lost(end, step, deadline);
     }
     if (secret::are_equal(codes_.to_member.next(frame, payload), code)) return {};
-    return broken(base::fail(EPROTO, "step '%s': the data from PE %d at %s have a wrong authentication code: %s", step,
+    return broken(base::fail(EPROTO, "step '%s': the data from PE %d at %s has a wrong authentication code: %s", step,
                              centre(), group_.where.c_str(), cause_of_wrong_code));
   }
 
@@ -70,11 +70,12 @@ class StarMember final : public Star {
     }
     if (frame->is_sound() && frame->kind == FrameKind::failure) return take_failure(*frame, step, deadline);
     if (frame->is_sound() && frame->kind == kind) return {};
-    return broken(base::fail(EPROTO, "step '%s': PE %d at %s sent what this release does not understand", step,
-                             centre(), group_.where.c_str()));
+    return broken(base::fail(EPROTO,
+                             "step '%s': PE %d at %s sent an invalid message; use one release of gdrkit for all PEs",
+                             step, centre(), group_.where.c_str()));
   }
 
-  /// A little longer than the centre's, who knows who is missing and says so.
+  /// The centre's limit plus up to one second, because the centre reports the missing PEs.
   [[nodiscard]] Deadline patience() const noexcept {
     return Deadline(group_.limit + std::min<std::chrono::milliseconds>(group_.limit / 4, std::chrono::seconds(1)));
   }
@@ -88,20 +89,17 @@ class StarMember final : public Star {
   base::Status lost(IoEnd end, const char* step, const Deadline& deadline) {
     switch (end) {
       case ETIMEDOUT:
-        return broken(base::fail(ETIMEDOUT,
-                                 "step '%s': no answer from PE %d at %s within %s: it, or a PE that it waits for, "
-                                 "did not come to this step",
-                                 step, centre(), group_.where.c_str(), deadline.limit_text().c_str()));
+        return broken(base::fail(
+            ETIMEDOUT,
+            "step '%s': PE %d at %s did not reply within %s: it, or a PE that it waits for, did not reach this step",
+            step, centre(), group_.where.c_str(), deadline.limit_text().c_str()));
       case ECONNRESET:
-        return broken(base::fail(ECONNRESET,
-                                 "step '%s': PE %d at %s is gone: it ended or gave up; its own error message "
-                                 "tells why",
-                                 step, centre(), group_.where.c_str()));
+        return broken(base::fail(ECONNRESET, "step '%s': PE %d at %s has left the job; see its own error message", step,
+                                 centre(), group_.where.c_str()));
       case EMFILE:
-        return broken(base::fail(EMFILE,
-                                 "step '%s': this process cannot take the descriptors of %zu PEs: the limit of open "
-                                 "files (ulimit -n) is reached",
-                                 step, group_.pes.size() - 1));
+        return broken(base::fail(
+            EMFILE, "step '%s': cannot receive the file descriptors of %zu PEs: too many open files; raise ulimit -n",
+            step, group_.pes.size() - 1));
       default:
         return broken(base::fail(end, "step '%s': the connection to PE %d at %s failed: %s", step, centre(),
                                  group_.where.c_str(), std::strerror(end)));
@@ -139,7 +137,7 @@ class StarMember final : public Star {
     };
     for (;;) {
       const IoEnd end = write_next();
-      // The centre may have said why before it closed: receive() reads that first.
+      // The centre may have sent the cause before it closed: receive() reads that first.
       if (end == 0 || end == ECONNRESET) return {};
       if (end != EAGAIN && end != ETOOMANYREFS) return lost(end, step.name, deadline);
       short happened = 0;
@@ -229,7 +227,7 @@ IoEnd read_welcome(int socket, const Deadline& deadline, Frame* answer) {
   return answer->is_sound() && is_known ? 0 : ECONNRESET;
 }
 
-/// ECONNRESET: the other end does not know the secret, did not welcome this PE, or is another program.
+/// ECONNRESET: the other end does not have the secret, rejected this PE, or is another program.
 IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const Deadline& deadline, FrameCodes* codes,
                 Frame* answer) {
   if (!group.is_introduced) {
@@ -255,7 +253,8 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
     auto connected = connect(deadline);
     if (!connected) return base::pass(connected);
     if (group.is_trusted != nullptr && !group.is_trusted(connected->get())) {
-      return base::fail(EACCES, "PE %d at %s is a process of another user", group.pes.front(), group.where.c_str());
+      return base::fail(EACCES, "cannot join PE %d at %s: its process belongs to another user", group.pes.front(),
+                        group.where.c_str());
     }
     socket = PrivateFd(std::move(*connected));
     auto hello = make_hello(group.pes[static_cast<std::size_t>(group.position)], group.n_pes);
@@ -265,12 +264,12 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
     if (end == 0) break;
     if (deadline.has_passed()) {
       return base::fail(ETIMEDOUT,
-                        "cannot join: the process at %s did not prove within %s that it is PE %d of this job: it is "
-                        "another program, or uses another secret (GDRKIT_SHMEM_TOKEN)",
+                        "cannot join the job: the process at %s did not prove within %s that it is PE %d: it is "
+                        "another program, or has another secret (GDRKIT_SHMEM_TOKEN)",
                         group.where.c_str(), deadline.limit_text().c_str(), group.pes.front());
     }
     if (end != ECONNRESET) {
-      return base::fail(end, "cannot join: the connection to PE %d at %s failed: %s", group.pes.front(),
+      return base::fail(end, "cannot join the job: the connection to PE %d at %s failed: %s", group.pes.front(),
                         group.where.c_str(), std::strerror(end));
     }
     nap(50);
@@ -298,7 +297,7 @@ base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,
   try {
     return make_member(connect, group);
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "no memory to join the job");
+    return base::fail_literal(ENOMEM, "out of memory while joining the job");
   }
 }
 

@@ -15,7 +15,7 @@ namespace gdrkit::shmem_impl::bootstrap {
 struct StarPeer {
   PrivateFd socket;
   FrameCodes codes;
-  // The part that comes in.
+  // The incoming part.
   Frame frame;
   std::size_t read = 0;  ///< bytes of the frame and the part
   secret::Tag code{};    ///< of the part
@@ -23,13 +23,13 @@ struct StarPeer {
   bool has_part = false;
   std::vector<UniqueFd> fds;
   std::vector<char> other;  ///< a part of another size than the centre's
-  // What goes out.
+  // The outgoing data.
   std::size_t written = 0;  ///< bytes of the frame, all parts and the marks of descriptors
   secret::Tag code_out{};   ///< of all parts
   bool has_code_out = false;
   std::size_t messages = 0;  ///< with descriptors
   bool has_all = false;
-  IoEnd end = 0;  ///< why nothing more goes there
+  IoEnd end = 0;  ///< why the connection ended; 0: it has not
 
   void begin_step() {
     frame = {};

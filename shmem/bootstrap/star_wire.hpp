@@ -19,7 +19,7 @@ inline constexpr char star_magic[8] = {'g', 'd', 'r', 'k', 's', 'h', '2', '\n'};
 inline constexpr std::uint32_t star_version = 3;
 
 /// A TCP connection begins with the Hello of the member, the Challenge of the centre, and the proof of the member. Each
-/// side proves that it knows the secret by a code over the nonces of both sides. The secret is never sent. The two
+/// side proves that it has the secret by a code over the nonces of both sides. The secret is never sent. The two
 /// codes use different keys, so that neither side can send the other's code back. Neither side uses data of the other
 /// before it has checked the code. Every later frame has an authentication code, too (frame_code.hpp): a program that
 /// relays the connection can read and delay the frames, but it cannot change or replay them.
@@ -59,13 +59,13 @@ static_assert(sizeof(Challenge) == 56);
   return secret::blake2s(secret::derive_key(secret, "member"), {secret::bytes_of(hello), nonce});
 }
 
-/// welcome: the centre knows this member. go: all members came. part: from a member. all: every part, in order.
-/// failure: from the centre, `size_bytes` of text follow.
+/// welcome: the centre accepts this member. go: all members have joined. part: from a member. all: every part, in
+/// order. failure: from the centre, `size_bytes` of text follow.
 enum class FrameKind : std::uint32_t { welcome = 1, go, part, all, failure };
 
-inline constexpr std::uint32_t frame_has_fd = 1;     ///< part: a descriptor comes with its first byte
+inline constexpr std::uint32_t frame_has_fd = 1;     ///< part: a descriptor is attached to its first byte
 inline constexpr std::uint32_t frame_wants_fds = 2;  ///< part: the step has descriptors
-inline constexpr std::uint32_t frame_is_final = 4;   ///< failure: the star cannot be used any more
+inline constexpr std::uint32_t frame_is_final = 4;   ///< failure: the star is unusable
 inline constexpr std::uint32_t frame_magic = 0x6d687367;
 
 struct Frame {

@@ -148,10 +148,11 @@ base::Result<TcpAddress> address_of_interface(const std::string& interface) {
   std::string known;
   for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
   if (!interface.empty()) {
-    return base::fail(ENODEV, "GDRKIT_SHMEM_INTERFACE=%s: no network interface of this name is up; there are: %s",
+    return base::fail(ENODEV,
+                      "cannot use GDRKIT_SHMEM_INTERFACE=%s: no network interface of this name is up; available: %s",
                       interface.c_str(), known.c_str());
   }
-  return base::fail(ENODEV, "no network interface of this machine is up, not even the loopback");
+  return base::fail(ENODEV, "cannot choose a network interface: no interface is up, including the loopback");
 }
 
 base::Result<std::vector<TcpAddress>> resolve(const std::string& host_and_port) {
@@ -161,7 +162,7 @@ base::Result<std::vector<TcpAddress>> resolve(const std::string& host_and_port) 
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   const bool is_number = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
   if (host.empty() || !is_number || std::stoi(port) < 1 || std::stoi(port) > 65535) {
-    return base::fail(EINVAL, "'%s' is not the address of PE 0: write host:port, with a port of 1 to 65535",
+    return base::fail(EINVAL, "invalid address of PE 0 '%s': write host:port, with a port from 1 to 65535",
                       host_and_port.c_str());
   }
   addrinfo hints{};
@@ -169,7 +170,8 @@ base::Result<std::vector<TcpAddress>> resolve(const std::string& host_and_port) 
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* first = nullptr;
   if (const int error = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &first); error != 0) {
-    return base::fail(EHOSTUNREACH, "cannot find the machine of PE 0, '%s': %s", host.c_str(), ::gai_strerror(error));
+    return base::fail(EHOSTUNREACH, "cannot resolve the host name of PE 0 '%s': %s", host.c_str(),
+                      ::gai_strerror(error));
   }
   std::vector<TcpAddress> addresses;
   for (const addrinfo* entry = first; entry != nullptr; entry = entry->ai_next) {
@@ -200,7 +202,7 @@ base::Result<TcpAddress> address_of(int listener) {
   sockaddr_storage storage{};
   socklen_t size = sizeof storage;
   if (::getsockname(listener, reinterpret_cast<sockaddr*>(&storage), &size) != 0) {
-    return base::fail(errno, "cannot ask where a socket listens: %s", std::strerror(errno));
+    return base::fail(errno, "cannot read the address of a listening socket: %s", std::strerror(errno));
   }
   return TcpAddress(reinterpret_cast<const sockaddr*>(&storage), size);
 }
@@ -217,7 +219,7 @@ base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool
       if (error == 0) return socket;
       is_hopeless = is_hopeless && !is_passing(address, error);
       if (error == ECONNREFUSED && is_listening) {
-        return base::fail(ECONNRESET, "PE 0 does not listen at %s any more: it ended or gave up",
+        return base::fail(ECONNRESET, "cannot connect to PE 0: it no longer listens at %s; it has ended",
                           address.text().c_str());
       }
     }
@@ -230,8 +232,7 @@ base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool
     return base::fail(error, "cannot connect to PE 0 at %s: %s", where.c_str(), std::strerror(error));
   }
   return base::fail(ETIMEDOUT,
-                    "cannot connect to PE 0 at %s within %s (%s): it was not started, or the address cannot be "
-                    "reached from here",
+                    "cannot connect to PE 0 at %s within %s (%s): it was not started, or the address is unreachable",
                     where.c_str(), deadline.limit_text().c_str(), std::strerror(error));
 }
 

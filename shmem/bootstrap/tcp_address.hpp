@@ -47,8 +47,8 @@ class TcpAddress {
 [[nodiscard]] base::Result<UniqueFd> listen_everywhere(std::uint16_t port);
 [[nodiscard]] base::Result<TcpAddress> address_of(int listener);
 
-/// To the first of them that answers, again and again until the deadline; not again where `is_listening`: nobody there
-/// means that it has ended.
+/// Connects to the first address that accepts. Retries until the deadline, unless `is_listening`: then a refused
+/// connection means that PE 0 has ended.
 [[nodiscard]] base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool is_listening,
                                                 const Deadline& deadline);
 

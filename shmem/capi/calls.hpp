@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What every function of the C API does: it finds the thread's PE, and turns errors into negative errno and kept text.
+// Common parts of C API functions: find the thread's PE, and convert errors to a negative errno and a stored message.
 #pragma once
 
-// First, before a header that includes it: what it declares is exported.
+// Include it before headers that include it too: functions that it declares are exported.
 #pragma GCC visibility push(default)
-#include "gdrkit/shmem.h"
+#include "gdrkit/detail/shmem_private.h"
 #pragma GCC visibility pop
 
 #include "base/result.hpp"
@@ -13,7 +13,7 @@
 
 namespace gdrkit::shmem_impl::capi {
 
-/// Keeps its text for gdrkit_shmem_last_error(); answers the negative errno.
+/// Stores its text for gdrkit_shmem_last_error(). Returns the negative errno.
 int keep_error(const base::Error& error) noexcept;
 
 template <class T>
@@ -21,7 +21,7 @@ int error_of(const base::Result<T>& failed) noexcept {
   return keep_error(failed.error());
 }
 
-/// Calls `function(pe)` on the thread's PE; its error as a negative errno, else 0 or the value that it answers.
+/// Calls `function(pe)` for the thread's PE. Returns its value or 0, or a negative errno.
 template <class Function>
 int with_pe(Function function) noexcept {
   const auto pe = core::current_pe();
@@ -35,32 +35,35 @@ int with_pe(Function function) noexcept {
   }
 }
 
-template <class Function>
-void* pointer_with_pe(Function function) noexcept {
-  const auto pe = core::current_pe();
-  if (!pe) return error_of(pe), nullptr;
-  const base::Result<void*> result = function(**pe);
-  if (!result) return error_of(result), nullptr;
-  return *result;
-}
-
 inline base::Status refuse_null(const char* what) noexcept {
   return base::fail(EINVAL, "the pointer to %s is NULL", what);
 }
 
+/// Like with_pe, for a function that returns an address. Stores it in *address on success only.
+template <class Function>
+int address_with_pe(void** address, Function function) noexcept {
+  return with_pe([&](core::Pe& self) -> base::Status {
+    if (address == nullptr) return refuse_null("the address to return");
+    const base::Result<void*> made = function(self);
+    if (!made) return base::pass(made);
+    *address = *made;
+    return {};
+  });
+}
+
 inline base::Status check_signal(gdrkit_shmem_signal operation) noexcept {
   if (operation == GDRKIT_SHMEM_SIGNAL_SET || operation == GDRKIT_SHMEM_SIGNAL_ADD) return {};
-  return base::fail(EINVAL, "%d is no signal operation: SET or ADD", static_cast<int>(operation));
+  return base::fail(EINVAL, "invalid signal operation %d: use SET or ADD", static_cast<int>(operation));
 }
 
 inline base::Result<parts::Word> word_of(const void* address, gdrkit_shmem_word word,
                                          gdrkit_shmem_comparison comparison) {
   if (comparison < GDRKIT_SHMEM_EQ || comparison > GDRKIT_SHMEM_GE) {
-    return base::fail(EINVAL, "%d is no comparison", static_cast<int>(comparison));
+    return base::fail(EINVAL, "invalid comparison %d", static_cast<int>(comparison));
   }
   const int size = word < 0 ? -static_cast<int>(word) : static_cast<int>(word);
   if (size != 2 && size != 4 && size != 8) {
-    return base::fail(EINVAL, "%d is no word: 2, 4 or 8 bytes", static_cast<int>(word));
+    return base::fail(EINVAL, "invalid kind of word %d: a word has 2, 4 or 8 bytes", static_cast<int>(word));
   }
   return parts::Word{address, static_cast<std::size_t>(size), word < 0};
 }

@@ -23,7 +23,7 @@ int launch(const CollectiveCall& call, void* stream) noexcept {
   return with_pe([&](Pe& self) { return self.collectives().launch(call, stream_of(stream)); });
 }
 
-/// A size that cannot be is left to the check of ranges to refuse.
+/// An overflowing size becomes a size that the range check rejects.
 CollectiveCall reduction_call(CollectiveOperation operation, gdrkit_shmem_team_t team, gdrkit_shmem_type type,
                               gdrkit_shmem_reduction reduction, void* target, const void* source,
                               size_t count) noexcept {

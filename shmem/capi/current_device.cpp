@@ -20,7 +20,7 @@ std::optional<int> chosen_device(const platform::CudaCalls* calls) noexcept {
 void DeviceWarning::look(core::Pe& pe, const char* call) noexcept {
   const auto device = current_device(pe.connections().cuda());
   const int own = pe.device().identity().ordinal;
-  if (!device || *device == own || !is_wanted_.exchange(false)) return;
+  if (!device || *device == own || !is_enabled_.exchange(false)) return;
   std::fprintf(stderr,
                "gdrkit shmem: %s: GPU %d is current in this thread, but PE %d uses GPU %d; call cudaSetDevice(%d), or "
                "choose the GPU before init\n",

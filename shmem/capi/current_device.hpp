@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The device that is current in the calling thread, for programs that expect NVSHMEM's rules
-// (gdrkit_shmem_options::follows_current_device).
+// (gdrkit_shmem_options::should_follow_current_device).
 #pragma once
 
 #include <atomic>
@@ -27,16 +27,16 @@ namespace gdrkit::shmem_impl::capi {
 /// Warns once per process if a device other than the PE's is current in the calling thread.
 class DeviceWarning {
  public:
-  void enable() noexcept { is_wanted_.store(true, std::memory_order_relaxed); }
+  void enable() noexcept { is_enabled_.store(true, std::memory_order_relaxed); }
   /// `call`: what the warning names.
   void check(core::Pe& pe, const char* call) noexcept {
-    if (is_wanted_.load(std::memory_order_relaxed)) look(pe, call);
+    if (is_enabled_.load(std::memory_order_relaxed)) look(pe, call);
   }
 
  private:
   void look(core::Pe& pe, const char* call) noexcept;
 
-  std::atomic<bool> is_wanted_{false};
+  std::atomic<bool> is_enabled_{false};
 };
 
 }  // namespace gdrkit::shmem_impl::capi

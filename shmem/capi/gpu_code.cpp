@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The C API for GPU code and buffers of the application's.
+// The C API for GPU code and local buffers.
 #include "shmem/capi/calls.hpp"
 #include "shmem/core/state_users.hpp"
 
@@ -36,7 +36,9 @@ int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const
                                    void* stream, void** parameters) {
   return with_pe([=](Pe& self) -> base::Status {
     if (grid == nullptr || block == nullptr) return refuse_null("the shape of the launch");
-    if (shared_bytes > UINT32_MAX) return base::fail(EINVAL, "%zu bytes of shared memory are too many", shared_bytes);
+    if (shared_bytes > UINT32_MAX)
+      return base::fail(EINVAL, "cannot launch the GPU kernel: %zu bytes of shared memory exceed the limit of 4 GiB",
+                        shared_bytes);
     return self.gpu_code().launch_cooperative(
         function, {{grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, static_cast<unsigned>(shared_bytes)},
         stream, parameters);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Init from an MPI communicator. The MPI is found when the program runs, so that neither this library nor the program's
-// order of includes depends on one. There are two ABIs: Open MPI's handles are pointers, and those of MPICH and its
-// derivatives (Intel MPI, MVAPICH, Cray MPI) are ints.
+// Init from an MPI communicator. The MPI is found at run time, so that neither this library nor the program's order of
+// includes depends on one. There are two ABIs: Open MPI's handles are pointers, and those of MPICH and its derivatives
+// (Intel MPI, MVAPICH, Cray MPI) are ints.
 #include <dlfcn.h>
 
 #include "shmem/capi/calls.hpp"
@@ -56,8 +56,8 @@ base::Status use(const Mpi<Communicator, Type>& mpi, gdrkit_shmem_options* optio
                  gdrkit_shmem_allgather_t allgather) noexcept {
   if (mpi.rank == nullptr || mpi.size == nullptr || mpi.allgather == nullptr) {
     return base::fail_literal(ENOENT,
-                              "cannot use an MPI communicator: this process has loaded no MPI whose functions are "
-                              "visible; link the program with MPI, or load it with RTLD_GLOBAL");
+                              "cannot use an MPI communicator: this process has not loaded an MPI with visible "
+                              "functions; link the program with MPI, or load it with RTLD_GLOBAL");
   }
   const auto handle = *static_cast<Communicator*>(communicator);
   if (mpi.rank(handle, &options->pe) != 0 || mpi.size(handle, &options->n_pes) != 0) {

@@ -56,7 +56,7 @@ base::Result<bool> read_switch(const char* name) noexcept {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0' || std::strcmp(text, "0") == 0) return false;
   if (std::strcmp(text, "1") == 0) return true;
-  return base::fail(EINVAL, "%s=%s is neither 0 nor 1", name, text);
+  return base::fail(EINVAL, "invalid %s=%s: use 0 or 1", name, text);
 }
 
 std::string text_of(const char* name) {
@@ -71,7 +71,7 @@ base::Result<transport::RemoteWay> read_remote_way() noexcept {
   if (std::strcmp(text, "direct") == 0) return transport::RemoteWay::direct;
   if (std::strcmp(text, "staged") == 0) return transport::RemoteWay::staged;
   if (std::strcmp(text, "copied") == 0) return transport::RemoteWay::copied;
-  return base::fail(EINVAL, "%s=%s is none of direct, staged, copied", name, text);
+  return base::fail(EINVAL, "invalid %s=%s: use direct, staged or copied", name, text);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ base::Result<core::PeOptions> options_from_environment(bool reads_nvshmem) noexc
   options.limit = std::chrono::seconds(seconds < largest ? seconds : largest);
   return options;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the environment was read");
+  return base::fail_literal(ENOMEM, "out of memory while reading the environment");
 }
 
 }  // namespace gdrkit::shmem_impl::capi

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a PE takes from the environment, beside what its launcher says (shmem/bootstrap).
+// Options of a PE from the environment, except those of launchers (shmem/bootstrap).
 #pragma once
 
 #include "base/result.hpp"

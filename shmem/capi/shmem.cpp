@@ -20,12 +20,12 @@ using gdrkit::shmem_impl::bootstrap::make_unique_id;
 using gdrkit::shmem_impl::bootstrap::release_unique_id;
 using gdrkit::shmem_impl::bootstrap::unique_id_bytes;
 using gdrkit::shmem_impl::bootstrap::UniqueId;
+using gdrkit::shmem_impl::capi::address_with_pe;
 using gdrkit::shmem_impl::capi::check_signal;
 using gdrkit::shmem_impl::capi::chosen_device;
 using gdrkit::shmem_impl::capi::DeviceWarning;
 using gdrkit::shmem_impl::capi::error_of;
 using gdrkit::shmem_impl::capi::options_from_environment;
-using gdrkit::shmem_impl::capi::pointer_with_pe;
 using gdrkit::shmem_impl::capi::refuse_null;
 using gdrkit::shmem_impl::capi::with_pe;
 using gdrkit::shmem_impl::capi::word_of;
@@ -58,13 +58,13 @@ base::Result<PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
   if (caller != nullptr) {
     if (auto known = base::read_options(caller, first_options, &given); !known) return base::pass(known);
   }
-  auto options = options_from_environment(given.reads_nvshmem_variables != 0);
+  auto options = options_from_environment(given.should_read_nvshmem_variables != 0);
   if (!options) return options;
   options->n_pes = given.n_pes;
   options->pe = given.pe;
   // The launcher's environment describes the parent, so a forked child does not use it.
   if (given.n_pes == 0 && is_forked_from_pe()) options->n_pes = 1;
-  options->leaves_device_current = given.follows_current_device != 0;
+  options->leaves_device_current = given.should_follow_current_device != 0;
   if (given.has_device != 0) {
     options->device = given.device;
   } else if (options->leaves_device_current) {
@@ -278,23 +278,23 @@ int gdrkit_shmem_describe(int pe, char* text, size_t size_bytes) {
 
 const char* gdrkit_shmem_last_error(void) { return last_error; }
 
-void* gdrkit_shmem_malloc(size_t size_bytes) {
-  return pointer_with_pe([=](Pe& self) {
+int gdrkit_shmem_malloc(size_t size_bytes, void** address) {
+  return address_with_pe(address, [=](Pe& self) {
     device_warning.check(self, "malloc");
     return self.allocate(size_bytes, 1, false);
   });
 }
 
-void* gdrkit_shmem_calloc(size_t count, size_t size_bytes) {
+int gdrkit_shmem_calloc(size_t count, size_t size_bytes, void** address) {
   const bool fits = size_bytes == 0 || count <= SIZE_MAX / size_bytes;
-  return pointer_with_pe([=](Pe& self) {
+  return address_with_pe(address, [=](Pe& self) {
     device_warning.check(self, "calloc");
     return self.allocate(fits ? count * size_bytes : SIZE_MAX, 1, true);
   });
 }
 
-void* gdrkit_shmem_align(size_t alignment, size_t size_bytes) {
-  return pointer_with_pe([=](Pe& self) {
+int gdrkit_shmem_align(size_t alignment, size_t size_bytes, void** address) {
+  return address_with_pe(address, [=](Pe& self) {
     device_warning.check(self, "align");
     return self.allocate(size_bytes, alignment, false);
   });
@@ -304,12 +304,12 @@ int gdrkit_shmem_free(void* address) {
   return with_pe([=](Pe& self) { return address == nullptr ? base::Status() : self.free(address); });
 }
 
-void* gdrkit_shmem_ptr(const void* address, int pe) {
-  return pointer_with_pe([=](Pe& self) { return self.connections().pointer(address, pe); });
+int gdrkit_shmem_ptr(const void* address, int pe, void** pointer) {
+  return address_with_pe(pointer, [=](Pe& self) { return self.connections().pointer(address, pe); });
 }
 
-void* gdrkit_shmem_buffer_register_symmetric(void* address, size_t size_bytes) {
-  return pointer_with_pe([=](Pe& self) { return self.register_symmetric(address, size_bytes); });
+int gdrkit_shmem_buffer_register_symmetric(void* buffer, size_t size_bytes, void** address) {
+  return address_with_pe(address, [=](Pe& self) { return self.register_symmetric(buffer, size_bytes); });
 }
 
 int gdrkit_shmem_buffer_unregister_symmetric(void* address) {
@@ -371,7 +371,7 @@ int gdrkit_shmem_atomic(void* target, size_t size_bytes, gdrkit_shmem_atomic_ope
                         uint64_t compare, uint64_t* fetched, int pe) {
   return with_pe([=](Pe& self) -> base::Status {
     if (operation < GDRKIT_SHMEM_ATOMIC_FETCH || operation > GDRKIT_SHMEM_ATOMIC_XOR) {
-      return base::fail(EINVAL, "%d is no atomic operation", static_cast<int>(operation));
+      return base::fail(EINVAL, "unsupported atomic operation %d", static_cast<int>(operation));
     }
     return self.transfers().atomic(target, size_bytes, operation, operand, compare, fetched, pe);
   });

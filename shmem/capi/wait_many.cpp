@@ -3,7 +3,6 @@
 // The C API's waits for many words.
 #include <algorithm>
 #include <atomic>
-#include <climits>
 #include <vector>
 
 #include "shmem/capi/calls.hpp"
@@ -24,7 +23,7 @@ base::Result<Words> words_of(const gdrkit_shmem_words* words) {
   if (words == nullptr) return base::pass(refuse_null("the words"));
   auto first = word_of(words->address, words->word, words->comparison);
   if (!first) return base::pass(first);
-  return Words{*first, words->count, words->comparison, words->values, words->n_values, words->left_out};
+  return Words{*first, words->count, words->comparison, words->values, words->n_values, words->skip};
 }
 
 /// Calls `find(pe, words)`, and `use(indices)` with what it found.
@@ -40,7 +39,7 @@ int with_words(const gdrkit_shmem_words* words, Find find, Use use) noexcept {
 }
 
 base::Result<Indices> wait_for_some(Pe& self, const Words& words) { return self.waits().wait_until_some(words); }
-base::Result<Indices> look_for_some(Pe& self, const Words& words) { return self.waits().test_some(words); }
+base::Result<Indices> test_for_some(Pe& self, const Words& words) { return self.waits().test_some(words); }
 
 /// Selects one index. Successive calls select different ones, so that a word that stays satisfied does not hide the
 /// others. A plain round-robin would fail for callers that search several arrays in turn.
@@ -51,9 +50,23 @@ size_t one_of(const Indices& found) noexcept {
   return found[(scattered >> 32) * found.size() >> 32];
 }
 
-size_t asked_for(const gdrkit_shmem_words& words) noexcept {
-  if (words.left_out == nullptr) return words.count;
-  return static_cast<size_t>(std::count(words.left_out, words.left_out + words.count, 0));
+size_t count_selected(const gdrkit_shmem_words& words) noexcept {
+  if (words.skip == nullptr) return words.count;
+  return static_cast<size_t>(std::count(words.skip, words.skip + words.count, 0));
+}
+
+/// Stores the indices that `find` returns. Checks the outputs first, so that a wait without outputs fails at once.
+template <class Find>
+int find_some(const gdrkit_shmem_words* words, Find find, size_t* indices, size_t* n_found) noexcept {
+  const auto checked = [=](Pe& self, const Words& known) -> base::Result<Indices> {
+    if (indices == nullptr || n_found == nullptr) return base::pass(refuse_null("the indices or their number"));
+    return find(self, known);
+  };
+  return with_words(words, checked, [=](const Indices& found) -> base::Result<int> {
+    std::copy(found.begin(), found.end(), indices);
+    *n_found = found.size();
+    return 0;
+  });
 }
 
 }  // namespace
@@ -68,41 +81,29 @@ int gdrkit_shmem_wait_until_all(const gdrkit_shmem_words* words) {
 
 int gdrkit_shmem_wait_until_any(const gdrkit_shmem_words* words, size_t* index) {
   return with_words(words, wait_for_some, [=](const Indices& found) -> base::Result<int> {
-    if (found.empty()) return base::fail(ENODATA, "wait_until_any: no word is asked for");
+    if (found.empty()) return base::fail(ENODATA, "wait_until_any: all words are skipped");
     if (index != nullptr) *index = one_of(found);
     return 0;
   });
 }
 
-int gdrkit_shmem_wait_until_some(const gdrkit_shmem_words* words, size_t* indices, size_t* found_count) {
-  const auto wait = [=](Pe& self, const Words& known) -> base::Result<Indices> {
-    if (indices == nullptr || found_count == nullptr) return base::pass(refuse_null("the indices or their number"));
-    return self.waits().wait_until_some(known);
-  };
-  return with_words(words, wait, [=](const Indices& found) -> base::Result<int> {
-    std::copy(found.begin(), found.end(), indices);
-    *found_count = found.size();
-    return 0;
-  });
+int gdrkit_shmem_wait_until_some(const gdrkit_shmem_words* words, size_t* indices, size_t* n_found) {
+  return find_some(words, wait_for_some, indices, n_found);
 }
 
 int gdrkit_shmem_test_all(const gdrkit_shmem_words* words) {
-  return with_words(words, look_for_some, [=](const Indices& found) -> base::Result<int> {
-    return found.size() == asked_for(*words) ? 1 : 0;
+  return with_words(words, test_for_some, [=](const Indices& found) -> base::Result<int> {
+    return found.size() == count_selected(*words) ? 1 : 0;
   });
 }
 
 int gdrkit_shmem_test_any(const gdrkit_shmem_words* words, size_t* index) {
-  return with_words(words, look_for_some, [=](const Indices& found) -> base::Result<int> {
+  return with_words(words, test_for_some, [=](const Indices& found) -> base::Result<int> {
     if (!found.empty() && index != nullptr) *index = one_of(found);
     return found.empty() ? 0 : 1;
   });
 }
 
-int gdrkit_shmem_test_some(const gdrkit_shmem_words* words, size_t* indices) {
-  return with_words(words, look_for_some, [=](const Indices& found) -> base::Result<int> {
-    if (indices == nullptr) return base::pass(refuse_null("the indices"));
-    std::copy(found.begin(), found.end(), indices);
-    return static_cast<int>(std::min<size_t>(found.size(), INT_MAX));
-  });
+int gdrkit_shmem_test_some(const gdrkit_shmem_words* words, size_t* indices, size_t* n_found) {
+  return find_some(words, test_for_some, indices, n_found);
 }

@@ -39,7 +39,7 @@ class BulkExchange {
     });
   }
 
-  /// Slice i of all targets is PE i's, and nobody else reads slice i of any source: so source and target may be one.
+  /// Only PE i writes slice i of all targets and reads slice i of all sources. So source and target may be equal.
   base::Status reduce() {
     const std::uint64_t words = (size_ + sizeof(shmem::detail::Words16) - 1) / sizeof(shmem::detail::Words16);
     const auto n = static_cast<std::uint64_t>(team_.n_pes());
@@ -69,7 +69,7 @@ class BulkExchange {
  private:
   [[nodiscard]] int pe_of(int member) const noexcept { return team_.members()[static_cast<std::size_t>(member)]; }
 
-  /// Waits in any case for what was begun: what it reads and writes goes with this object.
+  /// Waits for all started operations, also after a failure: their buffers are destroyed with this object.
   template <class Call>
   base::Status to_each(Call call) noexcept {
     base::Status done;
@@ -126,7 +126,7 @@ class BulkExchange {
 
 base::Status exchange_in_bulk(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked,
                               BulkMeeting& meeting) noexcept try {
-  // Everyone's source may be read, and target written, from here on; and nobody's after the last meeting.
+  // From here until the last meeting, all sources may be read and all targets written.
   if (auto met = meeting.meet(); !met) return met;
   BulkExchange exchange(transfers, team, checked);
   base::Status done;
@@ -140,7 +140,7 @@ base::Status exchange_in_bulk(parts::Transfers& transfers, const HostTeam& team,
   if (!done) return done;
   return meeting.meet();
 } catch (const std::bad_alloc&) {
-  return base::fail(ENOMEM, "%s: out of memory for a block of each PE's data", checked.name);
+  return base::fail(ENOMEM, "%s: out of memory for one block of data per PE", checked.name);
 }
 
 }  // namespace gdrkit::shmem_impl::collective

@@ -10,7 +10,7 @@
 
 namespace gdrkit::shmem_impl::collective {
 
-/// The team's PEs meet, as TeamCollectives::meet does.
+/// Synchronization of the team's PEs by TeamCollectives::meet.
 class BulkMeeting {
  public:
   virtual base::Status meet() noexcept = 0;
@@ -19,8 +19,9 @@ class BulkMeeting {
   ~BulkMeeting() = default;
 };
 
-/// Each PE puts its data into each other's target, one after the other from its own number on, so that no PE gets from
-/// all at once. A reduction is split: each PE gets its slice of everyone's source, and puts the result to all.
+/// Each PE puts its data to the targets of the others, in the order of their numbers from its own on, so that no PE
+/// receives from all at the same time. A reduction is split: each PE gets its slice of all sources, and puts the result
+/// to all PEs.
 base::Status exchange_in_bulk(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked,
                               BulkMeeting& meeting) noexcept;
 

@@ -31,11 +31,11 @@ bool is_type(unsigned type) noexcept {
 base::Status check_reduction(const CheckedCall& checked) noexcept {
   const auto type = static_cast<unsigned>(checked.call.type);
   const auto reduction = static_cast<unsigned>(checked.call.reduction);
-  if (!is_type(type)) return base::fail(EINVAL, "%s: there is no type %u", checked.name, type);
-  if (reduction > GDRKIT_SHMEM_XOR) return base::fail(EINVAL, "%s: there is no reduction %u", checked.name, reduction);
+  if (!is_type(type)) return base::fail(EINVAL, "%s: invalid type %u", checked.name, type);
+  if (reduction > GDRKIT_SHMEM_XOR) return base::fail(EINVAL, "%s: invalid reduction %u", checked.name, reduction);
   constexpr unsigned first_floating = 32;
   if (reduction >= GDRKIT_SHMEM_AND && type >= first_floating) {
-    return base::fail(EINVAL, "%s: AND, OR and XOR are for integers", checked.name);
+    return base::fail(EINVAL, "%s: AND, OR and XOR require integers", checked.name);
   }
   const auto addresses =
       reinterpret_cast<std::uint64_t>(checked.call.target) | reinterpret_cast<std::uint64_t>(checked.call.source);
@@ -79,7 +79,7 @@ base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam&
   if (!checked.has_data()) return checked;
   const auto n_pes = static_cast<std::uint64_t>(team.n_pes());
   if (call.operation == CollectiveOperation::broadcast && (call.root < 0 || call.root >= team.n_pes())) {
-    return base::fail(EINVAL, "broadcast: there is no root %d in a team of %d PEs", call.root, team.n_pes());
+    return base::fail(EINVAL, "broadcast: root %d is out of range: the team has %d PEs", call.root, team.n_pes());
   }
   if (checked.is_reduction()) {
     if (auto known = check_reduction(checked); !known) return base::pass(known);

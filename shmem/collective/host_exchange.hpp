@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HostExchange: collectives of little data by the CPUs: each reads its source, and all tell each other through shared
+// HostExchange: collectives of small data by the CPUs. Each CPU reads its source and exchanges the data through shared
 // host memory.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace gdrkit::shmem_impl::collective {
 /// The source as a message to the team, in `buffer` of TeamWord::most_bytes.
 [[nodiscard]] base::Result<Message> read_source(parts::Transfers& transfers, const HostTeam& team,
                                                 const CheckedCall& checked, unsigned char* buffer) noexcept;
-/// After the meeting with that message: what all said, put together in the own target.
+/// Writes the data of all PEs, from the meeting with that message, to the own target.
 base::Status write_target(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked) noexcept;
 
 }  // namespace gdrkit::shmem_impl::collective

@@ -43,7 +43,7 @@ int HostTeam::index_of(int pe) const noexcept {
   return found == members_.end() ? -1 : static_cast<int>(found - members_.begin());
 }
 
-/// What members said in one meeting, as bytes: the data's size, the words, the data, one member after the other.
+/// Data of the members in one meeting, as bytes: for each member the size of the data, the words and the data.
 class HostTeam::Words final : public remote::MeetingData {
  public:
   Words(HostTeam& team, const char* what) noexcept : team_(team), what_(what) {}
@@ -70,7 +70,7 @@ class HostTeam::Words final : public remote::MeetingData {
       const bool is_whole = take(bytes, at, &data_bytes, sizeof data_bytes) && data_bytes <= sizeof said.data &&
                             take(bytes, at, said.words, sizeof said.words) && take(bytes, at, said.data, data_bytes);
       if (!is_whole) {
-        return base::fail(EPROTO, "%s: PE %d sent %zu bytes that are not what members of a team say", what_,
+        return base::fail(EPROTO, "%s: PE %d sent an invalid message of %zu bytes", what_,
                           team_.members_[static_cast<std::size_t>(before_own(distance))], bytes.size());
       }
       team_.said_bytes_[static_cast<std::size_t>(member)] = data_bytes;
@@ -105,7 +105,8 @@ base::Status HostTeam::meet_by_messages(const char* what) noexcept {
   return connections_.remote()->meet(meeting, words, what);
 }
 
-/// Ordering: what a PE says, and did before, is released by its count and acquired by all who wait for it.
+/// Ordering: the store of a PE's count releases its data and earlier accesses; every PE that waits for the count
+/// acquires them.
 base::Status HostTeam::meet_by_memory(const char* what) noexcept {
   for (int member = 0; member < n_pes(); ++member) {
     parts::Waiter waiter(connections_.node(), connections_.limit(), what);
@@ -136,7 +137,7 @@ base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::init
   return meet_by_messages(what);
 }
 
-/// All compare with the first PE, so that all come to the same answer.
+/// All PEs compare with the first PE, so that all get the same result.
 base::Status HostTeam::compare(const char* what, std::initializer_list<Argument> arguments) const noexcept {
   const parts::TeamWord& first = said(0);
   for (int member = 1; member < n_pes(); ++member) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HostTeam: one team as the CPU of one PE knows it, and how its PEs meet through shared host memory.
+// HostTeam: the CPU's state of one team, and synchronization of its PEs through shared host memory.
 #pragma once
 
 #include <chrono>
@@ -41,7 +41,7 @@ struct Argument {
   std::uint64_t value;
 };
 
-/// What a PE says besides arguments.
+/// Data of a PE in a meeting, in addition to the arguments.
 struct Message {
   std::uint64_t note = 0;
   const void* data = nullptr;  ///< at most TeamWord::most_bytes
@@ -60,7 +60,7 @@ class HostTeam {
   [[nodiscard]] const std::vector<int>& members() const noexcept { return members_; }
   /// -1: that PE of the job is not in it.
   [[nodiscard]] int index_of(int pe) const noexcept;
-  /// Its PEs share no memory: they meet by messages, 3 log4(n_pes) from and to each.
+  /// Returns whether its PEs share no memory. They then exchange messages, 3 log4(n_pes) from and to each PE.
   [[nodiscard]] bool is_over_machines() const noexcept { return first_away_ >= 0; }
   /// The first that is on another machine, as a PE of the job; -1: none.
   [[nodiscard]] int first_away() const noexcept { return first_away_; }
@@ -68,11 +68,11 @@ class HostTeam {
   /// How many meetings teams of this slot have had on each member: what it counts from. Before the first meeting.
   void set_first_arrivals(std::vector<std::uint64_t> arrivals) noexcept { first_arrivals_ = std::move(arrivals); }
 
-  /// Comes, says what it has to say, and waits for all; what they said stays until the next meeting but one. `what`,
-  /// for error messages, must outlive the call. Errors as Waiter's, with the PE that was waited for.
+  /// Publishes this PE's data and waits for all PEs. Their data is valid until the meeting after the next. `what`, for
+  /// error messages, must outlive the call. Errors: as Waiter, with the missing PE.
   base::Status meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
                     const Message& message) noexcept;
-  /// EPROTO where operations or arguments of the last meeting differ: the same answer on all PEs.
+  /// Fails with EPROTO, on all PEs, if operations or arguments of the last meeting differ.
   [[nodiscard]] base::Status compare(const char* what, std::initializer_list<Argument> arguments) const noexcept;
   /// Of the last meeting.
   [[nodiscard]] std::uint64_t note_of(int member) const noexcept { return said(member).words[note_word]; }

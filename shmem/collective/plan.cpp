@@ -16,14 +16,16 @@ constexpr unsigned warp_threads = 32;
 constexpr unsigned block_threads = 512;
 constexpr std::uint64_t value_bytes = 8;    // that a thread sends at a time, small
 constexpr std::uint64_t vector_bytes = 16;  // the same, large
-/// One block reads and writes about 7 GB/s over NVLink with a round trip of 2 us, so that 64 fill 390 GB/s; they are
-/// fewer than the multiprocessors of any GPU with NVLink, so all of them run at once on a GPU that is idle.
+/// Maximum number of blocks. One block reads and writes about 7 GB/s over NVLink with a round trip of 2 us, so 64
+/// blocks saturate 390 GB/s. Every GPU with NVLink has more multiprocessors, so all blocks run at the same time on an
+/// idle GPU.
 constexpr unsigned most_blocks = 64;
-/// From here on a broadcast to several PEs goes over them: the root's link is the limit, not the time of one more way.
+/// Minimum size of a broadcast in parts through the other PEs: from here on the root's link limits the rate, not the
+/// latency of a second hop.
 constexpr std::uint64_t parts_from_bytes = std::uint64_t{512} << 10;
 constexpr std::uint64_t smallest_piece_bytes = 4096;
 constexpr std::uint64_t largest_piece_bytes = 32768;
-constexpr std::uint64_t pieces_of_a_block = 8;  // on their way one behind the other
+constexpr std::uint64_t pieces_of_a_block = 8;  // in flight, one after the other
 
 unsigned blocks_for(std::uint64_t items, const shmem::TeamState& team) noexcept {
   const auto most = static_cast<std::uint64_t>(std::clamp(team.lanes, 1, static_cast<int>(most_blocks)));

@@ -39,7 +39,7 @@ base::Result<std::unique_ptr<TeamCollectives>> TeamCollectives::make(const TeamP
   if (auto opened = made->table_.open(); !opened) return base::pass(opened);
   return made;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the teams were made");
+  return base::fail_literal(ENOMEM, "out of memory while making the predefined teams");
 }
 
 base::Result<int> TeamCollectives::my_pe(Team team) const noexcept {
@@ -60,7 +60,7 @@ base::Result<int> TeamCollectives::translate(Team team, int pe, Team other) cons
   auto to = table_.find(other);
   if (!to) return base::pass(to);
   if (pe < 0 || pe >= (*from)->n_pes()) {
-    return base::fail(EINVAL, "team_translate_pe: there is no PE %d in a team of %d", pe, (*from)->n_pes());
+    return base::fail(EINVAL, "team_translate_pe: PE %d is out of range: the team has %d PEs", pe, (*from)->n_pes());
   }
   const int of_job = (*from)->members()[static_cast<std::size_t>(pe)];
   const int found = (*to)->index_of(of_job);
@@ -76,8 +76,8 @@ base::Result<Team> TeamCollectives::split_strided(Team parent, int start, int st
   const std::int64_t last = start + std::int64_t{stride} * (std::int64_t{size} - 1);
   base::Status valid;
   if (size < 1 || start < 0 || start >= of.n_pes() || last < 0 || last >= of.n_pes() || (stride == 0 && size > 1)) {
-    valid = base::fail(EINVAL, "team_split_strided: start %d, stride %d, size %d do not name PEs of a team of %d",
-                       start, stride, size, of.n_pes());
+    valid = base::fail(EINVAL, "team_split_strided: start %d, stride %d and size %d exceed the team of %d PEs", start,
+                       stride, size, of.n_pes());
   }
   const TeamRange range{start, stride, size};
   const bool is_in = valid && range.index_of(of.own()) >= 0;
@@ -91,7 +91,7 @@ base::Result<Teams2d> TeamCollectives::split_2d(Team parent, int x_range) noexce
   if (!found) return base::pass(found);
   HostTeam& of = **found;
   base::Status valid;
-  if (x_range < 1) valid = base::fail(EINVAL, "team_split_2d: rows of %d PEs", x_range);
+  if (x_range < 1) valid = base::fail(EINVAL, "team_split_2d: invalid row length %d: a row has at least 1 PE", x_range);
   const int width = valid ? std::min(x_range, of.n_pes()) : 1;
   const int x = of.own() % width, row = of.own() / width * width;
   const TeamRange of_x{row, 1, std::min(width, of.n_pes() - row)};
@@ -152,7 +152,7 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
   }
   if (!checked.has_data()) {
     if (auto met = meet(*prepared, false, {}); !met || !is_barrier) return met;
-    // Behind the meeting, as in barrier_all.
+    // After the meeting, as in barrier_all.
     if (auto whole = take_fault(); !whole) return whole;
     return gpu_code_.check_waits();
   }
@@ -167,7 +167,7 @@ base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Strea
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   if (prepared->team->is_over_machines()) {
-    // No GPU reaches all of it: the CPU does it when the stream has come here.
+    // This GPU cannot access all PEs of the team: the CPU performs the collective when the stream has reached it.
     {
       const platform::DeviceScope scope(connections_.device());
       if (auto current = scope.status(); !current) return current;
@@ -236,7 +236,7 @@ base::Status TeamCollectives::launch_in(const Prepared& prepared, platform::Stre
   return connections_.gpu_kernels().launch(parameters, plan.shape, stream);
 }
 
-/// The GPU kernel has a limit of its own and reports it; the CPU's look at who lives comes first where a PE ends.
+/// The GPU kernel has a separate limit and reports its timeout. The CPU detects an ended PE earlier.
 base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept {
   const HostTeam& team = *prepared.team;
   shmem::TeamReport& report = table_.report(team.slot());
@@ -263,7 +263,7 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
                       connections_.pe(), static_cast<unsigned>(team.handle()), away);
   }
   if (const int dead = connections_.node().first_dead(); dead >= 0) {
-    return base::fail(ECONNRESET, "a collective of team 0x%x has not come to its end: PE %d has ended",
+    return base::fail(ECONNRESET, "a collective of team 0x%x did not complete: PE %d has ended",
                       static_cast<unsigned>(team.handle()), dead);
   }
   const auto member = static_cast<std::size_t>(fault / 2);

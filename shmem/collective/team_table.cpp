@@ -16,8 +16,8 @@ namespace {
 constexpr int slot_bits = 8;
 constexpr std::uint32_t largest_generation = (1U << 23) - 1;
 constexpr std::uint64_t all_slots = (std::uint64_t{1} << parts::team_slots) - 1;
-/// No member ever comes to it.
-constexpr std::uint64_t turns_of_nobody = std::uint64_t{1} << 40;
+/// A turn that no member reaches.
+constexpr std::uint64_t unreachable_turn = std::uint64_t{1} << 40;
 static_assert(parts::team_slots * sizeof(shmem::TeamEntry) <= parts::TeamMemory::table_bytes);
 static_assert(parts::team_slots < 64 && parts::team_slots <= 1 << slot_bits);
 
@@ -51,17 +51,17 @@ base::Status TeamTable::open() noexcept try {
   }
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the teams were made");
+  return base::fail_literal(ENOMEM, "out of memory while making the predefined teams");
 }
 
 base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
   const int slot = slot_of_handle(handle);
   if (handle == GDRKIT_SHMEM_TEAM_INVALID) {
-    return base::fail(EINVAL, "the team is GDRKIT_SHMEM_TEAM_INVALID: this PE is not in it");
+    return base::fail(EINVAL, "invalid team: GDRKIT_SHMEM_TEAM_INVALID, so this PE is not a member");
   }
   HostTeam* const team = handle < 0 || slot >= parts::team_slots ? nullptr : at(slot);
   if (team != nullptr && team->handle() == handle) return team;
-  return base::fail(EINVAL, "PE %d has no team 0x%x: it was destroyed, or is another PE's", connections_.pe(),
+  return base::fail(EINVAL, "invalid team on PE %d: 0x%x was destroyed, or belongs to another PE", connections_.pe(),
                     static_cast<unsigned>(handle));
 }
 
@@ -114,7 +114,7 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
   }
   return handle;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a team was made");
+  return base::fail_literal(ENOMEM, "out of memory while making a team");
 }
 
 base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept
@@ -132,8 +132,9 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   if (auto current = scope.status(); !current) return current;
   if (auto zeroed = device.fill(entry.state.words_address, 0, memory_.team_bytes()); !zeroed) return zeroed;
   if (team->is_over_machines()) {
-    // No GPU reaches all of it: the first wait of a GPU kernel's collective is in vain, and is told to stop.
-    entry.progress.turns = turns_of_nobody;
+    // This GPU cannot access all PEs of the team: the first wait of a collective in a GPU kernel never succeeds, and is
+    // stopped.
+    entry.progress.turns = unreachable_turn;
     shmem::detail::post(&told.stop, 1);
   }
   const std::uint64_t address = table_address() + static_cast<std::uint64_t>(slot) * sizeof entry;
@@ -142,7 +143,7 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   teams_[static_cast<std::size_t>(slot)].store(team.release(), std::memory_order_release);
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a team was made");
+  return base::fail_literal(ENOMEM, "out of memory while making a team");
 }
 
 shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
@@ -173,12 +174,12 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
 base::Status TeamTable::destroy(HostTeam& team) noexcept {
   constexpr const char* what = "team_destroy";
   if (team.slot() < fixed_teams) {
-    return base::fail(EINVAL, "%s: team %d is every PE's and stays", what, team.handle());
+    return base::fail(EINVAL, "%s: cannot destroy the predefined team %d", what, team.handle());
   }
   platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
-  // Nothing that this PE's GPU sends is on its way when the others come to use the slot anew.
+  // No data of this PE's GPU is in flight when the other PEs reuse the slot.
   base::Status ended = device.synchronize_all();
   constexpr std::uint64_t operation = 200;
   base::keep_first(ended, team.meet(what, operation, {}, {}));

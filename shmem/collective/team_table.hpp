@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TeamTable: the teams of one PE: their handles, how they are made and unmade, and what GPU kernels know of them.
+// TeamTable: the teams of one PE: their handles, creation and destruction, and their descriptions for GPU kernels.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ class TeamTable {
   TeamTable& operator=(const TeamTable&) = delete;
   ~TeamTable();
 
-  /// Makes the teams that every PE has; the device is current. All PEs must have come from it before any uses one.
+  /// Makes the predefined teams; the device must be current. All PEs must have returned from it before a PE uses a
+  /// team.
   base::Status open() noexcept;
 
   /// EINVAL: no such team.
@@ -36,8 +37,9 @@ class TeamTable {
     return teams_[static_cast<std::size_t>(slot)].load(std::memory_order_acquire);
   }
 
-  /// Collective over `parent`: a team of `range`, which may differ between PEs that are not in one; nullopt: the caller
-  /// is in none. `what` and `arguments`: what all have called, compared first; `is_valid` says whether a range may be.
+  /// Collective over `parent`. Makes a team of `range`; nullopt: the caller is not a member. Different teams of one
+  /// call have different ranges. `what` and `arguments` describe the call, and are compared first; `is_valid`: whether
+  /// the range is valid.
   [[nodiscard]] base::Result<Team> make(HostTeam& parent, const char* what, std::uint64_t operation,
                                         std::initializer_list<Argument> arguments, const base::Status& valid,
                                         std::optional<TeamRange> range) noexcept;
@@ -72,7 +74,7 @@ class TeamTable {
   platform::Allocation reports_;
   std::uint64_t reports_address_ = 0;  // as the GPU reaches them
   std::mutex mutex_;                   // of making and unmaking, which wait for other PEs
-  std::mutex removal_mutex_;           // of teams_, against those who look at all of them
+  std::mutex removal_mutex_;           // of teams_, against functions that iterate over it
   std::array<std::atomic<HostTeam*>, parts::team_slots> teams_{};
   std::array<shmem::TeamState, parts::team_slots> states_{};
   std::array<std::uint32_t, parts::team_slots> generations_{};

@@ -27,7 +27,7 @@ Registry& registry() noexcept {
   static auto* const one = new Registry;
   return *one;
 }
-std::atomic<std::uint64_t> changes{1};  // of the registry: what a thread looked up before may be gone
+std::atomic<std::uint64_t> changes{1};  // of the registry: invalidates what a thread has looked up
 std::atomic<bool> is_forked{false};
 
 /// What a call reads of its thread. It is one object because the address of a thread_local object costs a function
@@ -92,7 +92,7 @@ base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
   binding.name = name;
   return name;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a PE was started");
+  return base::fail_literal(ENOMEM, "out of memory while starting a PE");
 }
 
 base::Result<PeCall> current_pe() noexcept {
@@ -105,7 +105,7 @@ base::Result<PeCall> current_pe() noexcept {
       if (auto found = look_up(); !found) return base::pass(found);
     }
     begin_call(*own.slot, own.pe);
-    // Only now is it sure that the PE has not begun to end: drop_pe counts the change first, and looks for calls then.
+    // Only now is it certain that drop_pe does not end the PE: it counts the change first, and then checks for calls.
     if (own.changes_seen == changes.load(std::memory_order_acquire)) return PeCall(*own.slot, own.pe);
     end_call(*own.slot);
   }
@@ -145,11 +145,11 @@ base::Result<EndingPe> drop_pe() noexcept {
   Registry& all = registry();
   std::unique_lock lock(all.mutex);
   const auto found = all.pes.find(*name);
-  if (found == all.pes.end()) return base::fail(EINVAL, "this thread's PE has been finalized");
+  if (found == all.pes.end()) return base::fail(EINVAL, "cannot use this thread's PE: it has been finalized");
   if (binding.slot != nullptr && binding.slot->depth != 0) {
     return base::fail_literal(EBUSY, "cannot finalize a PE within a call on it");
   }
-  auto node = all.pes.extract(found);  // goes back without an allocation
+  auto node = all.pes.extract(found);  // can be reinserted without an allocation
   changes.fetch_add(1, std::memory_order_seq_cst);
   ++all.ending;
   lock.unlock();
@@ -159,9 +159,10 @@ base::Result<EndingPe> drop_pe() noexcept {
     --all.ending;
     all.pes.insert(std::move(node));
     changes.fetch_add(1, std::memory_order_release);
-    return base::fail(ETIMEDOUT,
-                      "another thread is still in a call on this PE after %lld ms; end that call, and finalize again",
-                      static_cast<long long>(limit.count()));
+    return base::fail(
+        ETIMEDOUT,
+        "cannot finalize: another thread is still in a call on this PE after %lld ms; end that call and finalize again",
+        static_cast<long long>(limit.count()));
   }
   binding = {};
   return EndingPe(node.mapped().release());

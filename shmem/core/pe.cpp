@@ -17,7 +17,7 @@ base::Result<std::unique_ptr<Pe>> Pe::start(const PeOptions& options) noexcept t
   }
   return pe;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a PE was started");
+  return base::fail_literal(ENOMEM, "out of memory while starting a PE");
 }
 
 base::Status Pe::connect(const PeOptions& options) {
@@ -46,7 +46,7 @@ base::Status Pe::connect(const PeOptions& options) {
 base::Status Pe::finalize() noexcept {
   auto ended = barrier_all();
   connections_->node().leave();
-  if (ended) synchronization_->say_farewell();
+  if (ended) synchronization_->wait_for_farewell();
   return ended;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers of the application's that become symmetric, and cease to be.
+// Registration of the application's buffers as symmetric memory.
 #include <cinttypes>
 
 #include "platform/device/device_scope.hpp"
@@ -8,12 +8,13 @@
 
 namespace gdrkit::shmem_impl::core {
 
-/// Everything that can differ or fail is agreed on before anything is mapped, so that all PEs come to the same place.
+/// The PEs agree on everything that can differ or fail before they map memory, so that all PEs get the same offset.
 base::Result<void*> Pe::register_symmetric(const void* address, std::size_t size_bytes) noexcept {
   const std::lock_guard lock(collective_mutex_);
   if (auto agreed = synchronization_->agree("buffer_register_symmetric", parts::registering, size_bytes, 0); !agreed)
     return base::pass(agreed);
-  if (size_bytes == 0) return base::fail(EINVAL, "buffer_register_symmetric: a buffer has at least 1 byte");
+  if (size_bytes == 0)
+    return base::fail(EINVAL, "buffer_register_symmetric: the size is 0; a buffer has at least 1 byte");
   const platform::DeviceScope scope(connections_->device());
   const auto word = reinterpret_cast<std::uint64_t>(address);
   auto memory = scope.status() ? connections_->heap().share(word, size_bytes)
@@ -27,14 +28,14 @@ base::Result<void*> Pe::register_symmetric(const void* address, std::size_t size
   }
   auto offset = connections_->heap().add_buffer(word, size_bytes, *memory);
   if (!offset) return base::pass(offset);
-  // Nobody puts into a buffer that its PE does not know yet.
+  // No PE may put to a buffer that its PE has not registered yet.
   if (auto met = barrier_all(); !met) return base::pass(met);
   return reinterpret_cast<void*>(connections_->heap().own_address(*offset));
 }
 
 base::Status Pe::unregister_symmetric(const void* address) noexcept {
   const std::lock_guard lock(collective_mutex_);
-  // What was put into it has arrived before its mappings go.
+  // Puts to the buffer complete before it is unmapped.
   if (auto done = transfers_->complete_all(); !done) return done;
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - connections_->heap().own_address(0);
   if (auto agreed = synchronization_->agree("buffer_unregister_symmetric", parts::unregistering, offset, 0); !agreed)

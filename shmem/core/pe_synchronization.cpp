@@ -37,9 +37,9 @@ base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, 
   if (auto agreed = synchronization_->agree(is_zeroed ? "calloc" : "malloc", parts::allocating, size_bytes, alignment);
       !agreed)
     return base::pass(agreed);
-  if (size_bytes == 0) return base::fail(EINVAL, "malloc: a symmetric object has at least 1 byte");
+  if (size_bytes == 0) return base::fail(EINVAL, "malloc: the size is 0; a symmetric object has at least 1 byte");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > largest_alignment) {
-    return base::fail(EINVAL, "align: an alignment is a power of two up to 1 GiB, not %zu", alignment);
+    return base::fail(EINVAL, "align: invalid alignment %zu: use a power of two up to 1 GiB", alignment);
   }
   const platform::DeviceScope scope(connections_->device());
   if (auto current = scope.status(); !current) return base::pass(current);
@@ -56,7 +56,7 @@ base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, 
 
 base::Status Pe::free(void* address) noexcept {
   const std::lock_guard lock(collective_mutex_);
-  // Before the memory may have a new owner: what was put into it has arrived.
+  // Puts to the memory complete before it can be reused.
   if (auto done = transfers_->complete_all(); !done) return done;
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - connections_->heap().own_address(0);
   if (auto agreed = synchronization_->agree("free", parts::freeing, offset, 0); !agreed) return agreed;

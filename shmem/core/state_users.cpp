@@ -13,7 +13,8 @@ namespace gdrkit::shmem_impl::core {
 namespace {
 
 struct Users {
-  std::mutex mutex;  // held while a PE is filled and kept, and while a user comes to all PEs: neither misses the other
+  std::mutex mutex;  // held while a PE is filled and kept, and while a new user is called for all PEs, so that no pair
+                     // is missed
   std::vector<gdrkit_shmem_fill_state_t> fills;
 };
 
@@ -23,7 +24,7 @@ Users& users() noexcept {
   return *one;
 }
 
-/// Under the mutex, so that no user is called after it was removed.
+/// Call it with the mutex locked, so that no user is called after its removal.
 base::Status call_all(Pe& pe) noexcept {
   base::Status filled;
   for (const auto fill : users().fills) base::keep_first(filled, pe.gpu_code().fill_state(fill));
@@ -37,7 +38,7 @@ base::Status add_state_user(gdrkit_shmem_fill_state_t fill) noexcept try {
   users().fills.push_back(fill);
   return for_each_pe([&](Pe& pe) { return pe.gpu_code().fill_state(fill); });
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a user of the device state was registered");
+  return base::fail_literal(ENOMEM, "out of memory while registering a user of the device state");
 }
 
 void remove_state_user(gdrkit_shmem_fill_state_t fill) noexcept {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/result.hpp"
-#include "gdrkit/shmem.h"
+#include "gdrkit/detail/shmem_private.h"
 #include "shmem/core/pe.hpp"
 
 namespace gdrkit::shmem_impl::core {
@@ -18,7 +18,7 @@ void remove_state_user(gdrkit_shmem_fill_state_t fill) noexcept;
 /// Calls all of them for this PE, with its GPU current; where there are some, the PE watches for its GPU kernels. The
 /// emulated device has none.
 base::Status fill_states(Pe& pe) noexcept;
-/// The same for a new PE, which is one of the process's then (keep_pe).
+/// Calls all users for a new PE, and adds the PE to the process (keep_pe).
 base::Status fill_and_keep(std::unique_ptr<Pe> pe) noexcept;
 
 }  // namespace gdrkit::shmem_impl::core

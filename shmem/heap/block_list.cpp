@@ -35,7 +35,7 @@ std::optional<std::uint64_t> BlockList::take(std::uint64_t size_bytes, std::uint
     const auto [start, size] = *range;
     const std::uint64_t offset = round_up(start, alignment);
     if (offset - start > size || size - (offset - start) < wanted) continue;
-    // Inserted first: where that finds no memory, nothing has changed.
+    // Insert first: if the insertion is out of memory, nothing has changed.
     taken_.emplace(offset, size_bytes);
     const std::uint64_t behind = start + size - offset - wanted;
     if (behind != 0) free_.emplace(offset + wanted, behind);

@@ -14,7 +14,7 @@ struct Block {
   std::uint64_t size_bytes = 0;
 };
 
-/// Offsets and sizes in bytes. First fit in address order, so that the result depends on the calls alone.
+/// Offsets and sizes in bytes. First fit in address order, so that the same calls give the same offsets on every PE.
 class BlockList {
  public:
   /// Offsets and sizes of blocks are multiples of this.
@@ -32,7 +32,7 @@ class BlockList {
   [[nodiscard]] std::uint64_t missing_bytes(std::uint64_t size_bytes, std::uint64_t alignment) const;
   /// false when no taken block starts at `offset`.
   bool give_back(std::uint64_t offset);
-  /// The taken block that holds `offset`, with the size that was asked for.
+  /// Returns the taken block that contains `offset`, with its requested size.
   [[nodiscard]] std::optional<Block> find(std::uint64_t offset) const;
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
 
@@ -40,7 +40,7 @@ class BlockList {
   void add_free(std::uint64_t offset, std::uint64_t size_bytes);
 
   std::map<std::uint64_t, std::uint64_t> free_;   // offset: size
-  std::map<std::uint64_t, std::uint64_t> taken_;  // offset: size that was asked for
+  std::map<std::uint64_t, std::uint64_t> taken_;  // offset: requested size
   std::uint64_t end_ = 0;
   std::uint64_t taken_bytes_ = 0;
 };

@@ -19,13 +19,14 @@ struct SharedMemory {
   std::uint64_t size_bytes = 0;  ///< of the whole allocation, which is mapped as one
 };
 
-/// Slots hold chunks of device memory: the own slot memory of the own device, the others their PEs' memory, by a file
-/// descriptor that came from there. Offsets are from a slot's start; offsets and sizes are multiples of
-/// granularity_bytes(). Not thread-safe. Needs the device to be current (Device::make_current). The destructor unmaps
-/// and frees everything.
+/// Slots contain chunks of device memory: the own slot has memory of the own device, the others have their PEs' memory,
+/// imported from file descriptors. Offsets are relative to a slot; offsets and sizes are multiples of
+/// granularity_bytes(). Not thread-safe. Requires that the device is current (Device::make_current). The destructor
+/// unmaps and frees everything.
 class HeapSpace {
  public:
-  /// Slots begin at multiples of this, so that offsets that are multiples of a smaller power of two are such addresses.
+  /// Alignment of slots in bytes. An offset that is a multiple of a smaller power of two gives an address with that
+  /// alignment.
   static constexpr std::uint64_t slot_alignment = std::uint64_t{1} << 30;
 
   virtual ~HeapSpace() = default;
@@ -53,8 +54,8 @@ class HeapSpace {
   /// Memory of the own device that the application allocated, from the start of its allocation on. EOPNOTSUPP: memory
   /// of a kind that cannot be shared, and what to use instead. EINVAL: the range.
   [[nodiscard]] virtual base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
-  /// Maps what share() answered on that slot's PE. granularity_bytes() before it and behind it must be, and stay, free
-  /// of chunks.
+  /// Maps the result of share() on that slot's PE. The granularity_bytes() before and after it must stay free of
+  /// chunks.
   virtual base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
                                      bootstrap::UniqueFd memory) noexcept = 0;
   virtual base::Status remove_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;

@@ -31,7 +31,9 @@ class CudaHeapSpace final : public HeapSpace {
 
   base::Status open(int ordinal, std::uint64_t max_bytes) noexcept {
     if (calls_.mem_import == nullptr) {
-      return base::fail(ENOSYS, "this CUDA driver has no cuMemImportFromShareableHandle: it is too old for shmem");
+      return base::fail(ENOSYS,
+                        "cannot share a symmetric heap: the CUDA driver has no cuMemImportFromShareableHandle; install "
+                        "a newer driver");
     }
     ordinal_ = ordinal;
     int device = 0;
@@ -47,7 +49,7 @@ class CudaHeapSpace final : public HeapSpace {
     if (!known) return known;
     granularity_ = granularity < page_bytes ? page_bytes : granularity;
     stride_bytes_ = (max_bytes + slot_alignment - 1) / slot_alignment * slot_alignment;
-    // Aligned here, because CUDA does not say which alignments it serves.
+    // Align here, because CUDA does not document the alignments that it supports.
     const std::uint64_t total = stride_bytes_ * static_cast<std::uint64_t>(slots_) + slot_alignment;
     auto reserved = check(calls_.mem_address_reserve(&reserved_, total, 0, 0, 0), "cuMemAddressReserve", 0, total);
     if (!reserved) return reserved;
@@ -112,7 +114,7 @@ class CudaHeapSpace final : public HeapSpace {
     }
     if (start != address || size_bytes > extent) {
       return base::fail(EINVAL,
-                        "0x%" PRIx64 " + %" PRIu64 " bytes is no whole beginning of its allocation (0x%" PRIx64
+                        "0x%" PRIx64 " + %" PRIu64 " bytes is not the start of its allocation (0x%" PRIx64
                         " + %zu bytes): register each allocation from its start",
                         address, size_bytes, start, extent);
     }
@@ -157,7 +159,8 @@ class CudaHeapSpace final : public HeapSpace {
                          got);
     }
     if (ordinal == ordinal_) return {};
-    return base::fail(EINVAL, "0x%" PRIx64 " is memory of GPU %d, this PE has GPU %d", address, ordinal, ordinal_);
+    return base::fail(EINVAL, "cannot register 0x%" PRIx64 ": it is memory of GPU %d, but this PE uses GPU %d", address,
+                      ordinal, ordinal_);
   }
 
   struct Chunk {
@@ -179,7 +182,7 @@ class CudaHeapSpace final : public HeapSpace {
     }
     return accessible;
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while the symmetric heap grew");
+    return base::fail_literal(ENOMEM, "out of memory while growing the symmetric heap");
   }
 
   const platform::CudaCalls& calls_;
@@ -202,7 +205,7 @@ base::Result<std::unique_ptr<HeapSpace>> reserve_on_gpu(platform::Device& device
   if (auto opened = space->open(device.identity().ordinal, max_bytes); !opened) return base::pass(opened);
   return space;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the symmetric heap was reserved");
+  return base::fail_literal(ENOMEM, "out of memory while reserving the symmetric heap");
 }
 
 }  // namespace gdrkit::shmem_impl::heap

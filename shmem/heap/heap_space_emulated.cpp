@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// One memory file for each PE, as long as its heap may become: a file takes no memory where nothing was written. Chunks
-// are parts of it, so the first maps all, and the emulated device and backend see one allocation.
+// One memory file per PE, with the heap's maximum size: pages that are not written use no memory. Chunks are parts of
+// the file. The first chunk maps all of it, so the emulated device and backend see one allocation.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 namespace gdrkit::shmem_impl::heap {
 namespace {
 
-constexpr std::uint64_t granularity = std::uint64_t{2} << 20;  // as current GPUs answer
+constexpr std::uint64_t granularity = std::uint64_t{2} << 20;  // as current GPUs report
 
 void* as_pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
@@ -28,7 +28,7 @@ class EmulatedHeapSpace final : public HeapSpace {
 
   base::Status open(std::uint64_t max_bytes) noexcept {
     size_bytes_ = (max_bytes + granularity - 1) / granularity * granularity;
-    // Room for the inaccessible pages before and behind each heap.
+    // Room for the inaccessible pages before and after each heap.
     stride_bytes_ = (size_bytes_ + granularity + slot_alignment - 1) / slot_alignment * slot_alignment;
     const std::uint64_t total = stride_bytes_ * is_mapped_.size() + 2 * slot_alignment;
     void* const reserved = ::mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -67,7 +67,7 @@ class EmulatedHeapSpace final : public HeapSpace {
     if (auto mapped = map(own_slot_, file_.get()); !mapped) return base::pass(mapped);
     bootstrap::UniqueFd handed(::dup(file_.get()));
     if (handed.get() < 0) {
-      return base::fail(errno, "the symmetric heap's file cannot be handed on: %s", std::strerror(errno));
+      return base::fail(errno, "cannot duplicate the file of the symmetric heap: %s", std::strerror(errno));
     }
     return handed;
   }
@@ -84,12 +84,12 @@ class EmulatedHeapSpace final : public HeapSpace {
   base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept override {
     auto allocation = platform::emulated_find(address);
     if (!allocation) {
-      return base::fail(EOPNOTSUPP, "%s. Only memory of the emulated device is shared: use gdrkit_shmem_malloc",
+      return base::fail(EOPNOTSUPP, "%s; only memory of the emulated device can be shared; use gdrkit_shmem_malloc",
                         allocation.error().text());
     }
     if (allocation->start != address || size_bytes > allocation->size_bytes) {
       return base::fail(EINVAL,
-                        "0x%" PRIx64 " + %" PRIu64 " bytes is no whole beginning of its allocation (0x%" PRIx64
+                        "0x%" PRIx64 " + %" PRIu64 " bytes is not the start of its allocation (0x%" PRIx64
                         " + %zu bytes): register each allocation from its start",
                         address, size_bytes, allocation->start, allocation->size_bytes);
     }
@@ -141,7 +141,7 @@ base::Result<std::unique_ptr<HeapSpace>> reserve_emulated(platform::Device& devi
   if (auto opened = space->open(max_bytes); !opened) return base::pass(opened);
   return space;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the symmetric heap was reserved");
+  return base::fail_literal(ENOMEM, "out of memory while reserving the symmetric heap");
 }
 
 base::Result<std::unique_ptr<HeapSpace>> HeapSpace::reserve(platform::Device& device, int slots, int own_slot,

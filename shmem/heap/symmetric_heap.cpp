@@ -15,14 +15,14 @@
 namespace gdrkit::shmem_impl::heap {
 namespace {
 
-/// A heap grows by at least this, so that many small allocations make few chunks.
+/// Minimum growth of a heap in bytes, so that many small allocations need few chunks.
 constexpr std::uint64_t smallest_growth = std::uint64_t{64} << 20;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
   return (value + unit - 1) / unit * unit;
 }
 
-/// How one PE's part of a common step ended, as it goes to the others.
+/// Result of one PE in a common step, as it is sent to the others.
 struct Outcome {
   std::int32_t errno_value = 0;
   std::int32_t vendor_code = 0;
@@ -72,7 +72,7 @@ base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Dev
   if (auto all = heap->agree(zeroed, "clearing the symmetric heap"); !all) return base::pass(all);
   return heap;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the symmetric heap was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the symmetric heap");
 }
 
 base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
@@ -84,7 +84,7 @@ base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
   }
   std::vector<Outcome> all(node_.pes().size());
   if (auto told = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
-  // Names the PE also where its failure is this one's: other machines hear of it.
+  // Name the PE also if it is this one: PEs of other machines receive the message.
   base::Status agreed;
   for (std::size_t i = 0; agreed && i < all.size(); ++i) {
     if (all[i].errno_value == 0) continue;
@@ -147,7 +147,9 @@ base::Status SymmetricHeap::attach_peers(std::uint64_t offset, std::uint64_t siz
 
 base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, std::uint64_t alignment) noexcept try {
   if (size_bytes > max_bytes_) {
-    return base::fail(ENOMEM, "%" PRIu64 " bytes exceed the symmetric heap, which may not exceed %" PRIu64 " bytes",
+    return base::fail(ENOMEM,
+                      "cannot allocate %" PRIu64 " bytes: the symmetric heap is limited to %" PRIu64
+                      " bytes; set heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
                       size_bytes, max_bytes_);
   }
   {
@@ -157,9 +159,9 @@ base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, st
   if (auto grown = grow(blocks_.missing_bytes(size_bytes, alignment)); !grown) return base::pass(grown);
   const std::unique_lock lock(mutex_);
   if (auto offset = blocks_.take(size_bytes, alignment)) return *offset;
-  return base::fail(EIO, "the symmetric heap grew, but %" PRIu64 " bytes do not fit into it", size_bytes);
+  return base::fail(EIO, "cannot allocate %" PRIu64 " bytes in the symmetric heap, although it grew", size_bytes);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the symmetric heap was searched");
+  return base::fail_literal(ENOMEM, "out of memory while searching the symmetric heap");
 }
 
 base::Status SymmetricHeap::free(std::uint64_t address) noexcept try {
@@ -169,7 +171,7 @@ base::Status SymmetricHeap::free(std::uint64_t address) noexcept try {
   if (offset >= reserved_bytes_ && offset < max_bytes_ && blocks_.give_back(offset)) return {};
   return base::fail(EINVAL, "no symmetric allocation starts at 0x%" PRIx64, address);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while symmetric memory was freed");
+  return base::fail_literal(ENOMEM, "out of memory while freeing symmetric memory");
 }
 
 void SymmetricHeap::locked_change() noexcept {
@@ -183,7 +185,8 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
                       own_base_, this->size_bytes());
   }
   Recent& mine = recent;
-  // Who frees an allocation while another thread transfers it has a race of his own; all others see the new state.
+  // Freeing an allocation during a transfer by another thread is a race of the application. All other threads see the
+  // new state.
   const std::uint64_t state = state_.load(std::memory_order_acquire);
   for (const Known& known : mine.known) {
     if (known.state == state && known.holds(offset, size_bytes)) return HeapRange{offset, known.chunk};
@@ -194,7 +197,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
     block = Block{buffer->chunk.offset, buffer->size_bytes};
   }
   if (!block || block->offset < reserved_bytes_) {
-    return base::fail(EINVAL, "%p is in no allocation of this PE's symmetric heap", address);
+    return base::fail(EINVAL, "%p is not in a symmetric allocation of this PE", address);
   }
   const std::uint64_t inside = offset - block->offset;
   if (inside <= block->size_bytes && size_bytes <= block->size_bytes - inside) {
@@ -203,7 +206,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
     mine.oldest = (mine.oldest + 1) % std::size(mine.known);
     return HeapRange{offset, chunk};
   }
-  return base::fail(EINVAL, "%p + %" PRIu64 " bytes leaves its symmetric allocation of %" PRIu64 " bytes", address,
+  return base::fail(EINVAL, "%p + %" PRIu64 " bytes exceeds its symmetric allocation of %" PRIu64 " bytes", address,
                     size_bytes, block->size_bytes);
 }
 

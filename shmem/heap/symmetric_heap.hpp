@@ -43,12 +43,12 @@ struct HeapRange {
 /// Memory of the application's own that is part of the heap's range.
 struct SymmetricBuffer {
   HeapChunk chunk;
-  std::uint64_t size_bytes = 0;  ///< as asked for; the chunk is the whole allocation
+  std::uint64_t size_bytes = 0;  ///< the requested size; the chunk is the whole allocation
   std::uint64_t address = 0;     ///< where the application has it
 };
 
-/// Collective functions are called by one thread of each PE, in the same order and with the same arguments; the caller
-/// has made sure of it, and of the device being current. All other functions are thread-safe, also beside those.
+/// One thread of each PE calls collective functions, in the same order and with the same arguments. The caller ensures
+/// this, and that the device is current. All other functions are thread-safe, also during collective calls.
 class SymmetricHeap {
  public:
   /// The start of the heap is what its owner and peers use among themselves: HeapSizes::reserved_bytes, of which these
@@ -60,8 +60,8 @@ class SymmetricHeap {
                                                                            int pe, HeapSizes sizes,
                                                                            const platform::CudaCalls* calls) noexcept;
 
-  /// Collective over the node: grows where nothing is large enough. ENOMEM names the PE whose GPU has no memory; then
-  /// everything is as before. Answers an offset.
+  /// Collective over the node. Returns the offset of a new object. Grows the heap if no free block is large enough.
+  /// ENOMEM: the message names the PE whose GPU has too little memory, and nothing has changed.
   [[nodiscard]] base::Result<std::uint64_t> allocate(std::uint64_t size_bytes, std::uint64_t alignment) noexcept;
   /// EINVAL when no allocation starts at `address`.
   base::Status free(std::uint64_t address) noexcept;
@@ -72,16 +72,16 @@ class SymmetricHeap {
   [[nodiscard]] base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept;
   /// Collective over the job's PEs: the failure of any.
   base::Status settle(const base::Status& own, const char* step) noexcept;
-  /// Collective over the node: maps what each of its PEs shares, of the same size on all PEs of the job; then
-  /// everything is as before, or the answer is the offset. ENOMEM: no room in the heap's range.
+  /// Collective over the node. Maps the shared memory of each PE, which has the same size on all PEs of the job, and
+  /// returns its offset. On failure nothing has changed. ENOMEM: the heap's address range is full.
   [[nodiscard]] base::Result<std::uint64_t> add_buffer(std::uint64_t address, std::uint64_t size_bytes,
                                                        const SharedMemory& memory) noexcept;
   /// The buffer that begins there; EINVAL: none does.
   [[nodiscard]] base::Result<SymmetricBuffer> find_buffer(std::uint64_t offset) const noexcept;
-  /// Of this process's mappings; nobody uses them any more.
+  /// Removes this process's mappings, which are no longer used.
   base::Status remove_buffer(std::uint64_t offset) noexcept;
 
-  /// Where [address, address + size_bytes) of the own heap is, if it lies in one live allocation. EINVAL says why not.
+  /// Returns the range [address, address + size_bytes) of the own heap. EINVAL: it is not in one allocation.
   [[nodiscard]] base::Result<HeapRange> find(const void* address, std::uint64_t size_bytes) const noexcept;
   /// Whether `address` is in the own slot, allocated or not.
   [[nodiscard]] bool contains(const void* address) const noexcept {
@@ -97,7 +97,7 @@ class SymmetricHeap {
   [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
   [[nodiscard]] std::uint64_t size_bytes() const noexcept;  ///< of all chunks
   [[nodiscard]] std::uint64_t used_bytes() const noexcept;
-  /// Whether there is memory behind all of that range, be it allocated or not.
+  /// Returns whether the whole range is backed by memory, allocated or not.
   [[nodiscard]] bool has_memory(std::uint64_t offset, std::uint64_t size_bytes) const noexcept;
   /// The chunk that holds `offset`, which has memory.
   [[nodiscard]] HeapChunk chunk_at(std::uint64_t offset) const noexcept;

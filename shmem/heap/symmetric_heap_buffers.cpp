@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers of the application's in the heap's range: taken from its end downwards, so that neither they nor the heap's
-// growth have to know of each other before they meet.
+// Registered buffers in the heap's address range. They are placed from its end downwards and the heap grows upwards, so
+// neither limits the other until the range is full.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -22,10 +22,12 @@ constexpr std::size_t largest_buffer_count = 256;
 
 base::Result<SharedMemory> SymmetricHeap::share(std::uint64_t address, std::uint64_t size_bytes) noexcept {
   if (address == 0 || size_bytes > UINT64_MAX - address) {
-    return base::fail(EINVAL, "%" PRIu64 " bytes at 0x%" PRIx64 " are no buffer", size_bytes, address);
+    return base::fail(EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": the address or the size is 0",
+                      size_bytes, address);
   }
   if (contains(reinterpret_cast<const void*>(address))) {
-    return base::fail(EINVAL, "0x%" PRIx64 " is in the symmetric heap, which needs no registration", address);
+    return base::fail(
+        EINVAL, "cannot register 0x%" PRIx64 ": it is in the symmetric heap, which requires no registration", address);
   }
   {
     const std::shared_lock lock(mutex_);
@@ -44,11 +46,11 @@ base::Result<SharedMemory> SymmetricHeap::share(std::uint64_t address, std::uint
 base::Status SymmetricHeap::settle(const base::Status& own, const char* step) noexcept try {
   return agree(own, step);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while PEs agreed");
+  return base::fail_literal(ENOMEM, "out of memory while comparing the results of the PEs");
 }
 
-/// The highest gap that is large enough, with a granule on both sides: what reaches over a buffer's end meets no
-/// memory.
+/// Returns the highest gap that is large enough, with a granule on both sides, so that an access beyond a buffer's end
+/// faults.
 base::Result<std::uint64_t> SymmetricHeap::place_for(std::uint64_t size_bytes) const noexcept {
   const std::uint64_t granule = space_->granularity_bytes();
   const std::uint64_t wanted = (size_bytes + granule - 1) / granule * granule + 2 * granule;
@@ -81,7 +83,9 @@ base::Result<std::uint64_t> SymmetricHeap::add_buffer(std::uint64_t address, std
   };
   while (is_taken(buffer.chunk.number)) ++buffer.chunk.number;
   if (buffer.chunk.number >= largest_buffer_count) {
-    return base::fail(ENOSPC, "%zu buffers are registered, and no more can be", largest_buffer_count);
+    return base::fail(ENOSPC,
+                      "cannot register another buffer: %zu are registered, which is the maximum; unregister one",
+                      largest_buffer_count);
   }
   decltype(buffers_) made;
   made.emplace(*place, buffer);
@@ -91,7 +95,7 @@ base::Result<std::uint64_t> SymmetricHeap::add_buffer(std::uint64_t address, std
   growth_end_ = std::min(growth_end_, *place - space_->granularity_bytes());
   return *place;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a buffer was registered");
+  return base::fail_literal(ENOMEM, "out of memory while registering a buffer");
 }
 
 base::Status SymmetricHeap::attach_buffers(std::uint64_t offset, const SharedMemory& memory) {
@@ -114,7 +118,7 @@ base::Result<SymmetricBuffer> SymmetricHeap::find_buffer(std::uint64_t offset) c
   const std::shared_lock lock(mutex_);
   const auto found = buffers_.find(offset);
   if (found != buffers_.end()) return found->second;
-  return base::fail(EINVAL, "no registered buffer begins at 0x%" PRIx64 " of the symmetric heap", own_address(offset));
+  return base::fail(EINVAL, "no registered buffer starts at 0x%" PRIx64 " of the symmetric heap", own_address(offset));
 }
 
 base::Status SymmetricHeap::remove_buffer(std::uint64_t offset) noexcept {
@@ -122,7 +126,7 @@ base::Status SymmetricHeap::remove_buffer(std::uint64_t offset) noexcept {
   {
     const std::unique_lock lock(mutex_);
     const auto found = buffers_.find(offset);
-    if (found == buffers_.end()) return base::fail(EINVAL, "no buffer is registered at %" PRIu64, offset);
+    if (found == buffers_.end()) return base::fail(EINVAL, "no registered buffer starts at offset %" PRIu64, offset);
     removed = found->second;
     buffers_.erase(found);
     locked_change();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MachineName: PEs with different ones cannot share memory.
+// MachineName: PEs with different names cannot share memory.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace gdrkit::shmem_impl::node {
 
-/// Equal ones are no proof: virtual machines that were copied while they ran have the same boot identifier.
+/// Equal names do not prove the same machine: copies of a running virtual machine have the same boot identifier.
 struct MachineName {
   char boot_id[40] = {};
   std::uint64_t network_namespace = 0;  ///< its inode: names of abstract sockets hold within one
@@ -25,8 +25,8 @@ struct StatedMachine {
   bool has_folder = false;  ///< PEs connect through a folder, across network namespaces
 };
 
-/// The name of this process's machine. If the machine is stated, the network namespace and the user are no part of it:
-/// a connection proves both. EINVAL: the host id is too long.
+/// Returns the name of this process's machine. If the user stated the machine, the name excludes the network namespace
+/// and the user, which a connection proves. EINVAL: the host id is too long.
 [[nodiscard]] base::Result<MachineName> read_machine_name(const StatedMachine& stated = {});
 
 }  // namespace gdrkit::shmem_impl::node

@@ -69,7 +69,7 @@ class RealNode final : public Node {
     if (offers[0].outcome.error != 0) return fail_as(offers[0].outcome, static_cast<std::size_t>(pes_[0]));
     for (std::size_t i = 1; i < pes_.size(); ++i) {
       if (offers[i].area_bytes == offers[0].area_bytes) continue;
-      return base::fail(EPROTO, "PE %d wants a shared area of %llu bytes, PE %d one of %llu", pes_[i],
+      return base::fail(EPROTO, "PE %d requests a shared area of %llu bytes, PE %d requests %llu", pes_[i],
                         static_cast<unsigned long long>(offers[i].area_bytes), pes_[0],
                         static_cast<unsigned long long>(offers[0].area_bytes));
     }
@@ -91,13 +91,13 @@ class RealNode final : public Node {
   base::Result<std::vector<bootstrap::UniqueFd>> exchange_fds(int fd, const void* mine, std::size_t size_bytes,
                                                               void* all, const char* step) noexcept override {
     if (size_bytes > most_bytes_with_fds) {
-      return base::fail(EINVAL, "step '%s': %zu bytes with a descriptor, at most %zu can go with it", step, size_bytes,
-                        most_bytes_with_fds);
+      return base::fail(EINVAL, "step '%s': cannot send %zu bytes with a file descriptor: the limit is %zu bytes", step,
+                        size_bytes, most_bytes_with_fds);
     }
     try {
       return send_fds(fd, mine, size_bytes, all, step);
     } catch (const std::bad_alloc&) {
-      return base::fail_literal(ENOMEM, "no memory for the descriptors of the machine's PEs");
+      return base::fail_literal(ENOMEM, "out of memory while exchanging file descriptors on this node");
     }
   }
 
@@ -106,7 +106,8 @@ class RealNode final : public Node {
     return index < 0 || area_->is_locked(static_cast<std::size_t>(index));
   }
 
-  // Noted for all before anybody is told: a PE that ends because of this one is not taken for the cause.
+  // Recorded for all PEs before any PE reports it, so that a PE that ends because of this one is not reported as the
+  // cause.
   int first_dead() noexcept override {
     int lost = area_->first_lost();
     for (std::size_t i = 0; lost < 0 && i < pes_.size(); ++i) {
@@ -176,7 +177,7 @@ base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int
                     first, reached.error().text());
 }
 
-/// The result of a PE in a round of meet().
+/// Result of a PE in one round of meet().
 struct Attempt {
   std::int32_t reached = -1;  ///< the first of its machine; -1: not known yet
   Outcome outcome;
@@ -245,8 +246,7 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
   } else {
     const auto connect = [&](const bootstrap::Deadline&) -> base::Result<bootstrap::UniqueFd> {
       if (meeting.socket) return std::move(meeting.socket);
-      return base::fail(ECONNRESET, "PE %d is gone: it ended or gave up while the PEs of this machine met",
-                        meeting.pes.front());
+      return base::fail(ECONNRESET, "PE %d left the job while the PEs of this node connected", meeting.pes.front());
     };
     star = bootstrap::make_star_member(connect, std::move(group));
   }
@@ -297,7 +297,7 @@ base::Result<std::unique_ptr<Node>> Node::join(bootstrap::Exchange& exchange, st
     if (!machine) return base::pass(machine);
     return join_node(*machine, exchange, area_bytes, limit);
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "no memory to meet the PEs of this machine");
+    return base::fail_literal(ENOMEM, "out of memory while connecting to the PEs of this node");
   }
 }
 

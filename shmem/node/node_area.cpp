@@ -23,7 +23,7 @@ std::size_t in_pages(std::size_t size_bytes) noexcept {
   return (size_bytes + page - 1) / page * page;
 }
 
-/// Who was lost first (1 + its number, 0: nobody), then one byte for each PE: whether it has left.
+/// The first lost PE (1 + its number; 0: none), then one byte per PE: whether it has left.
 constexpr std::size_t lost_bytes = sizeof(std::int32_t);
 std::size_t head_bytes_of(std::size_t n_pes) noexcept { return in_pages(lost_bytes + n_pes); }
 
@@ -64,7 +64,8 @@ base::Result<std::unique_ptr<NodeArea>> NodeArea::open(int file, std::size_t ind
   }
   area->start_ = start;
   area->mapped_bytes_ = total;
-  // An open file description of its own: the one that was passed on is every PE's.
+  // Locks belong to an open file description, and the received descriptor shares its description with all PEs. So open
+  // the file again.
   char path[40];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", file);
   area->lock_ = bootstrap::PrivateFd(bootstrap::UniqueFd(::open(path, O_RDWR | O_CLOEXEC)));
@@ -84,7 +85,7 @@ void* NodeArea::memory() const noexcept { return static_cast<char*>(start_) + he
 bool NodeArea::is_locked(std::size_t index) const noexcept {
   if (index == index_) return true;
   struct flock lock = lock_of(index);
-  // Where the system does not answer, nobody is declared dead.
+  // If the system call fails, the PE counts as alive.
   if (::fcntl(lock_.get(), F_OFD_GETLK, &lock) != 0) return true;
   return lock.l_type != F_UNLCK;
 }
@@ -103,7 +104,7 @@ std::atomic<unsigned char>& NodeArea::left(std::size_t index) const noexcept {
   return reinterpret_cast<std::atomic<unsigned char>*>(static_cast<char*>(start_) + lost_bytes)[index];
 }
 
-// Pairs with the release of set_left: who sees that the lock is gone (a system call later) sees this as well.
+// Pairs with the release of set_left: a PE that finds the lock released (a later system call) also sees this.
 bool NodeArea::has_left(std::size_t index) const noexcept { return left(index).load(std::memory_order_acquire) != 0; }
 
 void NodeArea::set_left() noexcept { left(index_).store(1, std::memory_order_release); }

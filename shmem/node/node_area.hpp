@@ -13,9 +13,9 @@
 
 namespace gdrkit::shmem_impl::node {
 
-/// A memory file: gone with the last process that maps it. Byte i of it is locked by PE i's process, by a lock of its
-/// own open file description (F_OFD_SETLK): the system drops it when the process ends in any way, a thread of another
-/// PE in the same process keeps nothing alive, and a forked child closes its copy (PrivateFd).
+/// A memory file, which the system frees with the last process that maps it. Byte i of it is locked by PE i's process,
+/// by a lock of its own open file description (F_OFD_SETLK): the system drops it when the process ends in any way, a
+/// thread of another PE in the same process keeps nothing alive, and a forked child closes its copy (PrivateFd).
 class NodeArea {
  public:
   [[nodiscard]] static base::Result<bootstrap::UniqueFd> create(std::size_t n_pes, std::size_t size_bytes);
@@ -32,7 +32,7 @@ class NodeArea {
   void set_left() noexcept;
   /// The first PE that was lost, by its number in the job, of this machine or another; -1: none yet.
   [[nodiscard]] int first_lost() const noexcept;
-  /// Answers the one that counts: another PE may have noted another before.
+  /// Returns the PE that was recorded first: another PE may have recorded a different one before.
   int note_lost(int pe) noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How PEs become a node.
+// How PEs form a node.
 #pragma once
 
 #include "shmem/bootstrap/meeting_place.hpp"
@@ -10,8 +10,8 @@
 namespace gdrkit::shmem_impl::node {
 
 /// Node::join for a PE on a machine of this name; tests give other names than the real one. The shared area has
-/// `bytes_for_each` in addition for each PE of the machine. PEs meet at `place`. EHOSTUNREACH: a PE on a machine of the
-/// same stated name cannot be reached there. EPROTO: only some PEs state their machines.
+/// `bytes_for_each` in addition for each PE of the machine. PEs connect at `place`. EHOSTUNREACH: a PE with the same
+/// stated machine name is unreachable. EPROTO: only some PEs state their machines.
 [[nodiscard]] base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootstrap::Exchange& exchange,
                                                             std::size_t area_bytes, std::chrono::milliseconds limit,
                                                             std::size_t bytes_for_each = 0,

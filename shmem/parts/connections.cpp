@@ -17,11 +17,11 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-/// Of what the PEs of a node share: their lines, and behind them what each says in its teams.
+/// Shared memory per PE of a node: its line, followed by its lines in teams.
 constexpr std::size_t area_bytes_for_each = sizeof(PeLine) + sizeof(TeamLines);
 static_assert(sizeof(PeLine) % alignof(TeamLine) == 0);
 
-/// What all PEs must know of each other before they make heaps.
+/// Data that the PEs exchange before they make heaps.
 struct Offer {
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_max_bytes = 0;
@@ -38,7 +38,7 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const Connectio
     return bootstrap::exchange_by_environment(*environment, options.limit);
   }
   if (options.n_pes < 0 || options.pe < 0 || options.pe >= options.n_pes) {
-    return base::fail(EINVAL, "PE %d of %d: PEs are numbered from 0 to n_pes - 1", options.pe, options.n_pes);
+    return base::fail(EINVAL, "invalid PE %d of %d: PE numbers are 0 to n_pes - 1", options.pe, options.n_pes);
   }
   if (options.unique_id != nullptr) {
     return bootstrap::exchange_by_unique_id(*options.unique_id, options.pe, options.n_pes, options.limit);
@@ -47,7 +47,7 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const Connectio
     return bootstrap::exchange_by_callback(options.allgather, options.allgather_argument, options.pe, options.n_pes);
   }
   if (options.n_pes == 1) return bootstrap::exchange_by_environment(bootstrap::LaunchEnvironment{}, options.limit);
-  return base::fail(EINVAL, "%d PEs need a way to find each other: a unique id, an all-gather, or a launcher",
+  return base::fail(EINVAL, "cannot connect %d PEs: no unique id, all-gather or launcher; set one of them",
                     options.n_pes);
 }
 
@@ -103,14 +103,15 @@ base::Status Connections::open_device(const ConnectionOptions& options) {
   auto calls = platform::cuda_calls();
   if (!calls) {
     return base::fail(calls.error().errno_value,
-                      "%s (without a GPU: gdrkit run --emulated, or GDRKIT_BACKEND=emulated)", calls.error().text());
+                      "%s; without a GPU use gdrkit run --emulated, or GDRKIT_BACKEND=emulated", calls.error().text());
   }
   cuda_ = *calls;
   auto count = platform::cuda_device_count(*cuda_);
   if (!count) return base::pass(count);
   if (*count == 0)
     return base::fail(
-        ENODEV, "CUDA shows this process no GPU (without one: gdrkit run --emulated, or GDRKIT_BACKEND=emulated)");
+        ENODEV,
+        "no GPU is visible to this process; without a GPU use gdrkit run --emulated, or GDRKIT_BACKEND=emulated");
   // Opening makes the device current here; the caller's thread keeps what it had.
   void* before = nullptr;
   (void)cuda_->ctx_get_current(&before);
@@ -135,7 +136,7 @@ base::Status Connections::start_remote(bootstrap::Exchange& exchange, const Conn
   auto started = remote::Remote::start(exchange, wanted);
   if (!started) {
     return base::fail_vendor(started.error().errno_value, started.error().vendor_code,
-                             "the job has PEs on other machines, which need UCX: %s", started.error().text());
+                             "cannot connect to PEs on other machines, which requires UCX: %s", started.error().text());
   }
   remote_ = std::move(*started);
   remote_way_ = options.remote_way;
@@ -168,12 +169,13 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
                         static_cast<int>(sizeof offer.text), offer.text);
     }
     if (offer.is_emulated != mine.is_emulated) {
-      return base::fail(EPROTO, "PE %d is %s, PE %d is not: all or none", mine.is_emulated != 0 ? pe_ : other,
-                        "emulated (GDRKIT_BACKEND)", mine.is_emulated != 0 ? other : pe_);
+      return base::fail(EPROTO, "PE %d is %s, but PE %d is not; use the same device kind for all PEs",
+                        mine.is_emulated != 0 ? pe_ : other, "emulated (GDRKIT_BACKEND)",
+                        mine.is_emulated != 0 ? other : pe_);
     }
     if (offer.heap_bytes != mine.heap_bytes || offer.heap_max_bytes != mine.heap_max_bytes) {
       return base::fail(EPROTO,
-                        "PE %d asks for a heap of %" PRIu64 " bytes (at most %" PRIu64 "), PE %d of %" PRIu64
+                        "PE %d requests a heap of %" PRIu64 " bytes (at most %" PRIu64 "), PE %d of %" PRIu64
                         " (%" PRIu64 ")",
                         other, offer.heap_bytes, offer.heap_max_bytes, pe_, mine.heap_bytes, mine.heap_max_bytes);
     }
@@ -214,9 +216,9 @@ base::Status Connections::make_transports() {
   if (!atomics) return base::pass(atomics);
   atomics_ = std::move(*atomics);
   if (remote_ != nullptr) {
-    auto home = transport::HomeMemory::make(*device_, *heap_, *atomics_);
-    if (!home) return base::pass(home);
-    home_ = std::move(*home);
+    auto own_heap = transport::OwnHeapMemory::make(*device_, *heap_, *atomics_);
+    if (!own_heap) return base::pass(own_heap);
+    own_heap_ = std::move(*own_heap);
   }
 #define GDRKIT_SHMEM_TRANSPORT(name)              \
   {                                               \
@@ -228,15 +230,15 @@ base::Status Connections::make_transports() {
 #undef GDRKIT_SHMEM_TRANSPORT
   while (remote_transport_ < transports_.size() && !transports_[remote_transport_]->is_remote()) ++remote_transport_;
   if (remote_ != nullptr) {
-    if (remote_way_ != transport::RemoteWay::copied) home_->use(*transports_.front());
-    remote_->open(*home_);
+    if (remote_way_ != transport::RemoteWay::copied) own_heap_->use(*transports_.front());
+    remote_->open(*own_heap_);
   }
   return {};
 }
 
 transport::TransportSetting Connections::transport_setting() const noexcept {
-  return {device_.get(), heap_.get(), node_pes(),  node_pes(),
-          remote_.get(), home_.get(), remote_way_, reading_engine_.c_str()};
+  return {device_.get(), heap_.get(),     node_pes(),  node_pes(),
+          remote_.get(), own_heap_.get(), remote_way_, reading_engine_.c_str()};
 }
 
 std::size_t Connections::slots() const noexcept {
@@ -244,7 +246,7 @@ std::size_t Connections::slots() const noexcept {
 }
 
 base::Result<int> Connections::slot_of(int pe) const noexcept {
-  if (pe < 0 || pe >= n_pes_) return base::fail(EINVAL, "there is no PE %d: the job has %d", pe, n_pes_);
+  if (pe < 0 || pe >= n_pes_) return base::fail(EINVAL, "PE %d is out of range: the job has %d PEs", pe, n_pes_);
   const int index = node_->index_of(pe);
   return index >= 0 ? index : node_pes() + pe;
 }
@@ -261,8 +263,8 @@ base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t 
   auto remote = find(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
   if (is_remote(remote->slot)) {
-    return base::fail(EOPNOTSUPP,
-                      "this GPU does not reach PE %d: it is on another machine, where the CPU's calls reach", pe);
+    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another machine; use calls of the CPU",
+                      pe);
   }
   return heap_->address(remote->slot, remote->range.offset);
 }
@@ -293,7 +295,7 @@ Connections::~Connections() {
   if (device_ == nullptr) return;
   const platform::DeviceScope scope(*device_);
   close();
-  home_.reset();
+  own_heap_.reset();
   atomics_.reset();
   gpu_kernels_.reset();
   transports_.clear();

@@ -22,7 +22,7 @@
 #include "shmem/parts/team_memory.hpp"
 #include "shmem/remote/remote.hpp"
 #include "shmem/transport/atomics.hpp"
-#include "shmem/transport/home_memory.hpp"
+#include "shmem/transport/own_heap_memory.hpp"
 #include "shmem/transport/transport.hpp"
 
 namespace gdrkit::shmem_impl::parts {
@@ -42,9 +42,10 @@ struct ConnectionOptions {
   std::string host_id;               ///< as in StatedMachine
   std::string socket_folder;         ///< for the MeetingPlace; "": abstract socket names
   transport::RemoteWay remote_way = transport::RemoteWay::automatic;
-  std::string reading_engine;                      ///< as in TransportSetting
-  const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: load the installed UCX when it is needed
-  std::chrono::milliseconds remote_silence{7000};  ///< a PE of another machine that sends nothing for so long is dead
+  std::string reading_engine;                     ///< as in TransportSetting
+  const platform::UcxCalls* ucx_calls = nullptr;  ///< nullptr: load the installed UCX when it is needed
+  std::chrono::milliseconds remote_silence{
+      7000};  ///< a PE of another machine that sends nothing for this time counts as dead
 };
 
 /// A PE's copy of a range of the symmetric heap.
@@ -104,9 +105,9 @@ class Connections {
   }
 
   // Memory that the PEs of this machine share. `index` is a PE's position in the node.
-  /// This PE ends the whole job with that status.
+  /// Announces that this PE ends the whole job with that status.
   void announce_exit(int status) noexcept;
-  /// What a PE of this machine announced, if one did.
+  /// Returns the status that a PE of this machine announced, if any.
   [[nodiscard]] std::optional<int> announced_exit() const noexcept;
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
@@ -142,7 +143,7 @@ class Connections {
   Transports transports_;
   std::optional<platform::GpuKernels> gpu_kernels_;
   std::unique_ptr<transport::Atomics> atomics_;
-  std::unique_ptr<transport::HomeMemory> home_;
+  std::unique_ptr<transport::OwnHeapMemory> own_heap_;
 };
 
 }  // namespace gdrkit::shmem_impl::parts

@@ -46,24 +46,23 @@ base::Status GpuCode::watch() noexcept {
 base::Status GpuCode::check_waits() noexcept try {
   proxy::Proxy* const proxy = transfers_.proxy();
   if (auto failed = proxy != nullptr ? proxy->take_failure() : base::Status(); !failed) {
-    (void)control_->take_given_up();  // the proxy's failure is the cause of these timeouts
+    (void)control_->take_timed_out_wait();  // the proxy's failure is the cause of these timeouts
     return base::fail_vendor(failed.error().errno_value, failed.error().vendor_code, "PE %d, %s", connections_.pe(),
                              failed.error().text());
   }
-  const auto word = control_->take_given_up();
+  const auto word = control_->take_timed_out_wait();
   if (!word) return {};
   const auto of_proxy = proxy != nullptr ? proxy->text_of_wait(*word) : std::nullopt;
   char address[32];
   std::snprintf(address, sizeof address, "0x%" PRIx64, *word);
   const std::string what = of_proxy ? *of_proxy : std::string("the word at ") + address;
   if (const int dead = control_->dead_pe(); dead >= 0) {
-    return base::fail(ECONNRESET, "a GPU kernel of PE %d gave up waiting for %s: PE %d has ended", connections_.pe(),
+    return base::fail(ECONNRESET, "a GPU kernel of PE %d stopped waiting for %s: PE %d has ended", connections_.pe(),
                       what.c_str(), dead);
   }
-  return base::fail(ETIMEDOUT,
-                    "a GPU kernel of PE %d gave up waiting for %s: not there within the limit "
-                    "(gdrkit_shmem_set_timeout)",
-                    connections_.pe(), what.c_str());
+  return base::fail(
+      ETIMEDOUT, "a GPU kernel of PE %d timed out while waiting for %s; the limit is set by gdrkit_shmem_set_timeout",
+      connections_.pe(), what.c_str());
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while reporting a GPU wait that timed out");
 }
@@ -75,16 +74,16 @@ base::Status GpuCode::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
   if (auto current = scope.status(); !current) return current;
   const gdrkit_shmem_device_state state = this->state();
   if (const int failed = fill(&state); failed != 0) {
-    return base::fail_vendor(EIO, failed,
-                             "giving PE %d's state to a translation unit's GPU code failed with %d: is its GPU code "
-                             "built for this GPU?",
-                             connections_.pe(), failed);
+    return base::fail_vendor(
+        EIO, failed,
+        "cannot copy PE %d's state to the GPU code of a translation unit: error %d; compile it for this GPU",
+        connections_.pe(), failed);
   }
   return {};
 }
 
 base::Status GpuCode::initialise_module(void* module) noexcept {
-  if (module == nullptr) return base::fail_literal(EINVAL, "the module is NULL");
+  if (module == nullptr) return base::fail_literal(EINVAL, "cannot initialize the module: it is NULL");
   if (auto watched = watch(); !watched) return watched;
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
@@ -97,14 +96,16 @@ base::Status GpuCode::initialise_module(void* module) noexcept {
                              error.text());
   }
   if (symbol->size_bytes != sizeof state) {
-    return base::fail(EPROTO, "the module's gdrkit_shmem_state has %zu bytes, this library's %zu: compile it anew",
+    return base::fail(EPROTO,
+                      "cannot initialize the module: its gdrkit_shmem_state has %zu bytes, this library's has %zu; "
+                      "recompile the module",
                       symbol->size_bytes, sizeof state);
   }
   return connections_.device().copy_to_device(symbol->address, &state, sizeof state);
 }
 
 base::Status GpuCode::initialise_library(void* library) noexcept {
-  if (library == nullptr) return base::fail_literal(EINVAL, "the library is NULL");
+  if (library == nullptr) return base::fail_literal(EINVAL, "cannot initialize the library: it is NULL");
   base::Result<platform::Module> module = platform::Module{};
   {
     const platform::DeviceScope scope(connections_.device());
@@ -116,7 +117,8 @@ base::Status GpuCode::initialise_library(void* library) noexcept {
 }
 
 base::Result<int> GpuCode::cooperative_blocks(void* function, unsigned threads, std::size_t shared_bytes) noexcept {
-  if (function == nullptr || threads == 0) return base::fail_literal(EINVAL, "a launch needs a function and threads");
+  if (function == nullptr || threads == 0)
+    return base::fail_literal(EINVAL, "cannot launch the GPU kernel: the function is NULL, or a block has 0 threads");
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return base::pass(current);
   return connections_.device().cooperative_blocks({reinterpret_cast<std::uint64_t>(function)}, threads, shared_bytes);

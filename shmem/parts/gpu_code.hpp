@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/result.hpp"
-#include "gdrkit/shmem.h"
+#include "gdrkit/detail/shmem_private.h"
 #include "platform/device/device.hpp"
 #include "shmem/parts/connections.hpp"
 #include "shmem/parts/transfers.hpp"

@@ -37,8 +37,8 @@ Range find_stack() noexcept {
   return stack;
 }
 
-/// Where the heap of brk() begins: field 47 of proc(5)'s stat, counted behind the name, which may hold blanks. 0: the
-/// system does not say.
+/// Returns the start of the heap of brk(2): field 47 of stat in proc(5), counted after the name, which may contain
+/// spaces. 0: unknown.
 std::uintptr_t find_brk_begin() noexcept {
   std::FILE* const file = std::fopen("/proc/self/stat", "re");
   if (file == nullptr) return 0;
@@ -75,7 +75,7 @@ Segments find_segments() noexcept {
   Segments segments;
   const auto* const headers = reinterpret_cast<const ElfW(Phdr)*>(::getauxval(AT_PHDR));
   const std::size_t count = headers == nullptr ? 0 : ::getauxval(AT_PHNUM);
-  std::uintptr_t moved = 0;  // from where the file says to where it is
+  std::uintptr_t moved = 0;  // distance from the address in the file to the actual address
   for (std::size_t i = 0; i < count; ++i) {
     if (headers[i].p_type == PT_PHDR) moved = reinterpret_cast<std::uintptr_t>(headers) - headers[i].p_vaddr;
   }
@@ -93,7 +93,7 @@ Segments find_segments() noexcept {
 bool is_surely_host(const void* address, std::size_t size_bytes) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   thread_local const Range stack = find_stack();
-  // A fiber runs on memory of its own, which tells nothing of what lies between it and the thread's stack.
+  // A fiber has a separate stack, whose address does not describe the thread's stack.
   const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (stack.holds(frame, 1) && Range{frame, stack.end}.holds(at, size_bytes)) return true;
   static const Segments segments = find_segments();

@@ -12,7 +12,7 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-/// Of a machine: how a common step ended there. It goes along with descriptors, which bounds its size.
+/// Result of a common step on one machine. It is sent with file descriptors, which limits its size.
 struct MachineOutcome {
   std::int32_t pe = -1;  ///< the first of the machine that failed; -1: none
   std::int32_t errno_value = 0;
@@ -21,7 +21,7 @@ struct MachineOutcome {
 };
 static_assert(sizeof(MachineOutcome) <= 256);
 
-/// Of two failures the one of the lower PE, so that all come to the same.
+/// Of two failures, selects the one of the lower PE, so that all PEs get the same result.
 void fold_outcomes(void* state, const void* other) {
   auto& mine = *static_cast<MachineOutcome*>(state);
   MachineOutcome theirs;
@@ -55,7 +55,7 @@ base::Status JobNode::agree_over_machines(base::Status status, const char* step)
   outcome.text[sizeof outcome.text - 1] = '\0';
   return base::fail_vendor(bootstrap::errno_of_peer(outcome.errno_value), outcome.vendor_code, "%s", outcome.text);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while machines agreed");
+  return base::fail_literal(ENOMEM, "out of memory while comparing the results of the machines");
 }
 
 }  // namespace gdrkit::shmem_impl::parts

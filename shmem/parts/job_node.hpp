@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// JobNode: the node of a job over several machines: as the node itself, and it knows of the other machines' PEs.
+// JobNode: the node in a job over several machines. It adds the PEs of other machines to the node.
 #pragma once
 
 #include <memory>

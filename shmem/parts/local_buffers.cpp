@@ -12,8 +12,8 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-/// Up to here transports move pinned memory as other host memory. Only the engine "automatic" differs, for gets above
-/// 3 KiB, and gains less than 1 us, for which each small transfer would have to ask the driver.
+/// Up to this size transports treat pinned memory like other host memory. Only the engine "automatic" differs, for gets
+/// above 3 KiB. It gains less than 1 us, but each small transfer would have to query the driver.
 constexpr std::size_t alike_bytes = 4096;
 
 }  // namespace
@@ -21,7 +21,7 @@ constexpr std::size_t alike_bytes = 4096;
 base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, transport::LocalMemory memory) noexcept
     try {
   if (address == 0 || size_bytes == 0 || size_bytes > UINT64_MAX - address) {
-    return base::fail(EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": a buffer has an address and a size",
+    return base::fail(EINVAL, "cannot register %" PRIu64 " bytes at 0x%" PRIx64 ": the address or the size is 0",
                       size_bytes, address);
   }
   const std::unique_lock lock(mutex_);
@@ -37,13 +37,13 @@ base::Status LocalBuffers::add(std::uint64_t address, std::uint64_t size_bytes, 
   count_.store(buffers_.size(), std::memory_order_release);
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a buffer was registered");
+  return base::fail_literal(ENOMEM, "out of memory while registering a buffer");
 }
 
 base::Status LocalBuffers::remove(std::uint64_t address) noexcept {
   const std::unique_lock lock(mutex_);
   if (buffers_.erase(address) == 0) {
-    return base::fail(EINVAL, "no registered buffer begins at 0x%" PRIx64, address);
+    return base::fail(EINVAL, "no registered buffer starts at 0x%" PRIx64, address);
   }
   count_.store(buffers_.size(), std::memory_order_release);
   return {};
@@ -78,7 +78,7 @@ transport::LocalMemory LocalBuffers::kind_of(const void* address, std::size_t si
   void* values[] = {&type};
   if (cuda->pointer_get_attributes(1, &attribute, values, word) != 0) return transport::LocalMemory::host;
   if (type == platform::cuda_memory_type_device) return transport::LocalMemory::device;
-  // Of memory that it does not know the driver answers no type, without an error.
+  // For unknown memory the driver returns no type and no error.
   return type == platform::cuda_memory_type_host ? transport::LocalMemory::pinned : transport::LocalMemory::host;
 }
 

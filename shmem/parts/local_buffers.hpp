@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// LocalBuffers: what local memory is: by its place, by what the application said of its buffers, or as the driver says.
+// LocalBuffers: the kind of local memory, from its address, from registered buffers, or from the driver.
 #pragma once
 
 #include <atomic>
@@ -23,12 +23,12 @@ class LocalBuffers {
   /// EINVAL: none begins there.
   base::Status remove(std::uint64_t address) noexcept;
   void clear() noexcept;
-  /// What [address, address + size_bytes) is, if it lies in one of them.
+  /// Returns the kind of [address, address + size_bytes) if it is in a registered buffer.
   [[nodiscard]] std::optional<transport::LocalMemory> find(std::uint64_t address,
                                                            std::uint64_t size_bytes) const noexcept;
-  /// What [address, address + size_bytes), outside of the symmetric heap, is. Small transfers may get `host` where the
-  /// memory is pinned. `cuda`: nullptr where there is no device memory; asked only where nothing else tells, as that
-  /// takes longer than a small put.
+  /// Returns the kind of [address, address + size_bytes), which is outside the symmetric heap. For small transfers the
+  /// result may be `host` for pinned memory. `cuda`: nullptr if there is no device memory. It is queried last, because
+  /// a query takes longer than a small put.
   [[nodiscard]] transport::LocalMemory kind_of(const void* address, std::size_t size_bytes,
                                                const platform::CudaCalls* cuda) const noexcept;
 

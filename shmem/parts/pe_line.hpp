@@ -30,12 +30,12 @@ struct AgreedCalls {
 /// One PE writes it; the other PEs of its machine read it. The shared area is an array of PeLine, indexed by the PE's
 /// position on the machine. A PeLine has two cache lines, because CPUs fetch them in pairs.
 struct alignas(128) PeLine {
-  std::atomic<std::uint64_t> arrivals;  ///< how many synchronisations this PE has come to
+  std::atomic<std::uint64_t> arrivals;  ///< number of synchronizations that this PE has reached
   // What it was called with, valid between two synchronisations.
   std::atomic<std::uint64_t> operation;
   std::atomic<std::uint64_t> arguments[2];
-  // Of the machine's first PE, in a job over several machines: up to which synchronisation all machines have come, and
-  // what was called there.
+  // Used by the machine's first PE in a job over several machines: the number of synchronizations that all machines
+  // have completed, and the calls in the last one.
   std::atomic<std::uint64_t> released;
   AgreedCalls calls;
   std::atomic<std::uint64_t> announced_exit;  ///< 0: none, else 2^32 + the exit status that ends the job

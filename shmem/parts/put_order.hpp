@@ -13,8 +13,9 @@
 
 namespace gdrkit::shmem_impl::parts {
 
-/// A transport keeps its own puts to a PE in order. So a fence only counts; what came before it by another transport is
-/// completed when the next put chooses a transport, and not at all when it chooses the same. Thread-safe.
+/// A transport keeps its own puts to a PE in order. So a fence only increments a counter. Earlier puts of another
+/// transport are completed when the next put selects a transport; with the same transport that is not necessary.
+/// Thread-safe.
 class PutOrder {
  public:
   void open(std::size_t slots, std::size_t transports) {
@@ -37,7 +38,7 @@ class PutOrder {
         auto done = is_chosen ? transports[other]->order(slot) : transports[other]->complete(slot);
         if (!done) return done;
       }
-      // What other threads are putting meanwhile is not among it: a fence behind that counts further than `now`.
+      // Concurrent puts of other threads are not included: a fence after them has a count above `now`.
       puts.ordered.store(now, std::memory_order_release);
       if (!is_chosen || !is_pending) puts.complete.store(now, std::memory_order_release);
     }
@@ -45,7 +46,7 @@ class PutOrder {
   }
 
  private:
-  /// Of one transport to one slot: puts from before so many fences are
+  /// State of one transport and one slot: puts before this number of fences are
   struct Puts {
     std::atomic<std::uint64_t> complete{0};
     std::atomic<std::uint64_t> ordered{0};  ///< done before what this transport is given from now on

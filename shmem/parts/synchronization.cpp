@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr auto farewell_limit = 5000ms;
 
-/// Adds one call. The result does not depend on the order of additions: it holds the call of the lowest PE, and of the
-/// calls that differ from it the one of the lowest PE.
+/// Adds one call. The result does not depend on the order of additions: it contains the call of the lowest PE, and the
+/// call of the lowest PE whose call differs.
 void add_call(AgreedCalls* calls, const AgreedCall& call) noexcept {
   if (call.pe < 0) return;
   AgreedCall all[] = {calls->first, calls->different, call};
@@ -48,8 +48,8 @@ base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept 
     return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what, first.pe, other.pe);
   }
   const int which = first.arguments[0] != other.arguments[0] ? 0 : 1;
-  return base::fail(EPROTO, "%s: PE %d passed %" PRIu64 ", PE %d %" PRIu64 "; all PEs must pass the same", what,
-                    first.pe, first.arguments[which], other.pe, other.arguments[which]);
+  return base::fail(EPROTO, "%s: PE %d passed %" PRIu64 ", PE %d passed %" PRIu64 "; all PEs must pass the same value",
+                    what, first.pe, first.arguments[which], other.pe, other.arguments[which]);
 }
 
 }  // namespace
@@ -98,9 +98,10 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
                           node.pes()[other]);
     } else if (const bool is_first = theirs.arguments[0].load() != root.arguments[0].load();
                is_first || theirs.arguments[1].load() != root.arguments[1].load()) {
-      agreed = base::fail(EPROTO, "%s: PE %d passed %" PRIu64 ", PE %d %" PRIu64 "; all PEs must pass the same", what,
-                          node.pes()[0], root.arguments[is_first ? 0 : 1].load(), node.pes()[other],
-                          theirs.arguments[is_first ? 0 : 1].load());
+      agreed =
+          base::fail(EPROTO, "%s: PE %d passed %" PRIu64 ", PE %d passed %" PRIu64 "; all PEs must pass the same value",
+                     what, node.pes()[0], root.arguments[is_first ? 0 : 1].load(), node.pes()[other],
+                     theirs.arguments[is_first ? 0 : 1].load());
     }
   }
   // No PE writes its line again before all PEs have read it.
@@ -149,8 +150,8 @@ base::Result<AgreedCalls> Synchronization::sync_machines(const char* what, const
   return calls;
 }
 
-/// A PE that closes its connections looks dead. So each PE waits until all have announced their end.
-void Synchronization::say_farewell() noexcept {
+/// Other PEs regard a PE that closes its connections as dead. So each PE waits until all have announced their end.
+void Synchronization::wait_for_farewell() noexcept {
   if (connections_.remote() != nullptr) (void)sync_machines("finalize", {connections_.pe(), 0, {}}, farewell_limit);
 }
 

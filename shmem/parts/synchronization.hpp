@@ -22,9 +22,9 @@ class Synchronization {
   base::Status sync_all(const char* what) noexcept;
   /// Fails with EPROTO if the PEs' operations or arguments differ. Returns after all PEs have compared them.
   base::Status agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept;
-  /// In a job over several machines, waits until all PEs end. Otherwise a PE that closes its connections would look
-  /// dead.
-  void say_farewell() noexcept;
+  /// In a job over several machines, waits until all PEs end. Otherwise a PE that closes its connections would be
+  /// regarded as dead.
+  void wait_for_farewell() noexcept;
 
  private:
   [[nodiscard]] base::Result<AgreedCalls> sync_machines(const char* what, const AgreedCall& call,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TeamLine: what one PE says in one team to the PEs of its machine, through shared host memory.
+// TeamLine: data of one PE for the other PEs of a team on its machine, in shared host memory.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace gdrkit::shmem_impl::parts {
 
 inline constexpr int team_slots = GDRKIT_SHMEM_TEAMS_MAX;
 
-/// What a PE says in one meeting. Written before its arrival is counted, read by those who have seen the count.
+/// Data of a PE for one meeting. Written before its arrival is counted, and read by PEs that have seen the count.
 struct TeamWord {
   static constexpr std::size_t words_count = 8;
   static constexpr std::size_t most_bytes = 2048;
@@ -22,8 +22,8 @@ struct TeamWord {
   unsigned char data[most_bytes];
 };
 
-/// Meetings use the two in turn: who comes to the next meeting has read what was said in the one before, so nobody
-/// writes over what another still reads.
+/// Meetings use the two words alternately. A PE that reaches the next meeting has read the data of the previous one, so
+/// no PE overwrites data that another still reads.
 struct alignas(128) TeamLine {
   std::atomic<std::uint64_t> arrivals;  ///< meetings of all teams that had this place
   alignas(128) TeamWord said[2];

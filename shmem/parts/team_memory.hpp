@@ -39,7 +39,7 @@ class TeamMemory {
  private:
   static constexpr std::uint64_t smallest_words_bytes = 16384;
   static constexpr std::uint64_t smallest_scratch_bytes = 16384;
-  static constexpr std::uint64_t largest_scratch_bytes = 524288;  // 64 KiB between two PEs without an answer
+  static constexpr std::uint64_t largest_scratch_bytes = 524288;  // 64 KiB per pair of PEs without flow control
 
   static std::uint64_t row_bytes(int n_pes) noexcept {
     return (static_cast<std::uint64_t>(n_pes) * 8 + 127) / 128 * 128;

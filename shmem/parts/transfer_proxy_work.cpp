@@ -35,16 +35,16 @@ base::Status TransferProxyWork::begin(const ProxyCommand& command, std::uint64_t
                                static_cast<gdrkit_shmem_atomic_operation>(command.update), command.operand,
                                command.signal, fetched, command.pe, true);
     case ProxyOperation::fence: transfers_.fence(); return {};
-    case ProxyOperation::quiet: return {};  // the answer comes after complete()
+    case ProxyOperation::quiet: return {};  // the reply is sent after complete()
     case ProxyOperation::barrier: return arrive(command.operand);
   }
-  return base::fail(EPROTO, "%u is no command, or has no such size", static_cast<unsigned>(command.operation));
+  return base::fail(EPROTO, "unsupported command %u, or invalid size", static_cast<unsigned>(command.operation));
 }
 
 base::Status TransferProxyWork::put(const ProxyCommand& command) noexcept {
   const bool has_data = command.has_data != 0;
   if (has_data && command.size_bytes > sizeof command.local) {
-    return base::fail(EPROTO, "%llu bytes do not fit into a command",
+    return base::fail(EPROTO, "%llu bytes exceed the size of a command",
                       static_cast<unsigned long long>(command.size_bytes));
   }
   const void* const source = has_data ? &command.local : pointer_to(command.local);

@@ -23,7 +23,7 @@ template <class Carry>
 base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<transport::Transport>>& transports,
                                          std::size_t begin, int slot, std::size_t size_bytes, bool is_put,
                                          transport::LocalMemory memory, Carry carry) noexcept {
-  base::Status last = base::fail_literal(EOPNOTSUPP, "no transport carries this");
+  base::Status last = base::fail_literal(EOPNOTSUPP, "no transport supports this transfer");
   for (std::size_t i = begin; i < transports.size(); ++i) {
     if (size_bytes > limit_of(*transports[i], is_put, memory)) continue;
     if (auto serves = transports[i]->serves(slot); !serves) {
@@ -55,7 +55,7 @@ base::Result<std::unique_ptr<Transfers>> Transfers::make(Connections& connection
 base::Status Transfers::make_proxy() {
   const node::Node& node = connections_.node();
   const int own = node.index_of(connections_.pe());
-  std::vector<std::int32_t> away(static_cast<std::size_t>(connections_.n_pes()), shmem::detail::beyond_reach);
+  std::vector<std::int32_t> away(static_cast<std::size_t>(connections_.n_pes()), shmem::detail::not_mapped);
   for (const int pe : node.pes()) away[static_cast<std::size_t>(pe)] = node.index_of(pe) - own;
   auto proxy = proxy::Proxy::make(connections_.device(), proxy_work_, away);
   if (!proxy) return base::pass(proxy);
@@ -163,7 +163,7 @@ base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shme
                                std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched, int pe,
                                bool is_async) noexcept {
   if (size_bytes != 4 && size_bytes != 8) {
-    return base::fail(EINVAL, "an atomic operation needs a word of 4 or 8 bytes, not %zu", size_bytes);
+    return base::fail(EINVAL, "unsupported atomic operation on a %zu-byte word: use 4 or 8 bytes", size_bytes);
   }
   if (reinterpret_cast<std::uint64_t>(target) % size_bytes != 0) {
     return base::fail(EINVAL, "%p is not aligned to the %zu bytes of an atomic operation", target, size_bytes);
@@ -211,7 +211,8 @@ base::Status Transfers::complete_all() noexcept {
 
 base::Status Transfers::register_buffer(const void* address, std::size_t size_bytes) noexcept {
   if (connections_.heap().contains(address)) {
-    return base::fail(EINVAL, "%p is in the symmetric heap, which needs no registration", address);
+    return base::fail(EINVAL, "cannot register %p: it is in the symmetric heap, which requires no registration",
+                      address);
   }
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
@@ -227,15 +228,16 @@ base::Status Transfers::register_buffer(const void* address, std::size_t size_by
     }
     const std::uint64_t offset = word - start;
     if (offset > extent || size_bytes > extent - offset) {
-      return base::fail(EINVAL, "%p + %zu bytes leaves its allocation of %zu bytes", address, size_bytes, extent);
+      return base::fail(EINVAL, "cannot register %p + %zu bytes: the range exceeds its allocation of %zu bytes",
+                        address, size_bytes, extent);
     }
     int ordinal = -1;
     int attribute = platform::cuda_pointer_attribute_device_ordinal;
     void* values[] = {&ordinal};
     (void)connections_.cuda()->pointer_get_attributes(1, &attribute, values, word);
     if (ordinal != connections_.device().identity().ordinal) {
-      return base::fail(EINVAL, "%p is memory of GPU %d, PE %d has GPU %d", address, ordinal, connections_.pe(),
-                        connections_.device().identity().ordinal);
+      return base::fail(EINVAL, "cannot register %p: it is memory of GPU %d, but PE %d uses GPU %d", address, ordinal,
+                        connections_.pe(), connections_.device().identity().ordinal);
     }
   }
   return buffers_.add(word, size_bytes, *memory);

@@ -52,7 +52,7 @@ base::Result<std::string> Transfers::describe(int pe) noexcept try {
                                         : "\nGPU kernels: by loads and stores";
   return text;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the way to a PE was described");
+  return base::fail_literal(ENOMEM, "out of memory while describing the transports to a PE");
 }
 
 }  // namespace gdrkit::shmem_impl::parts

@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t polls_without_clock = 64;
-constexpr auto spinning = 20us;  // an answer from another core takes 0.1 us, from a GPU 1 to 2
+constexpr auto spinning = 20us;  // a reply of another core takes 0.1 us, of a GPU 1 to 2 us
 constexpr auto yielding = 2ms;   // then cores may be scarce, or the wait long
 constexpr auto look_every = 100ms;
 
@@ -39,7 +39,7 @@ base::Status Waiter::pause() noexcept {
   const auto now = Clock::now();
   if (polls_ == polls_without_clock) {
     begin_ = now;
-    next_look_ = now + look_every;
+    next_check_ = now + look_every;
   }
   const auto waited = now - begin_;
   if (waited < spinning) {
@@ -49,17 +49,17 @@ base::Status Waiter::pause() noexcept {
   } else {
     sleep(std::clamp<std::chrono::nanoseconds>(waited / 50, 50us, 1ms));
   }
-  if (now >= next_look_ || (limit_ != 0ms && waited > limit_)) return look(now);
+  if (now >= next_check_ || (limit_ != 0ms && waited > limit_)) return look(now);
   return {};
 }
 
 base::Status Waiter::look(Clock::time_point now) noexcept {
-  next_look_ = now + look_every;
+  next_check_ = now + look_every;
   if (const int dead = node_.first_dead(); dead >= 0) {
     return base::fail(ECONNRESET, "%s: PE %d has ended", what_, dead);
   }
   if (limit_ == 0ms || now - begin_ <= limit_) return {};
-  return base::fail(ETIMEDOUT, "%s: not there after %lld ms", what_, static_cast<long long>(limit_.count()));
+  return base::fail(ETIMEDOUT, "%s: timed out after %lld ms", what_, static_cast<long long>(limit_.count()));
 }
 
 }  // namespace gdrkit::shmem_impl::parts

@@ -31,7 +31,7 @@ class Waiter {
   const char* const what_;
   std::uint32_t polls_ = 0;
   Clock::time_point begin_{};
-  Clock::time_point next_look_{};
+  Clock::time_point next_check_{};
 };
 
 }  // namespace gdrkit::shmem_impl::parts

@@ -28,7 +28,7 @@ struct Words {
   gdrkit_shmem_comparison comparison = GDRKIT_SHMEM_EQ;
   const std::uint64_t* values = nullptr;
   std::size_t value_count = 0;  ///< 1 for a common value, or `count`
-  const int* left_out = nullptr;
+  const int* skip = nullptr;
 };
 
 /// Thread-safe. Waits fail with ETIMEDOUT after the PE's limit, and with ECONNRESET if another PE has ended.

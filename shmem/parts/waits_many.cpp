@@ -19,17 +19,17 @@ base::Status check(const Words& words, const heap::SymmetricHeap& heap) noexcept
   if (words.count > SIZE_MAX / size) return base::fail(EINVAL, "%zu words exceed the address space", words.count);
   if (words.count == 0) return {};
   if (auto own = heap.find(words.first.address, words.count * size); !own) return base::pass(own);
-  if (words.values == nullptr) return base::fail(EINVAL, "the values to compare with are NULL");
+  if (words.values == nullptr) return base::fail(EINVAL, "the pointer to the values is NULL");
   if (words.value_count == 1 || words.value_count == words.count) return {};
-  return base::fail(EINVAL, "%zu values for %zu words: 1, or one for each", words.value_count, words.count);
+  return base::fail(EINVAL, "%zu values for %zu words: use 1 value, or one per word", words.value_count, words.count);
 }
 
-/// What the words hold, and which of them are still asked for.
+/// Values of the words, and which words are still waited for.
 class Looks {
  public:
   explicit Looks(const Words& words)
       : words_(words), bytes_(words.count * words.first.size_bytes), is_open_(words.count, true) {
-    for (std::size_t i = 0; words.left_out != nullptr && i < words.count; ++i) is_open_[i] = words.left_out[i] == 0;
+    for (std::size_t i = 0; words.skip != nullptr && i < words.count; ++i) is_open_[i] = words.skip[i] == 0;
   }
 
   [[nodiscard]] void* data() noexcept { return bytes_.data(); }

@@ -17,24 +17,24 @@ namespace gdrkit::shmem_impl::proxy {
 namespace {
 
 using shmem::detail::proxy_places;
-using shmem::detail::ProxyAnswer;
 using shmem::detail::ProxyCommand;
 using shmem::detail::ProxyOperation;
+using shmem::detail::ProxyReply;
 using shmem::detail::ProxyRing;
 using shmem::detail::ProxyWait;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-/// Commands that are begun before those that wait are completed.
+/// Maximum number of commands that are started before waiting commands are completed.
 constexpr std::size_t most_in_batch = 64;
-/// How long the thread looks for the next command without sleeping: about as long as its wake-up takes.
-constexpr auto looking_on = 50us;
+/// How long the thread polls for the next command before it sleeps: about the time of a wake-up.
+constexpr auto polling_before_sleep = 50us;
 constexpr auto first_sleep = 20us;
 constexpr auto longest_sleep = 100us;
 
 // Offsets in the host memory that GPU kernels see, a line for each word.
-constexpr std::size_t answers_at = proxy_places * sizeof(ProxyCommand);
-constexpr std::size_t taken_at = answers_at + proxy_places * sizeof(ProxyAnswer);
+constexpr std::size_t replies_at = proxy_places * sizeof(ProxyCommand);
+constexpr std::size_t taken_at = replies_at + proxy_places * sizeof(ProxyReply);
 constexpr std::size_t overflown_at = taken_at + 64;
 constexpr std::size_t host_bytes = overflown_at + 64;
 
@@ -74,11 +74,11 @@ base::Result<std::unique_ptr<Proxy>> Proxy::make(platform::Device& device, Proxy
   std::unique_ptr<Proxy> proxy(new Proxy(device, work));
   if (auto opened = proxy->open(heaps_away); !opened) {
     return base::fail_vendor(opened.error().errno_value, opened.error().vendor_code,
-                             "the ring for commands of GPU kernels to other machines: %s", opened.error().text());
+                             "cannot make the command ring for GPU kernels: %s", opened.error().text());
   }
   return proxy;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the way of GPU kernels to other machines was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the command ring for GPU kernels");
 }
 
 base::Status Proxy::open(const std::vector<std::int32_t>& heaps_away) {
@@ -89,7 +89,7 @@ base::Status Proxy::open(const std::vector<std::int32_t>& heaps_away) {
   auto* const bytes = reinterpret_cast<char*>(host_.address());
   std::memset(bytes, 0, host_bytes);
   commands_ = reinterpret_cast<ProxyCommand*>(bytes);
-  answers_ = reinterpret_cast<ProxyAnswer*>(bytes + answers_at);
+  replies_ = reinterpret_cast<ProxyReply*>(bytes + replies_at);
   taken_ = reinterpret_cast<std::uint64_t*>(bytes + taken_at);
   has_overflown_ = reinterpret_cast<std::uint64_t*>(bytes + overflown_at);
   auto seen = device_.device_address(bytes);
@@ -104,7 +104,7 @@ base::Status Proxy::open(const std::vector<std::int32_t>& heaps_away) {
   ring_ = std::move(*ring);
   const auto first = std::make_unique<ProxyRing>();
   first->commands = reinterpret_cast<ProxyCommand*>(*seen);
-  first->answers = reinterpret_cast<ProxyAnswer*>(*seen + answers_at);
+  first->replies = reinterpret_cast<ProxyReply*>(*seen + replies_at);
   first->taken = reinterpret_cast<std::uint64_t*>(*seen + taken_at);
   first->has_overflown = reinterpret_cast<std::uint64_t*>(*seen + overflown_at);
   first->heaps_away = reinterpret_cast<const std::int32_t*>(away_.address());
@@ -127,8 +127,7 @@ base::Status Proxy::serve() noexcept {
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::system_error& error) {
-    done =
-        base::fail(EAGAIN, "no thread to carry out what GPU kernels want of PEs on other machines: %s", error.what());
+    done = base::fail(EAGAIN, "cannot start the thread that executes commands of GPU kernels: %s", error.what());
   }
   (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return done;
@@ -146,20 +145,20 @@ void Proxy::run() noexcept {
   auto last = Clock::now();
   std::chrono::nanoseconds sleep = first_sleep;
   while (!is_stopping_.load(std::memory_order_acquire)) {
-    if (carry_out_batch()) {
+    if (execute_batch()) {
       last = Clock::now();
       sleep = first_sleep;
-    } else if (Clock::now() - last < looking_on) {
+    } else if (Clock::now() - last < polling_before_sleep) {
       ::sched_yield();
     } else {
-      look_for_overflow();
+      check_overflow();
       sleep_for(sleep);
       sleep = std::min<std::chrono::nanoseconds>(2 * sleep, longest_sleep);
     }
   }
 }
 
-/// Pairs with the store of `sequence` in give_proxy.
+/// Pairs with the store of `sequence` in send_to_proxy.
 bool Proxy::is_there(std::uint64_t position) const noexcept {
   return atomic_at(&commands_[position % proxy_places].sequence).load(std::memory_order_acquire) == position + 1;
 }
@@ -174,7 +173,7 @@ ProxyCommand Proxy::command_at(std::uint64_t position) const noexcept {
   return command;
 }
 
-bool Proxy::carry_out_batch() noexcept {
+bool Proxy::execute_batch() noexcept {
   std::size_t begun = 0;
   for (; begun < most_in_batch && is_there(next_); ++begun) {
     const std::uint64_t position = next_++;
@@ -193,7 +192,7 @@ bool Proxy::carry_out_batch() noexcept {
 }
 
 void Proxy::answer(std::uint64_t position) noexcept {
-  ProxyAnswer& to = answers_[position % proxy_places];
+  ProxyReply& to = replies_[position % proxy_places];
   atomic_at(&to.value).store(fetched_[position % proxy_places], std::memory_order_relaxed);
   atomic_at(&to.sequence).store(position + 1, std::memory_order_release);
 }
@@ -207,27 +206,27 @@ void Proxy::note(const base::Status& done, const ProxyCommand* command) noexcept
     failure_ = base::fail_vendor(cause.errno_value, cause.vendor_code, "for a GPU kernel: %s: %s",
                                  command == nullptr ? "completion" : text_of(*command).c_str(), cause.text());
   } catch (const std::bad_alloc&) {
-    failure_ = base::fail_literal(ENOMEM, "out of memory while a GPU kernel's command was carried out");
+    failure_ = base::fail_literal(ENOMEM, "out of memory while executing a command of a GPU kernel");
   }
 }
 
-void Proxy::look_for_overflow() noexcept {
+void Proxy::check_overflow() noexcept {
   if (is_overflow_noted_ || atomic_at(has_overflown_).load(std::memory_order_relaxed) == 0) return;
   is_overflow_noted_ = true;
   note(base::fail(ETIMEDOUT,
-                  "the ring of %llu commands had no room within the limit (gdrkit_shmem_set_timeout); GPU kernels of "
-                  "this PE reach no other machine any more",
+                  "the ring of %llu commands was full for longer than the limit (gdrkit_shmem_set_timeout); GPU "
+                  "kernels of this PE can no longer access other machines",
                   static_cast<unsigned long long>(proxy_places)),
        nullptr);
 }
 
 base::Status Proxy::drain(std::chrono::milliseconds limit) noexcept {
-  // Positions are written in any order; behind one that is not there is nothing that had to be there at the call.
+  // Positions are written in any order. Commands after the first missing one need not have been present at the call.
   std::uint64_t end = atomic_at(taken_).load(std::memory_order_acquire);
   while (is_there(end)) ++end;
   for (const auto begin = Clock::now(); atomic_at(taken_).load(std::memory_order_acquire) < end;) {
     if (limit != 0ms && Clock::now() - begin > limit) {
-      return base::fail(ETIMEDOUT, "quiet: commands of GPU kernels to other machines were not begun within %lld ms",
+      return base::fail(ETIMEDOUT, "quiet: commands of GPU kernels to other machines were not started within %lld ms",
                         static_cast<long long>(limit.count()));
     }
     if (is_stopping_.load(std::memory_order_acquire)) break;
@@ -243,10 +242,10 @@ base::Status Proxy::take_failure() noexcept {
 
 std::optional<std::string> Proxy::text_of_wait(std::uint64_t address) noexcept {
   const std::uint64_t at = address - commands_address_;
-  if (at < answers_at) return "room in the ring of commands to other machines";
+  if (at < replies_at) return "room in the ring of commands to other machines";
   if (at >= taken_at) return std::nullopt;
-  const std::uint64_t place = (at - answers_at) / sizeof(ProxyAnswer);
-  return "the answer to its " + text_of(command_at(place));
+  const std::uint64_t place = (at - replies_at) / sizeof(ProxyReply);
+  return "the result of its " + text_of(command_at(place));
 }
 
 }  // namespace gdrkit::shmem_impl::proxy

@@ -20,43 +20,43 @@
 
 namespace gdrkit::shmem_impl::proxy {
 
-/// What carries the commands out. Called by the proxy's thread alone.
+/// Executes the commands. Called by the proxy's thread only.
 class ProxyWork {
  public:
   virtual ~ProxyWork() = default;
-  /// Begins it, in the order of the calls. `fetched`, where an answer is wanted, is written by the end of the next
-  /// complete().
+  /// Starts a command, in the order of the calls. If the command has a result, `fetched` is written before the next
+  /// complete() returns.
   virtual base::Status begin(const shmem::detail::ProxyCommand& command, std::uint64_t* fetched) noexcept = 0;
-  /// All that was begun is complete, and visible to every PE.
+  /// Completes all started commands. They are visible to every PE.
   virtual base::Status complete() noexcept = 0;
 };
 
-/// All functions are thread-safe but make and the destructor.
-///
-/// Commands that are there together are begun one after the other and completed together, so that many threads that
-/// wait for answers share one round trip. A command that fails is answered, too: no GPU kernel hangs for it, and the
-/// first failure is told to whoever asks (take_failure).
+/// All functions are thread-safe except make and the destructor.
+/// Pending commands are started one after the other and completed together, so that waiting threads share one round
+/// trip. A failed command also gets a reply, so that no GPU kernel hangs. take_failure() returns the first failure.
 class Proxy {
  public:
   /// `heaps_away`: by PE (ProxyRing). The device must be current; it and `work` must outlive the result.
   [[nodiscard]] static base::Result<std::unique_ptr<Proxy>> make(platform::Device& device, ProxyWork& work,
                                                                  const std::vector<std::int32_t>& heaps_away) noexcept;
-  /// The GPU kernels that know of it must have ended.
+  /// GPU kernels that use it must have ended.
   ~Proxy();
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
 
   /// For gdrkit_shmem_device_state::proxy_address.
   [[nodiscard]] std::uint64_t device_address() const noexcept { return ring_.address(); }
-  /// From now on commands are carried out. EAGAIN: no thread.
+  /// Starts the execution of commands. EAGAIN: the thread cannot be started.
   base::Status serve() noexcept;
-  /// No command is begun after it.
+  /// No command is started afterwards.
   void stop() noexcept;
-  /// What GPU kernels had written at the call has been begun. `limit` 0: none. ETIMEDOUT names it.
+  /// Waits until all commands that were written before the call have been started. `limit` 0: none. ETIMEDOUT: the
+  /// limit was exceeded.
   base::Status drain(std::chrono::milliseconds limit) noexcept;
-  /// The first since the last such question.
+  /// Returns the first failure since the last call.
   base::Status take_failure() noexcept;
-  /// What a GPU kernel waited for that gave up waiting for `address` of the ring; nullopt: that is not in it.
+  /// Describes the wait of a GPU kernel for `address` in the ring that timed out; nullopt: the address is not in the
+  /// ring.
   [[nodiscard]] std::optional<std::string> text_of_wait(std::uint64_t address) noexcept;
 
   /// "put of 8 bytes to PE 1".
@@ -68,24 +68,24 @@ class Proxy {
 
   void run() noexcept;
   /// false: there was no command.
-  bool carry_out_batch() noexcept;
+  bool execute_batch() noexcept;
   [[nodiscard]] bool is_there(std::uint64_t position) const noexcept;
   [[nodiscard]] shmem::detail::ProxyCommand command_at(std::uint64_t position) const noexcept;
   void answer(std::uint64_t position) noexcept;
   void note(const base::Status& done, const shmem::detail::ProxyCommand* command) noexcept;
-  void look_for_overflow() noexcept;
+  void check_overflow() noexcept;
 
   platform::Device& device_;
   ProxyWork& work_;
-  platform::Allocation host_;           // commands, answers, and words
+  platform::Allocation host_;           // commands, replies, and words
   platform::Allocation ring_;           // ProxyRing
   platform::Allocation away_;           // ProxyRing::heaps_away
   std::uint64_t commands_address_ = 0;  // as GPU kernels see them
   shmem::detail::ProxyCommand* commands_ = nullptr;
-  shmem::detail::ProxyAnswer* answers_ = nullptr;
+  shmem::detail::ProxyReply* replies_ = nullptr;
   std::uint64_t* taken_ = nullptr;
   std::uint64_t* has_overflown_ = nullptr;
-  // What was fetched, by place. Stays for as long as an answer from another machine may come.
+  // Results by place. They exist as long as a reply of another machine may arrive.
   std::unique_ptr<std::uint64_t[]> fetched_ = std::make_unique<std::uint64_t[]>(shmem::detail::proxy_places);
   std::vector<std::uint64_t> waiting_;  // positions, of this batch
   std::uint64_t next_ = 0;              // the thread's

@@ -109,7 +109,7 @@ bool has_sound_fields(const DecodedMessage& decoded, int n_pes) noexcept {
     case RemoteMessageKind::update:
       return message.number != 0 && bytes == 0 && (message.word_bytes == 4 || message.word_bytes == 8);
     case RemoteMessageKind::flush: return message.number != 0 && bytes == 0;
-    case RemoteMessageKind::say:
+    case RemoteMessageKind::meeting:
       return message.number != 0 && message.size_bytes <= most_said_bytes && message.compare <= message.size_bytes &&
              bytes <= message.size_bytes - message.compare;
     case RemoteMessageKind::key_request: return message.number != 0 && message.request != 0 && bytes == 0;

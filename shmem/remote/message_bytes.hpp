@@ -22,8 +22,8 @@ inline constexpr std::size_t longest_header_bytes = 72;
 /// the tag empty. Returns the size of the header, a multiple of 8.
 [[nodiscard]] std::size_t write_header(const RemoteMessage& message, std::uint8_t* block) noexcept;
 
-/// Writes the tag of a whole block. The tag does not cover data that are sent next to the block: covering them would
-/// halve their rate, and it is not meant to stop an attacker who can change packets.
+/// Writes the tag of a whole block. The tag does not cover data that is sent next to the block: covering it would halve
+/// the rate, and the tag is not a defence against an attacker who can modify packets.
 void write_tag(const secret::SipKey& key, std::span<std::uint8_t> block) noexcept;
 
 struct DecodedMessage {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Peer: what one PE knows of its traffic with a PE of another machine.
+// Peer: state of the traffic with one PE of another machine.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace gdrkit::shmem_impl::remote {
 
-/// A message that came before its turn.
+/// A message that arrived before its predecessors.
 struct EarlyMessage {
   RemoteMessage message;
   std::vector<char> data;
 };
 
-/// A chunk of another PE's heap that UCX reaches by itself.
+/// A chunk of another PE's heap that UCX accesses directly.
 struct RemoteChunk {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
@@ -28,7 +28,7 @@ struct RemoteChunk {
   platform::UcxKey* key = nullptr;
 };
 
-/// Made at the first message to or from it. Numbers are of messages in order, from 1.
+/// Created by the first message to or from the peer. Numbers count ordered messages from 1.
 struct Peer {
   secret::SipKey key_to{};    ///< of messages from this PE to the peer
   secret::SipKey key_from{};  ///< of messages from the peer to this PE
@@ -37,23 +37,23 @@ struct Peer {
 
   std::uint64_t sent = 0;
   std::uint64_t last_write = 0;    ///< number of the last message that a flush waits for
-  std::uint64_t last_flush = 0;    ///< number of the last message that asks for an acknowledgement
+  std::uint64_t last_flush = 0;    ///< number of the last message that requests an acknowledgement
   unsigned unflushed = 0;          ///< puts since the last flush
-  bool flushes_each = false;       ///< the last flush had one put: the next put asks for its acknowledgement itself
-  std::uint64_t acknowledged = 0;  ///< all up to this one are delivered there
-  std::uint64_t ordered = 0;       ///< what was sent before the last fence that reached this peer
-  std::uint32_t gets = 0;          ///< without an answer yet
+  bool flushes_each = false;       ///< the last flush had one put, so the next put requests its own acknowledgement
+  std::uint64_t acknowledged = 0;  ///< all messages up to this one are delivered
+  std::uint64_t ordered = 0;       ///< number of the last message before the last fence that applied to this peer
+  std::uint32_t gets = 0;          ///< without a reply yet
   bool is_dirty = false;           ///< something was sent since the last flush of all
   std::uint64_t direct_issued = 0;
-  std::uint64_t direct_flushed = 0;  ///< how many of direct_issued are known to be there
+  std::uint64_t direct_flushed = 0;  ///< how many of direct_issued are known to be complete
   int rejected = 0;                  ///< errno of a message that the other PE could not deliver
   std::string rejection;
   std::vector<RemoteChunk> chunks;
-  int direct_refused = 0;  ///< errno: its memory cannot be reached directly
+  int direct_refused = 0;  ///< errno: its memory cannot be accessed directly
 
   std::uint64_t received = 0;  ///< number of the last message that was handled
   std::map<std::uint64_t, EarlyMessage> early;
-  int undelivered = 0;  ///< errno of the first that was not
+  int undelivered = 0;  ///< errno of the first message that could not be delivered
   std::string why_undelivered;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How the way to other machines begins and ends, and who moves its traffic.
+// Start and end of the communication with other machines, and its progress.
 #include "shmem/remote/remote.hpp"
 
 #include <poll.h>
@@ -23,14 +23,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long the thread looks for more after the last traffic before it sleeps: about what a wake-up takes.
-constexpr auto looking_on = 50us;
-/// How long it polls without a pause: what another PE takes to go on after an answer from the same machine. A yield
+/// How long the thread polls after the last traffic before it sleeps: about the time of a wake-up.
+constexpr auto polling_before_sleep = 50us;
+/// How long it polls without a pause: the time in which a PE of the same machine continues after a reply. A yield
 /// between two polls takes longer than such a message.
 constexpr auto polling_on = 10us;
-/// A yield that took longer let others run.
+/// A longer yield means that another thread ran.
 constexpr auto idle_yield = 3us;
-/// A look at the clock takes as long as a poll of shared memory.
+/// Reading the clock takes as long as a poll of shared memory.
 constexpr unsigned polls_between_clock_reads = 16;
 constexpr int sleep_ms = 100;
 constexpr std::uint64_t longest_address_bytes = 65536;
@@ -60,11 +60,11 @@ base::Result<std::unique_ptr<Remote>> Remote::start(bootstrap::Exchange& exchang
     opened = base::pass(calls);
   }
   if (auto told = remote->exchange_addresses(exchange, opened); !told) return base::pass(told);
-  remote->last_heard_ = Clock::now();
+  remote->last_heartbeat_ = Clock::now();
   remote->thread_ = std::thread([one = remote.get()] { one->run(); });
   return remote;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while UCX was started");
+  return base::fail_literal(ENOMEM, "out of memory while starting UCX");
 } catch (const std::system_error& error) {
   return base::fail(EAGAIN, "cannot start the thread that serves PEs of other machines: %s", error.what());
 }
@@ -117,17 +117,18 @@ base::Status Remote::exchange_addresses(bootstrap::Exchange& exchange, const bas
   return {};
 }
 
-void Remote::open(Home& home) noexcept {
+void Remote::open(OwnHeap& own_heap) noexcept {
   const Entered entered(*this);
-  home_ = &home;
+  own_heap_ = &own_heap;
 }
 
 Remote::Entered::Entered(Remote& remote) noexcept : lock(remote.mutex_, std::defer_lock) {
-  if (remote.worker_->knows_cuda() && !remote.options_.device->is_emulated()) scope.emplace(*remote.options_.device);
+  if (remote.worker_->supports_cuda() && !remote.options_.device->is_emulated()) scope.emplace(*remote.options_.device);
   remote.lock_soon(lock);
 }
 
-/// Who polls under the lock looks after each poll whether somebody wants it: sooner than a sleep for it would end.
+/// Spins before it sleeps: a thread that polls under the lock checks after each poll whether another thread waits for
+/// the lock.
 void Remote::lock_soon(Lock& lock) noexcept {
   constexpr unsigned most_tries = 64;
   users_waiting_.fetch_add(1, std::memory_order_relaxed);
@@ -144,7 +145,7 @@ std::chrono::milliseconds Remote::limit() const noexcept {
 
 base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)(const void*),
                           const void* argument) noexcept {
-  constexpr auto holding = 20us;  // the lock: an answer from the same machine is there by then
+  constexpr auto holding = 20us;  // the lock: a reply from the same machine arrives within this time
   constexpr auto yielding = 2ms;
   struct Progressing {
     std::atomic<int>* users;
@@ -171,7 +172,7 @@ base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)
     const auto waited = Clock::now() - begin;
     if (waited < holding && users_waiting_.load(std::memory_order_relaxed) == 0) continue;
     if (const auto most = limit(); most != 0ms && waited > most) {
-      return base::fail(ETIMEDOUT, "%s: no answer from PE %d after %lld ms", what, pe,
+      return base::fail(ETIMEDOUT, "%s: PE %d did not reply within %lld ms", what, pe,
                         static_cast<long long>(most.count()));
     }
     lock.unlock();
@@ -187,7 +188,7 @@ base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)
 
 unsigned Remote::move() noexcept {
   const unsigned moved = worker_->progress();
-  answer_questions();
+  send_replies();
   if (moved != 0) has_moved_ = true;
   return moved;
 }
@@ -202,8 +203,8 @@ unsigned Remote::progress() noexcept {
   }
   const auto now = Clock::now();
   if (std::exchange(has_moved_, false)) last_traffic_ = now;
-  if (std::exchange(has_heard_, false)) last_heard_ = now;
-  if (now >= next_look_) look_after_others(now);
+  if (std::exchange(has_heartbeat_, false)) last_heartbeat_ = now;
+  if (now >= next_check_) check_peers(now);
   return done;
 }
 
@@ -225,22 +226,22 @@ void Remote::poll() noexcept {
   Lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   std::optional<platform::DeviceScope> scope;
-  if (worker_->knows_cuda() && !options_.device->is_emulated()) scope.emplace(*options_.device);
+  if (worker_->supports_cuda() && !options_.device->is_emulated()) scope.emplace(*options_.device);
   (void)progress();
 }
 
 void Remote::run() noexcept {
   (void)::pthread_setname_np(::pthread_self(), "gdrkit-remote");
   (void)options_.device->make_current();
-  bool is_alone = true;  // on its CPU, as far as the last yield told
+  bool is_alone = true;  // no other thread ran on this CPU during the last yield
   while (!is_stopping_.load(std::memory_order_acquire)) {
     bool is_armed = false;
     {
       const Lock lock(mutex_);
-      // A caller that waits polls by itself, and soon again: it shall find the lock free.
+      // A waiting caller polls itself and soon needs the lock again.
       const bool is_needed = !has_user_waited_.exchange(false, std::memory_order_relaxed);
       const unsigned moved = is_alone && is_needed ? progress_eagerly() : progress();
-      if (moved == 0 && Clock::now() - last_traffic_ > looking_on) is_armed = worker_->arm();
+      if (moved == 0 && Clock::now() - last_traffic_ > polling_before_sleep) is_armed = worker_->arm();
     }
     if (is_armed) {
       pollfd entry{worker_->event_fd(), POLLIN, 0};
@@ -268,15 +269,15 @@ void Remote::close() noexcept {
   {
     Entered entered(*this);
     requests_.clear();  // their targets may be gone
-    // What this PE knows of another's death goes out before its own connections end.
+    // Report a known death before this PE's own connections end.
     if (first_dead() >= 0) {
-      if (!is_death_told_) tell_death(first_dead());
-      linger(100ms);  // or others may see this PE's connections end first, and name this PE
+      if (!is_death_reported_) report_death(first_dead());
+      linger(100ms);  // otherwise other PEs could see this PE's connections end first, and report this PE
     }
     close_endpoints(is_leaving_.exchange(true) ? 2000ms : 200ms);
     for (platform::UcxMemory* const memory : registered_) (void)calls_->mem_unmap(worker_->context(), memory);
     registered_.clear();
-    home_ = nullptr;
+    own_heap_ = nullptr;
   }
   worker_.reset();
 }

@@ -20,11 +20,11 @@
 #include "platform/device/device_scope.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/node/node.hpp"
-#include "shmem/remote/home.hpp"
+#include "shmem/remote/meeting_messages.hpp"
 #include "shmem/remote/message_bytes.hpp"
 #include "shmem/remote/message_keys.hpp"
+#include "shmem/remote/own_heap.hpp"
 #include "shmem/remote/peer.hpp"
-#include "shmem/remote/said_messages.hpp"
 #include "shmem/remote/ucx_worker.hpp"
 
 namespace gdrkit::shmem_impl::remote {
@@ -39,7 +39,7 @@ struct RemoteOptions {
   std::chrono::milliseconds silence{7000};  ///< after which a neighbour is dead
 };
 
-/// PEs that meet by messages, and how often they have: each counts its meetings at that place from its own beginning.
+/// A meeting: a collective exchange of data by messages. Each PE counts its meetings at a place.
 struct Meeting {
   std::uint64_t place = 0;
   const std::vector<int>& members;
@@ -48,59 +48,57 @@ struct Meeting {
   std::uint64_t number = 0;  ///< from 1
 };
 
-/// What the members of a meeting exchange. At its end each has what all had at its beginning.
+/// Data of a meeting. At the end each member has the data of all members.
 class MeetingData {
  public:
   virtual ~MeetingData() = default;
-  /// Of the own member and the `count` - 1 before it, where the first one follows the last.
+  /// Returns the data of the own member and of the `count` - 1 members before it, cyclically.
   [[nodiscard]] virtual std::vector<char> pack(std::size_t count) const = 0;
-  /// Of the member that is `distance` before, and of those before that one.
+  /// Takes the data of the member that is `distance` positions before, and of members before that one.
   virtual base::Status unpack(std::size_t distance, const std::vector<char>& bytes) = 0;
 };
 
-/// Thread-safe but for start, open and close. One UCX worker under one lock; whoever waits moves its traffic, and a
-/// thread that sleeps on the worker's events does so for all others. A connection to a PE is made when the first
-/// message goes there.
-///
-/// Messages of one PE to another are handled in the order of the calls, whatever UCX does to them on their way. All
-/// that a PE does to another one's memory by messages is done there by a thread of that PE, one at a time.
+/// Thread-safe except for start, open and close. One UCX worker under one lock: waiting callers make progress, and
+/// otherwise a thread that sleeps on the worker's events. The first message to a PE creates the connection. Messages
+/// from one PE to another are handled in the order of the calls, although UCX may reorder them. A thread of the target
+/// PE performs the accesses to its memory, one at a time.
 class Remote final : private UcxReceiver {
  public:
-  /// What start() needs to have happened before CUDA is initialised; a missing UCX is start()'s to report.
+  /// Must be called before CUDA is initialized. If UCX is missing, start() reports it.
   static void prepare() noexcept { platform::prepare_ucx_before_cuda(); }
   /// Collective over the job; on failure all PEs fail with the same cause.
   [[nodiscard]] static base::Result<std::unique_ptr<Remote>> start(bootstrap::Exchange& exchange,
                                                                    const RemoteOptions& options) noexcept;
   ~Remote() { close(); }
-  /// From now on others may use this PE's memory. `home` must outlive close().
-  void open(Home& home) noexcept;
+  /// Allows other PEs to access this PE's memory. `own_heap` must outlive close().
+  void open(OwnHeap& own_heap) noexcept;
   /// Ends the connections: gracefully after leave(). No call after it.
   void close() noexcept;
 
-  // By messages. Offsets are the heap's. `source` may be changed when put returns, `target` of an asynchronous get
-  // holds the data after flush, and is not written any more after a flush that failed.
+  // By messages. Offsets are in the heap. The source of a put may be reused after the call. The target of an
+  // asynchronous get holds the data after flush, and is not written after a failed flush.
   base::Status put(int pe, std::uint64_t offset, const void* source, std::size_t size_bytes) noexcept;
   /// At most piece_bytes.
   base::Status put_kept(int pe, std::uint64_t offset, std::vector<char> data) noexcept;
   base::Status get(int pe, std::uint64_t offset, void* target, std::size_t size_bytes, bool is_device,
                    bool is_async) noexcept;
-  /// With `is_async`, *old is there after flush.
+  /// With `is_async`, *old is valid after flush.
   base::Status update(int pe, std::uint64_t offset, std::size_t word_bytes, unsigned operation, std::uint64_t operand,
                       std::uint64_t compare, std::uint64_t* old, bool is_async) noexcept;
 
-  // By UCX itself, at addresses of the other PE's memory. EOPNOTSUPP: use messages.
+  // By UCX, directly at addresses of the other PE's memory. EOPNOTSUPP: use messages.
   base::Status put_direct(int pe, std::uint64_t offset, const void* source, std::size_t size_bytes, bool is_device,
                           bool is_async) noexcept;
   base::Status get_direct(int pe, std::uint64_t offset, void* target, std::size_t size_bytes, bool is_device,
                           bool is_async) noexcept;
-  /// Why not; decided by what this process's UCX can, and by what that PE answered before.
+  /// Returns why direct transfers are not possible. Depends on this process's UCX and on that PE's earlier replies.
   [[nodiscard]] base::Status serves_direct(int pe) noexcept;
 
-  /// Of a registered buffer that begins there, on this PE and on others, and that nobody uses any more: UCX's
-  /// registration and keys.
+  /// Releases UCX's registration and keys of the registered buffer that starts at `offset` and is no longer used, on
+  /// this PE and on others.
   void forget(std::uint64_t offset) noexcept;
 
-  /// What was given for that PE before is done before what is given after.
+  /// Orders earlier operations on that PE before later ones.
   base::Status order(int pe) noexcept;
   [[nodiscard]] bool is_pending(int pe) noexcept;
   base::Status flush(int pe) noexcept;
@@ -111,17 +109,17 @@ class Remote final : private UcxReceiver {
   /// Collective over the machines' first PEs, by one thread of each: `state` is folded over all of them.
   base::Status meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept;
 
-  /// Any PEs: each sends and receives 3 log4(members) messages at most.
+  /// Meeting of any PEs. Each sends and receives at most 3 log4(members) messages.
   base::Status meet(const Meeting& meeting, MeetingData& data, const char* what) noexcept;
 
-  /// -1: all live, as far as this PE knows.
+  /// -1: no death is known.
   [[nodiscard]] int first_dead() const noexcept { return first_dead_.load(std::memory_order_acquire); }
-  /// Moves what is there to be moved, without waiting.
+  /// Makes progress without waiting.
   void poll() noexcept;
-  /// The end of another PE is no failure from now on.
+  /// The end of another PE is not a failure from now on.
   void leave() noexcept { is_leaving_.store(true, std::memory_order_release); }
   [[nodiscard]] bool is_leader() const noexcept { return leader_of_[static_cast<std::size_t>(pe_)] == pe_; }
-  /// What it holds: endpoints, and bytes that grow with the number of PEs.
+  /// Number of endpoints, and memory that grows with the number of PEs.
   struct Connections {
     int endpoints = 0;
     std::size_t bytes = 0;
@@ -136,7 +134,7 @@ class Remote final : private UcxReceiver {
   using Lock = std::unique_lock<std::mutex>;
   static constexpr std::size_t small_bytes = 192;
 
-  /// A message or a direct transfer that UCX has not finished with.
+  /// A message or a direct transfer that UCX has not completed.
   struct Outgoing {
     alignas(8) std::uint8_t block[longest_header_bytes + small_bytes];
     std::vector<char> data;
@@ -144,7 +142,7 @@ class Remote final : private UcxReceiver {
     platform::UcxStatus status = platform::ucx_in_progress;
     bool is_waited_for = false;
   };
-  /// What an answer is wanted for.
+  /// A request that waits for a reply.
   struct Request {
     int pe = -1;
     RemoteMessageKind answer = RemoteMessageKind::data;
@@ -177,46 +175,48 @@ class Remote final : private UcxReceiver {
   [[nodiscard]] RemoteMessage next_message(Peer& to, RemoteMessageKind kind) const noexcept;
   [[nodiscard]] Outgoing* new_outgoing();
   void recycle(Outgoing* outgoing) noexcept;
-  /// Sends; `data` must stay until the answer's status changes where it is longer than small_bytes. nullptr: done.
+  /// Sends a message. Data longer than small_bytes must not change until the status of the result changes. nullptr:
+  /// complete.
   base::Result<Outgoing*> send(int pe, const RemoteMessage& message, const void* data, std::size_t size_bytes);
-  /// The same with bytes that it keeps for as long as needed.
+  /// Sends a message and keeps its data as long as needed.
   base::Status send_kept(int pe, const RemoteMessage& message, std::vector<char> data);
   base::Status send_small(int pe, const RemoteMessage& message, const void* data = nullptr, std::size_t size_bytes = 0);
-  /// Of what UCX has not finished with.
+  /// Keeps the data of a message that UCX has not completed.
   void keep(Outgoing& sent, std::vector<char> data) noexcept;
-  /// `kept`, where there is one, holds the data and is taken where UCX has not finished with them.
+  /// `kept` (may be nullptr) holds the data; it is moved from if UCX has not completed the message.
   base::Status put_piece(int pe, std::uint64_t offset, const char* data, std::size_t size_bytes,
                          std::vector<char>* kept);
   base::Status wait_sent(Lock& lock, Outgoing* outgoing, int pe, const char* what) noexcept;
   static void on_sent(void* request, platform::UcxStatus status, void* outgoing) noexcept;
-  /// Takes what a call of UCX answered for `outgoing`. nullptr: done.
+  /// Evaluates the result of a UCX call for `outgoing`. nullptr: complete.
   base::Result<Outgoing*> given(Outgoing* outgoing, void* answer, const char* what, int pe) noexcept;
 
-  /// Until `is_there(argument)`. `pe` -1: any PE's death ends it, too.
+  /// Waits until `is_there(argument)`. With `pe` -1, the death of any PE also ends the wait.
   base::Status wait(Lock& lock, const char* what, int pe, bool (*is_there)(const void*), const void* argument) noexcept;
   template <class Condition>
   base::Status wait(Lock& lock, const char* what, int pe, Condition is_there) noexcept {
     return wait(
         lock, what, pe, [](const void* argument) { return (*static_cast<const Condition*>(argument))(); }, &is_there);
   }
-  /// What UCX answered for a transfer to or from that PE, as an error.
+  /// Returns UCX's status of a transfer to or from that PE as an error.
   [[nodiscard]] tl::unexpected<base::Error> transfer_failure(const char* what, int pe,
                                                              platform::UcxStatus status) const noexcept;
   base::Status check_lives(const char* what, int pe) noexcept;
   base::Status check_delivered(Peer& to, const char* what, int pe) noexcept;
   [[nodiscard]] static bool has_pending(const Peer& to) noexcept;
-  base::Status ask_flush(Peer& to, int pe) noexcept;
+  base::Status request_flush(Peer& to, int pe) noexcept;
   base::Status flush_direct(Lock& lock, Peer& to, int pe) noexcept;
   base::Status flush_locked(Lock& lock, Peer& to, int pe) noexcept;
   base::Result<RemoteChunk*> chunk_at(Lock& lock, Peer& to, int pe, std::uint64_t offset) noexcept;
   base::Status transfer_direct(int pe, std::uint64_t offset, char* local, std::size_t size_bytes, bool is_put,
                                bool is_device, bool is_async) noexcept;
 
-  /// Sends these bytes for meeting `number` at that place.
-  base::Status say(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
-                   const char* what) noexcept;
-  /// Waits for what that PE sends for that meeting. Earlier ones are forgotten.
-  base::Result<std::vector<char>> hear(int pe, std::uint64_t place, std::uint64_t number, const char* what) noexcept;
+  /// Sends data of meeting `number` at that place.
+  base::Status send_to_meeting(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
+                               const char* what) noexcept;
+  /// Waits for that PE's data of the meeting, and drops data of earlier meetings.
+  base::Result<std::vector<char>> receive_from_meeting(int pe, std::uint64_t place, std::uint64_t number,
+                                                       const char* what) noexcept;
 
   void receive(const void* header, std::size_t header_bytes, const void* data,
                std::size_t size_bytes) noexcept override;
@@ -228,34 +228,34 @@ class Remote final : private UcxReceiver {
   static void note_undelivered(Peer& from, const base::Status& done);
   base::Status deliver_put(const RemoteMessage& message, const char* data, std::size_t size_bytes) noexcept;
   base::Status deliver_update(const RemoteMessage& message, std::uint64_t* old) noexcept;
-  void answer_questions() noexcept;
+  void send_replies() noexcept;
   void answer(const Answer& wanted);
-  void answer_get(const Answer& wanted);
-  void answer_key(const Answer& wanted);
+  void reply_to_get(const Answer& wanted);
+  void reply_with_key(const Answer& wanted);
   void take_data(const RemoteMessage& message, const char* data, std::size_t size_bytes);
   void end_async(Peer& from, std::uint64_t id);
-  /// Answers that come later write nothing: after a failed flush the caller may free the targets.
-  void give_up_gets(int pe) noexcept;
-  base::Result<platform::UcxMemory*> registered(const HomeChunk& chunk);
+  /// Later replies write nothing: after a failed flush the caller may free the targets.
+  void abandon_gets(int pe) noexcept;
+  base::Result<platform::UcxMemory*> registered(const OwnChunk& chunk);
   void take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes);
 
-  /// One turn of UCX, and answers to what came. Answers how much UCX had to do.
+  /// Calls UCX's progress function once and sends pending replies. Returns the number of events.
   unsigned move() noexcept;
-  /// Turns until UCX has nothing to do, and what the clock asks for.
+  /// Makes progress until UCX is idle, and performs periodic work.
   unsigned progress() noexcept;
-  /// For as long as traffic comes in quick succession, and no caller waits for the lock.
+  /// Makes progress while traffic arrives in quick succession and no caller waits for the lock.
   unsigned progress_eagerly() noexcept;
-  void look_after_others(Clock::time_point now) noexcept;
+  void check_peers(Clock::time_point now) noexcept;
   void send_heartbeat() noexcept;
   void declare_dead(int pe, const char* why) noexcept;
-  void tell_death(int dead) noexcept;
+  void report_death(int dead) noexcept;
   static void on_error(void* argument, platform::UcxEndpoint* endpoint, platform::UcxStatus status) noexcept;
-  /// Moves traffic for that long.
+  /// Makes progress for that time.
   void linger(std::chrono::milliseconds time) noexcept;
   void close_endpoints(std::chrono::milliseconds at_most) noexcept;
   void run() noexcept;
 
-  /// For a call from outside: the lock, and the device current where UCX may copy by it.
+  /// State of a public call: the lock, and the current device if UCX may use CUDA.
   struct Entered {
     explicit Entered(Remote& remote) noexcept;
     std::optional<platform::DeviceScope> scope;
@@ -264,7 +264,7 @@ class Remote final : private UcxReceiver {
   void lock_soon(Lock& lock) noexcept;
   [[nodiscard]] std::chrono::milliseconds limit() const noexcept;
   std::uint64_t new_request(std::unique_ptr<Request> request);
-  base::Status wait_answer(Lock& lock, std::uint64_t id, const char* what, int pe) noexcept;
+  base::Status wait_for_reply(Lock& lock, std::uint64_t id, const char* what, int pe) noexcept;
   void mark_dirty(Peer& to, int pe);
 
   const RemoteOptions options_;
@@ -282,7 +282,7 @@ class Remote final : private UcxReceiver {
 
   std::mutex mutex_;
   std::atomic<int> users_waiting_{0};      // for the lock
-  std::atomic<int> users_progressing_{0};  // they move the traffic themselves
+  std::atomic<int> users_progressing_{0};  // threads that make progress
   std::atomic<bool> has_user_waited_{false};
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<int> dirty_;  // peers to which something was sent since the last flush_all
@@ -291,22 +291,22 @@ class Remote final : private UcxReceiver {
   std::size_t kept_bytes_ = 0;  // in Outgoing::data
   std::unordered_map<std::uint64_t, std::unique_ptr<Request>> requests_;
   std::uint64_t last_request_ = 0;
-  std::deque<Answer> questions_;  // to be answered once UCX has returned
-  SaidMessages said_;
+  std::deque<Answer> pending_replies_;  // sent after UCX has returned
+  MeetingMessages meeting_messages_;
   std::vector<platform::UcxMemory*> registered_;
-  std::vector<HomeChunk> registered_chunks_;
-  Home* home_ = nullptr;
+  std::vector<OwnChunk> registered_chunks_;
+  OwnHeap* own_heap_ = nullptr;
 
   std::atomic<int> first_dead_{-1};
   std::string why_dead_;
-  bool is_death_told_ = false;
+  bool is_death_reported_ = false;
   std::atomic<bool> is_leaving_{false};
-  int watched_ = -1;        // the PE whose heartbeats come here
-  int watcher_ = -1;        // the PE that wants this one's
-  bool has_moved_ = false;  // since the last look at the clock
-  bool has_heard_ = false;  // from watched_
-  Clock::time_point last_heard_{};
-  Clock::time_point next_look_{};
+  int watched_ = -1;            // the PE that sends heartbeats to this PE
+  int watcher_ = -1;            // the PE to which this PE sends heartbeats
+  bool has_moved_ = false;      // since the clock was last read
+  bool has_heartbeat_ = false;  // from watched_
+  Clock::time_point last_heartbeat_{};
+  Clock::time_point next_check_{};
   Clock::time_point next_heartbeat_{};
   Clock::time_point last_traffic_{};
 

@@ -3,7 +3,7 @@
 // Messages from PEs of other machines.
 //
 // UCX keeps the order of messages on one lane only; message numbers restore the order over all lanes. Code that UCX
-// calls must not send, so messages that need a reply wait in questions_ until UCX has returned.
+// calls must not send, so messages that need a reply wait in pending_replies_ until UCX has returned.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -45,12 +45,12 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
   const auto* const bytes = reinterpret_cast<const char*>(decoded->data.data());
   size_bytes = decoded->data.size();
   if (message.kind > last_in_order) {
-    if (message.from == watched_) has_heard_ = true;
+    if (message.from == watched_) has_heartbeat_ = true;
     return handle_at_once(message, bytes, size_bytes);
   }
   Peer& from = peer(message.from);
   if (message.number <= from.received) return;
-  if (message.from == watched_) has_heard_ = true;
+  if (message.from == watched_) has_heartbeat_ = true;
   if (message.number != from.received + 1) {
     if (message.number - from.received > most_early) {
       return declare_dead(message.from, "it sent an invalid message");
@@ -86,24 +86,24 @@ void Remote::note_undelivered(Peer& from, const base::Status& done) {
 }
 
 base::Status Remote::deliver_put(const RemoteMessage& message, const char* data, std::size_t size_bytes) noexcept {
-  if (home_ == nullptr) return base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
-  auto address = home_->address_of(message.offset, size_bytes);
+  if (own_heap_ == nullptr) return base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
+  auto address = own_heap_->address_of(message.offset, size_bytes);
   if (!address) return base::pass(address);
-  return home_->write(*address, data, size_bytes);
+  return own_heap_->write(*address, data, size_bytes);
 }
 
 base::Status Remote::deliver_update(const RemoteMessage& message, std::uint64_t* old) noexcept {
-  if (home_ == nullptr) return base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
-  auto address = home_->address_of(message.offset, message.word_bytes);
+  if (own_heap_ == nullptr) return base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
+  auto address = own_heap_->address_of(message.offset, message.word_bytes);
   if (!address) return base::pass(address);
-  return home_->update(*address, message.word_bytes, message.operation, message.operand, message.compare, old);
+  return own_heap_->update(*address, message.word_bytes, message.operation, message.operand, message.compare, old);
 }
 
 void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const char* data, std::size_t size_bytes) {
   switch (message.kind) {
     case RemoteMessageKind::put:
       note_undelivered(from, deliver_put(message, data, size_bytes));
-      if (message.operation == put_and_flush) questions_.push_back({message.from, message});
+      if (message.operation == put_and_flush) pending_replies_.push_back({message.from, message});
       return;
     case RemoteMessageKind::update: {
       if (message.request == 0) return note_undelivered(from, deliver_update(message, nullptr));
@@ -113,11 +113,11 @@ void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const cha
       Answer wanted{message.from, message};
       wanted.question.compare = old;
       wanted.question.other = done ? 0 : done.error().errno_value;
-      questions_.push_back(wanted);
+      pending_replies_.push_back(wanted);
       return;
     }
-    case RemoteMessageKind::say: return said_.add(message, data, size_bytes);
-    default: questions_.push_back({message.from, message});
+    case RemoteMessageKind::meeting: return meeting_messages_.add(message, data, size_bytes);
+    default: pending_replies_.push_back({message.from, message});
   }
 }
 
@@ -166,7 +166,7 @@ void Remote::take_data(const RemoteMessage& message, const char* data, std::size
   if (message.other != 0) {
     done = base::fail(message.other, "%.*s", static_cast<int>(size_bytes), data);
   } else if (request.is_device) {
-    done = home_->write(reinterpret_cast<std::uint64_t>(request.target) + message.offset, data, size_bytes);
+    done = own_heap_->write(reinterpret_cast<std::uint64_t>(request.target) + message.offset, data, size_bytes);
   } else {
     std::memcpy(request.target + message.offset, data, size_bytes);
   }
@@ -177,7 +177,7 @@ void Remote::take_data(const RemoteMessage& message, const char* data, std::size
   request.missing_bytes -= message.size_bytes;
   request.is_done = request.missing_bytes == 0;
   if (request.is_done && request.is_device && request.errno_value == 0) {
-    if (auto there = home_->complete(); !there) request.errno_value = there.error().errno_value;
+    if (auto there = own_heap_->complete(); !there) request.errno_value = there.error().errno_value;
   }
   if (request.is_done && request.is_async) end_async(peer(message.from), message.request);
 }
@@ -192,10 +192,10 @@ void Remote::end_async(Peer& from, std::uint64_t id) {
   requests_.erase(id);
 }
 
-void Remote::answer_questions() noexcept {
-  while (!questions_.empty()) {
-    const Answer wanted = questions_.front();
-    questions_.pop_front();
+void Remote::send_replies() noexcept {
+  while (!pending_replies_.empty()) {
+    const Answer wanted = pending_replies_.front();
+    pending_replies_.pop_front();
     try {
       answer(wanted);
     } catch (const std::bad_alloc&) {
@@ -207,8 +207,8 @@ void Remote::answer_questions() noexcept {
 void Remote::answer(const Answer& wanted) {
   const RemoteMessage& question = wanted.question;
   switch (question.kind) {
-    case RemoteMessageKind::get: return answer_get(wanted);
-    case RemoteMessageKind::key_request: return answer_key(wanted);
+    case RemoteMessageKind::get: return reply_to_get(wanted);
+    case RemoteMessageKind::key_request: return reply_with_key(wanted);
     case RemoteMessageKind::update: {
       RemoteMessage value = message_of(RemoteMessageKind::value);
       value.request = question.request;
@@ -221,7 +221,7 @@ void Remote::answer(const Answer& wanted) {
   }
   // A flush, or a put that is one.
   Peer& from = peer(wanted.pe);
-  note_undelivered(from, home_ != nullptr ? home_->complete() : base::Status());
+  note_undelivered(from, own_heap_ != nullptr ? own_heap_->complete() : base::Status());
   RemoteMessage done = message_of(RemoteMessageKind::acknowledge);
   done.operand = question.number;
   done.other = from.undelivered;
@@ -231,7 +231,7 @@ void Remote::answer(const Answer& wanted) {
   (void)send_small(wanted.pe, done, text.data(), text.size());
 }
 
-void Remote::answer_get(const Answer& wanted) {
+void Remote::reply_to_get(const Answer& wanted) {
   const RemoteMessage& question = wanted.question;
   RemoteMessage message = message_of(RemoteMessageKind::data);
   message.request = question.request;
@@ -239,12 +239,12 @@ void Remote::answer_get(const Answer& wanted) {
   message.size_bytes = question.size_bytes;
   std::vector<char> bytes;
   base::Status done;
-  if (home_ == nullptr) done = base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
+  if (own_heap_ == nullptr) done = base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
   if (question.size_bytes > piece_bytes) done = base::fail_literal(EPROTO, "the requested size exceeds the limit");
   if (done) {
-    auto address = home_->address_of(question.offset, question.size_bytes);
+    auto address = own_heap_->address_of(question.offset, question.size_bytes);
     bytes.resize(question.size_bytes);
-    done = address ? home_->read(*address, bytes.data(), bytes.size()) : base::Status(base::pass(address));
+    done = address ? own_heap_->read(*address, bytes.data(), bytes.size()) : base::Status(base::pass(address));
   }
   if (!done) {
     message.other = done.error().errno_value;

@@ -10,7 +10,7 @@
 namespace gdrkit::shmem_impl::remote {
 
 base::Status Remote::serves_direct(int pe) noexcept {
-  if (!options_.device->is_emulated() && !worker_->knows_cuda()) {
+  if (!options_.device->is_emulated() && !worker_->supports_cuda()) {
     return base::fail_literal(EOPNOTSUPP, "this UCX does not support GPU memory");
   }
   const Entered entered(*this);
@@ -36,7 +36,7 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   request->offset = offset;
   message.request = new_request(std::move(request));
   auto sent = send(pe, message, nullptr, 0);
-  auto asked = sent ? wait_answer(lock, message.request, "key of the heap", pe) : base::Status(base::pass(sent));
+  auto asked = sent ? wait_for_reply(lock, message.request, "key of the heap", pe) : base::Status(base::pass(sent));
   requests_.erase(message.request);
   if (!asked && asked.error().errno_value != ECONNRESET && asked.error().errno_value != ETIMEDOUT) {
     to.direct_refused = asked.error().errno_value;
@@ -49,15 +49,15 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   return base::fail_literal(ENOMEM, "out of memory while requesting the key of a heap");
 }
 
-void Remote::answer_key(const Answer& wanted) {
+void Remote::reply_with_key(const Answer& wanted) {
   const platform::UcxCalls& calls = *calls_;
   RemoteMessage message = message_of(RemoteMessageKind::key);
   message.request = wanted.question.request;
   base::Status done;
   void* packed = nullptr;
   std::size_t packed_bytes = 0;
-  base::Result<HomeChunk> chunk = base::fail_literal(EAGAIN, "its heap does not exist yet");
-  if (home_ != nullptr) chunk = home_->chunk_of(wanted.question.offset);
+  base::Result<OwnChunk> chunk = base::fail_literal(EAGAIN, "its heap does not exist yet");
+  if (own_heap_ != nullptr) chunk = own_heap_->chunk_of(wanted.question.offset);
   // This PE's UCX then accepts no puts and gets.
   if (!worker_->is_direct())
     chunk = base::fail_literal(EOPNOTSUPP, "its GDRKIT_SHMEM_REMOTE excludes direct transfers");
@@ -83,7 +83,7 @@ void Remote::answer_key(const Answer& wanted) {
   (void)send_kept(wanted.pe, message, std::move(bytes));
 }
 
-base::Result<platform::UcxMemory*> Remote::registered(const HomeChunk& chunk) {
+base::Result<platform::UcxMemory*> Remote::registered(const OwnChunk& chunk) {
   for (std::size_t i = 0; i < registered_.size(); ++i) {
     if (registered_chunks_[i].offset == chunk.offset) return registered_[i];
   }
@@ -145,7 +145,7 @@ base::Status Remote::transfer_direct(int pe, std::uint64_t offset, char* local, 
   Entered entered(*this);
   auto to = connected(pe);
   if (!to) return base::pass(to);
-  // Messages that a fence put before this: what UCX carries by itself may overtake them.
+  // A direct transfer could overtake earlier messages that a fence orders before it.
   if ((*to)->acknowledged < std::min((*to)->ordered, (*to)->last_write)) {
     if (auto flushed = flush_locked(entered.lock, **to, pe); !flushed) return flushed;
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What UCX holds of memory that goes before the heap does.
+// Release of UCX's registrations for memory that is freed before the heap.
 #include "shmem/remote/remote.hpp"
 
 namespace gdrkit::shmem_impl::remote {

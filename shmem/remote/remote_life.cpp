@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Who lives.
-//
-// A dead PE is noticed by the PEs with a connection to it (UCX reports the end of the connection), by those of its
-// machine (its lock), and by the PE before it in the job, to which it sends heartbeats. Whoever notices tells the PEs
-// at distances 1, 2, 4, ... in both directions, and these tell others: all know after few steps.
+// Liveness of PEs.
+// A dead PE is detected by the PEs with a connection to it (UCX reports its end), by the PEs of its machine (its lock),
+// and by the PE before it in the job, which receives its heartbeats. The detecting PE reports the death to the PEs at
+// distances 1, 2, 4, ... in both directions, which report it further.
 #include <algorithm>
 #include <new>
 
@@ -38,7 +37,7 @@ void Remote::on_error(void* argument, platform::UcxEndpoint* endpoint, platform:
   }
 }
 
-/// Inside UCX's calls too, so that others are told later.
+/// May run inside a call of UCX, so the death is reported later.
 void Remote::declare_dead(int pe, const char* why) noexcept {
   if (is_leaving_.load(std::memory_order_acquire) || first_dead() >= 0) return;
   try {
@@ -50,15 +49,15 @@ void Remote::declare_dead(int pe, const char* why) noexcept {
   // Before this PE ends because of it: the others of its machine name that PE then, and not this one.
   (void)options_.node->note_dead(dead);
   first_dead_.store(dead, std::memory_order_release);
-  next_look_ = {};
+  next_check_ = {};
 }
 
-void Remote::look_after_others(Clock::time_point now) noexcept {
-  next_look_ = now + std::min<std::chrono::milliseconds>(options_.heartbeat / 4, 250ms);
+void Remote::check_peers(Clock::time_point now) noexcept {
+  next_check_ = now + std::min<std::chrono::milliseconds>(options_.heartbeat / 4, 250ms);
   if (is_leaving_.load(std::memory_order_acquire)) return;
   if (first_dead() < 0) {
     if (const int here = options_.node->first_dead(); here >= 0) declare_dead(here, "its process is gone");
-    if (watched_ >= 0 && now - last_heard_ > options_.silence) {
+    if (watched_ >= 0 && now - last_heartbeat_ > options_.silence) {
       declare_dead(watched_, "no sign of life for seconds");
     }
   }
@@ -66,19 +65,19 @@ void Remote::look_after_others(Clock::time_point now) noexcept {
     next_heartbeat_ = now + options_.heartbeat;
     send_heartbeat();
   }
-  if (first_dead() >= 0 && !is_death_told_) {
-    is_death_told_ = true;
-    tell_death(first_dead());
+  if (first_dead() >= 0 && !is_death_reported_) {
+    is_death_reported_ = true;
+    report_death(first_dead());
   }
 }
 
 void Remote::send_heartbeat() noexcept try {
   (void)send_small(watcher_, message_of(RemoteMessageKind::heartbeat));
 } catch (const std::bad_alloc&) {
-  next_heartbeat_ = {};  // again at the next look
+  next_heartbeat_ = {};  // retry at the next check
 }
 
-void Remote::tell_death(int dead) noexcept {
+void Remote::report_death(int dead) noexcept {
   RemoteMessage message = message_of(RemoteMessageKind::death);
   message.other = dead;
   for (int step = 1; step < n_pes_; step *= 2) {
@@ -87,7 +86,7 @@ void Remote::tell_death(int dead) noexcept {
       try {
         (void)send_small(pe, message);
       } catch (const std::bad_alloc&) {
-        is_death_told_ = false;  // again at the next look
+        is_death_reported_ = false;  // retry at the next check
       }
     }
   }

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Meetings by messages: of machines, and of PEs on several machines.
-//
-// Dissemination: who knows what `known` members have sends it to those that are `known`, 2 * known, ... after it, and
-// then knows fan_out times as much. All senders of a meeting are different, so that a message needs no number of its
-// round.
+// Dissemination: a member with the data of `known` members sends it to the members `known`, 2 * known, ... positions
+// after it. After each round it has fan_out times as much. All senders to a member are different in a meeting, so
+// messages need no round number.
 #include <algorithm>
 #include <new>
 
@@ -58,16 +57,16 @@ base::Status Remote::meet(const Meeting& meeting, MeetingData& data, const char*
   for (std::size_t known = 1; known < n; known *= fan_out) {
     const std::size_t end = std::min(n, known * fan_out);
     for (std::size_t distance = known; distance < end; distance += known) {
-      // The last round need not bring what the receiver has from others.
+      // In the last round, omit the data that the receiver gets from others.
       const std::vector<char> bytes = data.pack(std::min(known, n - distance));
       const int to = meeting.members[(meeting.own + distance) % n];
-      if (auto said = say(to, meeting.place, number_of(meeting.own), bytes, what); !said) return said;
+      if (auto sent = send_to_meeting(to, meeting.place, number_of(meeting.own), bytes, what); !sent) return sent;
     }
     for (std::size_t distance = known; distance < end; distance += known) {
       const std::size_t from = (meeting.own + n - distance) % n;
-      auto heard = hear(meeting.members[from], meeting.place, number_of(from), what);
-      if (!heard) return base::pass(heard);
-      if (auto taken = data.unpack(distance, *heard); !taken) return taken;
+      auto received = receive_from_meeting(meeting.members[from], meeting.place, number_of(from), what);
+      if (!received) return base::pass(received);
+      if (auto taken = data.unpack(distance, *received); !taken) return taken;
     }
   }
   return {};
@@ -75,13 +74,13 @@ base::Status Remote::meet(const Meeting& meeting, MeetingData& data, const char*
   return base::fail(ENOMEM, "%s: out of memory", what);
 }
 
-base::Status Remote::say(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
-                         const char* what) noexcept try {
+base::Status Remote::send_to_meeting(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
+                                     const char* what) noexcept try {
   Entered entered(*this);
   auto to = connected(pe);
   if (!to) return base::fail(to.error().errno_value, "%s: %s", what, to.error().text());
   for (std::size_t at = 0; at == 0 || at < data.size(); at += piece_bytes) {
-    RemoteMessage message = next_message(**to, RemoteMessageKind::say);
+    RemoteMessage message = next_message(**to, RemoteMessageKind::meeting);
     message.offset = place;
     message.operand = number;
     message.compare = at;
@@ -94,15 +93,15 @@ base::Status Remote::say(int pe, std::uint64_t place, std::uint64_t number, cons
   return base::fail(ENOMEM, "%s: out of memory", what);
 }
 
-base::Result<std::vector<char>> Remote::hear(int pe, std::uint64_t place, std::uint64_t number,
-                                             const char* what) noexcept try {
+base::Result<std::vector<char>> Remote::receive_from_meeting(int pe, std::uint64_t place, std::uint64_t number,
+                                                             const char* what) noexcept try {
   Entered entered(*this);
-  auto came = wait(entered.lock, what, -1, [&] { return said_.has(place, pe, number); });
+  auto came = wait(entered.lock, what, -1, [&] { return meeting_messages_.has(place, pe, number); });
   if (!came) {
     return base::fail(came.error().errno_value, "%s (PE %d waits for PE %d, which may wait for another one)",
                       came.error().text(), pe_, pe);
   }
-  return said_.take(place, pe);
+  return meeting_messages_.take(place, pe);
 } catch (const std::bad_alloc&) {
   return base::fail(ENOMEM, "%s: out of memory", what);
 }

@@ -33,13 +33,13 @@ base::Result<Peer*> Remote::connected(int pe) noexcept try {
   if (to.endpoint != nullptr) return &to;
   auto made = worker_->connect(addresses_.data() + static_cast<std::size_t>(pe) * address_stride_, &on_error, this);
   if (!made) {
-    return base::fail_vendor(made.error().errno_value, made.error().vendor_code, "no connection to PE %d: %s", pe,
+    return base::fail_vendor(made.error().errno_value, made.error().vendor_code, "cannot connect to PE %d: %s", pe,
                              made.error().text());
   }
   to.endpoint = *made;
   return &to;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while a PE of another machine was connected");
+  return base::fail_literal(ENOMEM, "out of memory while connecting to a PE of another machine");
 }
 
 RemoteMessage Remote::message_of(RemoteMessageKind kind) const noexcept {
@@ -92,8 +92,7 @@ tl::unexpected<base::Error> Remote::transfer_failure(const char* what, int pe,
     if (const int dead = first_dead(); dead >= 0 && dead != pe) {
       return base::fail_vendor(ECONNRESET, status, "%s: PE %d has ended (%s)", what, dead, why_dead_.c_str());
     }
-    return base::fail_vendor(ECONNRESET, status, "%s: PE %d has ended or cannot be reached any more (UCX: %s)", what,
-                             pe, text);
+    return base::fail_vendor(ECONNRESET, status, "%s: PE %d has ended or is unreachable (UCX: %s)", what, pe, text);
   }
   return base::fail_vendor(errno_value, status, "%s: UCX failed for PE %d: %s", what, pe, text);
 }
@@ -157,7 +156,7 @@ base::Status Remote::wait_sent(Lock& lock, Outgoing* outgoing, int pe, const cha
   if (outgoing == nullptr) return {};
   outgoing->is_waited_for = true;
   auto waited = wait(lock, what, pe, [=] { return outgoing->status != platform::ucx_in_progress; });
-  // Once UCX has given the connection up it lets go of the caller's memory, too.
+  // After UCX has closed the connection it no longer accesses the caller's memory.
   for (const auto end = Clock::now() + letting_go;
        !waited && outgoing->status == platform::ucx_in_progress && Clock::now() < end;) {
     if (worker_->progress() == 0) ::sched_yield();

@@ -9,7 +9,7 @@
 namespace gdrkit::shmem_impl::remote {
 namespace {
 
-/// Bytes of gets on their way to one caller, so that answers do not pile up on the other side.
+/// Limit of outstanding get data per caller, which limits the replies queued at the other PE.
 constexpr std::size_t most_wanted_bytes = std::size_t{2} << 20;
 /// Bytes of puts that wait in UCX.
 constexpr std::size_t most_kept_bytes = std::size_t{4} << 20;
@@ -27,8 +27,8 @@ void Remote::mark_dirty(Peer& to, int pe) {
   to.is_dirty = true;
 }
 
-/// UCX reads what it sends until it has sent it, or until it has given up a connection, which may be long after the
-/// call has failed: so it reads copies.
+/// UCX reads the data until it has sent it or closed the connection, which may be long after a failed call. So it reads
+/// copies.
 base::Status Remote::put(int pe, std::uint64_t offset, const void* source, std::size_t size_bytes) noexcept try {
   const auto* const bytes = static_cast<const char*>(source);
   for (std::size_t at = 0; at < size_bytes; at += piece_bytes) {
@@ -62,7 +62,7 @@ base::Status Remote::put_piece(int pe, std::uint64_t offset, const char* data, s
   RemoteMessage message = next_message(**to, RemoteMessageKind::put);
   message.offset = offset;
   if (size_bytes > small_bytes) message.size_bytes = size_bytes;
-  // A put with a quiet behind it is the commonest: one message there and one back are all that it needs.
+  // A put followed by a quiet is the most frequent case. It requires one message in each direction.
   const bool is_flush = (*to)->flushes_each && (*to)->unflushed == 0;
   if (is_flush) message.operation = put_and_flush;
   mark_dirty(**to, pe);
@@ -81,7 +81,7 @@ std::uint64_t Remote::new_request(std::unique_ptr<Request> request) {
   return id;
 }
 
-base::Status Remote::wait_answer(Lock& lock, std::uint64_t id, const char* what, int pe) noexcept {
+base::Status Remote::wait_for_reply(Lock& lock, std::uint64_t id, const char* what, int pe) noexcept {
   const Request& request = *requests_.find(id)->second;
   auto waited = wait(lock, what, pe, [&] { return request.is_done; });
   if (waited && request.errno_value != 0) {
@@ -120,10 +120,10 @@ base::Status Remote::get(int pe, std::uint64_t offset, void* target, std::size_t
                 [&] { return request.is_done || asked - (size_bytes - request.missing_bytes) <= most_wanted_bytes; });
   }
   if (done && is_async && !request.is_done) {
-    request.is_async = true;  // from here on the last answer ends it
+    request.is_async = true;  // the last reply completes it
     return {};
   }
-  if (done) done = wait_answer(entered.lock, id, "get", pe);
+  if (done) done = wait_for_reply(entered.lock, id, "get", pe);
   requests_.erase(id);
   --(*to)->gets;
   return done;
@@ -161,7 +161,7 @@ base::Status Remote::update(int pe, std::uint64_t offset, std::size_t word_bytes
     return {};
   }
   if (old == nullptr) return done;
-  if (done) done = wait_answer(entered.lock, message.request, "atomic operation", pe);
+  if (done) done = wait_for_reply(entered.lock, message.request, "atomic operation", pe);
   if (done) *old = requests_.find(message.request)->second->value;
   requests_.erase(message.request);
   return done;
@@ -187,7 +187,7 @@ bool Remote::has_pending(const Peer& to) noexcept {
   return to.acknowledged < to.last_write || to.gets != 0 || to.direct_flushed < to.direct_issued;
 }
 
-base::Status Remote::ask_flush(Peer& to, int pe) noexcept try {
+base::Status Remote::request_flush(Peer& to, int pe) noexcept try {
   if (to.unflushed != 0) to.flushes_each = to.unflushed == 1;
   to.unflushed = 0;
   if (to.acknowledged >= to.last_write || to.last_flush >= to.last_write) return {};
@@ -204,7 +204,7 @@ base::Status Remote::ask_flush(Peer& to, int pe) noexcept try {
 base::Status Remote::flush_locked(Lock& lock, Peer& to, int pe) noexcept {
   const std::uint64_t last = to.last_write;
   if (to.failure != platform::ucx_ok) return check_lives("quiet", pe);
-  if (auto asked = ask_flush(to, pe); !asked) return asked;
+  if (auto asked = request_flush(to, pe); !asked) return asked;
   if (auto waited = wait(lock, "quiet", pe, [&] { return to.acknowledged >= last && to.gets == 0; }); !waited) {
     return waited;
   }
@@ -219,10 +219,10 @@ base::Status Remote::check_delivered(Peer& to, const char* what, int pe) noexcep
   return failed;
 }
 
-void Remote::give_up_gets(int pe) noexcept {
-  const std::size_t given_up =
+void Remote::abandon_gets(int pe) noexcept {
+  const std::size_t timed_out_address =
       std::erase_if(requests_, [pe](const auto& entry) { return entry.second->is_async && entry.second->pe == pe; });
-  peers_[static_cast<std::size_t>(pe)]->gets -= static_cast<std::uint32_t>(given_up);
+  peers_[static_cast<std::size_t>(pe)]->gets -= static_cast<std::uint32_t>(timed_out_address);
 }
 
 base::Status Remote::flush(int pe) noexcept {
@@ -231,24 +231,24 @@ base::Status Remote::flush(int pe) noexcept {
   if (!one) return {};
   base::Status done = flush_direct(entered.lock, *one, pe);
   base::keep_first(done, flush_locked(entered.lock, *one, pe));
-  if (!done) give_up_gets(pe);
+  if (!done) abandon_gets(pe);
   return done;
 }
 
-/// All are asked before one is waited for.
+/// Requests all acknowledgements before it waits for the first.
 base::Status Remote::flush_all() noexcept try {
   Entered entered(*this);
   base::Status done;
   for (const int pe : dirty_) {
     if (peers_[static_cast<std::size_t>(pe)]->failure != platform::ucx_ok) continue;
-    base::keep_first(done, ask_flush(*peers_[static_cast<std::size_t>(pe)], pe));
+    base::keep_first(done, request_flush(*peers_[static_cast<std::size_t>(pe)], pe));
   }
   // They stay in the list until they are done: another thread's call must wait for them as well.
   const std::vector<int> dirty = dirty_;
-  // It cannot succeed, and PEs that end because of this one's death may not answer any more.
+  // The flush cannot succeed, and PEs that end because of this death may not reply.
   if (std::find(dirty.begin(), dirty.end(), first_dead()) != dirty.end()) {
     if (auto lives = check_lives("quiet", first_dead()); !lives) {
-      for (const int pe : dirty) give_up_gets(pe);
+      for (const int pe : dirty) abandon_gets(pe);
       return lives;
     }
   }
@@ -258,7 +258,7 @@ base::Status Remote::flush_all() noexcept try {
     base::keep_first(done, flush_locked(entered.lock, to, pe));
   }
   if (!done) {
-    for (const int pe : dirty) give_up_gets(pe);
+    for (const int pe : dirty) abandon_gets(pe);
   }
   std::erase_if(dirty_, [this](int pe) {
     Peer& to = *peers_[static_cast<std::size_t>(pe)];

@@ -37,7 +37,7 @@ base::Result<std::unique_ptr<UcxWorker>> UcxWorker::open(const platform::UcxCall
                                                          bool is_direct, bool needs_cuda, UcxReceiver& receiver) {
   std::unique_ptr<UcxWorker> worker(new UcxWorker(calls));
   if (auto opened = worker->open_context(endpoints, is_direct); !opened) return base::pass(opened);
-  if (is_direct && needs_cuda && !worker->knows_cuda()) {
+  if (is_direct && needs_cuda && !worker->supports_cuda()) {
     // This PE would never use puts and gets, but other processes that connect could.
     calls.cleanup(std::exchange(worker->context_, nullptr));
     if (auto opened = worker->open_context(endpoints, false); !opened) return base::pass(opened);
@@ -51,7 +51,7 @@ base::Status UcxWorker::open_context(std::size_t endpoints, bool is_direct) noex
   if (const UcxStatus read = calls_.config_read(nullptr, nullptr, &config); read != platform::ucx_ok) {
     return ucx_failure(calls_, "ucp_config_read (UCX_* variables)", read);
   }
-  // UCX looks every 20 s whether the others live; a dead PE shall be known within 10.
+  // UCX checks liveness every 20 s by default; a dead PE must be detected within 10 s.
   if (std::getenv("UCX_KEEPALIVE_INTERVAL") == nullptr) {
     (void)calls_.config_modify(config, "KEEPALIVE_INTERVAL", "2s");
   }

@@ -40,7 +40,7 @@ class UcxWorker {
   [[nodiscard]] const platform::UcxCalls& calls() const noexcept { return calls_; }
   [[nodiscard]] platform::UcxContext* context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<char>& address() const noexcept { return address_; }
-  [[nodiscard]] bool knows_cuda() const noexcept { return (memory_types_ >> platform::ucx_memory_cuda & 1) != 0; }
+  [[nodiscard]] bool supports_cuda() const noexcept { return (memory_types_ >> platform::ucx_memory_cuda & 1) != 0; }
   /// Whether this PE, and other PEs with this PE's memory, can use UCX's own puts and gets.
   [[nodiscard]] bool is_direct() const noexcept { return is_direct_; }
   /// Becomes readable when there is work, if arm() returned true before.

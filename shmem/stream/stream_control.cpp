@@ -39,7 +39,7 @@ base::Result<std::unique_ptr<StreamControl>> StreamControl::make(platform::Devic
   made->device_address_ = *address;
   return made;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the control of streams was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the control words of GPU waits");
 }
 
 StreamControl::~StreamControl() {
@@ -56,7 +56,7 @@ StreamControl::~StreamControl() {
 base::Status StreamControl::watch() noexcept try {
   const std::lock_guard lock(mutex_);
   if (watcher_.joinable()) return {};
-  // The application's signals are not for this thread.
+  // Block all signals: the application's handlers must not run in this thread.
   sigset_t all;
   sigset_t before;
   (void)::sigfillset(&all);
@@ -70,7 +70,7 @@ base::Status StreamControl::watch() noexcept try {
   (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return {};
 } catch (const std::system_error& error) {
-  return base::fail(EAGAIN, "no thread to watch the other PEs while a stream waits for them: %s", error.what());
+  return base::fail(EAGAIN, "cannot start the thread that detects ended PEs: %s", error.what());
 }
 
 void StreamControl::run() noexcept {
@@ -86,11 +86,11 @@ void StreamControl::run() noexcept {
   }
 }
 
-std::optional<std::uint64_t> StreamControl::take_given_up() noexcept {
-  std::atomic_ref given_up(control_at(words_).given_up);
-  if (given_up.load(std::memory_order_relaxed) == 0) return std::nullopt;
-  // A GPU's store between the two accesses is another wait's end, which this answer reports as well.
-  return given_up.exchange(0, std::memory_order_relaxed);
+std::optional<std::uint64_t> StreamControl::take_timed_out_wait() noexcept {
+  std::atomic_ref timed_out_address(control_at(words_).timed_out_address);
+  if (timed_out_address.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  // A store of the GPU between the two accesses reports another timeout, which this result includes.
+  return timed_out_address.exchange(0, std::memory_order_relaxed);
 }
 
 int StreamControl::dead_pe() const noexcept {

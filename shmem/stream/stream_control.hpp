@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// StreamControl: ends the waits of a PE's GPU kernels when another PE has died, and learns which waits gave up.
+// StreamControl: ends the waits of a PE's GPU kernels when another PE has died, and reads which waits timed out.
 #pragma once
 
 #include <condition_variable>
@@ -24,19 +24,19 @@ class StreamControl {
   /// Both must outlive it. The device must be current.
   [[nodiscard]] static base::Result<std::unique_ptr<StreamControl>> make(platform::Device& device,
                                                                          node::Node& node) noexcept;
-  /// The GPU kernels that know of it must have ended.
+  /// GPU kernels that use it must have ended.
   ~StreamControl();
   StreamControl(const StreamControl&) = delete;
   StreamControl& operator=(const StreamControl&) = delete;
 
   /// For gdrkit_shmem_device_state::control_address.
   [[nodiscard]] std::uint64_t device_address() const noexcept { return device_address_; }
-  /// From now on a thread looks twice a second whether all PEs of this machine live, until one does not: GPU kernels
-  /// may wait for them. EAGAIN: no thread.
+  /// Starts a thread that checks twice a second whether all PEs of this machine are alive, until one is not: GPU
+  /// kernels may wait for them. EAGAIN: the thread cannot be started.
   base::Status watch() noexcept;
-  /// The address of the word that the last wait to give up was for, since the last such question.
-  [[nodiscard]] std::optional<std::uint64_t> take_given_up() noexcept;
-  /// The PE whose end ended the waits; -1: none.
+  /// Returns the address of the word of the last wait that timed out since the last call.
+  [[nodiscard]] std::optional<std::uint64_t> take_timed_out_wait() noexcept;
+  /// Returns the PE whose end ended the waits; -1: none.
   [[nodiscard]] int dead_pe() const noexcept;
 
  private:

@@ -16,22 +16,22 @@
 
 namespace gdrkit::shmem_impl::stream {
 
-/// Each call adds work to the stream and returns. Addresses of other PEs' memory are those at which this GPU reaches
-/// it; arguments were checked, and the device is current. Thread-safe.
-///
-/// Order: work of one stream is done one after the other, and a signal comes behind a fence of system scope, of the
-/// driver's own (cuStreamWriteValue) or in a GPU kernel that starts after all earlier work of its stream has ended. So
-/// whoever sees the signal sees what was put before it, by whatever engine.
+/// Each call adds work to the stream and returns. Addresses of other PEs' memory are those at which this GPU accesses
+/// it. Arguments have been checked, and the device is current. Thread-safe. Ordering: a stream performs its work in
+/// order. A signal follows a fence of system scope, which is part of cuStreamWriteValue, or of a GPU kernel that starts
+/// after all earlier work of its stream. So a PE that observes the signal also observes earlier puts, regardless of the
+/// engine.
 class StreamWork {
  public:
   /// Both must outlive it.
   StreamWork(platform::Device& device, platform::GpuKernels& gpu_kernels) noexcept
       : device_(device), gpu_kernels_(gpu_kernels) {}
 
-  /// Up to so many bytes, a value travels with the launch of a GPU kernel.
+  /// Maximum size of a value that is passed with the launch of a GPU kernel.
   static constexpr std::size_t inline_bytes = sizeof platform::StreamValueParameters{}.words;
 
-  /// Host memory may be read during the call, all other when the stream comes to it. `signal.address` 0: no signal.
+  /// Host memory may be read during the call, other memory when the stream performs the put. `signal.address` 0: no
+  /// signal.
   base::Status put(platform::Stream stream, std::uint64_t target, const void* source, std::size_t size_bytes,
                    transport::LocalMemory memory, const platform::StreamSignal& signal) noexcept;
   /// Reads `value`, of at most inline_bytes, during the call.

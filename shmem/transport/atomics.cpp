@@ -100,7 +100,7 @@ base::Result<std::unique_ptr<Atomics>> Atomics::make(platform::Device& device,
   if (auto opened = atomics->open(); !opened) return base::pass(opened);
   return atomics;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the atomic operations were prepared");
+  return base::fail_literal(ENOMEM, "out of memory while preparing atomic operations");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

@@ -23,8 +23,8 @@ class Atomics {
   [[nodiscard]] static base::Result<std::unique_ptr<Atomics>> make(platform::Device& device,
                                                                    platform::GpuKernels& gpu_kernels) noexcept;
 
-  /// On a naturally aligned word of 4 or 8 bytes that the device reaches. Waits for the answer where `fetched` is not
-  /// nullptr; else complete() does. fetch and set are not among its operations.
+  /// Performs an operation other than FETCH and SET on a naturally aligned word of 4 or 8 bytes that the device can
+  /// access. Waits for the result if `fetched` is not nullptr; otherwise complete() waits.
   virtual base::Status run(std::uint64_t address, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
                            std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched) noexcept = 0;
   virtual base::Status complete() noexcept = 0;

@@ -4,7 +4,7 @@
 //
 // Ordering: stores through BAR1 are posted writes; those of one CPU thread reach a GPU in the order of gdrkit_write's
 // calls, each of which has left the core when it returns. A load from the same GPU does not pass posted writes on its
-// way there, so that when its answer is back, all earlier stores, by any core whose writes had left it, have arrived.
+// way there. So when the load returns, all earlier stores of any core whose writes had left it have arrived.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -24,22 +24,21 @@
 namespace gdrkit::shmem_impl::transport {
 namespace {
 
-/// Chunks of a slot that can be mapped, and as many registered buffers; a heap that grew more often is served by other
-/// transports from there on.
+/// Maximum number of mapped chunks per slot, and of registered buffers. Other transports serve later chunks.
 constexpr std::size_t largest_chunk_count = 256;
 /// In place of a pin: this buffer cannot be mapped.
 constexpr std::uint64_t refused_window = ~std::uint64_t{0};
-/// Up to this, memory of the own heap passes through the CPU: its load and store take less than a copy engine's copy.
+/// Up to this size the CPU copies memory of the own heap: a load and a store take less time than a copy engine.
 constexpr std::size_t small = 1024;
 // Measured on an H200 (docs/results/2026-11-22-h200-x2-shmem), by LocalMemory: from memory that is not pinned, the
 // CPU's stores are faster than the driver's copies up to 256 KiB and as fast above; loads reach 1 GB/s, but a copy by
 // the driver takes 10 us.
 constexpr std::size_t largest_store[] = {SIZE_MAX, 256 << 10, small, 0};
 constexpr std::size_t largest_load[] = {8 << 10, 4 << 10, small, 0};
-/// Gets that an engine takes where one was asked for: above `small`; with `automatic` above these, as asking what the
-/// memory is takes longer than the loads that it saves.
+/// Gets that a configured engine performs: those above `small`; with `automatic` those above these sizes, because
+/// querying the kind of memory takes longer than the loads that it saves.
 constexpr std::size_t largest_for_engine[] = {64 << 10, 256 << 10, 0, 0};
-constexpr std::size_t largest_beside_automatic[] = {4 << 10, 3 << 10, small, small};
+constexpr std::size_t largest_load_with_automatic[] = {4 << 10, 3 << 10, small, small};
 
 constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
@@ -70,7 +69,7 @@ class Bar1 final : public Transport {
     options.struct_size = sizeof options;
     if (setting.device->is_emulated()) options.backend = "emulated";
     const int opened = gdrkit_open(&options, &context_);
-    if (opened < 0) unusable_ = base::fail(-opened, "no mapping through BAR1: %s", gdrkit_last_error());
+    if (opened < 0) unusable_ = base::fail(-opened, "cannot map memory through BAR1: %s", gdrkit_last_error());
   }
   ~Bar1() override {
     if (unusable_) (void)gdrkit_close(context_);  // with all pins
@@ -101,7 +100,7 @@ class Bar1 final : public Transport {
       return gdrkit_write(pin, offset, static_cast<const char*>(source) + from, n);
     };
     auto done = by_chunk(slot, target, size_bytes, By::cpu, write);
-    // After the stores: whoever completes what was issued by now completes them.
+    // After the stores, so that a completion of all issued operations includes them.
     if (done) slots_[static_cast<std::size_t>(slot)].issued.fetch_add(1, std::memory_order_release);
     return done;
   }
@@ -153,10 +152,10 @@ class Bar1 final : public Transport {
 
  private:
   [[nodiscard]] std::size_t largest_beside_engine(LocalMemory memory) const noexcept {
-    return engine_ == "automatic" ? largest_beside_automatic[at(memory)] : small;
+    return engine_ == "automatic" ? largest_load_with_automatic[at(memory)] : small;
   }
 
-  /// Who moves the bytes of a mapping. Puts are always the CPU's: those of an engine would overtake posted stores.
+  /// What performs the copies of a mapping. The CPU performs all puts: those of an engine would overtake posted stores.
   enum class By : std::uint8_t { cpu, engine };
 
   struct Slot {
@@ -177,7 +176,7 @@ class Bar1 final : public Transport {
       if (!window) return base::pass(window);
       const std::size_t piece = std::min<std::size_t>(size_bytes - done, chunk.end() - offset);
       if (const int copied = copy(*window, offset - chunk.offset, done, piece); copied < 0) {
-        return base::fail(-copied, "copying %zu bytes through BAR1 to or from PE slot %d: %s", piece, slot,
+        return base::fail(-copied, "cannot copy %zu bytes through BAR1 to or from PE slot %d: %s", piece, slot,
                           gdrkit_strerror(copied));
       }
       done += piece;
@@ -188,7 +187,7 @@ class Bar1 final : public Transport {
 
   base::Result<gdrkit_pin_t> window_of(int slot, const heap::HeapChunk& chunk, By by) noexcept {
     if (chunk.number >= largest_chunk_count) {
-      return base::fail(EOPNOTSUPP, "the symmetric heap has grown more than %zu times", largest_chunk_count);
+      return base::fail(EOPNOTSUPP, "the symmetric heap has more than %zu chunks", largest_chunk_count);
     }
     auto& window = window_at(slot, chunk, by);
     const std::uint64_t pin = window.load(std::memory_order_acquire);
@@ -245,8 +244,8 @@ class Bar1 final : public Transport {
     return pin;
   }
 
-  /// A heap that cannot be mapped ends the way to its PE; a buffer, which may be of another kind, only its own; what no
-  /// engine can read is left to other transports. A name that no engine has is told at each call.
+  /// If a heap cannot be mapped, its PE is excluded; if a buffer cannot, only the buffer is. Other transports serve
+  /// memory that the engine cannot read. An unknown engine name makes every call fail.
   static tl::unexpected<base::Error> refuse(Slot& state, const heap::HeapChunk& chunk, By by,
                                             std::atomic<std::uint64_t>& window, base::Status why) noexcept {
     if (by == By::engine && why.error().errno_value == EINVAL) return base::pass(why);
@@ -275,8 +274,8 @@ class Bar1 final : public Transport {
     auto written = put(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false);
     return written ? complete(own_slot()) : of_own(written);
   }
-  /// Where the own heap cannot be mapped, other transports carry what begins or ends there: serves() of the other slot
-  /// does not tell.
+  /// If the own heap cannot be mapped, other transports perform the transfer. serves() of the other slot does not
+  /// include this.
   base::Status of_own(const base::Status& failed) noexcept {
     if (serves(own_slot())) return failed;
     return base::fail_vendor(EOPNOTSUPP, failed.error().vendor_code, "%s", failed.error().text());
@@ -297,11 +296,11 @@ class Bar1 final : public Transport {
 
 base::Result<std::unique_ptr<Transport>> make_bar1(const TransportSetting& setting) noexcept try {
   auto bar1 = std::make_unique<Bar1>(setting);
-  // A backend or copy kernel that there is not: who asked for it is to know, not to be served by the driver's copies.
+  // An unknown backend or copy kernel is an error: do not fall back to the driver's copies.
   if (auto refusal = bar1->refusal_of_choice(); !refusal) return base::pass(refusal);
   return bar1;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the transport bar1 was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the transport bar1");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

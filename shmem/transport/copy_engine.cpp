@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// copy_engine: the CUDA driver's copies between this PE's device, or host memory, and the other PEs' memory, in one
-// stream of this PE's, so that they reach a PE in the order of the calls.
+// copy_engine: the CUDA driver's copies between this PE's device or host memory and the other PEs' memory. One stream
+// keeps them in the order of the calls.
 #include <atomic>
 #include <new>
 
@@ -104,7 +104,7 @@ class CopyEngine final : public Transport {
 base::Result<std::unique_ptr<Transport>> make_copy_engine(const TransportSetting& setting) noexcept try {
   return std::make_unique<CopyEngine>(setting);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the transport copy_engine was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the transport copy_engine");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "shmem/remote/remote.hpp"
-#include "shmem/transport/home_memory.hpp"
+#include "shmem/transport/own_heap_memory.hpp"
 #include "shmem/transport/transport.hpp"
 
 namespace gdrkit::shmem_impl::transport {
@@ -22,7 +22,7 @@ class Ucx final : public Transport {
  public:
   explicit Ucx(const TransportSetting& setting) noexcept
       : remote_(setting.remote),
-        home_(setting.home),
+        own_heap_(setting.own_heap),
         is_emulated_(setting.device->is_emulated()),
         first_slot_(setting.first_remote_slot),
         way_(setting.remote_way) {}
@@ -84,7 +84,7 @@ class Ucx final : public Transport {
       try {
     for (std::size_t at = 0; at < size_bytes; at += remote::Remote::piece_bytes) {
       std::vector<char> bytes(std::min(remote::Remote::piece_bytes, size_bytes - at));
-      if (auto read = home_->read(source + at, bytes.data(), bytes.size()); !read) return read;
+      if (auto read = own_heap_->read(source + at, bytes.data(), bytes.size()); !read) return read;
       if (auto given = remote_->put_kept(pe, offset + at, std::move(bytes)); !given) return given;
     }
     return {};
@@ -93,9 +93,9 @@ class Ucx final : public Transport {
   }
 
   remote::Remote* const remote_;
-  HomeMemory* const home_;
-  // Not by itself: UCX 1.13 plays puts to host memory over TCP in software, and ends the process when it acknowledges
-  // one to a PE that has died.
+  OwnHeapMemory* const own_heap_;
+  // No direct transfers then: UCX 1.13 emulates puts to host memory over TCP in software, and aborts the process when
+  // it acknowledges one to a dead PE.
   const bool is_emulated_;
   const int first_slot_;
   const RemoteWay way_;
@@ -105,13 +105,13 @@ class Ucx final : public Transport {
 
 base::Status is_of_this_machine(int slot, int slots) noexcept {
   if (slot < slots) return {};
-  return base::fail_literal(EOPNOTSUPP, "the PE is on another machine, or GDRKIT_SHMEM_DISABLE_P2P says so");
+  return base::fail_literal(EOPNOTSUPP, "the PE is on another machine, or GDRKIT_SHMEM_DISABLE_P2P=1 is set");
 }
 
 base::Result<std::unique_ptr<Transport>> make_ucx(const TransportSetting& setting) noexcept try {
   return std::make_unique<Ucx>(setting);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the transport ucx was made");
+  return base::fail_literal(ENOMEM, "out of memory while making the transport ucx");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

@@ -9,6 +9,7 @@ macros, compiled with debug information.
 
 usage: interface.py LIBRARY-FOLDER     records what is new; rejects removals and changes"""
 import collections
+import glob
 import os
 import re
 import subprocess
@@ -19,16 +20,21 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(HERE, "recorded")
 INCLUDE = os.path.abspath(os.path.join(HERE, "..", "..", "include"))
 
+
+def headers(pattern):
+    return tuple(sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(os.path.join(INCLUDE, pattern))))
+
+
 COPY_HEADERS = tuple(f"gdrkit/{noun}.h" for noun in ("gdrkit", "buffer", "context", "copy", "errors", "mapping", "pin"))
 Library = collections.namedtuple("Library", "file headers")
 LIBRARIES = (Library("libgdrapi.so", ("gdrapi.h",)), Library("libgdrkit.so", COPY_HEADERS),
-             Library("libgdrkit_shmem.so", ("gdrkit/shmem.h", "gdrkit/shmem_collectives.h")))
+             Library("libgdrkit_shmem.so", headers("gdrkit/shmem*.h")))
 # Its clients were built for GDRCopy's library, so it never gets another function.
 CLOSED = "libgdrapi.so.2"
 # Exported for programs built before API 2.4: in the header the name is a macro.
 OF_OLD_BINARIES = {"gdr_get_info"}
-# The version of symbols that only gdrkit's own programs use: they may change in any release.
-PRIVATE = "GDRKIT_PRIVATE"
+# The end of the versions of symbols that only gdrkit's own programs use: they may change in any release.
+PRIVATE = "_PRIVATE"
 
 
 class InterfaceError(Exception):
@@ -44,7 +50,7 @@ def exported_functions(path):
     functions = {}
     for line in output_of("readelf", "--dyn-syms", "-W", path).splitlines():
         found = re.search(r"\bFUNC +(?:GLOBAL|WEAK) +DEFAULT +(?:\[.*\] +)?\d+ (\w+)(?:@@?(\w+))?", line)
-        if found and found.group(2) != PRIVATE:
+        if found and not (found.group(2) or "").endswith(PRIVATE):
             functions[found.group(1)] = found.group(2) or ""
     return functions
 

@@ -27,8 +27,8 @@ class Shmem {
   /// Returns zeroed memory, which is freed with the heap. Collective.
   template <class T>
   [[nodiscard]] T* allocate(std::size_t count, const char* what) const {
-    void* const memory = gdrkit_shmem_calloc(count, sizeof(T));
-    if (memory == nullptr) require(-1, what);
+    void* memory = nullptr;
+    require(gdrkit_shmem_calloc(count, sizeof(T), &memory), what);
     return static_cast<T*>(memory);
   }
   [[nodiscard]] static std::string version() { return std::string("gdrkit_shmem ") + gdrkit_version(); }
@@ -97,8 +97,8 @@ class ShmemCollectives : public CollectiveEngine {
 
   /// Returns memory that is freed with the heap.
   [[nodiscard]] std::uint64_t allocate(int, std::size_t size_bytes) override {
-    void* const memory = gdrkit_shmem_malloc(size_bytes);
-    if (memory == nullptr) shmem_.require(-1, "cannot allocate symmetric memory; use a smaller -e");
+    void* memory = nullptr;
+    shmem_.require(gdrkit_shmem_malloc(size_bytes, &memory), "cannot allocate symmetric memory; use a smaller -e");
     return reinterpret_cast<std::uint64_t>(memory);
   }
 

@@ -30,7 +30,7 @@ struct JobMembership {
 
 struct SessionRequest {
   std::optional<JobMembership> membership;  ///< empty: the launcher's environment
-  std::uint64_t heap_bytes = 0;             ///< 0: the library's choice
+  std::uint64_t heap_bytes = 0;             ///< 0: the library's default
   std::uint64_t heap_max_bytes = 0;
   std::uint32_t timeout_ms = 0;
 };

@@ -18,8 +18,9 @@ SessionRequest group_request(std::chrono::seconds limit) {
 
 ProcessGroup::ProcessGroup(std::chrono::seconds limit) : session_(group_request(limit)) {
   const std::size_t size_bytes = slot_bytes * static_cast<std::size_t>(n_processes());
-  slots_ = static_cast<char*>(gdrkit_shmem_malloc(size_bytes));
-  if (slots_ == nullptr) throw cli::Failure(cli::ExitCode::failed, last_error("malloc of the processes' slots"));
+  void* slots = nullptr;
+  require(gdrkit_shmem_malloc(size_bytes, &slots), "malloc of the processes' slots");
+  slots_ = static_cast<char*>(slots);
 }
 
 void ProcessGroup::barrier() { require(gdrkit_shmem_barrier_all(), "barrier_all"); }
@@ -34,7 +35,7 @@ std::vector<char> ProcessGroup::all_gather(const void* bytes, std::size_t size_b
   barrier();
   std::vector<char> all(slot_bytes * static_cast<std::size_t>(n_processes()));
   require(gdrkit_shmem_get(all.data(), slots_, all.size(), process()), "get");
-  barrier();  // nobody writes the next values before all have read these
+  barrier();  // no process writes the next values before all have read these
   return all;
 }
 

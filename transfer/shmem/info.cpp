@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t timeout_ms = 60'000;
 
-/// What gdrkit_shmem_describe says of the way to one PE, a line each.
+/// Returns the lines of gdrkit_shmem_describe for one PE.
 std::vector<std::string> ways_to(int pe) {
   const int length = gdrkit_shmem_describe(pe, nullptr, 0);
   job::require(length, "describe");
@@ -43,7 +43,7 @@ std::string nvshmem_heap() {
   if (text == nullptr || *text == '\0') return "";
   const auto bytes = base::to_nvshmem_size(text);
   return std::string("NVSHMEM_SYMMETRIC_SIZE=") + text + ": " +
-         (bytes.value_or(0) == 0 ? "invalid, so that programs on nvshmem.h cannot start"
+         (bytes.value_or(0) == 0 ? "invalid, so programs on nvshmem.h cannot start"
                                  : "programs on nvshmem.h start with a heap of " + cli::size_text(*bytes)) +
          (std::getenv("GDRKIT_SHMEM_HEAP") == nullptr ? "" : ", unless GDRKIT_SHMEM_HEAP overrides it");
 }

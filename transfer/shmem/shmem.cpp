@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// gdrkit shmem: chooses the part. Each part has a table of options of its own.
+// gdrkit shmem: selects the part. Each part has its own table of options.
 #include <cstring>
 
 #include "cli/interface/suggestion.hpp"
@@ -40,7 +40,7 @@ cli::ExitCode run_shmem(cli::Front front, int argc, char** argv) {
   for (const Part& part : parts) names.emplace_back(part.name);
   throw cli::Failure(cli::ExitCode::usage,
                      words.empty() ? "gdrkit shmem: name a part: info, check, bench\nTry: gdrkit shmem --help"
-                                   : "gdrkit shmem: there is no part '" + words[0] + "'" +
+                                   : "gdrkit shmem: unknown part '" + words[0] + "'" +
                                          cli::did_you_mean(words[0], names) + "\nTry: gdrkit shmem --help");
 }
 

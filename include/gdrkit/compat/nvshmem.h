@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
  * NVSHMEM's names on gdrkit shmem, for programs that were written for NVSHMEM: from the CPU (C11, C++17), on streams,
- * and in GPU kernels (nvcc, C++17). docs/shmem-from-nvshmem.md says how to compile, what differs, and what is missing;
- * the use of what is missing does not compile, with a message.
+ * and in GPU kernels (nvcc, C++17).  docs/shmem-from-nvshmem.md describes compilation, differences and missing
+ * functions. A call of a missing function does not compile, with a message.
  *
- * Functions that NVSHMEM declares to return nothing print what failed and abort. GPU kernels' waits that exceed the
- * limit return; the next barrier_all or quiet of the CPU tells. */
+ * Functions that NVSHMEM declares to return nothing print what failed and abort.  A wait of a GPU kernel that exceeds
+ * the limit returns; the next barrier_all or quiet of the CPU reports it. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_H
 #define GDRKIT_COMPAT_NVSHMEM_H
 

@@ -7,7 +7,7 @@
 /* NVSHMEM's headers include these, so programs rely on them. Host programs also compile without CUDA's headers. */
 #include <assert.h>
 #include <errno.h>
-#include <gdrkit/shmem.h>
+#include <gdrkit/detail/shmem_private.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,8 +75,8 @@ typedef nvshmem_team_t nvshmemx_team_t;
 #define NVSHMEMX_TEAM_NODE GDRKIT_SHMEM_TEAM_NODE
 
 /* GDRKIT_NVSHMEM_BOTH: a function of the CPU and, for nvcc, of GPU kernels, whose body is made by GDRKIT_NVSHMEM_SPLIT
- * (of the CPU, of GPU kernels). GDRKIT_NVSHMEM_GPU(...): for nvcc alone. Templates, so that nvcc compiles the functions
- * that are used and not the thousands that there are. */
+ * (of the CPU, of GPU kernels).  GDRKIT_NVSHMEM_GPU(...): for nvcc only. They are templates, so that nvcc compiles only
+ * the functions that a program uses. */
 #if defined(__CUDACC__)
 #define GDRKIT_NVSHMEM_BOTH      \
   template <int gdrkit_used = 0> \
@@ -101,7 +101,7 @@ __device__ inline const State& used_state() {
 #define GDRKIT_NVSHMEM_SPLIT(host, device) host
 #endif
 
-/* Does not compile, and says why. */
+/* Does not compile; the error message has the reason. */
 #if defined(__cplusplus)
 #define GDRKIT_NVSHMEM_LACKS(why) ([] { static_assert(false, why); }())
 #else
@@ -159,7 +159,7 @@ static inline int gdrkit_nvshmem_or_invalid(int result) { return result < 0 ? NV
 #define GDRKIT_NVSHMEM_FOR_EACH_NARROW(X)                                                                   \
   X(uchar, unsigned char) X(ushort, unsigned short) X(int8, int8_t) X(uint8, uint8_t) X(int16, int16_t)     \
   X(uint16, uint16_t)
-/* Elements of so many bits: X(bits). */
+/* Sizes of elements in bits: X(bits). */
 #define GDRKIT_NVSHMEM_FOR_EACH_SIZE(X) X(8) X(16) X(32) X(64) X(128)
 /* clang-format on */
 

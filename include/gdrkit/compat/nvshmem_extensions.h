@@ -15,8 +15,9 @@ static inline void nvshmemx_buffer_unregister_all(void) {
 }
 /* Collective. NVSHMEM's flags are hints for its own transports. */
 static inline void* nvshmemx_buffer_register_symmetric(void* address, size_t size, int flags) {
+  void* symmetric = NULL;
   (void)flags;
-  return gdrkit_shmem_buffer_register_symmetric(address, size);
+  return gdrkit_shmem_buffer_register_symmetric(address, size, &symmetric) == 0 ? symmetric : NULL;
 }
 /* gdrkit chooses the address. */
 static inline void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* address, size_t size, void* preferred,
@@ -44,7 +45,7 @@ static inline int nvshmemx_culibrary_finalize(struct CUlib_st* library) {
 }
 
 #if defined(__CUDACC__) && !defined(GDRKIT_SHMEM_MODULE)
-/* The most blocks that run at once: 0 is not one of its answers. */
+/* Returns the maximum number of co-resident blocks, at least 1. */
 static inline int nvshmemx_collective_launch_query_gridsize(const void* function, dim3 block, void** arguments,
                                                             size_t shared_bytes, int* grid_size) {
   (void)arguments;
@@ -83,7 +84,7 @@ static inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_laun
 }
 #endif
 
-/* Regions tell NVSHMEM that many small puts follow. gdrkit sends them as they come, so no region is ever active. */
+/* Regions announce many small puts to NVSHMEM. gdrkit sends puts immediately, so no region is ever active. */
 typedef uint64_t nvshmemx_region_handle_t;
 typedef enum { NVSHMEMX_REGION_HINT_NONE = 0, NVSHMEMX_REGION_HINT_BATCH_RMA = 1 } nvshmemx_region_hint_t;
 typedef struct nvshmemx_region_attrs {
@@ -127,7 +128,7 @@ GDRKIT_NVSHMEM_BOTH int nvshmemx_ask_smem(nvshmemx_smem_amount_t amount) {
 GDRKIT_NVSHMEM_GPU(void nvshmemx_give_smem(void*, size_t){})
 GDRKIT_NVSHMEM_GPU(void nvshmemx_release_smem(){})
 
-/* What gdrkit does not have. */
+/* Functions that gdrkit does not have. */
 #define nvshmem_realloc(...) GDRKIT_NVSHMEM_LACKS("nvshmem_realloc: allocate anew, copy and free")
 #define nvshmemx_team_init(...) \
   GDRKIT_NVSHMEM_LACKS("nvshmemx_team_init: use nvshmem_team_split_strided or nvshmem_team_split_2d")

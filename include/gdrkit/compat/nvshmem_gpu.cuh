@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What NVSHMEM's functions for GPU kernels need beyond gdrkit::shmem: strided copies, alltoalls, atomic sums of
-// floating-point words, elements of 2 bytes without a C++ type, warp groups. Included by nvshmem.h; compiles by an
-// ordinary C++ compiler too.
+// Functions for GPU kernels that NVSHMEM's names need in addition to gdrkit::shmem: strided copies, alltoalls, atomic
+// sums of floating-point words, elements of 2 bytes without a C++ type, warp groups. Included by nvshmem.h; compiles by
+// an ordinary C++ compiler too.
 #ifndef GDRKIT_COMPAT_NVSHMEM_GPU_CUH
 #define GDRKIT_COMPAT_NVSHMEM_GPU_CUH
 
@@ -22,7 +22,7 @@ using CarrierOf = std::conditional_t<std::is_integral_v<T>, T,
                                      std::conditional_t<sizeof(T) == 8, unsigned long long,
                                                         std::conditional_t<sizeof(T) == 4, unsigned, std::uint16_t>>>;
 
-/// What reductions compute with.
+/// Type that reductions compute with.
 template <class T>
 struct ElementOf {
   using Type = T;
@@ -104,8 +104,8 @@ GDRKIT_SHMEM_FUNCTION void get_strided(const State& state, void* target, const v
   group.sync();
 }
 
-/// Part i of PE j's source becomes part j of PE i's target; a part has `count` elements of `bytes`. false: a PE did not
-/// come within the state's limit.
+/// Part i of PE j's source becomes part j of PE i's target; a part has `count` elements of `bytes`. Returns false if a
+/// wait exceeded the state's limit.
 template <std::size_t bytes, class Group>
 GDRKIT_SHMEM_FUNCTION bool alltoalls(const State& state, Team team, void* target, const void* source,
                                      std::ptrdiff_t target_stride, std::ptrdiff_t source_stride, std::size_t count,
@@ -186,7 +186,7 @@ struct MaximumWithLocation {
   }
 };
 
-/// Not by scratch memory, whose parts are of 8 bytes.
+/// Does not use scratch memory, whose parts have 8 bytes.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool reduce_maximum_with_location(const State& state, Team team, void* target, const void* source,
                                                         std::size_t count, Group group) {

@@ -6,8 +6,8 @@
 
 #include "nvshmem_base.h"
 
-/* One direction. V: put or get; `N` and `X`: what names begin with, S: what stands behind the verb; counts are of
- * `bytes` each. */
+/* One direction. V: put or get; `N` and `X`: prefixes of the names, S: suffix after the verb; counts are of elements of
+ * `bytes`. */
 #define GDRKIT_NVSHMEM_MOVE(V, N, X, S, type, bytes)                                                             \
   GDRKIT_NVSHMEM_BOTH void N##V##S(type* target, const type* source, size_t count, int pe) {                     \
     GDRKIT_NVSHMEM_SPLIT(                                                                                        \
@@ -41,7 +41,7 @@
     ::gdrkit::shmem::V(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), pe, ::gdrkit::shmem::group()); \
   })
 
-/* A put and a signal behind it. */
+/* A put followed by a signal. */
 #define GDRKIT_NVSHMEM_PUT_SIGNAL(N, X, S, type, bytes, nbi)                                                         \
   GDRKIT_NVSHMEM_BOTH void N##put##S##_signal##nbi(type* target, const type* source, size_t count, uint64_t* signal, \
                                                    uint64_t value, int operation, int pe) {                          \
@@ -130,7 +130,7 @@ GDRKIT_NVSHMEM_HOST_STRIDED(get)
                                                 count, pe, ::gdrkit::shmem::group());                               \
   })
 
-/* Single values. g_on_stream returns when the stream has come to its end. */
+/* Single values. g_on_stream returns when the stream has completed. */
 #define GDRKIT_NVSHMEM_VALUES(name, type)                                                                            \
   GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_p(type* target, const type value, int pe) {                              \
     GDRKIT_NVSHMEM_SPLIT(                                                                                            \

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * NVSHMEM's beginning and end, questions, memory and ordering. Included by nvshmem.h. */
+ * NVSHMEM's start and end, queries, memory and ordering. Included by nvshmem.h. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_SETUP_H
 #define GDRKIT_COMPAT_NVSHMEM_SETUP_H
 
@@ -55,8 +55,8 @@ static inline struct gdrkit_shmem_options gdrkit_nvshmem_options(void) {
   struct gdrkit_shmem_options options;
   memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
-  options.reads_nvshmem_variables = 1;
-  options.follows_current_device = 1;
+  options.should_read_nvshmem_variables = 1;
+  options.should_follow_current_device = 1;
   return options;
 }
 
@@ -158,18 +158,27 @@ GDRKIT_NVSHMEM_BOTH int nvshmem_n_pes(void) {
 
 /* Sizes are rounded up, because atomic operations on 2 bytes update the aligned 4 bytes around them. */
 #define GDRKIT_NVSHMEM_ROUND(size) ((size) > SIZE_MAX - 3 ? (size) : ((size) + 3) / 4 * 4)
-static inline void* nvshmem_malloc(size_t size) { return gdrkit_shmem_malloc(GDRKIT_NVSHMEM_ROUND(size)); }
+static inline void* nvshmem_malloc(size_t size) {
+  void* address = NULL;
+  return gdrkit_shmem_malloc(GDRKIT_NVSHMEM_ROUND(size), &address) == 0 ? address : NULL;
+}
 static inline void* nvshmem_calloc(size_t count, size_t size) {
   const size_t bytes = size != 0 && count > SIZE_MAX / size ? SIZE_MAX : count * size;
-  return gdrkit_shmem_calloc(1, GDRKIT_NVSHMEM_ROUND(bytes));
+  void* address = NULL;
+  return gdrkit_shmem_calloc(1, GDRKIT_NVSHMEM_ROUND(bytes), &address) == 0 ? address : NULL;
 }
 static inline void* nvshmem_align(size_t alignment, size_t size) {
-  return gdrkit_shmem_align(alignment, GDRKIT_NVSHMEM_ROUND(size));
+  void* address = NULL;
+  return gdrkit_shmem_align(alignment, GDRKIT_NVSHMEM_ROUND(size), &address) == 0 ? address : NULL;
 }
 static inline void nvshmem_free(void* address) { gdrkit_nvshmem_check(gdrkit_shmem_free(address), "nvshmem_free"); }
+static inline void* gdrkit_nvshmem_ptr(const void* address, int pe) {
+  void* pointer = NULL;
+  return gdrkit_shmem_ptr(address, pe, &pointer) == 0 ? pointer : NULL;
+}
 /* NULL for an address outside the symmetric heap, and for a PE whose memory this GPU does not reach. */
 GDRKIT_NVSHMEM_BOTH void* nvshmem_ptr(const void* address, int pe) {
-  return GDRKIT_NVSHMEM_SPLIT(gdrkit_shmem_ptr(address, pe),
+  return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_ptr(address, pe),
                               ::gdrkit::shmem::detail::ptr_in_heap(GDRKIT_NVSHMEM_STATE, address, pe));
 }
 /* NULL, as NVSHMEM returns where multicast memory is not supported. */

@@ -90,7 +90,7 @@ static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t
   return nvshmemx_sync_on_stream(team, stream);
 }
 
-/* Collectives: 0 on success. One macro for those that move data; broadcast has a root behind the count. */
+/* Collectives: 0 on success. One macro for those that move data; broadcast has a root after the count. */
 
 #define GDRKIT_NVSHMEM_PARAMETER_broadcast , int root
 #define GDRKIT_NVSHMEM_ARGUMENT_broadcast , root

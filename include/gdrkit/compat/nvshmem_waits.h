@@ -63,7 +63,7 @@ static inline struct gdrkit_shmem_words gdrkit_nvshmem_words(const void* address
   words.comparison = GDRKIT_NVSHMEM_CMP(comparison);
   words.values = values;
   words.n_values = n_values;
-  words.left_out = status;
+  words.skip = status;
   return words;
 }
 static inline size_t gdrkit_nvshmem_any(const struct gdrkit_shmem_words* words, int waits, const char* name) {
@@ -75,10 +75,10 @@ static inline size_t gdrkit_nvshmem_any(const struct gdrkit_shmem_words* words, 
 static inline size_t gdrkit_nvshmem_some(const struct gdrkit_shmem_words* words, size_t* indices, int waits,
                                          const char* name) {
   size_t found = 0;
-  const int result =
-      waits ? gdrkit_shmem_wait_until_some(words, indices, &found) : gdrkit_shmem_test_some(words, indices);
-  gdrkit_nvshmem_check(result, name);
-  return waits ? found : GDRKIT_SHMEM_CAST(size_t, result);
+  gdrkit_nvshmem_check(
+      waits ? gdrkit_shmem_wait_until_some(words, indices, &found) : gdrkit_shmem_test_some(words, indices, &found),
+      name);
+  return found;
 }
 static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int waits, const char* name) {
   const int result = waits ? gdrkit_shmem_wait_until_all(words) : gdrkit_shmem_test_all(words);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What all of gdrkit shmem's headers for GPU kernels stand on: how a function is declared, accesses of one word, and
-// waits. Included by shmem_device.cuh.
+// Basis of gdrkit shmem's headers for GPU kernels: function attributes, accesses of one word, and waits. Included by
+// shmem_device.cuh.
 #ifndef GDRKIT_SHMEM_ACCESS_CUH
 #define GDRKIT_SHMEM_ACCESS_CUH
 
@@ -22,8 +22,8 @@
 #include <sched.h>
 #include <time.h>
 #endif
-// A function that is called in many places, or rarely. With relocatable device code (-rdc=true) it is inlined all the
-// same: a called function uses 76 registers and more there, and each GPU kernel that can reach it needs as many.
+// A function that is called in many places, or rarely. With relocatable device code (-rdc=true) it is inlined
+// nevertheless: a called function uses at least 76 registers there, and each GPU kernel that can call it needs as many.
 #if defined(__CUDA_ARCH__) && !defined(__CUDACC_RDC__)
 #define GDRKIT_SHMEM_OUTLINED __noinline__
 #else
@@ -34,9 +34,9 @@ namespace gdrkit::shmem {
 
 using State = gdrkit_shmem_device_state;
 
-// Accesses of one word, and the clock. All are of system scope: the other side is a GPU behind a bus, or a CPU. All are
-// of global memory, where the heap and mapped host memory are: an access that might be to shared memory takes longer,
-// and an update of 64 bits would hold a second way for it.
+// Accesses of one word, and the clock. All accesses have system scope: the other side is another GPU or a CPU. All are
+// to global memory, where the heap and mapped host memory are. A generic access takes longer, and a generic 64-bit
+// update would also contain code for shared memory.
 namespace detail {
 
 #if defined(__CUDACC__)
@@ -62,7 +62,7 @@ GDRKIT_SHMEM_LOAD(relaxed, 64, "=l")
 GDRKIT_SHMEM_FUNCTION void store_relaxed(std::uint64_t* address, std::uint64_t value) {
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "l"(value) : "memory");
 }
-/// A store that others wait for. What must be seen with it has a fence of its own before it.
+/// A store that others wait for. Data that must be visible with it requires a separate fence before it.
 GDRKIT_SHMEM_FUNCTION void post(std::uint64_t* address, std::uint64_t value) { store_relaxed(address, value); }
 GDRKIT_SHMEM_FUNCTION void fence_system() { __threadfence_system(); }
 GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
@@ -134,18 +134,19 @@ GDRKIT_SHMEM_FUNCTION bool compares(Word seen, gdrkit_shmem_comparison compariso
   }
 }
 
-/// Polls between two looks at the clock, which costs as much as a poll.
+/// Number of polls between two reads of the clock, which take as long as a poll.
 constexpr unsigned polls_per_clock = 1024;
 
-/// What a PE's CPU and its GPU kernels tell each other about waits, in host memory (control_address).
+/// Communication of a PE's CPU and its GPU kernels about waits, in host memory (control_address).
 struct Control {
-  std::uint32_t is_broken;  ///< not 0: a PE has ended, and no wait goes on
+  std::uint32_t is_broken;  ///< nonzero: a PE has ended, and all waits end
   std::uint32_t unused;
-  std::uint64_t given_up;  ///< the address of the word that the last wait to give up was for; 0: none did
+  std::uint64_t timed_out_address;  ///< address of the word of the last wait that timed out; 0: none
 };
 
-/// Waits for what the word at `address` shall say; what is_there() reads by load_polled() is acquired then. false: the
-/// state's limit went by, or a PE has ended; the CPU is told. Neither is looked for before polls_per_clock polls.
+/// Waits until is_there() returns true; its loads by load_polled() are acquired then. Returns false, and reports
+/// `address` to the CPU, if the wait exceeds the state's limit or a PE has ended. Both are checked after every
+/// polls_per_clock polls.
 template <class Condition>
 GDRKIT_SHMEM_FUNCTION bool wait_for(const State& state, const void* address, Condition is_there) {
   auto* const control = reinterpret_cast<Control*>(state.control_address);
@@ -163,7 +164,7 @@ GDRKIT_SHMEM_FUNCTION bool wait_for(const State& state, const void* address, Con
     if (begin == 0) begin = now;
     if (now - begin > state.limit_ns || (control != nullptr && load_relaxed(&control->is_broken) != 0)) break;
   }
-  if (control != nullptr) store_relaxed(&control->given_up, reinterpret_cast<std::uint64_t>(address));
+  if (control != nullptr) store_relaxed(&control->timed_out_address, reinterpret_cast<std::uint64_t>(address));
   return false;
 }
 
@@ -190,7 +191,7 @@ using Bits = std::conditional_t<sizeof(Word) == 8, unsigned long long, unsigned>
     }                                                                          \
     return before;                                                             \
   }
-/// Not `atom`, whose answer the GPU waits for even where nobody reads it.
+/// Uses `red`: the GPU waits for the result of `atom` even if it is unused.
 template <class Unsigned>
 GDRKIT_SHMEM_FUNCTION void add(Unsigned* word, Unsigned value) {
   if constexpr (sizeof(Unsigned) == 4) {

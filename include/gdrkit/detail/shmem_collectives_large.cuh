@@ -71,8 +71,8 @@ struct Spread {
   }
 };
 
-/// By words of 4 bytes or 1. Values alone: an address that a function takes is one of memory, and a GPU kernel's
-/// parameters would be copied to where each use of them is a load.
+/// Copies words of 4 bytes or 1 byte. All arguments are values: an argument by reference would force the parameters of
+/// a GPU kernel into local memory, where each use is a load.
 template <Reads reads, class Group>
 GDRKIT_SHMEM_FUNCTION void spread_narrow(Members members, Group group, unsigned but, unsigned nor, char* target,
                                          const char* source, std::size_t size_bytes) {
@@ -93,7 +93,7 @@ class LargeTurn {
     char* const to = target + turn_.me() * size_bytes + slice.begin;
     const char* const from = source + slice.begin;
     spread<Reads::ordinary>(to, from, slice.size_bytes, to == from ? turn_.me() : nobody, nobody);
-    turn_.tell_all();
+    turn_.signal_all_done();
     return turn_.wait_for_all();
   }
 
@@ -106,11 +106,11 @@ class LargeTurn {
       copy<Reads::ordinary>(turn_.at(to, member), source + member * size_bytes + slice.begin, slice.size_bytes,
                             turn_.group());
     }
-    turn_.tell_all();
+    turn_.signal_all_done();
     return turn_.wait_for_all();
   }
 
-  /// The root writes to all.
+  /// The root writes to all PEs.
   GDRKIT_SHMEM_FUNCTION bool broadcast(char* target, const char* source, std::size_t size_bytes, unsigned root) const {
     if (turn_.me() != root) {
       return turn_.group().all(turn_.group().rank() != 0 || turn_.wait_for(root, Turn<Group>::last_step));
@@ -118,13 +118,13 @@ class LargeTurn {
     const Slice slice = turn_.slice(size_bytes);
     spread<Reads::ordinary>(target + slice.begin, source + slice.begin, slice.size_bytes,
                             target == source ? root : nobody, nobody);
-    turn_.tell_all();
+    turn_.signal_all_done();
     return true;
   }
 
-  /// The root writes another part to each, and each hands its part on to the others while the next comes: so the root's
-  /// links carry the data once, not once for each other PE. `piece_bytes` (a multiple of 16) are on their way at a
-  /// time.
+  /// The root writes a different part to each PE, and each PE forwards its part to the others while the next one
+  /// arrives. So the root's links carry the data once, not once per PE. `piece_bytes`: bytes in flight, a multiple
+  /// of 16.
   GDRKIT_SHMEM_FUNCTION bool broadcast_in_parts(char* target, const char* source, std::size_t size_bytes, unsigned root,
                                                 std::size_t piece_bytes) const {
     const Slice slice = turn_.slice(size_bytes);
@@ -148,7 +148,7 @@ class LargeTurn {
       char* const passed_on = target + at + part.begin;
       spread<Reads::fresh>(passed_on, passed_on, part.size_bytes, turn_.me(), root);
     }
-    turn_.tell_all();
+    turn_.signal_all_done();
     return turn_.wait_for_all();
   }
 
@@ -162,7 +162,7 @@ class LargeTurn {
     const std::size_t begin = part.begin + slice.begin;
     const std::size_t source_begin = is_scattered ? turn_.me() * size_bytes + begin : begin;
     combine(target + begin, source + source_begin, slice.size_bytes, is_scattered ? 1 : turn_.n(), reduce);
-    turn_.tell_all();  // also that the sources have been read
+    turn_.signal_all_done();  // also that the sources have been read
     return turn_.wait_for_all();
   }
 
@@ -191,7 +191,7 @@ class LargeTurn {
     turn_.group().sync();
     GDRKIT_SHMEM_ROLLED
     for (unsigned member = turn_.group().rank(); member < turn_.n(); member += turn_.group().size()) {
-      if (member != turn_.me()) turn_.tell(member, step);
+      if (member != turn_.me()) turn_.signal_done(member, step);
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Collectives of little data, through scratch memory: each 4 bytes of data travel in one store with the number of the
-// turn, so whoever sees the number has the data. One way over the link, no fence, no answer. Included by
+// Collectives of small data, through scratch memory. One store contains 4 bytes of data and the number of the turn, so
+// a reader that observes the number has the data. One traversal of the link, without a fence or a reply. Included by
 // shmem_collectives.cuh.
 #ifndef GDRKIT_SHMEM_COLLECTIVES_SMALL_CUH
 #define GDRKIT_SHMEM_COLLECTIVES_SMALL_CUH
@@ -11,8 +11,8 @@
 
 namespace gdrkit::shmem::detail {
 
-// A cell of scratch memory: 8 bytes of data, each half with the turn behind it, in 16 bytes. Hardware keeps aligned 8
-// bytes whole. A turn's low 32 bits repeat after 4 thousand million turns.
+// A cell of scratch memory: 16 bytes with 8 bytes of data, each half followed by the turn. Hardware does not split
+// aligned accesses of 8 bytes. The low 32 bits of a turn repeat after 4 billion turns.
 
 #if defined(__CUDACC__)
 GDRKIT_SHMEM_FUNCTION void store_cell(Words16* cell, std::uint64_t data, std::uint32_t turn) {
@@ -20,7 +20,7 @@ GDRKIT_SHMEM_FUNCTION void store_cell(Words16* cell, std::uint64_t data, std::ui
                "r"(turn), "r"(static_cast<std::uint32_t>(data >> 32))
                : "memory");
 }
-/// false: not there yet.
+/// Returns false if the data has not arrived yet.
 GDRKIT_SHMEM_FUNCTION bool load_cell(const Words16* cell, std::uint32_t turn, std::uint64_t* data) {
   const Words16 seen = read<Reads::fresh>(cell);
   *data = std::uint64_t{seen.words[2]} << 32 | seen.words[0];
@@ -123,7 +123,7 @@ class SmallTurn {
     });
   }
 
-  /// In the order of the members, so that all come to the same bits.
+  /// Reduces in the order of the members, so that all PEs get the same bits.
   template <class Reduce>
   GDRKIT_SHMEM_FUNCTION bool reduce(char* target, const char* source, std::size_t source_step, Reduce reduce) {
     send_all(source, source_step);

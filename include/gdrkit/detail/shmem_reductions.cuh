@@ -11,7 +11,7 @@
 
 namespace gdrkit::shmem {
 
-/// Elements without a C++ type of their own; computed with as floats, and rounded to nearest after each step.
+/// Half and Bfloat16: elements without a C++ type. Computed as floats, and rounded to nearest after each step.
 struct Half {
   std::uint16_t bits;
 };
@@ -74,7 +74,7 @@ GDRKIT_SHMEM_FUNCTION void narrow(float wide, Bfloat16* value) {
   value->bits = static_cast<std::uint16_t>(is_number ? (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16 : 0x7fffU);
 }
 
-/// What is computed with: unsigned words for integers, as their overflow is defined.
+/// Types for computation: unsigned words for integers, because their overflow is defined.
 template <class T>
 struct Arithmetic {
   using Integer = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -130,7 +130,7 @@ GDRKIT_SHMEM_FUNCTION Words16 combine_elements(const Words16& left, const Words1
   return combined;
 }
 
-/// A reduction that the compiler knows.
+/// A reduction that is known at compile time.
 template <gdrkit_shmem_reduction reduction, class T>
 struct Reduction {
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION static constexpr unsigned element_bytes() { return sizeof(T); }

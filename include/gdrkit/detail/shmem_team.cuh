@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Teams for GPU kernels, and Turn: how the PEs of a team meet in one collective. Included by shmem_collectives.cuh.
+// Teams for GPU kernels, and Turn: synchronization of the PEs of a team in one collective. Included by
+// shmem_collectives.cuh.
 #ifndef GDRKIT_SHMEM_TEAM_CUH
 #define GDRKIT_SHMEM_TEAM_CUH
 
@@ -10,48 +11,48 @@ namespace gdrkit::shmem {
 
 using Team = gdrkit_shmem_team_t;
 
-/// One team, as the host describes it to the GPU kernels of one PE. Members are numbered from 0; member i is PE
-/// first_pe + i * pe_stride of the job.
+/// The host's description of a team for GPU kernels of one PE. Member i, from 0, is PE first_pe + i * pe_stride of the
+/// job.
 struct TeamState {
   Team team;
   std::int32_t n_pes;
   std::int32_t pe;  ///< this PE's number in the team
   std::int32_t first_pe;
   std::int32_t pe_stride;
-  std::int32_t lanes;             ///< that the words have room for
-  std::int64_t first_bytes;       ///< from the own heap to member 0's
-  std::int64_t stride_bytes;      ///< from a member's heap to the next one's
-  std::uint64_t words_address;    ///< what the other members write, in the own heap: see team_row_bytes
+  std::int32_t lanes;             ///< number of lanes for which there are words
+  std::int64_t first_bytes;       ///< from the own heap to that of member 0
+  std::int64_t stride_bytes;      ///< from a member's heap to that of the next member
+  std::uint64_t words_address;    ///< words in the own heap that the other members write: see team_row_bytes
   std::uint64_t scratch_address;  ///< in the own heap
   std::uint64_t scratch_bytes;    ///< a multiple of 256
   std::uint64_t report_address;   ///< TeamReport
 };
 
-/// What this PE's own GPU kernels write for each other.
+/// State that GPU kernels of this PE share.
 struct TeamProgress {
-  std::uint64_t turns;        ///< collectives that this PE has ended
-  std::uint64_t is_broken;    ///< 1: a collective did not end
-  std::uint32_t ended_lanes;  ///< of the current turn
+  std::uint64_t turns;        ///< number of collectives that this PE has completed
+  std::uint64_t is_broken;    ///< 1: a collective did not complete
+  std::uint32_t ended_lanes;  ///< number of lanes that have completed the current turn
   std::uint32_t unused;
 };
 
-/// An entry of the table at State::teams_address, in the own heap. Each part has a line of the cache: the state stays
-/// in the first-level cache when the progress is written, and a collective loads both at the same time.
+/// Entry of the table at State::teams_address, in the own heap. Each part has its own cache line: writes of the
+/// progress do not evict the state from the first-level cache, and a collective loads both at the same time.
 struct TeamEntry {
   alignas(128) TeamState state;
   alignas(128) TeamProgress progress;
 };
 static_assert(sizeof(TeamEntry) == 256);
 
-/// The words that the members write into each other's heap are rows of one word for each member, zeroed when the team
-/// is made: begun[member], then for each lane done[member]. This is the size of a row.
+/// Size of a row of words in bytes. Members write these words in each other's heap. There is one word per member in a
+/// row, zeroed when the team is made: the row begun[member], then for each lane a row done[member].
 GDRKIT_SHMEM_ANYWHERE std::uint64_t team_row_bytes(std::uint64_t n_pes) { return (n_pes * 8 + 127) / 128 * 128; }
 
-/// What GPU kernels and the CPU tell each other of a team, in host memory.
+/// Communication of GPU kernels and the CPU about a team, in host memory.
 struct TeamReport {
-  std::uint64_t fault;     ///< GPU: 0, or 1 + 2 * (the member that was waited for in vain)
-  std::uint64_t finished;  ///< GPU: the last ticket (Turn)
-  std::uint64_t stop;      ///< CPU: not 0 ends all waits
+  std::uint64_t fault;     ///< by the GPU: 0, or 1 + 2 * (the member whose wait timed out)
+  std::uint64_t finished;  ///< by the GPU: the last ticket (Turn)
+  std::uint64_t stop;      ///< by the CPU: nonzero ends all waits
   std::uint64_t unused[13];
 };
 
@@ -62,22 +63,11 @@ GDRKIT_SHMEM_FUNCTION TeamEntry& team_entry(const State& state, Team team) {
 GDRKIT_SHMEM_FUNCTION const TeamState& team_state(const State& state, Team team) {
   return team_entry(state, team).state;
 }
-GDRKIT_SHMEM_FUNCTION int team_my_pe(const State& state, Team team) { return team_state(state, team).pe; }
-GDRKIT_SHMEM_FUNCTION int team_n_pes(const State& state, Team team) { return team_state(state, team).n_pes; }
-/// -1: the PE that is `pe` in `team` is not in `other`.
-GDRKIT_SHMEM_FUNCTION int team_translate_pe(const State& state, Team team, int pe, Team other) {
-  const TeamState& from = team_state(state, team);
-  const TeamState& to = team_state(state, other);
-  if (pe < 0 || pe >= from.n_pes) return -1;
-  const int distance = from.first_pe + pe * from.pe_stride - to.first_pe;
-  const int member = to.pe_stride == 0 ? 0 : distance / to.pe_stride;
-  return member >= 0 && member < to.n_pes && member * to.pe_stride == distance ? member : -1;
-}
 
 namespace detail {
 
 #if defined(__CUDACC__)
-/// Answers how many came before. Who comes later sees what those before it did.
+/// Returns how many lanes arrived before. Acquires their earlier accesses.
 GDRKIT_SHMEM_FUNCTION std::uint32_t arrive(std::uint32_t* count) {
   std::uint32_t before;
   asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
@@ -90,9 +80,9 @@ GDRKIT_SHMEM_FUNCTION std::uint32_t arrive(std::uint32_t* count) {
 inline std::uint32_t arrive(std::uint32_t* count) { return __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL); }
 #endif
 
-/// Between polls, as it costs as much as some: answers when the wait began, 0 when it is over. Out of line: there are
-/// many waits.
-GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t go_on_waiting(TeamProgress* progress, TeamReport* report,
+/// Checks the limit between polls. Returns the time at which the wait began, or 0 if the wait has ended. It takes as
+/// long as some polls. Out of line, because there are many waits.
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t continue_wait(TeamProgress* progress, TeamReport* report,
                                                                         const Control* control, unsigned member,
                                                                         std::uint64_t limit_ns,
                                                                         std::uint64_t begin_ns) {
@@ -109,8 +99,8 @@ GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t go_on_waiting(TeamProg
   return load_relaxed(&progress->is_broken) != 0 ? 0 : begin_ns;
 }
 
-/// Which part of a collective a group does: lanes share the data, and lane i of a PE meets lane i of the others only.
-/// So the blocks of a grid need not wait for each other.
+/// Part of a collective that a group performs. Lanes share the data, and lane i of a PE synchronizes with lane i of the
+/// others only. So the blocks of a grid need not wait for each other.
 struct Lane {
   unsigned number = 0;
   unsigned count = 1;
@@ -122,7 +112,7 @@ GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::size_t part_begin(std::size_t p
   return pieces * number / count;
 }
 
-/// Part `number` of `count` of `size_bytes`, in pieces of 16 bytes.
+/// Part `number` of `count` parts of `all_bytes`, in units of 16 bytes.
 struct Slice {
   std::size_t begin = 0;
   std::size_t size_bytes;
@@ -136,8 +126,8 @@ struct Slice {
   }
 };
 
-/// The members of a team, and where each one's memory is. Values, for registers: where the team lies in memory, each
-/// use would load from it again.
+/// Members of a team, and the addresses of their memory. Copied to registers, because each use of the team in memory
+/// would load it again.
 struct Members {
   std::int64_t first_bytes;
   std::int64_t stride_bytes;
@@ -150,12 +140,12 @@ struct Members {
         n(static_cast<unsigned>(team.n_pes)),
         me(static_cast<unsigned>(team.pe)) {}
 
-  /// `distance` members further on (at most n), round the end.
+  /// Returns the member `distance` positions (at most n) after this one, cyclically.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned next(unsigned distance) const {
     const unsigned member = me + distance;
     return member < n ? member : member - n;
   }
-  /// Member `member`'s copy of what is at `own`.
+  /// Returns the address of member `member`'s copy of the object at `own`.
   template <class T>
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION T* at(T* own, unsigned member) const {
     const std::int64_t distance = first_bytes + static_cast<std::int64_t>(member) * stride_bytes;
@@ -164,28 +154,30 @@ struct Members {
   }
 };
 
-/// What a PE's begin tells the others, of its group's threads and of the GPU kernels before.
+/// Meaning of begin for the other PEs, with respect to the group's threads and earlier GPU kernels.
 enum class Begin {
   now,           ///< nothing
-  after_reads,   ///< that its target may be written
-  after_writes,  ///< that its source may be read: what they wrote is visible
+  after_reads,   ///< the target of this PE may be written
+  after_writes,  ///< the source of this PE may be read: earlier writes are visible
 };
 
-/// One collective of a team, as one lane of one PE does it. Turns of a team are numbered, alike on all PEs, as all do
-/// the same. Each PE tells each other that it has begun a turn (begun), and each lane that its data has arrived (done):
-/// words that only grow, so nothing is reset.
-///
-/// - A turn's number is counted up by the last lane to end. GPU kernels of a PE follow each other in a stream, so all
-///   lanes of a turn read the same number, and a PE that has begun turn k has ended turn k - 1 with all its lanes.
-/// - So the scratch of turn k - 2 is free once all have begun turn k - 1: two halves, used in turn, need no answer.
-/// - Where the other PE's target is written, or its source is read, it must have begun this very turn.
+/// One collective of a team, performed by one lane of one PE. Turns of a team are numbered equally on all PEs, because
+/// all perform the same collectives. Each PE signals to the others that it has begun a turn (begun), and each lane that
+/// its data has arrived (done). The words only increase, so they are never reset.
+/// - The last lane to complete a turn increments the turn number. GPU kernels of a PE run one after the other in a
+/// stream, so
+///   all lanes of a turn read the same number, and a PE that has begun turn k has completed turn k - 1 in all its
+///   lanes.
+/// - So the scratch memory of turn k - 2 is free when all PEs have begun turn k - 1: two halves that alternate need no
+/// reply.
+/// - A PE whose target is written or whose source is read must have begun this turn.
 template <class Group>
 class Turn {
  public:
   /// The step of `done` that ends a turn.
   static constexpr std::uint64_t last_step = 0xffff;
 
-  /// `team`: of the table, or a copy in a GPU kernel's parameters.
+  /// `team`: the entry of the table, or a copy in the parameters of a GPU kernel.
   GDRKIT_SHMEM_FUNCTION Turn(const State& state, Team handle, const TeamState& team, Group group, Lane lane = {})
       : team_(team),
         progress_(in_global_memory(&team_entry(state, handle).progress)),
@@ -197,7 +189,7 @@ class Turn {
         group_(group) {
     number_ = load_relaxed(&progress_->turns) + 1;
     is_broken_ = load_relaxed(&progress_->is_broken) != 0;
-    // Looked at with the others, so that the wait for scratch memory costs no load of its own.
+    // Loaded together with the others, so that the wait for scratch memory needs no additional load.
     begun_seen_ = group.rank() < n() ? load_relaxed(begun() + group.rank()) : 0;
   }
 
@@ -220,18 +212,18 @@ class Turn {
 
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool is_usable() const { return group_.all(!is_broken_); }
 
-  /// Tells all that this PE has begun.
-  GDRKIT_SHMEM_FUNCTION void begin(Begin tells) const {
+  /// Signals to all PEs that this PE has begun the turn.
+  GDRKIT_SHMEM_FUNCTION void begin(Begin meaning) const {
     if (lane_.number != 0) return;
-    if (tells != Begin::now) group_.sync();
+    if (meaning != Begin::now) group_.sync();
     GDRKIT_SHMEM_ROLLED
     for (unsigned member = group_.rank(); member < n(); member += group_.size()) {
       if (member == me()) continue;
-      if (tells == Begin::after_writes) fence_release();
+      if (meaning == Begin::after_writes) fence_release();
       post(at(begun(), member) + me(), number_);
     }
   }
-  /// Waits until all have begun this turn. The answer is all threads'.
+  /// Waits until all PEs have begun this turn. All threads of the group get the same result.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_begun() const {
     bool is_there = !is_broken_;
     GDRKIT_SHMEM_ROLLED
@@ -240,7 +232,7 @@ class Turn {
     }
     return group_.all(is_there);
   }
-  /// Waits until the scratch memory of all may be written. The answer is all threads'.
+  /// Waits until the scratch memory of all PEs may be written. All threads of the group get the same result.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_scratch() const {
     bool is_there = !is_broken_;
     GDRKIT_SHMEM_ROLLED
@@ -253,24 +245,24 @@ class Turn {
     return group_.all(is_there);
   }
 
-  /// Tells `member` that this lane has come to `step`, by one thread, after a barrier of the group.
-  GDRKIT_SHMEM_FUNCTION void tell(unsigned member, std::uint64_t step) const {
+  /// Signals to `member` that this lane has completed `step`. Called by one thread after a barrier of the group.
+  GDRKIT_SHMEM_FUNCTION void signal_done(unsigned member, std::uint64_t step) const {
     fence_release();
     post(at(done(), member) + me(), mark(step));
   }
-  /// The group has written all that the others wait for in this turn.
-  GDRKIT_SHMEM_FUNCTION void tell_all() const {
+  /// Signals to all PEs that the group has written all its data of this turn.
+  GDRKIT_SHMEM_FUNCTION void signal_all_done() const {
     group_.sync();
     GDRKIT_SHMEM_ROLLED
     for (unsigned member = group_.rank(); member < n(); member += group_.size()) {
-      if (member != me()) tell(member, last_step);
+      if (member != me()) signal_done(member, last_step);
     }
   }
-  /// By one thread.
+  /// Waits until `member` has completed `step`. Called by one thread.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for(unsigned member, std::uint64_t step) const {
     return wait_for_number(member, done() + member, mark(step));
   }
-  /// The answer is all threads'.
+  /// Waits until all PEs have completed the turn. All threads of the group get the same result.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_all() const {
     bool is_there = true;
     GDRKIT_SHMEM_ROLLED
@@ -280,8 +272,8 @@ class Turn {
     return group_.all(is_there);
   }
 
-  /// Ends the turn; answers `is_whole`, which must be all threads'. The last lane writes `ticket` where the CPU waits
-  /// for it, unless that is 0: all of the turn's data is in its place by then.
+  /// Completes the turn and returns `is_whole`, which must be equal in all threads of the group. The last lane stores
+  /// `ticket`, unless it is 0, for the CPU: all data of the turn is in place then.
   GDRKIT_SHMEM_FUNCTION bool end(bool is_whole, std::uint64_t ticket = 0) const {
     if (!is_whole) return false;
     group_.sync();
@@ -297,7 +289,7 @@ class Turn {
     return true;
   }
 
-  /// false: the limit went by, or another wait of the team failed; then the team is broken.
+  /// Returns false if the wait exceeded the limit or another wait of the team failed; the team is unusable then.
   template <class Condition>
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait(unsigned member, Condition is_there) const {
     std::uint64_t begin_ns = 0;
@@ -306,14 +298,14 @@ class Turn {
       for (unsigned poll = 0; poll < polls_per_clock; ++poll) {
         if (is_there()) return true;
       }
-      begin_ns = go_on_waiting(progress_, report(), control_, member, limit_ns_, begin_ns);
+      begin_ns = continue_wait(progress_, report(), control_, member, limit_ns_, begin_ns);
     } while (begin_ns != 0);
     return false;
   }
 
  private:
-  /// By value: where the team lies in memory, each poll would load from it first, and past the caches, where an acquire
-  /// load has emptied them.
+  /// Arguments by value: otherwise each poll would also load the team from memory, bypassing the caches that an acquire
+  /// load has invalidated.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_number(unsigned member, const std::uint64_t* word,
                                                            std::uint64_t least) const {
     if (!wait(member, [word, least] { return load_polled(word) >= least; })) return false;
@@ -332,8 +324,7 @@ class Turn {
     return reinterpret_cast<std::uint64_t*>(words_address_ + row * (1 + lane_.number));
   }
 
-  // What each turn needs is copied into registers: after an acquire, a load from team_ would miss the first-level
-  // cache.
+  // Copied to registers: after an acquire, a load from team_ would miss the first-level cache.
   const TeamState& team_;
   TeamProgress* const progress_;
   const Members members_;

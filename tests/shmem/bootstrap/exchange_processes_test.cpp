@@ -59,7 +59,7 @@ TEST(ExchangeProcesses, AKilledPeIsNamedAtEveryStep) {
 TEST(ExchangeProcesses, APeKilledBeforeItJoinsIsMissed) {
   const auto ends = run_and_kill(2, -1, 300ms);
   for (const std::size_t pe : {0U, 1U, 3U}) {
-    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 2 of 4 PEs did not come")));
+    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 2 of 4 PEs did not connect")));
   }
 }
 
@@ -82,7 +82,7 @@ TEST(ExchangeProcesses, AForkedChildDoesNotKeepAKilledPeAlive) {
     }
     return gather_and_check(**exchange, 0, "numbers");
   });
-  EXPECT_THAT(ends[0], HasSubstr("PE 1 is gone"));
+  EXPECT_THAT(ends[0], HasSubstr("PE 1 has left the job"));
   EXPECT_EQ(ends[1], "signal 9");
 }
 

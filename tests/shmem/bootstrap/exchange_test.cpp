@@ -56,7 +56,7 @@ TEST(Exchange, NamesPesThatDoNotComeOnAllThatDo) {
   const auto ends = run_pes(6, 300ms, [](bootstrap::Exchange&) -> std::string { return "joined"; }, {2, 4, 5});
   for (const int pe : {0, 1, 3}) {
     EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
-                AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PEs 2, 4 and 5 of 6 PEs did not come"),
+                AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PEs 2, 4 and 5 of 6 PEs did not connect"),
                       HasSubstr("within 300 ms")));
   }
 }
@@ -69,7 +69,8 @@ TEST(Exchange, NamesPesThatDoNotComeToAStep) {
     return end;
   });
   for (const std::size_t pe : {0U, 2U}) {
-    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("step 'heap sizes': PE 1 did not come")));
+    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)),
+                                HasSubstr("step 'heap sizes': PE 1 did not reach this step")));
   }
 }
 
@@ -81,7 +82,7 @@ TEST(Exchange, NamesAMissingPeZero) {
     return end;
   });
   for (const std::size_t pe : {1U, 2U}) {
-    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("no answer from PE 0")));
+    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("did not reply within")));
   }
 }
 
@@ -96,7 +97,7 @@ TEST(Exchange, NamesPesThatAreGone) {
       if (pe == gone) continue;
       EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
                   AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("step 'second': PE " + std::to_string(gone)),
-                        HasSubstr("is gone")));
+                        HasSubstr("has left the job")));
     }
   }
 }
@@ -107,7 +108,7 @@ TEST(Exchange, FailsWithTheSameErrorEverAfter) {
     const auto first = gather_and_check(exchange, 0, "first");
     return first == gather_and_check(exchange, 1, "second") ? first : "another error";
   });
-  for (const std::size_t pe : {0U, 2U}) EXPECT_THAT(ends[pe], HasSubstr("step 'first': PE 1 is gone"));
+  for (const std::size_t pe : {0U, 2U}) EXPECT_THAT(ends[pe], HasSubstr("step 'first': PE 1 has left the job"));
 }
 
 TEST(Exchange, NamesDifferentSizesAndGoesOn) {
@@ -130,13 +131,13 @@ TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {
   ASSERT_TRUE(id) << id.error().text();
   auto ends = run_threads(
       2, [&](int pe) { return end_of(bootstrap::exchange_by_unique_id(*id, pe, pe == 0 ? 2 : 3, long_limit)); });
-  EXPECT_THAT(ends, Each(HasSubstr("PE 1 was started in a job of 3 PEs, PE 0 in one of 2")));
+  EXPECT_THAT(ends, Each(HasSubstr("PE 1 was started in a job of 3 PEs, but PE 0 in a job of 2")));
 
   const auto other = bootstrap::make_unique_id();
   ASSERT_TRUE(other) << other.error().text();
   ends = run_threads(
       3, [&](int i) { return end_of(bootstrap::exchange_by_unique_id(*other, i == 0 ? 0 : 1, 3, long_limit)); });
-  EXPECT_THAT(ends, Each(HasSubstr("two processes or threads are PE 1")));
+  EXPECT_THAT(ends, Each(HasSubstr("PE number 1 is used by two")));
 }
 
 TEST(Exchange, RefusesPesThatCannotBe) {
@@ -155,7 +156,7 @@ TEST(Exchange, SaysAtOnceThatPeZeroHasEnded) {
   ASSERT_TRUE(id) << id.error().text();
   ASSERT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");  // its listener is closed
   EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 1, 2, long_limit)),
-              AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("does not listen")));
+              AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("no longer listens")));
 }
 
 TEST(Exchange, LeavesNoDescriptorOpen) {

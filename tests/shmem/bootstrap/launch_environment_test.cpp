@@ -134,11 +134,12 @@ TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
     std::vector<std::pair<const char*, std::string>> set;
     const char* text;
   } cases[] = {
-      {{{"GDRKIT_SHMEM_PE", "4"}, {"GDRKIT_SHMEM_NPES", "4"}}, "GDRKIT_SHMEM_PE=4 and GDRKIT_SHMEM_NPES=4 contradict"},
-      {{{"GDRKIT_SHMEM_PE", "x"}, {"GDRKIT_SHMEM_NPES", "4"}}, "GDRKIT_SHMEM_PE=x is not a number"},
+      {{{"GDRKIT_SHMEM_PE", "4"}, {"GDRKIT_SHMEM_NPES", "4"}}, "GDRKIT_SHMEM_PE=4 and GDRKIT_SHMEM_NPES=4 conflict"},
+      {{{"GDRKIT_SHMEM_PE", "x"}, {"GDRKIT_SHMEM_NPES", "4"}}, "invalid GDRKIT_SHMEM_PE=x: not a number"},
       {{{"GDRKIT_SHMEM_PE", "0"}}, "GDRKIT_SHMEM_NPES is not set"},
       {{{"GDRKIT_SHMEM_NPES", "2"}}, "GDRKIT_SHMEM_PE is not set"},
-      {{{"OMPI_COMM_WORLD_RANK", "-1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}, "OMPI_COMM_WORLD_RANK=-1 is not a number"},
+      {{{"OMPI_COMM_WORLD_RANK", "-1"}, {"OMPI_COMM_WORLD_SIZE", "2"}},
+       "invalid OMPI_COMM_WORLD_RANK=-1: not a number"},
       {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h"}, {"MASTER_PORT", "65535"}}, "MASTER_PORT=65535"},
       {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h"}}, "MASTER_PORT is not set"},
   };
@@ -149,7 +150,7 @@ TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
   }
 }
 
-/// As launchers start PEs: each knows the root, and PE 0 may have a listener.
+/// As launchers start PEs: each has the address of the root, and PE 0 may have a listener.
 std::vector<std::string> run_at_root(bool has_listener, int rounds, const std::string& token) {
   auto listener = bootstrap::listen_at(bootstrap::address_of_interface("lo").value()).value();
   const std::string root = bootstrap::address_of(listener.get()).value().text();
@@ -189,7 +190,7 @@ TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
     environment.n_pes = 2;
     environment.root = "192.0.2.1:4711";  // of no machine (RFC 5737)
     EXPECT_THAT(end_of(bootstrap::exchange_by_environment(environment, long_limit)),
-                AllOf(StartsWith(begins_with(EACCES)), HasSubstr("torchrun gives the job no secret"),
+                AllOf(StartsWith(begins_with(EACCES)), HasSubstr("torchrun provides no secret"),
                       HasSubstr("set GDRKIT_SHMEM_TOKEN")));
   }
 }
@@ -218,7 +219,7 @@ TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
 TEST(LaunchEnvironment, SaysWhatToSetWhereTheLauncherSaysNothing) {
   const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}});
   EXPECT_THAT(end_of(bootstrap::exchange_by_environment(bootstrap::read_launch_environment().value(), 1s)),
-              AllOf(StartsWith(begins_with(ENOTSUP)), HasSubstr("srun does not say where PE 0 is"),
+              AllOf(StartsWith(begins_with(ENOTSUP)), HasSubstr("srun does not provide its address"),
                     HasSubstr("set GDRKIT_SHMEM_ROOT=host:port")));
 }
 

@@ -31,9 +31,9 @@ struct Ended {
   std::string output;
 };
 
-/// Leaks are not looked for in the programs: libpmix leaks by itself. TMPDIR: where two of Open MPI's mpirun start at
-/// the same time, each makes the folder for the user's sessions, and one of them fails. The agents: Open MPI does not
-/// start without an ssh client, which PEs of this machine do not need.
+/// Leaks are not checked in the programs, because libpmix leaks. TMPDIR: two concurrent mpirun of Open MPI make the
+/// same session folder, and one fails. The agents: Open MPI requires an ssh client, which PEs of this machine do not
+/// use.
 Ended run_command(const std::string& command) {
   Ended ended;
   const std::string apart =
@@ -69,8 +69,7 @@ TEST(Launchers, OpenMpisPmixIsNotWaitedForForEver) {
   if (!has_program("mpirun.openmpi")) GTEST_SKIP() << "no mpirun.openmpi (Debian: openmpi-bin)";
   const Ended ended = run_command("mpirun.openmpi --allow-run-as-root --oversubscribe -n 3 " LAUNCHED_PE " absent");
   EXPECT_NE(ended.status, 0);
-  EXPECT_THAT(ended.output,
-              AllOf(HasSubstr("not all PEs came to its PMIx within 1 s"), HasSubstr("GDRKIT_SHMEM_ROOT")));
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("not all PEs joined its PMIx within 1 s"), HasSubstr("GDRKIT_SHMEM_ROOT")));
 }
 
 TEST(Launchers, Hydra) {
@@ -108,7 +107,7 @@ class PmiServer {
     return own;
   }
 
-  /// In a process of its own; returns the commands that came, in order.
+  /// Runs in a separate process. Returns the received commands, in order.
   std::string serve() {
     clients_.clear();
     std::size_t waiting = 0;

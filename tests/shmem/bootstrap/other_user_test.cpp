@@ -77,7 +77,7 @@ TEST_F(OtherUser, DoesNotJoin) {
     };
     return bootstrap::make_star_member(connect, group) ? "joined" : "refused";
   });
-  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not come")));
+  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not connect")));
   EXPECT_EQ(ends[1], "refused");
 }
 
@@ -98,7 +98,7 @@ TEST_F(OtherUser, IsNotTakenForPeZero) {
     return bootstrap::make_star_centre(listener->take_socket(), group) ? "a PE connected" : "no PE connected";
   });
   EXPECT_EQ(ends[0], "no PE connected");
-  EXPECT_THAT(ends[1], AllOf(StartsWith(begins_with(EACCES)), HasSubstr("is a process of another user")));
+  EXPECT_THAT(ends[1], AllOf(StartsWith(begins_with(EACCES)), HasSubstr("its process belongs to another user")));
 }
 
 /// In a user namespace without a map, all users have the same number, including the user of this process.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Connections to PE 0 that do not come from a PE of the job.
+// Connections to PE 0 from programs that are not PEs of the job.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,12 +80,12 @@ struct OpenJob {
   }
 };
 
-void say(const bootstrap::UniqueFd& socket, const void* words, std::size_t size) {
+void send_raw(const bootstrap::UniqueFd& socket, const void* words, std::size_t size) {
   static_cast<void>(::send(socket.get(), words, size, MSG_NOSIGNAL));
 }
 
 /// Receives until the other end closes the connection or `size` bytes have arrived.
-std::string hear(const bootstrap::UniqueFd& socket, std::size_t size) {
+std::string receive_raw(const bootstrap::UniqueFd& socket, std::size_t size) {
   ::fcntl(socket.get(), F_SETFL, 0);
   std::string words(size, '\0');
   const ssize_t got = ::recv(socket.get(), words.data(), size, MSG_WAITALL);
@@ -95,7 +95,7 @@ std::string hear(const bootstrap::UniqueFd& socket, std::size_t size) {
 
 bootstrap::Challenge challenge_on(const bootstrap::UniqueFd& socket) {
   bootstrap::Challenge challenge;
-  const std::string words = hear(socket, sizeof challenge);
+  const std::string words = receive_raw(socket, sizeof challenge);
   EXPECT_EQ(words.size(), sizeof challenge);
   std::memcpy(&challenge, words.data(), words.size());
   return challenge;
@@ -104,7 +104,7 @@ bootstrap::Challenge challenge_on(const bootstrap::UniqueFd& socket) {
 /// Sends the proof that a member sends after its hello.
 void prove(const bootstrap::UniqueFd& socket, const secret::Key& secret, const bootstrap::Hello& hello) {
   const secret::Digest proof = bootstrap::proof_of_member(secret, hello, challenge_on(socket).nonce);
-  say(socket, &proof, sizeof proof);
+  send_raw(socket, &proof, sizeof proof);
 }
 
 TEST(Strangers, NeitherStopNorEndAJob) {
@@ -112,10 +112,10 @@ TEST(Strangers, NeitherStopNorEndAJob) {
   const bootstrap::UniqueFd silent = job.stranger();
   const bootstrap::UniqueFd half = job.stranger();
   const bootstrap::Hello right = job.hello(1);
-  say(half, &right, sizeof right / 2);
+  send_raw(half, &right, sizeof right / 2);
   { const bootstrap::UniqueFd leaving = job.stranger(); }
   const bootstrap::UniqueFd talking = job.stranger();
-  say(talking, "GET / HTTP/1.1\r\nHost: gpu\r\nAccept: */*\r\n\r\n", 43);
+  send_raw(talking, "GET / HTTP/1.1\r\nHost: gpu\r\nAccept: */*\r\n\r\n", 43);
   EXPECT_THAT(run_threads(3, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
 
@@ -125,12 +125,12 @@ std::string answer_as_pe_1(const std::function<secret::Digest(const secret::Key&
   OpenJob job = OpenJob::make(2, long_limit);
   const bootstrap::UniqueFd stranger = job.stranger();
   const bootstrap::Hello hello = job.hello(1);
-  say(stranger, &hello, sizeof hello);
+  send_raw(stranger, &hello, sizeof hello);
   std::string heard;
   std::thread later([&] {
     const secret::Digest proof = answer(job.group.secret, hello, challenge_on(stranger));
-    say(stranger, &proof, sizeof proof);
-    heard = hear(stranger, 1);
+    send_raw(stranger, &proof, sizeof proof);
+    heard = receive_raw(stranger, 1);
   });
   std::thread true_pe_1([&] {
     later.join();
@@ -167,11 +167,11 @@ TEST(Strangers, WithTheSecretAreLetIn) {
   OpenJob job = OpenJob::make(2, 1s);
   const bootstrap::UniqueFd member = job.stranger();
   const bootstrap::Hello hello = job.hello(1);
-  say(member, &hello, sizeof hello);
+  send_raw(member, &hello, sizeof hello);
   std::thread later([&] {
     prove(member, job.group.secret, hello);
     bootstrap::Frame frame;
-    const std::string words = hear(member, sizeof frame);
+    const std::string words = receive_raw(member, sizeof frame);
     ASSERT_EQ(words.size(), sizeof frame);
     std::memcpy(&frame, words.data(), sizeof frame);
     EXPECT_EQ(frame.kind, bootstrap::FrameKind::welcome);
@@ -196,7 +196,7 @@ TEST(Strangers, RandomBytesNeitherStopNorEndAJob) {
     for (char& byte : bytes) byte = static_cast<char>(random());
     if (i % 2 == 0) std::memcpy(bytes, bootstrap::star_magic, sizeof bootstrap::star_magic);
     strangers.push_back(job.stranger());
-    say(strangers.back(), bytes, sizeof bytes);
+    send_raw(strangers.back(), bytes, sizeof bytes);
   }
   EXPECT_THAT(run_threads(2, [&](int pe) { return job.run(pe); }), Each(std::string()));
 }
@@ -207,7 +207,7 @@ TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
   other.address = job.address;
   other.group.where = job.group.where;
   const auto ends = run_threads(2, [&](int pe) { return pe == 0 ? job.run(0) : other.run(1); });
-  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not come")));
+  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not connect")));
   // PE 0 times out at about the same time.
   EXPECT_THAT(ends[1], AllOf(HasSubstr(job.address.text()),
                              AnyOf(StartsWith(begins_with(ETIMEDOUT)), StartsWith(begins_with(ECONNRESET)))));
@@ -218,7 +218,7 @@ TEST(Strangers, AnotherReleaseIsNamed) {
   const bootstrap::UniqueFd newer = job.stranger();
   bootstrap::Hello words = job.hello(1);
   words.version = bootstrap::star_version + 1;
-  say(newer, &words, sizeof words);
+  send_raw(newer, &words, sizeof words);
   std::thread later([&] { prove(newer, job.group.secret, words); });
   EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("use one release")));
   later.join();
@@ -228,15 +228,15 @@ TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
   OpenJob job = OpenJob::make(2, long_limit);
   const bootstrap::UniqueFd member = job.stranger();
   const bootstrap::Hello words = job.hello(1);
-  say(member, &words, sizeof words);
+  send_raw(member, &words, sizeof words);
   const std::string nonsense(sizeof(bootstrap::Frame), 'x');
   std::thread later([&] {
     prove(member, job.group.secret, words);
     // Sent after the welcome and the go, so that the bytes belong to the step.
-    static_cast<void>(hear(member, 2 * (sizeof(bootstrap::Frame) + sizeof(secret::Tag))));
-    say(member, nonsense.data(), nonsense.size());
+    static_cast<void>(receive_raw(member, 2 * (sizeof(bootstrap::Frame) + sizeof(secret::Tag))));
+    send_raw(member, nonsense.data(), nonsense.size());
   });
-  EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("PE 1 sent what this release does not")));
+  EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("PE 1 sent an invalid message")));
   later.join();
 }
 
@@ -265,7 +265,7 @@ std::vector<std::string> run_through_a_relay(std::chrono::milliseconds limit, co
         words.resize(static_cast<std::size_t>(got));
         change(way == 0, done[way], &words);
         done[way] += static_cast<std::size_t>(got);
-        say(way == 0 ? member : centre, words.data(), words.size());
+        send_raw(way == 0 ? member : centre, words.data(), words.size());
       }
     }
   });
@@ -330,7 +330,7 @@ TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
           continue;
         }
         const std::string words(100, 'z');
-        say(socket, words.data(), words.size());
+        send_raw(socket, words.data(), words.size());
       }
     });
     const auto end = job.run(1);
@@ -347,18 +347,18 @@ TEST(Strangers, WhatHoldsPeZerosPortLearnsNothingAndSaysNothing) {
   std::thread holder([&] {
     bootstrap::UniqueFd socket;
     while (!socket) socket = bootstrap::UniqueFd(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    heard = hear(socket, sizeof(bootstrap::Hello));
+    heard = receive_raw(socket, sizeof(bootstrap::Hello));
     bootstrap::Challenge challenge;
     std::memcpy(challenge.magic, bootstrap::star_magic, sizeof challenge.magic);
-    say(socket, &challenge, sizeof challenge);
+    send_raw(socket, &challenge, sizeof challenge);
     bootstrap::Frame frame;
     frame.kind = bootstrap::FrameKind::failure;
     frame.error = -5;
     const std::string text = "\x1b]0;owned\x07";
     frame.size_bytes = text.size();
-    say(socket, &frame, sizeof frame);
-    say(socket, text.data(), text.size());
-    heard += hear(socket, 1000);
+    send_raw(socket, &frame, sizeof frame);
+    send_raw(socket, text.data(), text.size());
+    heard += receive_raw(socket, 1000);
     job.listener = bootstrap::UniqueFd();
   });
   const std::string end = job.run(1);

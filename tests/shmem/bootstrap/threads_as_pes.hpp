@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PEs as threads of this process, each with an exchange of its own.
+// PEs as threads of this process, each with a separate exchange.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 /// For what succeeds: a busy machine never needs it. For what must fail by it, tests give a short one.
 inline constexpr auto long_limit = 30s;
 
-/// What a PE of a test came to: "" for success, else "ERRNO: text".
+/// Result of a PE in a test: "" for success, otherwise "ERRNO: text".
 template <class Result>
 std::string end_of(const Result& result) {
   return result ? "" : std::to_string(result.error().errno_value) + ": " + result.error().text();
@@ -39,7 +39,7 @@ inline std::vector<std::string> run_threads(int n_pes, const std::function<std::
   return ends;
 }
 
-/// The same, with an exchange for each; PEs of `absent` do not come.
+/// The same, with one exchange per PE; PEs in `absent` do not take part.
 inline std::vector<std::string> run_pes(int n_pes, std::chrono::milliseconds limit,
                                         const std::function<std::string(bootstrap::Exchange& exchange)>& as_pe,
                                         const std::vector<int>& absent = {}) {

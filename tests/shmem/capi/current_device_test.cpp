@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which device a program has chosen before init, by what the driver says of the thread's current context.
+// The device that a program has chosen before init, from the thread's current context.
 #include "shmem/capi/current_device.hpp"
 
 #include <gtest/gtest.h>

@@ -49,7 +49,8 @@ int main() {
     std::printf("%s\n", gdrkit_shmem_last_error());
     return 1;
   }
-  auto* const number = static_cast<std::int64_t*>(gdrkit_shmem_calloc(1, sizeof(std::int64_t)));
+  std::int64_t* number = nullptr;
+  if (gdrkit_shmem_int64_calloc(1, &number) != 0) return 1;
   const std::int64_t own = ::getpid();
   if (gdrkit_shmem_my_pe() == 0 && gdrkit_shmem_put(number, &own, sizeof own, 1) != 0) return 1;
   if (gdrkit_shmem_barrier_all() != 0) return 1;

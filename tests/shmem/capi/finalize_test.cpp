@@ -33,7 +33,8 @@ TEST_F(Finalize, WaitsForCallsAndLaterOnesFail) {
   for (int round = 0; round < 20; ++round) {
     const gdrkit_shmem_options wanted = options();
     ASSERT_EQ(gdrkit_shmem_init(&wanted), 0) << gdrkit_shmem_last_error();
-    auto* const words = static_cast<char*>(gdrkit_shmem_malloc(4096));
+    char* words = nullptr;
+    ASSERT_EQ(gdrkit_shmem_char_calloc(4096, &words), 0) << gdrkit_shmem_last_error();
     std::atomic<int> started{0};
     std::vector<std::thread> threads;
     std::vector<int> ends(3);
@@ -75,7 +76,8 @@ TEST_F(Finalize, OfSeveralThreadsEndsOnce) {
 TEST_F(Finalize, GivesUpOnACallThatWaitsAndChangesNothing) {
   const gdrkit_shmem_options wanted = options();
   ASSERT_EQ(gdrkit_shmem_init(&wanted), 0);
-  auto* const signal = static_cast<std::uint64_t*>(gdrkit_shmem_calloc(1, sizeof(std::uint64_t)));
+  std::uint64_t* signal = nullptr;
+  ASSERT_EQ(gdrkit_shmem_uint64_calloc(1, &signal), 0) << gdrkit_shmem_last_error();
   std::atomic<bool> is_waiting{false};
   std::thread waiter([&] {
     is_waiting = true;

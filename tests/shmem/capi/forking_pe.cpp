@@ -27,8 +27,9 @@ int as_child(std::uint64_t* words) {
 
 int main() {
   gdrkit::shmem::Job job;
-  auto* const words = static_cast<std::uint64_t*>(gdrkit_shmem_calloc(8, sizeof(std::uint64_t)));
-  int failed = gdrkit_shmem_barrier_all();
+  std::uint64_t* words = nullptr;
+  int failed = gdrkit_shmem_uint64_calloc(8, &words);
+  failed |= gdrkit_shmem_barrier_all();
   for (std::uint64_t round = 1; round <= 5 && failed == 0; ++round) {
     if (gdrkit_shmem_my_pe() == 1) {
       const pid_t child = ::fork();

@@ -67,7 +67,7 @@ class CollectiveSide {
   platform::Stream stream_;
 };
 
-/// Teams of this job have little scratch memory (16 KiB), so that the routes for much data begin at a few KiB.
+/// Teams of this job have 16 KiB of scratch memory, so that the routes for large data start at a few KiB.
 [[nodiscard]] inline ShmemJobOptions little_scratch(int n_pes) {
   return {.n_pes = n_pes, .heap_bytes = std::uint64_t{1} << 20, .heap_max_bytes = std::uint64_t{32} << 20};
 }

@@ -141,8 +141,8 @@ TEST(ShmemMovement, InPlace) {
   });
 }
 
-/// Calls follow each other without anything between them that makes PEs wait, in one stream, on the same buffers, with
-/// PEs that come late at random; what each has found in its target is copied out in the stream and compared at the end.
+/// Calls follow each other in one stream, on the same buffers, without synchronization between them, and with random
+/// delays of PEs. The targets are copied in the stream and compared at the end.
 TEST(ShmemMovement, CallsMayFollowEachOther) {
   constexpr unsigned rounds = 120;
   const int pes = tests::pes_with_own_device(4);

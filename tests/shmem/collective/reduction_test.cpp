@@ -112,7 +112,7 @@ Bytes reduced(int n_pes, std::size_t first, std::size_t count, gdrkit_shmem_redu
 
 struct Shape {
   std::size_t count;
-  std::size_t shift;  ///< elements before the first, so that 16 bytes are not aligned
+  std::size_t shift;  ///< number of elements before the first, to avoid an alignment of 16 bytes
   bool is_in_place;
 };
 
@@ -145,7 +145,7 @@ void run_reductions(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type, 
 
 template <class T>
 void run_type(core::Pe& pe, CollectiveSide& side, gdrkit_shmem_type type) {
-  // With little scratch memory the last two are large, whatever the element.
+  // With small scratch memory the last two are large for every element type.
   for (const Shape& shape : {Shape{1, 0, false}, {3, 1, false}, {20, 0, true}, {5001, 0, false}, {4999, 1, true}}) {
     for (const Way way : {Way::host, Way::stream}) run_reductions<T>(pe, side, type, shape, way);
   }
@@ -171,7 +171,7 @@ TEST(ShmemReduction, EveryTypeAndReductionOfOnePe) { run_shmem_job(little_scratc
 TEST(ShmemReduction, EveryTypeAndReductionOfTwoPes) { run_shmem_job(little_scratch(2), run_types); }
 TEST(ShmemReduction, EveryTypeAndReductionOfFivePes) { run_shmem_job(little_scratch(5), run_types); }
 
-/// Rounded sums depend on their order; all PEs must come to the same bits all the same.
+/// Rounded sums depend on their order; all PEs must nevertheless get the same bits.
 TEST(ShmemReduction, AllPesHaveTheSameBits) {
   run_shmem_job(little_scratch(4), [](core::Pe& pe) {
     CollectiveSide side(pe, 100'000);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Collectives that are refused, and those that do not come to their end.
+// Collectives that are rejected, and those that do not complete.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -128,7 +128,8 @@ TEST(ShmemRefusal, StreamsAreComparedWhenAskedFor) {
   });
 }
 
-/// PE 1 does not come: the other's GPU kernel ends at the limit, the next calls say so, and another team works.
+/// PE 1 does not take part: the other PE's GPU kernel ends at the limit, the next calls report it, and another team
+/// works.
 TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
   for (const std::uint64_t size : {16U, 20'000U}) {
     for (const bool is_broadcast : {false, true}) {
@@ -144,11 +145,11 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
         if (pe.pe() == 0) {
           pe.set_limit(100ms);
           EXPECT_TRUE(succeeded(side.call(call, Way::stream)));
-          auto told = pe.quiet();
-          ASSERT_FALSE(told);
-          EXPECT_EQ(told.error().errno_value, ETIMEDOUT);
-          EXPECT_THAT(told.error().text(), ::testing::HasSubstr("it waited for PE 1"));
-          EXPECT_TRUE(succeeded(pe.quiet())) << "told once";
+          auto result = pe.quiet();
+          ASSERT_FALSE(result);
+          EXPECT_EQ(result.error().errno_value, ETIMEDOUT);
+          EXPECT_THAT(result.error().text(), ::testing::HasSubstr("it waited for PE 1"));
+          EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
           for (const Way way : {Way::host, Way::stream}) {
             auto refused = side.call(call, way);
             ASSERT_FALSE(refused);
@@ -165,7 +166,7 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
   }
 }
 
-/// One member's barrier tells of it; the others do not wait for that PE in vain.
+/// The barrier of one member reports it; the others do not time out.
 TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
   run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 64);
@@ -182,15 +183,15 @@ TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
     if (pe.pe() == 0) {
       ASSERT_FALSE(came);
       EXPECT_EQ(came.error().errno_value, ETIMEDOUT);
-      EXPECT_THAT(came.error().text(), ::testing::HasSubstr("gave up waiting for the word at 0x"));
+      EXPECT_THAT(came.error().text(), ::testing::HasSubstr("timed out while waiting for the word at 0x"));
     } else {
       EXPECT_TRUE(succeeded(came));
     }
-    EXPECT_TRUE(succeeded(pe.collectives().run({collective::CollectiveOperation::barrier, world}))) << "told twice";
+    EXPECT_TRUE(succeeded(pe.collectives().run({collective::CollectiveOperation::barrier, world}))) << "reported twice";
   });
 }
 
-/// The CPUs have met and compared; then the limit is the CPU's.
+/// The CPUs compare the calls, so the CPU's limit applies.
 TEST(ShmemRefusal, AHostCallThatNobodyElseMakesEnds) {
   run_shmem_job({}, [](core::Pe& pe) {
     CollectiveSide side(pe, 4096);

@@ -120,7 +120,7 @@ TEST(ShmemTeams, PlacesAreUsedAgain) {
       if (team == invalid) continue;
       EXPECT_NE(team, last) << "a handle came back";
       EXPECT_FALSE(pe.collectives().my_pe(last)) << "a handle of a destroyed team";
-      // Different numbers of calls, so that counts that were left over would not match.
+      // Different numbers of calls, so that leftover counts would not match.
       for (int call = 0; call <= round % 4; ++call) {
         const auto members = members_by_fcollect(pe, side, team, round % 2 == 0 ? Way::stream : Way::host);
         EXPECT_EQ(members.front(), start);
@@ -170,7 +170,7 @@ TEST(ShmemTeams, WhatPesDisagreeAboutIsToldAll) {
   });
 }
 
-/// Nobody leaves a sync or barrier, of either way, before all have come.
+/// No PE leaves a sync or barrier, by either way, before all have reached it.
 TEST(ShmemTeams, SyncsAndBarriersWaitForAll) {
   constexpr int n_pes = 5, rounds = 60;
   std::atomic<int> arrived[rounds] = {};

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// One of two processes is killed at some step: the other one's call ends, names it, and leaves nothing behind.
+// One of two processes is killed at some step: the call of the other ends, names it, and leaks nothing.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -146,7 +146,7 @@ TEST(ShmemDeath, TheOthersCallEndsAndNamesThePe) {
   }
 }
 
-// PE 1 notices that PE 2 was killed, and ends. PE 0 looks only then: PE 2 is still the one to name.
+// PE 1 detects that PE 2 was killed, and ends. PE 0 checks only then, and must still report PE 2.
 TEST(ShmemDeath, AnotherPeThatLeftBecauseOfItIsNotNamed) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   auto id = bootstrap::make_unique_id();

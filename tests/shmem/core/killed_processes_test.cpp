@@ -20,7 +20,7 @@ gdrkit::shmem_impl::tests::TimeOfDeath* death_of_process = nullptr;
 
 }  // namespace
 
-/// In place of libc's, as the program's own symbols come first.
+/// Replaces libc's function, because symbols of the program take precedence.
 extern "C" ssize_t sendmsg(int socket, const msghdr* message, int flags) {
   if (death_of_process != nullptr && messages_to_live.fetch_sub(1) == 0) death_of_process->die();
   return ::syscall(SYS_sendmsg, socket, message, flags);
@@ -39,8 +39,8 @@ base::Status status_of(const base::Result<T>& result) {
   return result ? base::Status() : base::Status(base::pass(result));
 }
 
-/// Starts, grows, shares a buffer and finalizes, with the victim dead before its message number `living`. Answers
-/// whether it came to that.
+/// Starts, grows, shares a buffer and finalizes; the victim dies before its message number `living`. Returns whether it
+/// died.
 bool kill_at_message(const MortalJob& job, int living) {
   TimeOfDeath death;
   const auto ends = tests::run_mortal_job(
@@ -148,7 +148,7 @@ const Loop loops[] = {
     {"a large reduction on a stream", large, &turn_of<collective::CollectiveOperation::reduce, true>},
 };
 
-/// The victim dies `delay` after its first turn, by a thread of its own, wherever it is then.
+/// A separate thread kills the victim `delay` after its first turn, at an arbitrary point.
 void kill_in_loop(const MortalJob& job, const Loop& loop, std::chrono::microseconds delay) {
   TimeOfDeath death;
   const auto ends = tests::run_mortal_job(
@@ -183,7 +183,7 @@ TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectives) {
   }
 }
 
-/// The same between machines. Streams wait for the CPU there, so they are no case of their own.
+/// The same between machines. Streams wait for the CPU there, so they are not a separate case.
 TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectivesOverUcx) {
   ::setenv("UCX_TLS", "tcp,self", 1);
   ::setenv("UCX_HANDLE_ERRORS", "none", 0);

@@ -133,8 +133,8 @@ TEST(ShmemMemory, PesThatDisagreeAreToldWhoAndWhat) {
     auto made = pe.allocate(pe.pe() == 1 ? 128 : 64, 1, false);
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().errno_value, EPROTO);
-    EXPECT_THAT(made.error().text(), ::testing::HasSubstr("PE 1 128"));
-    // The job goes on.
+    EXPECT_THAT(made.error().text(), ::testing::HasSubstr("PE 1 passed 128"));
+    // The job continues.
     auto again = pe.allocate(64, 1, false);
     ASSERT_TRUE(again) << again.error().text();
     auto mixed = pe.pe() == 2 ? base::Status(base::pass(pe.allocate(64, 1, false))) : pe.free(*again);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MortalJob: PEs as processes, of which one kills itself at some moment; the others must fail, name it within 10
-// seconds, and leave nothing behind.
+// MortalJob: PEs as processes, one of which kills itself at some point. The others must fail, name it within 10
+// seconds, and leak nothing.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -59,7 +59,7 @@ struct MortalJob {
 /// What all PEs do, one call after the other, until one fails; the victim's process ends on the way.
 using MortalBody = std::function<base::Status(core::Pe& pe)>;
 
-/// What a survivor has to say: "" if all is as it should be.
+/// Verdict on a survivor: "" if it behaved as expected.
 inline std::string judge(const MortalJob& job, const TimeOfDeath& death, const base::Error& error) {
   const std::string text = error.text();
   if (!death.has_come()) return "failed before the death: " + text;
@@ -70,8 +70,8 @@ inline std::string judge(const MortalJob& job, const TimeOfDeath& death, const b
   return is_right ? "" : "another error (" + std::to_string(error.errno_value) + "): " + text;
 }
 
-/// `prepare` runs in each process before the PE starts. Answers each process's end: of survivors "", or what is wrong;
-/// "finished" where nothing failed.
+/// `prepare` runs in each process before the PE starts. Returns the end of each process: for survivors "" or a
+/// description of the error; "finished" if nothing failed.
 inline std::vector<std::string> run_mortal_job(const MortalJob& job, TimeOfDeath& death,
                                                const std::function<void(int pe)>& prepare, const MortalBody& body) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);

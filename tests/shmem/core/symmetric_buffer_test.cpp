@@ -198,8 +198,8 @@ TEST(SymmetricBuffer, WhatOnePeDoesWrongIsNamedOnAll) {
     EXPECT_EQ(error_of(pe.register_symmetric(own.address(), 0)).errno_value, EINVAL);
     const auto sizes = error_of(pe.register_symmetric(own.address(), is_wrong ? 4096 : 8192));
     EXPECT_EQ(sizes.errno_value, EPROTO);
-    EXPECT_THAT(sizes.text(), HasSubstr("PE 0 passed 8192, PE 1 4096"));
-    // The job goes on.
+    EXPECT_THAT(sizes.text(), HasSubstr("PE 0 passed 8192, PE 1 passed 4096"));
+    // The job continues.
     auto made = pe.register_symmetric(own.address(), buffer_bytes);
     ASSERT_TRUE(made) << made.error().text();
     const auto twice = error_of(pe.register_symmetric(own.address(), buffer_bytes));
@@ -229,7 +229,7 @@ TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
     EXPECT_EQ(error_of(pe.unregister_symmetric(nullptr)).errno_value, pe.n_pes() == 1 ? EINVAL : EPROTO)
         << "differs between PEs, as their heaps do";
     EXPECT_EQ(error_of(pe.free(bytes)).errno_value, EINVAL);
-    // What lies behind the registered bytes is mapped, but not symmetric.
+    // Memory after the registered bytes is mapped, but not symmetric.
     const char byte = 1;
     EXPECT_EQ(pe.transfers().put(bytes + buffer_bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
     EXPECT_EQ(pe.transfers().put(bytes + buffer_bytes - 1, &byte, 2, 0, false).error().errno_value, EINVAL);
@@ -237,7 +237,7 @@ TEST(SymmetricBuffer, OnlyARegisteredAddressIsUnregistered) {
     ASSERT_TRUE(succeeded(pe.unregister_symmetric(bytes)));
     EXPECT_EQ(pe.transfers().put(bytes, &byte, 1, 0, false).error().errno_value, EINVAL);
     EXPECT_EQ(error_of(pe.unregister_symmetric(bytes)).errno_value, EINVAL);
-    // Nothing but its registration is gone, and its place is free again.
+    // Only its registration has ended, and its place is free again.
     EXPECT_EQ(own.read(0, 1)[0], 1);
     for (int round = 0; round < 3; ++round) {
       auto again = pe.register_symmetric(own.address(), buffer_bytes);
@@ -309,7 +309,7 @@ TEST(SymmetricBuffer, SharesTheHeapsRangeWithItsGrowth) {
   });
 }
 
-/// Of a kind that BAR1 cannot map: copies serve it, and BAR1 goes on with the heap.
+/// Memory that BAR1 cannot map: copies serve it, and BAR1 still serves the heap.
 TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "emulated memory that refuses to be pinned";
   run_shmem_job({}, [](Pe& pe) {
@@ -345,7 +345,7 @@ TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
   });
 }
 
-/// More pieces than BAR1's table has: those behind are copied.
+/// More chunks than BAR1's table has: copies serve the later ones.
 TEST(SymmetricHeapGrowth, IsReachedAfterItGrewMoreOftenThanBar1Counts) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "needs 17 GiB that are not written to";
   run_shmem_job({.heap_max_bytes = std::uint64_t{20} << 30}, [](Pe& pe) {

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <functional>
 #include <gdrkit/shmem.hpp>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace gdrkit::shmem {
@@ -97,10 +99,10 @@ TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
     EXPECT_THROW(span.wait_until(Comparison::equal, 1), std::length_error);
     try {
       span[0].store(1, 7);
-      ADD_FAILURE() << "there is no PE 7";
+      ADD_FAILURE() << "PE 7 does not exist";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), std::errc::invalid_argument);
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("no PE 7"));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("PE 7 is out of range"));
     }
     job.set_timeout(std::chrono::milliseconds(20));
     EXPECT_THROW(span[0].wait_until(Comparison::equal, 1), Error);
@@ -111,6 +113,43 @@ TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
     job.set_timeout(std::chrono::seconds(30));
     EXPECT_EQ(span[0].load(0), 0);
     EXPECT_THROW((void)job.allocate<int>(std::size_t{1} << 60), Error);
+  });
+}
+
+/// Returns the errno of the gdrkit::Error that `call` throws, or 0 if it throws none.
+int errno_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_STRNE(error.what(), "");
+    return error.code().value();
+  }
+  return 0;
+}
+
+TEST(ShmemHpp, AFailedAllocationHasItsCauseAsErrno) {
+  run_job(2, [](Job& job) {
+    const auto allocate = [&](std::size_t count) { (void)job.allocate<char>(count); };
+    EXPECT_EQ(errno_of([&] { allocate(0); }), EINVAL);
+    EXPECT_EQ(errno_of([&] { allocate(std::size_t{1} << 60); }), ENOMEM);
+    EXPECT_EQ(errno_of([&] { allocate(100 + static_cast<std::size_t>(job.pe())); }), EPROTO) << "different sizes";
+    std::vector<char> host(4096);
+    EXPECT_EQ(errno_of([&] { (void)job.register_symmetric(host.data(), host.size()); }), EOPNOTSUPP);
+    job.barrier();
+    if (job.pe() == 0) {
+      job.set_timeout(std::chrono::milliseconds(100));
+      EXPECT_EQ(errno_of([&] { allocate(100); }), ETIMEDOUT) << "PE 1 does not take part";
+    }
+  });
+}
+
+TEST(ShmemHpp, APointerToAnUnknownPeThrows) {
+  run_job(2, [](Job& job) {
+    const auto data = job.allocate<int>(1);
+    EXPECT_EQ(errno_of([&] { (void)data.span().at_pe(2); }), EINVAL);
+    EXPECT_EQ(errno_of([&] { (void)SymmetricSpan<int>(nullptr, 1).at_pe(0); }), EINVAL);
+    EXPECT_NE(data.span().at_pe(1 - job.pe()), nullptr);
+    job.barrier();
   });
 }
 
@@ -150,6 +189,68 @@ TEST(ShmemHpp, BuffersFreeTheirMemoryOnce) {
     job.finalize();
     EXPECT_THROW(job.use(), Error);
   });
+}
+
+/// Calls a function in its destructor.
+class AtEnd {
+ public:
+  explicit AtEnd(std::function<void()> call) : call_(std::move(call)) {}
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  ~AtEnd() { call_(); }
+
+ private:
+  std::function<void()> call_;
+};
+
+TEST(ShmemHpp, ABufferThatAnExceptionDestroysIsNotFreed) {
+  run_job(1, [](Job& job) {
+    try {
+      const auto kept = job.allocate<char>(1000);
+      throw std::runtime_error("unwinds");
+    } catch (const std::runtime_error&) {
+      EXPECT_GE(job.info().heap_used_bytes, 1000U);
+    }
+  });
+}
+
+TEST(ShmemHpp, ABufferThatIsMadeAndDestroyedDuringUnwindingIsFreed) {
+  run_job(2, [](Job& job) {
+    try {
+      const AtEnd cleanup([&] {
+        { const auto buffer = job.allocate<char>(1000); }
+        auto first = job.allocate<char>(1000);
+        const auto moved = std::move(first);
+      });
+      throw std::runtime_error("unwinds");
+    } catch (const std::runtime_error&) {
+      EXPECT_EQ(job.info().heap_used_bytes, 0U);
+    }
+  });
+}
+
+TEST(ShmemHpp, AJobThatIsMadeAndDestroyedDuringUnwindingIsFinalized) {
+  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  JobOptions options;
+  options.n_pes = 1;
+  options.heap_bytes = 1 << 20;
+  try {
+    const AtEnd cleanup([&] {
+      const Job job(options);
+      EXPECT_EQ(gdrkit_shmem_my_pe(), 0);
+    });
+    throw std::runtime_error("unwinds");
+  } catch (const std::runtime_error&) {
+    EXPECT_EQ(gdrkit_shmem_my_pe(), -EINVAL);
+  }
+}
+
+TEST(ShmemHpp, ATimeoutOutsideItsRangeIsRejected) {
+  JobOptions options;
+  options.timeout = std::chrono::milliseconds(-1);
+  EXPECT_EQ(errno_of([&] { const Job job(options); }), EINVAL);
+  options.timeout = std::chrono::hours(24 * 60);
+  EXPECT_EQ(errno_of([&] { const Job job(options); }), EINVAL);
 }
 
 }  // namespace

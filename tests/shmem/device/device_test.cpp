@@ -97,13 +97,13 @@ class Side {
   platform::Device& device_;
   std::optional<platform::GpuKernels> gpu_kernels_;
   platform::Stream stream_;
-  void* words_ = nullptr;  // the result, and a signal on a line of its own
+  void* words_ = nullptr;  // the result, and a signal on a separate cache line
 };
 
 constexpr std::pair<ShmemScope, LaunchShape> scopes[] = {
     {ShmemScope::thread, {1, 1}}, {ShmemScope::warp, {1, 32}}, {ShmemScope::block, {1, 512}}};
 
-/// put then signal: whoever sees the signal sees all of the data, in each of many rounds.
+/// put, then signal: a PE that observes the signal observes all data, in each of many rounds.
 TEST(ShmemDevice, SignalsComeAfterTheirData) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
@@ -180,7 +180,7 @@ TEST(ShmemDevice, ASignalNeedsNoData) {
   });
 }
 
-/// Each group of a grid has a word of its own, and an update of it is lost by nobody.
+/// Each group of a grid has a separate word, and no update is lost.
 TEST(ShmemDevice, UpdatesOfManyGroupsAllCount) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Side side(pe);
@@ -242,16 +242,16 @@ TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
   });
 }
 
-/// The others are reached by the PE's thread, and not as ptr() says.
+/// The PE's thread accesses the other PEs; ptr() returns no address for them.
 TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
-    if (is_gpu) return;  // a host thread asks as if it were a GPU's
+    if (is_gpu) return;  // a host thread emulates a GPU thread
     const State state = pe.gpu_code().state();
     char* const own = reinterpret_cast<char*>(state.heap_address);
     EXPECT_EQ(ptr(state, own, pe.pe()), own);
-    const bool is_beyond = pe.connections().node().index_of(1 - pe.pe()) < 0;
-    EXPECT_EQ(ptr(state, own, 1 - pe.pe()) == nullptr, is_beyond);
-    EXPECT_EQ(state.proxy_address != 0, is_beyond);
+    const bool is_proxied = pe.connections().node().index_of(1 - pe.pe()) < 0;
+    EXPECT_EQ(ptr(state, own, 1 - pe.pe()) == nullptr, is_proxied);
+    EXPECT_EQ(state.proxy_address != 0, is_proxied);
   });
 }
 
@@ -308,13 +308,13 @@ TEST(ShmemDevice, ABarrierThatNobodyElseComesToEnds) {
     parameters.rounds = pe.pe() == 0 ? 1 : 0;
     const auto result = side.run(parameters, {1, 64});
     EXPECT_EQ(result.wrong, pe.pe() == 0 ? expired : 0U);
-    auto told = pe.quiet();
-    ASSERT_EQ(told.has_value(), pe.pe() != 0);
-    if (!told) {
-      EXPECT_EQ(told.error().errno_value, ETIMEDOUT);
-      EXPECT_THAT(told.error().text(), ::testing::HasSubstr("GPU kernel of PE 0 gave up"));
+    auto reported = pe.quiet();
+    ASSERT_EQ(reported.has_value(), pe.pe() != 0);
+    if (!reported) {
+      EXPECT_EQ(reported.error().errno_value, ETIMEDOUT);
+      EXPECT_THAT(reported.error().text(), ::testing::HasSubstr("GPU kernel of PE 0 timed out"));
     }
-    EXPECT_TRUE(tests::succeeded(pe.quiet())) << "told once";
+    EXPECT_TRUE(tests::succeeded(pe.quiet())) << "reported once";
   });
 }
 

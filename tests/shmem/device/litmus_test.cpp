@@ -57,7 +57,7 @@ unsigned instances_of(const Litmus& litmus, LaunchShape shape) {
 
 /// Of each instance: a million over all, on GPUs.
 std::uint32_t rounds_of(LitmusShape shape, LitmusMistake mistake, unsigned instances) {
-  // The PEs meet in each round of these, which threads that share a CPU do slowly.
+  // The PEs synchronize in each round of these, which is slow for threads that share a CPU.
   const bool is_lockstep = shape == LitmusShape::store_buffering || mistake == LitmusMistake::no_order;
   const unsigned all = runs_on_gpus ? 1'000'000 : is_lockstep ? 2000 : 400'000;
   return std::max(1U, all / instances);

@@ -30,8 +30,8 @@ TYPED_TEST_SUITE(ShmemDeviceWords, WordTypes);
 TYPED_TEST(ShmemDeviceWords, FindsWhatHolds) {
   using Word = TypeParam;
   alignas(8) const Word held[6] = {1, 5, 1, 5, 9};  // whole words of 4 bytes, which are read for those of 2
-  const int left_out[] = {0, 1, 0, 0, 0};
-  const Words<Word, Word> same{held, 5, left_out, GDRKIT_SHMEM_GE, 5};
+  const int skip[] = {0, 1, 0, 0, 0};
+  const Words<Word, Word> same{held, 5, skip, GDRKIT_SHMEM_GE, 5};
   std::size_t indices[5] = {};
   EXPECT_FALSE(test_all(same));
   EXPECT_GE(test_any(same), 3U) << "1 is left out";
@@ -39,7 +39,7 @@ TYPED_TEST(ShmemDeviceWords, FindsWhatHolds) {
   EXPECT_EQ(indices[0], 3U);
   EXPECT_EQ(indices[1], 4U);
   const Word values[] = {1, 0, 1, 5, 9};
-  const Words<Word, const Word*> each{held, 5, left_out, GDRKIT_SHMEM_EQ, values};
+  const Words<Word, const Word*> each{held, 5, skip, GDRKIT_SHMEM_EQ, values};
   EXPECT_TRUE(test_all(each)) << "the one that does not is left out";
   const Words<Word, const Word*> all{held, 5, nullptr, GDRKIT_SHMEM_EQ, values};
   EXPECT_FALSE(test_all(all));
@@ -51,8 +51,8 @@ TYPED_TEST(ShmemDeviceWords, FindsWhatHolds) {
 TYPED_TEST(ShmemDeviceWords, FindsEveryWordOfThoseThatKeepHolding) {
   using Word = TypeParam;
   alignas(8) const Word held[4] = {3, 3, 3, 3};
-  const int left_out[4] = {0, 0, 1, 0};
-  const Words<Word, Word> words{held, 4, left_out, GDRKIT_SHMEM_EQ, 3};
+  const int skip[4] = {0, 0, 1, 0};
+  const Words<Word, Word> words{held, 4, skip, GDRKIT_SHMEM_EQ, 3};
   const State state = state_with(long_ns, nullptr);
   int tested[4] = {}, waited[4] = {};
   for (int i = 0; i < 2000; ++i) {
@@ -84,7 +84,7 @@ TYPED_TEST(ShmemDeviceWords, WaitsForAnotherThread) {
   EXPECT_TRUE(wait_until_all(state, words));
   writer.join();
   EXPECT_EQ(wait_until_some(state, words, indices), 3U);
-  EXPECT_EQ(control.given_up, 0U);
+  EXPECT_EQ(control.timed_out_address, 0U);
 }
 
 TEST(ShmemDeviceWordsEnd, AWaitGivesUpAtItsLimitAndTells) {
@@ -94,10 +94,10 @@ TEST(ShmemDeviceWordsEnd, AWaitGivesUpAtItsLimitAndTells) {
   detail::Control control{};
   const State state = state_with(short_ns, &control);
   EXPECT_FALSE(wait_until_all(state, words));
-  EXPECT_EQ(control.given_up, reinterpret_cast<std::uint64_t>(held));
-  control.given_up = 0;
+  EXPECT_EQ(control.timed_out_address, reinterpret_cast<std::uint64_t>(held));
+  control.timed_out_address = 0;
   EXPECT_EQ(wait_until_any(state, words), no_word);
-  EXPECT_NE(control.given_up, 0U);
+  EXPECT_NE(control.timed_out_address, 0U);
   EXPECT_EQ(wait_until_some(state, words, indices), 0U);
   control.is_broken = 1;
   EXPECT_FALSE(wait_until_all(state_with(long_ns, &control), words)) << "a PE has ended";
@@ -106,8 +106,8 @@ TEST(ShmemDeviceWordsEnd, AWaitGivesUpAtItsLimitAndTells) {
 
 TEST(ShmemDeviceWordsEnd, NothingAskedForIsAnsweredAtOnce) {
   const std::uint64_t held[2] = {};
-  const int left_out[] = {1, 1};
-  const Words<std::uint64_t, std::uint64_t> words{held, 2, left_out, GDRKIT_SHMEM_EQ, 1};
+  const int skip[] = {1, 1};
+  const Words<std::uint64_t, std::uint64_t> words{held, 2, skip, GDRKIT_SHMEM_EQ, 1};
   std::size_t indices[2] = {};
   const State state = state_with(long_ns, nullptr);
   EXPECT_TRUE(wait_until_all(state, words));

@@ -83,8 +83,8 @@ TEST(BlockList, ShrinkUndoesExtend) {
   EXPECT_FALSE(list.take(1, unit));
 }
 
-/// Against a map of bytes: blocks never overlap, all that is free can be taken again, and equal calls give equal
-/// answers.
+/// Compared with a map of bytes: blocks never overlap, all free bytes can be taken again, and equal calls give equal
+/// results.
 TEST(BlockList, SurvivesManyCallsInAnyOrder) {
   BlockList list, twin;
   std::mt19937 random(7);

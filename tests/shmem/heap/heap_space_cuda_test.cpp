@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t buffer = 64 * mebibyte;  // of 4 MiB, on GPU 0
 
-/// What the driver says of the memory at `buffer`, and what it was asked to do.
+/// The driver's results for the memory at `buffer`, and the calls that it received.
 struct Driver {
   unsigned type = platform::cuda_memory_type_device;
   int ordinal = 0;
@@ -110,7 +110,7 @@ class HeapSpaceOnGpu : public ::testing::Test {
     ASSERT_TRUE(space) << space.error().text();
     space_ = std::move(*space);
   }
-  /// Nothing is kept of what was refused.
+  /// A rejected buffer leaves no state.
   void expect_refusal(std::uint64_t address, std::uint64_t size, int errno_value, const std::string& text) {
     const auto before = tests::count_descriptors();
     const auto shared = space_->share(address, size);
@@ -162,15 +162,15 @@ TEST_F(HeapSpaceOnGpu, RefusesMemoryWithoutAFileDescriptor) {
 TEST_F(HeapSpaceOnGpu, RefusesHostMemory) {
   driver.type = platform::cuda_memory_type_host;
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "host memory");
-  driver.pointer_result = 1;  // memory that the driver does not know
+  driver.pointer_result = 1;  // memory that is unknown to the driver
   expect_refusal(buffer, mebibyte, EOPNOTSUPP, "host memory");
 }
 
 TEST_F(HeapSpaceOnGpu, RefusesAnotherGpusMemoryAndPartsOfAllocations) {
-  expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "no whole beginning");
-  expect_refusal(buffer, 5 * mebibyte, EINVAL, "no whole beginning");
+  expect_refusal(buffer + mebibyte, mebibyte, EINVAL, "not the start of its allocation");
+  expect_refusal(buffer, 5 * mebibyte, EINVAL, "not the start of its allocation");
   driver.ordinal = 3;
-  expect_refusal(buffer, mebibyte, EINVAL, "memory of GPU 3, this PE has GPU 0");
+  expect_refusal(buffer, mebibyte, EINVAL, "memory of GPU 3, but this PE uses GPU 0");
 }
 
 }  // namespace

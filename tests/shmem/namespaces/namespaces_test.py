@@ -63,7 +63,7 @@ class ShmemAcrossNamespaces(Test):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30)
         self.assertEqual(ends[3]["code"], -9)
         for end in ends[:3]:
-            assert_named(self, end, r"PE 3\b.*(has ended|is gone)")
+            assert_named(self, end, r"PE 3\b.*(has ended|has left|left)")
 
     def test_a_machine_that_cannot_be_reached_is_named(self):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", cut_after=3, limit=30)
@@ -91,7 +91,7 @@ class ShmemAcrossContainers(Test):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30, **self.job)
         self.assertEqual(ends[3]["code"], -9)
         for end in ends[:3]:
-            assert_named(self, end, r"PE 3\b.*(has ended|is gone)")
+            assert_named(self, end, r"PE 3\b.*(has ended|has left|left)")
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_without_the_folder_the_refusal_says_what_to_do(self):

@@ -62,7 +62,7 @@ TEST(NodeMeeting, ReadsTheNameOfThisMachine) {
   EXPECT_NE(name->network_namespace, 0u);
 }
 
-/// Copies of a virtual machine have equal names, and only a connection tells them apart.
+/// Copies of a virtual machine have equal names, and only a connection distinguishes them.
 TEST(NodeMeeting, EqualNamesThatDoNotReachEachOtherAreApart) {
   std::atomic<int> refused{0};
   const auto ends = run_pes(5, long_limit, [&](bootstrap::Exchange& exchange) -> std::string {

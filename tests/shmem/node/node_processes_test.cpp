@@ -63,7 +63,7 @@ class FatalExchange final : public bootstrap::Exchange {
   int next_ = 0;
 };
 
-/// What a PE sees once one is dead: "PE 2 is dead". It leaves then, so that its own end is not taken for that.
+/// Returns the observation of a PE after a death: "PE 2 is dead". Then it leaves, so that its own end is not reported.
 std::string wait_for_death(node::Node& node) {
   for (const bootstrap::Deadline deadline(20s); !deadline.has_passed();) {
     if (const int dead = node.first_dead(); dead >= 0) {
@@ -150,8 +150,8 @@ TEST(NodeProcesses, ASpawnedProgramDoesNotKeepItAlive) {
   });
 }
 
-/// While it lives, this process may open files with numbers below `most` only. The undefined-behaviour sanitizer opens
-/// some of its own when it looks at an object for the first time.
+/// Limits the descriptors of this process to numbers below `most` during its lifetime. The undefined-behaviour
+/// sanitizer opens files when it checks an object for the first time.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t most) {
@@ -188,16 +188,16 @@ TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
     });
     EXPECT_THAT(ends[static_cast<std::size_t>(poor)],
                 AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("step 'heap chunk'"), HasSubstr("ulimit -n")));
-    // PE 0 collects for all: where it fails, nobody has anything.
+    // PE 0 collects for all PEs: if it fails, no PE receives a descriptor.
     if (poor == 0) {
-      EXPECT_THAT(ends, Each(HasSubstr("PE 0 cannot take the descriptor of PE")));
+      EXPECT_THAT(ends, Each(HasSubstr("PE 0 cannot receive the file descriptor of PE")));
     }
   }
 }
 
 TEST(NodeProcesses, AFirstPeThatMayNotOpenAConnectionForEachSaysSo) {
   const auto ends = run_nodes([](bootstrap::Exchange& exchange) -> std::string {
-    // Also for the sanitizer of undefined behaviour, which opens a pipe when it meets a class for the first time.
+    // Also for the undefined-behaviour sanitizer, which opens a pipe when it checks a class for the first time.
     if (auto end = gather_and_check(exchange, 0, "before the limit"); !end.empty()) return end;
     std::optional<FileLimit> limit;
     // Its listening socket and one connection.
@@ -215,7 +215,7 @@ TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
   const auto id = bootstrap::make_unique_id();
   ASSERT_TRUE(id) << id.error().text();
   const auto ends = run_processes(n_pes, [&](int pe) -> std::string {
-    // On one processor, the sender before the receivers, so that much is on its way.
+    // On one processor, the sender before the receivers, so that much data is in flight.
     (void)base::CpuSet::of(cpu).apply();
     ::setpriority(PRIO_PROCESS, 0, pe == 0 ? -20 : 10);
     const FileLimit limit(128);
@@ -237,7 +237,7 @@ TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
   EXPECT_THAT(ends, Each(std::string()));
 }
 
-/// The state after an orderly end of one, while others still look.
+/// The state after the regular end of one PE, while others still check.
 TEST(NodeProcesses, APeThatLeftAndEndedIsNoFailure) {
   const auto ends = run_nodes([&](bootstrap::Exchange& exchange) -> std::string {
     auto node = node::Node::join(exchange, 4096, long_limit);

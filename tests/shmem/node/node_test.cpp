@@ -139,7 +139,7 @@ TEST(Node, NamesDifferentAreasOnAllPes) {
   const auto ends = run_pes(3, long_limit, [](bootstrap::Exchange& exchange) {
     return end_of(node::Node::join(exchange, exchange.pe() == 2 ? 4096 : 8192, long_limit));
   });
-  EXPECT_THAT(ends, Each(HasSubstr("PE 2 wants a shared area of 4096 bytes, PE 0 one of 8192")));
+  EXPECT_THAT(ends, Each(HasSubstr("PE 2 requests a shared area of 4096 bytes, PE 0 requests 8192")));
 }
 
 TEST(Node, AnAreaThatCannotBeFailsOnAllPes) {

@@ -86,7 +86,7 @@ TEST(ShmemHostRange, AForkedChildKnowsTheSame) {
            is_surely_host(variable, sizeof variable) && !is_surely_host(reinterpret_cast<const void*>(&::getpid), 1);
   };
   EXPECT_TRUE(answers());
-  // Also of a thread whose stack is the child's only one from then on, and which never asked before.
+  // Also for a thread without an earlier query, whose stack is the only one in the child.
   for (const bool is_other_thread : {false, true}) {
     int status = -1;
     const auto fork_and_ask = [&] {
@@ -99,7 +99,7 @@ TEST(ShmemHostRange, AForkedChildKnowsTheSame) {
   }
 }
 
-/// What freed memory of brk() leaves behind may be mapped by anybody.
+/// The range of freed brk() memory may be mapped for other purposes.
 TEST(ShmemHostRange, TheHeapOfBrkShrinks) {
   ASSERT_FALSE(is_surely_host(nullptr, 8));  // the first call may enlarge malloc's heap
   auto* const start = static_cast<char*>(::sbrk(4096));

@@ -60,8 +60,8 @@ int says_pointer_type(unsigned, int*, void** values, std::uint64_t) {
   return 0;
 }
 
-/// A driver that counts what it is asked about addresses, and answers `type`.
-platform::CudaCalls driver_that_says(unsigned type) {
+/// A driver that counts queries of addresses, and returns `type`.
+platform::CudaCalls driver_with_type(unsigned type) {
   questions = 0;
   answer = type;
   platform::CudaCalls calls{};
@@ -71,8 +71,8 @@ platform::CudaCalls driver_that_says(unsigned type) {
 
 TEST(LocalBuffers, TheDriverIsNotAskedOfSmallMemoryOnTheStackOrTheHeap) {
   const LocalBuffers buffers;
-  // What it would say of memory that cudaHostRegister has pinned.
-  const auto calls = driver_that_says(platform::cuda_memory_type_host);
+  // The result for memory that cudaHostRegister has pinned.
+  const auto calls = driver_with_type(platform::cuda_memory_type_host);
   auto* const heap = static_cast<char*>(::sbrk(8192));
   ASSERT_NE(heap, reinterpret_cast<char*>(-1));
   for (const std::size_t size : {8ul, 1024ul, 4096ul}) {
@@ -90,25 +90,25 @@ TEST(LocalBuffers, MemoryThatTheDriverDoesNotKnowIsNotPinned) {
   constexpr std::size_t size = 65536;
   void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
-  const auto calls = driver_that_says(0);  // as cuPointerGetAttributes does, and returns success
+  const auto calls = driver_with_type(0);  // as cuPointerGetAttributes does, and returns success
   EXPECT_EQ(buffers.kind_of(mapped, size, &calls), transport::LocalMemory::host);
   EXPECT_EQ(questions, 1);
   ::munmap(mapped, size);
 }
 
-/// Device memory may come to lie where other memory was mapped, so nothing is remembered.
+/// Device memory may replace other mapped memory, so results are not cached.
 TEST(LocalBuffers, TheDriverIsAskedOfMappedMemoryEachTime) {
   LocalBuffers buffers;
   constexpr std::size_t size = 65536;
   void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(mapped, MAP_FAILED);
-  auto calls = driver_that_says(platform::cuda_memory_type_host);
+  auto calls = driver_with_type(platform::cuda_memory_type_host);
   EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::pinned);
-  calls = driver_that_says(platform::cuda_memory_type_device);
+  calls = driver_with_type(platform::cuda_memory_type_device);
   EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::device);
   EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), transport::LocalMemory::device);
   EXPECT_EQ(questions, 2);
-  // Unless the application has said what it is.
+  // Unless the application has registered it.
   ASSERT_TRUE(buffers.add(reinterpret_cast<std::uint64_t>(mapped), size, transport::LocalMemory::host));
   EXPECT_EQ(buffers.kind_of(mapped, size, &calls), transport::LocalMemory::host);
   EXPECT_EQ(questions, 2);

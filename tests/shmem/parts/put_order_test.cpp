@@ -12,7 +12,7 @@
 namespace gdrkit::shmem_impl::parts {
 namespace {
 
-/// Moves nothing, and writes down what it is asked for.
+/// Transfers nothing, and records the calls.
 class Recorder final : public transport::Transport {
  public:
   Recorder(const char* name, std::string* calls) : name_(name), calls_(*calls) {}
@@ -79,7 +79,7 @@ TEST_F(PutOrderOfTwo, AFenceCompletesOtherWaysAndOrdersTheSameOne) {
   EXPECT_EQ(calls(), "a completes, b puts");
 }
 
-/// The later put by a stands behind the fence, the earlier one does not.
+/// The later put by a is after the fence, the earlier one is before it.
 TEST_F(PutOrderOfTwo, WhatAFenceFollowedIsCompletedAlsoWhenItsWayWasUsedSince) {
   put(a);
   order_.fence();

@@ -109,26 +109,26 @@ TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
       const void* source;
       std::size_t size;
       int pe;
-      const char* says;
+      const char* text;
     };
     const Wrong wrongs[] = {
-        {objects.target, bytes.data(), 8, 2, "no PE 2"},
-        {objects.target, bytes.data(), 8, -1, "no PE -1"},
+        {objects.target, bytes.data(), 8, 2, "PE 2 is out of range"},
+        {objects.target, bytes.data(), 8, -1, "PE -1 is out of range"},
         {&local, bytes.data(), 1, other, "symmetric heap"},
-        {objects.at(room - 4), bytes.data(), 8, other, "leaves its symmetric allocation"},
-        {objects.target, bytes.data(), room + 1, other, "leaves its symmetric allocation"},
-        {objects.target, bytes.data(), SIZE_MAX, other, "leaves its symmetric allocation"},
+        {objects.at(room - 4), bytes.data(), 8, other, "exceeds its symmetric allocation"},
+        {objects.target, bytes.data(), room + 1, other, "exceeds its symmetric allocation"},
+        {objects.target, bytes.data(), SIZE_MAX, other, "exceeds its symmetric allocation"},
         {objects.target, nullptr, 8, other, "NULL"},
-        {objects.target, objects.from(room - 4), 8, other, "leaves its symmetric allocation"},
-        {reinterpret_cast<void*>(pe.heap().own_address(0)), bytes.data(), 8, other, "no allocation"},
+        {objects.target, objects.from(room - 4), 8, other, "exceeds its symmetric allocation"},
+        {reinterpret_cast<void*>(pe.heap().own_address(0)), bytes.data(), 8, other, "not in a symmetric allocation"},
         {reinterpret_cast<void*>(pe.heap().own_address(pe.heap().size_bytes() - 8)), bytes.data(), 8, other,
-         "no allocation"},
+         "not in a symmetric allocation"},
     };
     for (const Wrong& wrong : wrongs) {
       auto put = pe.transfers().put(wrong.target, wrong.source, wrong.size, wrong.pe, false);
-      ASSERT_FALSE(put) << wrong.says;
+      ASSERT_FALSE(put) << wrong.text;
       EXPECT_EQ(put.error().errno_value, EINVAL);
-      EXPECT_THAT(put.error().text(), ::testing::HasSubstr(wrong.says));
+      EXPECT_THAT(put.error().text(), ::testing::HasSubstr(wrong.text));
     }
     auto signalled = pe.transfers().put_signal(objects.target, bytes.data(), 8, objects.at(room - 4), 1,
                                                GDRKIT_SHMEM_SIGNAL_SET, other, false);
@@ -140,7 +140,7 @@ TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
   });
 }
 
-/// Whoever sees the signal sees the data, whichever transport carries it.
+/// A PE that observes the signal observes the data, with every transport.
 TEST(ShmemTransfer, SignalsComeAfterTheirData) {
   run_shmem_job({}, [](core::Pe& pe) {
     const Objects objects(pe);
@@ -252,7 +252,7 @@ TEST(ShmemTransfer, GetsByAnEngineMoveEveryByte) {
 TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
   ShmemJobOptions job;
   job.reading_engine = "mover";
-  for (int repeat = 0; repeat < 10; ++repeat) {  // only a job's first gets meet it
+  for (int repeat = 0; repeat < 10; ++repeat) {  // only the first gets of a job encounter it
     run_shmem_job(job, [&](core::Pe& pe) {
       constexpr std::size_t size = 5000;
       constexpr int n_threads = 4;
@@ -274,8 +274,8 @@ TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
   }
 }
 
-/// The heap stands aside for that long, and in its place what cannot be mapped; not nothing, as that is where other
-/// threads' memory could come to lie.
+/// Temporarily replaces the heap by memory that cannot be mapped. The range must not be free, because memory of other
+/// threads could be placed there.
 TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
   if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](core::Pe& pe) {

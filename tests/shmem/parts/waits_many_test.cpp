@@ -29,15 +29,15 @@ TEST(ShmemWaitMany, FindsWhatHolds) {
     const std::uint64_t five = 5;
     Words words{{address, 4, true}, count, GDRKIT_SHMEM_GE, &five, 1, nullptr};
     EXPECT_EQ(pe.waits().test_some(words).value(), (Indices{1, 3, 4}));
-    const int left_out[count] = {0, 1, 0, 0, 0, 0};
-    words.left_out = left_out;
+    const int skip[count] = {0, 1, 0, 0, 0, 0};
+    words.skip = skip;
     EXPECT_EQ(pe.waits().test_some(words).value(), (Indices{3, 4}));
     EXPECT_EQ(pe.waits().wait_until_some(words).value(), (Indices{3, 4}));
     words.first.is_signed = false;
     EXPECT_EQ(pe.waits().test_some(words).value(), (Indices{0, 2, 3, 4, 5})) << "-1 is large without a sign";
     const std::uint64_t values[count] = {static_cast<std::uint64_t>(-1), 0, static_cast<std::uint64_t>(-1), 5, 9,
                                          static_cast<std::uint64_t>(-7)};
-    words = {{address, 4, true}, count, GDRKIT_SHMEM_EQ, values, count, left_out};
+    words = {{address, 4, true}, count, GDRKIT_SHMEM_EQ, values, count, skip};
     EXPECT_EQ(pe.waits().test_some(words).value().size(), count - 1);
     EXPECT_TRUE(tests::succeeded(pe.waits().wait_until_all(words))) << "the one that does not hold is left out";
   });
@@ -47,18 +47,18 @@ TEST(ShmemWaitMany, WaitsForAnotherPe) {
   run_shmem_job({}, [](core::Pe& pe) {
     auto* const address = static_cast<std::uint64_t*>(words_of(pe));
     const std::uint64_t one = 1;
-    int left_out[count] = {};
-    Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, left_out};
+    int skip[count] = {};
+    Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, skip};
     for (const std::size_t next : {4U, 2U, 0U, 1U, 5U, 3U}) {
       if (pe.pe() == 1) {
         ASSERT_TRUE(tests::succeeded(pe.transfers().put(address + next, &one, sizeof one, 0, false)));
       } else {
         EXPECT_EQ(pe.waits().wait_until_some(words).value(), Indices{next});
-        left_out[next] = 1;
+        skip[next] = 1;
       }
       ASSERT_TRUE(tests::succeeded(pe.sync_all()));
     }
-    words.left_out = nullptr;
+    words.skip = nullptr;
     if (pe.pe() == 0) {
       EXPECT_TRUE(tests::succeeded(pe.waits().wait_until_all(words)));
     }
@@ -70,8 +70,8 @@ TEST(ShmemWaitMany, NothingAskedForIsAnsweredAtOnce) {
   run_shmem_job({.n_pes = 1}, [](core::Pe& pe) {
     void* const address = words_of(pe);
     const std::uint64_t one = 1;
-    const int left_out[count] = {1, 1, 1, 1, 1, 1};
-    const Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, left_out};
+    const int skip[count] = {1, 1, 1, 1, 1, 1};
+    const Words words{{address, 8, false}, count, GDRKIT_SHMEM_EQ, &one, 1, skip};
     EXPECT_TRUE(tests::succeeded(pe.waits().wait_until_all(words)));
     EXPECT_TRUE(pe.waits().wait_until_some(words).value().empty());
     EXPECT_TRUE(tests::succeeded(pe.waits().wait_until_all({})));

@@ -67,7 +67,7 @@ TEST(ShmemWaiting, NobodyLeavesABarrierBeforeAllHaveCome) {
       arrived[round % 3].fetch_add(1);
       ASSERT_TRUE(tests::succeeded(round % 2 == 0 ? pe.barrier_all() : pe.sync_all()));
       EXPECT_EQ(arrived[round % 3].load(), n_pes) << "round " << round;
-      // The counter of the round before the last: nobody is there any more, nobody is there yet.
+      // The counter of the round before the last: no PE uses it now.
       if (pe.pe() == 0) arrived[(round + 2) % 3].store(0);
       ASSERT_TRUE(tests::succeeded(pe.sync_all()));
     }

@@ -66,7 +66,7 @@ TEST_P(ShmemProxied, EveryPeReachesEveryOther) {
   });
 }
 
-/// Each update answers what was there before, of words of either size.
+/// Each update returns the old value, for words of either size.
 TEST_P(ShmemProxied, UpdatesAnswerWhatWasThere) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
@@ -117,7 +117,7 @@ TEST_P(ShmemProxied, BytesArriveAndNoOthers) {
   });
 }
 
-/// Whoever sees the signal sees the data, of SET and ADD, and after a fence.
+/// A PE that observes the signal observes the data, for SET and ADD, and after a fence.
 TEST_P(ShmemProxied, SignalsComeAfterTheirData) {
   run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
@@ -163,18 +163,19 @@ TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
     const int other = 1 - pe.pe();
     std::uint64_t foreign = 0;
     EXPECT_EQ(g(state, &foreign, other), 0U);
-    auto told = pe.quiet();
-    ASSERT_FALSE(told);
-    EXPECT_EQ(told.error().errno_value, EINVAL);
-    EXPECT_THAT(told.error().text(), HasSubstr("PE " + std::to_string(pe.pe()) +
-                                               ", for a GPU kernel: get of 8 bytes from PE " + std::to_string(other)));
-    EXPECT_THAT(told.error().text(), HasSubstr("is not in this PE's symmetric heap"));
-    EXPECT_TRUE(succeeded(pe.quiet())) << "told once";
+    auto result = pe.quiet();
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().errno_value, EINVAL);
+    EXPECT_THAT(result.error().text(),
+                HasSubstr("PE " + std::to_string(pe.pe()) + ", for a GPU kernel: get of 8 bytes from PE " +
+                          std::to_string(other)));
+    EXPECT_THAT(result.error().text(), HasSubstr("is not in this PE's symmetric heap"));
+    EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
     (void)atomic_fetch_add<std::uint64_t>(state, reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(object) + 4),
                                           1, other);
-    told = pe.quiet();
-    ASSERT_FALSE(told);
-    EXPECT_THAT(told.error().text(), HasSubstr("is not aligned to the 8 bytes of an atomic operation"));
+    result = pe.quiet();
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().text(), HasSubstr("is not aligned to the 8 bytes of an atomic operation"));
     p<std::uint64_t>(state, object, 7, other);
     EXPECT_EQ(g(state, object, other), 7U) << "the ring goes on";
     ASSERT_TRUE(barrier_all(state, thread()));
@@ -189,15 +190,15 @@ TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
     const std::vector<std::uint8_t> before = tests::device_bytes(pe, object, words * 8);
     std::uint64_t* const source = object + words / 2;
     EXPECT_FALSE(broadcast(state, world, object, source, 8, 0, thread()));
-    auto told = pe.quiet();
-    ASSERT_FALSE(told);
-    EXPECT_EQ(told.error().errno_value, EOPNOTSUPP);
+    auto result = pe.quiet();
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().errno_value, EOPNOTSUPP);
     const std::string away = "PE " + std::to_string(1 - pe.pe() % 2) + " of the job is on another machine";
     for (const std::string& part : {"GPU kernel of PE " + std::to_string(pe.pe()), away, std::string("on a stream"),
                                     std::string("GDRKIT_SHMEM_TEAM_NODE")}) {
-      EXPECT_THAT(told.error().text(), HasSubstr(part));
+      EXPECT_THAT(result.error().text(), HasSubstr(part));
     }
-    EXPECT_TRUE(succeeded(pe.quiet())) << "told once";
+    EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
     EXPECT_FALSE(team_sync(state, world, thread()));
     EXPECT_FALSE(fcollect(state, world, object, source, 8, thread()));
     EXPECT_FALSE(alltoall(state, world, object, source, 8, thread()));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The ring between GPU kernels, played by host threads, and the proxy's thread: order, room, answers, and what happens
-// when the work fails or does not come to its end.
+// The ring between GPU kernels, emulated by host threads, and the proxy's thread: order, room, replies, and work that
+// fails or does not complete.
 #include "shmem/proxy/proxy.hpp"
 
 #include <gmock/gmock.h>
@@ -16,13 +16,13 @@
 namespace gdrkit::shmem_impl::proxy {
 namespace {
 
-using shmem::detail::give_proxy;
 using shmem::detail::proxy_command;
 using shmem::detail::proxy_places;
 using shmem::detail::ProxyCommand;
 using shmem::detail::ProxyOperation;
 using shmem::detail::ProxyRing;
 using shmem::detail::ProxyWait;
+using shmem::detail::send_to_proxy;
 using ::testing::HasSubstr;
 using tests::succeeded;
 using namespace std::chrono_literals;
@@ -50,7 +50,7 @@ class ProxyTest : public ::testing::Test {
  protected:
   void SetUp() override {
     device_ = std::move(*platform::open_emulated_device(0));
-    proxy_ = std::move(*Proxy::make(*device_, work_, {0, shmem::detail::beyond_reach}));
+    proxy_ = std::move(*Proxy::make(*device_, work_, {0, shmem::detail::not_mapped}));
     state_.n_pes = 2;
     state_.limit_ns = 20'000'000'000;
     state_.proxy_address = proxy_->device_address();
@@ -71,7 +71,7 @@ class ProxyTest : public ::testing::Test {
   shmem::State state_{};
 };
 
-/// Far more commands than places, so that threads wait for room and places are used again and again.
+/// Far more commands than places, so that threads wait for room and places are reused many times.
 TEST_F(ProxyTest, EachCommandIsCarriedOutOnceAndThoseOfAThreadInTheirOrder) {
   constexpr std::uint64_t n_threads = 6;
   constexpr std::uint64_t each = 3 * proxy_places / 2;
@@ -82,7 +82,7 @@ TEST_F(ProxyTest, EachCommandIsCarriedOutOnceAndThoseOfAThreadInTheirOrder) {
       for (std::uint64_t i = 0; i < each; ++i) {
         const std::uint64_t operand = number << 32 | i;
         const ProxyWait wait = i % 97 == 0 ? ProxyWait::done : i % 89 == 0 ? ProxyWait::begun : ProxyWait::nothing;
-        const std::uint64_t answer = give_proxy(state_, put(operand, wait));
+        const std::uint64_t answer = send_to_proxy(state_, put(operand, wait));
         ASSERT_EQ(answer, wait == ProxyWait::done ? operand + 1 : 0) << "thread " << number << ", command " << i;
       }
     });
@@ -104,7 +104,7 @@ TEST_F(ProxyTest, ThreadsThatWaitTogetherShareACompletion) {
   constexpr std::uint64_t n_threads = 20;
   std::vector<std::thread> threads;
   for (std::uint64_t number = 0; number < n_threads; ++number) {
-    threads.emplace_back([&, number] { EXPECT_EQ(give_proxy(state_, put(number, ProxyWait::done)), number + 1); });
+    threads.emplace_back([&, number] { EXPECT_EQ(send_to_proxy(state_, put(number, ProxyWait::done)), number + 1); });
   }
   for (std::uint64_t position = 0; position < n_threads; ++position) {
     while (!is_written(position)) std::this_thread::yield();
@@ -118,18 +118,18 @@ TEST_F(ProxyTest, ThreadsThatWaitTogetherShareACompletion) {
 
 TEST_F(ProxyTest, ARingThatStaysFullEndsTheWaitAndIsTold) {
   state_.limit_ns = 30'000'000;
-  for (std::uint64_t i = 0; i < proxy_places; ++i) (void)give_proxy(state_, put(i, ProxyWait::nothing));
-  EXPECT_EQ(give_proxy(state_, put(9999, ProxyWait::nothing)), 0U);  // returns, though nobody makes room
+  for (std::uint64_t i = 0; i < proxy_places; ++i) (void)send_to_proxy(state_, put(i, ProxyWait::nothing));
+  EXPECT_EQ(send_to_proxy(state_, put(9999, ProxyWait::nothing)), 0U);  // returns, although the ring stays full
   state_.limit_ns = 600'000'000'000;
-  EXPECT_EQ(give_proxy(state_, put(9999, ProxyWait::done)), 0U) << "later ones return at once";
+  EXPECT_EQ(send_to_proxy(state_, put(9999, ProxyWait::done)), 0U) << "later ones return at once";
   ASSERT_TRUE(succeeded(proxy_->serve()));
   ASSERT_TRUE(succeeded(proxy_->drain(20s)));
-  base::Status told;
-  for (int i = 0; i < 2000 && told; ++i, std::this_thread::sleep_for(1ms)) told = proxy_->take_failure();
+  base::Status result;
+  for (int i = 0; i < 2000 && result; ++i, std::this_thread::sleep_for(1ms)) result = proxy_->take_failure();
   proxy_->stop();
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().errno_value, ETIMEDOUT);
-  EXPECT_THAT(told.error().text(), HasSubstr("the ring of 1024 commands had no room within the limit"));
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().errno_value, ETIMEDOUT);
+  EXPECT_THAT(result.error().text(), HasSubstr("the ring of 1024 commands was full for longer than the limit"));
   EXPECT_EQ(work_.begun.size(), proxy_places) << "what had room was carried out";
 }
 
@@ -143,16 +143,16 @@ TEST_F(ProxyTest, AnAnswerThatComesTooLateIsGivenUpAndTheRingGoesOn) {
   state_.control_address = reinterpret_cast<std::uint64_t>(control);
   ASSERT_TRUE(succeeded(proxy_->serve()));
   state_.limit_ns = 20'000'000;
-  EXPECT_EQ(give_proxy(state_, put(1, ProxyWait::done)), 0U);
+  EXPECT_EQ(send_to_proxy(state_, put(1, ProxyWait::done)), 0U);
   const auto text = proxy_->text_of_wait(control[1]);
   ASSERT_TRUE(text);
-  EXPECT_EQ(*text, "the answer to its put of 8 bytes to PE 1");
+  EXPECT_EQ(*text, "the result of its put of 8 bytes to PE 1");
   EXPECT_FALSE(proxy_->text_of_wait(reinterpret_cast<std::uint64_t>(control)));
   is_released.store(true);
   state_.limit_ns = 20'000'000'000;
   for (std::uint64_t i = 2; i < 2 * proxy_places; ++i) {
     const ProxyWait wait = i % 100 == 0 ? ProxyWait::done : ProxyWait::nothing;
-    ASSERT_EQ(give_proxy(state_, put(i, wait)), wait == ProxyWait::done ? i + 1 : 0) << "not the late answer";
+    ASSERT_EQ(send_to_proxy(state_, put(i, wait)), wait == ProxyWait::done ? i + 1 : 0) << "not the late answer";
   }
 }
 
@@ -161,8 +161,8 @@ TEST_F(ProxyTest, TheEndOfAPeEndsTheWaits) {
   shmem::detail::Control control{};
   control.is_broken = 1;
   state_.control_address = reinterpret_cast<std::uint64_t>(&control);
-  EXPECT_EQ(give_proxy(state_, put(1, ProxyWait::done)), 0U) << "nobody serves";
-  EXPECT_NE(control.given_up, 0U);
+  EXPECT_EQ(send_to_proxy(state_, put(1, ProxyWait::done)), 0U) << "nobody serves";
+  EXPECT_NE(control.timed_out_address, 0U);
 }
 
 TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
@@ -171,20 +171,20 @@ TEST_F(ProxyTest, FailuresAreAnsweredAndTheFirstIsTold) {
     return base::fail(ENOMEM, "command %d cannot be carried out", static_cast<int>(command.operand));
   };
   ASSERT_TRUE(succeeded(proxy_->serve()));
-  for (std::uint64_t i = 0; i < 6; ++i) (void)give_proxy(state_, put(i, ProxyWait::begun));
-  auto told = proxy_->take_failure();
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().errno_value, ENOMEM);
-  EXPECT_STREQ(told.error().text(), "for a GPU kernel: put of 8 bytes to PE 1: command 1 cannot be carried out");
-  EXPECT_TRUE(succeeded(proxy_->take_failure())) << "told once";
+  for (std::uint64_t i = 0; i < 6; ++i) (void)send_to_proxy(state_, put(i, ProxyWait::begun));
+  auto result = proxy_->take_failure();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().errno_value, ENOMEM);
+  EXPECT_STREQ(result.error().text(), "for a GPU kernel: put of 8 bytes to PE 1: command 1 cannot be carried out");
+  EXPECT_TRUE(succeeded(proxy_->take_failure())) << "reported once";
 
   work_.on_begin = {};
   work_.on_complete = []() -> base::Status { return base::fail(ECONNRESET, "PE 1 has ended"); };
-  EXPECT_EQ(give_proxy(state_, put(6, ProxyWait::done)), 7U);
-  told = proxy_->take_failure();
-  ASSERT_FALSE(told);
-  EXPECT_EQ(told.error().errno_value, ECONNRESET);
-  EXPECT_STREQ(told.error().text(), "for a GPU kernel: completion: PE 1 has ended");
+  EXPECT_EQ(send_to_proxy(state_, put(6, ProxyWait::done)), 7U);
+  result = proxy_->take_failure();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().errno_value, ECONNRESET);
+  EXPECT_STREQ(result.error().text(), "for a GPU kernel: completion: PE 1 has ended");
 }
 
 TEST_F(ProxyTest, DrainWaitsForWhatIsThereButNotForEver) {
@@ -193,7 +193,7 @@ TEST_F(ProxyTest, DrainWaitsForWhatIsThereButNotForEver) {
     while (!is_released.load()) std::this_thread::sleep_for(1ms);
     return {};
   };
-  for (std::uint64_t i = 0; i < 3; ++i) (void)give_proxy(state_, put(i, ProxyWait::nothing));
+  for (std::uint64_t i = 0; i < 3; ++i) (void)send_to_proxy(state_, put(i, ProxyWait::nothing));
   ASSERT_TRUE(succeeded(proxy_->serve()));
   auto drained = proxy_->drain(20ms);
   ASSERT_FALSE(drained);
@@ -218,9 +218,9 @@ TEST_F(ProxyTest, AnIdleProxySleeps) {
 }
 
 TEST_F(ProxyTest, AThreadThatCannotServeIsNotWaitedFor) {
-  (void)give_proxy(state_, put(1, ProxyWait::nothing));
+  (void)send_to_proxy(state_, put(1, ProxyWait::nothing));
   proxy_->stop();
-  EXPECT_TRUE(succeeded(proxy_->drain(0ms))) << "nobody will carry it out any more";
+  EXPECT_TRUE(succeeded(proxy_->drain(0ms))) << "it will not be executed";
 }
 
 }  // namespace

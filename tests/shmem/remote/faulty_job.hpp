@@ -27,8 +27,8 @@ inline const platform::UcxCalls& real_ucx() {
   return calls;
 }
 
-/// Starts two PEs, one of them with the functions in `faulty`, and returns the text of each PE. `body` runs on the PEs
-/// that started.
+/// Starts two PEs, one of them with the functions in `faulty`, and returns the error message of each PE. `body` runs on
+/// the PEs that started.
 inline std::vector<std::string> texts_of_job(const platform::UcxCalls& faulty, RemoteWay way,
                                              const std::function<void(Pe&)>& body = {}) {
   ThreadAllgather allgather(n_pes);

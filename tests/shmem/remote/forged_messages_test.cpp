@@ -53,7 +53,7 @@ struct Stranger {
   std::atomic<int> delivered{0};
   platform::UcxMessageHandler handler;
 
-  void say(const RemoteMessage& head, const std::string& data, bool is_rendezvous = false) {
+  void send_raw(const RemoteMessage& head, const std::string& data, bool is_rendezvous = false) {
     const std::lock_guard lock(mutex);
     messages.push_back({head, data, is_rendezvous});
   }
@@ -95,26 +95,26 @@ TEST_F(ForgedMessages, ChangeNothing) {
     if (pe.pe() == faulty_pe) {
       RemoteMessage forged;
       forged.from = 0;
-      const auto say = [&](RemoteMessageKind kind, const std::string& data) {
+      const auto send_forged = [&](RemoteMessageKind kind, const std::string& data) {
         forged.kind = kind;
         // One of these numbers is the next in order.
-        for (forged.number = 1; forged.number < 400; ++forged.number) stranger().say(forged, data);
+        for (forged.number = 1; forged.number < 400; ++forged.number) stranger().send_raw(forged, data);
       };
       forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.gpu_code().state().heap_address;
-      say(RemoteMessageKind::put, "STRANGER");
+      send_forged(RemoteMessageKind::put, "STRANGER");
       forged.word_bytes = 8;
       forged.operand = 99;
-      say(RemoteMessageKind::update, "");
+      send_forged(RemoteMessageKind::update, "");
       forged.size_bytes = 8;
-      for (forged.request = 1; forged.request < 50; ++forged.request) say(RemoteMessageKind::data, "STRANGER");
+      for (forged.request = 1; forged.request < 50; ++forged.request) send_forged(RemoteMessageKind::data, "STRANGER");
       forged.operand = UINT64_MAX;
-      say(RemoteMessageKind::acknowledge, "");
+      send_forged(RemoteMessageKind::acknowledge, "");
       forged.size_bytes = std::uint64_t{1} << 63;
       forged.compare = 0;
-      say(RemoteMessageKind::say, "x");
+      send_forged(RemoteMessageKind::meeting, "x");
       forged.other = 0;
-      say(RemoteMessageKind::death, "");
-      stranger().say(forged, "", true);
+      send_forged(RemoteMessageKind::death, "");
+      stranger().send_raw(forged, "", true);
       const int before = stranger().delivered;
       EXPECT_TRUE(pe.transfers().get(&value, *object, sizeof value, 0, false));  // progresses UCX
       EXPECT_GT(stranger().delivered, before);

@@ -114,7 +114,7 @@ const Step steps[] = {
        auto watched = pe.gpu_code().watch();
        if (!watched || shmem::barrier_all(pe.gpu_code().state(), shmem::thread())) return watched;
        auto ended = pe.quiet();
-       // GPU kernels look twice a second: another PE's must not see this process's end first.
+       // GPU kernels check twice a second: another PE's GPU kernel must not detect this process's end first.
        std::this_thread::sleep_for(2s);
        return ended;
      }},
@@ -167,7 +167,7 @@ void wait_until_stopped(int process) {
   }
 }
 
-/// Who was told that data did not come frees the memory for it.
+/// After a failed get the caller frees the target.
 TEST(RemoteGet, WritesNothingAfterAFailedQuiet) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   ::setenv("UCX_TLS", "tcp,self", 1);
@@ -199,7 +199,7 @@ TEST(RemoteGet, WritesNothingAfterAFailedQuiet) {
       (*pe)->set_limit(60s);
       if (!asked) return asked.error().text();
       if (ended || ended.error().errno_value != ETIMEDOUT) return "quiet did not fail in time";
-      // Answers come in the order of the questions.
+      // Replies arrive in the order of the requests.
       if (auto got = (*pe)->transfers().get(&process, *object, sizeof process, 1, false); !got)
         return got.error().text();
       if (data != std::vector<char>(object_bytes, 'x')) return "written late";

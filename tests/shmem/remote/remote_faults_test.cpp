@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// UCX fails at one call of one PE: all PEs hear why, or the transfer takes the other way, and nothing is left behind.
+// UCX fails in one call of one PE: all PEs report the cause, or the transfer uses another path, and nothing leaks.
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -79,7 +79,7 @@ TEST_F(RemoteFaults, EveryStepOfTheStartIsToldToAllPes) {
     step.spoil(calls);
     const auto texts = texts_of_job(calls, transport::RemoteWay::staged);
     EXPECT_THAT(texts[faulty_pe], HasSubstr(std::string(step.text)));
-    EXPECT_THAT(texts[faulty_pe], HasSubstr("the job has PEs on other machines, which need UCX"));
+    EXPECT_THAT(texts[faulty_pe], HasSubstr("cannot connect to PEs on other machines, which requires UCX"));
     EXPECT_THAT(texts[0], HasSubstr("PE 1: "));
     EXPECT_THAT(texts[0], HasSubstr(step.text));
     EXPECT_EQ(tests::count_process_resources(), before);
@@ -91,11 +91,11 @@ TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
     return platform::ucx_no_memory;
   };
   const auto texts = texts_of_job(faulty, transport::RemoteWay::staged);
-  EXPECT_THAT(texts[faulty_pe], HasSubstr("no connection to PE 0: ucp_ep_create"));
+  EXPECT_THAT(texts[faulty_pe], HasSubstr("cannot connect to PE 0: ucp_ep_create"));
   EXPECT_NE(texts[0], "started");
 }
 
-/// As UCX answers where the other PE's endpoint came first and does without: shared memory tells of no death.
+/// As UCX behaves if the other PE's endpoint was first and has no error handling: shared memory does not report deaths.
 TEST_F(RemoteFaults, WhereTheOtherPeConnectedFirstWithoutErrorHandlingThisOneDoesToo) {
   ::setenv("UCX_TLS", "posix,self", 1);
   faulty.ep_create = [](platform::UcxWorkerHandle* worker, const platform::UcxEndpointParams* params,
@@ -135,7 +135,7 @@ TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
 /// What UCX returns for a message that it refuses.
 void* out_of_memory() { return reinterpret_cast<void*>(std::intptr_t{platform::ucx_no_memory}); }
 
-/// A message that UCX refuses ends the call; the next one goes through, with its number in order.
+/// A message that UCX rejects fails the call; the next one succeeds, with its number in order.
 TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
   static std::atomic<bool> fails{false};
   faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Meetings by messages: what all said reaches all, in few messages.
+// Meetings by messages: the data of all PEs reaches all PEs, in few messages.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -30,8 +30,8 @@ platform::UcxCalls counting_calls() {
                          const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
     const secret::Bytes block(static_cast<const std::uint8_t*>(header), header_bytes);
     const RemoteMessage message = decode_message(block, {}, -1, INT32_MAX)->message;
-    const bool is_of_team = message.kind == RemoteMessageKind::say && message.offset >= first_place_of_split_teams &&
-                            message.offset < GDRKIT_SHMEM_TEAMS_MAX;
+    const bool is_of_team = message.kind == RemoteMessageKind::meeting &&
+                            message.offset >= first_place_of_split_teams && message.offset < GDRKIT_SHMEM_TEAMS_MAX;
     if (is_of_team) ++team_messages;
     return real_calls.am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
   };

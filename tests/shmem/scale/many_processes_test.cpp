@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Sixty-four PEs, each a process, on whatever cores there are.
+// Sixty-four PEs, each a process, on the available cores.
 #include <gmock/gmock.h>
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// SimulatedJob: one real PE, number 0, in a job of any size. The others exist as answers alone: each is on a machine of
-// its own, does what PE 0 does at the same time, and its messages are PE 0's, seen from where it is.
+// SimulatedJob: one real PE, number 0, in a job of any size. The others are simulated: each is on a separate machine,
+// does the same as PE 0 at the same time, and sends PE 0's messages from its own position.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -38,7 +38,7 @@ class SimulatedJob {
   SimulatedJob(const SimulatedJob&) = delete;
   SimulatedJob& operator=(const SimulatedJob&) = delete;
 
-  /// gdrkit_shmem_allgather_t: every part is PE 0's, with what a PE says of itself changed.
+  /// gdrkit_shmem_allgather_t: every part is that of PE 0, with the PE's own identity.
   static int allgather(const void* mine, std::size_t size_bytes, void* all, void* /*argument*/) {
     SimulatedJob& self = *instance();
     ++self.steps_;
@@ -52,7 +52,7 @@ class SimulatedJob {
   [[nodiscard]] const platform::UcxCalls& ucx_calls() const noexcept { return calls_; }
 
   /// Sends a message of another PE to PE 0, after all queued messages. Returns once PE 0 has handled it.
-  void say(const remote::RemoteMessage& message, const std::string& data) {
+  void send_raw(const remote::RemoteMessage& message, const std::string& data) {
     std::vector<char> block = header_of(message);
     block.insert(block.end(), data.begin(), data.end());
     sign(message.from, block);
@@ -123,7 +123,7 @@ class SimulatedJob {
     }
   }
 
-  /// The PE that is as far before PE 0 as `to` is behind it sends the same to PE 0.
+  /// The PE as far before PE 0 as `to` is after it sends the same message to PE 0.
   void* send(platform::UcxEndpoint* endpoint, const void* header, std::size_t header_bytes, const void* data,
              std::size_t size_bytes) {
     ++messages_;

@@ -65,12 +65,12 @@ bootstrap::StarGroup group_of(int position, int n_pes) {
 }
 
 struct RealPe {
-  std::int64_t bytes = 0;  ///< that its star holds after all steps, and what the last answer takes
+  std::int64_t bytes = 0;  ///< memory of its star after all steps, and of the last reply
   bool is_right = false;
   double seconds = 0;
 };
 
-/// Meets the others and gathers some times.
+/// Joins the others and gathers several times.
 RealPe gather_as(base::Result<std::unique_ptr<bootstrap::Star>> star, int position, int n_pes) {
   RealPe end;
   EXPECT_TRUE(star) << star.error().text();
@@ -189,7 +189,7 @@ StarMeasured measure_star(int n_pes) {
   SimulatedMembers others(meeting, n_pes);
   others.join();
   measured.seconds_to_join = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  // Both ends of each are in this process; the listener is gone, once all have come.
+  // Both ends of each connection are in this process; the listener is closed when all PEs have joined.
   measured.connections = (gdrkit::tests::count_descriptors() - before) / 2;
   for (int round = 0; round < rounds; ++round) others.gather();
   centre.join();

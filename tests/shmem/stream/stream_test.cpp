@@ -168,7 +168,7 @@ TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
   });
 }
 
-/// Whoever sees the signal sees the data, whatever engine carries it; a stream that waits holds what comes after.
+/// A PE that observes the signal observes the data, with every engine; a waiting stream delays its later work.
 TEST(ShmemStream, SignalsComeAfterTheirData) {
   if (const auto gpus = platform::cuda_device_count(); tests::is_gpu_place() && gpus && *gpus == 1) {
     // PEs that are threads share a context then, and the waits in their streams end at the limits only.
@@ -215,7 +215,7 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
       auto done = pe.synchronize_stream(streamed.stream);
       ASSERT_FALSE(done);
       EXPECT_EQ(done.error().errno_value, ETIMEDOUT);
-      EXPECT_THAT(done.error().text(), ::testing::HasSubstr("gave up waiting for the word at 0x"));
+      EXPECT_THAT(done.error().text(), ::testing::HasSubstr("timed out while waiting for the word at 0x"));
       EXPECT_TRUE(tests::succeeded(pe.synchronize_stream(streamed.stream))) << "told twice";
     }
     pe.set_limit(std::chrono::milliseconds(30000));
@@ -237,20 +237,22 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
     void* const stream = streamed.stream;
     using Call = std::function<base::Status(core::Pe&)>;
     struct Wrong {
-      const char* says;
+      const char* text;
       Call call;
     };
     const auto set = GDRKIT_SHMEM_SIGNAL_SET;
     const Wrong wrongs[] = {
-        {"no PE 2", [&](core::Pe& p) { return p.streams().put(streamed.target, bytes.data(), 8, 2, stream); }},
-        {"no PE -1", [&](core::Pe& p) { return p.streams().get(bytes.data(), streamed.source, 8, -1, stream); }},
+        {"PE 2 is out of range",
+         [&](core::Pe& p) { return p.streams().put(streamed.target, bytes.data(), 8, 2, stream); }},
+        {"PE -1 is out of range",
+         [&](core::Pe& p) { return p.streams().get(bytes.data(), streamed.source, 8, -1, stream); }},
         {"symmetric heap", [&](core::Pe& p) { return p.streams().put(local, bytes.data(), 8, other, stream); }},
         {"symmetric heap", [&](core::Pe& p) { return p.streams().get(bytes.data(), local, 8, other, stream); }},
-        {"leaves its symmetric allocation",
+        {"exceeds its symmetric allocation",
          [&](core::Pe& p) { return p.streams().put(streamed.at(room - 4), bytes.data(), 8, other, stream); }},
-        {"leaves its symmetric allocation",
+        {"exceeds its symmetric allocation",
          [&](core::Pe& p) { return p.streams().put(streamed.target, streamed.from(room - 4), 8, other, stream); }},
-        {"leaves its symmetric allocation",
+        {"exceeds its symmetric allocation",
          [&](core::Pe& p) { return p.streams().get(streamed.at(room - 4), streamed.source, 8, other, stream); }},
         {"NULL", [&](core::Pe& p) { return p.streams().put(streamed.target, nullptr, 8, other, stream); }},
         {"NULL", [&](core::Pe& p) { return p.streams().get(nullptr, streamed.source, 8, other, stream); }},
@@ -265,7 +267,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
          [&](core::Pe& p) {
            return p.streams().put_signal(streamed.target, bytes.data(), 8, bytes.data(), 1, set, other, stream);
          }},
-        {"no PE 2", [&](core::Pe& p) { return p.streams().signal(streamed.word, 1, set, 2, stream); }},
+        {"PE 2 is out of range", [&](core::Pe& p) { return p.streams().signal(streamed.word, 1, set, 2, stream); }},
         {"not aligned",
          [&](core::Pe& p) {
            return p.streams().wait({streamed.at(2), 4, false}, GDRKIT_SHMEM_EQ, 1, stream);
@@ -277,9 +279,9 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
     };
     for (const Wrong& wrong : wrongs) {
       auto called = wrong.call(pe);
-      ASSERT_FALSE(called) << wrong.says;
-      EXPECT_EQ(called.error().errno_value, EINVAL) << wrong.says;
-      EXPECT_THAT(called.error().text(), ::testing::HasSubstr(wrong.says));
+      ASSERT_FALSE(called) << wrong.text;
+      EXPECT_EQ(called.error().errno_value, EINVAL) << wrong.text;
+      EXPECT_THAT(called.error().text(), ::testing::HasSubstr(wrong.text));
     }
     ASSERT_NO_FATAL_FAILURE(streamed.finish());
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));

@@ -249,7 +249,7 @@ class ShmemBenchNccl(Test):
 
 class ShmemBenchUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in ((("-t", "put_hots"), "there is no 'put_hots'; did you mean 'put_host'?"),
+        for arguments, text in ((("-t", "put_hots"), "unknown name 'put_hots'; did you mean 'put_host'?"),
                                 (("--rounds", "0"), "--rounds must be from 1"), (("--pes", "65"), "--pes must be from 1 to 64"),
                                 (("-b", "64", "-e", "8"), "-b must be from 1 to -e"), (("-b", "0"), "-b must be from 1"),
                                 (("--peer", "nvshmen"), "did you mean 'nvshmem'?"),

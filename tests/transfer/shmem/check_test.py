@@ -50,7 +50,7 @@ class ShmemInfo(Test):
 
     def test_the_heap_of_programs_on_nvshmems_headers_is_reported(self):
         for text, said in (("1.5g", "programs on nvshmem.h start with a heap of 1536 MiB"),
-                           ("many", "invalid, so that programs on nvshmem.h cannot start")):
+                           ("many", "invalid, so programs on nvshmem.h cannot start")):
             ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "NVSHMEM_SYMMETRIC_SIZE": text})
             self.assertEqual(ended.code, 0, ended.err)
             self.assertIn(f"nvshmem    NVSHMEM_SYMMETRIC_SIZE={text}: {said}", ended.out)
@@ -59,7 +59,7 @@ class ShmemInfo(Test):
     def test_a_setting_that_is_wrong_is_said(self):
         for name in ("GDRKIT_SHMEM_CHECK_COLLECTIVES", "GDRKIT_SHMEM_DISABLE_P2P"):
             ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", name: "yes"})
-            self.assertEqual((ended.code, ended.err), (1, f"gdrkit shmem: init: {name}=yes is neither 0 nor 1\n"))
+            self.assertEqual((ended.code, ended.err), (1, f"gdrkit shmem: init: invalid {name}=yes: use 0 or 1\n"))
 
 
 class ShmemCheck(Test):
@@ -119,8 +119,8 @@ class ShmemCheckFailures(Test):
 
 class ShmemUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in (((), "name a part"), (("chekc",), "no part 'chekc'; did you mean 'check'?"),
-                                (("check", "-t", "get"), "no check 'get'; did you mean 'gets'?"),
+        for arguments, text in (((), "name a part"), (("chekc",), "unknown part 'chekc'; did you mean 'check'?"),
+                                (("check", "-t", "get"), "unknown check 'get'; did you mean 'gets'?"),
                                 (("check", "-n", "2000"), "-n is 1 to 1024"), (("check", "-n", "0"), "-n is 1 to 1024"),
                                 (("check", "-e", "0"), "--largest must not be 0"),
                                 (("check", "-e", "9M"), "--largest is 8M at most"),

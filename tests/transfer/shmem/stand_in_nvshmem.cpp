@@ -86,7 +86,10 @@ void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch) {
   *patch = 7;
 }
 int nvshmem_my_pe() { return gdrkit_shmem_my_pe(); }
-void* nvshmem_calloc(std::size_t count, std::size_t size_bytes) { return gdrkit_shmem_calloc(count, size_bytes); }
+void* nvshmem_calloc(std::size_t count, std::size_t size_bytes) {
+  void* address = nullptr;
+  return gdrkit_shmem_calloc(count, size_bytes, &address) == 0 ? address : nullptr;
+}
 void nvshmem_putmem(void* target, const void* source, std::size_t size_bytes, int pe) {
   (void)gdrkit_shmem_put(target, source, size_bytes, pe);
 }

@@ -56,7 +56,7 @@ TEST(ShmemTransferPlan, NamesTheTransferThatAWrongByteBelongsTo) {
   EXPECT_NE(text_with(one.remote_offset + 17).find("): byte 17 is 0x"), std::string::npos);
   EXPECT_NE(text_with(one.remote_offset - 1).find(": 1 bytes before its target: byte 0 is 0xa5, expected 0x5a"),
             std::string::npos);
-  EXPECT_NE(text_with(one.remote_offset + one.size_bytes).find(": 1 bytes behind its target: byte 0 is 0xa5"),
+  EXPECT_NE(text_with(one.remote_offset + one.size_bytes).find(": 1 bytes after its target: byte 0 is 0xa5"),
             std::string::npos);
 }
 

@@ -12,7 +12,7 @@
 namespace gdrkit::transfer::shmem {
 namespace {
 
-/// Cases and sizes that were not asked for now are not gone.
+/// Removes cases and sizes that the options do not select, so that they do not count as missing.
 void narrow_to(const BenchOptions& options, measure::Result* old) {
   std::vector<std::string> names = {"start"};
   for (const std::size_t number : chosen_cases(options)) names.emplace_back(all_cases()[number].name);

@@ -16,13 +16,13 @@ namespace gdrkit::transfer::shmem {
 
 class BenchCompare {
  public:
-  /// Reads the old file and keeps what the options ask for. Throws Failure(usage).
+  /// Reads the old file and keeps the series that the options select. Throws Failure(usage).
   explicit BenchCompare(const BenchOptions& options);
 
   /// Before measuring: whether results with this head can be compared. Throws Failure(usage).
   void check(const measure::Result& head) const;
-  /// Compares, lets `run` measure again what stands out, and prints. failed: something is slower; usage: what matters
-  /// cannot be judged.
+  /// Compares, measures outliers again by `run`, and prints. failed: a series is slower; usage: the comparison is not
+  /// conclusive.
   [[nodiscard]] cli::ExitCode compare_with(const measure::Result& current, BenchRun* run) const;
 
  private:

@@ -44,8 +44,7 @@ cli::CommandLine command_line(BenchOptions* options) {
       {'\0', "starts", "N", &options->starts, "how often the time from start to first put is taken", false},
       {'\0', "pes", "N", &options->n_pes, "PEs to start", false},
       {'\0', "side", "SIDE", cli::Choice{{all_sides, "host", "stream", "device"}, &options->side, ""},
-       "who calls: the CPU (host; stream: what it adds to a stream) or GPU kernels (device); default: all", false,
-       false},
+       "caller: host (CPU), stream (work the CPU adds) or device (GPU kernels); default: all", false, false},
       {'t', "test", "NAME", &options->names, "measure this; can be repeated", false},
       {'\0', "compare", "OLD.json", &options->compare_path,
        "compare with an earlier result; exit code 1 if something is slower, 2 if what matters cannot be judged", false,
@@ -58,7 +57,8 @@ cli::CommandLine command_line(BenchOptions* options) {
       {'\0', "nvshmem", "FILE", &options->files.nvshmem,
        "libnvshmem_host.so.3; default: of $NVSHMEM_HOME or Python's packages", false, false},
       {'\0', "nvshmem-device", "FILE", &options->files.nvshmem_device,
-       "nvshmem_device.fatbin, which -DGDRKIT_NVSHMEM=FOLDER builds; default: beside this program", false, false},
+       "nvshmem_device.fatbin, which -DGDRKIT_NVSHMEM=FOLDER builds; default: in the folder of this program", false,
+       false},
       {'\0', "nccl", "FILE", &options->files.nccl, "libnccl.so.2; default: of $NCCL_HOME or Python's packages", false,
        false},
       {'q', "quiet", "", &options->is_quiet, "no progress on stderr", false},
@@ -80,7 +80,7 @@ void check_count(const char* name, int value, int least, int most) {
 void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* where) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    refuse("there is no '" + name + "'" + cli::did_you_mean(name, known) + where);
+    refuse("unknown name '" + name + "'" + cli::did_you_mean(name, known) + where);
   }
 }
 

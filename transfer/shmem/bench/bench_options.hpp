@@ -42,7 +42,7 @@ struct BenchOptions {
 /// is checked.
 [[nodiscard]] std::optional<cli::ExitCode> parse_bench_options(cli::Front front, int argc, char** argv,
                                                                BenchOptions* options);
-/// Numbers of the cases that were asked for and that so many PEs can run, in the order of cases.def.
+/// Numbers of the selected cases that this number of PEs can run, in the order of cases.def.
 [[nodiscard]] std::vector<std::size_t> chosen_cases(const BenchOptions& options);
 
 }  // namespace gdrkit::transfer::shmem

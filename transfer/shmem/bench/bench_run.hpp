@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// BenchRun: one run of `gdrkit shmem bench`: the jobs of all libraries, and what they measured.
-//
-// Each PE of each library is a process of its own (worker.hpp). This one commands them, so that the rounds of all
-// libraries alternate and whoever is not measured sleeps.
+// BenchRun: one run of `gdrkit shmem bench`: the jobs of all libraries, and their results.
+// Each PE of each library is a separate process (worker.hpp). This process commands them, so that the rounds of all
+// libraries alternate and idle workers sleep.
 #pragma once
 
 #include <memory>
@@ -28,7 +27,7 @@ class BenchRun {
   [[nodiscard]] BenchReport run(const std::vector<std::size_t>& case_numbers);
   /// Before it: the result's head.
   [[nodiscard]] const measure::Result& head() const noexcept { return report_.result; }
-  /// After it: the points that these came from, in fresh processes.
+  /// Measures the points of these comparisons again, in new processes.
   [[nodiscard]] std::vector<measure::Again> measure_again(const std::vector<const measure::ComparedPoint*>& points);
 
  private:

@@ -32,7 +32,7 @@ struct DeviceWork {
 
 struct Case {
   const char* name;
-  const char* side;       ///< who calls: "host", "stream", "device"
+  const char* side;       ///< the caller: "host", "stream", "device"
   const char* operation;  ///< "put"
   const char* scope;      ///< "host", "stream", "thread", "warp", "block", "grid"
   const char* memory;     ///< the local side, or ""

@@ -18,8 +18,8 @@ constexpr unsigned grid_blocks = 128;
 constexpr unsigned rate_threads = 256;
 /// Of a GPU's caches.
 constexpr std::size_t gpu_line_bytes = 128;
-/// Rounds go through so much memory of the other PE before they come back: many times what a first-level cache keeps
-/// (256 KiB), of which gets by ordinary loads would be answered.
+/// Amount of the other PE's memory that rounds use before they repeat: many times a first-level cache (256 KiB), which
+/// would serve gets by ordinary loads.
 constexpr std::size_t path_bytes = std::size_t{4} << 20;
 /// Where an operation is so large that this is more: stores of a round must not merge with the last one's on their way.
 constexpr std::size_t least_places = 4;
@@ -54,7 +54,7 @@ bool moves_data(platform::ShmemOperation operation) {
          operation == platform::ShmemOperation::put_signal;
 }
 
-/// Each round of what moves data has a place of its own, as far as the object has room.
+/// Gives each round of a data transfer a separate place, as far as the object has room.
 void spread_rounds(std::size_t round_bytes, const Station& station, platform::ShmemParameters* made) {
   const std::size_t step = (round_bytes + gpu_line_bytes - 1) / gpu_line_bytes * gpu_line_bytes;
   if (step == 0) return;
@@ -96,7 +96,7 @@ DeviceBatch device_batch(const DeviceWork& work, std::size_t count, std::uint64_
   made.completes_each = work.completes_each ? 1 : 0;
   made.has_every_group = work.groups == Groups::every_thread ? 1 : 0;
   if (work.operation == platform::ShmemOperation::ping_pong) {
-    // PE 0 and the next one; the others look on. One word, which both know: other cases are one PE's batches alone.
+    // PE 0 and the next one; the others do nothing. Both use one word; in other cases a batch involves one PE only.
     made.signal = address_of(station->device_signal);
     made.peer = station->pe == 0 ? 1 : 0;
     made.rounds_before = station->device_turn;

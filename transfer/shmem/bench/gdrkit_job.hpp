@@ -38,8 +38,8 @@ class GdrkitJob {
     session_.emplace(asked);
   }
   [[nodiscard]] void* allocate(std::size_t size_bytes) {
-    void* const address = gdrkit_shmem_calloc(size_bytes, 1);
-    if (address == nullptr)
+    void* address = nullptr;
+    if (gdrkit_shmem_calloc(size_bytes, 1, &address) != 0)
       throw cli::Failure(cli::ExitCode::failed, job::last_error(cli::format("calloc of %zu bytes", size_bytes)));
     return address;
   }
@@ -84,7 +84,7 @@ class GdrkitJob {
   [[nodiscard]] const Library& library() const noexcept { return library_; }
 
  private:
-  /// Less than bench waits for an answer.
+  /// Less than the time for which bench waits for a reply.
   static constexpr std::uint64_t device_limit_ns = 20'000'000'000;
   std::optional<job::PeSession> session_;
   void* stream_ = nullptr;

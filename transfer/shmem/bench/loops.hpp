@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Loops: what bench times, for each case of the CPU, written once for every library. Each runs the operation `count`
-// times as a caller would, and answers 0 or a negative value when any failed.
+// Loops: the code that bench times, for each case of the CPU, shared by all libraries. Each loop runs the operation
+// `count` times as a caller would, and returns 0, or a negative value if any call failed.
 //
-// `Library` has the operations as members that return 0 or a negative errno; -EOPNOTSUPP for what it lacks.
+// `Library` has the operations as members that return 0 or a negative errno; -EOPNOTSUPP for operations that it lacks.
 #pragma once
 
 #include <cstddef>
@@ -72,7 +72,7 @@ struct Loops {
   static int signal_op(const Library& l, Station& s, std::size_t count) {
     return repeat(count, [&](std::size_t n) { return l.signal_set(s.signal + 1, n, s.peer); });
   }
-  /// PE 0 sends, the next PE answers; the others look on. A turn is a round trip.
+  /// PE 0 sends, the next PE replies; the others do nothing. A turn is a round trip.
   static int ping_pong(const Library& l, Station& s, std::size_t count) {
     if (s.pe > 1) return 0;
     const int other = 1 - s.pe;
@@ -199,7 +199,7 @@ struct Loops {
 template <class Library>
 using Loop = int (*)(const Library& library, Station& station, std::size_t count);
 
-/// By the case's number; nullptr for one of GPU kernels.
+/// By the number of the case; nullptr for a case of GPU kernels.
 template <class Library>
 [[nodiscard]] Loop<Library> loop_of(std::size_t number) {
   static constexpr Loop<Library> all[] = {

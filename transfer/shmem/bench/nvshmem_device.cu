@@ -53,7 +53,7 @@ struct NvshmemDevice {
   static __device__ void signal_set(const State&, std::uint64_t* signal, std::uint64_t value, int pe) {
     nvshmemx_signal_op(signal, value, NVSHMEM_SIGNAL_SET, pe);
   }
-  /// NVSHMEM has no limit for a wait; bench ends a process that does not answer.
+  /// NVSHMEM has no limit for a wait; bench ends a process that does not reply.
   static __device__ bool wait(const State&, std::uint64_t* signal, std::uint64_t value) {
     nvshmem_signal_wait_until(signal, NVSHMEM_CMP_GE, value);
     return true;

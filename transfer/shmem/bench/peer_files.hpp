@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PeerFiles: where the libraries are that bench measures beside gdrkit.
+// PeerFiles: paths of the libraries that bench compares with gdrkit.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct PeerFiles {
   std::string nccl;            ///< libnccl.so.2
 };
 
-/// Names that are empty are looked for: in $NVSHMEM_HOME or $NCCL_HOME and among Python's packages; the device side
-/// beside this program.
+/// Finds files with empty names: in $NVSHMEM_HOME or $NCCL_HOME and among Python's packages; the device side in the
+/// folder of this program.
 [[nodiscard]] PeerFiles find_peer_files(PeerFiles wanted);
 
 }  // namespace gdrkit::transfer::shmem

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Station: the memory of one PE that is measured, and what the loops must know.
+// Station: the measured memory of one PE, and the parameters of the loops.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Station {
   std::uint8_t* object = nullptr;          ///< symmetric: what the others put to and get from
   std::uint8_t* symmetric = nullptr;       ///< symmetric: the local side
   std::uint8_t* host = nullptr;            ///< ordinary memory as malloc has it for this size: the local side
-  std::uint8_t* mapped = nullptr;          ///< ordinary memory of an mmap of its own: the local side
+  std::uint8_t* mapped = nullptr;          ///< ordinary memory of a separate mmap: the local side
   std::uint8_t* registered = nullptr;      ///< ordinary memory that the library was shown: the local side
   std::uint8_t* pinned = nullptr;          ///< host memory that the driver has pinned: the local side
   std::uint64_t* word = nullptr;           ///< symmetric: of p, g and atomic operations

@@ -13,7 +13,7 @@ namespace gdrkit::transfer::shmem {
 inline constexpr std::size_t id_bytes = 128;  // of gdrkit's unique ids and of NVSHMEM's
 
 enum class RequestKind : std::uint32_t {
-  make_id,  ///< before start: answers `id`; with start's sizes, which a library may read in its first call
+  make_id,  ///< before start: returns `id`; with the sizes of start, which a library may read in its first call
   start,    ///< init with `id`, `pe`, `n_pes`, a heap for operations of up to `size_bytes`, and the first put
   prepare,  ///< memory for operations of up to `size_bytes`
   batch,    ///< `count` operations of `case_number`, back to back

@@ -126,7 +126,7 @@ class Worker {
     job_.prepare_device();
   }
 
-  /// All PEs that take part have come.
+  /// Waits for all PEs that take part.
   int begin(const Request& request) {
     station_.size_bytes = request.size_bytes;
     station_.host = request.size_bytes <= message_.size() ? message_.data() : station_.mapped;
@@ -229,7 +229,7 @@ cli::ExitCode run_worker(const std::string& library, const PeerFiles& files, int
   if (library == "gdrkit") return serve_all(socket, [] { return GdrkitJob(); });
   if (library == "nvshmem") return serve_all(socket, [&] { return NvshmemJob(files); });
   if (library == "nccl") return serve_all(socket, [&] { return NcclJob(files); });
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem bench: there is no library '" + library + "'");
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem bench: unknown library '" + library + "'");
 }
 
 }  // namespace gdrkit::transfer::shmem

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Worker: one PE of one library in a process of its own, which does what bench asks for. While it is not asked, it
-// waits on a socket: it uses neither its CPU nor its GPU.
+// Worker: one PE of one library in a separate process, which executes the requests of bench. Between requests it waits
+// on a socket, and uses neither its CPU nor its GPU.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace gdrkit::transfer::shmem {
 
-/// `library`: "gdrkit", "nvshmem" or "nccl". Returns once bench asks for the end, or is gone.
+/// `library`: "gdrkit", "nvshmem" or "nccl". Returns when bench requests the end or has ended.
 cli::ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket);
 
 }  // namespace gdrkit::transfer::shmem

@@ -53,7 +53,7 @@ void show_output(int file, const std::string& name) {
     print(rest.substr(0, head));
     rest.remove_prefix(head);
     std::size_t tail = rest.size() - shown_bytes;
-    // In the middle of a line where that is a long one: the last line says most.
+    // May cut a long line in the middle, because the last line is the most informative.
     if (const std::size_t line = rest.find('\n', tail); line < rest.size() - 1) tail = line + 1;
     const auto lines = std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(tail), '\n');
     std::fprintf(stderr, "(%s printed %td more lines here)\n", name.c_str(), lines);
@@ -154,7 +154,7 @@ Reply WorkerJob::receive(int pe) {
     received = ::recv(processes_[static_cast<std::size_t>(pe)].socket, &reply, sizeof reply, 0);
   } while (received < 0 && errno == EINTR);
   if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-    fail(cli::format("%s did not answer within %d s", name_of(pe).c_str(), receive_limit_s));
+    fail(cli::format("%s did not reply within %d s", name_of(pe).c_str(), receive_limit_s));
   }
   if (received != static_cast<ssize_t>(sizeof reply)) fail(name_of(pe) + " has ended");
   reply.text[sizeof reply.text - 1] = '\0';

@@ -33,21 +33,22 @@ class WorkerJob {
   WorkerJob(std::string library, PeerFiles files, int n_pes, std::size_t largest_bytes);
   WorkerJob(const WorkerJob&) = delete;
   WorkerJob& operator=(const WorkerJob&) = delete;
-  ~WorkerJob();  ///< ends the processes, whatever they do
+  ~WorkerJob();  ///< ends the processes in any state
 
   [[nodiscard]] const std::string& library() const noexcept { return library_; }
   [[nodiscard]] const std::string& version() const noexcept { return version_; }
   [[nodiscard]] const std::vector<int>& devices() const noexcept { return devices_; }
 
   // All throw WorkerFailure.
-  /// Processes, init, the first put and its quiet; then, untimed, what the cases need. Answers nanoseconds.
+  /// Starts the processes, and performs init, the first put and its quiet. Returns the time in nanoseconds. Then
+  /// prepares the cases, untimed.
   double start();
   void end();
   /// Of what the library reserves for reductions, 0: its own choice. Starts it again where that changes.
   void set_scratch(std::size_t size_bytes);
   /// Why the library cannot do it, a clause: "no host API for: ..."; "" if it can.
   [[nodiscard]] std::string why_not(std::size_t case_number, std::size_t size_bytes);
-  /// Nanoseconds for one of `count` operations, as PE 0 saw them.
+  /// Returns nanoseconds per operation, of `count` operations, measured by PE 0.
   double run_batch(std::size_t case_number, std::size_t size_bytes, std::size_t count);
   [[nodiscard]] measure::Single run_singles(std::size_t case_number, std::size_t size_bytes, std::size_t count);
 
@@ -61,7 +62,7 @@ class WorkerJob {
   void send(int pe, const Request& request);
   /// EOPNOTSUPP in the reply's code is the only failure that does not throw.
   Reply receive(int pe);
-  /// Of all PEs, or of PE 0 for one-sided cases. Answers PE 0's reply.
+  /// Sends a request to all PEs, or to PE 0 for one-sided cases. Returns PE 0's reply.
   Reply ask(const Request& request);
   void kill_all() noexcept;
   /// Waits for the processes, which end, and shows what they have printed.

@@ -23,7 +23,7 @@ struct Options {
   CheckOptions check;
   std::vector<std::string> names;
   cli::DocumentOption json;
-  int n_pes = -1;  // as the launcher says, or 2
+  int n_pes = -1;  // from the launcher, or 2
   bool is_pe = false;
   bool is_list = false;
 };
@@ -36,8 +36,8 @@ cli::CommandLine command_line(Options* options) {
       "itself with 2 PEs.";
   line.example = "gdrkit shmem check\n  gdrkit shmem check -n 4 --json\n  mpirun -np 8 gdrkit shmem check";
   line.options = {
-      {'n', "pes", "N", &options->n_pes, "start this many PEs on this machine; default: as the launcher says, or 2",
-       false, false},
+      {'n', "pes", "N", &options->n_pes, "start this many PEs on this machine; default: from the launcher, or 2", false,
+       false},
       {'e', "largest", "SIZE", &options->check.largest_bytes, "largest put and get", false},
       {'\0', "rounds", "N", &options->check.rounds, "how often an exchange is repeated", false},
       {'t', "test", "NAME", &options->names, "run this check; can be repeated", false},
@@ -56,7 +56,7 @@ std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
   for (const Check& check : all_checks()) known.emplace_back(check.name);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: there is no check '" + name + "'" +
+      throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: unknown check '" + name + "'" +
                                                    cli::did_you_mean(name, known) + "; --list lists them");
     }
   }
@@ -95,7 +95,7 @@ std::vector<CheckResult> gather(Checker& checker, const std::vector<CheckResult>
   return all;
 }
 
-/// PE 0's verdict is that of the job: the others answer true, so that no launcher ends PE 0 before it has printed.
+/// Returns the verdict of the job on PE 0, and true on the others, so that no launcher ends PE 0 before it has printed.
 bool run_checks(job::PeSession& session, const Options& options, const std::vector<const Check*>& checks) {
   const bool is_first = session.pe() == 0;
   CheckReport report;

@@ -112,16 +112,18 @@ void Checker::spoil(std::vector<std::uint8_t>* received) {
 }
 
 SymmetricMemory::SymmetricMemory(Checker& checker, std::size_t size_bytes)
-    : checker_(checker), data_(static_cast<std::uint8_t*>(gdrkit_shmem_malloc(size_bytes))) {
-  if (data_ == nullptr) {
+    : checker_(checker), uncaught_exceptions_(std::uncaught_exceptions()) {
+  void* data = nullptr;
+  if (gdrkit_shmem_malloc(size_bytes, &data) != 0) {
     throw cli::Failure(cli::ExitCode::failed,
                        "gdrkit shmem check: " + job::last_error(cli::format("malloc of %zu bytes", size_bytes)));
   }
+  data_ = static_cast<std::uint8_t*>(data);
 }
 
 SymmetricMemory::~SymmetricMemory() {
-  // The others are not coming: this process is about to end.
-  if (std::uncaught_exceptions() != 0) return;
+  // The other PEs do not take part: this process is about to end.
+  if (std::uncaught_exceptions() > uncaught_exceptions_) return;
   (void)checker_.succeeds(gdrkit_shmem_free(data_), "free");
 }
 

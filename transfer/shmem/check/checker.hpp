@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Checker: what every check of `gdrkit shmem check` works with on its PE.
-//
-// A failure is noted and the check goes on, so that all PEs come to the same collective calls. Only what makes going on
-// impossible throws; then this process ends, and the library ends the others' waits.
+// Checker: state and functions of the checks of `gdrkit shmem check` on one PE.
+// A failure is recorded and the check continues, so that all PEs make the same collective calls. Only a failure that
+// prevents this throws; then this process ends, and the library ends the waits of the others.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +28,7 @@ class Checker {
 
   [[nodiscard]] int pe() const noexcept { return session_.pe(); }
   [[nodiscard]] int n_pes() const noexcept { return session_.n_pes(); }
-  /// `distance` PEs further on, round the end.
+  /// Returns the PE `distance` positions after this one, cyclically.
   [[nodiscard]] int neighbour(int distance) const noexcept { return (pe() + distance + n_pes()) % n_pes(); }
   [[nodiscard]] const CheckOptions& options() const noexcept { return options_; }
   [[nodiscard]] job::PeSession& session() noexcept { return session_; }
@@ -37,23 +36,23 @@ class Checker {
   void begin(const char* name);
   [[nodiscard]] const CheckResult& finish();
 
-  /// On stderr, where the results do not get as far as PE 0.
+  /// Prints to stderr, for results that do not reach PE 0.
   void print_failures();
 
   // Any thread.
   void fail(const std::string& text);
   void count(std::uint64_t operations = 1);
-  /// Counts the operation. Answers whether the call succeeded, and notes the failure if not.
+  /// Counts the operation. Returns whether the call succeeded, and records a failure.
   bool succeeds(int code, const std::string& what);
-  /// Counts the operation, which must fail with -errno_value and a text.
+  /// Counts the operation, which must fail with -errno_value and an error message.
   void is_refused(int code, int errno_value, const std::string& what);
-  /// Notes `what` unless `holds`.
+  /// Records the failure `what` unless `holds`.
   void demand(bool holds, const std::string& what);
 
   /// Throws Failure when the barrier fails.
   void barrier();
 
-  // The own memory, by the device's copies alone: the library under test has no part in it. Throw Failure.
+  // Access the own memory by the device's copies only, without the library under test. Throw Failure.
   void read(void* target, const void* source, std::size_t size_bytes);
   void write(void* target, const void* source, std::size_t size_bytes);
   void fill(void* target, std::uint8_t value, std::size_t size_bytes);
@@ -64,7 +63,7 @@ class Checker {
     return value;
   }
 
-  /// Compares `got` with `expected`; notes the first wrong byte after `what`.
+  /// Compares `got` with `expected`; records the first wrong byte after `what`.
   void compare(std::vector<std::uint8_t>* got, const std::vector<std::uint8_t>& expected, const std::string& what);
   /// With --spoil, changes the byte in the middle.
   void spoil(std::vector<std::uint8_t>* received);
@@ -78,7 +77,7 @@ class Checker {
   std::int64_t begin_ns_ = 0;
 };
 
-/// An object of the symmetric heap. Making and destroying are collective.
+/// An object of the symmetric heap. Construction and destruction are collective.
 class SymmetricMemory {
  public:
   /// Throws Failure.
@@ -94,10 +93,11 @@ class SymmetricMemory {
 
  private:
   Checker& checker_;
+  const int uncaught_exceptions_;  // at construction
   std::uint8_t* data_ = nullptr;
 };
 
-/// The same bytes for the same seed on every PE; other bytes for another seed or place.
+/// Bytes that depend on the seed and the position, equal on every PE.
 void fill_pattern(std::uint8_t* target, std::size_t size_bytes, std::uint64_t seed);
 [[nodiscard]] std::vector<std::uint8_t> pattern(std::size_t size_bytes, std::uint64_t seed);
 /// "byte 17 is 0x3a, expected 0x91"

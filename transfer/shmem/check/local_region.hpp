@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// LocalRegion: a local buffer of a transfer, in one of the kinds of memory that the library tells apart.
+// LocalRegion: a local buffer of a transfer, in one of the kinds of memory that the library distinguishes.
 #pragma once
 
 #include <cstddef>

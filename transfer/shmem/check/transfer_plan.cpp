@@ -93,7 +93,7 @@ std::optional<std::string> first_difference(const TransferPlan& plan, Side side,
     return which + cli::format("%zu bytes before its target: ", begin - at) + wrong_byte(0, *wrong, *right);
   const std::size_t end = begin + transfer.size_bytes;
   if (at >= end)
-    return which + cli::format("%zu bytes behind its target: ", at - end + 1) + wrong_byte(0, *wrong, *right);
+    return which + cli::format("%zu bytes after its target: ", at - end + 1) + wrong_byte(0, *wrong, *right);
   return which + wrong_byte(at - begin, *wrong, *right);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cerrno>
 
 #include "transfer/shmem/check/check_list.hpp"
 
@@ -27,31 +28,28 @@ void compare_offsets(Checker& checker, const SymmetricMemory& places, const void
 void check_sizes(Checker& checker) {
   const SymmetricMemory places(checker, sizeof(std::uint64_t));
   for (const std::size_t size : {std::size_t{1}, std::size_t{255}, std::size_t{256}, std::size_t{257}, mib + 1}) {
-    void* const address = gdrkit_shmem_malloc(size);
+    void* address = nullptr;
     const std::string what = cli::format("malloc of %zu bytes", size);
-    checker.demand(address != nullptr, job::last_error(what));
-    if (address == nullptr) continue;
+    if (!checker.succeeds(gdrkit_shmem_malloc(size, &address), what)) continue;
     checker.demand(reinterpret_cast<std::uint64_t>(address) % 256 == 0, what + " is not aligned to 256 bytes");
     compare_offsets(checker, places, address, what);
     (void)checker.succeeds(gdrkit_shmem_free(address), "free");
   }
   for (std::size_t alignment = 1; alignment <= 2 * mib; alignment *= 2) {
-    void* const address = gdrkit_shmem_align(alignment, 100);
+    void* address = nullptr;
     const std::string what = cli::format("align to %zu", alignment);
-    checker.demand(address != nullptr, job::last_error(what));
-    if (address == nullptr) continue;
+    if (!checker.succeeds(gdrkit_shmem_align(alignment, 100, &address), what)) continue;
     checker.demand(reinterpret_cast<std::uint64_t>(address) % alignment == 0, what + " is not so aligned");
     (void)checker.succeeds(gdrkit_shmem_free(address), "free");
   }
 }
 
-/// Memory that was used before must come back as zeros.
+/// Memory that was used before must be zeroed.
 void check_zeroed(Checker& checker) {
   constexpr std::size_t size = 100000;
   for (int turn = 0; turn < 2; ++turn) {
-    void* const address = gdrkit_shmem_calloc(size / 4, 4);
-    checker.demand(address != nullptr, job::last_error("calloc"));
-    if (address == nullptr) return;
+    void* address = nullptr;
+    if (!checker.succeeds(gdrkit_shmem_calloc(size / 4, 4, &address), "calloc")) return;
     std::vector<std::uint8_t> bytes(size);
     checker.read(bytes.data(), address, size);
     checker.compare(&bytes, std::vector<std::uint8_t>(size), cli::format("calloc of %zu bytes", size));
@@ -62,18 +60,18 @@ void check_zeroed(Checker& checker) {
 
 void check_refused(Checker& checker) {
   const std::uint64_t used = checker.session().info().heap_used_bytes;
-  const auto is_null = [&](const void* address, const char* what) {
-    checker.demand(address == nullptr, std::string(what) + " was not refused");
-    checker.demand(gdrkit_shmem_last_error()[0] != '\0', std::string(what) + " was refused without an error message");
-  };
-  is_null(gdrkit_shmem_malloc(0), "malloc of 0 bytes");
-  is_null(gdrkit_shmem_malloc(SIZE_MAX), "malloc of all bytes there are");
-  is_null(gdrkit_shmem_calloc(SIZE_MAX / 2, 4), "calloc of more bytes than a size can hold");
-  is_null(gdrkit_shmem_align(3, 100), "align to 3");
-  is_null(gdrkit_shmem_align(2048 * mib, 100), "align to 2 GiB");
+  void* address = nullptr;
+  checker.is_refused(gdrkit_shmem_malloc(0, &address), EINVAL, "malloc of 0 bytes");
+  checker.is_refused(gdrkit_shmem_malloc(100, nullptr), EINVAL, "malloc without an output");
+  checker.is_refused(gdrkit_shmem_malloc(SIZE_MAX, &address), ENOMEM, "malloc of SIZE_MAX bytes");
+  checker.is_refused(gdrkit_shmem_calloc(SIZE_MAX / 2, 4, &address), ENOMEM, "calloc of more than SIZE_MAX bytes");
+  checker.is_refused(gdrkit_shmem_align(3, 100, &address), EINVAL, "align to 3");
+  checker.is_refused(gdrkit_shmem_align(2048 * mib, 100, &address), EINVAL, "align to 2 GiB");
   if (checker.n_pes() > 1) {
-    is_null(gdrkit_shmem_malloc(100 + static_cast<std::size_t>(checker.pe())), "malloc of different sizes");
+    checker.is_refused(gdrkit_shmem_malloc(100 + static_cast<std::size_t>(checker.pe()), &address), EPROTO,
+                       "malloc of different sizes");
   }
+  checker.demand(address == nullptr, "a refused allocation set its output");
   (void)checker.succeeds(gdrkit_shmem_free(nullptr), "free of NULL");
   {
     const SymmetricMemory memory(checker, 1000);

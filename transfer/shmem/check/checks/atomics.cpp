@@ -59,7 +59,7 @@ void check_one(Checker& checker, const SymmetricMemory& memory, const Operation&
   checker.barrier();
 }
 
-/// All PEs at once on words of PE 0: every sum, ticket and lock must come out even.
+/// All PEs operate on words of PE 0 at the same time: every sum, ticket and lock must be exact.
 void check_together(Checker& checker, const SymmetricMemory& memory) {
   enum : std::size_t { sum, tickets, lock, guarded, words };
   const auto each = static_cast<Word>(std::clamp(checker.options().rounds / 4, 1, 200));

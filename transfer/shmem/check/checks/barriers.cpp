@@ -4,8 +4,8 @@
 
 namespace gdrkit::transfer::shmem {
 
-/// Every PE writes the number of the round to its place at every PE. After the barrier all places must hold it, and
-/// none the next number: nobody is a round ahead.
+/// Every PE writes the number of the round to its place at every PE. After the barrier all places must have this
+/// number, and none the next one.
 void check_barriers(Checker& checker) {
   const auto pes = static_cast<std::size_t>(checker.n_pes());
   const SymmetricMemory memory(checker, pes * sizeof(std::uint64_t));

@@ -9,7 +9,7 @@ namespace gdrkit::transfer::shmem {
 namespace {
 
 constexpr gdrkit_shmem_team_t world = GDRKIT_SHMEM_TEAM_WORLD;
-/// Through scratch memory, in one piece, and over the other PEs; at and beside the places where blocks divide.
+/// Sizes through scratch memory, in one piece and through the other PEs; at and next to the boundaries of blocks.
 constexpr std::size_t sizes[] = {1, 8, 100, 2048, 4096, 65'536, 65'552, 300'001, 1'048'576, 4'194'307};
 constexpr std::size_t few_roots_from_bytes = 65'536;
 
@@ -100,7 +100,7 @@ class Exchanges {
   std::uint64_t round_ = 0;
 };
 
-/// A small barrier on a stream between puts: what was put before it is there behind it.
+/// A barrier on a stream between puts: earlier puts must be visible after it.
 void check_barriers_on_stream(Checker& checker) {
   const auto pes = static_cast<std::size_t>(checker.n_pes());
   const SymmetricMemory words(checker, pes * sizeof(std::uint64_t));
@@ -122,7 +122,7 @@ void check_barriers_on_stream(Checker& checker) {
     for (std::size_t pe = 0; pe < pes; ++pe) {
       checker.demand(
           seen[pe] == round,
-          cli::format("round %llu: behind barrier_all_on_stream, the word of PE %zu is %llu",
+          cli::format("round %llu: after barrier_all_on_stream, the word of PE %zu is %llu",
                       static_cast<unsigned long long>(round), pe, static_cast<unsigned long long>(seen[pe])));
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include <cerrno>
 #include <memory>
 
 #include "transfer/shmem/check/check_list.hpp"
@@ -31,7 +32,7 @@ void check_growth(Checker& checker) {
   constexpr std::uint64_t first_seed = 1000;
   constexpr int objects = 4;
   const std::uint64_t before = checker.session().info().heap_bytes;
-  // Each larger than what is left of the heap, so that each makes it grow.
+  // Each object is larger than the rest of the heap, so that each makes it grow.
   const std::size_t object_bytes = static_cast<std::size_t>(before) + mib;
   if (object_bytes * objects > checker.session().info().heap_max_bytes / 2) return;
   std::vector<std::unique_ptr<SymmetricMemory>> grown;
@@ -50,11 +51,12 @@ void check_growth(Checker& checker) {
   }
   const gdrkit_shmem_info info = checker.session().info();
   checker.demand(info.heap_bytes > before, "the heap did not grow");
-  // What cannot be had is refused, and the heap is as before.
-  checker.demand(gdrkit_shmem_malloc(info.heap_max_bytes) == nullptr, "malloc of the whole heap was not refused");
+  // An allocation that does not fit fails and leaves the heap unchanged.
+  void* address = nullptr;
+  checker.is_refused(gdrkit_shmem_malloc(info.heap_max_bytes, &address), ENOMEM, "malloc of the whole heap");
   checker.demand(checker.session().info().heap_used_bytes == info.heap_used_bytes, "a refused malloc took memory");
   grown.clear();
-  // The freed memory serves again, without growing.
+  // The freed memory is reused without growth.
   const std::uint64_t largest = checker.session().info().heap_bytes;
   const SymmetricMemory again(checker, object_bytes);
   checker.demand(checker.session().info().heap_bytes == largest, "the heap grew although freed memory was enough");

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include <cerrno>
+
+#include "gdrkit/detail/shmem_private.h"
 #include "transfer/shmem/check/check_list.hpp"
 
 namespace gdrkit::transfer::shmem {
@@ -14,7 +17,7 @@ int fill(const gdrkit_shmem_device_state* state) {
   return 0;
 }
 
-/// What code for GPU kernels is given, now and when a limit changes; nothing where there is no GPU.
+/// The state for GPU kernels, now and after a change of the limit. Without a GPU there is none.
 void check_state(Checker& checker) {
   constexpr std::uint32_t limit_ms = 60'000;
   (void)checker.succeeds(gdrkit_shmem_register_state(&fill), "register_state");
@@ -41,10 +44,14 @@ void check_identity(Checker& checker) {
   gdrkit_shmem_pe_t own{};
   if (checker.succeeds(gdrkit_shmem_current(&own), "current")) (void)checker.succeeds(gdrkit_shmem_use(own), "use");
   const SymmetricMemory memory(checker, 1);
-  checker.demand(gdrkit_shmem_ptr(memory.data(), checker.pe()) == memory.data(), "ptr of the own copy differs from it");
+  void* own_copy = nullptr;
+  (void)checker.succeeds(gdrkit_shmem_ptr(memory.data(), checker.pe(), &own_copy), "ptr of the own copy");
+  checker.demand(own_copy == memory.data(), "ptr of the own copy differs from it");
   for (int pe = 0; pe < checker.n_pes(); ++pe) {
-    // Several PEs may share a GPU; their heaps are apart all the same.
-    const void* const other = gdrkit_shmem_ptr(memory.data(), pe);
+    // PEs that share a GPU have separate heaps.
+    void* other = nullptr;
+    const int result = gdrkit_shmem_ptr(memory.data(), pe, &other);
+    checker.demand(result == 0 || result == -EOPNOTSUPP, cli::format("ptr of PE %d returns %d", pe, result));
     checker.demand(pe == checker.pe() || other != memory.data(), cli::format("ptr of PE %d is the own copy", pe));
   }
   check_state(checker);

@@ -120,7 +120,7 @@ void run_functions(Checker& checker, Buffers& buffers, const Functions<T>& funct
     return;
   }
   for (const std::size_t count : counts) {
-    // Much data goes one way for all reductions.
+    // All reductions of large data use the same code path.
     if (count * sizeof(T) > checker.options().largest_bytes || (count > 1000 && functions.reduction % 3 != 0)) continue;
     for (const bool is_scattered : {false, true}) {
       for (const bool is_on_stream : {false, true}) {

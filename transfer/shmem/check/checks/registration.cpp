@@ -41,8 +41,8 @@ void put_and_compare(Checker& checker, std::uint8_t* symmetric, const std::uint8
 }
 
 void refuse(Checker& checker, void* address, const char* what) {
-  void* const registered = gdrkit_shmem_buffer_register_symmetric(address, buffer_bytes);
-  checker.is_refused(registered == nullptr ? -EOPNOTSUPP : 0, EOPNOTSUPP, what);
+  void* registered = nullptr;
+  checker.is_refused(gdrkit_shmem_buffer_register_symmetric(address, buffer_bytes, &registered), EOPNOTSUPP, what);
 }
 
 }  // namespace
@@ -50,10 +50,12 @@ void refuse(Checker& checker, void* address, const char* what) {
 void check_registration(Checker& checker) {
   const platform::Allocation memory = allocate(checker, platform::AllocationKind::vmm_exportable);
   auto* const own = reinterpret_cast<std::uint8_t*>(memory.address());
-  auto* const symmetric = static_cast<std::uint8_t*>(gdrkit_shmem_buffer_register_symmetric(own, buffer_bytes));
-  checker.demand(symmetric != nullptr, cli::format("buffer_register_symmetric: %s", gdrkit_shmem_last_error()));
-  checker.count();
-  if (symmetric == nullptr) return;
+  void* registered = nullptr;
+  if (!checker.succeeds(gdrkit_shmem_buffer_register_symmetric(own, buffer_bytes, &registered),
+                        "buffer_register_symmetric")) {
+    return;
+  }
+  auto* const symmetric = static_cast<std::uint8_t*>(registered);
   put_and_compare(checker, symmetric, own);
   const platform::Allocation unshareable = allocate(checker, platform::AllocationKind::cuda_malloc);
   refuse(checker, reinterpret_cast<void*>(unshareable.address()), "registration of memory that cannot be shared");

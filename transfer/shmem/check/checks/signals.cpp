@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Each PE sends to the next one and receives from the one before, in lockstep: the receiver looks at the data as soon
-// as it sees the signal, and acknowledges.
+// Each PE sends to the next one and receives from the previous one, in lockstep: the receiver checks the data as soon
+// as it observes the signal, and acknowledges.
 #include "transfer/shmem/check/check_list.hpp"
 
 namespace gdrkit::transfer::shmem {
@@ -22,7 +22,7 @@ int fence_then_signal(const Message& m, int put) {
   return gdrkit_shmem_signal_op(m.signal, m.number, GDRKIT_SHMEM_SIGNAL_SET, m.pe);
 }
 
-/// A way to send data and a word, so that whoever sees the word sees the data. To add one, add a row.
+/// A way to send data and a word, so that a PE that observes the word also observes the data. To add one, add a row.
 struct Way {
   const char* name;
   int (*send)(const Message& message);
@@ -98,7 +98,7 @@ class Lockstep {
     checker.barrier();
   }
 
-  /// false: the PEs no longer agree on what comes next.
+  /// Returns false if the PEs are no longer in the same round.
   bool exchange(std::uint64_t round) {
     const std::size_t way = round % std::size(ways);
     const std::size_t size = sizes[round % std::size(sizes)];

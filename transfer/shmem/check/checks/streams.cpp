@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Rings of PEs whose CPUs only fill streams: each stream waits for the PE before and then sends on what came.
+// Rings of PEs whose CPUs only fill streams: each stream waits for the previous PE and then forwards the data.
 #include <cstring>
 
 #include "transfer/shmem/check/check_list.hpp"
@@ -23,7 +23,7 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  /// PE 0's data goes round all PEs and comes back, without any CPU between.
+  /// PE 0's data passes all PEs and returns, without any CPU in between.
   void send_round(std::size_t size, std::uint64_t round) {
     const std::string what = cli::format("ring of %zu bytes, round %llu", size, static_cast<unsigned long long>(round));
     std::uint64_t* const arrived = words_.as<std::uint64_t>();
@@ -63,11 +63,11 @@ class Ring {
         gdrkit_shmem_put_value_on_stream(data_.data(), &after, sizeof after, checker_.pe(), stream_),
         "put_value_on_stream");
     checker_.is_refused(gdrkit_shmem_stream_synchronize(stream_), ETIMEDOUT,
-                        cli::format("stream_synchronize behind a wait with a limit of %u ms", limit_ms));
+                        cli::format("stream_synchronize after a wait with a limit of %u ms", limit_ms));
     (void)checker_.succeeds(gdrkit_shmem_set_timeout(usual_ms), "set_timeout");
-    (void)checker_.succeeds(gdrkit_shmem_quiet(), "quiet after the wait was told of");
+    (void)checker_.succeeds(gdrkit_shmem_quiet(), "quiet after the timeout was reported");
     checker_.demand(checker_.read_value(reinterpret_cast<const std::uint64_t*>(data_.data())) == after,
-                    "the stream did not go on behind a wait that gave up");
+                    "the stream did not continue after a wait that timed out");
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Teams of all PEs in other orders, of some of them, of rows and columns: their numbers, and that exactly their PEs
-// meet.
+// Teams of all PEs in other orders, of some PEs, of rows and columns: their numbers, and that exactly their PEs
+// synchronize.
 #include "transfer/shmem/check/check_list.hpp"
 
 namespace gdrkit::transfer::shmem {
@@ -92,7 +92,8 @@ void check_teams(Checker& checker) {
   // The PEs whose memory this PE's GPU reaches are those of its machine.
   std::vector<int> node;
   for (const int pe : all) {
-    if (gdrkit_shmem_ptr(buffers.own.data(), pe) != nullptr) node.push_back(pe);
+    void* pointer = nullptr;
+    if (gdrkit_shmem_ptr(buffers.own.data(), pe, &pointer) == 0) node.push_back(pe);
   }
   check_members(checker, buffers, GDRKIT_SHMEM_TEAM_NODE, node, "TEAM_NODE");
   check_members(checker, buffers, GDRKIT_SHMEM_TEAM_SHARED, node, "TEAM_SHARED");

@@ -74,7 +74,7 @@ void check_wakeups(Checker& checker, const SymmetricMemory& memory) {
   }
 }
 
-/// Many words, each put by this PE to the next one; every second one is left out.
+/// Many words, each put by this PE to the next one; every second one is skipped.
 void check_many(Checker& checker) {
   constexpr std::size_t count = 8;
   const SymmetricMemory words(checker, count * sizeof(std::uint64_t));
@@ -83,12 +83,12 @@ void check_many(Checker& checker) {
     checker.fill(words.data(), 0, count * sizeof(std::uint64_t));
     checker.barrier();
     std::uint64_t values[count];
-    int left_out[count];
+    int skip[count];
     for (std::size_t i = 0; i < count; ++i) {
       values[i] = 100 + i;
-      left_out[i] = static_cast<int>(i % 2);
+      skip[i] = static_cast<int>(i % 2);
     }
-    const gdrkit_shmem_words asked{words.data(), count, kind.word, GDRKIT_SHMEM_EQ, values, count, left_out};
+    const gdrkit_shmem_words asked{words.data(), count, kind.word, GDRKIT_SHMEM_EQ, values, count, skip};
     checker.demand(gdrkit_shmem_test_all(&asked) == 0,
                    cli::format("test_all of %s before anything was put", kind.name));
     checker.barrier();
@@ -106,7 +106,7 @@ void check_many(Checker& checker) {
     checker.demand(found < count && found % 2 == 0,
                    cli::format("wait_until_any of %s found word %zu, which was not put", kind.name, found));
     checker.demand(gdrkit_shmem_test_all(&asked) == 1, cli::format("test_all of %s after wait_until_all", kind.name));
-    checker.demand(gdrkit_shmem_test_some(&asked, indices) == 4 && indices[3] == 6,
+    checker.demand(gdrkit_shmem_test_some(&asked, indices, &found) == 0 && found == 4 && indices[3] == 6,
                    cli::format("test_some of %s does not find the 4 words that were put", kind.name));
     checker.barrier();
   }
@@ -114,12 +114,12 @@ void check_many(Checker& checker) {
 
 void check_many_refusals(Checker& checker, const SymmetricMemory& memory) {
   const std::uint64_t values[3] = {};
-  const int all_left_out[2] = {1, 1};
+  const int skip_all[2] = {1, 1};
   std::size_t index = 0;
-  gdrkit_shmem_words asked{memory.data(), 2, GDRKIT_SHMEM_UINT64, GDRKIT_SHMEM_EQ, values, 1, all_left_out};
-  checker.is_refused(gdrkit_shmem_wait_until_any(&asked, &index), ENODATA, "wait_until_any of words all left out");
-  checker.demand(gdrkit_shmem_test_all(&asked) == 1, "test_all of words all left out is not 1");
-  checker.is_refused(gdrkit_shmem_test_some(&asked, nullptr), EINVAL, "test_some without indices");
+  gdrkit_shmem_words asked{memory.data(), 2, GDRKIT_SHMEM_UINT64, GDRKIT_SHMEM_EQ, values, 1, skip_all};
+  checker.is_refused(gdrkit_shmem_wait_until_any(&asked, &index), ENODATA, "wait_until_any of words all skipped");
+  checker.demand(gdrkit_shmem_test_all(&asked) == 1, "test_all of words all skipped is not 1");
+  checker.is_refused(gdrkit_shmem_test_some(&asked, nullptr, &index), EINVAL, "test_some without indices");
   checker.is_refused(gdrkit_shmem_wait_until_all(nullptr), EINVAL, "wait_until_all of no words");
   asked.n_values = 3;
   checker.is_refused(gdrkit_shmem_test_any(&asked, &index), EINVAL, "test_any of 2 words with 3 values");
@@ -139,7 +139,7 @@ void check_limit(Checker& checker, const SymmetricMemory& memory) {
   (void)checker.succeeds(gdrkit_shmem_set_timeout(usual_ms), "set_timeout");
   checker.is_refused(code, ETIMEDOUT, cli::format("wait_until with a limit of %u ms", limit_ms));
   checker.demand(waited_ms >= limit_ms - 1,
-                 cli::format("wait_until gave up after %lld ms", static_cast<long long>(waited_ms)));
+                 cli::format("wait_until timed out after %lld ms", static_cast<long long>(waited_ms)));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/transport/home_memory.hpp"
+#include "shmem/transport/own_heap_memory.hpp"
 
 #include <cinttypes>
 #include <new>
@@ -9,44 +9,45 @@
 
 namespace gdrkit::shmem_impl::transport {
 
-base::Result<std::unique_ptr<HomeMemory>> HomeMemory::make(platform::Device& device, const heap::SymmetricHeap& heap,
-                                                           Atomics& atomics) noexcept try {
-  std::unique_ptr<HomeMemory> home(new HomeMemory(device, heap, atomics));
+base::Result<std::unique_ptr<OwnHeapMemory>> OwnHeapMemory::make(platform::Device& device,
+                                                                 const heap::SymmetricHeap& heap,
+                                                                 Atomics& atomics) noexcept try {
+  std::unique_ptr<OwnHeapMemory> own_heap(new OwnHeapMemory(device, heap, atomics));
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return base::pass(current);
   auto stream = device.create_stream();
   if (!stream) return base::pass(stream);
-  home->stream_ = *stream;
-  return home;
+  own_heap->stream_ = *stream;
+  return own_heap;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while the way into the own heap was made");
+  return base::fail_literal(ENOMEM, "out of memory while preparing access to the own heap");
 }
 
-HomeMemory::~HomeMemory() {
+OwnHeapMemory::~OwnHeapMemory() {
   if (stream_.handle == 0) return;
   const platform::DeviceScope scope(device_);
   (void)device_.synchronize(stream_);
   (void)device_.destroy_stream(stream_);
 }
 
-base::Result<std::uint64_t> HomeMemory::address_of(std::uint64_t offset, std::uint64_t size_bytes) noexcept {
+base::Result<std::uint64_t> OwnHeapMemory::address_of(std::uint64_t offset, std::uint64_t size_bytes) noexcept {
   if (heap_.has_memory(offset, size_bytes)) return heap_.own_address(offset);
-  return base::fail(EINVAL, "%" PRIu64 " bytes at offset %" PRIu64 " leave its symmetric heap of %" PRIu64 " bytes",
+  return base::fail(EINVAL, "%" PRIu64 " bytes at offset %" PRIu64 " exceed its symmetric heap of %" PRIu64 " bytes",
                     size_bytes, offset, heap_.size_bytes());
 }
 
-base::Result<remote::HomeChunk> HomeMemory::chunk_of(std::uint64_t offset) noexcept {
+base::Result<remote::OwnChunk> OwnHeapMemory::chunk_of(std::uint64_t offset) noexcept {
   if (auto known = address_of(offset, 1); !known) return base::pass(known);
   const heap::HeapChunk chunk = heap_.chunk_at(offset);
-  return remote::HomeChunk{chunk.offset, chunk.size_bytes, heap_.own_address(chunk.offset)};
+  return remote::OwnChunk{chunk.offset, chunk.size_bytes, heap_.own_address(chunk.offset)};
 }
 
-heap::HeapRange HomeMemory::range_of(std::uint64_t address) const noexcept {
+heap::HeapRange OwnHeapMemory::range_of(std::uint64_t address) const noexcept {
   const std::uint64_t offset = address - heap_.own_address(0);
   return {offset, heap_.chunk_at(offset)};
 }
 
-bool HomeMemory::goes_by_bar1(std::uint64_t address, std::size_t size_bytes, bool is_write) noexcept {
+bool OwnHeapMemory::should_use_bar1(std::uint64_t address, std::size_t size_bytes, bool is_write) noexcept {
   if (bar1_ == nullptr || !heap_.contains(reinterpret_cast<const void*>(address))) return false;
   const TransportLimits& limits = bar1_->limits();
   const auto host = static_cast<std::size_t>(LocalMemory::host);
@@ -54,14 +55,14 @@ bool HomeMemory::goes_by_bar1(std::uint64_t address, std::size_t size_bytes, boo
   return bar1_->serves(heap_.own_slot()).has_value();
 }
 
-bool HomeMemory::is_bar1s_own(const base::Status& failed) noexcept {
+bool OwnHeapMemory::is_bar1_failure(const base::Status& failed) noexcept {
   return failed.error().errno_value != EOPNOTSUPP && bar1_->serves(heap_.own_slot()).has_value();
 }
 
-base::Status HomeMemory::write(std::uint64_t address, const void* data, std::size_t size_bytes) noexcept {
-  if (goes_by_bar1(address, size_bytes, true)) {
+base::Status OwnHeapMemory::write(std::uint64_t address, const void* data, std::size_t size_bytes) noexcept {
+  if (should_use_bar1(address, size_bytes, true)) {
     auto written = bar1_->put(heap_.own_slot(), range_of(address), data, size_bytes, LocalMemory::host, false);
-    if (written || is_bar1s_own(written)) return written;
+    if (written || is_bar1_failure(written)) return written;
     // Only now it turned out that the memory cannot be mapped.
   }
   // A copy by the GPU does not wait for stores that are still on the bus.
@@ -72,10 +73,10 @@ base::Status HomeMemory::write(std::uint64_t address, const void* data, std::siz
   return device_.synchronize(stream_);
 }
 
-base::Status HomeMemory::read(std::uint64_t address, void* data, std::size_t size_bytes) noexcept {
-  if (goes_by_bar1(address, size_bytes, false)) {
+base::Status OwnHeapMemory::read(std::uint64_t address, void* data, std::size_t size_bytes) noexcept {
+  if (should_use_bar1(address, size_bytes, false)) {
     auto done = bar1_->get(heap_.own_slot(), range_of(address), data, size_bytes, LocalMemory::host, false);
-    if (done || is_bar1s_own(done)) return done;
+    if (done || is_bar1_failure(done)) return done;
   }
   if (auto there = complete(); !there) return there;  // as in write
   const platform::DeviceScope scope(device_);
@@ -84,24 +85,24 @@ base::Status HomeMemory::read(std::uint64_t address, void* data, std::size_t siz
   return device_.synchronize(stream_);
 }
 
-base::Status HomeMemory::update(std::uint64_t address, std::size_t size_bytes, unsigned operation,
-                                std::uint64_t operand, std::uint64_t compare, std::uint64_t* old) noexcept {
+base::Status OwnHeapMemory::update(std::uint64_t address, std::size_t size_bytes, unsigned operation,
+                                   std::uint64_t operand, std::uint64_t compare, std::uint64_t* old) noexcept {
   const bool is_known = operation >= static_cast<unsigned>(GDRKIT_SHMEM_ATOMIC_ADD) &&
                         operation <= static_cast<unsigned>(GDRKIT_SHMEM_ATOMIC_XOR);
   if (!is_known || (size_bytes != 4 && size_bytes != 8) || address % size_bytes != 0) {
-    return base::fail(EINVAL, "%u on %zu bytes is no atomic operation", operation, size_bytes);
+    return base::fail(EINVAL, "unsupported atomic operation %u on a %zu-byte word", operation, size_bytes);
   }
   if (auto there = complete_stores(); !there) return there;
   return atomics_.run(address, size_bytes, static_cast<gdrkit_shmem_atomic_operation>(operation), operand, compare,
                       old);
 }
 
-base::Status HomeMemory::complete_stores() noexcept {
+base::Status OwnHeapMemory::complete_stores() noexcept {
   if (bar1_ == nullptr || !bar1_->is_pending(heap_.own_slot())) return {};
   return bar1_->complete(heap_.own_slot());
 }
 
-base::Status HomeMemory::complete() noexcept {
+base::Status OwnHeapMemory::complete() noexcept {
   base::Status done = atomics_.complete();
   base::keep_first(done, complete_stores());
   return done;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/remote/said_messages.hpp"
+#include "shmem/remote/meeting_messages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t place = 7;
 
-/// Bytes [at, at + piece.size()) of `size_bytes` that PE 3 says in that meeting.
-void add(SaidMessages& messages, std::uint64_t number, const std::string& piece, std::uint64_t at,
+/// Adds bytes [at, at + piece.size()) of the `size_bytes` that PE 3 sends in that meeting.
+void add(MeetingMessages& messages, std::uint64_t number, const std::string& piece, std::uint64_t at,
          std::uint64_t size_bytes) {
   RemoteMessage message{};
   message.from = 3;
@@ -23,13 +23,13 @@ void add(SaidMessages& messages, std::uint64_t number, const std::string& piece,
   messages.add(message, piece.data(), piece.size());
 }
 
-std::string take(SaidMessages& messages) {
+std::string take(MeetingMessages& messages) {
   const std::vector<char> data = messages.take(place, 3);
   return {data.begin(), data.end()};
 }
 
-TEST(SaidMessages, AreThereOnceAllPiecesAre) {
-  SaidMessages messages;
+TEST(MeetingMessages, AreThereOnceAllPiecesAre) {
+  MeetingMessages messages;
   EXPECT_FALSE(messages.has(place, 3, 1));
   add(messages, 1, "ab", 0, 5);
   EXPECT_FALSE(messages.has(place, 3, 1));
@@ -41,16 +41,16 @@ TEST(SaidMessages, AreThereOnceAllPiecesAre) {
   EXPECT_FALSE(messages.has(place, 3, 1)) << "was taken";
 }
 
-TEST(SaidMessages, OfEarlierMeetingsAreForgotten) {
-  SaidMessages messages;
+TEST(MeetingMessages, OfEarlierMeetingsAreForgotten) {
+  MeetingMessages messages;
   add(messages, 1, "old", 0, 3);
   add(messages, 2, "new", 0, 3);
   ASSERT_TRUE(messages.has(place, 3, 2));
   EXPECT_EQ(take(messages), "new");
 }
 
-TEST(SaidMessages, IgnorePiecesThatDoNotFollow) {
-  SaidMessages messages;
+TEST(MeetingMessages, IgnorePiecesThatDoNotFollow) {
+  MeetingMessages messages;
   add(messages, 1, "ab", 0, 5);
   add(messages, 1, "e", 4, 5);     // a gap before it
   add(messages, 1, "cdef", 2, 5);  // too long

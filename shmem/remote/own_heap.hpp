@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Home: this PE's own memory, as PEs of other machines put into it and get from it.
+// OwnHeap: access to this PE's heap on behalf of PEs of other machines.
 #pragma once
 
 #include <cstddef>
@@ -10,30 +10,30 @@
 
 namespace gdrkit::shmem_impl::remote {
 
-/// A piece of the own heap that is registered as one.
-struct HomeChunk {
+/// Part of the own heap with one registration.
+struct OwnChunk {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
   std::uint64_t address = 0;
 };
 
-/// Addresses are the own GPU's, offsets those of the own heap. Called under the lock of Remote, by any thread.
-class Home {
+/// Addresses are those of the own GPU, offsets are in the own heap. Called by any thread that holds the lock of Remote.
+class OwnHeap {
  public:
-  virtual ~Home() = default;
-  /// EINVAL for a range that leaves the heap: it came from another machine.
+  virtual ~OwnHeap() = default;
+  /// Fails with EINVAL if the range, which another machine sent, exceeds the heap.
   [[nodiscard]] virtual base::Result<std::uint64_t> address_of(std::uint64_t offset,
                                                                std::uint64_t size_bytes) noexcept = 0;
-  [[nodiscard]] virtual base::Result<HomeChunk> chunk_of(std::uint64_t offset) noexcept = 0;
+  [[nodiscard]] virtual base::Result<OwnChunk> chunk_of(std::uint64_t offset) noexcept = 0;
 
-  /// Writes are seen in the order of the calls. `data` may be changed when this returns.
+  /// Writes become visible in the order of the calls. `data` may be reused after the call.
   virtual base::Status write(std::uint64_t address, const void* data, std::size_t size_bytes) noexcept = 0;
   virtual base::Status read(std::uint64_t address, void* data, std::size_t size_bytes) noexcept = 0;
-  /// A word of 4 or 8 bytes, atomically; `operation` is a gdrkit_shmem_atomic_operation. *old: what it held, where
-  /// wanted.
+  /// Updates a word of 4 or 8 bytes atomically. `operation` is a gdrkit_shmem_atomic_operation. Stores the old value in
+  /// *old unless it is nullptr.
   virtual base::Status update(std::uint64_t address, std::size_t size_bytes, unsigned operation, std::uint64_t operand,
                               std::uint64_t compare, std::uint64_t* old) noexcept = 0;
-  /// All writes and updates before are visible to every PE.
+  /// Makes all earlier writes and updates visible to every PE.
   virtual base::Status complete() noexcept = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// SaidMessages: messages of other PEs for barriers and all-gathers, kept until this PE takes them.
+// MeetingMessages: messages of other PEs for barriers and all-gathers, kept until this PE takes them.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace gdrkit::shmem_impl::remote {
 
-class SaidMessages {
+class MeetingMessages {
  public:
   /// Adds a piece of a message. Pieces of one sender must be added in order.
   void add(const RemoteMessage& message, const char* data, std::size_t size_bytes);
@@ -23,7 +23,7 @@ class SaidMessages {
   [[nodiscard]] std::vector<char> take(std::uint64_t place, int pe) noexcept;
 
  private:
-  struct Said {
+  struct Message {
     std::uint64_t number;
     std::uint64_t size_bytes;  // of the whole message; `data` contains the pieces received so far
     std::vector<char> data;
@@ -32,7 +32,7 @@ class SaidMessages {
     return place << 32 | static_cast<std::uint32_t>(pe);
   }
 
-  std::unordered_map<std::uint64_t, std::deque<Said>> said_;
+  std::unordered_map<std::uint64_t, std::deque<Message>> meeting_messages_;
 };
 
 }  // namespace gdrkit::shmem_impl::remote

@@ -1,0 +1,267 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Start, end and facts of a PE. Included by gdrkit/shmem.h.
+ */
+#ifndef GDRKIT_SHMEM_JOB_H
+#define GDRKIT_SHMEM_JOB_H
+
+#include <gdrkit/shmem_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @defgroup shmem_job Jobs and PEs
+ * @ingroup shmem
+ * @brief Start, end and facts of a PE.
+ *
+ * @code{.c}
+ * #include <gdrkit/shmem.h>
+ * #include <stdio.h>
+ *
+ * int join(int pe, int n_pes, const gdrkit_shmem_unique_id_t* id_of_pe_0) {
+ *   struct gdrkit_shmem_options options = {0};
+ *   options.struct_size = sizeof options;
+ *   options.pe = pe;
+ *   options.n_pes = n_pes;
+ *   options.unique_id = id_of_pe_0;
+ *   const int result = gdrkit_shmem_init(&options);
+ *   if (result != 0) fprintf(stderr, "%s\n", gdrkit_shmem_last_error());
+ *   return result;
+ * }
+ * @endcode
+ * @{
+ */
+
+/**
+ * @brief Handle of a PE of this process.
+ *
+ * A process may have several PEs, one per GPU. In a forked child every call on a PE of the parent returns `-EACCES`;
+ * the exit of the child does not affect these PEs. gdrkit_shmem_init() makes the child a PE of its own. Its job has one
+ * PE unless the options set `n_pes`.
+ */
+typedef struct {
+  uint64_t value; /**< Unique in this process; 0: none. */
+} gdrkit_shmem_pe_t;
+
+/** @brief Name of a job. The process of PE 0 makes it, and sends it to all others by any means. */
+typedef struct {
+  unsigned char bytes[128]; /**< Opaque contents. Keep them secret: they include the key of the job. */
+} gdrkit_shmem_unique_id_t;
+
+/**
+ * @brief All-gather of the application.
+ * @param[in] mine Data of this PE.
+ * @param[in] size_bytes Size of the data of one PE.
+ * @param[out] all Data of all PEs: part i comes from PE i.
+ * @param[in] argument gdrkit_shmem_options::allgather_argument.
+ * @return 0 on success, or any other value on failure.
+ */
+typedef int (*gdrkit_shmem_allgather_t)(const void* mine, size_t size_bytes, void* all, void* argument);
+
+/**
+ * @brief Options of gdrkit_shmem_init().
+ *
+ * Set `struct_size`, and all other members to 0 for their defaults. With `n_pes` 0 the environment of a launcher
+ * (gdrkit run, mpirun, srun, torchrun) sets the PE and the number of PEs. Without a launcher the job has one PE.
+ */
+struct gdrkit_shmem_options {
+  uint32_t struct_size; /**< `sizeof(struct gdrkit_shmem_options)`. */
+  int32_t n_pes;        /**< Number of PEs; 0: from the launcher's environment. */
+  int32_t pe;           /**< PE number, 0 to `n_pes` - 1. Ignored if `n_pes` is 0. */
+  uint32_t has_device;  /**< 1: use `device`. 0: use the position of the PE among the PEs of its node. */
+  int32_t device;       /**< CUDA device number. */
+  uint32_t timeout_ms;  /**< Limit of init, collectives and waits; 0: `GDRKIT_SHMEM_TIMEOUT_S`, else 300 s. */
+  const gdrkit_shmem_unique_id_t* unique_id; /**< Id from PE 0. With `n_pes` > 1, set this or `allgather`. */
+  gdrkit_shmem_allgather_t allgather;        /**< Alternative to `unique_id`. */
+  void* allgather_argument;                  /**< Last argument of `allgather`. */
+  /** Initial symmetric memory of each PE in bytes; 0: `GDRKIT_SHMEM_HEAP`, else 64 MiB. It grows as needed. */
+  uint64_t heap_bytes;
+  uint64_t heap_max_bytes; /**< Maximum symmetric memory in bytes; 0: the memory of the largest GPU. */
+  /** 1: if `GDRKIT_SHMEM_HEAP` is not set, `NVSHMEM_SYMMETRIC_SIZE` sets the size, in NVSHMEM's grammar. */
+  uint32_t should_read_nvshmem_variables;
+  /**
+   * 1: NVSHMEM's choice of the device. Without `has_device`, it is the device of the calling thread's current CUDA
+   * context, unless there is no context or the device is number 0. After init the PE's device is current in that
+   * thread. The first call of malloc, calloc, align or barrier_all in a thread where another device is current prints a
+   * warning to stderr.
+   */
+  uint32_t should_follow_current_device;
+};
+
+/** @brief Facts about a PE, its node and its heap. */
+struct gdrkit_shmem_info {
+  uint32_t struct_size;     /**< In: `sizeof(struct gdrkit_shmem_info)`. */
+  int32_t pe;               /**< PE number. */
+  int32_t n_pes;            /**< Number of PEs of the job. */
+  int32_t node_pes;         /**< Number of PEs of the job on this node, including this PE. */
+  int32_t device;           /**< CUDA device number. */
+  int32_t is_emulated;      /**< 1 for the emulated device, 0 for a GPU. */
+  uint64_t heap_address;    /**< Address of the own heap. */
+  uint64_t heap_bytes;      /**< Memory that the heap has allocated from the GPU. */
+  uint64_t heap_max_bytes;  /**< Maximum of `heap_bytes`. */
+  uint64_t heap_used_bytes; /**< Memory of the objects in the heap. */
+  uint64_t stride_bytes;    /**< Distance between the heaps of PEs of this node in this process's address space. */
+};
+
+/**
+ * @brief Makes the name of a new job.
+ *
+ * The process listens on a socket for each id until PE 0 uses the id.
+ * @param[out] id The name.
+ * @return 0 on success.
+ *   - `-EINVAL`: `id` is NULL.
+ *   - `-EADDRNOTAVAIL`: no network address is available to listen on.
+ *   - `-ENODEV`: the network interface `GDRKIT_SHMEM_INTERFACE` does not exist or is down.
+ *   - Another errno of socket(2), bind(2) or listen(2).
+ * @note Needs no PE.
+ */
+int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
+
+/**
+ * @brief Closes the listening socket of an id that no job has used.
+ * @param[in] id Id from gdrkit_shmem_get_unique_id() in this process.
+ * @return 0 on success.
+ *   - `-EINVAL`: `id` is NULL, or this process has no socket for it.
+ * @note Needs no PE.
+ */
+int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id);
+
+/**
+ * @brief Makes this process or thread a PE of a job, and binds the calling thread to it.
+ *
+ * It uses the GPU's primary context, as the CUDA runtime does. The calling thread's current context does not change
+ * unless `should_follow_current_device` is set.
+ * @param[in] options Options, or NULL for the defaults.
+ * @return 0 on success.
+ *   - `-EINVAL`: an option or an environment variable is invalid.
+ *   - `-ENODEV`: no GPU is available, and `GDRKIT_BACKEND=emulated` is not set.
+ *   - `-EPROTO`: PEs have different options, versions or numbers of PEs.
+ *   - `-EACCES`: another user's process answered at the address of PE 0.
+ *   - `-EHOSTUNREACH`: PE 0 or a PE of this node cannot be reached.
+ *   - `-ENOMEM`: the GPU or the host has too little memory for the heap.
+ *   - `-ECONNRESET`, `-ETIMEDOUT`, `-EIO`: see @ref shmem_errors.
+ * @note Collective over the job.
+ */
+int gdrkit_shmem_init(const struct gdrkit_shmem_options* options);
+
+/**
+ * @brief Ends the calling thread's PE and frees its heap.
+ *
+ * It waits for calls of other threads on the PE, then for all PEs. Calls on the PE that begin later return `-EINVAL`.
+ * @return 0 on success.
+ *   - `-EBUSY`: the calling thread is within a call on the PE. Nothing has changed.
+ *   - `-ETIMEDOUT`: a call of another thread did not end within the PE's limit. Nothing has changed.
+ *   - `-ECONNRESET`: a PE has ended. This PE has ended, too.
+ *   - See also @ref shmem_errors.
+ * @note Collective over the job.
+ */
+int gdrkit_shmem_finalize(void);
+
+/**
+ * @brief Starts or shares one PE of the process, for libraries that are used together.
+ *
+ * The first call works like gdrkit_shmem_init(). Later calls ignore `options` and bind the calling thread to that PE.
+ * @param[in] options Options, or NULL for the defaults.
+ * @return 0 on success, or an error of gdrkit_shmem_init().
+ * @note The first call is collective.
+ */
+int gdrkit_shmem_init_shared(const struct gdrkit_shmem_options* options);
+
+/**
+ * @brief Matches one gdrkit_shmem_init_shared(). The last match works like gdrkit_shmem_finalize().
+ * @return 0 on success.
+ *   - `-EINVAL`: no gdrkit_shmem_init_shared() is left to match.
+ *   - An error of gdrkit_shmem_finalize().
+ * @note The last call is collective.
+ */
+int gdrkit_shmem_finalize_shared(void);
+
+/**
+ * @brief Sets `pe`, `n_pes` and the all-gather of `options` from an MPI communicator.
+ *
+ * It calls the functions of Open MPI, MPICH or an MPI with the ABI of MPICH that this process has loaded.
+ * @param[in,out] options Options for gdrkit_shmem_init().
+ * @param[in] communicator Address of an MPI_Comm, which must stay valid until gdrkit_shmem_init() returns.
+ * @return 0 on success.
+ *   - `-EINVAL`: an argument is NULL, or a function of MPI failed.
+ *   - `-ENOENT`: the process has not loaded an MPI.
+ * @note Needs no PE.
+ */
+int gdrkit_shmem_use_mpi(struct gdrkit_shmem_options* options, void* communicator);
+
+/**
+ * @brief Returns the handle of the calling thread's PE.
+ * @param[out] pe The handle.
+ * @return 0, or an error of @ref shmem_errors.
+ */
+int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe);
+
+/**
+ * @brief Binds the calling thread to a PE of this process.
+ * @param[in] pe Handle from gdrkit_shmem_current().
+ * @return 0 on success.
+ *   - `-EINVAL`: the PE was finalized, or is not of this process.
+ */
+int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);
+
+/**
+ * @brief Returns the number of the calling thread's PE.
+ * @return PE number from 0.
+ *   - `-EINVAL`, `-EACCES`: see @ref shmem_errors.
+ * @note Does not change gdrkit_shmem_last_error().
+ */
+int gdrkit_shmem_my_pe(void);
+
+/**
+ * @brief Returns the number of PEs of the calling thread's job.
+ * @return Number of PEs, at least 1.
+ *   - `-EINVAL`, `-EACCES`: see @ref shmem_errors.
+ * @note Does not change gdrkit_shmem_last_error().
+ */
+int gdrkit_shmem_n_pes(void);
+
+/**
+ * @brief Returns facts about the calling thread's PE.
+ * @param[in,out] info Facts. Set `struct_size` before the call.
+ * @return 0 on success.
+ *   - `-EINVAL`: `info` is NULL, or `struct_size` is too small.
+ *   - See also @ref shmem_errors.
+ */
+int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
+
+/**
+ * @brief Sets the time limit of later collectives and waits of this PE.
+ * @param[in] timeout_ms Limit in milliseconds. 0: none; the end of a PE still ends the waits for it.
+ * @return 0, or an error of @ref shmem_errors.
+ */
+int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
+
+/**
+ * @brief Describes how data reaches a PE, in human-readable text.
+ *
+ * The text has one line per transport, in the order in which they are tried: what it carries, or why it carries
+ * nothing.
+ * @param[in] pe PE number, 0 to `n_pes` - 1.
+ * @param[out] text Buffer for the text and its terminating zero. May be NULL if `size_bytes` is 0.
+ * @param[in] size_bytes Size of the buffer. A longer text is cut.
+ * @return Length of the whole text without the terminating zero.
+ *   - See @ref shmem_errors for errors.
+ */
+int gdrkit_shmem_describe(int pe, char* text, size_t size_bytes);
+
+/**
+ * @brief Returns the error message of the calling thread's last failed call.
+ * @return The message, "" if no call failed. It is valid until the next failing call of the thread.
+ */
+const char* gdrkit_shmem_last_error(void);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

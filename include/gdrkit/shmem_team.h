@@ -1,0 +1,194 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * @brief Teams of PEs, and their barriers. Included by gdrkit/shmem.h.
+ */
+#ifndef GDRKIT_SHMEM_TEAM_H
+#define GDRKIT_SHMEM_TEAM_H
+
+#include <gdrkit/shmem_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * @defgroup shmem_team Teams and barriers
+ * @ingroup shmem
+ * @brief Subsets of the PEs, and synchronization of all PEs or of a team.
+ *
+ * @code{.c}
+ * #include <gdrkit/shmem.h>
+ *
+ * // Synchronizes the PEs with even numbers.
+ * int synchronize_even(void) {
+ *   gdrkit_shmem_team_t even = GDRKIT_SHMEM_TEAM_INVALID;
+ *   int result = gdrkit_shmem_team_split_strided(GDRKIT_SHMEM_TEAM_WORLD, 0, 2, (gdrkit_shmem_n_pes() + 1) / 2, &even);
+ *   if (result != 0 || even == GDRKIT_SHMEM_TEAM_INVALID) return result;
+ *   result = gdrkit_shmem_team_barrier(even);
+ *   return result == 0 ? gdrkit_shmem_team_destroy(even) : result;
+ * }
+ * @endcode
+ * @{
+ */
+
+/** @brief Handle of a team on the calling thread's PE. Other PEs may have another handle for the same team. */
+typedef int32_t gdrkit_shmem_team_t;
+
+/** @brief No team: this PE is not a member. */
+#define GDRKIT_SHMEM_TEAM_INVALID GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, -1)
+/** @brief All PEs of the job. */
+#define GDRKIT_SHMEM_TEAM_WORLD GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 0)
+/** @brief The PEs whose memory this GPU can access. */
+#define GDRKIT_SHMEM_TEAM_SHARED GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 1)
+/** @brief The PEs of this node. */
+#define GDRKIT_SHMEM_TEAM_NODE GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 2)
+/** @brief Maximum number of teams of a PE, including the three above. */
+#define GDRKIT_SHMEM_TEAMS_MAX 32
+
+/**
+ * @brief Returns the number of the calling PE in a team.
+ * @param[in] team The team.
+ * @return Number from 0.
+ *   - `-EINVAL`: `team` is not a team of this PE.
+ *   - See also @ref shmem_errors.
+ */
+int gdrkit_shmem_team_my_pe(gdrkit_shmem_team_t team);
+
+/**
+ * @brief Returns the number of PEs of a team.
+ * @param[in] team The team.
+ * @return Number of PEs, at least 1.
+ *   - `-EINVAL`: `team` is not a team of this PE.
+ *   - See also @ref shmem_errors.
+ */
+int gdrkit_shmem_team_n_pes(gdrkit_shmem_team_t team);
+
+/**
+ * @brief Returns the number in `other` of the PE with the number `pe` in `team`.
+ * @param[in] team Team of the number `pe`.
+ * @param[in] pe Number in `team`.
+ * @param[in] other Team of the result.
+ * @return Number in `other`.
+ *   - `-ENOENT`: the PE is not in `other`.
+ *   - `-EINVAL`: a team is not a team of this PE, or `pe` is out of range.
+ *   - See also @ref shmem_errors.
+ */
+int gdrkit_shmem_team_translate_pe(gdrkit_shmem_team_t team, int pe, gdrkit_shmem_team_t other);
+
+/**
+ * @brief Makes a team of the PEs `start`, `start + stride`, ... of a team.
+ * @param[in] parent Team of the numbers. All its PEs call the function with the same arguments.
+ * @param[in] start Number of the first PE in `parent`.
+ * @param[in] stride Distance of the numbers. May be negative.
+ * @param[in] size Number of PEs of the new team.
+ * @param[out] team The new team; GDRKIT_SHMEM_TEAM_INVALID on PEs that are not in it.
+ * @return 0 on success.
+ *   - `-EINVAL`: a number is outside `parent`, `parent` is not a team of this PE, or `team` is NULL.
+ *   - `-EPROTO`: PEs passed different arguments or called different collective functions.
+ *   - `-ENOSPC`: a PE of `parent` is in GDRKIT_SHMEM_TEAMS_MAX teams.
+ *   - `-ETIMEDOUT`, `-ECONNRESET`: see @ref shmem_errors.
+ * @note Collective over `parent`.
+ */
+int gdrkit_shmem_team_split_strided(gdrkit_shmem_team_t parent, int start, int stride, int size,
+                                    gdrkit_shmem_team_t* team);
+
+/**
+ * @brief Arranges a team in rows of `x_range` PEs, and makes a team of each row and of each column.
+ * @param[in] parent The team. All its PEs call the function with the same arguments.
+ * @param[in] x_range Number of PEs in a row, at least 1.
+ * @param[out] x_team Row of the calling PE.
+ * @param[out] y_team Column of the calling PE.
+ * @return 0, or an error of gdrkit_shmem_team_split_strided().
+ * @note Collective over `parent`.
+ */
+int gdrkit_shmem_team_split_2d(gdrkit_shmem_team_t parent, int x_range, gdrkit_shmem_team_t* x_team,
+                               gdrkit_shmem_team_t* y_team);
+
+/**
+ * @brief Destroys a team. Its operations on streams must be complete. Its handles are invalid afterwards.
+ * @param[in] team The team. GDRKIT_SHMEM_TEAM_INVALID does nothing.
+ * @return 0 on success.
+ *   - `-EINVAL`: `team` is not a team of this PE, or is one of the three predefined teams.
+ *   - `-EPROTO`, `-ETIMEDOUT`, `-ECONNRESET`: as for gdrkit_shmem_team_split_strided().
+ * @note Collective over `team`.
+ */
+int gdrkit_shmem_team_destroy(gdrkit_shmem_team_t team);
+
+/**
+ * @brief Waits until all PEs of a team have called it. Completes nothing.
+ * @param[in] team The team.
+ * @return 0 on success.
+ *   - `-EINVAL`: `team` is not a team of this PE.
+ *   - `-EPROTO`: PEs called different collective functions.
+ *   - `-ETIMEDOUT`, `-ECONNRESET`: see @ref shmem_errors.
+ * @note Collective over `team`.
+ */
+int gdrkit_shmem_team_sync(gdrkit_shmem_team_t team);
+
+/**
+ * @brief Performs gdrkit_shmem_quiet(), then gdrkit_shmem_team_sync().
+ * @param[in] team The team.
+ * @return 0, or an error of gdrkit_shmem_quiet() or gdrkit_shmem_team_sync().
+ * @note Collective over `team`.
+ */
+int gdrkit_shmem_team_barrier(gdrkit_shmem_team_t team);
+
+/**
+ * @brief Waits until all PEs have called it. Completes nothing.
+ * @return 0 on success.
+ *   - `-ETIMEDOUT`, `-ECONNRESET`: see @ref shmem_errors.
+ * @note Collective over the job.
+ */
+int gdrkit_shmem_sync_all(void);
+
+/**
+ * @brief Performs gdrkit_shmem_quiet(), then gdrkit_shmem_sync_all().
+ * @return 0, or an error of gdrkit_shmem_quiet() or gdrkit_shmem_sync_all().
+ * @note Collective over the job.
+ */
+int gdrkit_shmem_barrier_all(void);
+
+/**
+ * @brief Makes a stream wait until streams of all PEs of a team have come to this call. Completes nothing.
+ * @param[in] team The team.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @return 0 on success.
+ *   - `-EINVAL`: `team` is not a team of this PE.
+ *   - See also @ref shmem_errors. Errors of the wait are reported as for collectives on streams.
+ * @note Collective over `team`.
+ */
+int gdrkit_shmem_sync_on_stream(gdrkit_shmem_team_t team, void* stream);
+
+/**
+ * @brief Performs gdrkit_shmem_sync_on_stream(), and makes earlier writes of the stream visible to the team.
+ * @param[in] team The team.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @return 0, or an error of gdrkit_shmem_sync_on_stream().
+ * @note Collective over `team`.
+ */
+int gdrkit_shmem_barrier_on_stream(gdrkit_shmem_team_t team, void* stream);
+
+/**
+ * @brief Performs gdrkit_shmem_sync_on_stream() with all PEs.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @return 0, or an error of gdrkit_shmem_sync_on_stream().
+ * @note Collective over the job.
+ */
+int gdrkit_shmem_sync_all_on_stream(void* stream);
+
+/**
+ * @brief Performs gdrkit_shmem_barrier_on_stream() with all PEs.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @return 0, or an error of gdrkit_shmem_sync_on_stream().
+ * @note Collective over the job.
+ */
+int gdrkit_shmem_barrier_all_on_stream(void* stream);
+
+/** @} */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// error: cannot write to a symmetric span of const elements
+#include <gdrkit/shmem.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+void use(const gdrkit::shmem::SymmetricSpan<const float>& span, const std::vector<float>& numbers) {
+  span.put(numbers, 0);
+}
