@@ -68,7 +68,7 @@ int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* con
 /**
  * @brief Unmaps, unpins and frees what is left in a context, then closes it.
  *
- * @param[in] context  The context. The handle is invalid afterwards, whatever the function returns.
+ * @param[in] context  The context. The handle is invalid afterwards, even on error.
  *
  * @return 0 on success, else a negative errno. The function runs to its end and returns the first error.
  *         - -EINVAL: the handle is invalid.

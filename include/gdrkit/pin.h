@@ -66,7 +66,7 @@ int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_by
 /**
  * @brief Unpins memory. Unmaps it first if it is mapped.
  *
- * @param[in] pin  The pin. The handle is invalid afterwards, whatever the function returns.
+ * @param[in] pin  The pin. The handle is invalid afterwards, even on error.
  *
  * @return 0 on success, else a negative errno. The function runs to its end and returns the first error.
  *         - -EINVAL: the handle is invalid.
@@ -103,7 +103,7 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
  * raises SIGBUS, and gdrkit_map() returns -EINVAL. gdrkit_unmap(), gdrkit_unpin() and gdrkit_close() work.
  *
  * On coherent platforms, memory that CUDA lets the CPU access is mapped at its device address. Such memory ends when
- * its owner frees it, whatever the backend is. The function then returns 1, and an access raises SIGSEGV or reaches
+ * its owner frees it, with any backend. The function then returns 1, and an access raises SIGSEGV or reaches
  * memory that CUDA allocated there since.
  *
  * @param[in] pin  The pin.

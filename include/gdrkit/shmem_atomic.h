@@ -41,6 +41,7 @@ enum gdrkit_shmem_atomic_operation GDRKIT_SHMEM_IS_INT {
   GDRKIT_SHMEM_ATOMIC_XOR = 7           /**< word ^= operand */
 };
 
+#ifndef __CUDACC_RTC__ /* NVRTC rejects functions of the host */
 /**
  * @brief Performs an atomic operation on a word of another PE.
  *
@@ -61,6 +62,8 @@ enum gdrkit_shmem_atomic_operation GDRKIT_SHMEM_IS_INT {
  */
 int gdrkit_shmem_atomic(void* target, size_t size_bytes, enum gdrkit_shmem_atomic_operation operation, uint64_t operand,
                         uint64_t compare, uint64_t* fetched, int pe);
+
+#endif
 
 /** @} */
 

@@ -79,6 +79,7 @@ enum gdrkit_shmem_reduction GDRKIT_SHMEM_IS_INT {
   GDRKIT_SHMEM_XOR = 6   /**< Bitwise exclusive or; integers only. */
 };
 
+#ifndef __CUDACC_RTC__ /* NVRTC rejects functions of the host */
 /**
  * @brief Copies the root's source to the target of every PE, including the root.
  * @param[in] team The team.
@@ -401,6 +402,8 @@ GDRKIT_SHMEM_FOR_EACH_TYPE(GDRKIT_SHMEM_DEFINE_COLLECTIVES)
 #undef GDRKIT_SHMEM_DEFINE_REDUCTION
 #undef GDRKIT_SHMEM_COMMA
 #undef GDRKIT_SHMEM_DEFINE_COLLECTIVE
+#endif
+
 #endif
 
 /** @} */

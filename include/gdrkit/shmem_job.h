@@ -140,7 +140,7 @@ int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id);
  *   - `-EINVAL`: an option or an environment variable is invalid.
  *   - `-ENODEV`: no GPU is available, and `GDRKIT_BACKEND=emulated` is not set.
  *   - `-EPROTO`: PEs have different options, versions or numbers of PEs.
- *   - `-EACCES`: another user's process answered at the address of PE 0.
+ *   - `-EACCES`: a process of another user listens at the address of PE 0.
  *   - `-EHOSTUNREACH`: PE 0 or a PE of this node cannot be reached.
  *   - `-ENOMEM`: the GPU or the host has too little memory for the heap.
  *   - `-ECONNRESET`, `-ETIMEDOUT`, `-EIO`: see @ref shmem_errors.

@@ -53,6 +53,7 @@ struct gdrkit_shmem_device_state {
   uint64_t proxy_address;   /**< Commands to PEs of other nodes (gdrkit/detail/shmem_proxy.cuh); 0: one node. */
 };
 
+#ifndef __CUDACC_RTC__ /* NVRTC rejects functions of the host */
 /**
  * @brief Returns the state for GPU kernels on this PE's GPU.
  *
@@ -113,6 +114,8 @@ int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const
  *   - See also @ref shmem_errors.
  */
 int gdrkit_shmem_collective_grid(void* function, unsigned threads, size_t shared_bytes);
+
+#endif
 
 /** @} */
 

@@ -47,6 +47,7 @@ typedef int32_t gdrkit_shmem_team_t;
 /** @brief Maximum number of teams of a PE, including the three above. */
 #define GDRKIT_SHMEM_TEAMS_MAX 32
 
+#ifndef __CUDACC_RTC__ /* NVRTC rejects functions of the host */
 /**
  * @brief Returns the number of the calling PE in a team.
  * @param[in] team The team.
@@ -185,6 +186,8 @@ int gdrkit_shmem_sync_all_on_stream(void* stream);
  * @note Collective over the job.
  */
 int gdrkit_shmem_barrier_all_on_stream(void* stream);
+
+#endif
 
 /** @} */
 

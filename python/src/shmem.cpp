@@ -100,6 +100,8 @@ void bind_job(nb::module_& module) {
   module.def("info", info, nb::sig("def info() -> tuple[int, int, int, int, bool, int, int, int, int]"));
   module.def("set_timeout", [](std::uint32_t ms) { check_shmem(gdrkit_shmem_set_timeout(ms)); });
   module.def("describe", describe);
+  module.def("module_init", [](std::uintptr_t module) { check_shmem(gdrkit_shmem_module_init(at(module))); });
+  module.def("library_init", [](std::uintptr_t library) { check_shmem(gdrkit_shmem_library_init(at(library))); });
   module.def("allocate", allocate);
   module.def("free", [](std::uintptr_t address) { call_shmem([&] { return gdrkit_shmem_free(at(address)); }); });
   module.def("register_symmetric", register_symmetric);

@@ -226,3 +226,10 @@ def test_the_ring_runs_on_two_gpus(two_gpus, launcher):
 def test_the_pages_program_runs_on_two_gpus(two_gpus):
     page = next(text for text in programs() if "shmem.init()" in text)
     run_all_well(2, page, backend="")
+
+
+@pytest.mark.parametrize("name, package", [("cupy_ring", "cupy"), ("numba_ring", "numba.cuda"), ("triton_ring", "triton")])
+def test_gpu_kernels_in_python_reach_the_other_gpu(two_gpus, name, package):
+    pytest.importorskip(package, reason=f"{package} is not installed")
+    output = run_ok(gdrkit_program(), "run", "-n", "2", "--time-limit", "200", "--", sys.executable, str(EXAMPLES / f"{name}.py"))
+    expect_each_once(output, [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}" for pe in range(2)])

@@ -5,7 +5,14 @@
 #ifndef GDRKIT_SHMEM_ACCESS_CUH
 #define GDRKIT_SHMEM_ACCESS_CUH
 
+#if defined(__CUDACC_RTC__)
+#include <gdrkit/shmem_atomic.h>
+#include <gdrkit/shmem_collectives.h>
+#include <gdrkit/shmem_kernel.h>
+#include <gdrkit/shmem_team.h>
+#else
 #include <gdrkit/shmem.h>
+#endif
 
 #include <cstddef>
 #include <cstdint>

@@ -26,6 +26,7 @@ from gdrkit import _shmem
 from gdrkit._dtypes import dtype_of
 from gdrkit._errors import Error
 from gdrkit._symmetric import Allocation, SymmetricArray, local_side, require_no_leases
+from gdrkit.shmem._gpu_code import bitcode_path, include_path, init_module
 
 __all__ = [
     "Info",
@@ -36,6 +37,7 @@ __all__ = [
     "alltoall",
     "atomic",
     "barrier_all",
+    "bitcode_path",
     "broadcast",
     "describe",
     "empty",
@@ -44,8 +46,10 @@ __all__ = [
     "finalize",
     "get",
     "get_nbi",
+    "include_path",
     "info",
     "init",
+    "init_module",
     "load",
     "my_pe",
     "n_pes",
