@@ -5,14 +5,14 @@
 #
 # gdrkit_unite(target [COLD] [APART path...]): with GDRKIT_UNITY, compiles up to 12 files of a folder together, so that
 # their common headers are read once. Files whose path relative to the target's folder begins with an APART path are
-# compiled alone: those with timed loops, whose code must not depend on the build mode, and those whose unnamed
-# namespace has a name in common with another file of the folder. lib/ and shmem/ are never united. A local name may
+# compiled alone. These are files with timed loops, whose code must not depend on the build mode, and files whose
+# unnamed namespace shares a name with another file of the folder. lib/ and shmem/ are never united. A local name may
 # equal a global name of another file, so united targets are compiled without -Wshadow (GdrkitLayer.cmake). COLD: a
 # release compiles all but APART with -O1: options, documents and tables, which run once.
 #
 # gdrkit_precompile([LEVEL option] target...): with GDRKIT_UNITY, reads the standard headers once for all of these
-# libraries, and once more for each other optimisation level, because GCC 13 rejects headers that were precompiled at
-# another level.
+# libraries. It reads them once more for each other optimisation level, because GCC 13 rejects headers that were
+# precompiled at another level.
 
 option(GDRKIT_UNITY "compile the files of a folder together, with precompiled headers: a faster first build" OFF)
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
  * Halo exchange: a ring of cells is cut into one part for each PE. In each step every cell becomes the mean of itself
- * and its neighbours, so each PE needs one cell (the halo) of the PE before and of the next one.
+ * and its neighbours. So each PE needs one cell (the halo) of the previous PE and of the next one.
  *   gdrkit run -n 2 -- ./shmem_halo              one PE on each GPU
  *   gdrkit run -n 4 --emulated -- ./shmem_halo   any machine
  * The halos are in GPU memory. Here the CPU computes; in your program a GPU kernel does, with the same puts. */

@@ -98,9 +98,9 @@ def recorded_compiler(text):
 
 
 def what_it_does(text):
-    """Returns {function: count of each instruction}, without the names of registers and labels, which are numbered in
-    the order of their use, and without the order of instructions, which does not affect the work. Byte masks are
-    omitted: depending on the machine, the same build of nvcc masks booleans again or not."""
+    """Returns {function: count of each instruction}, to compare the work of two texts. Names of registers and labels
+    are omitted, because they are numbered in the order of their use. Byte masks are omitted: depending on the machine,
+    the same build of nvcc masks booleans again or not."""
     functions = {}
     for body in re.split(r"(?m)^(?=(?:\.visible |\.weak )?\.(?:entry|func)\b)", re.sub(r"(?m)[ \t]*//.*$", "", text)):
         lines = [re.sub(r"(%[a-z]+|\$L__BB|\$L)[0-9_]+", r"\1", " ".join(line.split())) for line in body.splitlines()]

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Tests the packages: builds them twice and compares the bytes, lints them, compares rpms with debs, and uses them in a
-# fresh Debian system (tests/package/in_debian.sh) with an older version, fakes of GDRCopy's packages, and DKMS.
+# Tests the packages: builds them twice and compares the bytes, lints them, and compares rpms with debs. Then uses them
+# in a fresh Debian system (tests/package/in_debian.sh) with an older version, fakes of GDRCopy's packages, and DKMS.
 
 package_cases=""
 package_failed=0

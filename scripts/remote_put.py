@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: MIT
 """Measures puts to a PE that only UCX reaches, on one machine, and compares them with UCX's own put of host memory.
 
-Alternates several times, for each UCX library and transport, between ucp_put_nbx + ucp_ep_flush_nbx from host to host
-memory (gdrkit osu, as ucx_perftest measures it), gdrkit's put of host memory + quiet into GPU memory with delivery
-through BAR1, and the same with delivery by the driver's copies (GDRKIT_SHMEM_REMOTE=copied). Exit code 1: a run
-failed."""
+Alternates several times between three measurements, for each UCX library and transport:
+  ucp_put_nbx + ucp_ep_flush_nbx from host to host memory (gdrkit osu, as ucx_perftest measures it)
+  gdrkit's put of host memory + quiet into GPU memory, with delivery through BAR1
+  the same with delivery by the driver's copies (GDRKIT_SHMEM_REMOTE=copied)
+Exit code 1: a run failed."""
 
 import argparse
 import json

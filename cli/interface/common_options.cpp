@@ -31,8 +31,7 @@ void check_copy_kernel(const std::string& wanted) {
 }
 
 Option json_option(DocumentOption* target, const std::string& schema) {
-  return {'\0', "json", "[FILE]", target,
-          "write a JSON document (" + schema + ") to FILE, or to standard output instead of the text"};
+  return {'\0', "json", "[FILE]", target, "write JSON (" + schema + ") to FILE or to standard output"};
 }
 
 void add_common_options(CommandLine* line, CommonOptions* options) {

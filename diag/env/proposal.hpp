@@ -44,7 +44,7 @@ struct Proposal {
   std::uint64_t matching = 0;      ///< Matching::hash
 };
 
-/// Options about the network and the program, which only the user knows.
+/// Options about the network and the program, which gdrkit cannot detect.
 struct UserOptions {
   std::string fabric;      ///< "rail", "ecmp" or ""
   bool is_strict = false;  ///< an error is better than a slower path

@@ -112,7 +112,7 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
 base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
   const auto parts = components(member.folder, member.name);
   if (parts.size() > depth_limit) {
-    return base::fail(EINVAL, "contains a member below  %zu folders at byte %zu", parts.size(), member.offset);
+    return base::fail(EINVAL, "contains a member below %zu folders at byte %zu", parts.size(), member.offset);
   }
   Member* at = &root_;
   for (const std::string_view part : parts) {

@@ -42,7 +42,7 @@ using gdrkit::core::MappingType;
 
 namespace {
 
-// Both handles carry core's: 64 bits wide, and nothing behind the "pointer".
+// Both handles contain core's 64-bit handle; the "pointer" is never dereferenced.
 static_assert(sizeof(gdr_t) == sizeof(core::Handle) && sizeof(gdr_mh_t) == sizeof(core::Handle));
 core::Handle context_of(gdr_t g) noexcept { return reinterpret_cast<core::Handle>(g); }
 core::Handle pin_of(gdr_mh_t handle) noexcept { return handle.h; }
@@ -72,23 +72,24 @@ base::Result<core::PinInfo> find_pin(gdr_t g, gdr_mh_t handle, core::Mapped mapp
   return core::pin_info(context_of(g), pin_of(handle), mapped);
 }
 
-// GDRCopy's words, which scripts look for.
+// GDRCopy's words, which scripts search for.
 constexpr const char* mapped_already = "mh is mapped already";
 constexpr const char* not_mapped_yet = "mh is not mapped yet";
 
-/// For a live pin that a call was refused on; true for others, whose refusals say what they are.
+/// For a live pin whose call failed; true for others, whose errors have their own text.
 bool is_mapped(gdr_t g, gdr_mh_t handle) noexcept {
   const base::Result<core::PinInfo> pin = find_pin(g, handle, core::Mapped::recorded);
   return !pin || pin->is_mapped;
 }
 
-/// GDRCopy's own variable forces a backend too; two that disagree cannot both be obeyed.
+/// GDRCopy's own variable forces a backend too. The two variables may conflict.
 base::Status apply_force_dmabuf(base::Settings& settings) {
   constexpr const char* dmabuf = "dmabuf";
   if (!settings.force_dmabuf) return {};
   if (!settings.backend.empty() && settings.backend != dmabuf) {
-    return base::fail(EINVAL, "GDRCOPY_USE_DMABUF_MMAP=1 and GDRKIT_BACKEND=%s ask for different backends",
-                      settings.backend.c_str());
+    return base::fail(
+        EINVAL, "GDRCOPY_USE_DMABUF_MMAP=1 and GDRKIT_BACKEND=%s conflict: they name different backends; unset one",
+        settings.backend.c_str());
   }
   settings.backend = dmabuf;
   return {};
@@ -117,7 +118,7 @@ int pin(const char* function, gdr_t g, unsigned long addr, size_t size, uint32_t
   core::PinOptions options;
   options.force_pcie = (flags & GDR_PIN_FLAG_FORCE_PCIE) != 0;
   options.exact_range = false;
-  // The original rounds to pages before it looks at the size: nothing at an address inside a page is that page.
+  // GDRCopy rounds to pages before it checks the size: an empty range inside a page is that page.
   const bool is_page_of_nothing = size == 0 && (addr & GPU_PAGE_OFFSET) != 0;
   const base::Result<core::Handle> pinned = core::pin(context_of(g), addr, is_page_of_nothing ? 1 : size, options);
   if (!pinned) {
@@ -266,7 +267,7 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
   const base::Result<core::ContextInfo> info = core::context_info(context_of(g));
   if (!info) return refuse(__func__, info.error());
   // A backend without a kernel module of its own is as new as the library. Not by a call of gdr_runtime_get_version:
-  // a library loaded earlier may stand in its place.
+  // a library loaded earlier may export the same name.
   const uint32_t module_version = info->traits.module_version != 0 ? info->traits.module_version : library_version;
   *major = static_cast<int>(module_version >> MAJOR_VERSION_SHIFT);
   *minor = static_cast<int>(module_version & MINOR_VERSION_MASK);

@@ -14,7 +14,7 @@ namespace gdrkit::capi {
   return errno_value > 0 && errno_value <= EHWPOISON ? errno_value : EIO;
 }
 
-/// Callers know EINVAL for every kind of memory that cannot be pinned; EOPNOTSUPP is what an impossible mapping type
+/// Callers expect EINVAL for every kind of memory that cannot be pinned; EOPNOTSUPP is what an impossible mapping type
 /// gives.
 [[nodiscard]] constexpr int gdrapi_pin_errno(int errno_value) noexcept {
   const int value = gdrapi_errno(errno_value);

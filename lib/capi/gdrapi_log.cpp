@@ -64,7 +64,7 @@ void log(LogLevel level, const char* format, ...) noexcept {
   va_end(arguments);
   if (wanted > 0) length = std::min(length + static_cast<std::size_t>(wanted), room - 1);
   line[length++] = '\n';
-  // One write for one line, so that lines of several threads and processes do not mix. Nobody can be told of a failure.
+  // One write for one line, so that lines of several threads and processes do not mix. A failure cannot be reported.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, length);
   errno = saved_errno;
 }

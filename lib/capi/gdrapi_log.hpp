@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GDRCopy's log as scripts know it: plain lines on stderr, off unless GDRCOPY_ENABLE_LOGGING is set.
+// GDRCopy's log, as scripts expect it: plain lines on stderr, off unless GDRCOPY_ENABLE_LOGGING is set.
 #pragma once
 
 namespace gdrkit::capi {

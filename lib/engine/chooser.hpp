@@ -34,11 +34,11 @@ class Table {
   [[nodiscard]] static base::Result<Table> parse(const std::string& text) noexcept;
 
   [[nodiscard]] Choice choose(Direction direction, HostMemory host_memory, std::size_t size_bytes) const noexcept;
-  /// Up to this size engine cpu is the fastest whatever else is known of the copy.
+  /// Up to this size engine cpu is the fastest for every copy of this direction.
   [[nodiscard]] std::size_t largest_for_cpu(Direction direction) const noexcept {
     return largest_for_cpu_[static_cast<std::size_t>(direction)];
   }
-  /// Up to this size CPUs alone move the bytes, by the same choice whatever else is known of the copy.
+  /// Up to this size only CPU engines are chosen, and the choice is the same for every copy of this direction.
   [[nodiscard]] std::size_t largest_by_cpus(Direction direction) const noexcept {
     return largest_by_cpus_[static_cast<std::size_t>(direction)];
   }

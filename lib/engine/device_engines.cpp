@@ -83,7 +83,7 @@ std::optional<DeviceEngines::Started> DeviceEngines::start(std::optional<Id> for
     const base::Result<Ticket> submitted = is_only_warm ? engine.submit_if_warm(copy) : engine.submit(copy);
     if (submitted) {
       started_[index(id)].fetch_add(1, std::memory_order_relaxed);
-      if (is_cold && is_wished_for_again(choice.warm, copy.size_bytes)) engines_[index(choice.warm)]->warm_up();
+      if (is_cold && should_warm_up(choice.warm, copy.size_bytes)) engines_[index(choice.warm)]->warm_up();
       return Started{id, *submitted};
     }
     if (forced) break;
@@ -124,26 +124,26 @@ void DeviceEngines::note_failure(Id id, int error) noexcept {
 }
 
 /// Of a copy that this engine would have served: whether it would still be warm, had it served the last such copy.
-bool DeviceEngines::is_wished_for_again(Id id, std::size_t size_bytes) noexcept {
+bool DeviceEngines::should_warm_up(Id id, std::size_t size_bytes) noexcept {
   const std::int64_t now = now_ns();
-  const std::int64_t since = now - last_wish_ns_[index(id)].load(std::memory_order_relaxed);
+  const std::int64_t since = now - last_demand_ns_[index(id)].load(std::memory_order_relaxed);
   const auto estimate_ns = static_cast<std::int64_t>(std::min(size_bytes, largest_estimated_bytes));
-  last_wish_ns_[index(id)].store(now + estimate_ns, std::memory_order_relaxed);
+  last_demand_ns_[index(id)].store(now + estimate_ns, std::memory_order_relaxed);
   return since < place_.residence.idle.count() / 4 * 3;
 }
 
-void DeviceEngines::note_end_of_wish(Id id, std::size_t size_bytes) noexcept {
-  if (size_bytes > largest_estimated_bytes) last_wish_ns_[index(id)].store(now_ns(), std::memory_order_relaxed);
+void DeviceEngines::note_end_of_demand(Id id, std::size_t size_bytes) noexcept {
+  if (size_bytes > largest_estimated_bytes) last_demand_ns_[index(id)].store(now_ns(), std::memory_order_relaxed);
 }
 
-bool DeviceEngines::run_if_left_to_cpu(const Choice& choice, const Copy& copy) noexcept {
+bool DeviceEngines::try_cpu_copy(const Choice& choice, const Copy& copy) noexcept {
   if (choice.cold != Id::cpu) return false;
   const bool can_get_warm = choice.warm != Id::cpu && is_usable(choice.warm);
-  if (can_get_warm && (engines_[index(choice.warm)]->is_warm() || is_wished_for_again(choice.warm, copy.size_bytes))) {
+  if (can_get_warm && (engines_[index(choice.warm)]->is_warm() || should_warm_up(choice.warm, copy.size_bytes))) {
     return false;
   }
   copy_by_cpu(*copy.copier, copy.direction, copy.mapped, copy.host, copy.size_bytes);
-  if (can_get_warm) note_end_of_wish(choice.warm, copy.size_bytes);
+  if (can_get_warm) note_end_of_demand(choice.warm, copy.size_bytes);
   return true;
 }
 
@@ -157,7 +157,7 @@ base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
     note_failure(choice.warm, moved.error().errno_value);
     is_cold = moved.error().errno_value == EAGAIN;
     // That takes as long as a copy.
-    if (is_cold && is_wished_for_again(choice.warm, copy.size_bytes)) engines_[index(choice.warm)]->warm_up();
+    if (is_cold && should_warm_up(choice.warm, copy.size_bytes)) engines_[index(choice.warm)]->warm_up();
   }
   Id id = is_usable(choice.cold) ? choice.cold : Id::cpu;
   base::Status moved;
@@ -167,7 +167,7 @@ base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
     note_failure(id, moved.error().errno_value);
     id = Id::cpu;
   }
-  if (is_cold) note_end_of_wish(choice.warm, copy.size_bytes);
+  if (is_cold) note_end_of_demand(choice.warm, copy.size_bytes);
   return moved;
 }
 

@@ -63,7 +63,7 @@ class DeviceEngines {
   }
   /// Moves it by the CPU, and returns true, where that is the choice now: the faster engine is not warm, and not worth
   /// warming up.
-  bool run_if_left_to_cpu(const Choice& choice, const Copy& copy) noexcept;
+  bool try_cpu_copy(const Choice& choice, const Copy& copy) noexcept;
   /// By the fastest engine that can serve the copy. Fails only with ETIMEDOUT (Engine::complete), where no other engine
   /// may take over.
   base::Status run_fastest(const Copy& copy) noexcept;
@@ -72,7 +72,7 @@ class DeviceEngines {
   DeviceEngines(backend::Backend& backend, std::unique_ptr<Gpu> gpu, const ResidenceLimits& limits,
                 const Table& table) noexcept
       : gpu_(std::move(gpu)), table_(table), place_{&backend, gpu_.get(), limits} {
-    for (auto& last : last_wish_ns_) last.store(INT64_MIN / 2, std::memory_order_relaxed);
+    for (auto& last : last_demand_ns_) last.store(INT64_MIN / 2, std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_usable(Id id) const noexcept { return usable_[index(id)].load(std::memory_order_acquire); }
   [[nodiscard]] static std::size_t index(Id id) noexcept { return static_cast<std::size_t>(id); }
@@ -85,8 +85,8 @@ class DeviceEngines {
     return started_[index(id)].load(std::memory_order_relaxed) >= engines_[index(id)]->traits().outstanding;
   }
   base::Status wait_for_room(Id id, Copy& left) noexcept;
-  [[nodiscard]] bool is_wished_for_again(Id id, std::size_t size_bytes) noexcept;
-  void note_end_of_wish(Id id, std::size_t size_bytes) noexcept;
+  [[nodiscard]] bool should_warm_up(Id id, std::size_t size_bytes) noexcept;
+  void note_end_of_demand(Id id, std::size_t size_bytes) noexcept;
 
   static constexpr std::size_t engine_count = 0
 #define GDRKIT_ENGINE(name, summary) +1
@@ -100,7 +100,7 @@ class DeviceEngines {
   std::array<std::unique_ptr<Engine>, engine_count> engines_;
   std::array<std::atomic<bool>, engine_count> usable_{};  ///< open, and has not failed for good
   /// About the end of the last copy that this engine would have served, had it been warm.
-  std::array<std::atomic<std::int64_t>, engine_count> last_wish_ns_;
+  std::array<std::atomic<std::int64_t>, engine_count> last_demand_ns_;
   /// Until this time a named engine is used only while it is warm; 0: it has always had room.
   std::array<std::atomic<std::int64_t>, engine_count> rest_until_ns_{};
   std::array<std::atomic<unsigned>, engine_count> started_{};  ///< copies from start() to complete()

@@ -18,7 +18,7 @@ namespace gdrkit::engine {
 class Gpu;
 
 enum class Direction : std::uint8_t { to_device, from_device, on_device };
-/// pinned: page-locked by CUDA for this device, so that the GPU itself can reach it.
+/// pinned: page-locked by CUDA for this device, so that the GPU can access it.
 enum class HostMemory : std::uint8_t { ordinary, pinned };
 
 /// One copy. All of it lies inside one allocation on either side.
@@ -71,18 +71,18 @@ class Engine {
   [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
 
   /// Starts a copy. The memory on both sides must stay as it is until complete() returned. On an error nothing was
-  /// started. EAGAIN: not now (too many are outstanding, no room on the GPU); EOPNOTSUPP: not this copy; EINVAL: larger
-  /// than traits() says. Another engine may serve the first two. Else the engine cannot be used any more.
+  /// started. EAGAIN: not now (too many are outstanding, no room on the GPU); EOPNOTSUPP: not this copy; EINVAL: above the
+  /// limit in traits(). Another engine may serve the first two. Else the engine cannot be used any more.
   [[nodiscard]] virtual base::Result<Ticket> submit(const Copy& copy) noexcept = 0;
 
   /// Waits for the end of a submitted copy; each ticket is completed exactly once, by any thread. Success: every byte
   /// is in its place, for this thread and for what it starts on the GPU from now on. On an error the target holds
   /// any mixture of old and new bytes, and the engine touches neither side any more, so that another engine may repeat
   /// the copy; EAGAIN: this engine may repeat it too. The one exception is ETIMEDOUT: the GPU does not react, the
-  /// memory must not be reused, and the text says so.
+  /// memory must not be reused, as the error's text states.
   [[nodiscard]] virtual base::Status complete(Ticket ticket) noexcept = 0;
 
-  /// Whether complete() has nothing to wait for that goes on by itself. The ticket is not completed yet.
+  /// Whether complete() would not wait for anything asynchronous. The ticket is not completed yet.
   [[nodiscard]] virtual bool is_done(Ticket) const noexcept { return true; }
 
   /// Whether a copy submitted now starts without a delay that later ones do not have.
@@ -92,7 +92,7 @@ class Engine {
     if (!is_warm()) return base::fail_literal(EAGAIN, "the engine is not warm");
     return submit(copy);
   }
-  /// Gets warm, without waiting for it; a hint, so that a failure is no error.
+  /// Gets warm, without waiting for it; a hint, so a failure is not an error.
   virtual void warm_up() noexcept {}
 };
 
@@ -120,7 +120,7 @@ struct Place {
   ResidenceLimits residence;
 };
 
-// Each opens its engine, or returns an error whose text says why it cannot run here.
+// Each opens its engine, or returns an error with the reason why it cannot run here.
 #define GDRKIT_ENGINE(name, summary) base::Result<std::unique_ptr<Engine>> open_##name(const Place& place) noexcept;
 #include "engine/engines.def"
 #undef GDRKIT_ENGINE

@@ -19,7 +19,8 @@ base::Result<PointerFacts> pointer_facts(const driver::CudaCalls& calls, std::ui
   int numbers[] = {1, 2, 3, 7, 8, 9, 11, 12};  // CUpointer_attribute, in the order of targets
   static_assert(std::size(targets) == std::size(numbers));
   const int result = calls.pointer_get_attributes(static_cast<unsigned>(std::size(targets)), numbers, targets, address);
-  if (result != 0) return driver::cuda_failure(result, "cannot ask CUDA about an address: cuPointerGetAttributes");
+  if (result != 0)
+    return driver::cuda_failure(result, "cannot read CUDA's attributes of an address: cuPointerGetAttributes");
   return facts;
 }
 
@@ -58,7 +59,8 @@ base::Result<int> Gpu::attribute(int number) const noexcept {
   int value = 0;
   const int result = calls_.device_get_attribute == nullptr ? driver::cuda_error_not_supported
                                                             : calls_.device_get_attribute(&value, number, handle_);
-  if (result != 0) return driver::cuda_failure(result, "cannot ask CUDA about the GPU: cuDeviceGetAttribute");
+  if (result != 0)
+    return driver::cuda_failure(result, "cannot read CUDA's attributes of the GPU: cuDeviceGetAttribute");
   return value;
 }
 
@@ -90,7 +92,7 @@ base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts)
                       static_cast<unsigned long long>(address), device_);
   }
   // Memory of cuMemCreate may be mapped without access for this device; a GPU kernel's fault would end the context.
-  // Memory of another kind, a pool's say, can always be reached by its own device.
+  // Other memory, for instance of a pool, is always accessible by its own device.
   if (driver::has_access(calls_, address, device_, driver::cuda_mem_access_read_write).value_or(true)) return {};
   return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: device %d was not given access; cuMemSetAccess gives it",
                     static_cast<unsigned long long>(address), device_);

@@ -16,7 +16,7 @@
 
 namespace gdrkit::engine {
 
-/// What CUDA knows of an address.
+/// CUDA's attributes of an address.
 struct PointerFacts {
   std::uint32_t memory_type = 0;  ///< driver::cuda_memory_type_*; 0: the address is unknown to CUDA
   std::uint32_t is_managed = 0;
@@ -27,7 +27,7 @@ struct PointerFacts {
   std::uint64_t range_start = 0;
   std::uint64_t range_bytes = 0;
 };
-/// EIO where CUDA cannot be asked.
+/// EIO if CUDA does not return them.
 [[nodiscard]] base::Result<PointerFacts> pointer_facts(const driver::CudaCalls& calls, std::uint64_t address) noexcept;
 
 /// The device whose engines are to copy that memory: its own, or, where that was not given access to it (memory of
@@ -47,7 +47,7 @@ class Gpu {
   [[nodiscard]] const driver::CudaCalls& calls() const noexcept { return calls_; }
   [[nodiscard]] int device() const noexcept { return device_; }
   [[nodiscard]] std::uint64_t context() const noexcept { return reinterpret_cast<std::uint64_t>(context_); }
-  /// A CU_DEVICE_ATTRIBUTE_*; an error where this driver does not know it.
+  /// A CU_DEVICE_ATTRIBUTE_*; an error if this driver does not have it.
   [[nodiscard]] base::Result<int> attribute(int number) const noexcept;
   /// Name of the file for a profile of this GPU with this driver.
   [[nodiscard]] base::Result<std::string> profile_name() const noexcept;
@@ -84,7 +84,7 @@ class PinnedMemory {
 
   [[nodiscard]] char* bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t device_address() const noexcept { return device_address_; }
-  /// Keeps the pages for ever: a GPU that does not react may still write to them.
+  /// Never frees the pages: a GPU that does not react may still write to them.
   void leak() noexcept { bytes_ = nullptr; }
 
  private:

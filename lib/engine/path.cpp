@@ -28,7 +28,7 @@ bool Path::is_still_allocated() const noexcept {
 }
 
 HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcept {
-  // The calling thread's last pinned buffer: each fact costs a look at the driver's tables, so that few are asked for.
+  // The calling thread's last pinned buffer: each attribute costs a lookup in the driver's tables, so few are read.
   // Known by CUDA's names: no buffer outlives its context, and no other buffer gets its name.
   static thread_local PointerFacts known;
   const Gpu& gpu = *engines_.gpu();
@@ -44,7 +44,7 @@ HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcep
   if (buffer_id == 0 || known.buffer_id != buffer_id || known.context != gpu.context()) {
     auto facts = pointer_facts(gpu.calls(), address);
     if (facts && facts->memory_type == host_type && facts->device_address == 0) {
-      // On a thread without a current context, CUDA tells all but the device's address of it.
+      // On a thread without a current context, CUDA reports all attributes except its device address.
       const auto scope = gpu.enter();
       facts = pointer_facts(gpu.calls(), address);
     }
@@ -75,12 +75,11 @@ base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t
   const Table& table = engines_.table();
   const Choice of_pinned = table.choose(direction, HostMemory::pinned, size_bytes);
   const Choice of_ordinary = table.choose(direction, HostMemory::ordinary, size_bytes);
-  const auto is_moved_by_cpu = [&](const Choice& choice) {
-    return !forced_ && engines_.run_if_left_to_cpu(choice, copy);
-  };
+  const auto is_moved_by_cpu = [&](const Choice& choice) { return !forced_ && engines_.try_cpu_copy(choice, copy); };
   if (of_pinned == of_ordinary && is_moved_by_cpu(of_pinned)) return std::optional<Copy>();
   if (!forced_ && size_bytes <= table.largest_by_cpus(direction)) return std::optional<Copy>(copy);
-  // Of the two questions to CUDA, each up to 0.3 us where the last one was a while ago, this one may answer both.
+  // Each of the two calls to CUDA takes up to 0.3 us after a pause; the result of this one may make the other
+  // unnecessary.
   copy.host_memory = kind_of(host, size_bytes);
   const Choice& of_kind = copy.host_memory == HostMemory::pinned ? of_pinned : of_ordinary;
   if (of_pinned != of_ordinary && is_moved_by_cpu(of_kind)) return std::optional<Copy>();
@@ -142,7 +141,7 @@ base::Result<const driver::CudaCalls*> Engines::cuda() const noexcept {
 
 base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept try {
   if (profiles_.empty())
-    return base::fail_literal(ENOENT, "there is no cache folder: XDG_CACHE_HOME and HOME are not set");
+    return base::fail_literal(ENOENT, "cannot find the cache folder: XDG_CACHE_HOME and HOME are not set");
   auto name = gpu.profile_name();
   if (!name) return base::pass(name);
   return profiles_ + "/" + *name;
@@ -156,7 +155,7 @@ base::Result<std::string> Engines::profile_path(int device) noexcept {
   return profile_path(*(*engines)->gpu());
 }
 
-/// The built-in table where there is no profile, or a damaged one: either choice gives right copies.
+/// The built-in table if the profile is missing or damaged: both tables give correct copies.
 Table Engines::table_for(const Gpu& gpu) const noexcept try {
   const auto path = profile_path(gpu);
   if (!path) return {};

@@ -35,7 +35,7 @@ class Path {
       : engines_(engines), span_(span), forced_(forced), buffer_id_(buffer_id) {}
 
   [[nodiscard]] std::size_t size_bytes() const noexcept { return span_.size_bytes; }
-  /// Up to this size the CPU moves the bytes, whatever the memory is.
+  /// Up to this size the CPU performs the copy, for every kind of memory.
   [[nodiscard]] std::size_t largest_for_cpu(Direction direction) const noexcept {
     return forced_ ? 0 : engines_.table().largest_for_cpu(direction);
   }
@@ -76,8 +76,8 @@ class Path {
 /// The engines of a context, opened as mappings need them. Thread safe.
 class Engines {
  public:
-  /// `forced_engine`: GDRKIT_ENGINE, "" if not set. The backend outlives the engines. `cuda`: what stands in for the
-  /// driver in a test. `profiles`: the folder of the profiles that "gdrkit tune" wrote, "": none.
+  /// `forced_engine`: GDRKIT_ENGINE, "" if not set. The backend outlives the engines. `cuda`: replaces the driver in a
+  /// test. `profiles`: the folder of the profiles that "gdrkit tune" wrote, "": none.
   Engines(backend::Backend& backend, const std::string& forced_engine, const CudaCalls* cuda = nullptr,
           const ResidenceLimits& limits = {}, const std::string& profiles = {})
       : backend_(backend), forced_(forced_engine), cuda_(cuda), limits_(limits), profiles_(profiles) {}

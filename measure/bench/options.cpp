@@ -123,7 +123,7 @@ cli::CommandLine command_line(BenchOptions* options, Texts* texts) {
       {'\0', "rounds", "N", &texts->rounds, "interleaved rounds for each size", false},
       {'\0', "csv", "[FILE]", &options->csv, "write all values as CSV to FILE, or to standard output", false},
       {'\0', "compare", "OLD.json", &options->compare_path,
-       "compare with an earlier result (exit code 1: slower, 2: unclear)", false},
+       "compare with an earlier result (exit code 1: slower, 2: no verdict)", false},
       {'\0', "with", "NEW.json", &options->with_path, "compare this result with OLD.json without measuring", false},
       {'\0', "force", "", &options->is_forced, "compare results of different machines or backends", false},
   };

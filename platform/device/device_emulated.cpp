@@ -268,7 +268,7 @@ class EmulatedDevice final : public Device {
   /// learnt of its end; the fence also stands for the driver's between the CPU's earlier stores and the device's read.
   static void order_copies() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-  /// A device is no thread of the application: one that binds itself later does not bind the device.
+  /// A device is not a thread of the application, so an application that binds itself later does not bind the device.
   static base::CpuSet present_cpus() noexcept {
     base::CpuSet cpus;
     (void)cpus.read();

@@ -57,7 +57,7 @@ class BackendReport(NamedTuple):
     name: str
     summary: str
     is_usable: bool
-    is_automatic: bool  #: may be chosen when none is asked for
+    is_automatic: bool  #: may be chosen when none is named
     errno: int
     reason: str  #: why it is not usable
 
@@ -105,7 +105,7 @@ class Mapping(_core.Mapping):
         return memoryview(self)
 
     def numpy(self, dtype: Any = None) -> Any:
-        """As a NumPy array on the device memory itself: of the mapped array's type and shape, or flat of `dtype`."""
+        """A NumPy array on the device memory, of the mapped array's type and shape, or flat of `dtype`."""
         import numpy
 
         if dtype is not None:
@@ -132,11 +132,11 @@ class Context(_core.Context):
     def map(
         self, array: Any, *, engine: str | None = None, mapping_type: str = "default", readonly: bool | None = None
     ) -> Mapping:
-        """Maps the memory of an array on a GPU: PyTorch, CuPy, JAX, gdrkit.Buffer, whatever has
+        """Maps the memory of an array on a GPU: PyTorch, CuPy, JAX, gdrkit.Buffer, any object with
         __cuda_array_interface__ or __dlpack__.
 
-        engine: who moves the bytes of reads and writes: "cpu" (the default), "lanes", "copy_engine", "mover" or
-        "automatic". readonly: as the array says, unless given. Mapping waits for no stream, and orders with none.
+        engine: what performs reads and writes: "cpu" (the default), "lanes", "copy_engine", "mover" or "automatic".
+        readonly: that of the array, unless given. Mapping does not wait for streams, and is not ordered with them.
         """
         found = describe(array, self.info.is_emulated)
         is_readonly = found.readonly if readonly is None else readonly
@@ -166,7 +166,7 @@ class Context(_core.Context):
         return self._map(address, size, owner, engine, mapping_type, readonly, (size,), "uint8")
 
     def allocate(self, size: int, device: int = 0) -> Buffer:
-        """Device memory on device number `device`, as CUDA counts; what it holds is not defined."""
+        """Device memory on CUDA's device number `device`. Its contents are undefined."""
         return Buffer(self, size, device)
 
     def _map(
@@ -217,7 +217,7 @@ def allocate(size: int, device: int = 0) -> Buffer:
 
 
 def backends() -> list[BackendReport]:
-    """What each backend says about this machine, in probe order."""
+    """Whether each backend can run on this machine, in probe order."""
     return [BackendReport(*report) for report in _core.probe()]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What an array of any framework says about its memory: __cuda_array_interface__ first, else DLPack.
+"""The memory of an array of any framework, from __cuda_array_interface__, else from DLPack.
 
 Neither way makes a framework synchronise a stream, so that an array may be mapped while a CUDA graph is captured.
 """
@@ -30,7 +30,7 @@ class DeviceArray(NamedTuple):
 
 
 def describe(array: Any, is_emulated: bool) -> DeviceArray:
-    """Raises TypeError for what is no array in device memory, ValueError for one that is empty or not contiguous."""
+    """Raises TypeError unless it is an array in device memory, ValueError if it is empty or not contiguous."""
     if getattr(array, "requires_grad", False):
         array = array.detach()  # the same memory; frameworks export no other
     try:
@@ -71,7 +71,7 @@ def _from_dlpack(array: Any, is_emulated: bool) -> DeviceArray:
         where = "host memory" if device_type == _DLPACK_CPU else f"memory of DLPack device type {device_type}"
         raise TypeError(f"cannot map {type(array).__name__}: it is in {where}, not in memory of an NVIDIA GPU")
     # -1: wait for no stream. JAX would take it for a stream's handle, and waits for none where it is not given. JAX's
-    # arrays are immutable, which its interface says and its DLPack cannot.
+    # arrays are immutable, which its interface reports and its DLPack cannot.
     is_jax = type(array).__module__.partition(".")[0] in ("jax", "jaxlib")
     arguments = {"stream": -1} if device_type != _DLPACK_CPU and not is_jax else {}
     try:

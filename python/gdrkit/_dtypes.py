@@ -18,7 +18,7 @@ class DType(NamedTuple):
 
     @property
     def word(self) -> int:
-        """enum gdrkit_shmem_word; 0 where it is no integer of 4 or 8 bytes."""
+        """enum gdrkit_shmem_word; 0 unless it is an integer of 4 or 8 bytes."""
         if self.dlpack_code > 1 or self.itemsize < 4:
             return 0
         return self.itemsize if self.dlpack_code == 1 else -self.itemsize

@@ -4,7 +4,7 @@
 
 
 class Error(OSError):
-    """A call of the library failed: `errno`, and in `strerror` the library's own text, which says what and why."""
+    """A call of the library failed: `errno`, and in `strerror` the library's error message."""
 
     __module__ = "gdrkit"
 

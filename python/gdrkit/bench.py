@@ -74,7 +74,7 @@ def main() -> int:
         return 0
     print(f"backend {info.backend}, Python {sys.version.split()[0]}, gdrkit {gdrkit.__version__}; ns, median of {ROUNDS} rounds")
     if info.is_emulated:
-        print("the device is emulated: its figures say nothing about a GPU")
+        print("the device is emulated: its figures do not describe a GPU")
     print(f"{'call':<28}{'Python':>10}{'C':>10}{'Python adds':>14}")
     for name, python, c in results:
         print(f"{name:<28}{python:>10.0f}" + (f"{c:>10.0f}{python - c:>14.0f}" if c is not None else ""))

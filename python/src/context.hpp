@@ -11,7 +11,7 @@
 
 namespace gdrkit_python {
 
-/// gdrkit.Context. It counts what must not end under somebody: memoryviews, copies and calls under way in its mappings.
+/// gdrkit.Context. It counts the uses of its mappings: memoryviews, copies and calls in progress.
 class Context {
  public:
   Context(const std::optional<std::string>& backend, const std::optional<std::string>& copy_kernel);

@@ -15,7 +15,7 @@ namespace {
 PyObject* error_type = nullptr;
 PyObject* timeout_type = nullptr;
 
-/// std::system_error appends errno's text, which OSError prints by itself.
+/// std::system_error appends errno's text, which OSError prints too.
 std::string library_text(const gdrkit::Error& error) {
   std::string text = error.what();
   const std::string errno_text = error.code().message();

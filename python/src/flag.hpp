@@ -20,10 +20,10 @@ class FlagType {
 
   [[nodiscard]] const char* name() const noexcept { return name_; }
   [[nodiscard]] unsigned size_bytes() const noexcept { return size_bytes_; }
-  /// Throws a Python OverflowError where the value does not fit, a TypeError where it is no number.
+  /// Throws a Python OverflowError if the value does not fit, a TypeError if it is not a number.
   [[nodiscard]] std::uint64_t bits_of(nanobind::handle value) const;
   [[nodiscard]] nanobind::object value_of(std::uint64_t bits) const;
-  /// -1, 0 or 1, as numbers of this type; 2 where one is no number.
+  /// -1, 0 or 1, as numbers of this type; 2 if one is NaN.
   [[nodiscard]] int compare(std::uint64_t left, std::uint64_t right) const noexcept;
 
  private:

@@ -20,7 +20,7 @@ constexpr std::size_t reads_with_gil_bytes = 1024;
 
 constexpr auto between_signal_checks = std::chrono::milliseconds(20);
 
-/// ETIMEDOUT of an engine: the GPU may still write to the memory, which therefore never goes back.
+/// ETIMEDOUT of an engine: the GPU may still write to the memory, which is therefore never freed.
 bool leaves_memory_in_use(const gdrkit::Error& error) { return error.code().value() == ETIMEDOUT; }
 
 std::uint64_t load_bits(const gdrkit::Mapping& map, std::size_t offset, unsigned size_bytes) {
@@ -46,7 +46,7 @@ using Clock = std::chrono::steady_clock;
 Clock::time_point deadline_of(const std::optional<double>& timeout) {
   if (!timeout) return Clock::time_point::max();
   if (std::isnan(*timeout) || *timeout < 0) throw nb::value_error("the timeout is negative or no number");
-  constexpr double longest = 1e9;  // s; what is longer is for ever
+  constexpr double longest = 1e9;  // s; longer timeouts never end
   if (*timeout > longest) return Clock::time_point::max();
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*timeout));
 }
@@ -239,7 +239,7 @@ void Mapping::close() {
   map_.reset();
   pin_.reset();
   const bool is_gone_with_context = context().is_closed();
-  const nb::object owner = std::move(owner_);  // goes after the memory is unmapped
+  const nb::object owner = std::move(owner_);  // freed after the memory is unmapped
   owner_ = nb::none();
   const nb::gil_scoped_release released;
   if (is_gone_with_context) return;

@@ -18,7 +18,7 @@ namespace gdrkit_python {
 
 /// gdrkit.Mapping: a pin and its mapping, and the Python object whose memory it is.
 ///
-/// The library's rule that nobody unmaps during a copy is kept by counting, under the GIL: memoryviews, copies and
+/// No thread may unmap during a copy. Counting under the GIL enforces this: memoryviews, copies and
 /// calls without the GIL are uses, and close() throws a Python BufferError while there are any.
 class Mapping {
  public:

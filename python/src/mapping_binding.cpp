@@ -44,7 +44,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 int clear(PyObject* self) {
   if (!nb::inst_ready(nb::handle(self))) return 0;
   auto* mapping = nb::inst_ptr<Mapping>(nb::handle(self));
-  if (mapping->has_uses()) return 0;  // then somebody holds it
+  if (mapping->has_uses()) return 0;  // it is in use
   try {
     mapping->close();
   } catch (...) {
@@ -107,7 +107,7 @@ void bind_mapping(nb::module_& module) {
            nb::arg("timeout").none() = nb::none(), nb::arg("dtype") = "uint32", nb::arg("comparison") = "==",
            nb::sig("def wait_flag(self, offset: int, value: float, timeout: float | None = None, dtype: object = "
                    "'uint32', comparison: str = '==') -> typing.Any"),
-           "Polls, without the GIL, until the flag compares with the value as asked, and returns what it is then. "
+           "Polls, without the GIL, until the flag satisfies the comparison, and returns its value. "
            "Raises gdrkit.Timeout after `timeout` seconds; Ctrl-C ends it.")
       .def("write_segments", &Mapping::write_segments, nb::arg("segments"),
            nb::sig("def write_segments(self, segments: collections.abc.Iterable[tuple[int, typing_extensions.Buffer]]) "

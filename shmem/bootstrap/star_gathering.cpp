@@ -217,7 +217,7 @@ class Gathering {
       if (!socket) {
         const bool is_full = errno == EMFILE || errno == ENFILE;
         if (is_full && !strangers_.empty()) {
-          if (i > 0) return {};  // those of this call may be PEs, and are heard first
+          if (i > 0) return {};  // connections of this call may be PEs and are read first
           close_oldest();
           continue;
         }

@@ -10,7 +10,7 @@
 
 namespace gdrkit::shmem_impl::collective {
 
-/// Synchronization of the team's PEs by TeamCollectives::meet.
+/// Synchronization of the team's PEs by `TeamCollectives::meet`.
 class BulkMeeting {
  public:
   virtual base::Status meet() noexcept = 0;

@@ -85,7 +85,7 @@ base::Result<CheckedCall> check_call(const CollectiveCall& call, const HostTeam&
     if (auto known = check_reduction(checked); !known) return base::pass(known);
   }
   if (call.size_bytes > UINT64_MAX / n_pes) {
-    return base::fail(EINVAL, "%s: %" PRIu64 " bytes of each of %" PRIu64 " PEs are too many", checked.name,
+    return base::fail(EINVAL, "%s: %" PRIu64 " bytes of each of %" PRIu64 " PEs exceed the address space", checked.name,
                       call.size_bytes, n_pes);
   }
   const bool has_source_parts =

@@ -64,9 +64,9 @@ base::Result<std::uint64_t> look_up() noexcept {
   if (binding.name != 0 && found == all.pes.end()) binding.name = 0;
   if (binding.name == 0) {
     if (all.pes.empty() && is_forked.load(std::memory_order_relaxed)) return bootstrap::fail_forked();
-    if (all.pes.empty()) return base::fail(EINVAL, "this process has no PE: gdrkit_shmem_init comes first");
+    if (all.pes.empty()) return base::fail(EINVAL, "this process has no PE; call gdrkit_shmem_init first");
     if (all.pes.size() > 1) {
-      return base::fail(EINVAL, "this process has %zu PEs, and this thread chose none: gdrkit_shmem_use",
+      return base::fail(EINVAL, "this thread is bound to none of the %zu PEs of this process; call gdrkit_shmem_use",
                         all.pes.size());
     }
     found = all.pes.begin();

@@ -26,7 +26,7 @@ struct CallSlot {
 void prepare_running_calls() noexcept;
 
 /// Records the call. The caller must then check that the PE still exists. drop_pe first announces the end of the PE,
-/// then executes a barrier on all threads (membarrier, or the fence in begin_call without it), and then looks for
+/// then executes a barrier on all threads (membarrier, or the fence in begin_call without it), and then searches for
 /// calls. So either the caller sees the announcement, or drop_pe sees the call.
 void begin_call(CallSlot& slot, const Pe* pe) noexcept;
 void end_call(CallSlot& slot) noexcept;

@@ -102,10 +102,9 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
   std::uint64_t wanted = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());
   if (size_bytes > growth_end_ - offset) {
     return base::fail(ENOMEM,
-                      "the symmetric heap has %" PRIu64 " bytes, needs %" PRIu64 " more and may not exceed %" PRIu64
-                      " (of its range of %" PRIu64
-                      ", registered buffers had the rest): set heap_max_bytes or "
-                      "GDRKIT_SHMEM_HEAP_MAX",
+                      "cannot grow the symmetric heap of %" PRIu64 " bytes by %" PRIu64 " bytes: the limit is %" PRIu64
+                      " bytes (registered buffers use the rest of its range of %" PRIu64
+                      " bytes); set heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
                       offset, size_bytes, growth_end_, max_bytes_);
   }
   wanted = std::min(wanted, growth_end_ - offset);

@@ -65,8 +65,8 @@ base::Result<std::uint64_t> SymmetricHeap::place_for(std::uint64_t size_bytes) c
     gap_end = next->first;
   }
   return base::fail(ENOMEM,
-                    "the symmetric heap's range of %" PRIu64 " bytes has no room for a buffer of %" PRIu64
-                    " bytes: set heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
+                    "the symmetric heap's range of %" PRIu64 " bytes is too full for a buffer of %" PRIu64
+                    " bytes; set heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
                     max_bytes_, size_bytes);
 }
 

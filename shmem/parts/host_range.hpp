@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Host memory that is recognised without asking the CUDA driver, which takes longer than a small put.
+// Host memory that is recognised without a query of the CUDA driver, which takes longer than a small put.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ElfFile: what a shared library tells the dynamic linker, read from the file itself.
+// ElfFile: the contents of a shared library that the dynamic linker uses, read from the file.
 #pragma once
 
 #include <elf.h>

@@ -110,7 +110,7 @@ TEST_P(Library, ExportsItsFunctionsAndNothingElse) {
   EXPECT_EQ(elf.versions(), GetParam().versions);
 }
 
-// A library that is loaded earlier and has the same names would else change what ours answers.
+// A library that is loaded earlier and exports the same names would otherwise replace our functions.
 TEST_P(Library, CallsNoneOfItsOwnFunctionsByName) {
   EXPECT_TRUE(elf.bound_by_name().contains("malloc")) << "the relocations were not read";
   for (const std::string& name : GetParam().symbols) EXPECT_FALSE(elf.bound_by_name().contains(name)) << name;
@@ -122,7 +122,7 @@ TEST_P(Library, NeedsTheCLibraryAndNoStrangers) {
   if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "a sanitizer brings a library of its own";
   Names needed = elf.needed();
   EXPECT_EQ(needed.erase("libc.so.6"), 1u);
-  // The C library's other half, which it needs itself: thread-local storage asks it for addresses.
+  // The C library's other half, which it needs itself: it provides the addresses of thread-local storage.
   for (const char* loader : {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld64.so.2"}) needed.erase(loader);
   EXPECT_EQ(needed, GetParam().needs);
 }
@@ -185,7 +185,7 @@ TEST(DropInLibrary, IsFoundByBothNamesThatClientsLoad) {
   EXPECT_EQ(minor, 6);
   EXPECT_EQ(::dlclose(by_soname), 0);
   EXPECT_EQ(::dlclose(by_plain_name), 0);
-  // Never unloaded: what was asked for may still be called.
+  // Never unloaded: functions that were looked up may still be called.
   get_version(&major, &minor);
   EXPECT_EQ(minor, 6);
 }

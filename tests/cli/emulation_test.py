@@ -95,7 +95,7 @@ class Emulated(Test):
     def test_tune_without_a_place_for_the_profile_names_the_option_that_helps(self):
         ended = run("gdrkit", "tune", "--emulated", environment={})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"cannot keep a profile of the emulated device: .*; use --output FILE ")
+        self.assertRegex(ended.err, r"cannot store a profile of the emulated device: .*; use --output FILE ")
 
     def test_the_option_conflicts_with_another_backend_and_overrides_the_variable(self):
         ended = run("gdrkit", "copybw", "--emulated", "--backend", "rm", environment={})

@@ -172,13 +172,13 @@ class BindChoice(Test):
         with Lent(tree) as folder:
             self.assertEqual(place(bind(folder, "--dry-run", LOCAL_RANK="0"))["gpu"].split()[0], "GPU3")
             self.assertEqual(place(bind(folder, "--dry-run", LOCAL_RANK="0", CUDA_VISIBLE_DEVICES="1"))["gpu"].split()[0], "GPU6")
-            self.assertIn("there are 2 GPUs", bind(folder, "--dry-run", LOCAL_RANK="2").stderr)
+            self.assertIn("only 2 GPUs", bind(folder, "--dry-run", LOCAL_RANK="2").stderr)
             self.assertIn("cannot open", bind(folder, "--dry-run", LOCAL_RANK="0", CUDA_VISIBLE_DEVICES="GPU-5").stderr)
 
     def test_a_rank_beyond_the_gpus_is_refused_unless_it_may_wrap(self):
-        for variables, part in (({"LOCAL_RANK": "8"}, "there are 8 GPUs"),
-                                ({"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "0"}, "there is 1 GPU in CUDA_VISIBLE_DEVICES"),
-                                ({}, "cannot find the local rank"), ({"LOCAL_RANK": "x"}, "is no rank"),
+        for variables, part in (({"LOCAL_RANK": "8"}, "only 8 GPUs"),
+                                ({"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "0"}, "only 1 GPU in CUDA_VISIBLE_DEVICES"),
+                                ({}, "cannot find the local rank"), ({"LOCAL_RANK": "x"}, "is not a rank"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": ""}, "hides all GPUs"),
                                 ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": "MIG-1"}, "--gpu N")):
             ended = bind(self.folder, "--dry-run", **variables)

@@ -171,7 +171,7 @@ class DoctorFix(Test):
         self.assertIn("# unknown: acs.redirect", script_of(m.as_user(), "acs.redirect"))
 
     def test_wrong_usage_is_2_and_no_recording_is_4(self):
-        for arguments in (("fix", "nothing"), ("fix", "--json"), ("mend",)):
+        for arguments in (("fix", "nothing"), ("fix", "--json"), ("repair",)):
             ended = run("gdrkit", "doctor", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertNotEqual(ended.err, "")
@@ -216,7 +216,7 @@ class DoctorFixGrace(Test):
 
 
 class DoctorFixSteps(Test):
-    """Every check: the script applies its remedy, or says who must do what if its advice has no steps."""
+    """Every check: the script applies its remedy, or prints the advice if it has no steps."""
 
     @classmethod
     def setUpClass(cls):

@@ -387,7 +387,7 @@ class SnapshotFile(Test):
             ended = subprocess.run([os.path.join(BIN, "gdrkit"), "snapshot", "--root", folder, "-"], stdout=full,
                                    stderr=subprocess.PIPE, text=True, timeout=240, check=False)
         self.assertEqual(ended.returncode, 1)
-        self.assertIn("could not be written", ended.stderr)
+        self.assertIn("cannot write the output", ended.stderr)
 
 
 def states(found):

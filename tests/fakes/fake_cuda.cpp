@@ -194,7 +194,7 @@ int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, unsigned lo
   }
   if (sum != size) exported.status = rm_status::invalid_argument;
   constexpr std::uint64_t pcie = 1;
-  if (exported.status == rm_status::ok && flags == pcie && !is_pcie_export_known)
+  if (exported.status == rm_status::ok && flags == pcie && !is_pcie_export_supported)
     exported.status = rm_status::not_supported;
   if (exported.status == rm_status::ok) exported.fd = rm_.add_dmabuf(std::move(memory));
   constexpr int out_of_memory = 2;

@@ -86,7 +86,7 @@ class FakeCuda final : public CudaTable<FakeCuda> {
   bool names_host_addresses = false;  ///< of device memory: cuPointerGetAttributes returns the address itself as its
                                       ///< host address, whether true or not
   bool is_hook_installable = true;
-  bool is_pcie_export_known = false;       ///< the driver supports the flag that requests a mapping over PCIe
+  bool is_pcie_export_supported = false;   ///< the driver supports the flag that requests a mapping over PCIe
   int export_result = 0;                   ///< result of cuMemGetHandleForAddressRange, if not 0
   bool is_memory_under_subdevice = false;  ///< for later allocations
   bool has_ipc = true;

@@ -68,8 +68,8 @@ class FakeGdrdrv : public driver::System {
   std::function<void(unsigned number, void* argument)> bend;
 
   [[nodiscard]] GdrdrvCensus census() const;
-  /// Mappings that a forked child would inherit because MADV_DONTFORK is missing; the real module sets it, an older one
-  /// may not.
+  /// Mappings that a forked child would inherit, because the library did not pass MADV_DONTFORK to madvise. The real
+  /// module prevents this itself; an older one may not.
   [[nodiscard]] std::size_t vmas_inherited_by_fork() const;
   [[nodiscard]] Violations& violations() noexcept { return violations_; }
   /// Every ioctl and mmap so far as text, with its result. Addresses are relative to `base`.

@@ -215,10 +215,10 @@ void run_env(const Machine& machine, const doctor::Examination& examination, uns
   const Libraries libraries(machine.view);
   const RankLayout layout =
       lay_out(machine.view, links_of(machine.probe.nvml), recorded_cpus(machine.view), (choice & 1) != 0);
-  env::Wishes wishes;
-  wishes.is_strict = (choice & 2) != 0;
-  wishes.fabric = (choice & 4) != 0 ? "rail" : (choice & 8) != 0 ? "ecmp" : "";
-  const env::Facts facts = env::gather(machine, environment, libraries, layout, wishes);
+  env::UserOptions user_options;
+  user_options.is_strict = (choice & 2) != 0;
+  user_options.fabric = (choice & 4) != 0 ? "rail" : (choice & 8) != 0 ? "ecmp" : "";
+  const env::Facts facts = env::gather(machine, environment, libraries, layout, user_options);
   for (const CommLibrary library : all_libraries) {
     const env::Document document{"x", env::propose({library}, facts), judged};
     check_json(printed([&] { env::write_env_json(on_stdout, document); }));

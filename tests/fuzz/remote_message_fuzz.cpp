@@ -81,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (message.number == one.last_number[message.from] + 1) ++one.last_number[message.from];
     }
   }
-  one.job.say(message, {bytes.begin(), bytes.end()});
+  one.job.send_raw(message, {bytes.begin(), bytes.end()});
   return 0;
 }
 

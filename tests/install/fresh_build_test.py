@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """`./run build` builds everything that `cmake --install build` installs, with and without each optional tool. Nothing
-is compiled: ./run configures a copy of the tree, and the test searches the files of the install rules in ninja's graph
-below the targets of ./run. GDRKIT_FULL: also each tool alone."""
+is compiled. ./run configures a copy of the tree, and the test searches ninja's graph below the targets of ./run for the
+files of the install rules. GDRKIT_FULL: also each tool alone."""
 import os
 import re
 import shutil

@@ -46,7 +46,7 @@ class ApiperfLines(Test):
         self.assert_lines(ended.lines, head(65536, 65536) + [r"closing gdrdrv"])
 
     def test_errors_are_reported_with_1(self):
-        for arguments, text in ((("-s", "0"), "0 bytes cannot be pinned"), (("-n", "0"), "iterations"), (("-n", "-1"), "iterations"),
+        for arguments, text in ((("-s", "0"), "cannot pin 0 bytes"), (("-n", "0"), "iterations"), (("-n", "-1"), "iterations"),
                                 (("-w", "-1"), "warm-up"), (("-a", "odd"), "Unrecognized fn argument"),
                                 (("-s", "-1"), "cannot be negative"),
                                 (("-M", "odd"), "ERROR: invalid mapping_type 'odd'."),

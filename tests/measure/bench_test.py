@@ -83,7 +83,7 @@ class Bench(Test):
                 self.assertEqual([point["x"] for point in mapping["points"]], [8, 4096])
                 self.assertEqual([point["x"] for point in raw["points"]], [8, 4096])
                 self.assertEqual(mapping["control"], raw["id"])
-        self.assertTrue(any("host thread stands in" in note for note in document["notes"]))
+        self.assertTrue(any("host thread emulates" in note for note in document["notes"]))
 
     def test_one_gpu_is_reported_and_not_a_failure(self):
         document, _ = self.json_of(*TINY, "--only", "gpus,costs")
@@ -98,7 +98,7 @@ class Bench(Test):
             ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", paths[0], "--csv", paths[1])
             self.assertEqual(ended.code, 0, ended.err)
             self.assertRegex(ended.out, "^" + NOTE + r"\s+The\s+values are those of ordinary memory ")
-            self.assertRegex(ended.out, r"(?m)^copies to device, .*emulated: .*no GPU")
+            self.assertRegex(ended.out, r"(?m)^copies to device, .*emulated: .*without a GPU")
             self.assertRegex(ended.out, r"(?m)^ +4 KiB( +[0-9.]+){6}$")
             self.assertNotIn("by the driver", ended.out.split("note: ")[0], "no driver took part")
             with open(paths[0], encoding="utf-8") as file:
@@ -375,7 +375,7 @@ class BenchCompare(Test):
         document["place"]["cpu"] = 8000
         self.write(document, "old.json")
         ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"))
-        self.assertIn("CPU 8000, where the old result was measured, cannot be used now", " ".join(ended.out.split()))
+        self.assertIn("cannot use CPU 8000, on which the old result was measured", " ".join(ended.out.split()))
 
     def test_each_process_has_its_share_of_the_rounds_on_the_same_cpu(self):
         part, ended = self.json_of(*self.ONLY, "--quiet", "--part", "1/3", "--cpu", str(min(os.sched_getaffinity(0))))

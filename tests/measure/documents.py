@@ -106,7 +106,7 @@ def busy(source, what):
     made = []
     for method, factor in (("mapping", 1.7), ("raw", 1.69)):
         points = [point(size, rounds_of(source, factor * (138 + size / 24.5), 0.04)) for size in SIZES[:21:2]]
-        made.append(series(f"busy_{what}/to_device/{method}", f"{COPIES['to_device'][method][0]}, beside a busy {what}",
+        made.append(series(f"busy_{what}/to_device/{method}", f"{COPIES['to_device'][method][0]}, next to a busy {what}",
                            points, group=f"busy_{what}/to_device", direction="to_device", method=method,
                            conditions={what: "busy"}))
     return made

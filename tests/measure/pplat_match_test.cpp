@@ -66,7 +66,7 @@ TEST_F(PplatMatch, AGpuThatMissesItsTurnIsATimeout) {
   std::vector<double> singles;
   try {
     (void)played->play(Way::mapping, 0, 5, clock_, &singles);
-    FAIL() << "it answered";
+    FAIL() << "it replied";
   } catch (const NoReply& failure) {
     EXPECT_TRUE(failure.is_gpu_kernel_there());
     EXPECT_EQ(failure.code(), cli::ExitCode::failed);

@@ -60,7 +60,7 @@ class Report(ReportTest):
         figure = next(element for element in tree.iter("figure") if element.find("h4") is not None and
                       element.find("h4").text == "Copy to the device, GPU busy")
         self.assertEqual([item.text for item in figure.find("ul").iter("span")],
-                         ["through the mapping, beside a busy gpu", "raw loop, beside a busy gpu", "through the mapping"])
+                         ["through the mapping, next to a busy gpu", "raw loop, next to a busy gpu", "through the mapping"])
         rows = list(figure.find("details").iter("tr"))
         self.assertEqual(len(rows), 1 + 11, "the contrast stands only where the busy ones do")
         self.assertTrue(all(len(row) == 4 and all(cell.text for cell in row) for row in rows))
@@ -367,7 +367,7 @@ class ReportFiles(ReportTest):
             "deep": ("[" * 100000, "not a JSON document"),
             "an old version": ({**good, "schema_version": 1}, "schema_version 1.*measure again"),
             "a new version": ({**good, "schema_version": 99}, "schema_version 99"),
-            "other output": ({key: value for key, value in good.items() if key != "series"}, "holds no series.*bench --json"),
+            "other output": ({key: value for key, value in good.items() if key != "series"}, "contains no series.*bench --json"),
             "NaN": (json.dumps(good).replace(json.dumps(point["value"]), "NaN", 1), "not a JSON document"),
             "too large": (json.dumps(good).replace('"value": ', '"value": 1e999, "other": ', 1), "JSON|finite"),
             "twice an id": ({**good, "series": good["series"][:1] * 2}, "of an earlier one"),
@@ -382,7 +382,7 @@ class ReportFiles(ReportTest):
         self.assert_refused(2, "larger than 256 MiB", "/dev/zero")
 
     def test_without_a_result_it_prints_the_usage(self):
-        self.assert_refused(2, "name at least one result")
+        self.assert_refused(2, "no result given")
         self.assertIn("Usage: gdrkit report [options] RESULT...", run("gdrkit", "report", "--help").out)
 
     def test_output_is_written_whole_and_replaces_the_old_file(self):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Contexts and buffers: what they say, errors with the library's text, forks, and whether the package is whole."""
+"""Contexts and buffers: their information, errors with the library's text, forks, and whether the package is whole."""
 import errno
 import os
 import subprocess
@@ -30,7 +30,7 @@ def test_an_unknown_backend_is_refused_with_the_librarys_text():
     with pytest.raises(gdrkit.Error) as caught:
         gdrkit.Context(backend="tape")
     assert caught.value.errno == errno.EINVAL and "tape" in caught.value.strerror
-    assert not caught.value.strerror.endswith("Invalid argument"), "errno's text is not said twice"
+    assert not caught.value.strerror.endswith("Invalid argument"), "errno's text appears once"
 
 
 def test_a_copy_kernel_may_be_chosen():

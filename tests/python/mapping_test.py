@@ -66,7 +66,7 @@ def test_a_range_past_the_end_is_refused_with_the_numbers(mapping, buffer, call)
         call(mapping)
     assert caught.value.errno == errno.EINVAL
     assert isinstance(caught.value, OSError)
-    assert str(len(mapping)) in caught.value.strerror, "the text tells how large the mapping is"
+    assert str(len(mapping)) in caught.value.strerror, "the text has the size of the mapping"
     assert buffer.copy_to_host(0, len(buffer)) == before
 
 
@@ -210,7 +210,7 @@ def test_use_after_close_raises(context, mapping, use, closer):
     assert mapping.closed
     with pytest.raises((ValueError, BufferError), match="closed"):
         use(mapping)
-    mapping.close()  # again is no error
+    mapping.close()  # a second close succeeds
 
 
 class Array:
@@ -299,7 +299,7 @@ def test_a_mapping_of_a_type_that_numpy_lacks_says_which(context, buffer):
 
 
 class Exporter:
-    """By DLPack alone, from a GPU; keeps what it was asked."""
+    """By DLPack alone, from a GPU; records the request."""
 
     def __init__(self, buffer):
         self.memory = buffer

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit.shmem between processes: what launchers say, mpi4py's communicators, teams, collectives, a PE that dies."""
+"""gdrkit.shmem between processes: launchers' environments, mpi4py's communicators, teams, collectives, a PE that dies."""
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The sanitizers of this build, with the options that CTest sets for all tests, report a planted error and end the
-// program with an error, and report nothing for correct code. Otherwise a wrong option would make every test pass.
+// The sanitizers of this build, with the options that CTest sets for all tests, end a program with a planted error.
+// They report nothing for correct code. Otherwise a wrong option would make every test pass.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

@@ -100,8 +100,8 @@ inline void store_to_mapping(void* mapping, const std::vector<std::uint8_t>& sou
   return pattern;
 }
 
-/// Returns the offset of the first difference of two equally long byte strings, or their length. A report of a
-/// difference stays short.
+/// Returns the offset of the first difference of two equally long byte strings, or their length. Failure messages
+/// contain this offset instead of both strings.
 [[nodiscard]] inline std::size_t first_difference(const std::vector<std::uint8_t>& left,
                                                   const std::vector<std::uint8_t>& right) {
   if (left == right) return left.size();

@@ -72,7 +72,7 @@ struct ShmemJobOptions {
 };
 
 /// Returns `requested`, or the number of GPUs if that is lower. If PEs of one process share a GPU, a copy to ordinary
-/// host memory locks their common context until earlier work in its stream has ended, which may wait for another of
+/// host memory locks their common context until earlier work in its stream has ended. That work may wait for another of
 /// these PEs.
 [[nodiscard]] inline int pes_with_own_device(int requested) {
   const auto gpus = platform::cuda_device_count();

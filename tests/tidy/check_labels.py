@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""CTest labels: the labels that the lists of tests set, that tests/README.md explains and that the filters of
-CMakePresets.json select must be equal, so that no filter silently selects nothing. Tests with the label gpu also hold
+"""The lists of tests, tests/README.md and the filters of CMakePresets.json must contain the same CTest labels.
+Otherwise a filter could silently select nothing. Tests with the label gpu also hold
 the lock gpu."""
 import json
 import re

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""House rules that a pattern can check: no unresolved merge, licence headers, no CPU set of fixed size, and a library
-that reads the environment in one place only, prints nothing, never throws and never ends its process."""
+"""House rules that a pattern can check: no unresolved merge, licence headers, no CPU set of fixed size. The library
+reads the environment in one place only, prints nothing, never throws and never ends its process."""
 import re
 
 import repo

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""In documents and comments, the word "kernel" must be qualified: copy kernel, kernel module, GPU kernel."""
+"""Text for people uses the field's words: "kernel" with its kind (copy kernel, kernel module, GPU kernel), nothing from
+words.py, and in documents at most 35 words a sentence. Checks documents, comments and string literals."""
 import re
 
 import repo
 import report
+import words
 
 # A part of a name (copy_kernel, kernel/, kernels_x86_64, kernels(), kernel.hpp, GDRKIT_COPY_KERNEL) is not a bare word.
 WORD = re.compile(r"(?<![\w/.-])kernels?(?!\w|\(|/\w|/`|\.\w|-\w|::)", re.IGNORECASE)
@@ -44,16 +46,65 @@ def bare_words(prose):
         yield match.start()
 
 
+SCRIPT_TEXT = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*')
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b.*$", re.MULTILINE)
+LONGEST_SENTENCE = 35
+# A sentence ends at these, a list item or table cell as well.
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]*_]*\s+|\n[ \t]*\n|\n[ \t]*(?:[-*]|\d+\.) |\||\n[ \t]*<!--|-->")
+
+
+def blanked(match):
+    return repo.blank(match.group(0))
+
+
+def kept(pattern, source):
+    """The source with everything that does not match the pattern blanked."""
+    pieces, end = [], 0
+    for match in pattern.finditer(source):
+        pieces += [repo.blank(source[end:match.start()]), match.group(0)]
+        end = match.end()
+    return "".join(pieces) + repo.blank(source[end:])
+
+
+def text_of(path, source):
+    """Documents, comments and string literals, with everything else blanked."""
+    if path.endswith(".md"):
+        return prose_of(path, source)
+    if repo.is_c_family(path):
+        return INLINE_CODE.sub(blanked, kept(repo.TOKEN, INCLUDE.sub(blanked, source)))
+    if path.endswith((".py", ".sh")) or source.startswith("#!"):
+        return INLINE_CODE.sub(blanked, kept(SCRIPT_TEXT, source))
+    return prose_of(path, source) or ""
+
+
+def long_sentences(prose):
+    start = 0
+    for end in [*SENTENCE_END.finditer(prose), None]:
+        sentence = prose[start:end.start() if end else len(prose)]
+        if len(re.findall(r"[\w`]\S*", sentence)) > LONGEST_SENTENCE:
+            yield start + len(sentence) - len(sentence.lstrip()), len(re.findall(r"[\w`]\S*", sentence))
+        start = end.end() if end else 0
+
+
 def find_violations(root):
     for path in repo.own_files(root):
-        # The checks contain the word in their patterns.
-        if path.startswith("tests/tidy/"):
+        # Checks contain the words; results and recordings are recorded output.
+        if path.startswith(("tests/tidy/", "tests/cli/usage_test.py", "tests/fakes/recording/call_words.cpp", "docs/results/2")):
             continue
         source = repo.read(root, path)
+        lines = source.splitlines()
+
+        def at(offset, text, path=path, source=source, lines=lines):
+            number = repo.line_of(source, offset)
+            return f"{path}:{number}: {text}: {lines[number - 1].strip()[:90]}"
+
         prose = prose_of(path, source)
         for offset in bare_words(prose) if prose is not None else ():
-            number = repo.line_of(source, offset)
-            yield f"{path}:{number}: the word 'kernel' needs a qualifier (copy kernel, kernel module, GPU kernel): {source.splitlines()[number - 1].strip()[:90]}"
+            yield at(offset, "which kernel? (copy kernel, kernel module, GPU kernel)")
+        for offset, word, instead in words.find(text_of(path, source)):
+            yield at(offset, f"'{word}' (write: {instead})")
+        for offset, count in long_sentences(prose) if path.endswith(".md") else ():
+            yield at(offset, f"a sentence of {count} words, more than {LONGEST_SENTENCE}")
 
 
 if __name__ == "__main__":

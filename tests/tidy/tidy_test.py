@@ -326,7 +326,7 @@ class Includes(TidyTest):
 
 
 class Labels(TidyTest):
-    README = "| folder | label | asks |\n| --- | --- | --- |\n| `lib/<layer>` | `unit` | x |\n| `a` | `fuzz`, `threads` | `gpu` |\n| `fakes` | | x |\n"
+    README = "| folder | label | verifies |\n| --- | --- | --- |\n| `lib/<layer>` | `unit` | x |\n| `a` | `fuzz`, `threads` | `gpu` |\n| `fakes` | | x |\n"
 
     def setUp(self):
         super().setUp()
@@ -363,6 +363,25 @@ class Words(TidyTest):
                                 "[x](kernel.md), kernels_x86_64.def, kernel.hpp, kernels().\n\n```\nkernel\n```\n")
         self.plant("lib/a.cpp", 'Kernel kernel = f("kernel");  // a copy\n// kernel, "kernel", "gpu,kernel" and lib/copy/kernels/avx2.cpp\n}  // namespace kernels\n')
         self.expect(check_words)
+
+
+    def test_finds_words_that_are_not_the_fields(self):
+        self.plant("docs/a.md", "The library tells why.\n\nIt is no\nerror.\n")
+        self.plant("lib/a.cpp", 'f("there is x");  // nothing\n/* whoever reads */ g("asked for %d");\n#include "beside.hpp"\n')
+        self.plant("scripts/a.sh", "say=1\necho 'it answers'  # by itself\n")
+        self.expect(check_words, "docs/a.md:1: 'tells'", "docs/a.md:3: 'is no", "lib/a.cpp:2: 'whoever'", "lib/a.cpp:2: 'asked'",
+                    "scripts/a.sh:2: 'answers'", "scripts/a.sh:2: 'by itself'")
+
+    def test_accepts_names_code_and_people(self):
+        self.plant("docs/a.md", "Users may ask; you want this. It is no longer open. `tells` and\n\n```\nit says\n```\n[x](beside.md)\n")
+        self.plant("lib/a.cpp", "int told = asked(1);  // told_ and asked() and a/beside\n")
+        self.expect(check_words)
+
+    def test_finds_a_sentence_that_is_too_long(self):
+        sentence = " ".join(["word"] * 18)
+        self.plant("docs/a.md", f"# Title\n\n{sentence}\n{sentence}.\n\n- {sentence}\n- {sentence}. {sentence}.\n\n| {sentence} | {sentence} |\n")
+        self.plant("lib/a.cpp", f"// {sentence} {sentence}\n")
+        self.expect(check_words, "docs/a.md:3: a sentence of 36 words")
 
 
 class CommandLine(TidyTest):

@@ -143,7 +143,7 @@ const engines::Collective& chosen_collective(const Options& options) {
     names.emplace_back(collective.name);
     list += (list.empty() ? "" : ", ") + names.back();
   }
-  if (options.words.size() != 1) refuse("the test is missing; use one of " + list + "\nTry: gdrkit nccl --help");
+  if (options.words.size() != 1) refuse("give exactly one test: " + list + "\nTry: gdrkit nccl --help");
   const std::string name = test_name(options.words.front());
   for (const engines::Collective& collective : engines::all_collectives()) {
     if (name == collective.name) return collective;

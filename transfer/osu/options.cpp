@@ -213,7 +213,7 @@ Plan plan_of(const Options& options) {
   if (options.words.empty()) {
     std::string list;
     for (const OsuTest& test : all_osu_tests()) list += (list.empty() ? "" : ", ") + std::string(test.name);
-    refuse("the test is missing; use one of " + list + "\nTry: gdrkit osu --help");
+    refuse("give a test: " + list + "\nTry: gdrkit osu --help");
   }
   Plan plan;
   plan.test = &find_test(options.words.front());

@@ -126,8 +126,8 @@ void Endpoint::query() {
   const auto number = static_cast<std::uint8_t>(options.ib_port);
   if (options.ib_port > limits_.port_count) {
     throw cli::Failure(cli::ExitCode::cannot_run,
-                       cli::format("gdrkit perftest: %s does not have port %d; its ports are 1 to %d", device_.c_str(),
-                                   options.ib_port, limits_.port_count));
+                       cli::format("gdrkit perftest: port %d of %s is out of range: it has %d", options.ib_port,
+                                   device_.c_str(), limits_.port_count));
   }
   if (const int error = verbs_.data->query_port(context_.get(), number, &port_); error != 0) {
     fail_call(cli::format("ibv_query_port of %s, port %d", device_.c_str(), number), error);

@@ -39,8 +39,7 @@ void require_device(const base::Status& status, const char* what) {
 
 void require_gdrkit(int code, const char* what) {
   if (code >= 0) return;
-  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " +
-                                                gdrkit_last_error() +
+  throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + gdrkit_last_error() +
                                                 "; run gdrkit info for backends that can map this GPU's memory");
 }
 

@@ -214,7 +214,7 @@ class Run {
     return row;
   }
 
-  /// One direction: the sender's. Both: the sum. For sends, each end knows its own.
+  /// One direction: the sender's. Both: the sum. For sends, each end reports its own.
   BandwidthRow combined(const BandwidthRow& own, const SharedResult& shared) const {
     const BandwidthRow theirs = bandwidth_row(shared, options_.is_in_gbits);
     if (options_.is_bidirectional) {

@@ -133,7 +133,7 @@ const Advice advice_nic_sm = {"lid and sm_lid of each InfiniBand port",
                               "without a subnet manager a port has no address and cannot send",
                               {"start a subnet manager (opensm) in the network; sminfo shows where it runs", true,
                                false, true, "cat /sys/class/infiniband/ADAPTER/ports/PORT/sm_lid"},
-                              "Ethernet ports have no subnet manager: link_layer tells them apart"};
+                              "Ethernet ports have no subnet manager: link_layer distinguishes them"};
 
 void check_nic_sm(const Machine& machine, Findings& findings) {
   for_each_port(machine, findings, [&](const Adapter&, const std::string& folder, const std::string& subject) {

@@ -44,7 +44,7 @@ static void check_both_ways(enum fake_p2p_layout layout, size_t mapped_size)
 	free(in);
 }
 
-TEST_BOTH(data_goes_both_ways_in_every_layout)
+TEST_BOTH(data_is_copied_both_ways_in_every_layout)
 {
 	(void)is_persistent;
 	for (int layout = 0; layout < FAKE_P2P_LAYOUTS; layout++) {

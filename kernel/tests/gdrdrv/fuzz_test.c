@@ -223,7 +223,7 @@ TEST_BOTH(random_calls_harm_nothing)
 	run_fuzz(2, 8000);
 }
 
-TEST(random_calls_harm_nothing_where_handles_wrap)
+TEST(random_calls_do_no_harm_when_handles_wrap)
 {
 	load("handle_limit=512 use_persistent_mapping=0 pinned_limit_bytes=1310720");
 	run_fuzz(3, 8000);

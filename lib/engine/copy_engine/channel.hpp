@@ -25,7 +25,7 @@ class Channel {
 
   /// On an error nothing is under way.
   base::Status start(const Copy& copy) noexcept;
-  /// Afterwards nothing is under way, whatever is returned.
+  /// Afterwards no copy is in flight, also if an error is returned.
   base::Status finish() noexcept;
   /// Whether the stream has done what it was given.
   [[nodiscard]] bool is_idle() const noexcept {

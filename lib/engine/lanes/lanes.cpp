@@ -120,7 +120,7 @@ class Lanes final : public Engine {
   std::vector<std::thread> helpers_;
 };
 
-/// Fewer than asked for, or none, is no error: the completing thread does what nobody else does. They inherit the
+/// Fewer than requested, or none, is not an error: the completing thread performs the rest. They inherit the
 /// CPUs that the calling thread may use, and take no signals of the program's.
 void Lanes::start_helpers() noexcept {
   if (std::exchange(is_started_, true)) return;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The engine mover: a GPU kernel that stays on the GPU for a bounded time and moves what command lines ask for.
+// The engine mover: a GPU kernel that stays on the GPU for a bounded time and performs the copies of command lines.
 //
-// No late write can meet memory that somebody reuses: a command is written only while all blocks of one launch are
-// known to run, each launch ends by itself, and complete() returns only when every block did the command or has ended.
+// No late write can reach memory that is reused. A command is written only while all blocks of one launch run, each
+// launch has a bound, and complete() returns only when every block has performed the command or has ended.
 #include <sched.h>
 
 #include <algorithm>
@@ -287,7 +287,7 @@ base::Status Mover::complete(Ticket ticket) noexcept {
   if (waited && slot.is_staged && slot.copy.direction == Direction::from_device) {
     std::memcpy(slot.copy.host, staging_.bytes() + staging_offset(slot), slot.copy.size_bytes);
   }
-  // Kept where the GPU may still write: nobody gets this part of the staging memory again.
+  // The GPU may still write there: this part of the staging memory is not reused.
   if (!is_lost_.load()) slot.is_taken.store(false, std::memory_order_release);
   return waited;
 }

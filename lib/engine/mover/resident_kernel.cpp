@@ -37,7 +37,7 @@ base::Status refuse_shared_gpu(const Gpu& gpu) noexcept {
   if (!mode) return base::pass(mode);
   if (!unified) return base::pass(unified);
   if (!mps) {
-    return base::fail(EOPNOTSUPP, "%s: the driver cannot tell whether MPS shares the GPU (%s); update it",
+    return base::fail(EOPNOTSUPP, "%s: the driver does not report whether MPS shares the GPU (%s); update it",
                       open_operation, mps.error().text());
   }
   if (*mode != 0) {
@@ -162,7 +162,7 @@ ResidentKernel::Progress ResidentKernel::progress(std::uint32_t launch, std::uin
   bool has_ended = true;
   for (unsigned block = 0; block < limits_.blocks; ++block) {
     const Status status = status_of(block);
-    // A later launch starts when all of this one has ended; how far this block came is not known any more.
+    // A later launch starts when all of this one has ended; the progress of this block is lost.
     if (status.launch != launch) return Progress::lost;
     is_done = is_done && static_cast<std::int32_t>(status.done - tag) >= 0;
     has_ended = has_ended && status.has_ended;

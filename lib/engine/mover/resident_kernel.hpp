@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ResidentKernel: the mover's GPU kernel from the CPU's side: its launches, and what its blocks' status words say.
+// ResidentKernel: the mover's GPU kernel from the CPU's side: its launches, and its blocks' status words.
 #pragma once
 
 #include <atomic>

@@ -3,9 +3,9 @@
 // Replay: both interfaces, with results from a recorded conversation. A call that differs from the next recorded one,
 // byte for byte, is a failure, and from then on every call fails with EIO.
 //
-// Mapped memory is anonymous memory. It contains what the recording's CUDA calls read and wrote at those addresses,
-// copied there when the stream of those calls is synchronised (DeviceView), so that the library reads the same data as
-// on the machine.
+// Mapped memory is anonymous memory. It contains what the recording's CUDA calls read and wrote at those addresses. The
+// data is copied there when the stream of those calls is synchronised (DeviceView), so the library reads the same data
+// as on the machine.
 #pragma once
 
 #include <memory>

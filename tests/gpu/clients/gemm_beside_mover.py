@@ -6,7 +6,7 @@
 usage: gemm_beside_mover.py LIBRARY_FOLDER
 PyTorch's 8192^3 bf16 product (cuBLAS) runs alone, with an idle resident mover, and with 10 GB/s of 256 KiB reads. Short
 rounds alternate, because the GPU's power changes all of them from second to second. A loss is the median over the
-rounds, relative to the mean of the rounds alone before and after, with the 95 % confidence interval of the median.
+rounds, with its 95 % confidence interval. It is relative to the mean of the rounds alone before and after.
 Exits with 1 if an idle mover costs 1.5 % or more, or a moving one 3 % or more. The same is measured for a persistent
 product (Triton: one block per multiprocessor, each with many tiles), without a limit.
 """

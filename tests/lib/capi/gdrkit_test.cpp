@@ -477,7 +477,7 @@ TEST_F(GdrkitApi, DetailStaysUntilACallFails) {
   EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
   const char* const detail = gdrkit_last_error();
   const std::string first = detail;
-  // Something fails inside each of these; the calls themselves do what they say.
+  // An internal step of each of these calls fails; the calls succeed.
   for (unsigned i = 0; gdrkit_copy_kernel_name(i, nullptr) != nullptr;) ++i;
   gdrkit_backend_report report{};
   report.struct_size = sizeof report;

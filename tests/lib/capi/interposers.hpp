@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Counts what the program and every library in it ask of the C library: allocations and locks. The definitions in
-// interposers.cpp come first in symbol resolution; counting is off until it is asked for.
+// Counts the allocations and locks of the program and of every library in it. The definitions in
+// interposers.cpp come first in symbol resolution; counting is off until it is enabled.
 #pragma once
 
 namespace gdrkit::tests {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The copy path makes no allocation, takes no lock and makes no system call: shown through both libraries, over sizes
-// and copy kernels, each time beside a call that does and must be seen.
+// The copy path makes no allocation, takes no lock and makes no system call: tested through both libraries, over sizes
+// and copy kernels, each time with a control that must be detected.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

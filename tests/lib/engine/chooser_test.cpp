@@ -89,7 +89,7 @@ TEST(Profile, IsReadAsItIsWritten) {
   EXPECT_EQ(table->choose(Direction::from_device, HostMemory::pinned, 2049).warm, Id::mover);
   EXPECT_EQ(table->choose(Direction::from_device, HostMemory::pinned, 2049).cold, Id::copy_engine);
   EXPECT_EQ(table->choose(Direction::to_device, HostMemory::pinned, 1 << 30).warm, Id::lanes);
-  EXPECT_EQ(table->largest_for_cpu(Direction::from_device), 0u) << "ordinary memory never goes by the CPU";
+  EXPECT_EQ(table->largest_for_cpu(Direction::from_device), 0u) << "the CPU never copies ordinary memory";
   EXPECT_EQ(table->largest_for_cpu(Direction::to_device), 4096u);
 }
 

@@ -94,7 +94,7 @@ TEST(MoverCode, DoesCommandsInOrderUntilAStop) {
   ASSERT_EQ(side.reports.size(), 5u);
   EXPECT_EQ(side.reports.front().done, 6u) << "it runs, and has done nothing";
   EXPECT_FALSE(side.reports.front().has_ended);
-  EXPECT_EQ(side.reports.back().done, 9u) << "the stop is no copy";
+  EXPECT_EQ(side.reports.back().done, 9u) << "the stop is not a copy";
   EXPECT_TRUE(side.reports.back().has_ended);
   EXPECT_EQ(side.reports.back().launch, 3u);
 }

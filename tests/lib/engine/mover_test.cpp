@@ -56,7 +56,7 @@ void play_after_a_pause(const Parameters& parameters, unsigned blocks) {
   play_late(parameters, blocks);
 }
 
-/// Starts, has no time slice while it should answer, and ends without having done anything.
+/// Starts, has no time slice while it should reply, and ends without a copy.
 std::atomic<bool> has_ended{false};
 void play_suspended(const Parameters& parameters, unsigned blocks) {
   for (unsigned block = 0; block < blocks; ++block)

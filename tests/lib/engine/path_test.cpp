@@ -116,7 +116,7 @@ TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
   EXPECT_EQ(std::memcmp(mapped, bytes.data(), memory_bytes), 0);
 }
 
-/// Where the GPU's copies went, instead of the memory that they were asked for.
+/// The target of the GPU's copies, in place of the requested memory.
 std::atomic<const void*> last_target{nullptr};
 
 const driver::CudaCalls& calls_that_count() {
@@ -154,7 +154,7 @@ TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread)
   EXPECT_NE(last_target.load(), host.data()) << "ordinary memory is staged";
 }
 
-/// How often the driver was asked about an address.
+/// Number of queries of the driver about an address.
 std::atomic<int> questions{0};
 
 driver::CudaCalls calls_that_count_questions() {
@@ -179,7 +179,7 @@ driver::CudaCalls calls_that_count_launches() {
 
 class ShortCopies : public PathTest {
  protected:
-  /// One read; answers how often CUDA was asked about an address, and what was launched in all is in `path_launches`.
+  /// Reads once. Returns the number of queries of CUDA about an address; `path_launches` has the number of launches.
   int questions_of(Path& path, std::size_t size) {
     questions = 0;
     std::memset(host.data(), 0, size);
@@ -220,7 +220,7 @@ TEST_F(ShortCopies, NothingIsAskedWhereThereIsNoFasterEngine) {
   EXPECT_EQ(path_launches, 0);
 }
 
-/// Larger ones keep the mover warm, for longer than a wish counts.
+/// Larger copies keep the mover warm, for longer than a request does.
 TEST_F(ShortCopies, GoByAWarmEngineHoweverLongAgoItWasWishedFor) {
   const driver::CudaCalls calls = calls_that_count_launches();
   limits.idle = std::chrono::seconds(2);
@@ -366,7 +366,7 @@ TEST_F(PathTest, WhatOneContextPinnedIsOrdinaryMemoryInAnotherThoughTheirObjects
   }
 }
 
-/// A profile by which no copy goes by the CPU alone, then the same damaged.
+/// A profile in which the CPU performs no copy, then the same profile damaged.
 TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
   std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
@@ -473,7 +473,7 @@ TEST_F(PathTest, MemoryOfAnotherContextOrWithoutAccessStaysWithTheCpu) {
   EXPECT_FALSE((*gpu)->check_access(buffer->address(), *facts));
 }
 
-/// Every call fails once, at whatever step it is made: the bytes are right or there is an error, and nothing is left.
+/// Each call fails once, at each step: the bytes are right or an error is returned, and nothing leaks.
 class PathFaults : public PathTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(PathFaults, EveryCallFailsOnce) {

@@ -112,8 +112,8 @@ TEST_F(GpuKernelsLoad, CorruptImagesNeverReachTheDriver) {
   auto wrong = fat_binary(100, 100);
   wrong[0] = 0x51;
   expect_refused(wrong, "neither PTX nor a fat binary");
-  expect_refused(fat_binary(100, 101), "cut off");
-  expect_refused(fat_binary(100, ~std::uint64_t{0}), "cut off");
+  expect_refused(fat_binary(100, 101), "truncated");
+  expect_refused(fat_binary(100, ~std::uint64_t{0}), "truncated");
   auto small_head = fat_binary(100, 100);
   small_head[6] = 8;
   expect_refused(small_head, "neither PTX nor a fat binary");

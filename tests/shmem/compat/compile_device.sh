@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Compiles a program with GPU kernels as docs/shmem-from-nvshmem.md says, as PTX for any GPU.
+# Compiles a program with GPU kernels with the command of docs/shmem-from-nvshmem.md, as PTX for any GPU.
 # usage: compile_device.sh NVCC INCLUDE_FOLDER LIBRARY_FOLDER PROGRAM SOURCES...    77: there is no nvcc
 set -eu
 nvcc=$1 include=$2 libraries=$3 program=$4

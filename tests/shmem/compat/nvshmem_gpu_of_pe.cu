@@ -51,7 +51,7 @@ int main(int, char** arguments) {
   const int before = (nvshmem_my_pe() + nvshmem_n_pes() - 1) % nvshmem_n_pes();
   int wrong = 0;
   for (int i = 0; i < count; ++i) wrong += host[i] != static_cast<float>(before * count + i);
-  std::printf("PE %d: GPU %d, wanted %d; %d wrong values\n", nvshmem_my_pe(), used, own, wrong);
+  std::printf("PE %d: GPU %d, expected %d; %d wrong values\n", nvshmem_my_pe(), used, own, wrong);
   nvshmem_finalize();
   return used != own || wrong != 0 ? 1 : 0;
 }

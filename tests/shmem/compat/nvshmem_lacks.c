@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * Must not compile, and say why. */
+ * Must fail to compile, with a reason. */
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

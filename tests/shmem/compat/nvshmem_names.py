@@ -102,9 +102,9 @@ def functions_of(text):
     return found
 
 
-def accepts(ours, wanted):
-    """Whether a function with parameters `ours` takes arguments of the types `wanted`."""
-    return len(ours) == len(wanted) and all(have in (want, f"const {want}") for have, want in zip(ours, wanted))
+def accepts(ours, expected):
+    """Whether a function with parameters `ours` takes arguments of the types `expected`."""
+    return len(ours) == len(expected) and all(have in (one, f"const {one}") for have, one in zip(ours, expected))
 
 
 def family_of(name, side):
@@ -149,8 +149,8 @@ def main():
             print(f"| {row} | " + " | ".join(f"{cell[0]} / {cell[1]}" if cell else "" for cell in cells) + " |")
     totals = [sum(cell[i] for (row, _), cell in counts.items() if not row.startswith("not covered")) for i in (0, 1)]
     print(f"\npresent: {totals[0]} of {totals[1]}")
-    for name, side, wanted, have in unexpected if arguments.missing else unexpected[:20]:
-        print(f"missing for the {side}: {name}{sorted(wanted)}" + (f", declared as {sorted(have)}" if have else ""))
+    for name, side, expected, have in unexpected if arguments.missing else unexpected[:20]:
+        print(f"missing for the {side}: {name}{sorted(expected)}" + (f", declared as {sorted(have)}" if have else ""))
     return 1 if unexpected else 0
 
 

@@ -87,7 +87,7 @@ TEST_P(ShmemOnABusyGpu, ThreadsPutAndGetAllTheSame) {
   });
   const bool is_movers = std::string(engine) == "mover";
   if (is_movers) {
-    EXPECT_GT(fakes::busy_gpu().launches, 0) << "the engine was asked";
+    EXPECT_GT(fakes::busy_gpu().launches, 0) << "the engine was used";
   }
 }
 

@@ -174,7 +174,7 @@ TEST(ShmemLitmus, NothingForbiddenIsSeen) {
   });
 }
 
-/// The opposite of what is promised, slow enough to be seen by everyone.
+/// The opposite of the guaranteed order, slow enough to be observed by all PEs.
 TEST(ShmemLitmus, TheWrongOrderIsSeen) {
   run_shmem_job({}, [](shmem_impl::core::Pe& pe) {
     Player player(pe);

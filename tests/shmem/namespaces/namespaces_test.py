@@ -43,7 +43,7 @@ def assert_green(test, ends):
 
 
 def assert_named(test, end, text):
-    """It failed within 10 seconds and says because of whom."""
+    """Expects a failure within 10 seconds whose message names the PE."""
     test.assertNotEqual(end["code"], 0, end["out"])
     test.assertGreaterEqual(end["code"], 0, "it had to be killed: " + end["out"] + end["err"])
     test.assertRegex(end["out"] + end["err"], text)

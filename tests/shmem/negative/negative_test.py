@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 """Misuse of gdrkit/shmem.hpp does not compile. A snippet names a part of the expected message in a line `// error: `; control.cpp has none
 and compiles."""
+import concurrent.futures
 import glob
 import os
 import re
@@ -23,11 +24,12 @@ class NegativeTest(unittest.TestCase):
     def test_misuse_does_not_compile(self):
         paths = sorted(glob.glob(os.path.join(HERE, "*.cpp")))
         self.assertGreater(len(paths), 15)
-        for path in paths:
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = list(pool.map(compile_snippet, paths))
+        for path, ended in zip(paths, results):
             with open(path, encoding="utf-8") as file:
                 expected = re.search(r"(?m)^// error: (.*)$", file.read())
             with self.subTest(os.path.basename(path)):
-                ended = compile_snippet(path)
                 if expected:
                     self.assertNotEqual(ended.returncode, 0, "it compiles")
                     errors = "\n".join(line for line in ended.stdout.splitlines() if "error:" in line)

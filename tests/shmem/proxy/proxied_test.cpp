@@ -84,7 +84,7 @@ TEST_P(ShmemProxied, UpdatesAnswerWhatWasThere) {
     EXPECT_EQ(atomic_swap(state, narrow, -7, other), 0);
     EXPECT_EQ(atomic_fetch_add(state, narrow, -1, other), -7);
     EXPECT_EQ(g(state, narrow, other), -8);
-    EXPECT_EQ(g(state, narrow + 1, other), 0) << "the word beside it";
+    EXPECT_EQ(g(state, narrow + 1, other), 0) << "the next word";
     ASSERT_TRUE(barrier_all(state, thread()));
   });
 }

@@ -152,7 +152,7 @@ TEST_F(ProxyTest, AnAnswerThatComesTooLateIsGivenUpAndTheRingGoesOn) {
   state_.limit_ns = 20'000'000'000;
   for (std::uint64_t i = 2; i < 2 * proxy_places; ++i) {
     const ProxyWait wait = i % 100 == 0 ? ProxyWait::done : ProxyWait::nothing;
-    ASSERT_EQ(send_to_proxy(state_, put(i, wait)), wait == ProxyWait::done ? i + 1 : 0) << "not the late answer";
+    ASSERT_EQ(send_to_proxy(state_, put(i, wait)), wait == ProxyWait::done ? i + 1 : 0) << "not the late reply";
   }
 }
 

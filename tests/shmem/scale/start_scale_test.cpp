@@ -97,7 +97,7 @@ TEST(StartScale, MemoryIsLinearAndConnectionsAreFew) {
     // Meetings go round in steps of 1, 4, 16, ..., three of each; one more PE listens to the heartbeats.
     const auto rounds = (static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(n_pes - 1))) + 1) / 2;
     EXPECT_LE(one.connections, 3 * rounds + 1) << n_pes;
-    EXPECT_GT(one.connections, 3 * (rounds - 1)) << n_pes << ": it has met the others";
+    EXPECT_GT(one.connections, 3 * (rounds - 1)) << n_pes << ": it has connected to the others";
     EXPECT_EQ(one.shared_bytes, all.front().shared_bytes) << "a machine shares memory for its own PEs alone";
     EXPECT_LE(one.team_bytes, all.front().team_bytes + static_cast<std::uint64_t>(n_pes) * 1024);
   }

@@ -216,10 +216,10 @@ TEST(ShmemStream, AWaitEndsAtItsLimitAndTheNextCallTells) {
       ASSERT_FALSE(done);
       EXPECT_EQ(done.error().errno_value, ETIMEDOUT);
       EXPECT_THAT(done.error().text(), ::testing::HasSubstr("timed out while waiting for the word at 0x"));
-      EXPECT_TRUE(tests::succeeded(pe.synchronize_stream(streamed.stream))) << "told twice";
+      EXPECT_TRUE(tests::succeeded(pe.synchronize_stream(streamed.stream))) << "reported twice";
     }
     pe.set_limit(std::chrono::milliseconds(30000));
-    EXPECT_TRUE(tests::succeeded(pe.barrier_all())) << "a wait of another PE, or one that was told of";
+    EXPECT_TRUE(tests::succeeded(pe.barrier_all())) << "a wait of another PE, or one that was reported";
     // The stream went on.
     std::uint64_t seen = 0;
     ASSERT_TRUE(tests::succeeded(pe.transfers().get(&seen, streamed.target, 8, 0, false)));

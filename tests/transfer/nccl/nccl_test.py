@@ -89,7 +89,7 @@ class NcclTable(Test):
     def test_hypercube_needs_a_power_of_two(self):
         ended = run("gdrkit", "nccl", "hypercube", *LIBRARY, "-g", "3", environment=emulated(3))
         self.assertEqual(ended.code, 2)
-        self.assertIn("gdrkit nccl: hypercube needs a power of two of ranks, not 3", ended.err)
+        self.assertIn("gdrkit nccl: hypercube requires a power of two of ranks, not 3", ended.err)
 
     def test_registered_buffers(self):
         for how in ("1", "2"):
@@ -194,7 +194,7 @@ class NcclFailures(Test):
         for file, environment, text in (
             ("/nonexistent/libnccl.so.2", {}, r"cannot load NCCL \(/nonexistent.*libnccl2 or the Python package"),
             (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so does not have ncclGetUniqueId: .*2.18"),
-            (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; 2\.18 or newer is needed"),
+            (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; use 2\.18 or newer"),
             (LIBRARY[1], {"STAND_IN_NCCL_FAILS": "ncclGetVersion"}, r"ncclGetVersion of .* failed with 3")):
             ended = run("gdrkit", "nccl", "all_reduce", "--nccl", file, environment=emulated(1, **environment))
             self.assertEqual(ended.code, 77, ended.err)
@@ -208,7 +208,7 @@ class NcclFailures(Test):
     def test_too_few_gpus(self):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-g", "3", environment=emulated(2))
         self.assertEqual(ended.code, 77)
-        self.assertIn("-g 3 for each of 1 processes of this machine, which has 2 GPUs; GDRKIT_EMULATED_DEVICES", ended.err)
+        self.assertIn("-g 3 for each of 1 processes of this machine, which has 2 GPUs; set GDRKIT_EMULATED_DEVICES", ended.err)
 
     def test_every_call_that_fails_is_named(self):
         calls = {"ncclGetUniqueId": "all_reduce", "ncclCommInitRank": "all_reduce", "ncclGroupStart": "alltoall",
@@ -234,10 +234,10 @@ class NcclFailures(Test):
         old = emulated(1, STAND_IN_NCCL_VERSION="22300")
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-d", "f8e4m3", environment=old)
         self.assertEqual(ended.code, 77)
-        self.assertIn("gdrkit nccl: NCCL 2.23.0 has no f8e4m3; NCCL 2.24 brought it", ended.err)
+        self.assertIn("gdrkit nccl: NCCL 2.23.0 does not have f8e4m3; use NCCL 2.24 or newer", ended.err)
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-b", "64", "-e", "64", "-d", "all", environment=old)
         self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 10), ended.err)
-        self.assertIn("# left out: NCCL 2.23.0 has no f8e5m2; NCCL 2.24 brought it", ended.lines)
+        self.assertIn("# left out: NCCL 2.23.0 does not have f8e5m2; use NCCL 2.24 or newer", ended.lines)
 
     def test_a_rank_that_dies_ends_the_job(self):
         begin = time.monotonic()
@@ -291,7 +291,7 @@ class NcclShmemEngine(Test):
                                       (("all_reduce", "-o", "avg"), 77, "gdrkit_shmem does not support averages"),
                                       (("all_reduce", "-d", "f8e5m2"), 77, "gdrkit_shmem does not reduce f8e5m2"),
                                       (("all_reduce", "-R", "1"), 2, "-R: buffers of --engine shmem are symmetric memory"),
-                                      (("all_reduce", "-g", "2"), 2, "--engine shmem has one GPU for each process: leave -g out")):
+                                      (("all_reduce", "-g", "2"), 2, "--engine shmem supports one GPU per process; omit -g")):
             ended = run("gdrkit", "nccl", *arguments, "--engine", "shmem", environment=emulated(2))
             self.assertEqual(ended.code, code, ended.err)
             self.assertIn(text, ended.err)
@@ -300,8 +300,8 @@ class NcclShmemEngine(Test):
 class NcclUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in (
-            (("all_reduse",), "unknown test 'all_reduse'; did you mean 'all_reduce'?"), ((), "the test is missing; use one of all_reduce, "),
-            (("all_reduce", "broadcast"), "name one test"), (("all_reduce", "-d", "flaot"), "did you mean 'float'?"),
+            (("all_reduse",), "unknown test 'all_reduse'; did you mean 'all_reduce'?"), ((), "give exactly one test: all_reduce, "),
+            (("all_reduce", "broadcast"), "give exactly one test"), (("all_reduce", "-d", "flaot"), "did you mean 'float'?"),
             (("all_reduce", "-o", "mul"), "'mul' is not one of sum, prod"), (("all_reduce", "-n", "0"), "-n must be from 1"),
             (("all_reduce", "-g", "0"), "-g must be from 1"), (("all_reduce", "-c", "2"), "-c must be from 0 to 1"),
             (("all_reduce", "-a", "4"), "-a must be from 0 to 3"), (("all_reduce", "-T", "0"), "-T must be from 1"),
@@ -334,7 +334,7 @@ class NcclUsage(Test):
     def test_registration_that_this_nccl_does_not_support(self):
         ended = run("gdrkit", "nccl", "all_reduce", "--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"), "-R", "1", environment=emulated(1))
         self.assertEqual(ended.code, 77)
-        self.assertIn("gdrkit nccl: -R 1: NCCL 2.28.9 has no ncclCommRegister; use NCCL 2.19 or newer", ended.err)
+        self.assertIn("gdrkit nccl: -R 1: NCCL 2.28.9 does not have ncclCommRegister; use NCCL 2.19 or newer", ended.err)
 
     def test_a_root_out_of_range(self):
         ended = run("gdrkit", "nccl", "reduce", *LIBRARY, "-r", "2", "-g", "2", environment=emulated(2))
@@ -343,7 +343,7 @@ class NcclUsage(Test):
 
     def test_each_test_of_the_list_has_the_name_of_the_original(self):
         ended = run("gdrkit", "nccl")
-        listed = re.search("the test is missing; use one of (.*)", ended.err).group(1).split(", ")
+        listed = re.search("give exactly one test: (.*)", ended.err).group(1).split(", ")
         self.assertEqual(tuple(listed), TESTS)
         for name in listed:
             self.assertEqual(os.readlink(os.path.join(BIN, f"{name}_perf")), "gdrkit", name)

@@ -126,7 +126,7 @@ class OsuOpenMpi(Test):
         self.mpi.peer_that("KILL")
 
     def test_a_rank_that_is_silent(self):
-        self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank is gone",
+        self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank has ended",
                       self.mpi.peer_that("STOP"))
 
     def test_over_tcp(self):
@@ -155,12 +155,12 @@ class OsuMpich(Test):
         self.mpi.peer_that("KILL")
 
     def test_a_rank_that_is_silent(self):
-        self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank is gone",
+        self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank has ended",
                       self.mpi.peer_that("STOP"))
 
 
 class OsuMpiRefusals(Test):
-    LAUNCHER = "the ranks are started by the MPI's own launcher, which connects them: mpirun -n 2 gdrkit osu ... --engine mpi"
+    LAUNCHER = "no MPI launcher started this process; start the ranks by mpirun -n 2 gdrkit osu ... --engine mpi"
 
     def test_no_launcher(self):
         ended = run("gdrkit", "osu", "latency", "--engine", "mpi")
@@ -178,11 +178,11 @@ class OsuMpiRefusals(Test):
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
                     os.path.join(PLUGINS, "gdrkit_osu_openmpi.so"), environment={})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ has one rank only: start two or more by its own launcher, mpirun -n 2 ")
+        self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ has one rank only; start two or more by its own launcher, mpirun -n 2 ")
 
     def test_unusable_plugins(self):
         for plugin, text in (("/nonexistent.so", "cannot load /nonexistent.so: "),
-                             (os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"), "is no plug-in of gdrkit; gdrkit osu --mpi-plugin-source | mpicc ")):
+                             (os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"), "is not a plug-in of gdrkit; gdrkit osu --mpi-plugin-source | mpicc ")):
             ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
                         plugin, environment={})
             # Nothing was started: otherwise an MPI with its own PMIx could load that of the processes.

@@ -126,7 +126,7 @@ class OsuShmem(Test):
     def test_host_memory_is_rejected(self):
         ended = self.run_test("latency", "H", "D")
         self.assertEqual(ended.code, 2)
-        self.assertIn("buffers of --engine shmem are symmetric memory, which is device memory: D D", ended.err)
+        self.assertIn("buffers of --engine shmem are symmetric memory, which is device memory; use places D D", ended.err)
 
 
 class OsuUcx(Test):
@@ -160,7 +160,7 @@ class OsuUcx(Test):
                               ("allreduce", "--engine shmem, --engine mpi, --engine nccl")):
             ended = run("gdrkit", "osu", test, "--engine", "ucx")
             self.assertEqual((ended.code, ended.out), (77, ""))
-            self.assertEqual(ended.err, f"gdrkit osu: --engine ucx has no {test}; use one of {engines}\n")
+            self.assertEqual(ended.err, f"gdrkit osu: --engine ucx does not support {test}; use one of {engines}\n")
 
 
 class OsuDoctor(Test):
@@ -178,7 +178,7 @@ class OsuDoctor(Test):
         slowed = settings.with_variables(doctor_runs.m.server(), UCX_TLS="sm,self,tcp")
         lines = self.lines_of(slowed, "osu", "latency", "D", "D", *QUICK)
         self.assertRegex(lines[0], r"^# Doctor: env\.ucx warns: .*UCX_TLS")
-        self.assertEqual(lines[-1], "# Doctor: run gdrkit doctor explain env.ucx gives the remedy")
+        self.assertEqual(lines[-1], "# Doctor: run gdrkit doctor explain env.ucx for the remedy")
         # It is not a setting of gdrkit_shmem.
         self.assertRegex(self.lines_of(slowed, "osu", "latency", *QUICK, "--engine", "shmem")[0], "no warning or failure for ")
 
@@ -221,12 +221,12 @@ class OsuNccl(Test):
     def test_host_memory_is_rejected(self):
         ended = self.run_test("allreduce", "H")
         self.assertEqual(ended.code, 2)
-        self.assertIn("--engine nccl takes device memory only: D", ended.err)
+        self.assertIn("--engine nccl accepts device memory only; use place D", ended.err)
 
     def test_without_gpus(self):
         ended = run("gdrkit", "osu", "allreduce", "--engine", "nccl")
         self.assertEqual(ended.code, 77)
-        self.assertIn("NCCL needs GPUs, and this machine has none", ended.err)
+        self.assertIn("NCCL requires GPUs, and this machine has none", ended.err)
 
 
 class OsuPeers(Test):
@@ -333,28 +333,28 @@ class OsuFailures(Test):
                     environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_UCX_LIBRARY": "/nonexistent.so"})
         self.assertEqual(ended.code, 77)
         self.assertRegex(ended.err, r"(?m)^gdrkit osu: cannot load UCX \(/nonexistent\.so: [^;]*\); correct GDRKIT_UCX_LIBRARY, or unset "
-                                    r"it to load the installed libucp\.so\.0; --engine shmem needs no UCX$")
+                                    r"it to load the installed libucp\.so\.0; or use --engine shmem, which does not need UCX$")
 
     def test_wrong_numbers_of_ranks(self):
-        for ranks, test, text in ((3, "latency", "latency needs exactly 2 ranks, not 3"),
-                                  (3, "mbw_mr", "mbw_mr needs an even number of ranks, not 3"),
-                                  (1, "bcast", "bcast needs at least 2 ranks, not 1")):
+        for ranks, test, text in ((3, "latency", "latency requires exactly 2 ranks, not 3"),
+                                  (3, "mbw_mr", "mbw_mr requires an even number of ranks, not 3"),
+                                  (1, "bcast", "bcast requires at least 2 ranks, not 1")):
             ended = run("gdrkit", "run", "-n", str(ranks), "--emulated", "--", f"{BIN}/gdrkit", "osu", test, "--engine", "shmem",
                         *(("--as-rank",) if ranks == 1 else ()), environment={})
             self.assertEqual(ended.code, 2, ended.err)
             self.assertIn(text, ended.err)
 
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in (((), "the test is missing; use one of latency, "), (("latencey",), "unknown test 'latencey'; did you mean 'latency'?"),
-                                (("bw", "D"), "name a test, and two places or none"), (("bw", "D", "X"), "'X' is no place"),
-                                (("bw", "-m", "8:4"), "the smallest size is larger"), (("bw", "-m", "4X"), "-m: '4X' is not a size"),
-                                (("put_bw", "-m", "0:4"), "one-sided tests begin at 1"), (("bw", "-z", "50"), "-z applies only to tests of latencies"),
+        for arguments, text in (((), "give a test: latency, "), (("latencey",), "unknown test 'latencey'; did you mean 'latency'?"),
+                                (("bw", "D"), "give a test and two places or none"), (("bw", "D", "X"), "'X' is not a place"),
+                                (("bw", "-m", "8:4"), "the smallest size exceeds the largest"), (("bw", "-m", "4X"), "-m: '4X' is not a size"),
+                                (("put_bw", "-m", "0:4"), "one-sided tests start at size 1"), (("bw", "-z", "50"), "-z applies only to tests of latencies"),
                                 (("latency", "-z", "50,100"), "-z: '100' is not a percentile"), (("latency", "-z", "0"), "-z: '0' is not"),
                                 (("bw", "-W", "0"), "-W must be from 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
                                 (("bw", "--timeout", "0"), "--timeout must be from 1"), (("fop_latency", "-m", "4:8"), "fop_latency has one size, 8"),
-                                (("barrier", "-m", "4"), "-m: barrier does not have sizes"), (("bcast", "-m", "0:4"), "tests of all ranks begin at 1"),
+                                (("barrier", "-m", "4"), "-m: barrier does not have sizes"), (("bcast", "-m", "0:4"), "tests of all ranks start at size 1"),
                                 (("bcast", "D", "H"), "bcast: all ranks have their buffers in the same place; give one word"),
-                                (("bcast", "X"), "'X' is no place"), (("latency", "-f"), "-f applies only to collectives")):
+                                (("bcast", "X"), "'X' is not a place"), (("latency", "-f"), "-f applies only to collectives")):
             ended = run("gdrkit", "osu", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)

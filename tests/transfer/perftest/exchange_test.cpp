@@ -160,8 +160,9 @@ TEST_F(ExchangeTest, RejectsInvalidMessages) {
   say(std::string(108, 'x'));
   PairAddress own;
   own.has_gid = true;
-  EXPECT_NE(failure_of([&] { (void)exchange_->swap(own, "exchange of addresses"); }).find("no address of a queue pair"),
-            std::string::npos);
+  EXPECT_NE(
+      failure_of([&] { (void)exchange_->swap(own, "exchange of addresses"); }).find("invalid address of a queue pair"),
+      std::string::npos);
 }
 
 TEST(Exchange, ReportsThatNobodyListens) {

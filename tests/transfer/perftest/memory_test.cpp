@@ -102,7 +102,7 @@ TEST_F(RegisterGpuMemory, FallsBackToPeerMemoryWithTheReason) {
 
 TEST_F(RegisterGpuMemory, DoesNotFallBackIfADmabufIsRequired) {
   played.dmabuf_error = EOPNOTSUPP;
-  EXPECT_NE(failure(true).find("by dma-buf: ibv_reg_dmabuf_mr: Operation not supported; leave --use_cuda_dmabuf out"),
+  EXPECT_NE(failure(true).find("by dma-buf: ibv_reg_dmabuf_mr: Operation not supported; omit --use_cuda_dmabuf"),
             std::string::npos);
   EXPECT_NE(failure(true, EINVAL).find("no export: 22"), std::string::npos);
   EXPECT_EQ(played.peer_access, 0);

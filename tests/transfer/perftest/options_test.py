@@ -54,7 +54,7 @@ class PerftestOptions(PerftestTest):
             self.assertIn("--cuda_mem_type is not supported: adapters cannot register managed memory", ended.err)
 
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in ((("--tclass", "256"), "--tclass must be from 0 to 255, not 256"), (("-T", "8"), "-T needs -R; without -R set"),
+        for arguments, text in ((("--tclass", "256"), "--tclass must be from 0 to 255, not 256"), (("-T", "8"), "-T requires -R; without -R set"),
                                 (("-R", "--tclass", "8"), "since rdma_cm sets the traffic class"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
                                 (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "since rdma_cm takes the GID from HOST"),
                                 (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U apply only to latencies"), (("-l", "0"), "-l must be from 1")):
@@ -117,7 +117,7 @@ class PerftestRoce(LoggedTest):
             self.assertEqual({line for line in file.read().splitlines() if line.startswith("tos")}, {"tos 104"})
         server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104", client_fault="fail rdma_set_option 1", meets=False)
         self.assertEqual(client[0], 1)
-        self.assertRegex(client[2], "rdma_set_option( to 127.0.0.1)?: Input/output error; leave -T out")
+        self.assertRegex(client[2], "rdma_set_option( to 127.0.0.1)?: Input/output error; omit -T")
 
     def test_the_exchange_by_a_source_address_and_by_ipv6(self):
         for option in ((), ("-z",)):
@@ -157,7 +157,7 @@ class PerftestWriteWithImmediate(PerftestTest):
     def test_ends_that_differ(self):
         server, client = self.pair("write_bw", "-n", "20", "--write_with_imm", client_has=("write_bw", "-n", "20"))
         self.assertEqual((server[0], client[0]), (2, 2))
-        self.assertRegex(server[2], r"the ends differ: here 'write_bw .* --write_with_imm', at 127\.0\.0\.1 'write_bw ")
+        self.assertRegex(server[2], r"the ends differ: 'write_bw .* --write_with_imm' here, but at 127\.0\.0\.1 'write_bw ")
 
 
 class PerftestLists(LoggedTest):

@@ -195,7 +195,7 @@ class Data(PerftestTest):
     def test_a_required_dmabuf_that_is_not_possible(self):
         ended = self.loopback("write_bw", "-n", "10", "--use_cuda=0", "--use_cuda_dmabuf")
         self.assertEqual(ended.code, 1)
-        self.assertIn("cannot register GPU memory by dma-buf: the emulated device does not export dma-bufs; leave --use_cuda_dmabuf out", ended.err)
+        self.assertIn("cannot register GPU memory by dma-buf: the emulated device does not export dma-bufs; omit --use_cuda_dmabuf", ended.err)
 
 
 class Documents(PerftestTest):
@@ -350,7 +350,7 @@ class Failures(PerftestTest):
             client.kill()
             client.communicate()
             self.assertEqual(server.returncode, 1, test)
-            self.assertRegex(err, r"nothing came from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 sent nothing for 1 s")
+            self.assertRegex(err, r"received nothing from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 sent nothing for 1 s")
 
     def test_a_silent_one_sided_server_ends_the_client_at_its_limit(self):
         port = str(free_ports())
@@ -375,7 +375,7 @@ class Failures(PerftestTest):
         for process in (client, server):
             _, err = process.communicate(timeout=30)
             self.assertEqual(process.returncode, 2)
-            self.assertRegex(err, r"the ends differ: here 'write_bw -c RC -s (64|128) .*', at 127\.0\.0\.1 'write_bw -c RC -s (128|64) ")
+            self.assertRegex(err, r"the ends differ: 'write_bw -c RC -s (64|128) .*' here, but at 127\.0\.0\.1 'write_bw -c RC -s (128|64) ")
 
     def test_no_library(self):
         empty = os.path.join(self.folder, "libibverbs.so.1")
@@ -392,8 +392,8 @@ class Failures(PerftestTest):
             ended = run("gdrkit", "perftest", "write_bw", environment=self.environment(**more))
             self.assertEqual(ended.code, 77)
             self.assertIn(text, ended.err)
-        for arguments, text in ((("-d", "mlx5_7"), "there is no RDMA device mlx5_7; use one of soft0, soft1"),
-                                (("-i", "2"), "soft0 has no port 2, but 1")):
+        for arguments, text in ((("-d", "mlx5_7"), "unknown RDMA device mlx5_7; use one of soft0, soft1"),
+                                (("-i", "2"), "port 2 of soft0 is out of range: it has 1")):
             ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
             self.assertEqual(ended.code, 77)
             self.assertIn(text, ended.err)
@@ -402,13 +402,13 @@ class Failures(PerftestTest):
         for arguments, text in (((), "invalid number of words: give a test and, on the client, the server's host; tests: write_bw, "),
                                 (("write_bww",), "unknown test 'write_bww'; did you mean 'write_bw'?"),
                                 (("write_bw", "-n", "4"), "-n must be from 5"), (("write_bw", "-m", "1000"), "an MTU is 256"),
-                                (("write_lat", "-R", "-c", "UC"), "-R is for -c RC"), (("write_bw", "-c", "XRC"), "-c XRC is not supported: use -c RC"),
-                                (("write_bw", "-c", "UD"), "-c UD is for send_bw"), (("atomic_bw", "-s", "16"), "atomic_bw has one size, 8"),
+                                (("write_lat", "-R", "-c", "UC"), "-R supports only -c RC"), (("write_bw", "-c", "XRC"), "-c XRC is not supported: use -c RC"),
+                                (("write_bw", "-c", "UD"), "-c UD supports only send_bw"), (("atomic_bw", "-s", "16"), "atomic_bw has one size, 8"),
                                 (("read_bw", "-c", "UC"), "-c UC does not support read_bw"), (("write_lat", "-b"), "-b applies only to bandwidths"),
                                 (("write_lat", "-q", "2"), "-q applies only to bandwidths"), (("write_bw", "-D", "3"), "-D 3 leaves no time"),
                                 (("write_bw", "-D", "9", "-a"), "-D excludes -a"), (("write_bw", "-d", "a,b"), "-d a,b: two values"),
-                                (("write_bw", "--use_cuda_dmabuf"), "needs --use_cuda"), (("write_bw", "-e"), "-e, --events is not supported: completions are polled"),
-                                (("write_bw", "--loopback", "host"), "--loopback takes no host"),
+                                (("write_bw", "--use_cuda_dmabuf"), "requires --use_cuda"), (("write_bw", "-e"), "-e, --events is not supported: completions are polled"),
+                                (("write_bw", "--loopback", "host"), "--loopback starts both ends; omit the host"),
                                 (("write_bw", "--loopback", "-z"), "--loopback excludes -R and -z"), (("write_bw", "-p", "0"), "-p must be from 1"),
                                 (("write_bw", "--timeout", "0"), "--timeout must be from 1")):
             ended = run("gdrkit", "perftest", *arguments, environment=self.environment())
@@ -473,12 +473,12 @@ class RdmaCm(PerftestTest):
     def test_nobody_listens(self):
         ended = run("gdrkit", "perftest", "write_bw", "-z", "-p", str(free_ports()), "--timeout", "1", "127.0.0.1", environment=self.environment())
         self.assertEqual(ended.code, 1)
-        self.assertRegex(ended.err, "cannot connect to 127.0.0.1 by rdma_cm, port [0-9]+: nobody listens; start the server there first")
+        self.assertRegex(ended.err, "cannot connect to 127.0.0.1 by rdma_cm, port [0-9]+: no server is listening; start the server there first")
 
     def test_another_device_than_that_of_the_address(self):
         server, client = self.pair("write_bw", "-R", "-d", "soft1", meets=False)
         self.assertEqual(client[0], 2)
-        self.assertIn("rdma_cm leads to device soft0 and the test uses soft1: give -d soft0, or an address of soft1", client[2])
+        self.assertIn("rdma_cm leads to device soft0, but the test uses soft1; use -d soft0, or an address of soft1", client[2])
 
     def test_no_library(self):
         with open(os.path.join(self.folder, "librdmacm.so.1"), "w", encoding="utf-8"):

@@ -155,7 +155,7 @@ class RunOutput(Test):
             ended = subprocess.run([GDRKIT, "run", "-n", "1", "--prefix", "--", "echo", "x"], stdout=full, stderr=subprocess.PIPE,
                                    text=True, timeout=SOON, check=False, env=variables())
         self.assertEqual((ended.returncode, ended.stderr),
-                         (1, "gdrkit run: standard output cannot be written: No space left on device; what PEs print is lost\n"))
+                         (1, "gdrkit run: cannot write standard output: No space left on device; the output of PEs is lost\n"))
 
     def test_a_closed_standard_descriptor_is_not_reused(self):
         for number, closed in enumerate(("<&-", ">&-", "2>&-")):
@@ -180,7 +180,7 @@ class RunEnds(Test):
                 self.assertTrue(tracer.everything_ended())
 
     def test_the_others_may_report_the_failure(self):
-        text = "test $GDRKIT_SHMEM_PE = 1 && exit 3; trap 'echo asked too early' TERM; sleep 0.1; echo lost PE 1 >&2; exit 4"
+        text = "test $GDRKIT_SHMEM_PE = 1 && exit 3; trap 'echo ended too early' TERM; sleep 0.1; echo lost PE 1 >&2; exit 4"
         ended = run("-n", "3", "--prefix", *shell(text))
         self.assertEqual(ended.returncode, 3)
         self.assertEqual(ended.stdout, "")
@@ -339,7 +339,7 @@ class RunSignals(Test):
         self.assertEqual((sorted(out.splitlines()), launcher.returncode), (["[0] done", "[1] done"], 0))
 
 
-@unittest.skipUnless(HAS_GPU, "there is no GPU to be near to")
+@unittest.skipUnless(HAS_GPU, "requires a GPU")
 class RunOnGpus(Test):
     def test_pes_are_where_gdrkit_bind_puts_them(self):
         planned = subprocess.run([GDRKIT, "bind", "--gpu", "0", "--dry-run"], capture_output=True, text=True, timeout=SOON,
@@ -355,8 +355,8 @@ class RunOnGpus(Test):
 
 class RunUsage(Test):
     def test_wrong_usage_is_reported(self):
-        for arguments, words in (((), "no program given"), (("-n", "2"), "no program given"), (("--", "true"), "say how many PEs"),
-                                 (("-n", "0", "--", "true"), "say how many PEs"), (("-n", "2", "true"), "'true' before --"),
+        for arguments, words in (((), "the program is missing"), (("-n", "2"), "the program is missing"), (("--", "true"), "the number of PEs is missing"),
+                                 (("-n", "0", "--", "true"), "the number of PEs is missing"), (("-n", "2", "true"), "'true' before --"),
                                  (("-n", "2", "--time-limit", "soon", "--", "true"), "'soon' is not a number of seconds"),
                                  (("-n", "2", "--grace", "-1", "--", "true"), "--grace"), (("-n", "x", "--", "true"), "'x'")):
             ended = run(*arguments)

@@ -208,7 +208,7 @@ class ShmemBenchPeer(Test):
 
 
 class ShmemBenchNccl(Test):
-    """The stand-in for NCCL of tests/transfer/nccl, beside the one for NVSHMEM."""
+    """The stand-in for NCCL of tests/transfer/nccl, in addition to the one for NVSHMEM."""
     PEER = ("--peer", "nccl", "--nccl", os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"))
     SMALL = tuple("4K" if word == "1M" else word for word in QUICK)
     COLLECTIVES = ("broadcast", "fcollect", "alltoall", "reduce", "reducescatter")

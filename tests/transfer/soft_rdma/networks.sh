@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 # Jobs of two PEs in two network namespaces, which are machines of their own to gdrkit: UCX over TCP, on a link that
 # delays and loses packets. The same as tests/shmem/namespaces and osu's lossy network, on a Linux that has sch_netem.
-# By full names: the shell would take its own `ip`, which knows no namespaces.
+# By full names: the shell's own `ip` does not support namespaces.
 
 short="-t identity -t allocation -t scalars -t signals -t atomics -t barriers -t teams -t growth -t registration"
 [ "$GDRKIT_FULL" = 1 ] && short=""
@@ -38,7 +38,7 @@ start_pe() { # number, command: sets `pid`
     UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n /tools/ip netns exec "m$1" $2 >"/tmp/pe$1" 2>&1 &
   pid=$!
 }
-both_pes() { # words for tc, command, what PE 0 says, how often
+both_pes() { # words for tc, command, output of PE 0, how often
   make_link "$1" || return 1
   start_pe 1 "timeout 300 $2"
   other=$pid

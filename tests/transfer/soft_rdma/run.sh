@@ -4,7 +4,7 @@
 # Tests gdrkit perftest over Linux's soft RDMA (rdma_rxe) in a virtual machine, against itself and Debian's perftest, and
 # gdrkit shmem and osu between two of its network namespaces, on links that lose packets.
 #   usage: tests/transfer/soft_rdma/run.sh [--full] <folder for the JUnit files>
-# Exit status: 0 passed, or cannot be done here, which the results then say; 1 failed, or cannot be done although
+# Exit status: 0 passed or skipped with a reason; 1 failed, or skipped although
 # GDRKIT_REQUIRE names "rdma". GDRKIT_OFFLINE=1: nothing is downloaded. GDRKIT_RDMA_TESTS selects among the tests.
 set -uo pipefail
 

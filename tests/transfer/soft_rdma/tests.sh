@@ -5,7 +5,7 @@
 # rxe0 is the server's device and rxe1 the client's. GDRKIT_FULL=1: all.
 
 tests="write_bw write_lat read_bw read_lat send_bw send_lat atomic_bw atomic_lat"
-# On a busy host a packet's answer takes long: -u 18 waits a second before it is sent again.
+# On a busy host a packet's acknowledgement takes long: -u 18 waits a second before it is sent again.
 here="-x 0 -F -u 18"
 
 check() { # name, function, arguments...
@@ -13,7 +13,7 @@ check() { # name, function, arguments...
   case "$name" in $pattern) ;; *) return ;; esac
   shift
   began=$(cut -d' ' -f1 /proc/uptime | tr -d .)
-  if said=$("$@" 2>&1); then verdict=ok text=""; else verdict=FAIL text=": $(echo "$said" | tail -n 4 | tr '\n' ' ')"; fi
+  if output=$("$@" 2>&1); then verdict=ok text=""; else verdict=FAIL text=": $(echo "$output" | tail -n 4 | tr '\n' ' ')"; fi
   now=$(cut -d' ' -f1 /proc/uptime | tr -d .)
   echo "$verdict soft_rdma.$name $(((now - began) * 10)) ms$text"
 }
@@ -96,7 +96,7 @@ by_cm() { # server: own or perftest, client: likewise, test, options...
     [ -n "$(column /tmp/client 2)" ]
 }
 
-# One end is killed or stopped while the other works with it: that one must say so by name, soon.
+# One end is killed or stopped while the other works with it: the other must report it by name, soon.
 broken() { # test, signal, who: server or client
   gdrkit perftest "$1" -d rxe0 -x 0 -D 30 -s "$size" --timeout 4 >/tmp/server 2>&1 &
   server=$!
@@ -104,7 +104,7 @@ broken() { # test, signal, who: server or client
   gdrkit perftest "$1" -d rxe1 -x 0 -D 30 -s "$size" --timeout 4 127.0.0.1 >/tmp/client 2>&1 &
   client=$!
   sleep 2
-  if [ "$3" = server ]; then victim=$server other=$client said=/tmp/client; else victim=$client other=$server said=/tmp/server; fi
+  if [ "$3" = server ]; then victim=$server other=$client output=/tmp/client; else victim=$client other=$server output=/tmp/server; fi
   kill "-$2" "$victim"
   for try in $(seq 450); do
     [ -d "/proc/$other" ] || break
@@ -112,15 +112,15 @@ broken() { # test, signal, who: server or client
   done
   if [ -d "/proc/$other" ]; then
     kill -9 $server $client
-    echo "the other end went on for 45 s: $(tail -n 2 $said)"
+    echo "the other end went on for 45 s: $(tail -n 2 $output)"
     return 1
   fi
   wait $other
   code=$?
   kill -9 "$victim" 2>/dev/null
   wait "$victim" 2>/dev/null
-  [ "$code" = 1 ] && grep -q "127\.0\.0\.1" $said && return 0
-  echo "exit code $code: $(tail -n 2 $said)"
+  [ "$code" = 1 ] && grep -q "127\.0\.0\.1" $output && return 0
+  echo "exit code $code: $(tail -n 2 $output)"
   return 1
 }
 

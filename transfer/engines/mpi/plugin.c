@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * The plug-in of `gdrkit osu --engine mpi`: MPI's calls as a table of functions, compiled for one MPI, whose handles
- * and constants no other MPI knows. For an MPI of your own:
+ * The plug-in of `gdrkit osu --engine mpi`: MPI's calls as a table of functions, compiled for one MPI, because handles
+ * and constants differ between MPIs. For another MPI:
  *
  *   gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c -
  */

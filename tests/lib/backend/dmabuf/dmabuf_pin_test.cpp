@@ -106,7 +106,7 @@ TEST_F(DmabufPinning, RequestsPcieFirstAndOmitsItIfUnsupported) {
   open();
   ASSERT_TRUE(pin(false));
   EXPECT_EQ(machine.cuda.last_export_flags(), 0u);
-  machine.cuda.is_pcie_export_known = true;
+  machine.cuda.is_pcie_export_supported = true;
   ASSERT_TRUE(pin(false));
   EXPECT_EQ(machine.cuda.last_export_flags(), 1u);
 }
@@ -118,7 +118,7 @@ TEST_F(DmabufPinning, ForcedPcieHasNoFallback) {
   EXPECT_EQ(rejected.error().errno_value, EOPNOTSUPP);
   EXPECT_THAT(std::string(rejected.error().text()), HasSubstr("over PCIe"));
   EXPECT_EQ(machine.rm.census().descriptors, 0u);
-  machine.cuda.is_pcie_export_known = true;
+  machine.cuda.is_pcie_export_supported = true;
   EXPECT_TRUE(tests::succeeded(pin(true)));
 }
 
@@ -126,7 +126,7 @@ class DmabufCoherent : public ::testing::Test {
  protected:
   void SetUp() override {
     rm.set_dmabuf({0, false, false});
-    cuda.is_pcie_export_known = true;
+    cuda.is_pcie_export_supported = true;
   }
   base::Result<std::unique_ptr<Backend>> open() { return open_dmabuf_on(rm, cuda, {}); }
   static fakes::FakeGpu gpu() {
