@@ -17,7 +17,7 @@
  * context without pins succeeds. A child made without fork handlers (_Fork, a bare clone) must not copy through
  * inherited handles, because it does not inherit the mappings.
  *
- * @code
+ * @code{.c}
  * int store_byte(unsigned long device_address, unsigned char byte) {
  *   void* mapped;
  *   gdr_mh_t handle;

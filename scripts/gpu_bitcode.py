@@ -43,10 +43,19 @@ def compile_bitcode(architecture):
             return file.read()
 
 
+def compiler():
+    return output_of(COMPILER, "--version").decode().splitlines()[0]
+
+
 def read_archive():
-    """Returns {file name: bitcode}."""
+    """Returns {file name: bitcode}, and the compiler as "compiler.txt"."""
     with tarfile.open(ARCHIVE) as archive:
         return {entry.name: archive.extractfile(entry).read() for entry in archive}
+
+
+def compile_all():
+    files = {f"libgdrkit_shmem_device_sm_{architecture}.bc": compile_bitcode(architecture) for architecture in ARCHITECTURES}
+    return {**files, "compiler.txt": compiler().encode()}
 
 
 def write_archive(files):
@@ -67,7 +76,7 @@ def main(arguments):
     if shutil.which(COMPILER) is None:
         print(f"cannot make bitcode: no {COMPILER} (Debian: clang-19)", file=sys.stderr)
         return 77
-    files = {f"libgdrkit_shmem_device_sm_{architecture}.bc": compile_bitcode(architecture) for architecture in ARCHITECTURES}
+    files = compile_all()
     if not os.path.exists(ARCHIVE) or files != read_archive():
         write_archive(files)
     for name, content in files.items():

@@ -48,7 +48,7 @@ struct gdrkit_buffer_info {
  * @note On a GPU this initialises CUDA and retains the device's primary context, which the CUDA runtime uses too, until
  *       the buffer is freed. The calling thread's current context does not change.
  *
- * @code
+ * @code{.c}
  * int allocate_and_pin(gdrkit_context_t context, gdrkit_pin_t* pin) {
  *   gdrkit_buffer_t buffer;
  *   struct gdrkit_buffer_info info;

@@ -22,7 +22,7 @@ namespace gdrkit {
 ///
 /// It keeps its context alive. The destructor frees the memory and ignores errors. Pins of the memory stay, as they do
 /// when cudaFree frees memory.
-/// @code
+/// @code{.cpp}
 /// void clear(gdrkit::Buffer& buffer) {
 ///   buffer.copy_from_host(0, std::vector<std::byte>(buffer.size()));
 /// }

@@ -99,7 +99,7 @@ int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info
  *         - -EINVAL: `report` is NULL, or its struct_size is invalid.
  *         - -ENOMEM: out of memory.
  *
- * @code
+ * @code{.c}
  * void print_backends(void) {
  *   struct gdrkit_backend_report report;
  *   unsigned index;

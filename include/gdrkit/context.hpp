@@ -32,7 +32,7 @@ struct ContextOptions {
 /// Pins, mappings and buffers keep it open: it is closed when the last of them and the context itself are destroyed.
 /// Errors are ignored then.
 /// @note All functions may be called from several threads. No thread may close, move or destroy it meanwhile.
-/// @code
+/// @code{.cpp}
 /// void fill(std::size_t size_bytes) {
 ///   gdrkit::Context context;
 ///   gdrkit::Buffer buffer = context.allocate(size_bytes);
@@ -176,7 +176,7 @@ namespace detail {
 /// @param[in] options         Mapping type and engine.
 /// @return The mapping, which keeps the memory pinned.
 /// @throws Error  The errors of gdrkit_open(), gdrkit_pin() and gdrkit_map().
-/// @code
+/// @code{.cpp}
 /// std::uint32_t read_flag(void* device_pointer) {
 ///   auto map = gdrkit::map(device_pointer, 4096, {.engine = gdrkit::Engine::automatic});
 ///   return map.load_flag<std::uint32_t>(0);

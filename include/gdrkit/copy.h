@@ -56,7 +56,7 @@ struct gdrkit_read_segment {
  *       (_mm_sfence), or by another gdrkit_write() between them.
  * @note By the CPU: no system call, lock or allocation, and the call does not set gdrkit_last_error().
  *
- * @code
+ * @code{.c}
  * int announce(gdrkit_pin_t pin, const void* data, size_t size_bytes) {
  *   const uint32_t flag = 1;
  *   int error = gdrkit_write(pin, 64, data, size_bytes);
@@ -129,7 +129,7 @@ int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_read_segment* seg
  * @note What the engine cannot perform asynchronously, such as small copies and copies by the CPU, is performed in this
  *       call or in gdrkit_finish_copy().
  *
- * @code
+ * @code{.c}
  * int write_while_computing(gdrkit_pin_t pin, const void* data, size_t size_bytes, void (*compute)(void)) {
  *   struct gdrkit_write_segment piece;
  *   gdrkit_copy_t copy;

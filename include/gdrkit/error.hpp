@@ -19,7 +19,7 @@ namespace gdrkit {
 /// @brief A failed call of the library.
 ///
 /// code() compares with std::errc; what() is the library's error message.
-/// @code
+/// @code{.cpp}
 /// try {
 ///   const gdrkit::Context context({.backend = "rm"});
 /// } catch (const gdrkit::Error& error) {

@@ -17,7 +17,7 @@ extern "C" {
  * @return The message; "" if no call has failed. It stays valid until the thread's next failed call.
  * @note Successful calls keep the message. gdrkit_write() and gdrkit_read() by the CPU do not set it.
  *
- * @code
+ * @code{.c}
  * void report(const char* operation, int error) {
  *   fprintf(stderr, "%s: %s (%s)\n", operation, gdrkit_last_error(), gdrkit_strerror(error));
  * }

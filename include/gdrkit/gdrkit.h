@@ -5,7 +5,7 @@
  * @brief gdrkit's C API, for C and C++ of any standard. Names and layouts may change until version 1.0.
  *
  * Open a context, pin device memory, map the pin, then copy:
- * @code
+ * @code{.c}
  * int store_greeting(uint64_t device_address) {
  *   gdrkit_context_t context;
  *   gdrkit_pin_t pin;

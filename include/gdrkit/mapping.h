@@ -74,7 +74,7 @@ struct gdrkit_map_options {
  *         - -EACCES: the pin belongs to the parent process.
  *         - Another errno of the driver; gdrkit_last_error() contains its code.
  *
- * @code
+ * @code{.c}
  * int map_for_large_copies(gdrkit_pin_t pin, void** address) {
  *   struct gdrkit_map_options options;
  *   memset(&options, 0, sizeof options);

@@ -32,7 +32,7 @@ using ReadSegment = gdrkit_read_segment;
 ///
 /// It keeps its pin and its context alive. The destructor unmaps and ignores errors.
 /// @note Threads may copy through one mapping at the same time. No thread may unmap, move or destroy it meanwhile.
-/// @code
+/// @code{.cpp}
 /// void announce(gdrkit::Mapping& map, const std::vector<float>& values) {
 ///   map.write(64, values);
 ///   map.store_flag<std::uint32_t>(0, 1);  // visible after the values

@@ -84,7 +84,7 @@ int gdrkit_unpin(gdrkit_pin_t pin);
  *         - -EINVAL: `info` is NULL, its struct_size is invalid, or the handle is invalid.
  *         - -EACCES: the pin belongs to the parent process.
  *
- * @code
+ * @code{.c}
  * uint64_t pinned_bytes(gdrkit_pin_t pin) {
  *   struct gdrkit_pin_info info;
  *   memset(&info, 0, sizeof info);

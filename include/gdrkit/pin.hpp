@@ -23,7 +23,7 @@ namespace gdrkit {
 /// It keeps its context alive. The memory is unpinned when the pin and its mapping are destroyed; errors are ignored
 /// then. A mapping stays valid if its pin is destroyed or assigned to.
 /// @note All functions may be called from several threads. No thread may unpin, move or destroy the pin meanwhile.
-/// @code
+/// @code{.cpp}
 /// gdrkit::Mapping map_column(const gdrkit::Context& context, void* device_pointer, std::size_t size_bytes) {
 ///   return context.pin(device_pointer, size_bytes).map({.engine = gdrkit::Engine::automatic});
 /// }

@@ -19,7 +19,7 @@
 
 /**
  * @brief The version as one number, for comparisons: major * 10000 + minor * 100 + patch.
- * @code
+ * @code{.c}
  * #if GDRKIT_VERSION < 200
  * #error "this program needs gdrkit 0.2.0"
  * #endif

@@ -81,8 +81,8 @@ class KernelCompiler(CompilerTest):
     def test_a_missing_gcc_is_reported(self):
         status, output = self.found(OTHER_GCC)
         self.assertEqual(status, 1)
-        self.assertEqual(output, f"error: cannot build kernel modules against {self.headers}: GCC 98 built that Linux and is not "
-                               "installed; install gcc-98, or name another compiler in CC")
+        self.assertEqual(output, f"error: cannot build kernel modules against {self.headers}: GCC 98 built this Linux but is not "
+                               "installed; install gcc-98, or set CC to another compiler")
 
     def test_cross_compilers_have_their_prefix(self):
         self.compiler("gcc-98", "98")

@@ -53,7 +53,7 @@ class PackageLists(PackageTest):
         version = ".".join(re.findall(r"(?m)^#define GDRKIT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", text_of("include", "gdrkit", "version.h")))
         conf = text_of("kernel", "dkms.conf")
         self.assertIn(f'\nPACKAGE_VERSION="{version}"\n', conf)
-        self.assertRegex(text_of("CHANGELOG.md"), rf"(?m)^## {version}\b")
+        self.assertRegex(text_of("CHANGELOG.md"), rf"(?m)^## \[{re.escape(version)}\]")
         scripts = subprocess.run(["bash", "-c", ". scripts/common.sh; project_version"], cwd=SOURCE, check=True, stdout=subprocess.PIPE, text=True)
         self.assertEqual(scripts.stdout.strip(), version)
         form = re.search(r"(?s)\ninput = \"include/gdrkit/version.h\"\nregex = '''(.*?)'''", text_of("pyproject.toml")).group(1)

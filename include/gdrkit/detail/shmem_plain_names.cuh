@@ -12,6 +12,8 @@
 #include <gdrkit/shmem_collectives.cuh>
 #include <gdrkit/shmem_state.cuh>
 
+#if defined(__CUDACC__)
+
 #define GDRKIT_SHMEM_PLAIN extern "C" __device__
 
 GDRKIT_SHMEM_PLAIN int gdrkit_device_my_pe() { return gdrkit::shmem::state().pe; }
@@ -173,5 +175,7 @@ GDRKIT_SHMEM_PLAIN_REDUCES(block, float64, double)
 #undef GDRKIT_SHMEM_PLAIN_COPY
 #undef GDRKIT_SHMEM_PLAIN_REDUCES
 #undef GDRKIT_SHMEM_PLAIN_REDUCE
+
+#endif
 
 #endif

@@ -91,8 +91,7 @@ void refusal_past_the_end(const Environment& environment) {
   SANITY_RESULT(gdrkit_unpin(pin), 0);
   pin.value = 0;
   SANITY_RESULT(gdrkit_pin(context, address, extent + 1, &pin), -EINVAL);
-  SANITY_CHECK(std::strstr(gdrkit_last_error(), "past") != nullptr, "the error message: %s",
-               gdrkit_last_error());
+  SANITY_CHECK(std::strstr(gdrkit_last_error(), "past") != nullptr, "the error message: %s", gdrkit_last_error());
   SANITY_RESULT(gdrkit_pin(context, address + extent - 1, 2, &pin), -EINVAL);
   SANITY_CHECK(pin.value == 0, "a failed pin returned a handle");
   SANITY_RESULT(gdrkit_close(context), 0);

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The PTX in the archive: the code of the sources, for old drivers and GPUs, accepted by ptxas, and cheap where it polls.
+"""The bitcode in its archive is that of the sources. The PTX in the archive: the code of the sources, for old drivers and GPUs, accepted by ptxas, and cheap where it polls.
 
 Usage: gpu_ptx_test.py [CLASS]; ends with 77 after the reasons when every test of the class was skipped."""
 import difflib
 import io
 import os
 import re
+import shutil
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "scripts"))
+import gpu_bitcode  # noqa: E402
 import gpu_ptx  # noqa: E402
 
 PTX = gpu_ptx.read_archive()
@@ -114,6 +116,16 @@ class PtxIsThatOfTheSources(unittest.TestCase):
                 self.fail(f'run "./run ptx" and commit the result\n{difference}')
         if unlike:
             self.skipTest("; ".join(sorted(unlike)))
+
+
+class BitcodeIsThatOfTheSources(unittest.TestCase):
+    def test_regenerated_bitcode_is_the_same(self):
+        if shutil.which(gpu_bitcode.COMPILER) is None:
+            self.skipTest(f"no {gpu_bitcode.COMPILER}")
+        recorded = gpu_bitcode.read_archive()
+        if recorded["compiler.txt"].decode() != gpu_bitcode.compiler():
+            self.skipTest(f"{recorded['compiler.txt'].decode()} made the bitcode, and {gpu_bitcode.compiler()} is here")
+        self.assertTrue(gpu_bitcode.compile_all() == recorded, "run scripts/gpu_bitcode.py and commit the result")
 
 
 class PtxIsAccepted(unittest.TestCase):

@@ -36,7 +36,7 @@ const std::vector<std::string> without_pe = {"gdrkit_shmem_init",
 std::vector<std::string> functions() {
   std::vector<std::string> all;
   std::ifstream recorded(GDRKIT_FUNCTIONS);
-  const std::regex line_of_function(R"(function (gdrkit_shmem_\w+): .*)");
+  const std::regex line_of_function(R"( *<elf-symbol name='(gdrkit_shmem_\w+)'.*)");
   for (std::string line; std::getline(recorded, line);) {
     std::smatch found;
     if (std::regex_match(line, found, line_of_function)) all.push_back(found[1]);
