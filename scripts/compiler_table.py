@@ -125,7 +125,8 @@ def headers_with_units(units):
     import repo  # pylint: disable=import-outside-toplevel
     built = {unit.folders[0] for unit in units}
     for header in repo.own_files(ROOT, "include", *(folder for folder in PART_OF_FOLDER if folder in built)):
-        if header.endswith((".hpp", ".h")) and not only_rejects(header):
+        is_for_nvrtc = header.startswith(os.path.join("include", "gdrkit", "detail", "nvrtc"))
+        if header.endswith((".hpp", ".h")) and not is_for_nvrtc and not only_rejects(header):
             folder = os.path.dirname(header).split(os.sep)
             yield header, max((unit for unit in units if not unit.is_c and unit.standard == "c++20"),
                               key=lambda unit: (len(os.path.commonprefix([folder, unit.folders])), len(unit.flags)))

@@ -27,9 +27,7 @@ GDRKIT_INTRINSIC void __syncwarp(unsigned mask = 0xffffffffu) { __nvvm_bar_warp_
 GDRKIT_INTRINSIC int __syncthreads_and(int predicate) { return __nvvm_bar0_and(predicate); }
 GDRKIT_INTRINSIC int __all_sync(unsigned mask, int predicate) { return __nvvm_vote_all_sync(mask, predicate); }
 GDRKIT_INTRINSIC void __threadfence_system() { __nvvm_membar_sys(); }
-__attribute__((const)) GDRKIT_INTRINSIC bool __isGlobal(const void* address) {
-  return __nvvm_isspacep_global(address);
-}
+__attribute__((const)) GDRKIT_INTRINSIC bool __isGlobal(const void* address) { return __nvvm_isspacep_global(address); }
 GDRKIT_INTRINSIC unsigned long __cvta_generic_to_global(const void* address) {
   return (unsigned long)(const __attribute__((address_space(1))) void*)address;
 }

@@ -149,20 +149,21 @@ TEST_P(Library, IsSmallWhenStripped) {
   fs::remove(stripped);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Library,
-                         testing::Values(Expectation{"libgdrapi.so", "libgdrapi.so.2", gdrapi_symbols, {}},
-                                         Expectation{"libgdrkit.so", "libgdrkit.so.0", gdrkit_symbols, {"GDRKIT_0", "GDRKIT_PRIVATE"}},
-                                         // It holds GPU code for every architecture where nvcc is there.
-                                         Expectation{"libgdrkit_shmem.so",
-                                                     "libgdrkit_shmem.so.0",
-                                                     shmem_functions(),
-                                                     {"GDRKIT_SHMEM_0", "GDRKIT_SHMEM_PRIVATE"},
-                                                     {"libgdrkit.so.0"},
-                                                     std::size_t{12} << 20}),
-                         [](const auto& test) {
-                           const std::string file = test.param.file;
-                           return file.substr(3, file.find('.') - 3);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, Library,
+    testing::Values(Expectation{"libgdrapi.so", "libgdrapi.so.2", gdrapi_symbols, {}},
+                    Expectation{"libgdrkit.so", "libgdrkit.so.0", gdrkit_symbols, {"GDRKIT_0", "GDRKIT_PRIVATE"}},
+                    // It holds GPU code for every architecture where nvcc is there.
+                    Expectation{"libgdrkit_shmem.so",
+                                "libgdrkit_shmem.so.0",
+                                shmem_functions(),
+                                {"GDRKIT_SHMEM_0", "GDRKIT_SHMEM_PRIVATE"},
+                                {"libgdrkit.so.0"},
+                                std::size_t{12} << 20}),
+    [](const auto& test) {
+      const std::string file = test.param.file;
+      return file.substr(3, file.find('.') - 3);
+    });
 
 TEST(DropInLibrary, HasTheOriginalsThreeFileNames) {
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder / "libgdrapi.so.2.6")));

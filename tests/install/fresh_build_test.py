@@ -137,7 +137,7 @@ class FreshBuild(unittest.TestCase):
             self.assertEqual(os.path.join(build, name) in installed, tool in tools, f"{name} {tools}")
         self.assertIn(os.path.join(build, "bin", "gdrkit"), installed)
         # A folder of generated files has a stamp next to it; files that CMake wrote itself exist.
-        lacking = [path for path in installed if path not in made and os.path.dirname(path) + ".stamp" not in made and not os.path.isfile(path)]
+        lacking = [path for path in installed if path not in made and os.path.dirname(path) + ".stamp" not in made and not os.path.exists(path)]
         self.assertEqual(lacking, [], f"with {tools or 'no tool'}: ./run build does not make what cmake --install needs")
 
     def test_with_and_without_optional_tools(self):

@@ -136,7 +136,7 @@ from numba import cuda, types
 for module in (numba.cuda.api, numba.cuda.dispatcher):
     module.get_current_device = lambda: python_types.SimpleNamespace(compute_capability=(9, 0), id=0)
 declare = cuda.declare_device  # linking needs a driver
-cuda.declare_device = lambda name, signature, link=None: declare(name, signature)
+cuda.declare_device = lambda name, signature, link=None, abi="numba": declare(name, signature, abi=abi)
 from gdrkit.shmem import numba as gshmem
 
 def all_of_them(inbox, outbox, signal, words):

@@ -35,7 +35,7 @@ config.CUDA_NVRTC_EXTRA_SEARCH_PATHS = ":".join([*_paths, *include_path()])
 
 
 def _declare(name: str, signature: str) -> Any:
-    return cuda.declare_device(f"gdrkit_device_{name}", signature, link=_SOURCE)
+    return cuda.declare_device(f"gdrkit_device_{name}", signature, link=_SOURCE, abi="c")
 
 
 @intrinsic

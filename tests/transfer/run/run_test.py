@@ -253,7 +253,7 @@ time.sleep(1)
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
         ended = run("-n", "40", "--emulated", *shell(f"ulimit -n 32; exec {program}"))
         self.assertNotEqual(ended.returncode, 0)
-        self.assertIn("limit of open files", ended.stderr + ended.stdout)
+        self.assertIn("raise ulimit -n", ended.stderr + ended.stdout)
 
     def test_pes_without_a_job_may_exit(self):
         program = os.path.join(BIN, "..", "examples", "shmem_pi")
