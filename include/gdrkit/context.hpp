@@ -96,6 +96,11 @@ class Context {
   [[nodiscard]] Mapping map(const void* device_pointer, std::size_t size_bytes, const MapOptions& options = {}) const {
     return pin(device_pointer, size_bytes).map(options);
   }
+  /// @copydoc map(const void*, std::size_t, const MapOptions&) const
+  [[nodiscard]] Mapping map(std::uint64_t device_address, std::size_t size_bytes,
+                            const MapOptions& options = {}) const {
+    return pin(device_address, size_bytes).map(options);
+  }
   /// @brief Pins and maps all of a buffer.
   /// @param[in] buffer   The buffer, of any context.
   /// @param[in] options  Mapping type and engine.
@@ -184,6 +189,10 @@ namespace detail {
 /// @endcode
 [[nodiscard]] inline Mapping map(const void* device_pointer, std::size_t size_bytes, const MapOptions& options = {}) {
   return detail::process_context().map(device_pointer, size_bytes, options);
+}
+/// @copydoc map(const void*, std::size_t, const MapOptions&)
+[[nodiscard]] inline Mapping map(std::uint64_t device_address, std::size_t size_bytes, const MapOptions& options = {}) {
+  return detail::process_context().map(device_address, size_bytes, options);
 }
 
 }  // namespace gdrkit

@@ -187,8 +187,8 @@ class Mapping {
   }
   void check_alignment(std::size_t offset, std::size_t alignment) const {
     if ((reinterpret_cast<std::uintptr_t>(bytes_.data()) + offset) % alignment != 0) {
-      const std::string text = "a flag of " + std::to_string(alignment) + " bytes at offset " + std::to_string(offset) +
-                               " is not naturally aligned";
+      const std::string text = "cannot access a flag at offset " + std::to_string(offset) +
+                               ": its address is not a multiple of " + std::to_string(alignment);
       throw Error(EINVAL, text.c_str());
     }
   }

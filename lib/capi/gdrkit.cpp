@@ -138,6 +138,25 @@ int start_copy(gdrkit_pin_t pin, const Segment* segments, size_t count, gdrkit_c
 }
 
 /// Of its own, so that the copy path keeps no room for an error.
+/// The copy path returns only EINVAL. Stores the cause, without a lock or an allocation.
+[[gnu::noinline, gnu::cold]] int fail_copy(gdrkit_pin_t pin, const char* operation, size_t offset, const void* host,
+                                           size_t size_bytes) noexcept {
+  const core::MappingView* const view = core::find_mapping(pin.value);
+  const char* cause = "the range is not inside the mapping";
+  char text[64];
+  if (view == nullptr) {
+    cause = "the pin is not mapped, or its handle is invalid";
+  } else if (host == nullptr) {
+    cause = "the host pointer is NULL";
+  } else if (view->path == nullptr) {
+    std::snprintf(text, sizeof text, "the mapping has %zu bytes", static_cast<size_t>(view->user_bytes));
+    cause = text;
+  }
+  std::snprintf(last_detail, sizeof last_detail, "cannot %s %zu bytes at offset %zu: %s", operation, size_bytes, offset,
+                cause);
+  return -EINVAL;
+}
+
 [[gnu::noinline, gnu::cold]] int copy_by_engine(gdrkit_pin_t pin, bool is_write, size_t offset, void* host,
                                                 size_t size_bytes) noexcept {
   return result_of(core::copy_by_engine(pin.value, is_write, offset, host, size_bytes));
@@ -230,15 +249,17 @@ int gdrkit_is_invalidated(gdrkit_pin_t pin) {
 
 int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes) {
   const int error = core::write(pin.value, offset, source, size_bytes);
-  if (error != core::by_engine) [[likely]]
-    return -error;
+  if (error == 0) [[likely]]
+    return 0;
+  if (error != core::by_engine) return fail_copy(pin, "write", offset, source, size_bytes);
   return copy_by_engine(pin, true, offset, const_cast<void*>(source), size_bytes);
 }
 
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes) {
   const int error = core::read(pin.value, offset, target, size_bytes);
-  if (error != core::by_engine) [[likely]]
-    return -error;
+  if (error == 0) [[likely]]
+    return 0;
+  if (error != core::by_engine) return fail_copy(pin, "read", offset, target, size_bytes);
   return copy_by_engine(pin, false, offset, target, size_bytes);
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/parts/connections.hpp"
 
+#include <gdrkit/gdrkit.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -91,8 +93,29 @@ base::Status Connections::join_machine(bootstrap::Exchange& exchange, const Conn
   return {};
 }
 
+namespace {
+
+/// Returns EINVAL if GDRKIT_BACKEND has an unknown name. Another failure of the backend is not an error here: without
+/// BAR1 the driver copies.
+base::Status check_backend_name(const std::string& name) {
+  gdrkit_open_options options{};
+  options.struct_size = sizeof options;
+  options.backend = name.c_str();
+  gdrkit_context_t context{};
+  const int opened = gdrkit_open(&options, &context);
+  if (opened == -EINVAL) return base::fail(EINVAL, "%s", gdrkit_last_error());
+  if (opened == 0) (void)gdrkit_close(context);
+  return {};
+}
+
+}  // namespace
+
 base::Status Connections::open_device(const ConnectionOptions& options) {
-  if (base::read_settings().backend == "emulated") {
+  const std::string backend = base::read_settings().backend;
+  if (!backend.empty() && backend != "emulated") {
+    if (base::Status known = check_backend_name(backend); !known) return known;
+  }
+  if (backend == "emulated") {
     auto count = platform::emulated_device_count();
     if (!count) return base::pass(count);
     auto opened = platform::open_emulated_device(options.device.value_or(local_index_ % *count));
