@@ -13,11 +13,11 @@ int main() try {
 
   const std::vector<std::uint32_t> values(1024, 42);
   map.write(0, values);                    // CPU stores: host to device, no system call
-  map.store_flag<std::uint32_t>(8192, 1);  // one store, visible after everything written before it
+  map.store_flag<std::uint32_t>(8192, 1);  // one store; the GPU sees it after all earlier writes
 
   std::vector<std::uint32_t> seen(values.size());
   std::vector<std::uint32_t> flag(1);
-  buffer.copy_to_host(0, seen);  // the driver's copy: what the device has
+  buffer.copy_to_host(0, seen);  // copied by the driver, as a check of the device memory
   buffer.copy_to_host(8192, flag);
   const bool is_right = seen == values && flag[0] == 1 && map.load_flag<std::uint32_t>(8192) == 1;
   std::printf("%s: the device has %s\n", context.backend_name(), is_right ? "what the CPU stored" : "something else");

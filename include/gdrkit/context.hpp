@@ -96,7 +96,12 @@ class Context {
   [[nodiscard]] Mapping map(const void* device_pointer, std::size_t size_bytes, const MapOptions& options = {}) const {
     return pin(device_pointer, size_bytes).map(options);
   }
-  /// @copydoc map(const void*, std::size_t, const MapOptions&) const
+  /// @brief Pins and maps device memory.
+  /// @param[in] device_address  The first byte, of any alignment.
+  /// @param[in] size_bytes      At least 1; the range lies in one allocation.
+  /// @param[in] options         Mapping type and engine.
+  /// @return The mapping, which keeps the memory pinned and the context open.
+  /// @throws Error  The errors of gdrkit_pin() and gdrkit_map().
   [[nodiscard]] Mapping map(std::uint64_t device_address, std::size_t size_bytes,
                             const MapOptions& options = {}) const {
     return pin(device_address, size_bytes).map(options);
@@ -190,7 +195,12 @@ namespace detail {
 [[nodiscard]] inline Mapping map(const void* device_pointer, std::size_t size_bytes, const MapOptions& options = {}) {
   return detail::process_context().map(device_pointer, size_bytes, options);
 }
-/// @copydoc map(const void*, std::size_t, const MapOptions&)
+/// @brief Pins and maps device memory in the process's own context.
+/// @param[in] device_address  The first byte, of any alignment.
+/// @param[in] size_bytes      At least 1; the range lies in one allocation.
+/// @param[in] options         Mapping type and engine.
+/// @return The mapping, which keeps the memory pinned.
+/// @throws Error  The errors of gdrkit_open(), gdrkit_pin() and gdrkit_map().
 [[nodiscard]] inline Mapping map(std::uint64_t device_address, std::size_t size_bytes, const MapOptions& options = {}) {
   return detail::process_context().map(device_address, size_bytes, options);
 }

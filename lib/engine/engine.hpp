@@ -71,8 +71,8 @@ class Engine {
   [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
 
   /// Starts a copy. The memory on both sides must stay as it is until complete() returned. On an error nothing was
-  /// started. EAGAIN: not now (too many are outstanding, no room on the GPU); EOPNOTSUPP: not this copy; EINVAL: above the
-  /// limit in traits(). Another engine may serve the first two. Else the engine cannot be used any more.
+  /// started. EAGAIN: not now (too many are outstanding, no room on the GPU); EOPNOTSUPP: not this copy; EINVAL: above
+  /// the limit in traits(). Another engine may serve the first two. Else the engine cannot be used any more.
   [[nodiscard]] virtual base::Result<Ticket> submit(const Copy& copy) noexcept = 0;
 
   /// Waits for the end of a submitted copy; each ticket is completed exactly once, by any thread. Success: every byte

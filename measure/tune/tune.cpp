@@ -119,8 +119,8 @@ class Tune {
     char path[4096];
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);
     if (result < 0) {
-      throw cli::Failure(cli::ExitCode::cannot_run, std::string(gdrkit_last_error()) +
-                                                        "; use --output FILE to write the profile elsewhere");
+      throw cli::Failure(cli::ExitCode::cannot_run,
+                         std::string(gdrkit_last_error()) + "; use --output FILE to write the profile elsewhere");
     }
     const std::string whole = path;
     const std::string folder = whole.substr(0, whole.rfind('/'));
