@@ -4,7 +4,7 @@
  * @file
  * @brief Buffers: device memory for programs without CUDA code, such as examples and tests.
  *
- * gdrkit_pin() accepts this memory and memory of cudaMalloc, cuMemCreate or a pool in the same way.
+ * gdrkit_pin() treats this memory like memory from cudaMalloc, cuMemCreate or a memory pool.
  */
 #ifndef GDRKIT_BUFFER_H
 #define GDRKIT_BUFFER_H
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/** @brief A buffer of gdrkit_buffer_allocate(). */
+/** @brief Handle of a buffer from gdrkit_buffer_allocate(). */
 typedef struct {
   uint64_t value; /**< @brief 0 in no valid handle. */
 } gdrkit_buffer_t;
@@ -25,7 +25,7 @@ typedef struct {
 /** @brief Description of a buffer. */
 struct gdrkit_buffer_info {
   uint32_t struct_size;    /**< @brief sizeof(struct gdrkit_buffer_info). */
-  int32_t device;          /**< @brief CUDA's number of the device. */
+  int32_t device;          /**< @brief CUDA device ordinal. */
   uint64_t device_address; /**< @brief Device address of the first byte, as gdrkit_pin() takes it. */
   uint64_t size_bytes;     /**< @brief Size in bytes. */
 };
@@ -34,19 +34,19 @@ struct gdrkit_buffer_info {
  * @brief Allocates device memory. Its contents are undefined.
  *
  * @param[in]  context     The context.
- * @param[in]  device      CUDA's number of the device, from 0; CUDA_VISIBLE_DEVICES renumbers the devices.
+ * @param[in]  device      CUDA device ordinal, from 0; CUDA_VISIBLE_DEVICES renumbers the devices.
  * @param[in]  size_bytes  Size in bytes, at least 1.
  * @param[out] buffer      Receives the handle.
  *
  * @return 0 on success, else a negative errno:
  *         - -EINVAL: `buffer` is NULL, `size_bytes` is 0, or the context handle is invalid.
  *         - -ENODEV: the device does not exist.
- *         - -ENOMEM: out of device memory, of memory, or of handles.
+ *         - -ENOMEM: out of device memory, host memory or handles.
  *         - -EIO: the backend allocated something else than requested.
  *         - -EACCES: the context belongs to the parent process.
  *         - Another errno if CUDA fails; gdrkit_last_error() contains CUDA's error.
- * @note On a GPU this initialises CUDA and retains the device's primary context, which the CUDA runtime uses too, until
- *       the buffer is freed. The calling thread's current context does not change.
+ * @note On a GPU, this initialises CUDA and retains the device's primary context (the one that the CUDA runtime uses)
+ *       until the buffer is freed. The calling thread's current context does not change.
  *
  * @code{.c}
  * int allocate_and_pin(gdrkit_context_t context, gdrkit_pin_t* pin) {
@@ -66,13 +66,14 @@ int gdrkit_buffer_allocate(gdrkit_context_t context, int device, size_t size_byt
 /**
  * @brief Frees a buffer. gdrkit_close() frees those that are left.
  *
- * @param[in] buffer  The buffer. The handle is invalid afterwards.
+ * @param[in] buffer  The buffer. The handle is invalid afterwards, even if CUDA fails.
  *
  * @return 0 on success, else a negative errno:
  *         - -EINVAL: the handle is invalid.
  *         - -EACCES: the buffer belongs to the parent process.
  *         - Another errno if CUDA fails.
- * @note Pins of the memory stay, as they do when cudaFree frees memory.
+ * @note Pins of the memory are not unpinned, but their mappings may lose the memory, as after cudaFree; see
+ *       gdrkit_is_invalidated().
  */
 int gdrkit_buffer_free(gdrkit_buffer_t buffer);
 
@@ -89,7 +90,7 @@ int gdrkit_buffer_free(gdrkit_buffer_t buffer);
 int gdrkit_buffer_get_info(gdrkit_buffer_t buffer, struct gdrkit_buffer_info* info);
 
 /**
- * @brief Copies from the host to a buffer by the CUDA driver, and returns when the copy is complete.
+ * @brief Copies from the host to a buffer through the CUDA driver, and returns when the copy is complete.
  *
  * @param[in] buffer      The buffer.
  * @param[in] offset      In bytes; offset plus size is at most the size of the buffer.
@@ -97,7 +98,8 @@ int gdrkit_buffer_get_info(gdrkit_buffer_t buffer, struct gdrkit_buffer_info* in
  * @param[in] size_bytes  Number of bytes.
  *
  * @return 0 on success, else a negative errno:
- *         - -EINVAL: the range is not inside the buffer, `source` is NULL, or the handle is invalid.
+ *         - -EINVAL: the range is not inside the buffer, `source` is NULL and `size_bytes` is not 0, or the handle is
+ *           invalid.
  *         - -EACCES: the buffer belongs to the parent process.
  *         - Another errno if CUDA fails.
  * @note Does not wait for other work on the GPU.
@@ -105,7 +107,7 @@ int gdrkit_buffer_get_info(gdrkit_buffer_t buffer, struct gdrkit_buffer_info* in
 int gdrkit_buffer_copy_from_host(gdrkit_buffer_t buffer, size_t offset, const void* source, size_t size_bytes);
 
 /**
- * @brief Copies from a buffer to the host by the CUDA driver, and returns when the copy is complete.
+ * @brief Copies from a buffer to the host through the CUDA driver, and returns when the copy is complete.
  *
  * The result is what the GPU sees, which a test may compare with what the CPU wrote through a mapping.
  *
@@ -115,7 +117,8 @@ int gdrkit_buffer_copy_from_host(gdrkit_buffer_t buffer, size_t offset, const vo
  * @param[in]  size_bytes  Number of bytes.
  *
  * @return 0 on success, else a negative errno:
- *         - -EINVAL: the range is not inside the buffer, `target` is NULL, or the handle is invalid.
+ *         - -EINVAL: the range is not inside the buffer, `target` is NULL and `size_bytes` is not 0, or the handle is
+ *           invalid.
  *         - -EACCES: the buffer belongs to the parent process.
  *         - Another errno if CUDA fails.
  * @note Does not wait for other work on the GPU.

@@ -36,10 +36,10 @@ class Buffer {
   /// @return In bytes.
   [[nodiscard]] std::size_t size() const noexcept { return size_bytes_; }
   /// @brief Returns the device.
-  /// @return CUDA's number of the device, from 0.
+  /// @return CUDA device ordinal, from 0.
   [[nodiscard]] int device() const noexcept { return device_; }
 
-  /// @brief Copies by the CUDA driver from the host, and returns when the copy is complete.
+  /// @brief Copies from the host through the CUDA driver, and returns when the copy is complete.
   /// @param[in] offset  In bytes; offset plus the size of the source is at most size().
   /// @param[in] source  Any Bytes except a string literal.
   /// @throws Error  The errors of gdrkit_buffer_copy_from_host().
@@ -48,7 +48,7 @@ class Buffer {
     const std::size_t size_bytes = detail::size_bytes_of<Source>(source);
     detail::check(gdrkit_buffer_copy_from_host(owner_.get(), offset, std::ranges::data(source), size_bytes));
   }
-  /// @brief Copies by the CUDA driver to the host, and returns when the copy is complete.
+  /// @brief Copies to the host through the CUDA driver, and returns when the copy is complete.
   /// @param[in]  offset  In bytes; offset plus the size of the target is at most size().
   /// @param[out] target  Any WritableBytes.
   /// @throws Error  The errors of gdrkit_buffer_copy_to_host().

@@ -33,8 +33,9 @@ struct gdrkit_context_info {
   const char* backend_name;      /**< @brief Name of the backend. */
   const char* store_kernel_name; /**< @brief Copy kernel from the host to the device. */
   const char* load_kernel_name;  /**< @brief Copy kernel from the device to the host. */
-  int32_t is_persistent;         /**< @brief 1: the mapping keeps the memory after its owner freed it. */
-  int32_t is_emulated;           /**< @brief 1: the device is emulated in host memory. */
+  /** @brief 1: mappings normally stay valid after the owner frees the memory; see gdrkit_is_invalidated(). */
+  int32_t is_persistent;
+  int32_t is_emulated; /**< @brief 1: the device is emulated in host memory. */
 };
 
 /** @brief Whether a backend can run on this machine. */
@@ -55,13 +56,15 @@ struct gdrkit_backend_report {
  * @param[out] context  Receives the handle.
  *
  * @return 0 on success, else a negative errno:
- *         - -EINVAL: `context` is NULL, an option is invalid, or the named backend or copy kernel is unknown.
+ *         - -EINVAL: `context` is NULL, an option is invalid, or the backend or copy kernel named in the options or the
+ *           environment is unknown.
  *         - -ENODEV: no backend can run; gdrkit_last_error() gives the reason for each.
  *         - -EOPNOTSUPP: this CPU cannot run the named copy kernel.
  *         - -E2BIG: the program sets an option that this library does not have.
- *         - -ENOMEM: out of memory, or of handles.
+ *         - -ENOMEM: out of memory or handles.
  *         - If a backend is named and cannot run: its own error, for instance -EACCES for a device file.
- * @note Creates no CUDA context. If the process has one, 64 KiB of its memory may be allocated for a short time.
+ * @note Creates no CUDA context. If the process already has a primary CUDA context, the call may temporarily allocate
+ *       64 KiB of device memory in it.
  */
 int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* context);
 
@@ -70,9 +73,11 @@ int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* con
  *
  * @param[in] context  The context. The handle is invalid afterwards, even on error.
  *
- * @return 0 on success, else a negative errno. The function runs to its end and returns the first error.
+ * @return 0 on success, else a negative errno. Cleanup continues after an error; the first error is returned.
  *         - -EINVAL: the handle is invalid.
- *         - -EACCES: the context belongs to the parent process and has pins or buffers; it stays open there.
+ *         - -EACCES: the context belongs to the parent process and has pins or buffers. It stays open in the parent.
+ * @note In a forked child, closing an inherited context without pins and buffers returns 0 and only invalidates the
+ *       child's handle. The context stays open in the parent.
  */
 int gdrkit_close(gdrkit_context_t context);
 
@@ -94,7 +99,7 @@ int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info
  * @param[in]  index   Number of the backend in probe order, from 0.
  * @param[out] report  Receives the report; set its struct_size before the call.
  *
- * @return 0 on success, also if the backend is not usable, else a negative errno:
+ * @return 0 on success, even if the backend is not usable; else a negative errno:
  *         - -ENOENT: `index` is past the last backend.
  *         - -EINVAL: `report` is NULL, or its struct_size is invalid.
  *         - -ENOMEM: out of memory.

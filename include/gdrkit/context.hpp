@@ -117,7 +117,7 @@ class Context {
 
   /// @brief Allocates device memory. Its contents are undefined.
   /// @param[in] size_bytes  At least 1.
-  /// @param[in] device      CUDA's number of the device, from 0.
+  /// @param[in] device      CUDA device ordinal, from 0.
   /// @return The buffer.
   /// @throws Error  The errors of gdrkit_buffer_allocate().
   [[nodiscard]] Buffer allocate(std::size_t size_bytes, int device = 0) const {

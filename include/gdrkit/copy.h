@@ -23,16 +23,16 @@ typedef struct {
   uint64_t value; /**< @brief 0 in no valid handle. */
 } gdrkit_copy_t;
 
-/** @brief One piece of a copy to the device. */
+/** @brief One segment of a copy to the device. */
 struct gdrkit_write_segment {
-  size_t offset;      /**< @brief Offset of the piece in the pin, in bytes. */
+  size_t offset;      /**< @brief Offset of the segment in the pin, in bytes. */
   const void* source; /**< @brief Host memory; may be NULL if size_bytes is 0. */
   size_t size_bytes;  /**< @brief Number of bytes. */
 };
 
-/** @brief One piece of a copy from the device. */
+/** @brief One segment of a copy from the device. */
 struct gdrkit_read_segment {
-  size_t offset;     /**< @brief Offset of the piece in the pin, in bytes. */
+  size_t offset;     /**< @brief Offset of the segment in the pin, in bytes. */
   void* target;      /**< @brief Host memory; may be NULL if size_bytes is 0. */
   size_t size_bytes; /**< @brief Number of bytes. */
 };
@@ -46,15 +46,17 @@ struct gdrkit_read_segment {
  * @param[in] size_bytes  Number of bytes.
  *
  * @return 0 on success, else a negative errno:
- *         - -EINVAL: the range is not inside the pin, `source` is NULL, the pin is not mapped, or the handle is
- * invalid.
- *         - -ETIMEDOUT: the mover lost the GPU; see gdrkit_map().
- *         - Another errno of CUDA, with a named engine.
- * @note The data has left this CPU core when the call returns. The device sees writes of one thread in the order of the
- *       calls. The caller's earlier stores to host memory are ordered before a write only by a store fence of the
- * caller
- *       (_mm_sfence), or by another gdrkit_write() between them.
- * @note By the CPU: no system call, lock or allocation, and the call does not set gdrkit_last_error().
+ *         - -EINVAL: the range is not inside the pin, `source` is NULL and `size_bytes` is not 0, the pin is not
+ *           mapped, or the handle is invalid.
+ *         - -ETIMEDOUT: the GPU did not complete the copy in 60 s; see gdrkit_map().
+ *         - -EOPNOTSUPP: the named engine cannot perform this copy.
+ *         - Another errno for a CUDA error, with a named engine; see gdrkit_map().
+ * @note On return, the call's stores have been flushed from this core's write-combining buffers; with an engine, the
+ *       copy is complete. Writes by one thread become visible to the device in call order. Earlier stores by the caller
+ *       to host memory are ordered before a write only if the caller executes a store fence (_mm_sfence) or another
+ *       gdrkit_write() in between.
+ * @note When the CPU performs the copy, the call makes no system call, takes no lock, allocates nothing and does not
+ *       set gdrkit_last_error().
  *
  * @code{.c}
  * int announce(gdrkit_pin_t pin, const void* data, size_t size_bytes) {
@@ -75,41 +77,47 @@ int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t siz
  * @param[in]  size_bytes  Number of bytes.
  *
  * @return 0 on success, else a negative errno:
- *         - -EINVAL: the range is not inside the pin, `target` is NULL, the pin is not mapped, or the handle is
- * invalid.
- *         - -ETIMEDOUT: the mover lost the GPU; see gdrkit_map().
- *         - Another errno of CUDA, with a named engine.
- * @note The data is no older than the call. A read of 1, 2, 4 or 8 naturally aligned bytes, a flag, also orders the
- *       caller's later loads after it.
- * @note By the CPU: no system call, lock or allocation, and the call does not set gdrkit_last_error().
+ *         - -EINVAL: the range is not inside the pin, `target` is NULL and `size_bytes` is not 0, the pin is not
+ *           mapped, or the handle is invalid.
+ *         - -ETIMEDOUT: the GPU did not complete the copy in 60 s; see gdrkit_map().
+ *         - -EOPNOTSUPP: the named engine cannot perform this copy.
+ *         - Another errno for a CUDA error, with a named engine; see gdrkit_map().
+ * @note The call returns data at least as recent as its start. A naturally aligned read of 1, 2, 4 or 8 bytes, such as
+ *       a flag, has acquire semantics: the caller's later loads are ordered after it.
+ * @note When the CPU performs the copy, the call makes no system call, takes no lock, allocates nothing and does not
+ *       set gdrkit_last_error().
  */
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes);
 
 /**
- * @brief Copies several pieces to the device, in any order. With an engine they are copied at the same time.
+ * @brief Copies several segments to the device, in any order.
+ *
+ * Engines other than the CPU may copy the segments concurrently.
  *
  * @param[in] pin       A mapped pin.
- * @param[in] segments  Array of `count` pieces; may be NULL if `count` is 0.
- * @param[in] count     Number of pieces.
+ * @param[in] segments  Array of `count` segments; may be NULL if `count` is 0.
+ * @param[in] count     Number of segments.
  *
- * @return 0 when all pieces are complete, else a negative errno:
- *         - -EINVAL: a piece is invalid (gdrkit_write() lists the reasons); nothing was copied.
+ * @return 0 when all segments are complete, else a negative errno:
+ *         - -EINVAL: a segment is invalid (gdrkit_write() lists the reasons); nothing was copied.
  *         - -ENOMEM: out of memory; nothing was copied.
- *         - Other errors of gdrkit_write(); some pieces may have been copied.
+ *         - Other errors of gdrkit_write(); some segments may have been copied.
  */
 int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_write_segment* segments, size_t count);
 
 /**
- * @brief Copies several pieces from the device, in any order. With an engine they are copied at the same time.
+ * @brief Copies several segments from the device, in any order.
+ *
+ * Engines other than the CPU may copy the segments concurrently.
  *
  * @param[in] pin       A mapped pin.
- * @param[in] segments  Array of `count` pieces; may be NULL if `count` is 0.
- * @param[in] count     Number of pieces.
+ * @param[in] segments  Array of `count` segments; may be NULL if `count` is 0.
+ * @param[in] count     Number of segments.
  *
- * @return 0 when all pieces are complete, else a negative errno:
- *         - -EINVAL: a piece is invalid (gdrkit_read() lists the reasons); nothing was copied.
+ * @return 0 when all segments are complete, else a negative errno:
+ *         - -EINVAL: a segment is invalid (gdrkit_read() lists the reasons); nothing was copied.
  *         - -ENOMEM: out of memory; nothing was copied.
- *         - Other errors of gdrkit_read(); some pieces may have been copied.
+ *         - Other errors of gdrkit_read(); some segments may have been copied.
  */
 int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count);
 
@@ -117,12 +125,12 @@ int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_read_segment* seg
  * @brief Starts a copy to the device, which is complete when gdrkit_finish_copy() returns.
  *
  * @param[in]  pin       A mapped pin.
- * @param[in]  segments  Array of `count` pieces; it may be reused when the call returns.
- * @param[in]  count     Number of pieces.
+ * @param[in]  segments  Array of `count` segments; it may be reused when the call returns.
+ * @param[in]  count     Number of segments.
  * @param[out] copy      Receives the handle, which must be passed to gdrkit_finish_copy().
  *
  * @return 0 on success, else a negative errno; nothing was copied then:
- *         - -EINVAL: `copy` is NULL, or a piece is invalid (gdrkit_write() lists the reasons).
+ *         - -EINVAL: `copy` is NULL, or a segment is invalid (gdrkit_write() lists the reasons).
  *         - -ENOMEM: out of memory.
  * @note Until the copy is finished, neither the caller nor a GPU kernel may write the source or the target, and the
  *       target must not be read.
@@ -151,12 +159,12 @@ int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_write_segment* segm
  * @brief Starts a copy from the device, which is complete when gdrkit_finish_copy() returns.
  *
  * @param[in]  pin       A mapped pin.
- * @param[in]  segments  Array of `count` pieces; it may be reused when the call returns.
- * @param[in]  count     Number of pieces.
+ * @param[in]  segments  Array of `count` segments; it may be reused when the call returns.
+ * @param[in]  count     Number of segments.
  * @param[out] copy      Receives the handle, which must be passed to gdrkit_finish_copy().
  *
  * @return 0 on success, else a negative errno; nothing was copied then:
- *         - -EINVAL: `copy` is NULL, or a piece is invalid (gdrkit_read() lists the reasons).
+ *         - -EINVAL: `copy` is NULL, or a segment is invalid (gdrkit_read() lists the reasons).
  *         - -ENOMEM: out of memory.
  * @note The notes of gdrkit_start_write() apply.
  */
@@ -174,11 +182,11 @@ int gdrkit_is_copy_done(gdrkit_copy_t copy);
 /**
  * @brief Waits for a started copy and returns its outcome.
  *
- * @param[in] copy  The copy. The handle is invalid afterwards.
+ * @param[in] copy  The copy. The handle is invalid afterwards, even on error.
  *
  * @return 0 on success, else a negative errno:
  *         - -EINVAL: the handle is invalid, or a named engine found that the device memory was freed.
- *         - Other errors of gdrkit_write() and gdrkit_read(); some pieces may have been copied.
+ *         - Other errors of gdrkit_write() and gdrkit_read(); some segments may have been copied.
  */
 int gdrkit_finish_copy(gdrkit_copy_t copy);
 

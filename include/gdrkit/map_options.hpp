@@ -14,7 +14,7 @@
 
 namespace gdrkit {
 
-/// @brief How the CPU caches a mapping; see gdrkit_mapping_type.
+/// @brief Memory type of a CPU mapping; see gdrkit_mapping_type.
 enum class MappingType : std::int32_t {
   automatic = GDRKIT_MAPPING_DEFAULT,                ///< what the platform supports best
   write_combining = GDRKIT_MAPPING_WRITE_COMBINING,  ///< stores are combined into lines, loads are not cached
@@ -22,7 +22,7 @@ enum class MappingType : std::int32_t {
   device = GDRKIT_MAPPING_DEVICE,                    ///< neither combined nor cached
 };
 
-/// @brief What performs the copies of a mapping; see gdrkit_engine.
+/// @brief Engine that performs the copies of a mapping; see gdrkit_engine.
 enum class Engine : std::int32_t {
   unspecified = GDRKIT_ENGINE_DEFAULT,      ///< $GDRKIT_ENGINE, else cpu
   cpu = GDRKIT_ENGINE_CPU,                  ///< CPU stores and loads
@@ -44,8 +44,8 @@ enum class Engine : std::int32_t {
 
 /// @brief Options of Pin::map() and gdrkit::map(): MapOptions{.engine = Engine::automatic}.
 struct MapOptions {
-  MappingType type = MappingType::automatic;  ///< how the CPU caches it
-  Engine engine = Engine::unspecified;        ///< what performs the copies
+  MappingType type = MappingType::automatic;  ///< memory type of the mapping
+  Engine engine = Engine::unspecified;        ///< engine that performs the copies
 };
 
 }  // namespace gdrkit

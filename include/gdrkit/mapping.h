@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** @brief How the CPU caches a mapping. */
+/** @brief Memory type of a CPU mapping. */
 enum gdrkit_mapping_type {
   GDRKIT_MAPPING_DEFAULT = 0,         /**< @brief What the platform supports best. */
   GDRKIT_MAPPING_WRITE_COMBINING = 1, /**< @brief Stores are combined into lines; loads are not cached. */
@@ -22,14 +22,15 @@ enum gdrkit_mapping_type {
   GDRKIT_MAPPING_DEVICE = 3           /**< @brief Neither combined nor cached. */
 };
 
-/** @brief What performs the copies of a mapping: gdrkit_write(), gdrkit_read() and those of segments. */
+/** @brief Engine that performs the copies of all functions of copy.h. */
 enum gdrkit_engine {
   GDRKIT_ENGINE_DEFAULT = 0,     /**< @brief $GDRKIT_ENGINE, else the CPU. */
   GDRKIT_ENGINE_CPU = 1,         /**< @brief CPU stores and loads. */
   GDRKIT_ENGINE_LANES = 2,       /**< @brief Several threads, for large copies. */
   GDRKIT_ENGINE_COPY_ENGINE = 3, /**< @brief CUDA's asynchronous copies. */
   GDRKIT_ENGINE_MOVER = 4,       /**< @brief A GPU kernel, resident until 100 us after the last copy. */
-  GDRKIT_ENGINE_AUTOMATIC = 5    /**< @brief The fastest engine for each copy; $GDRKIT_ENGINE, if set, replaces it. */
+  /** @brief The fastest engine for each copy. $GDRKIT_ENGINE replaces this value and DEFAULT, but no other value. */
+  GDRKIT_ENGINE_AUTOMATIC = 5
 };
 
 /** @brief Options of gdrkit_map(). */
@@ -43,18 +44,20 @@ struct gdrkit_map_options {
 /**
  * @brief Maps a pin. A pin can have one mapping at a time.
  *
- * With an engine other than the CPU:
+ * A named engine is LANES, COPY_ENGINE or MOVER, chosen by the option or by $GDRKIT_ENGINE. With an engine other than
+ * the CPU:
  * - The device memory must not be freed during a copy.
  * - A copy may take locks and make system calls. A failed copy sets gdrkit_last_error().
- * - A copy is complete when the call returns. If the engine cannot perform it, another one does.
+ * - gdrkit_write(), gdrkit_read() and the *_segments() calls return when the copy is complete. If a named engine has no
+ *   free resources, the CPU performs the copy; other errors of a named engine are returned.
  * - Opening the engine retains the device's primary CUDA context.
- * - A busy GPU delays a copy but does not make it fail. If a named engine has no room on the GPU, or too many
- * outstanding copies, a copy waits for it up to 50 ms; then the CPU performs the copy. For the next 500 ms the CPU
- * performs every copy that the engine cannot start at once.
- * - If an engine is out of memory, or has reached its limit of started copies or segments, the CPU performs the copy
- *   immediately.
- * - If the mover does not complete a copy in 60 s, the GPU counts as lost: the call returns -ETIMEDOUT, and the host
- *   memory must not be reused.
+ * - A busy GPU delays a copy but does not make it fail, except with the mover after 60 s (below). If a named engine is
+ *   busy with other copies or has no room on the GPU, a copy waits for it up to 50 ms; then the CPU performs the copy.
+ *   For the next 500 ms, the CPU performs every copy that the engine cannot start at once.
+ * - If an engine is out of memory, or started copies and segments use all of its slots, the CPU performs the copy at
+ *   once.
+ * - If the mover does not complete a copy in 60 s, the GPU is treated as lost: the call returns -ETIMEDOUT. The process
+ *   must neither reuse nor free the host memory, because the GPU may still access it.
  *
  * GDRKIT_ENGINE_AUTOMATIC chooses by direction, size and kind of host memory, from a profile that `gdrkit tune`
  * measured, or from built-in figures. The CPU performs what the GPU cannot.
@@ -70,9 +73,9 @@ struct gdrkit_map_options {
  *         - -EOPNOTSUPP: the platform does not support the mapping type, or the named engine cannot run here.
  *         - -E2BIG: the program sets an option that this library does not have.
  *         - -ENOMEM: BAR1 is full, or out of memory.
- *         - -EIO: the mapping shows other memory, or an earlier gdrkit_unmap() of this pin failed.
+ *         - -EIO: the mapping refers to other memory, or an earlier gdrkit_unmap() of this pin failed.
  *         - -EACCES: the pin belongs to the parent process.
- *         - Another errno of the driver; gdrkit_last_error() contains its code.
+ *         - Another errno for a driver error; gdrkit_last_error() contains the driver's code.
  *
  * @code{.c}
  * int map_for_large_copies(gdrkit_pin_t pin, void** address) {
@@ -94,7 +97,7 @@ int gdrkit_map(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void*
  * @return 0 on success, else a negative errno:
  *         - -EINVAL: the pin is not mapped, or the handle is invalid.
  *         - -EACCES: the pin belongs to the parent process.
- *         - Another errno of the driver; the pin cannot be mapped again then.
+ *         - Another errno for a driver error; after that, the pin cannot be mapped again.
  */
 int gdrkit_unmap(gdrkit_pin_t pin);
 

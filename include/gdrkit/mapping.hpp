@@ -23,9 +23,9 @@
 
 namespace gdrkit {
 
-/// @brief One piece of a copy to the device: {offset, source, size_bytes}.
+/// @brief One segment of a copy to the device: {offset, source, size_bytes}.
 using WriteSegment = gdrkit_write_segment;
-/// @brief One piece of a copy from the device: {offset, target, size_bytes}.
+/// @brief One segment of a copy from the device: {offset, target, size_bytes}.
 using ReadSegment = gdrkit_read_segment;
 
 /// @brief Device memory in this process's address space. Offsets are in bytes from the first byte of the pin.
@@ -104,27 +104,27 @@ class Mapping {
     return value;
   }
 
-  /// @brief Copies several pieces to the device; see gdrkit_write_segments().
-  /// @param[in] segments  The pieces.
+  /// @brief Copies several segments to the device; see gdrkit_write_segments().
+  /// @param[in] segments  The segments.
   /// @throws Error  The errors of gdrkit_write_segments().
   void write_segments(std::span<const WriteSegment> segments) {
     detail::check(gdrkit_write_segments(pin_, segments.data(), segments.size()));
   }
-  /// @brief Copies several pieces from the device; see gdrkit_read_segments().
-  /// @param[in] segments  The pieces.
+  /// @brief Copies several segments from the device; see gdrkit_read_segments().
+  /// @param[in] segments  The segments.
   /// @throws Error  The errors of gdrkit_read_segments().
   void read_segments(std::span<const ReadSegment> segments) const {
     detail::check(gdrkit_read_segments(pin_, segments.data(), segments.size()));
   }
   /// @brief Starts a copy to the device; see gdrkit_start_write().
-  /// @param[in] segments  The pieces; the array itself may end before the copy.
+  /// @param[in] segments  The segments; the array itself may end before the copy.
   /// @return The copy, which is complete once it is finished.
   /// @throws Error  The errors of gdrkit_start_write().
   [[nodiscard]] StartedCopy start_write(std::span<const WriteSegment> segments) {
     return start(gdrkit_start_write, segments);
   }
   /// @brief Starts a copy from the device; see gdrkit_start_read().
-  /// @param[in] segments  The pieces; the array itself may end before the copy.
+  /// @param[in] segments  The segments; the array itself may end before the copy.
   /// @return The copy, which is complete once it is finished.
   /// @throws Error  The errors of gdrkit_start_read().
   [[nodiscard]] StartedCopy start_read(std::span<const ReadSegment> segments) const {

@@ -15,30 +15,31 @@
 extern "C" {
 #endif
 
-/** @brief A pin of gdrkit_pin(). */
+/** @brief Handle of a pin from gdrkit_pin(). */
 typedef struct {
   uint64_t value; /**< @brief 0 in no valid handle. */
 } gdrkit_pin_t;
 
-/** @brief How the library made sure that a mapping shows the right memory. */
+/** @brief How the library verified that a mapping refers to the requested memory. */
 enum gdrkit_verification {
   GDRKIT_VERIFIED_BY_INTERFACE = 0, /**< @brief The interface of the driver guarantees it. */
   GDRKIT_VERIFIED_CONTENT = 1,      /**< @brief The contents were compared with CUDA's view of them. */
   GDRKIT_VERIFIED_STRUCTURAL = 2,   /**< @brief Too little content to compare; size, address space and device agree. */
-  GDRKIT_VERIFIED_CALIBRATED = 3    /**< @brief Structural, and the same steps found scratch memory of this device. */
+  /** @brief As STRUCTURAL; in addition, the same procedure located a scratch allocation on this device correctly. */
+  GDRKIT_VERIFIED_CALIBRATED = 3
 };
 
 /** @brief Description of a pin. */
 struct gdrkit_pin_info {
   uint32_t struct_size;     /**< @brief sizeof(struct gdrkit_pin_info). */
-  uint32_t page_size_bytes; /**< @brief Size of the pinned pages. */
+  uint32_t page_size_bytes; /**< @brief Size of one pinned page, in bytes. */
   uint64_t page_address;    /**< @brief Device address of the first pinned page. */
   uint64_t page_bytes;      /**< @brief Size of all pinned pages in bytes. */
   uint64_t user_address;    /**< @brief Device address that was passed to gdrkit_pin(). */
   uint64_t user_bytes;      /**< @brief Size that was passed to gdrkit_pin(), in bytes. */
   int32_t is_mapped;        /**< @brief 1: the pin is mapped. */
   int32_t mapping_type;     /**< @brief enum gdrkit_mapping_type; 0 if it is not mapped. */
-  int32_t verification;     /**< @brief enum gdrkit_verification. */
+  int32_t verification;     /**< @brief enum gdrkit_verification; meaningful only if is_mapped is 1. */
   int32_t reserved;         /**< @brief 0. */
   void* address;            /**< @brief CPU address of user_address; NULL if it is not mapped. */
 };
@@ -55,10 +56,10 @@ struct gdrkit_pin_info {
  *         - -EINVAL: `pin` is NULL, the size is 0, the range is not device memory or exceeds its allocation, or the
  *           context handle is invalid.
  *         - -EOPNOTSUPP: the backend cannot pin this kind of memory.
- *         - -ENOMEM: out of memory, of handles, or of BAR1 space.
+ *         - -ENOMEM: out of memory, handles or BAR1 space.
  *         - -EIO: the driver describes the memory in an unexpected way.
  *         - -EACCES: the context belongs to the parent process, or the driver denies access.
- *         - Another errno of the driver; gdrkit_last_error() contains its code.
+ *         - Another errno for a driver error; gdrkit_last_error() contains the driver's code.
  * @note The owner may free the memory while it is pinned; see gdrkit_is_invalidated().
  */
 int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_bytes, gdrkit_pin_t* pin);
@@ -68,7 +69,7 @@ int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_by
  *
  * @param[in] pin  The pin. The handle is invalid afterwards, even on error.
  *
- * @return 0 on success, else a negative errno. The function runs to its end and returns the first error.
+ * @return 0 on success, else a negative errno. Cleanup continues after an error; the first error is returned.
  *         - -EINVAL: the handle is invalid.
  *         - -EACCES: the pin belongs to the parent process.
  */
@@ -98,13 +99,14 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
 /**
  * @brief Reports whether the owner freed the memory and the mapping lost it. Makes one system call.
  *
- * A persistent backend (gdrkit_context_info.is_persistent) keeps the memory, and returns 1 only if a kernel module
- * could not pin it persistently. Afterwards an access through the mapping, gdrkit_write() and gdrkit_read() included,
- * raises SIGBUS, and gdrkit_map() returns -EINVAL. gdrkit_unmap(), gdrkit_unpin() and gdrkit_close() work.
+ * With a persistent backend (gdrkit_context_info.is_persistent), the memory is kept, and the function returns 1 only if
+ * a kernel module could not pin it persistently. After memory is lost, any access through the mapping, including
+ * gdrkit_write() and gdrkit_read(), raises SIGBUS, and gdrkit_map() returns -EINVAL. gdrkit_unmap(), gdrkit_unpin() and
+ * gdrkit_close() still work.
  *
- * On coherent platforms, memory that CUDA lets the CPU access is mapped at its device address. Such memory ends when
- * its owner frees it, with any backend. The function then returns 1, and an access raises SIGSEGV or reaches
- * memory that CUDA allocated there since.
+ * On coherent platforms, memory that CUDA lets the CPU access is mapped at its device address. With every backend, even
+ * a persistent one, such a mapping is lost when the owner frees the memory. The function then returns 1, and an access
+ * raises SIGSEGV or reaches memory that CUDA has since allocated there.
  *
  * @param[in] pin  The pin.
  *

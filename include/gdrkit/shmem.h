@@ -33,9 +33,9 @@
  * @endcode
  *
  * @section shmem_errors Errors
- * A function returns 0 or another value that is not negative on success, and a negative errno on failure. Outputs are
- * set on success only. gdrkit_shmem_last_error() then returns the PE, the step and the cause. Each function lists its
- * errors. Every function that operates on a PE also returns the common errors:
+ * A function returns 0 or another value that is not negative on success, and a negative errno on failure. After a
+ * failure, gdrkit_shmem_last_error() names the PE, the step and the cause. Outputs are set only on success. Each
+ * function lists its errors. Every function that operates on a PE also returns the common errors:
  * - `-EINVAL`: the calling thread has no PE, or the process has several PEs and the thread is bound to none.
  * - `-EINVAL`: an argument is invalid, such as a PE number that is not less than `n_pes`, an address outside the
  *   symmetric heap, a range that exceeds its allocation, or a NULL output. Nothing is written then.
@@ -44,13 +44,15 @@
  * - `-EIO`: the CUDA driver or UCX reported an error that has no errno of its own.
  *
  * A function that waits for other PEs also returns the errors of waits:
- * - `-ECONNRESET`: a PE has ended. It is detected within seconds.
+ * - `-ECONNRESET`: the process of a PE exited without finalizing the PE, or the connection to a PE of another node was
+ *   lost. It is detected within seconds.
  * - `-ETIMEDOUT`: the wait exceeded the PE's time limit.
  *
  * @section shmem_threads Threads
- * All functions are thread-safe. Collective functions must be called by all PEs in the same order, by one thread of
- * each PE. Each thread operates on the PE to which it was bound last, by gdrkit_shmem_init() or gdrkit_shmem_use(). A
- * thread that is bound to none operates on the only PE of the process.
+ * All functions are thread-safe. Every member PE of the job or team must call its collectives in the same order, and at
+ * most one thread per PE may be in one of them at a time. A thread operates on the PE to which it was last bound by
+ * gdrkit_shmem_init(), gdrkit_shmem_init_shared() or gdrkit_shmem_use(). A thread that is bound to none operates on the
+ * only PE of the process.
  *
  * @section shmem_memory Memory
  * The `target` of a put and the `source` of a get are addresses in the caller's own symmetric heap. The other side is

@@ -195,7 +195,7 @@ class SymmetricSpan {
   /// @throw std::out_of_range if the source has more elements than the span.
   /// @throw std::length_error if `word` has not exactly one element.
   /// @throw Error with an errno of gdrkit_shmem_put_signal.
-  /// @note A PE that reads the new value of the word also reads the data.
+  /// @note A PE that observes the new value of the word also observes the data.
   template <hpp_detail::ContiguousRange Source>
   void put_signal(Source&& source, const SymmetricSpan<std::uint64_t>& word, std::uint64_t value, int pe,
                   Signal operation = Signal::set) const {
@@ -207,7 +207,7 @@ class SymmetricSpan {
   /// @brief Puts `source` in the order of a stream. See gdrkit_shmem_put_on_stream.
   /// @param[in] source Contiguous range of T. It must not change until the stream completes the put.
   /// @param[in] pe PE number, 0 to n_pes - 1.
-  /// @param[in] stream A CUstream or cudaStream_t; nullptr: CUDA's default stream.
+  /// @param[in] stream A CUstream or cudaStream_t; nullptr: CUDA's legacy default stream.
   /// @throw std::out_of_range if the source has more elements than the span.
   /// @throw Error with an errno of gdrkit_shmem_put_on_stream.
   template <hpp_detail::ContiguousRange Source>
@@ -220,7 +220,7 @@ class SymmetricSpan {
   /// @brief Gets `target` in the order of a stream. See gdrkit_shmem_get_on_stream.
   /// @param[out] target Contiguous range of T. Its contents are undefined until the stream completes the get.
   /// @param[in] pe PE number, 0 to n_pes - 1.
-  /// @param[in] stream A CUstream or cudaStream_t; nullptr: CUDA's default stream.
+  /// @param[in] stream A CUstream or cudaStream_t; nullptr: CUDA's legacy default stream.
   /// @throw std::out_of_range if the target has more elements than the span.
   /// @throw Error with an errno of gdrkit_shmem_get_on_stream.
   template <hpp_detail::ContiguousRange Target>
@@ -468,8 +468,8 @@ class Job {
   /// @brief Binds the calling thread to this PE.
   /// @throw Error EINVAL if the PE has been finalized.
   void use() const { hpp_detail::check(gdrkit_shmem_use(handle_)); }
-  /// @brief Returns facts about the calling thread's PE.
-  /// @return The facts.
+  /// @brief Returns properties of the calling thread's PE.
+  /// @return The properties.
   /// @throw Error with an errno of gdrkit_shmem_get_info.
   [[nodiscard]] gdrkit_shmem_info info() const {
     gdrkit_shmem_info info{};
@@ -524,7 +524,7 @@ class Job {
   void quiet() const { hpp_detail::check(gdrkit_shmem_quiet()); }
   /// @brief Calls quiet(), then waits for all PEs. Collective. See gdrkit_shmem_barrier_all.
   void barrier() const { hpp_detail::check(gdrkit_shmem_barrier_all()); }
-  /// @brief Waits for all PEs; completes nothing. Collective. See gdrkit_shmem_sync_all.
+  /// @brief Waits for all PEs; does not complete outstanding puts. Collective. See gdrkit_shmem_sync_all.
   void sync() const { hpp_detail::check(gdrkit_shmem_sync_all()); }
 
  private:

@@ -138,7 +138,7 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
 
 }  // namespace detail
 
-/// @brief Waits for all PEs of a team. Completes nothing.
+/// @brief Waits for all PEs of a team. Does not complete outstanding puts.
 /// @param[in] state State of the PE.
 /// @param[in] team The team.
 /// @param[in] group Threads that take part.

@@ -103,7 +103,7 @@ int gdrkit_shmem_broadcast(gdrkit_shmem_team_t team, void* target, const void* s
  * @param[in] source Symmetric memory of `size_bytes`.
  * @param[in] size_bytes Size in bytes.
  * @param[in] root Number of the root in the team.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_broadcast().
  * @note Collective over `team`.
  */
@@ -126,7 +126,7 @@ int gdrkit_shmem_fcollect(gdrkit_shmem_team_t team, void* target, const void* so
  * @param[out] target Symmetric memory of `size_bytes` per PE.
  * @param[in] source Symmetric memory of `size_bytes`.
  * @param[in] size_bytes Size of one source in bytes.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_broadcast().
  * @note Collective over `team`.
  */
@@ -149,7 +149,7 @@ int gdrkit_shmem_alltoall(gdrkit_shmem_team_t team, void* target, const void* so
  * @param[out] target Symmetric memory of `size_bytes` per PE.
  * @param[in] source Symmetric memory of `size_bytes` per PE.
  * @param[in] size_bytes Size of one part in bytes.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_broadcast().
  * @note Collective over `team`.
  */
@@ -178,7 +178,7 @@ int gdrkit_shmem_reduce(gdrkit_shmem_team_t team, enum gdrkit_shmem_type type, e
  * @param[out] target Symmetric memory of `count` elements, naturally aligned.
  * @param[in] source Symmetric memory of `count` elements, naturally aligned.
  * @param[in] count Number of elements.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_reduce().
  * @note Collective over `team`.
  */
@@ -207,7 +207,7 @@ int gdrkit_shmem_reducescatter(gdrkit_shmem_team_t team, enum gdrkit_shmem_type 
  * @param[out] target Symmetric memory of `count` elements, naturally aligned.
  * @param[in] source Symmetric memory of `count` elements per PE, naturally aligned.
  * @param[in] count Number of elements of one part.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_reduce().
  * @note Collective over `team`.
  */
@@ -242,7 +242,7 @@ static inline int gdrkit_shmem_TYPENAME_broadcast(gdrkit_shmem_team_t team, TYPE
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of the source.
  * @param[in] root Number of the root in the team.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_broadcast(). A size above SIZE_MAX is `-EINVAL`.
  * @note Collective over `team`.
  */
@@ -266,7 +266,7 @@ static inline int gdrkit_shmem_TYPENAME_fcollect(gdrkit_shmem_team_t team, TYPE*
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of one source.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_fcollect(). A size above SIZE_MAX is `-EINVAL`.
  * @note Collective over `team`.
  */
@@ -290,7 +290,7 @@ static inline int gdrkit_shmem_TYPENAME_alltoall(gdrkit_shmem_team_t team, TYPE*
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of one part.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_alltoall(). A size above SIZE_MAX is `-EINVAL`.
  * @note Collective over `team`.
  */
@@ -317,7 +317,7 @@ static inline int gdrkit_shmem_TYPENAME_REDUCTION_reduce(gdrkit_shmem_team_t tea
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of the source.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_reduce().
  * @note Collective over `team`.
  */
@@ -344,7 +344,7 @@ static inline int gdrkit_shmem_TYPENAME_REDUCTION_reducescatter(gdrkit_shmem_tea
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of one part.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_reducescatter().
  * @note Collective over `team`.
  */

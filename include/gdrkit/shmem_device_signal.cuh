@@ -45,7 +45,7 @@ GDRKIT_SHMEM_FUNCTION void signal_op(const State& state, std::uint64_t* signal, 
 /// @param[in] operation How the signal changes the word.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @param[in] group Threads that perform the copy.
-/// @note A PE that reads the new value of the word also reads the data.
+/// @note A PE that observes the new value of the word also observes the data.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put_signal(const State& state, void* target, const void* source, std::size_t size_bytes,
                                       std::uint64_t* signal, std::uint64_t value, gdrkit_shmem_signal operation, int pe,

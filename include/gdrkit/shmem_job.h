@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Start, end and facts of a PE. Included by gdrkit/shmem.h.
+ * @brief Initialization, finalization and properties of a PE. Included by gdrkit/shmem.h.
  */
 #ifndef GDRKIT_SHMEM_JOB_H
 #define GDRKIT_SHMEM_JOB_H
@@ -16,7 +16,7 @@ extern "C" {
 /**
  * @defgroup shmem_job Jobs and PEs
  * @ingroup shmem
- * @brief Start, end and facts of a PE.
+ * @brief Initialization, finalization and properties of a PE.
  *
  * @code{.c}
  * #include <gdrkit/shmem.h>
@@ -47,7 +47,7 @@ typedef struct {
   uint64_t value; /**< Unique in this process; 0: none. */
 } gdrkit_shmem_pe_t;
 
-/** @brief Name of a job. The process of PE 0 makes it, and sends it to all others by any means. */
+/** @brief Unique ID of a job, made by the process of PE 0 and distributed to the others by the application. */
 typedef struct {
   unsigned char bytes[128]; /**< Opaque contents. Keep them secret: they include the key of the job. */
 } gdrkit_shmem_unique_id_t;
@@ -72,7 +72,7 @@ struct gdrkit_shmem_options {
   uint32_t struct_size; /**< `sizeof(struct gdrkit_shmem_options)`. */
   int32_t n_pes;        /**< Number of PEs; 0: from the launcher's environment. */
   int32_t pe;           /**< PE number, 0 to `n_pes` - 1. Ignored if `n_pes` is 0. */
-  uint32_t has_device;  /**< 1: use `device`. 0: use the position of the PE among the PEs of its node. */
+  uint32_t has_device;  /**< 1: use `device`. 0: use the PE's local rank on its node, modulo the number of GPUs. */
   int32_t device;       /**< CUDA device number. */
   uint32_t timeout_ms;  /**< Limit of init, collectives and waits; 0: `GDRKIT_SHMEM_TIMEOUT_S`, else 300 s. */
   const gdrkit_shmem_unique_id_t* unique_id; /**< Id from PE 0. With `n_pes` > 1, set this or `allgather`. */
@@ -80,19 +80,19 @@ struct gdrkit_shmem_options {
   void* allgather_argument;                  /**< Last argument of `allgather`. */
   /** Initial symmetric memory of each PE in bytes; 0: `GDRKIT_SHMEM_HEAP`, else 64 MiB. It grows as needed. */
   uint64_t heap_bytes;
-  uint64_t heap_max_bytes; /**< Maximum symmetric memory in bytes; 0: the memory of the largest GPU. */
+  uint64_t heap_max_bytes; /**< Maximum symmetric memory in bytes; 0: the memory of the job's largest GPU. */
   /** 1: if `GDRKIT_SHMEM_HEAP` is not set, `NVSHMEM_SYMMETRIC_SIZE` sets the size, in NVSHMEM's grammar. */
   uint32_t should_read_nvshmem_variables;
   /**
-   * 1: NVSHMEM's choice of the device. Without `has_device`, it is the device of the calling thread's current CUDA
-   * context, unless there is no context or the device is number 0. After init the PE's device is current in that
-   * thread. The first call of malloc, calloc, align or barrier_all in a thread where another device is current prints a
-   * warning to stderr.
+   * 1: select the device as NVSHMEM does. If `has_device` is 0 and the calling thread's current CUDA context is on a
+   * device other than 0, use that device; else choose as for `has_device` 0. After init the PE's device is current in
+   * that thread. The first call of malloc, calloc, align or barrier_all in a thread where another device is current
+   * prints a warning to stderr.
    */
   uint32_t should_follow_current_device;
 };
 
-/** @brief Facts about a PE, its node and its heap. */
+/** @brief Properties of a PE, its node and its heap. */
 struct gdrkit_shmem_info {
   uint32_t struct_size;     /**< In: `sizeof(struct gdrkit_shmem_info)`. */
   int32_t pe;               /**< PE number. */
@@ -108,10 +108,10 @@ struct gdrkit_shmem_info {
 };
 
 /**
- * @brief Makes the name of a new job.
+ * @brief Creates the unique ID of a new job.
  *
  * The process listens on a socket for each id until PE 0 uses the id.
- * @param[out] id The name.
+ * @param[out] id The unique ID.
  * @return 0 on success.
  *   - `-EINVAL`: `id` is NULL.
  *   - `-EADDRNOTAVAIL`: no network address is available to listen on.
@@ -153,9 +153,11 @@ int gdrkit_shmem_init(const struct gdrkit_shmem_options* options);
  *
  * It waits for calls of other threads on the PE, then for all PEs. Calls on the PE that begin later return `-EINVAL`.
  * @return 0 on success.
- *   - `-EBUSY`: the calling thread is within a call on the PE. Nothing has changed.
- *   - `-ETIMEDOUT`: a call of another thread did not end within the PE's limit. Nothing has changed.
- *   - `-ECONNRESET`: a PE has ended. This PE has ended, too.
+ *   - `-EBUSY`: the calling thread is inside another gdrkit_shmem call, for example in a signal handler that
+ *     interrupted it. Nothing has changed.
+ *   - `-ETIMEDOUT`: a call of another thread did not end within the PE's limit; nothing has changed. If instead the
+ *     wait for other PEs timed out, this PE is finalized.
+ *   - `-ECONNRESET`: another PE ended early; this PE is finalized nevertheless.
  *   - See also @ref shmem_errors.
  * @note Collective over the job.
  */
@@ -225,8 +227,8 @@ int gdrkit_shmem_my_pe(void);
 int gdrkit_shmem_n_pes(void);
 
 /**
- * @brief Returns facts about the calling thread's PE.
- * @param[in,out] info Facts. Set `struct_size` before the call.
+ * @brief Returns properties of the calling thread's PE.
+ * @param[in,out] info The properties. Set `struct_size` before the call.
  * @return 0 on success.
  *   - `-EINVAL`: `info` is NULL, or `struct_size` is too small.
  *   - See also @ref shmem_errors.
@@ -235,7 +237,8 @@ int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
 
 /**
  * @brief Sets the time limit of later collectives and waits of this PE.
- * @param[in] timeout_ms Limit in milliseconds. 0: none; the end of a PE still ends the waits for it.
+ * @param[in] timeout_ms Limit in milliseconds. Unlike gdrkit_shmem_options::timeout_ms, 0 here means no limit; the end
+ *   of a PE still ends the waits for it.
  * @return 0, or an error of @ref shmem_errors.
  */
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
@@ -246,8 +249,9 @@ int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
  * The text has one line per transport, in the order in which they are tried: what it carries, or why it carries
  * nothing.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @param[out] text Buffer for the text and its terminating zero. May be NULL if `size_bytes` is 0.
- * @param[in] size_bytes Size of the buffer. A longer text is cut.
+ * @param[out] text Buffer for the text. May be NULL if `size_bytes` is 0.
+ * @param[in] size_bytes Size of the buffer in bytes, including the terminating zero. A longer text is truncated and
+ *   still terminated.
  * @return Length of the whole text without the terminating zero.
  *   - See @ref shmem_errors for errors.
  */

@@ -94,7 +94,7 @@ int gdrkit_shmem_library_init(void* library);
  * @param[in] grid Number of blocks in x, y and z.
  * @param[in] block Number of threads per block in x, y and z.
  * @param[in] shared_bytes Dynamic shared memory per block in bytes.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @param[in] parameters Addresses of the GPU kernel's arguments, as for cuLaunchKernel.
  * @return 0 on success.
  *   - `-EINVAL`: a pointer is NULL, or the blocks do not fit on the GPU at the same time.

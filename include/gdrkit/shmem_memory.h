@@ -49,7 +49,8 @@ int gdrkit_shmem_malloc(size_t size_bytes, void** address);
  * @param[in] count Number of elements, at least 1.
  * @param[in] size_bytes Size of an element in bytes, at least 1. `count * size_bytes` is the same on every PE.
  * @param[out] address Address of the object in the own heap, aligned to 256 bytes.
- * @return 0, or an error of gdrkit_shmem_malloc(). A product above SIZE_MAX is `-ENOMEM`.
+ * @return 0, or an error of gdrkit_shmem_malloc(). A product above SIZE_MAX is `-ENOMEM`; typed
+ *   transfers return `-EINVAL`.
  * @note Collective. Ends with a barrier.
  */
 int gdrkit_shmem_calloc(size_t count, size_t size_bytes, void** address);
@@ -66,7 +67,9 @@ int gdrkit_shmem_calloc(size_t count, size_t size_bytes, void** address);
 int gdrkit_shmem_align(size_t alignment, size_t size_bytes, void** address);
 
 /**
- * @brief Frees a symmetric object. Earlier puts of this PE are complete before.
+ * @brief Frees a symmetric object.
+ *
+ * Completes this PE's earlier puts, then waits for all PEs, then frees the object.
  * @param[in] address Address from an allocation of this PE, or NULL, which does nothing.
  * @return 0 on success.
  *   - `-EINVAL`: no symmetric object starts at `address`.
@@ -82,7 +85,7 @@ int gdrkit_shmem_free(void* address);
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @param[out] pointer Address of the copy.
  * @return 0 on success.
- *   - `-EOPNOTSUPP`: this GPU cannot access the memory of `pe`, which is on another node.
+ *   - `-EOPNOTSUPP`: this GPU has no direct access to the memory of `pe`, because it is on another node.
  *   - `-EINVAL`: `pe` is out of range, or `address` is not in a symmetric object.
  *   - See also @ref shmem_errors.
  */
@@ -95,7 +98,7 @@ int gdrkit_shmem_ptr(const void* address, int pe, void** pointer);
  * @param[in] address Start of the buffer: host memory, or memory of the PE's GPU outside the symmetric heap.
  * @param[in] size_bytes Size in bytes, at least 1.
  * @return 0 on success.
- *   - `-EEXIST`: the buffer overlaps a registered buffer.
+ *   - `-EEXIST`: the buffer overlaps a buffer from gdrkit_shmem_buffer_register().
  *   - `-EINVAL`: the range is empty, exceeds its allocation, is symmetric, or is memory of another GPU.
  *   - See also @ref shmem_errors.
  */
@@ -111,7 +114,7 @@ int gdrkit_shmem_buffer_register(const void* address, size_t size_bytes);
 int gdrkit_shmem_buffer_unregister(const void* address);
 
 /**
- * @brief Unregisters all local buffers of the PE.
+ * @brief Unregisters all local buffers of the PE, but not symmetric ones.
  * @return 0, or an error of @ref shmem_errors.
  */
 int gdrkit_shmem_buffer_unregister_all(void);
@@ -128,7 +131,7 @@ int gdrkit_shmem_buffer_unregister_all(void);
  * @param[out] address Symmetric address of the memory, for all calls and for GPU kernels.
  * @return 0 on success. All PEs return an error if one PE fails; the error message names the first such PE.
  *   - `-EOPNOTSUPP`: the memory cannot be shared.
- *   - `-EEXIST`: the buffer overlaps a registered one.
+ *   - `-EEXIST`: the buffer overlaps another symmetric buffer.
  *   - `-EINVAL`: `buffer` is not the start of an allocation, is symmetric, or is memory of another GPU.
  *   - `-EPROTO`: PEs passed different sizes, or allocations of different sizes.
  *   - `-ENOMEM`: the heap's address range is full.
@@ -139,9 +142,10 @@ int gdrkit_shmem_buffer_unregister_all(void);
 int gdrkit_shmem_buffer_register_symmetric(void* buffer, size_t size_bytes, void** address);
 
 /**
- * @brief Ends a registration of gdrkit_shmem_buffer_register_symmetric(). Earlier puts of this PE are complete before.
+ * @brief Ends a registration of gdrkit_shmem_buffer_register_symmetric().
  *
- * No PE may access the symmetric address afterwards.
+ * Completes this PE's earlier puts, then waits for all PEs, then unmaps the buffer. No PE may access the symmetric
+ * address afterwards.
  * @param[in] address Symmetric address from the registration.
  * @return 0 on success.
  *   - `-EINVAL`: no registered buffer starts at `address`.

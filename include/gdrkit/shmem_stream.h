@@ -18,9 +18,9 @@ extern "C" {
  * @ingroup shmem
  * @brief Transfers, signals and waits in the order of a stream.
  *
- * `stream` is a stream of the PE's GPU: a CUstream or cudaStream_t; NULL is CUDA's default stream. Each call checks its
- * arguments, adds work to the stream and returns. The GPU performs the work of a stream in order. A signal is visible
- * after all earlier work of its stream. The calls work under stream capture.
+ * `stream` is a stream of the PE's GPU: a CUstream or cudaStream_t; NULL is CUDA's legacy default stream. Each call
+ * checks its arguments, adds work to the stream and returns. The GPU performs the work of a stream in order. A signal
+ * is visible after all earlier work of its stream. The calls work under stream capture.
  *
  * This GPU cannot access PEs of other nodes. For them the call waits for the stream, and the CPU performs the operation
  * before the call returns. Such a call cannot be captured. gdrkit_shmem_fence() and gdrkit_shmem_quiet() do not apply
@@ -147,7 +147,7 @@ int gdrkit_shmem_signal_wait_until_on_stream(const uint64_t* signal, enum gdrkit
 int gdrkit_shmem_quiet_on_stream(void* stream);
 
 /**
- * @brief Creates a stream of the PE's GPU that does not synchronize with the default stream.
+ * @brief Creates a stream of the PE's GPU that does not synchronize with the legacy default stream.
  *
  * For programs without CUDA code, and for the emulated device, which has no other streams.
  * @param[out] stream The stream.

@@ -67,7 +67,7 @@ int gdrkit_shmem_team_my_pe(gdrkit_shmem_team_t team);
 int gdrkit_shmem_team_n_pes(gdrkit_shmem_team_t team);
 
 /**
- * @brief Returns the number in `other` of the PE with the number `pe` in `team`.
+ * @brief Translates PE number `pe` of `team` to its number in `other`.
  * @param[in] team Team of the number `pe`.
  * @param[in] pe Number in `team`.
  * @param[in] other Team of the result.
@@ -80,10 +80,11 @@ int gdrkit_shmem_team_translate_pe(gdrkit_shmem_team_t team, int pe, gdrkit_shme
 
 /**
  * @brief Makes a team of the PEs `start`, `start + stride`, ... of a team.
- * @param[in] parent Team of the numbers. All its PEs call the function with the same arguments.
+ * @param[in] parent Parent team, whose PE numbers `start` and `stride` use. All its PEs call the function with the same
+ *   arguments.
  * @param[in] start Number of the first PE in `parent`.
- * @param[in] stride Distance of the numbers. May be negative.
- * @param[in] size Number of PEs of the new team.
+ * @param[in] stride Step between PE numbers. May be negative; 0 only if `size` is 1.
+ * @param[in] size Number of PEs of the new team, at least 1.
  * @param[out] team The new team; GDRKIT_SHMEM_TEAM_INVALID on PEs that are not in it.
  * @return 0 on success.
  *   - `-EINVAL`: a number is outside `parent`, `parent` is not a team of this PE, or `team` is NULL.
@@ -97,6 +98,9 @@ int gdrkit_shmem_team_split_strided(gdrkit_shmem_team_t parent, int start, int s
 
 /**
  * @brief Arranges a team in rows of `x_range` PEs, and makes a team of each row and of each column.
+ *
+ * If `x_range` does not divide the number of PEs, the last row is shorter, and the columns beyond its end have one PE
+ * fewer. An `x_range` above the number of PEs counts as that number.
  * @param[in] parent The team. All its PEs call the function with the same arguments.
  * @param[in] x_range Number of PEs in a row, at least 1.
  * @param[out] x_team Row of the calling PE.
@@ -118,7 +122,7 @@ int gdrkit_shmem_team_split_2d(gdrkit_shmem_team_t parent, int x_range, gdrkit_s
 int gdrkit_shmem_team_destroy(gdrkit_shmem_team_t team);
 
 /**
- * @brief Waits until all PEs of a team have called it. Completes nothing.
+ * @brief Waits until all PEs of a team have called it. Does not complete outstanding puts.
  * @param[in] team The team.
  * @return 0 on success.
  *   - `-EINVAL`: `team` is not a team of this PE.
@@ -137,7 +141,7 @@ int gdrkit_shmem_team_sync(gdrkit_shmem_team_t team);
 int gdrkit_shmem_team_barrier(gdrkit_shmem_team_t team);
 
 /**
- * @brief Waits until all PEs have called it. Completes nothing.
+ * @brief Waits until all PEs have called it. Does not complete outstanding puts.
  * @return 0 on success.
  *   - `-ETIMEDOUT`, `-ECONNRESET`: see @ref shmem_errors.
  * @note Collective over the job.
@@ -152,12 +156,14 @@ int gdrkit_shmem_sync_all(void);
 int gdrkit_shmem_barrier_all(void);
 
 /**
- * @brief Makes a stream wait until streams of all PEs of a team have come to this call. Completes nothing.
+ * @brief Makes a stream wait until streams of all PEs of a team have reached this call.
+ *
+ * Does not complete outstanding puts.
  * @param[in] team The team.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0 on success.
  *   - `-EINVAL`: `team` is not a team of this PE.
- *   - See also @ref shmem_errors. Errors of the wait are reported as for collectives on streams.
+ *   - See also @ref shmem_errors. For errors of the wait, see @ref shmem_collectives.
  * @note Collective over `team`.
  */
 int gdrkit_shmem_sync_on_stream(gdrkit_shmem_team_t team, void* stream);
@@ -165,7 +171,7 @@ int gdrkit_shmem_sync_on_stream(gdrkit_shmem_team_t team, void* stream);
 /**
  * @brief Performs gdrkit_shmem_sync_on_stream(), and makes earlier writes of the stream visible to the team.
  * @param[in] team The team.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_sync_on_stream().
  * @note Collective over `team`.
  */
@@ -173,7 +179,7 @@ int gdrkit_shmem_barrier_on_stream(gdrkit_shmem_team_t team, void* stream);
 
 /**
  * @brief Performs gdrkit_shmem_sync_on_stream() with all PEs.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_sync_on_stream().
  * @note Collective over the job.
  */
@@ -181,7 +187,7 @@ int gdrkit_shmem_sync_all_on_stream(void* stream);
 
 /**
  * @brief Performs gdrkit_shmem_barrier_on_stream() with all PEs.
- * @param[in] stream Stream of the PE's GPU, or NULL for the default stream.
+ * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
  * @return 0, or an error of gdrkit_shmem_sync_on_stream().
  * @note Collective over the job.
  */

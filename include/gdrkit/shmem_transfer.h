@@ -18,13 +18,14 @@ extern "C" {
  * @ingroup shmem
  * @brief One-sided transfers by the CPU, and their ordering.
  *
- * Addresses may have any alignment. A size of 0 does nothing. Errors of the target side that occur after a call has
- * returned are reported by the next gdrkit_shmem_quiet() or gdrkit_shmem_barrier_all().
+ * Addresses may have any alignment. A transfer of size 0 moves no data; put_signal still updates the word. Errors of
+ * the target side that occur after a call has returned are reported by the next gdrkit_shmem_quiet() or
+ * gdrkit_shmem_barrier_all().
  *
  * @code{.c}
  * #include <gdrkit/shmem.h>
  *
- * // Puts two rows to `pe`, then sets its signal word. A PE that reads 1 from the word also reads both rows.
+ * // Puts two rows to `pe`, then sets its signal word. A PE that observes 1 in the word also observes both rows.
  * int send(float* rows, const float* mine, uint64_t* signal, int pe) {
  *   int result = gdrkit_shmem_float_put_nbi(rows, mine, 100, pe);
  *   if (result == 0) {
@@ -92,7 +93,7 @@ int gdrkit_shmem_get_nbi(void* target, const void* source, size_t size_bytes, in
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put().
  *   - `-EINVAL`: also for an invalid signal word or operation.
- * @note A PE that reads the new value of the word also reads the data.
+ * @note A PE that observes the new value of the word also observes the data.
  */
 int gdrkit_shmem_put_signal(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
                             enum gdrkit_shmem_signal operation, int pe);
@@ -107,7 +108,7 @@ int gdrkit_shmem_put_signal(void* target, const void* source, size_t size_bytes,
  * @param[in] operation How the signal changes the word.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put_signal().
- * @note A PE that reads the new value of the word also reads the data.
+ * @note A PE that observes the new value of the word also observes the data.
  */
 int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
                                 enum gdrkit_shmem_signal operation, int pe);
@@ -119,7 +120,7 @@ int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_by
  * @param[in] operation How the signal changes the word.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put_signal().
- * @note After gdrkit_shmem_fence(), a PE that reads the new value also reads earlier puts to it.
+ * @note A PE that observes the new value also observes the puts to it that this PE fenced before the call.
  */
 int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, enum gdrkit_shmem_signal operation, int pe);
 
@@ -128,12 +129,15 @@ int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, enum gdrkit_shmem_s
  * @param[in] signal Address of the word in the own heap, aligned to 8 bytes.
  * @param[out] value Value of the word.
  * @return 0, or an error of @ref shmem_errors.
- * @note Data that was put before the signal is visible when the call returns the signal's value.
+ * @note If the call returns the value written by a signal, then the data of the same put_signal, and puts that the
+ *   sender fenced before the signal, are visible to this PE.
  */
 int gdrkit_shmem_signal_fetch(const uint64_t* signal, uint64_t* value);
 
 /**
- * @brief Orders earlier puts of this PE to each PE before its later puts to the same PE. Completes nothing.
+ * @brief Orders earlier puts of this PE to each PE before its later puts to the same PE.
+ *
+ * Does not complete outstanding puts.
  * @return 0, or an error of @ref shmem_errors.
  * @note Does not apply to operations on streams.
  */
@@ -143,7 +147,7 @@ int gdrkit_shmem_fence(void);
  * @brief Completes earlier puts, gets and atomic operations of this PE. They are visible to every PE.
  * @return 0 on success.
  *   - `-ETIMEDOUT`, `-ECONNRESET`: an operation did not complete, or a wait of a GPU kernel or a stream failed since
- * the last report.
+ *     the last report.
  *   - See also @ref shmem_errors.
  * @note Does not complete operations on streams.
  */

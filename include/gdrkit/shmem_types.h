@@ -42,11 +42,11 @@ enum gdrkit_shmem_comparison GDRKIT_SHMEM_IS_INT {
 
 /** @brief How a signal changes its 64-bit word. */
 enum gdrkit_shmem_signal GDRKIT_SHMEM_IS_INT {
-  GDRKIT_SHMEM_SIGNAL_SET = 9, /**< word = value */
+  GDRKIT_SHMEM_SIGNAL_SET = 9, /**< word = value, as one 8-byte store */
   GDRKIT_SHMEM_SIGNAL_ADD = 10 /**< word += value, atomically */
 };
 
-/** @brief How a wait or a test reads a word: its size in bytes, negative for signed integers. */
+/** @brief Type of a word for waits and tests. The value is its size in bytes, negated for signed types. */
 enum gdrkit_shmem_word GDRKIT_SHMEM_IS_INT {
   GDRKIT_SHMEM_UINT16 = 2, /**< unsigned, 2 bytes */
   GDRKIT_SHMEM_UINT32 = 4, /**< unsigned, 4 bytes */

@@ -18,7 +18,8 @@ extern "C" {
  * @ingroup shmem
  * @brief Waits for, and tests of, words of the calling PE that other PEs write.
  *
- * When a wait or a test finds the value of a signal, the data that was put before the signal is visible.
+ * If a wait or a test observes the value written by a signal, then the data of the same put_signal, and puts that the
+ * sender fenced before the signal, are visible to this PE.
  *
  * @code{.c}
  * #include <gdrkit/shmem.h>
@@ -39,9 +40,9 @@ extern "C" {
 struct gdrkit_shmem_words {
   const void* address;                     /**< Address of the first word in the own heap, naturally aligned. */
   size_t count;                            /**< Number of words. */
-  enum gdrkit_shmem_word word;             /**< Kind of each word. */
+  enum gdrkit_shmem_word word;             /**< Type of each word. */
   enum gdrkit_shmem_comparison comparison; /**< Comparison of each word with its value. */
-  const uint64_t* values;                  /**< Values; of signed words, their two's complement. */
+  const uint64_t* values;                  /**< Values; signed values are passed sign-extended to 64 bits. */
   size_t n_values;                         /**< 1: one value for all words. `count`: one value per word. */
   const int* skip;                         /**< NULL, or `count` entries: words whose entry is nonzero are ignored. */
 };
@@ -61,9 +62,9 @@ int gdrkit_shmem_signal_wait_until(const uint64_t* signal, enum gdrkit_shmem_com
 /**
  * @brief Waits until a word of the calling PE satisfies a comparison.
  * @param[in] address Address of the word in the own heap, naturally aligned.
- * @param[in] word Kind of the word.
+ * @param[in] word Type of the word.
  * @param[in] comparison The comparison, of signed or unsigned numbers as `word` is.
- * @param[in] value Right operand of the comparison; of signed words, its two's complement.
+ * @param[in] value Right operand of the comparison; a signed value is passed sign-extended to 64 bits.
  * @return 0 on success.
  *   - `-EINVAL`, `-ETIMEDOUT`, `-ECONNRESET`: see @ref shmem_errors.
  */
@@ -73,9 +74,9 @@ int gdrkit_shmem_wait_until(const void* address, enum gdrkit_shmem_word word, en
 /**
  * @brief Tests whether a word of the calling PE satisfies a comparison.
  * @param[in] address Address of the word in the own heap, naturally aligned.
- * @param[in] word Kind of the word.
+ * @param[in] word Type of the word.
  * @param[in] comparison The comparison, of signed or unsigned numbers as `word` is.
- * @param[in] value Right operand of the comparison; of signed words, its two's complement.
+ * @param[in] value Right operand of the comparison; a signed value is passed sign-extended to 64 bits.
  * @return 1 if it does, 0 if not, or an error of @ref shmem_errors.
  */
 int gdrkit_shmem_test(const void* address, enum gdrkit_shmem_word word, enum gdrkit_shmem_comparison comparison,
@@ -93,9 +94,10 @@ int gdrkit_shmem_test(const void* address, enum gdrkit_shmem_word word, enum gdr
 int gdrkit_shmem_wait_until_all(const struct gdrkit_shmem_words* words);
 
 /**
- * @brief Waits until one word satisfies its comparison and stores its index.
+ * @brief Waits until a word satisfies its comparison; stores that word's index.
  *
- * If several words do, the index is that of any of them. Successive calls do not prefer the same word.
+ * If several words do, successive calls choose different ones, so that a word that stays satisfied does not hide the
+ * others.
  * @param[in] words The words.
  * @param[out] index Index of the word. May be NULL.
  * @return 0 on success.
@@ -105,7 +107,7 @@ int gdrkit_shmem_wait_until_all(const struct gdrkit_shmem_words* words);
 int gdrkit_shmem_wait_until_any(const struct gdrkit_shmem_words* words, size_t* index);
 
 /**
- * @brief Waits until one word satisfies its comparison and stores the indices of all words that do.
+ * @brief Waits until a word satisfies its comparison; stores the indices of all words that do.
  *
  * Returns at once, with no index, if all words are skipped.
  * @param[in] words The words.
@@ -124,9 +126,10 @@ int gdrkit_shmem_wait_until_some(const struct gdrkit_shmem_words* words, size_t*
 int gdrkit_shmem_test_all(const struct gdrkit_shmem_words* words);
 
 /**
- * @brief Tests whether a word satisfies its comparison and stores its index.
+ * @brief Tests whether a word satisfies its comparison; stores that word's index.
  *
- * If several words do, the index is that of any of them. Successive calls do not prefer the same word.
+ * If several words do, successive calls choose different ones, so that a word that stays satisfied does not hide the
+ * others.
  * @param[in] words The words.
  * @param[out] index Index of the word, set if the function returns 1. May be NULL.
  * @return 1 if a word does, 0 if not, or an error of @ref shmem_errors.

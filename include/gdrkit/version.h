@@ -10,9 +10,9 @@
 #ifndef GDRKIT_VERSION_H
 #define GDRKIT_VERSION_H
 
-/** @brief Major version. It changes when programs have to be changed or compiled again. */
+/** @brief Major version. From 1.0 on, it changes with incompatible changes. */
 #define GDRKIT_VERSION_MAJOR 0
-/** @brief Minor version. It changes with new functions and, while the major version is 0, with changed ones. */
+/** @brief Minor version. It changes with additions; while the major version is 0, also with incompatible changes. */
 #define GDRKIT_VERSION_MINOR 2
 /** @brief Patch version. It changes with corrections. */
 #define GDRKIT_VERSION_PATCH 0

@@ -84,7 +84,7 @@ _allocations: weakref.WeakSet[Allocation] = weakref.WeakSet()
 
 
 class Info(NamedTuple):
-    """Facts about a PE and its heap."""
+    """Properties of a PE and its heap."""
 
     pe: int
     n_pes: int
@@ -165,7 +165,7 @@ class Team:
         return _team_or_none(row), _team_or_none(column)
 
     def sync(self, stream: Any = None) -> None:
-        """Collective: waits for all PEs. Completes nothing."""
+        """Collective: waits for all PEs. Does not complete outstanding puts."""
         _shmem.team_sync(self._handle, _stream_of(stream))
 
     def barrier(self, stream: Any = None) -> None:
@@ -210,7 +210,7 @@ def _choice(table: dict[str, int], name: str, what: str) -> int:
 
 
 def unique_id() -> bytes:
-    """Makes the name of a job. PE 0's process makes it, and sends it to all others by any means."""
+    """Creates the unique ID of a job. PE 0's process creates it, and the application distributes it to the others."""
     return _shmem.get_unique_id()
 
 
@@ -463,7 +463,7 @@ def quiet(stream: Any = None) -> None:
 
 
 def sync_all() -> None:
-    """Collective: waits for all PEs. Completes nothing."""
+    """Collective: waits for all PEs. Does not complete outstanding puts."""
     _shmem.sync_all()
 
 
