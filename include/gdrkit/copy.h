@@ -55,8 +55,7 @@ struct gdrkit_read_segment {
  *       copy is complete. Writes by one thread become visible to the device in call order. Earlier stores by the caller
  *       to host memory are ordered before a write only if the caller executes a store fence (_mm_sfence) or another
  *       gdrkit_write() in between.
- * @note When the CPU performs the copy, the call makes no system call, takes no lock, allocates nothing and does not
- *       set gdrkit_last_error().
+ * @note When the CPU performs the copy, the call makes no system call, takes no lock and allocates nothing.
  *
  * @code{.c}
  * int announce(gdrkit_pin_t pin, const void* data, size_t size_bytes) {
@@ -84,8 +83,7 @@ int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t siz
  *         - Another errno for a CUDA error, with a named engine; see gdrkit_map().
  * @note The call returns data at least as recent as its start. A naturally aligned read of 1, 2, 4 or 8 bytes, such as
  *       a flag, has acquire semantics: the caller's later loads are ordered after it.
- * @note When the CPU performs the copy, the call makes no system call, takes no lock, allocates nothing and does not
- *       set gdrkit_last_error().
+ * @note When the CPU performs the copy, the call makes no system call, takes no lock and allocates nothing.
  */
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes);
 

@@ -15,7 +15,7 @@ extern "C" {
  * @brief Returns the message of this thread's last failed call: the operation, the object, the cause and what to do.
  *
  * @return The message; "" if no call has failed. It stays valid until the thread's next failed call.
- * @note Successful calls keep the message. gdrkit_write() and gdrkit_read() by the CPU do not set it.
+ * @note Successful calls keep the message.
  *
  * @code{.c}
  * void report(const char* operation, int error) {

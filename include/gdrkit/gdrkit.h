@@ -21,9 +21,9 @@
  * @endcode
  *
  * Return values: unless its block describes something else, a function returns 0 on success and a negative errno on
- * failure. gdrkit_last_error() then describes the failure, except for gdrkit_write() and gdrkit_read() by the CPU.
- * Output parameters are set only on success; the target of a failed copy may be partly written. A handle that is NULL,
- * already closed, or from another loaded copy of the library is rejected with -EINVAL.
+ * failure. gdrkit_last_error() then describes the failure. Output parameters are set only on success; the target of a
+ * failed copy may be partly written. A handle that is NULL, already closed, or from another loaded copy of the library
+ * is rejected with -EINVAL.
  *
  * Structs of options and of information start with their size: set struct_size to the sizeof of the struct and zero the
  * rest. A size below that of the first version, or above 4096, is rejected with -EINVAL. An option that a newer program

@@ -64,7 +64,7 @@ class Mapping {
   template <Bytes Source>
   void write(std::size_t offset, Source&& source) {
     const std::size_t size_bytes = detail::size_bytes_of<Source>(source);
-    check_copy(gdrkit_write(pin_, offset, std::ranges::data(source), size_bytes), "write", offset, size_bytes);
+    detail::check(gdrkit_write(pin_, offset, std::ranges::data(source), size_bytes));
   }
 
   /// @brief Copies from the device to the host. The data is no older than the call.
@@ -74,7 +74,7 @@ class Mapping {
   template <WritableBytes Target>
   void read(std::size_t offset, Target&& target) const {
     const std::size_t size_bytes = detail::size_bytes_of<Target>(target);
-    check_copy(gdrkit_read(pin_, offset, std::ranges::data(target), size_bytes), "read", offset, size_bytes);
+    detail::check(gdrkit_read(pin_, offset, std::ranges::data(target), size_bytes));
   }
 
   /// @brief Stores one value with one instruction, after everything that this thread wrote by write().
@@ -87,7 +87,7 @@ class Mapping {
   template <FlagValue T>
   void store_flag(std::size_t offset, std::type_identity_t<T> value) {
     check_alignment(offset, sizeof(T));
-    check_copy(gdrkit_write(pin_, offset, &value, sizeof value), "write", offset, sizeof value);
+    detail::check(gdrkit_write(pin_, offset, &value, sizeof value));
   }
 
   /// @brief Loads one value with one instruction. Each call loads it anew, so that a loop may poll it.
@@ -100,7 +100,7 @@ class Mapping {
   [[nodiscard]] T load_flag(std::size_t offset) const {
     check_alignment(offset, sizeof(T));
     T value;
-    check_copy(gdrkit_read(pin_, offset, &value, sizeof value), "read", offset, sizeof value);
+    detail::check(gdrkit_read(pin_, offset, &value, sizeof value));
     return value;
   }
 
@@ -191,24 +191,6 @@ class Mapping {
                                ": its address is not a multiple of " + std::to_string(alignment);
       throw Error(EINVAL, text.c_str());
     }
-  }
-  /// The copy path does not set the error message. An engine does, except for invalid arguments.
-  void check_copy(int result, const char* what, std::size_t offset, std::size_t size_bytes) const {
-    if (result < 0) [[unlikely]]
-      throw_copy_error(-result, what, offset, size_bytes);
-  }
-  [[noreturn]] void throw_copy_error(int error, const char* what, std::size_t offset, std::size_t size_bytes) const {
-    if (error != EINVAL) throw Error(error, gdrkit_last_error());
-    std::string text = std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes at offset " +
-                       std::to_string(offset) + ": ";
-    if (size() == 0) {
-      text += "the mapping was unmapped or moved from";
-    } else if (offset > size() || size_bytes > size() - offset) {
-      text += "the mapping has " + std::to_string(size()) + " bytes";
-    } else {
-      text += "its pin was unpinned, its context was closed, or the mapping belongs to the parent process";
-    }
-    throw Error(error, text.c_str());
   }
 
   std::shared_ptr<detail::OwnedPin> owner_;
