@@ -222,7 +222,8 @@ base::Result<Ticket> Mover::submit_to(const Copy& copy, bool is_warm_one) noexce
         EIO, "cannot use engine mover: the GPU stopped responding during an earlier copy; restart the process");
   const std::int64_t now = now_ns();  // the clock costs as much as the rest of a short copy's way to the GPU
   if (kernel_->phase() != Phase::running || is_about_to_end(now)) {
-    if (is_warm_one) return base::fail_literal(EAGAIN, "engine mover is not warm: its GPU kernel is not running");
+    if (is_warm_one)
+      return base::fail_literal(EAGAIN, "engine mover is not warm: its GPU kernel is not running or about to end");
     if (base::Status running = wait_until_running(now); !running) return base::pass(running);
   }
   Outstanding* const slot = std::find_if(outstanding_.begin(), outstanding_.end(), [](const Outstanding& each) {
