@@ -45,8 +45,8 @@ void ask_for_emulation(const CommandLine& line) {
     const auto* const value = std::get_if<std::string*>(&option.target);
     if (value == nullptr || std::string(option.long_name) != "backend") continue;
     if ((*value)->empty() || **value == "emulated") continue;
-    throw Failure(ExitCode::usage, format("gdrkit %s: --emulated conflicts with --backend %s; give one of them",
-                                          line.name, (*value)->c_str()));
+    throw Failure(ExitCode::usage, format("gdrkit %s: cannot combine --emulated with --backend %s; omit one", line.name,
+                                          (*value)->c_str()));
   }
   if (::setenv("GDRKIT_BACKEND", "emulated", 1) != 0) throw Failure(ExitCode::failed, "cannot set GDRKIT_BACKEND");
 }

@@ -86,7 +86,7 @@ NumaChoice choose_one_place(const NumaOptions& options) {
 NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_root) {
   using Kind = NumaChoice::Kind;
   if (options.no_bind) {
-    if (options.numa != "auto") throw Failure(ExitCode::usage, "--numa and --no-bind are mutually exclusive");
+    if (options.numa != "auto") throw Failure(ExitCode::usage, "cannot combine --numa with --no-bind; omit one");
     return {Kind::keep, {}};
   }
   if (options.numa == "auto") return {Kind::automatic, {}};

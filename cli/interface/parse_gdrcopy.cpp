@@ -44,7 +44,10 @@ bool store_number(const Option& option, const char* value, Number* target) {
   constexpr bool is_int = std::numeric_limits<Number>::is_signed;
   const bool is_large = errno == ERANGE || (is_int && number > std::numeric_limits<int>::max());
   const bool is_small = is_int && number < std::numeric_limits<int>::min();
-  if (is_large || is_small) return refuse("the number is out of range");
+  if (is_large || is_small) {
+    return refuse(std::string("the number is out of range: ") +
+                  (is_int ? "-2147483648 to 2147483647" : "0 to 9223372036854775807"));
+  }
   if (!is_int && number < 0) return refuse("a size cannot be negative");
   *target = static_cast<Number>(number);
   return true;

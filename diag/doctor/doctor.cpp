@@ -89,7 +89,7 @@ void refuse_contradictions(const Options& options) {
                        "cannot combine these options with 'fix', which prints a shell script; use 'gdrkit doctor "
                        "--json' for the remedies as JSON");
   if (formats > 1)
-    throw cli::Failure(cli::ExitCode::usage, "--json, --prom, --short and --verbose are mutually exclusive");
+    throw cli::Failure(cli::ExitCode::usage, "cannot combine --json, --prom, --short and --verbose; choose one");
   if (options.watch_seconds.empty()) {
     if (options.watch_count != 0) throw cli::Failure(cli::ExitCode::usage, "--count requires --watch SECONDS");
     return;

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // NCCL's topology files, written and read.
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -18,10 +20,13 @@ constexpr std::size_t most_bytes = std::size_t{4} << 20;
 
 std::string read_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), &std::fclose);
-  if (file == nullptr) throw cli::Failure(cli::ExitCode::bad_recording, path + ": cannot be read");
+  const auto fail_to_read = [&path] {
+    throw cli::Failure(cli::ExitCode::bad_recording, "cannot read " + path + ": " + std::strerror(errno));
+  };
+  if (file == nullptr) fail_to_read();
   std::string text(most_bytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) throw cli::Failure(cli::ExitCode::bad_recording, path + ": cannot be read");
+  if (std::ferror(file.get()) != 0) fail_to_read();
   if (text.size() > most_bytes)
     throw cli::Failure(cli::ExitCode::bad_recording, path + ": larger than 4 MiB: not an NCCL topology file");
   return text;

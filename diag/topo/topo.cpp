@@ -83,7 +83,7 @@ cli::ExitCode run_topo(cli::Front front, int argc, char** argv) {
     if (root != "/" || level != "quick" || wanted.is_nccl_xml)
       throw cli::Failure(
           cli::ExitCode::usage,
-          "gdrkit topo: --from-nccl-xml reads a file, not a machine: it excludes --root, --level and --nccl-xml");
+          "gdrkit topo: cannot combine --from-nccl-xml, which reads a file, with --root, --level or --nccl-xml");
     return print(read_nccl_file(nccl_file), wanted);
   }
   const MachineView view = open_view(root);

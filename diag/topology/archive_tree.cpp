@@ -121,7 +121,7 @@ base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
                         whole_name(member).c_str());
     }
     if (at->node.kind != NodeKind::folder) {
-      return base::fail(EINVAL, "holds '%.200s' at byte %zu below something that is not a folder",
+      return base::fail(EINVAL, "contains '%.200s' at byte %zu, whose parent is not a folder",
                         whole_name(member).c_str(), member.offset);
     }
     std::unique_ptr<Member>& inside = at->inside[part];

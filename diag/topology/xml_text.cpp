@@ -46,7 +46,8 @@ class Parser {
       if (!is_comment && !starts("<?")) return {};
       const std::string_view stop = is_comment ? "-->" : "?>";
       const auto end = text_.find(stop, at_ + (is_comment ? 4 : 2));
-      if (end == std::string_view::npos) return refuse("an unterminated construct begins here");
+      if (end == std::string_view::npos)
+        return refuse(is_comment ? "the comment has no end (-->)" : "the declaration has no end (?>)");
       at_ = end + stop.size();
     }
     return {};
@@ -60,7 +61,7 @@ class Parser {
 
   base::Status take_value(std::string* value) {
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    if (quote != '"' && quote != '\'') return refuse("a value needs quotes");
+    if (quote != '"' && quote != '\'') return refuse("a value requires quotes");
     for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
       char c = text_[at_];
       if (c == '<' || c == '\0') return refuse("a value contains a forbidden character");
@@ -89,7 +90,7 @@ class Parser {
       const std::string key(take_name());
       if (key.empty()) return refuse("an attribute, '>' or '/>' must follow");
       skip_blanks();
-      if (!starts("=")) return refuse("an attribute needs '=' and a value");
+      if (!starts("=")) return refuse("an attribute requires '=' and a value");
       ++at_;
       skip_blanks();
       if (element->attribute(key) != nullptr) return refuse("an attribute occurs twice");
@@ -106,7 +107,7 @@ class Parser {
     if (++count_ > XmlElement::most_elements) return refuse("too many elements");
     ++at_;
     element->name = take_name();
-    if (element->name.empty()) return refuse("an element needs a name");
+    if (element->name.empty()) return refuse("an element requires a name");
     const auto is_empty = take_attributes(element);
     if (!is_empty.has_value()) return base::pass(is_empty);
     if (*is_empty) return {};

@@ -41,9 +41,11 @@ base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType r
   const auto length = length_to_map(*this, size_bytes, mapping_);
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != MappingType::cached) {
-    return base::fail_literal(EOPNOTSUPP,
-                              "cannot map: the mapping is the device address itself, which is cached; other mapping "
-                              "types require a pin that forces PCIe");
+    return base::fail(EOPNOTSUPP,
+                      "cannot map 0x%" PRIx64
+                      " as %s: the mapping is the device address itself, which is cached; other mapping "
+                      "types require a pin that forces PCIe",
+                      address_, name_of(requested));
   }
   if (is_invalidated())
     return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": its owner freed the memory; unpin it", address_);

@@ -21,8 +21,9 @@ std::span<const Registration> registrations() noexcept {
 
 base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_bytes, const void* mapped) noexcept {
   if (mapped != nullptr) return base::fail(EIO, "cannot map the pin: an earlier unmap failed; unpin it");
-  if (size_bytes == 0 || size_bytes > pin.page_bytes())
-    return base::fail(EINVAL, "cannot map %zu bytes: the pinned pages have %zu bytes", size_bytes, pin.page_bytes());
+  if (size_bytes == 0) return base::fail_literal(EINVAL, "cannot map 0 bytes");
+  if (size_bytes > pin.page_bytes())
+    return base::fail(EINVAL, "cannot map %zu bytes: only %zu bytes are pinned", size_bytes, pin.page_bytes());
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return (size_bytes + page - 1) & ~(page - 1);
 }

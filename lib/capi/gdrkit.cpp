@@ -69,7 +69,7 @@ int give(const base::Result<core::Handle>& made, uint64_t* value) noexcept {
 }
 
 int refuse_null(const char* what) noexcept {
-  return error_of(base::Status(base::fail(EINVAL, "the pointer to %s is NULL", what)));
+  return error_of(base::Status(base::fail(EINVAL, "invalid argument: the pointer to %s is NULL", what)));
 }
 
 base::Result<core::Handle> open_with_options(const gdrkit_open_options* caller) noexcept try {
@@ -193,7 +193,9 @@ int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path,
   const base::Result<std::string> found = core::engine_profile_path(context.value, device);
   if (!found) return error_of(found);
   if (found->size() >= capacity) {
-    return error_of(base::Status(base::fail(ERANGE, "the profile's path needs %zu bytes", found->size() + 1)));
+    return error_of(base::Status(
+        base::fail(ERANGE, "cannot return the profile's path: the buffer has %zu bytes, but %zu are required", capacity,
+                   found->size() + 1)));
   }
   std::memcpy(path, found->c_str(), found->size() + 1);
   return 0;

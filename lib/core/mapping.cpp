@@ -92,8 +92,9 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
     if (size_bytes != 0 && size_bytes <= pin.info.page_bytes)
       size_bytes = std::min<std::size_t>(size_bytes + before, pin.info.page_bytes);
   }
-  if (size_bytes == 0 || size_bytes > pin.info.page_bytes) {
-    return base::fail(EINVAL, "cannot map %zu bytes: the pinned pages have %zu bytes", size_bytes, pin.info.page_bytes);
+  if (size_bytes == 0) return base::fail_literal(EINVAL, "cannot map 0 bytes");
+  if (size_bytes > pin.info.page_bytes) {
+    return base::fail(EINVAL, "cannot map %zu bytes: only %zu bytes are pinned", size_bytes, pin.info.page_bytes);
   }
   const SlotCall call(pin);
   const base::Result<backend::MappedRegion> region = pin.backend_pin->map(size_bytes, requested);

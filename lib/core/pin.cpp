@@ -35,7 +35,9 @@ base::Status check_pages(const backend::Traits& traits, const backend::PinReques
   const bool is_enclosing =
       first <= request.address && bytes >= request.size_bytes && request.address - first <= bytes - request.size_bytes;
   if (is_aligned && is_enclosing) return {};
-  return base::fail(EIO, "cannot pin 0x%llx + %zu bytes: backend %s returned other pages, 0x%llx + %zu",
+  return base::fail(EIO,
+                    "cannot pin 0x%llx + %zu bytes: backend %s pinned 0x%llx + %zu bytes, which is misaligned or does "
+                    "not contain the range",
                     static_cast<unsigned long long>(request.address), request.size_bytes, traits.name,
                     static_cast<unsigned long long>(first), pin.page_bytes());
 }

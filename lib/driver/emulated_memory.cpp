@@ -176,8 +176,11 @@ base::Result<int> emulated_create_file(std::size_t size_bytes, EmulatedKind kind
 base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind, int* fd) noexcept {
   if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate emulated memory: the size is 0 bytes");
   if (size_bytes > largest_size()) {
-    return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: this machine has %zu bytes", size_bytes,
-                      largest_size());
+    return base::fail(
+        ENOMEM,
+        "cannot allocate %zu bytes of emulated memory: the limit is %zu bytes (memory and swap of this machine); "
+        "allocate less",
+        size_bytes, largest_size());
   }
   auto created = emulated_create_file(size_bytes, kind);
   if (!created) return base::pass(created);

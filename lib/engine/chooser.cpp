@@ -102,9 +102,10 @@ base::Result<Table> Table::parse(const std::string& text) noexcept try {
         number == 0 ? each == heading
                     : read_line(each.c_str(), &line) && table.append(line.direction, line.host_memory, line.row);
     if (!is_good) {
-      return base::fail(EINVAL,
-                        "line %zu of the engines' profile is not one of \"gdrkit tune\", not in order, or one too many",
-                        number + 1);
+      return base::fail(
+          EINVAL,
+          "line %zu of the engines' profile is invalid, out of order or beyond the row limit; run gdrkit tune again",
+          number + 1);
     }
   }
   for (const auto& of_direction : table.columns_) {

@@ -36,8 +36,7 @@ base::Result<std::unique_ptr<Gpu>> Gpu::open(const driver::CudaCalls& calls, int
                         calls.mem_host_register != nullptr && calls.mem_host_unregister != nullptr &&
                         calls.mem_host_get_device_pointer != nullptr;
   if (!is_whole) {
-    return base::fail_literal(EOPNOTSUPP,
-                              "libcuda lacks functions that copies by the GPU need: update the NVIDIA driver");
+    return base::fail_literal(EOPNOTSUPP, "libcuda lacks functions that GPU copies require; update the NVIDIA driver");
   }
   std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(calls, device));
   if (gpu == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening a GPU for copies");
@@ -68,16 +67,16 @@ base::Result<std::string> Gpu::profile_name() const noexcept try {
   unsigned char uuid[16] = {};
   int driver = 0;
   if (const int result = calls_.device_get_uuid(uuid, handle_); result != 0) {
-    return driver::cuda_failure(result, "cannot name the GPU's profile: cuDeviceGetUuid");
+    return driver::cuda_failure(result, "cannot name the GPU's tuning profile: cuDeviceGetUuid");
   }
   if (const int result = calls_.driver_get_version(&driver); result != 0) {
-    return driver::cuda_failure(result, "cannot name the GPU's profile: cuDriverGetVersion");
+    return driver::cuda_failure(result, "cannot name the GPU's tuning profile: cuDriverGetVersion");
   }
   std::string name = "engines-";
   for (const unsigned char byte : uuid) name += {"0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
   return name + "-" + std::to_string(driver);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while naming the GPU's profile");
+  return base::fail_literal(ENOMEM, "out of memory while building the name of the GPU's tuning profile");
 }
 
 base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts) const noexcept {

@@ -146,7 +146,7 @@ base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept t
   if (!name) return base::pass(name);
   return profiles_ + "/" + *name;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while naming the GPU's profile");
+  return base::fail_literal(ENOMEM, "out of memory while building the path of the GPU's tuning profile");
 }
 
 base::Result<std::string> Engines::profile_path(int device) noexcept {

@@ -66,7 +66,7 @@ std::string TestCase::title() const {
 std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
                                           const std::vector<std::string>& prefixes) {
   if (!names.empty() && !prefixes.empty()) {
-    throw cli::Failure(cli::ExitCode::usage, "--testcase and --testcasePrefixes are mutually exclusive");
+    throw cli::Failure(cli::ExitCode::usage, "cannot combine --testcase with --testcasePrefixes; omit one");
   }
   std::vector<const TestCase*> selected;
   for (const std::string& name : names) {

@@ -35,7 +35,9 @@ bool is_file_of(int fd, std::uint64_t inode) noexcept {
 
 base::Result<std::uint64_t> emulated_allocate_exportable(std::size_t size_bytes, int* fd) noexcept {
   constexpr std::size_t page_mask = emulated_page_bytes - 1;
-  if (size_bytes > SIZE_MAX - page_mask) return base::fail(ENOMEM, "cannot allocate %zu bytes", size_bytes);
+  if (size_bytes > SIZE_MAX - page_mask)
+    return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: the size exceeds the address space",
+                      size_bytes);
   return driver::emulated_allocate((size_bytes + page_mask) & ~page_mask, driver::EmulatedKind::device, fd);
 }
 

@@ -27,7 +27,8 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
     return base::fail(EINVAL, "shmem: collectives require blocks");
   }
   if (parameters.scope == ShmemScope::warp && shape.threads % 32 != 0) {
-    return base::fail(EINVAL, "shmem: a warp has 32 threads, the block %u", shape.threads);
+    return base::fail(EINVAL, "shmem: invalid block of %u threads: warp operations require a multiple of 32",
+                      shape.threads);
   }
   const bool is_copy = parameters.operation == ShmemOperation::put || parameters.operation == ShmemOperation::get;
   if ((!is_copy && (parameters.target | parameters.source) % 8 != 0) || parameters.signal % 8 != 0 ||

@@ -135,7 +135,7 @@ base::Result<UniqueId> make_unique_id() noexcept {
   try {
     return make_id();
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while making a unique id");
+    return base::fail_literal(ENOMEM, "out of memory while creating a unique id");
   }
 }
 

@@ -51,7 +51,7 @@ base::Result<PmixLibrary> load_pmix() {
   void* const handle = ::dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = ::dlerror();
-    return base::fail(ENOTSUP, "cannot load libpmix.so.2 for its PMIx: %s; install libpmix2 (Debian)",
+    return base::fail(ENOTSUP, "cannot load libpmix.so.2 for the launcher's PMIx: %s; install libpmix2 (Debian)",
                       why == nullptr ? "no reason given" : why);
   }
   PmixLibrary library;
@@ -68,7 +68,7 @@ base::Result<PmixLibrary> load_pmix() {
   find("PMIx_Finalize", &library.finalize);
   find("PMIx_Error_string", &library.error_text);
   if (missing != nullptr)
-    return base::fail(ENOTSUP, "cannot use libpmix.so.2 for its PMIx: it has no function %s", missing);
+    return base::fail(ENOTSUP, "cannot use libpmix.so.2 for the launcher's PMIx: it has no function %s", missing);
   return library;
 }
 
@@ -171,14 +171,14 @@ base::Result<std::string> share_by_pmix(int pe, const std::string& key, const st
       outcome->came.notify_one();
     }).detach();
   } catch (const std::system_error& error) {
-    return base::fail(EAGAIN, "cannot start a thread for its PMIx: %s", error.what());
+    return base::fail(EAGAIN, "cannot start a thread for the launcher's PMIx: %s", error.what());
   }
   std::unique_lock lock(outcome->mutex);
   while (!outcome->result && !deadline.has_passed()) {
     outcome->came.wait_for(lock, std::chrono::milliseconds(deadline.poll_ms()));
   }
   if (!outcome->result) {
-    return base::fail(ETIMEDOUT, "not all PEs joined its PMIx within %s", deadline.limit_text().c_str());
+    return base::fail(ETIMEDOUT, "not all PEs joined the launcher's PMIx within %s", deadline.limit_text().c_str());
   }
   return *outcome->result;
 }

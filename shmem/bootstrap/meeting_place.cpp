@@ -119,7 +119,7 @@ base::Result<UniqueFd> MeetingPlace::connect(const Token& token, const Deadline&
   while (connect_once(socket.get(), local) != 0) {
     // EAGAIN: more PEs are connecting than the listener's backlog holds.
     if ((errno != EAGAIN && errno != EINTR) || deadline.has_passed()) {
-      return base::fail(errno, "cannot connect to its UNIX socket: %s", std::strerror(errno));
+      return base::fail(errno, "cannot connect to the peer's UNIX socket: %s", std::strerror(errno));
     }
     const timespec pause{0, 5'000'000};
     ::nanosleep(&pause, nullptr);

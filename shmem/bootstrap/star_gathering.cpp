@@ -86,11 +86,11 @@ class Gathering {
     for (std::size_t i = 1; i < peers_.size(); ++i) {
       if (!peers_[i].socket) pes.push_back(group_.pes[i]);
     }
-    return base::fail(ETIMEDOUT,
-                      "%s of %zu PEs did not connect to %s within %s: not started, ended early, or the address is "
-                      "unreachable for them",
-                      pe_list_text(pes).c_str(), group_.pes.size(), group_.where.c_str(),
-                      deadline.limit_text().c_str());
+    return base::fail(
+        ETIMEDOUT,
+        "%s of %zu PEs did not connect to %s within %s: they were not started, ended early, or cannot reach the "
+        "address",
+        pe_list_text(pes).c_str(), group_.pes.size(), group_.where.c_str(), deadline.limit_text().c_str());
   }
 
   /// A connected PE sends nothing before all are connected, so a readable socket means its end.

@@ -36,7 +36,7 @@ int with_pe(Function function) noexcept {
 }
 
 inline base::Status refuse_null(const char* what) noexcept {
-  return base::fail(EINVAL, "the pointer to %s is NULL", what);
+  return base::fail(EINVAL, "invalid argument: the pointer to %s is NULL", what);
 }
 
 /// Like with_pe, for a function that returns an address. Stores it in *address on success only.

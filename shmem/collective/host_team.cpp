@@ -70,8 +70,9 @@ class HostTeam::Words final : public remote::MeetingData {
       const bool is_whole = take(bytes, at, &data_bytes, sizeof data_bytes) && data_bytes <= sizeof said.data &&
                             take(bytes, at, said.words, sizeof said.words) && take(bytes, at, said.data, data_bytes);
       if (!is_whole) {
-        return base::fail(EPROTO, "%s: PE %d sent an invalid message of %zu bytes", what_,
-                          team_.members_[static_cast<std::size_t>(before_own(distance))], bytes.size());
+        return base::fail(EPROTO,
+                          "%s: PE %d sent an invalid message of %zu bytes; use one release of gdrkit for all PEs",
+                          what_, team_.members_[static_cast<std::size_t>(before_own(distance))], bytes.size());
       }
       team_.said_bytes_[static_cast<std::size_t>(member)] = data_bytes;
     }

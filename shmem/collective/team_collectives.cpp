@@ -39,7 +39,7 @@ base::Result<std::unique_ptr<TeamCollectives>> TeamCollectives::make(const TeamP
   if (auto opened = made->table_.open(); !opened) return base::pass(opened);
   return made;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while making the predefined teams");
+  return base::fail_literal(ENOMEM, "out of memory while creating the predefined teams");
 }
 
 base::Result<int> TeamCollectives::my_pe(Team team) const noexcept {

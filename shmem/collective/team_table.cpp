@@ -51,7 +51,7 @@ base::Status TeamTable::open() noexcept try {
   }
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while making the predefined teams");
+  return base::fail_literal(ENOMEM, "out of memory while creating the predefined teams");
 }
 
 base::Result<HostTeam*> TeamTable::find(Team handle) const noexcept {
@@ -114,7 +114,7 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
   }
   return handle;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while making a team");
+  return base::fail_literal(ENOMEM, "out of memory while creating a team");
 }
 
 base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector<std::uint64_t> first_arrivals) noexcept
@@ -143,7 +143,7 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   teams_[static_cast<std::size_t>(slot)].store(team.release(), std::memory_order_release);
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while making a team");
+  return base::fail_literal(ENOMEM, "out of memory while creating a team");
 }
 
 shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {

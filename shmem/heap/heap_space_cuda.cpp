@@ -114,8 +114,8 @@ class CudaHeapSpace final : public HeapSpace {
     }
     if (start != address || size_bytes > extent) {
       return base::fail(EINVAL,
-                        "0x%" PRIx64 " + %" PRIu64 " bytes is not the start of its allocation (0x%" PRIx64
-                        " + %zu bytes): register each allocation from its start",
+                        "cannot register 0x%" PRIx64 " + %" PRIu64 " bytes: the allocation is 0x%" PRIx64
+                        " + %zu bytes; register from its start, within its size",
                         address, size_bytes, start, extent);
     }
     std::uint64_t handle = 0;

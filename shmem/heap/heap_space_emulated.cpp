@@ -89,8 +89,8 @@ class EmulatedHeapSpace final : public HeapSpace {
     }
     if (allocation->start != address || size_bytes > allocation->size_bytes) {
       return base::fail(EINVAL,
-                        "0x%" PRIx64 " + %" PRIu64 " bytes is not the start of its allocation (0x%" PRIx64
-                        " + %zu bytes): register each allocation from its start",
+                        "cannot register 0x%" PRIx64 " + %" PRIu64 " bytes: the allocation is 0x%" PRIx64
+                        " + %zu bytes; register from its start, within its size",
                         address, size_bytes, allocation->start, allocation->size_bytes);
     }
     auto file = platform::emulated_export(address);

@@ -72,7 +72,7 @@ base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Dev
   if (auto all = heap->agree(zeroed, "clearing the symmetric heap"); !all) return base::pass(all);
   return heap;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while making the symmetric heap");
+  return base::fail_literal(ENOMEM, "out of memory while creating the symmetric heap");
 }
 
 base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
@@ -158,7 +158,10 @@ base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, st
   if (auto grown = grow(blocks_.missing_bytes(size_bytes, alignment)); !grown) return base::pass(grown);
   const std::unique_lock lock(mutex_);
   if (auto offset = blocks_.take(size_bytes, alignment)) return *offset;
-  return base::fail(EIO, "cannot allocate %" PRIu64 " bytes in the symmetric heap, although it grew", size_bytes);
+  return base::fail(EIO,
+                    "cannot allocate %" PRIu64
+                    " bytes in the symmetric heap: no free range is large enough after growing; retry, or free memory",
+                    size_bytes);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while searching the symmetric heap");
 }

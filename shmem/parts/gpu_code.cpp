@@ -60,9 +60,9 @@ base::Status GpuCode::check_waits() noexcept try {
     return base::fail(ECONNRESET, "a GPU kernel of PE %d stopped waiting for %s: PE %d has ended", connections_.pe(),
                       what.c_str(), dead);
   }
-  return base::fail(
-      ETIMEDOUT, "a GPU kernel of PE %d timed out while waiting for %s; the limit is set by gdrkit_shmem_set_timeout",
-      connections_.pe(), what.c_str());
+  return base::fail(ETIMEDOUT,
+                    "a GPU kernel of PE %d timed out while waiting for %s; set the limit with gdrkit_shmem_set_timeout",
+                    connections_.pe(), what.c_str());
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while reporting a GPU wait that timed out");
 }

@@ -78,7 +78,7 @@ base::Result<std::unique_ptr<Proxy>> Proxy::make(platform::Device& device, Proxy
   }
   return proxy;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while making the command ring for GPU kernels");
+  return base::fail_literal(ENOMEM, "out of memory while creating the command ring for GPU kernels");
 }
 
 base::Status Proxy::open(const std::vector<std::int32_t>& heaps_away) {

@@ -240,7 +240,9 @@ void Remote::reply_to_get(const Answer& wanted) {
   std::vector<char> bytes;
   base::Status done;
   if (own_heap_ == nullptr) done = base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
-  if (question.size_bytes > piece_bytes) done = base::fail_literal(EPROTO, "the requested size exceeds the limit");
+  if (question.size_bytes > piece_bytes)
+    done = base::fail(EPROTO, "the requested size is %llu bytes, the limit %zu bytes",
+                      static_cast<unsigned long long>(question.size_bytes), piece_bytes);
   if (done) {
     auto address = own_heap_->address_of(question.offset, question.size_bytes);
     bytes.resize(question.size_bytes);

@@ -60,7 +60,8 @@ void Remote::reply_with_key(const Answer& wanted) {
   if (own_heap_ != nullptr) chunk = own_heap_->chunk_of(wanted.question.offset);
   // This PE's UCX then accepts no puts and gets.
   if (!worker_->is_direct())
-    chunk = base::fail_literal(EOPNOTSUPP, "its GDRKIT_SHMEM_REMOTE excludes direct transfers");
+    chunk = base::fail_literal(
+        EOPNOTSUPP, "direct transfers are disabled there (GDRKIT_SHMEM_REMOTE, no GPU, or UCX without CUDA support)");
   auto memory = chunk ? registered(*chunk) : base::Result<platform::UcxMemory*>(base::pass(chunk));
   if (!memory) {
     done = base::pass(memory);

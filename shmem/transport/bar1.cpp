@@ -300,7 +300,7 @@ base::Result<std::unique_ptr<Transport>> make_bar1(const TransportSetting& setti
   if (auto refusal = bar1->refusal_of_choice(); !refusal) return base::pass(refusal);
   return bar1;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while making the transport bar1");
+  return base::fail_literal(ENOMEM, "out of memory while creating the transport bar1");
 }
 
 }  // namespace gdrkit::shmem_impl::transport

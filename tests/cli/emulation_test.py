@@ -100,7 +100,7 @@ class Emulated(Test):
     def test_the_option_conflicts_with_another_backend_and_overrides_the_variable(self):
         ended = run("gdrkit", "copybw", "--emulated", "--backend", "rm", environment={})
         self.assertEqual(ended.code, 2)
-        self.assertIn("--emulated conflicts with --backend rm", ended.err)
+        self.assertIn("cannot combine --emulated with --backend rm; omit one", ended.err)
         for words in (("--backend", "emulated"), ()):
             ended = run("gdrkit", "copybw", *ARGUMENTS["copybw"], "--emulated", *words, environment={"GDRKIT_BACKEND": "rm"})
             self.assertEqual(ended.code, 0, ended.err)

@@ -55,7 +55,7 @@ TEST(NumaOptions, RejectInvalidNodes) {
   for (const char* text : {"", "x", "0:", ":0", "0:1:0", "-1", "1.5", "0 ", "99999999999"}) {
     EXPECT_TRUE(says(complaint(text, two_nodes), "CPU_NODE[:MEMORY_NODE]")) << "'" << text << "'";
   }
-  EXPECT_TRUE(says(complaint("0", two_nodes, true), "mutually exclusive"));
+  EXPECT_TRUE(says(complaint("0", two_nodes, true), "cannot combine --numa with --no-bind"));
   EXPECT_TRUE(says(complaint("0", GDRKIT_TREE "/sys"), "cannot read the NUMA nodes"));
   EXPECT_TRUE(says(complaint("all", GDRKIT_TREE "/sys"), "cannot read the NUMA nodes"));
 }

@@ -28,7 +28,7 @@ constexpr KnownMpi known_mpis[] = {
 
 constexpr const char* how_to_build =
     "gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - builds one for any MPI; "
-    "select it by --mpi-plugin ./gdrkit_osu_mpi.so";
+    "select it with --mpi-plugin ./gdrkit_osu_mpi.so";
 
 [[noreturn]] void cannot_run(const std::string& text) {
   throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine mpi: " + text);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* nccl_remedy =
     "install NVIDIA's package libnccl2 or the Python package nvidia-nccl-cu13; if the dynamic linker does not find it, "
-    "give the file by --nccl";
+    "select the file with --nccl";
 
 /// Number of polls of a stream between two checks for NCCL errors.
 constexpr int polls_per_check = 64;
@@ -180,8 +180,9 @@ class NcclCollectives : public CollectiveEngine {
   [[nodiscard]] static bool is_finished(const LocalRank& local) {
     const auto finished = local.device->is_finished(local.stream);
     if (finished) return *finished;
-    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit nccl: rank %d: an operation in the stream: %s",
-                                                          local.rank, finished.error().text()));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("gdrkit nccl: rank %d: cannot complete an operation in the stream: %s", local.rank,
+                                   finished.error().text()));
   }
 
   void check_streams() const {

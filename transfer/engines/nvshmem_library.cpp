@@ -41,7 +41,7 @@ class LoadedFile {
 
 NvshmemCalls load_nvshmem(const std::string& path) {
   NvshmemCalls calls;
-  const LoadedFile library(path.empty() ? usual_name : path.c_str(), "; give the file by --nvshmem");
+  const LoadedFile library(path.empty() ? usual_name : path.c_str(), "; select the file with --nvshmem");
   // With a substitute for NVSHMEM that has its own streams, there may be no driver.
   if (!library.has("cuStreamSynchronize", &calls.stream_synchronize)) {
     LoadedFile("libcuda.so.1", "").find("cuStreamSynchronize", &calls.stream_synchronize);

@@ -35,8 +35,9 @@ void RankBuffers::allocate(const MessageRequest& request, std::size_t size_bytes
   const auto kind = request.place == 'M' ? platform::AllocationKind::managed : platform::AllocationKind::cuda_malloc;
   auto memory = request.processes->session().device().allocate(kind, size_bytes);
   if (!memory) {
-    throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit osu: cannot allocate %zu bytes of GPU memory: %s",
-                                                          size_bytes, memory.error().text()));
+    throw cli::Failure(cli::ExitCode::failed,
+                       cli::format("gdrkit osu: cannot allocate %zu bytes of GPU memory: %s; use a smaller -m",
+                                   size_bytes, memory.error().text()));
   }
   buffer->device = std::move(*memory);
   buffer->address = buffer->device.address();

@@ -68,7 +68,7 @@ class ShmemCollectives : public CollectiveEngine {
     if (request.locals.size() != 1) {
       throw cli::Failure(cli::ExitCode::usage,
                          "gdrkit nccl: --engine shmem supports one GPU per process; omit -g, and start several "
-                         "processes by gdrkit run -n N -- gdrkit nccl ...");
+                         "processes with gdrkit run -n N -- gdrkit nccl ...");
     }
     if (request.registration != Registration::none) {
       throw cli::Failure(

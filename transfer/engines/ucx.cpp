@@ -35,7 +35,7 @@ const platform::UcxCalls& load_ucx() {
   if (calls) return **calls;
   throw cli::Failure(
       cli::ExitCode::cannot_run,
-      cli::format("gdrkit osu: %s; or use --engine shmem, which does not need UCX", calls.error().text()));
+      cli::format("gdrkit osu: %s; or use --engine shmem, which does not require UCX", calls.error().text()));
 }
 
 class UcxEngine : public MessageEngine {
@@ -145,10 +145,10 @@ class UcxEngine : public MessageEngine {
     if (request.place != 'H' && !understands_gpu_ && !is_emulated) {
       throw cli::Failure(
           cli::ExitCode::cannot_run,
-          cli::format(
-              "gdrkit osu: %s has no CUDA support, so it accepts host memory only (H H); give a UCX with CUDA support "
-              "by GDRKIT_UCX_LIBRARY (the Python package libucx-cu13 contains one), or use --engine shmem",
-              version().c_str()));
+          cli::format("gdrkit osu: %s has no CUDA support, so it accepts host memory only (H H); select a UCX with "
+                      "CUDA support "
+                      "with GDRKIT_UCX_LIBRARY (the Python package libucx-cu13 contains one), or use --engine shmem",
+                      version().c_str()));
     }
     platform::UcxWorkerParams worker;
     require_ucx(calls_, calls_.worker_create(context_, &worker, &worker_), "ucp_worker_create");

@@ -119,7 +119,8 @@ void ConnectionManager::listen() {
   errno = 0;
   if (calls_->bind_address(listener, six.get()) != 0 &&
       (!may_fall_back || calls_->bind_address(listener, four.get()) != 0)) {
-    fail_cm("rdma_bind_addr", errno, cli::format("choose another port than %d with -p on both ends", plan_.tcp_port));
+    fail_cm("rdma_bind_addr", errno,
+            cli::format("choose another port than %d with -p on client and server", plan_.tcp_port));
   }
   errno = 0;
   if (calls_->listen(listener, plan_.options->pairs + 1) != 0) fail_cm("rdma_listen", errno);
@@ -158,15 +159,17 @@ ConnectionManager::Event ConnectionManager::await(Deadline until, const char* st
   if (event == nullptr) {
     throw cli::Failure(cli::ExitCode::failed,
                        cli::format("gdrkit perftest: rdma_cm: received nothing from %s at: %s; see the error message "
-                                   "of that end, or set --timeout",
-                                   plan_.is_server ? "a client" : cli::printable(plan_.host).c_str(), step));
+                                   "of the %s, or set --timeout",
+                                   plan_.is_server ? "a client" : cli::printable(plan_.host).c_str(), step,
+                                   plan_.is_server ? "client" : "server"));
   }
   if (!is_end(event)) return event;
   has_ended_ = true;
-  throw cli::Failure(cli::ExitCode::failed,
-                     cli::format("gdrkit perftest: %s %s has ended the connection at: %s; see the error "
-                                 "message of that end",
-                                 plan_.is_server ? "client" : "server", peer().c_str(), step));
+  throw cli::Failure(
+      cli::ExitCode::failed,
+      cli::format("gdrkit perftest: %s %s has ended the connection at: %s; see the error "
+                  "message of the %s",
+                  plan_.is_server ? "client" : "server", peer().c_str(), step, plan_.is_server ? "client" : "server"));
 }
 
 void ConnectionManager::expect(int kind, Deadline until, const char* step) {
@@ -182,7 +185,7 @@ void ConnectionManager::expect(int kind, Deadline until, const char* step) {
   if (event->kind == kind) return;
   throw cli::Failure(cli::ExitCode::failed,
                      cli::format("gdrkit perftest: rdma_cm%s: %s (status %d) at: %s; -R and -z require the IP address "
-                                 "of an RDMA device at both ends, and a server with the same option and -p",
+                                 "of an RDMA device on client and server, and a server with the same option and -p",
                                  plan_.is_server ? "" : (" to " + cli::printable(plan_.host)).c_str(),
                                  calls_->event_text(event->kind), event->status, step));
 }

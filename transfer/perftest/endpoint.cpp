@@ -142,7 +142,7 @@ void Endpoint::query() {
   if (gid_index_ >= 0) {
     errno = 0;
     if (verbs_.data->query_gid(context_.get(), number, gid_index_, &gid_) != 0) {
-      fail_call(cli::format("GID %d of %s", gid_index_, device_.c_str()), errno, "choose another by -x");
+      fail_call(cli::format("GID %d of %s", gid_index_, device_.c_str()), errno, "choose another with -x");
     }
   }
   check_global_route();
@@ -175,8 +175,8 @@ void Endpoint::check_global_route() const {
   }
   if (gid_index_ < 0 && (options.traffic_class >= 0 || !options.flow_labels.empty())) {
     throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("gdrkit perftest: --tclass and --flow_label need a GRH, and packets of %s "
-                                   "have none without a GID; select a GID by -x",
+                       cli::format("gdrkit perftest: --tclass and --flow_label require a GRH, and packets of %s "
+                                   "have none without a GID; select a GID with -x",
                                    device_.c_str()));
   }
 }
@@ -255,7 +255,7 @@ void Endpoint::modify(platform::VerbsQueuePair* pair, platform::VerbsPairState* 
                       const std::string& name, const char* step) const {
   if (const int error = verbs_.data->modify_qp(pair, state, mask); error != 0) {
     fail_call(cli::format("ibv_modify_qp of %s on %s to %s", name.c_str(), device_.c_str(), step), error,
-              "check that both ends are in one network, and the GID (-x)");
+              "check that client and server are in one network, and the GID (-x)");
   }
 }
 

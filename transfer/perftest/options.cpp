@@ -56,7 +56,7 @@ std::string part_of(const std::string& text, const Plan& plan, const char* name)
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return text;
   if (!plan.is_one_command)
-    refuse(cli::format("%s %s: two values require one command that starts both ends", name, text.c_str()));
+    refuse(cli::format("%s %s: two values require one command that starts client and server", name, text.c_str()));
   return plan.is_server ? text.substr(0, comma) : text.substr(comma + 1);
 }
 
@@ -67,11 +67,12 @@ void follow_launcher(Plan* plan) {
   if (ranks == nullptr || rank == nullptr || std::string(ranks) == "1") return;
   if (plan->options->has_cm()) {
     refuse(
-        "-R and -z require the address of the server's RDMA device: start both ends manually, without --loopback and "
+        "-R and -z require the address of the server's RDMA device: start client and server manually, without "
+        "--loopback and "
         "gdrkit run");
   }
   if (std::string(ranks) != "2")
-    refuse(cli::format("the job has %s ranks, but a test has two ends; use gdrkit run -n 2", ranks));
+    refuse(cli::format("the job has %s ranks, but a test requires 2; use gdrkit run -n 2", ranks));
   if (!plan->host.empty()) refuse("under gdrkit run the ranks connect without a host; omit the host");
   plan->is_one_command = true;
   plan->is_server = std::string(rank) == "0";
@@ -89,7 +90,8 @@ void follow_launcher(Plan* plan) {
 void check_unsupported(const Options& options) {
   if (options.connection == "XRC" || options.connection == "DC") {
     refuse("-c " + options.connection +
-           " is not supported: use -c RC, which has all tests, UC or UD; or perftest's own programs at both ends");
+           " is not supported: use -c RC, which has all tests, UC or UD; or perftest's own programs for client and "
+           "server");
   }
 }
 
@@ -122,14 +124,14 @@ void check_numbers(const Options& options) {
 /// Checks fields of the packets: without rdma_cm those of the GRH, with rdma_cm the type of service.
 void check_roce(const Options& options) {
   if (options.type_of_service >= 0 && !options.uses_rdma_cm) {
-    refuse("-T requires -R; without -R set the traffic class by --tclass");
+    refuse("-T requires -R; without -R set the traffic class with --tclass");
   }
   if (!options.uses_rdma_cm) return;
-  if (options.traffic_class >= 0) refuse("--tclass excludes -R, since rdma_cm sets the traffic class; use -T");
+  if (options.traffic_class >= 0) refuse("cannot combine --tclass with -R: rdma_cm sets the traffic class; use -T");
   if (!options.flow_labels.empty())
-    refuse("--flow_label excludes -R, since rdma_cm sets the flow label; omit one of them");
+    refuse("cannot combine --flow_label with -R: rdma_cm sets the flow label; omit one");
   if (options.needs_ipv6_gid)
-    refuse("--ipv6 excludes -R, since rdma_cm takes the GID from HOST; give an IPv6 address as HOST");
+    refuse("cannot combine --ipv6 with -R: rdma_cm takes the GID from HOST; use an IPv6 address as HOST");
 }
 
 std::vector<std::uint32_t> flow_labels_in(const std::string& text) {
@@ -156,10 +158,11 @@ void check_together(const Options& options, const VerbsTest& test) {
   if (test.verb == Verb::atomic && (options.runs_all_sizes || (options.size_bytes != 0 && options.size_bytes != 8))) {
     refuse(std::string(test.name) + " has one size, 8");
   }
-  if (options.duration_s > 0 && (options.runs_all_sizes || options.iterations != 0)) refuse("-D excludes -a and -n");
+  if (options.duration_s > 0 && (options.runs_all_sizes || options.iterations != 0))
+    refuse("cannot combine -D with -a or -n; omit one");
   if (options.duration_s > 0 && options.duration_s <= 2 * options.margin_s) {
-    refuse(cli::format("-D %d leaves no time between two margins of %d s; reduce the margin by -f", options.duration_s,
-                       options.margin_s));
+    refuse(cli::format("-D %d leaves no time between two margins of %d s; reduce the margin with -f",
+                       options.duration_s, options.margin_s));
   }
   if (test.is_latency() && options.is_bidirectional) refuse("-b applies only to bandwidths");
   if (test.is_latency() && options.pairs > 1) refuse("-q applies only to bandwidths");
@@ -175,9 +178,10 @@ void check_together(const Options& options, const VerbsTest& test) {
   if (options.has_immediate && test.verb != Verb::write)
     refuse("--write_with_imm applies only to write_bw and write_lat");
   if (options.has_results_of_all() && !test.is_latency()) refuse("-H and -U apply only to latencies");
-  if (options.has_results_of_all() && options.duration_s > 0) refuse("-D excludes -H and -U");
+  if (options.has_results_of_all() && options.duration_s > 0) refuse("cannot combine -D with -H or -U; omit one");
   if (options.list_length > 1 && test.is_latency()) refuse("-l applies only to bandwidths");
-  if (!options.cuda_device.empty() && !options.cuda_bus_id.empty()) refuse("--use_cuda excludes --use_cuda_bus_id");
+  if (!options.cuda_device.empty() && !options.cuda_bus_id.empty())
+    refuse("cannot combine --use_cuda with --use_cuda_bus_id; omit one");
   if (options.needs_dmabuf && options.cuda_device.empty() && options.cuda_bus_id.empty()) {
     refuse("--use_cuda_dmabuf requires --use_cuda or --use_cuda_bus_id");
   }
@@ -197,7 +201,7 @@ void add_roce_options(cli::CommandLine* line, Options* options) {
        false},
       {'\0', "flow_label", "N,N,...", &options->flow_labels, "flow labels of the queue pairs, in turn (default: 0)",
        false, false},
-      {'T', "tos", "N", &options->type_of_service, "type of service of connections by -R", false, false},
+      {'T', "tos", "N", &options->type_of_service, "type of service of connections with -R", false, false},
       {'\0', "ipv6", "", &options->needs_ipv6_gid, "choose a GID of an IPv6 address", false},
       {'\0', "ipv6-addr", "", &options->meets_by_ipv6, "exchange over IPv6 only", false},
       {'\0', "bind_source_ip", "ADDRESS", &options->source_address,

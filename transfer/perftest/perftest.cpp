@@ -144,24 +144,24 @@ class Run {
       if (options_.has_immediate) {
         throw cli::Failure(
             cli::ExitCode::cannot_run,
-            cli::format("gdrkit perftest: %s runs perftest %s, and --write_with_imm requires gdrkit on both ends",
-                        exchange_->peer().c_str(), exchange_->version().c_str()));
+            cli::format(
+                "gdrkit perftest: %s runs perftest %s, and --write_with_imm requires gdrkit on client and server",
+                exchange_->peer().c_str(), exchange_->version().c_str()));
       }
       const bool is_known = !options_.runs_all_sizes || (!plan_.test->is_latency() && plan_.test->verb != Verb::send);
       if (is_known) return;
       throw cli::Failure(
           cli::ExitCode::cannot_run,
-          cli::format("gdrkit perftest: %s runs perftest %s, with which %s -a is not possible: use -s, or gdrkit "
-                      "on both ends",
+          cli::format("gdrkit perftest: %s runs perftest %s, with which %s -a is not possible; use -s, or gdrkit "
+                      "on client and server",
                       exchange_->peer().c_str(), exchange_->version().c_str(), plan_.test->name));
     }
     const std::string theirs = exchange_->swap_text(plan_.terms(), "comparison of the options");
     if (theirs == plan_.terms()) return;
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        cli::format(
-            "gdrkit perftest: the ends differ: '%s' here, but at %s '%s'; use the same test and options at both ends",
-            plan_.terms().c_str(), exchange_->peer().c_str(), theirs.c_str()));
+    throw cli::Failure(cli::ExitCode::usage,
+                       cli::format("gdrkit perftest: client and server differ: '%s' here, but at %s '%s'; use the same "
+                                   "test and options for both",
+                                   plan_.terms().c_str(), exchange_->peer().c_str(), theirs.c_str()));
   }
 
   void describe() {
@@ -341,11 +341,12 @@ cli::ExitCode run_perftest(cli::Front front, int argc, char** argv) {
       if (std::string(argv[i]) != "--loopback") words.emplace_back(argv[i]);
     }
     if (options.words.size() > 1)
-      throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: --loopback starts both ends; omit the host");
+      throw cli::Failure(cli::ExitCode::usage, "gdrkit perftest: --loopback starts client and server; omit the host");
     if (options.has_cm()) {
-      throw cli::Failure(cli::ExitCode::usage,
-                         "gdrkit perftest: --loopback excludes -R and -z, which require the address of the server's "
-                         "RDMA device: start both ends manually");
+      throw cli::Failure(
+          cli::ExitCode::usage,
+          "gdrkit perftest: cannot combine --loopback with -R or -z, which require the address of the server's "
+          "RDMA device; start client and server manually");
     }
     job::start_job(2, words);
   }

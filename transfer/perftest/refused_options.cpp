@@ -37,7 +37,7 @@ constexpr cli::RefusedOption refused[] = {
     {'\0', "cpu_util", "CPU time is not measured; use perf stat"},
     {'\0', "dlid", "the LID is the peer's; omit it"},
     {'\0', "dont_xchg_versions", "the exchange requires the versions; omit it"},
-    {'\0', "force-link", "the link layer is the port's; select the port by -i"},
+    {'\0', "force-link", "the link layer is the port's; select the port with -i"},
     {'\0', "inline_recv", "receives are not inline; omit it", "0"},
     {'\0', "use-srq", "each queue pair has its own receive queue; omit it"},
     {'\0', "source_ip", "newer perftest calls it --bind_source_ip; use that name"},

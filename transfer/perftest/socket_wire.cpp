@@ -82,7 +82,7 @@ int open_listener(int port, const ExchangeRoute& route) {
     listening = listen_on(*addresses_of(source, port, wanted, "the source address"), route.is_ipv6_only);
   }
   if (listening >= 0) return listening;
-  fail(cli::format("cannot listen on TCP port %d%s%s: %s; choose another with -p on both ends", port,
+  fail(cli::format("cannot listen on TCP port %d%s%s: %s; choose another with -p on client and server", port,
                    source.empty() ? "" : " of ", cli::printable(source).c_str(), std::strerror(errno)));
 }
 

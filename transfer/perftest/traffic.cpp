@@ -208,7 +208,7 @@ void Traffic::fail_request(const platform::VerbsCompletion& completion) {
   throw cli::Failure(
       cli::ExitCode::failed,
       cli::format("gdrkit perftest: %s on queue pair %u of %s to %s: %s (status %d, vendor error 0x%x); check that "
-                  "both ends run the same test, and that the network passes this MTU and GID",
+                  "client and server run the same test, and that the network passes this MTU and GID",
                   step_.c_str(), completion.pair_number, endpoint_.device().c_str(), exchange_.peer().c_str(),
                   endpoint_.verbs().data->status_text(completion.status), completion.status, completion.vendor_error));
 }
@@ -258,8 +258,8 @@ void Traffic::idle() {
   throw cli::Failure(
       cli::ExitCode::failed,
       cli::format(
-          "gdrkit perftest: %s: received nothing from %s for %d s; see the error message of that end, or set --timeout",
-          step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s));
+          "gdrkit perftest: %s: received nothing from %s for %d s; see the error message of the %s, or set --timeout",
+          step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s, plan_.is_server ? "client" : "server"));
 }
 
 Traffic::Clock::time_point Traffic::now() const noexcept {

@@ -55,7 +55,7 @@ base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t by
     return base::fail_vendor(
         driver::cuda_result_errno(result), result,
         "cannot export 0x%" PRIx64 " + %" PRIu64
-        " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; set GDRKIT_BACKEND=rm, which needs none",
+        " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; set GDRKIT_BACKEND=rm, which requires none",
         address, bytes, must_be_pcie ? " for a mapping over PCIe" : "", driver::cuda_result_name(result));
   }
   fd_ = made.dmabuf_fd;

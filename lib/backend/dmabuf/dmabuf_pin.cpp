@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/dmabuf/dmabuf_pin.hpp"
 
+#include <cinttypes>
 #include <utility>
 
 #include "backend/cuda_scope.hpp"
@@ -49,7 +50,9 @@ base::Result<MappedRegion> DmabufPin::map(std::size_t size_bytes, MappingType re
   auto length = length_to_map(*this, size_bytes, mapping_.address());
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != mapping_.type()) {
-    return base::fail(EOPNOTSUPP, "cannot map: the driver maps this dma-buf only as %s", name_of(mapping_.type()));
+    return base::fail(
+        EOPNOTSUPP, "cannot map 0x%" PRIx64 " as %s: the driver maps this dma-buf only as %s; request the default type",
+        page_address_, name_of(requested), name_of(mapping_.type()));
   }
   base::Status mapped = mapping_.map(*length);
   base::Result<Verification> checked = Verification::none;

@@ -57,7 +57,9 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvBackend::pin(const PinRequest& r
 
 base::Result<std::unique_ptr<BackendBuffer>> GdrdrvBackend::allocate(int device, std::size_t size_bytes) noexcept {
   if (cuda_ == nullptr) {
-    return base::fail(ENODEV, "cannot allocate device memory: CUDA's driver library (libcuda.so.1) cannot be loaded");
+    return base::fail(ENODEV,
+                      "cannot allocate device memory: libcuda.so.1 cannot be loaded; install the NVIDIA driver or "
+                      "mount it into the container");
   }
   return CudaBuffer::allocate(*cuda_, device, size_bytes);
 }

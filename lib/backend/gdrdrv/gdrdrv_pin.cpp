@@ -84,7 +84,8 @@ base::Status GdrdrvPin::check_state() noexcept {
 
 base::Result<MappedRegion> GdrdrvPin::map(std::size_t size_bytes, MappingType requested) noexcept {
   if (requested != MappingType::none && !is_supported(requested)) {
-    return base::fail(EOPNOTSUPP, "cannot map: invalid mapping type %u", static_cast<unsigned>(requested));
+    return base::fail(EOPNOTSUPP, "cannot map 0x%" PRIx64 ": invalid mapping type %u", page_address_,
+                      static_cast<unsigned>(requested));
   }
   const auto length = length_to_map(*this, size_bytes, address_);
   if (!length) return base::pass(length);
@@ -106,8 +107,10 @@ base::Status GdrdrvPin::request_type(MappingType requested) noexcept {
     return {};
   }
   if (result == -EOPNOTSUPP) {
-    return base::fail(EOPNOTSUPP, "cannot map as %s: the gdrdrv kernel module does not support it for this memory",
-                      name_of(requested));
+    return base::fail(EOPNOTSUPP,
+                      "cannot map 0x%" PRIx64
+                      " as %s: the gdrdrv kernel module does not support this type for this memory",
+                      page_address_, name_of(requested));
   }
   return base::fail(-result == EINVAL || -result == EACCES ? -result : EIO,
                     "cannot request a %s mapping from the gdrdrv kernel module: %s", name_of(requested),
@@ -120,8 +123,8 @@ base::Status GdrdrvPin::map_pages(std::size_t bytes) noexcept {
     if (is_invalidated()) {
       return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed by its owner; unpin it", page_address_);
     }
-    return base::fail(-result, "cannot map: mmap of %zu bytes of %s (handle 0x%" PRIx64 "): %s", bytes, node, handle_,
-                      std::strerror(-result));
+    return base::fail(-result, "cannot map 0x%" PRIx64 ": mmap of %zu bytes of %s (handle 0x%" PRIx64 "): %s",
+                      page_address_, bytes, node, handle_, std::strerror(-result));
   }
   address_ = mapped;
   mapped_bytes_ = bytes;
@@ -140,14 +143,16 @@ base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
       return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed by its owner while it was being mapped",
                         page_address_);
     }
-    return base::fail(EIO, "cannot map: the gdrdrv kernel module reports the invalid mapping type %u",
-                      state.mapping_type);
+    return base::fail(EIO, "cannot map 0x%" PRIx64 ": the gdrdrv kernel module reports the invalid mapping type %u",
+                      page_address_, state.mapping_type);
   }
   if (requested == MappingType::none || requested == type) return type;
   return base::fail(EOPNOTSUPP,
-                    "cannot map as %s: gdrdrv %u.%u maps this memory as %s; install a newer version or request another "
+                    "cannot map 0x%" PRIx64
+                    " as %s: gdrdrv %u.%u maps this memory as %s; install a newer version or request another "
                     "mapping type",
-                    name_of(requested), file_.version().major_number(), file_.version().minor_number(), name_of(type));
+                    page_address_, name_of(requested), file_.version().major_number(), file_.version().minor_number(),
+                    name_of(type));
 }
 
 base::Status GdrdrvPin::unmap() noexcept {

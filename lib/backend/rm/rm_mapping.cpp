@@ -83,7 +83,7 @@ base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::s
   const int result =
       system_.mmap(address_ + at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, part.device_fd, 0, &mapped);
   if (result < 0) {
-    return base::fail(-result, "cannot map: mmap of %zu bytes of /dev/nvidia%u: %s", length, device_.minor(),
+    return base::fail(-result, "cannot map %zu bytes: mmap of /dev/nvidia%u: %s", length, device_.minor(),
                       std::strerror(-result));
   }
   return keep_from_children(system_, mapped, length);
@@ -108,7 +108,7 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
   part.is_rm_mapped = true;
   const cpu::MappingType type = type_of(mapped->flags, layout_.reports_caching_type);
   if (type_ != cpu::MappingType::none && type_ != type) {
-    return base::fail(EIO, "cannot map: the driver maps parts of the range with different caching types");
+    return base::fail(EIO, "cannot map the range: the driver maps its parts with different caching types");
   }
   type_ = type;
   return {};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/rm/rm_pin.hpp"
 
+#include <cinttypes>
 #include <optional>
 #include <utility>
 
@@ -62,7 +63,9 @@ RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, Own
 
 base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType requested) noexcept {
   if (requested == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal)) {
-    return base::fail(EOPNOTSUPP, "cannot map as cached: BAR1 of a discrete GPU is uncached; request write-combining");
+    return base::fail(EOPNOTSUPP,
+                      "cannot map 0x%" PRIx64 " as cached: BAR1 of a discrete GPU is uncached; request write-combining",
+                      page_address_);
   }
   const auto length = length_to_map(*this, size_bytes, mapping_.address());
   if (!length) return base::pass(length);
@@ -73,8 +76,10 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   if (mapped && type == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal))
     type = MappingType::device;
   if (mapped && requested != MappingType::none && type != requested)
-    mapped = base::fail(EOPNOTSUPP, "cannot map: the driver maps this memory only as %s",
-                        type == MappingType::device ? "uncached" : name_of(type));
+    mapped = base::fail(
+        EOPNOTSUPP,
+        "cannot map 0x%" PRIx64 " as %s: the driver supports only %s for this memory; request the default type",
+        page_address_, name_of(requested), type == MappingType::device ? "device (uncached)" : name_of(type));
   if (mapped) verification = verify();
   if (mapped && verification) return MappedRegion{mapping_.address(), *length, type, *verification};
   (void)mapping_.unmap();

@@ -34,8 +34,8 @@ using Progress = ResidentKernel::Progress;
 constexpr std::size_t staging_bytes = 65536;  // of each command, for ordinary host memory
 constexpr std::size_t largest_bytes = std::size_t{4} << 20;
 constexpr std::size_t unit_bytes = 16;
-constexpr std::int64_t rest_after_failed_start_ns = 10'000'000;
-constexpr unsigned polls_at_full_speed = 512;  // some 20 us; then the thread lets others run
+constexpr std::int64_t rest_after_failed_start_ns = 10'000'000;  // in an error message too
+constexpr unsigned polls_at_full_speed = 512;                    // some 20 us; then the thread lets others run
 
 class Mover final : public Engine {
  public:
@@ -169,7 +169,9 @@ base::Status Mover::start() noexcept {
 
 base::Status Mover::wait_until_running(std::int64_t begin) noexcept {
   if (begin < rest_until_ns_) {
-    return base::fail_literal(EAGAIN, "engine mover: the GPU had no room for its GPU kernel a moment ago");
+    return base::fail_literal(EAGAIN,
+                              "cannot start the GPU kernel of engine mover: a launch failed or timed out less than 10 "
+                              "ms ago; retry later or use engine copy_engine");
   }
   bool is_fresh = !is_about_to_end(begin);
   for (;;) {
@@ -182,7 +184,9 @@ base::Status Mover::wait_until_running(std::int64_t begin) noexcept {
     if (now_ns() - begin > limits_.start.count()) {
       rest_until_ns_ = now_ns() + rest_after_failed_start_ns;
       if (base::Status alive = kernel_->check_gpu(); !alive) return alive;
-      return base::fail(EAGAIN, "engine mover: its GPU kernel did not start within %lld us: the GPU is full",
+      return base::fail(EAGAIN,
+                        "cannot start the GPU kernel of engine mover: it did not start within %lld us, the GPU may be "
+                        "busy; retry later or use engine copy_engine",
                         static_cast<long long>(limits_.start.count() / 1000));
     }
     ::sched_yield();
@@ -213,10 +217,13 @@ base::Result<Ticket> Mover::submit_to(const Copy& copy, bool is_warm_one) noexce
   bool is_staged = false;
   if (base::Status possible = check(copy, &is_staged); !possible) return base::pass(possible);
   const std::lock_guard lock(mutex_);
-  if (is_lost_.load()) return base::fail_literal(EIO, "engine mover cannot be used: the GPU did not react before");
+  if (is_lost_.load())
+    return base::fail_literal(
+        EIO, "cannot use engine mover: the GPU stopped responding during an earlier copy; restart the process");
   const std::int64_t now = now_ns();  // the clock costs as much as the rest of a short copy's way to the GPU
   if (kernel_->phase() != Phase::running || is_about_to_end(now)) {
-    if (is_warm_one) return base::fail_literal(EAGAIN, "engine mover is not warm");
+    if (is_warm_one)
+      return base::fail_literal(EAGAIN, "engine mover is not warm: its GPU kernel is not running or about to end");
     if (base::Status running = wait_until_running(now); !running) return base::pass(running);
   }
   Outstanding* const slot = std::find_if(outstanding_.begin(), outstanding_.end(), [](const Outstanding& each) {
@@ -248,7 +255,8 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
         if (polls >= polls_at_full_speed) last_command_ns_.store(now_ns(), std::memory_order_relaxed);
         return {};
       case Progress::lost:
-        return base::fail_literal(EAGAIN, "engine mover ended before the copy was done; it has to be repeated");
+        return base::fail_literal(
+            EAGAIN, "cannot complete the copy: the GPU kernel of engine mover ended first; submit the copy again");
       case Progress::waiting: break;
     }
 #if defined(__x86_64__)
@@ -296,7 +304,7 @@ base::Status Mover::complete(Ticket ticket) noexcept {
 }  // namespace mover
 
 base::Result<std::unique_ptr<Engine>> open_mover(const Place& place) noexcept {
-  if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine mover needs a GPU");
+  if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine mover requires a GPU");
   std::unique_ptr<mover::Mover> engine(new (std::nothrow) mover::Mover(place));
   if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine mover");
   if (base::Status opened = engine->open(place); !opened) return base::pass(opened);

@@ -57,7 +57,7 @@ base::Result<std::unique_ptr<ResidentKernel>> ResidentKernel::open(Gpu& gpu, con
   const driver::CudaCalls& calls = gpu.calls();
   if (calls.module_load_data == nullptr || calls.module_get_function == nullptr || calls.module_unload == nullptr ||
       calls.launch_kernel == nullptr || calls.stream_is_capturing == nullptr) {
-    return base::fail(EOPNOTSUPP, "%s: libcuda lacks functions that it needs: update the NVIDIA driver",
+    return base::fail(EOPNOTSUPP, "%s: libcuda lacks functions that it requires; update the NVIDIA driver",
                       open_operation);
   }
   if (limits.blocks == 0 || limits.blocks > most_blocks) {

@@ -93,7 +93,7 @@ TEST(ArchiveTree, ReadsLongNamesOfEachKind) {
   tar.pax("path", name).file("cut", "pax");
   tar.pax("linkpath", "/" + name).link("to-pax", "cut");
   tar.add({"././@LongLink", 'L'}, name + "/gnu" + std::string(1, '\0')).file("cut", "never");
-  EXPECT_NE(refusal(tar.bytes()).find("below something that is not a folder"), std::string::npos);
+  EXPECT_NE(refusal(tar.bytes()).find("whose parent is not a folder"), std::string::npos);
   TarBytes good;
   good.add({std::string(60, 'u'), '0', "", folder}, "ustar");
   good.pax("path", name).file("cut", "pax");
@@ -128,8 +128,8 @@ TEST(ArchiveTree, ReportsTheFaultAndItsPosition) {
   expect_refusal(TarBytes().add({"a", '0', "", "", "ustar", "\xff" + std::string(11, '\xff')}).bytes(), "damaged");
   expect_refusal(TarBytes().file("a/../../b", "x").bytes(), "leads out of the archive at byte 0");
   expect_refusal(TarBytes().file("a", "x").file("a/b", "x").bytes(),
-                 "'a/b' at byte 1024 below something that is not a folder");
-  expect_refusal(TarBytes().link("a", "b").file("a/b", "x").bytes(), "below something that is not a folder");
+                 "'a/b' at byte 1024, whose parent is not a folder");
+  expect_refusal(TarBytes().link("a", "b").file("a/b", "x").bytes(), "whose parent is not a folder");
   expect_refusal(TarBytes().file("a/b", "x").file("a", "x").bytes(), "in the place of a folder");
   expect_refusal(TarBytes().file("", "x").bytes(), "in the place of a folder");
   expect_refusal(TarBytes().add({"a", '1', "none"}).bytes(), "a hard link at byte 0 to 'none'");

@@ -315,7 +315,7 @@ class OsuOptions(Test):
             self.assertEqual(any(line.startswith(f"# Sizes above {sizes[-1]} bytes are left out: -M allows") for line in ended.lines), sizes[-1] != 64)
         ended = run("gdrkit", "osu", "alltoall", "--engine", "shmem", *QUICK, "-M", "15")
         self.assertEqual(ended.code, 2)
-        self.assertIn("-M 15: the buffers of the smallest size, 4 bytes, need 16 bytes on each rank; increase -M", ended.err)
+        self.assertIn("-M 15: the buffers of the smallest size, 4 bytes, require 16 bytes on each rank; increase -M", ended.err)
 
     def test_separate_buffers(self):
         for engine in ("shmem", "ucx") if HAS_UCX else ("shmem",):
@@ -333,7 +333,7 @@ class OsuFailures(Test):
                     environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_UCX_LIBRARY": "/nonexistent.so"})
         self.assertEqual(ended.code, 77)
         self.assertRegex(ended.err, r"(?m)^gdrkit osu: cannot load UCX \(/nonexistent\.so: [^;]*\); correct GDRKIT_UCX_LIBRARY, or unset "
-                                    r"it to load the installed libucp\.so\.0; or use --engine shmem, which does not need UCX$")
+                                    r"it to load the installed libucp\.so\.0; or use --engine shmem, which does not require UCX$")
 
     def test_wrong_numbers_of_ranks(self):
         for ranks, test, text in ((3, "latency", "latency requires exactly 2 ranks, not 3"),

@@ -140,7 +140,7 @@ TEST_F(ExchangeTest, NamesAPeerThatIsGone) {
   ::close(std::exchange(client_, -1));
   EXPECT_EQ(failure_of([this] { exchange_->begin(); }),
             "gdrkit perftest: client 127.0.0.1 has ended the connection at: exchange of page sizes; see the error "
-            "message of that end");
+            "message of the client");
   EXPECT_NE(failure_of([this] { (void)exchange_->has_message("x"); }).find("ended the connection at: x"),
             std::string::npos);
 }

@@ -375,7 +375,7 @@ class Failures(PerftestTest):
         for process in (client, server):
             _, err = process.communicate(timeout=30)
             self.assertEqual(process.returncode, 2)
-            self.assertRegex(err, r"the ends differ: 'write_bw -c RC -s (64|128) .*' here, but at 127\.0\.0\.1 'write_bw -c RC -s (128|64) ")
+            self.assertRegex(err, r"client and server differ: 'write_bw -c RC -s (64|128) .*' here, but at 127\.0\.0\.1 'write_bw -c RC -s (128|64) ")
 
     def test_no_library(self):
         empty = os.path.join(self.folder, "libibverbs.so.1")
@@ -406,10 +406,10 @@ class Failures(PerftestTest):
                                 (("write_bw", "-c", "UD"), "-c UD supports only send_bw"), (("atomic_bw", "-s", "16"), "atomic_bw has one size, 8"),
                                 (("read_bw", "-c", "UC"), "-c UC does not support read_bw"), (("write_lat", "-b"), "-b applies only to bandwidths"),
                                 (("write_lat", "-q", "2"), "-q applies only to bandwidths"), (("write_bw", "-D", "3"), "-D 3 leaves no time"),
-                                (("write_bw", "-D", "9", "-a"), "-D excludes -a"), (("write_bw", "-d", "a,b"), "-d a,b: two values"),
+                                (("write_bw", "-D", "9", "-a"), "cannot combine -D with -a or -n; omit one"), (("write_bw", "-d", "a,b"), "-d a,b: two values"),
                                 (("write_bw", "--use_cuda_dmabuf"), "requires --use_cuda"), (("write_bw", "-e"), "-e, --events is not supported: completions are polled"),
-                                (("write_bw", "--loopback", "host"), "--loopback starts both ends; omit the host"),
-                                (("write_bw", "--loopback", "-z"), "--loopback excludes -R and -z"), (("write_bw", "-p", "0"), "-p must be from 1"),
+                                (("write_bw", "--loopback", "host"), "--loopback starts client and server; omit the host"),
+                                (("write_bw", "--loopback", "-z"), "cannot combine --loopback with -R or -z"), (("write_bw", "-p", "0"), "-p must be from 1"),
                                 (("write_bw", "--timeout", "0"), "--timeout must be from 1")):
             ended = run("gdrkit", "perftest", *arguments, environment=self.environment())
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)

@@ -76,7 +76,7 @@ class ShmemBenchCompare(Test):
     def test_wrong_words_are_wrong_usage(self):
         self.keep()
         for options, text in ((("--compare", self.old, "--json", self.old), "write the new result to another file"),
-                              (("--force",), "--force needs --compare OLD.json"),
+                              (("--force",), "--force requires --compare OLD.json"),
                               (("--compare", "/nonexistent"), "/nonexistent")):
             ended = run("gdrkit", "shmem", "bench", *QUICK, *options)
             self.assertEqual((ended.code, ended.out), (2, ""), options)

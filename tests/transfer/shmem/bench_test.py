@@ -262,7 +262,7 @@ class ShmemBenchUsage(Test):
         for library in ("nvshmem", "nccl"):
             ended = run("gdrkit", "shmem", "bench", "--peer", library, *QUICK)
             self.assertEqual(ended.code, 77)
-            self.assertIn(f"--peer {library} needs GPUs", ended.err)
+            self.assertIn(f"--peer {library} requires GPUs", ended.err)
 
 
 class ShmemBenchProcesses(Test):

@@ -92,7 +92,7 @@ std::vector<std::string> case_names() {
 
 /// The new result must not replace the old one, which --compare still needs.
 void check_comparison(const BenchOptions& options) {
-  if (options.is_forced && options.compare_path.empty()) refuse("--force needs --compare OLD.json");
+  if (options.is_forced && options.compare_path.empty()) refuse("--force requires --compare OLD.json");
   if (options.compare_path.empty() || !options.json.is_in_file()) return;
   std::error_code error;
   if (std::filesystem::equivalent(options.json.path, options.compare_path, error)) {

@@ -261,7 +261,7 @@ TEST_F(RmErrors, ReportsThatEveryMappingRequiresADescriptor) {
   start();
   auto pin = pin_or_fail(*backend_, address, 2 * mib);
   machine.rm.set_descriptor_limit(machine.rm.census().descriptors);
-  expect_map(*pin, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("every mapping needs one")));
+  expect_map(*pin, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("every mapping requires one")));
 }
 
 TEST_F(RmErrors, SupportsOnlyWriteCombining) {
@@ -300,7 +300,7 @@ TEST_F(RmErrors, SupportsOnlyCachedWithACoherentLink) {
     const auto mapped = pin->map(pin->page_bytes(), type);
     ASSERT_FALSE(mapped);
     EXPECT_EQ(mapped.error().errno_value, EOPNOTSUPP);
-    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("only as cached"));
+    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("supports only cached"));
   }
 }
 
