@@ -33,6 +33,7 @@ def compile_bitcode(architecture):
                          "-Wno-unknown-cuda-version", "-std=c++17", "-O3", "-fomit-frame-pointer", "-include", "platform/gpu_code/clang_cuda.cuh",
                          "-Iinclude", "-S", "-emit-llvm", "-", "-o", "-", input=SOURCE.encode()).decode()
     assembly = re.sub(r' "(?:target-cpu|target-features|frame-pointer|no-trapping-math|stack-protector-buffer-size)"="[^"]*"', "", assembly)
+    assembly = re.sub(r", !srcloc !\d+", "", assembly)  # places of inline assembly, which change with comments
     # Module flags of clang conflict with those of the module that links the library.
     assembly = re.sub(r"(?m)^(?:!llvm\.(?:module\.flags|ident) = |source_filename = ).*\n", "", assembly)
     with tempfile.TemporaryDirectory() as folder:

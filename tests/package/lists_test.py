@@ -104,7 +104,7 @@ class ManPages(PackageTest):
         subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.folder], check=True)
         with open(os.path.join(self.folder, "man3", "gdrkit.3"), encoding="utf-8") as file:
             page = file.read()
-        self.assertIn("Copies several pieces from the device, in any order.", page)
+        self.assertIn("Copies several segments from the device, in any order.", page)
         self.assertNotIn("SPDX", page)
         self.assertNotIn("#ifndef", page)
         if shutil.which("man"):
