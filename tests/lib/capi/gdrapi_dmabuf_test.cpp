@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The drop-in library on dma-bufs, with the calls that NCCL, NVSHMEM and UCX make: a fake libcuda, whose dma-bufs are memory
-// files, replaces NVIDIA's.
+// The drop-in library on dma-bufs, with the calls that NCCL, NVSHMEM and UCX make: a fake libcuda, whose dma-bufs are
+// memory files, replaces NVIDIA's.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
