@@ -202,7 +202,7 @@ class ShmemBenchPeer(Test):
     def test_a_library_that_cannot_be_loaded_is_noted(self):
         document, ended = self.json_of("shmem", "bench", "--peer", "nvshmem", "--nvshmem", "/nonexistent.so", "-t", "p",
                                        *QUICK)
-        self.assertRegex(document["notes"][0], r"^start of nvshmem: nvshmem PE 0: cannot load /nonexistent\.so: .*; name "
+        self.assertRegex(document["notes"][0], r"^start of nvshmem: nvshmem PE 0: cannot load /nonexistent\.so: .*; select "
                                                r"the file with --nvshmem$")
         self.assertEqual([series["method"] for series in document["series"]], ["gdrkit", "gdrkit"])
 
