@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Misuse of gdrkit.hpp that must not compile, each next to the correct form, which must."""
+"""Misuse of gdrkit.hpp and shmem.hpp that must not compile, each next to the correct form, which must."""
 import os
 import re
 import subprocess
@@ -12,6 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 COMPILER = [*os.environ.get("CXX", "c++").split(), "-std=c++20", "-Werror=unused-result", "-I" + os.path.join(ROOT, "include")]
 HEADERS = """
 #include <gdrkit/gdrkit.hpp>
+#include <gdrkit/shmem.hpp>
 
 #include <array>
 #include <span>
@@ -22,7 +23,10 @@ HEADERS = """
 START = """
 using namespace gdrkit;
 void use([[maybe_unused]] Mapping& map, [[maybe_unused]] const Mapping& constant, [[maybe_unused]] Buffer& buffer,
-         [[maybe_unused]] Pin& pin, [[maybe_unused]] Context& context) {
+         [[maybe_unused]] Pin& pin, [[maybe_unused]] Context& context, [[maybe_unused]] const shmem::Job& job,
+         [[maybe_unused]] const shmem::SymmetricSpan<char>& chars, [[maybe_unused]] const shmem::SymmetricSpan<float>& floats,
+         [[maybe_unused]] const shmem::SymmetricSpan<const float>& readable, [[maybe_unused]] const shmem::SymmetricSpan<std::uint64_t>& word,
+         [[maybe_unused]] std::vector<float>& numbers, [[maybe_unused]] const std::vector<float>& fixed) {
 """
 # name: (correct, wrong, what the compiler's message contains)
 CASES = {
@@ -51,6 +55,26 @@ CASES = {
     "engine by a string": ("auto kept = pin.map({.engine = Engine::mover});", 'auto kept = pin.map({.engine = "mover"});', "convert|no matching|cannot"),
     "source of a read segment": ("const int x = 1; const WriteSegment one{0, &x, 4}; map.write_segments({&one, 1});",
                                  "const int x = 1; const ReadSegment one{0, &x, 4}; map.read_segments({&one, 1});", "invalid conversion|cannot initialize"),
+    "atomic on a byte": ("(void)word.fetch_add(1, 0);", "(void)chars.fetch_add(1, 0);", "fetch_add"),
+    "comparison of the C API": ("word.wait_until(shmem::Comparison::equal, 1);", "word.wait_until(GDRKIT_SHMEM_EQ, 1);", "Comparison"),
+    "wait for a float": ("word.wait_until(shmem::Comparison::equal, 1);", "floats.wait_until(shmem::Comparison::equal, 1);", "wait_until"),
+    "copied job": ("auto& same = job; (void)same;", "auto copied = job;", "deleted"),
+    "element of a temporary buffer": ("auto kept = job.allocate<float>(4); (void)kept[0];", "(void)job.allocate<float>(4)[0];", "deleted"),
+    "span of a temporary buffer": ("auto kept = job.allocate<float>(4); (void)kept.span();", "(void)job.allocate<float>(4).span();", "deleted"),
+    "get into constants": ("floats.get(numbers, 0);", "floats.get(fixed, 0);", "cannot write to a target of const elements"),
+    "get into a temporary": ("floats.get(std::span(numbers), 0);", "floats.get(std::vector<float>(4), 0);", "the target is a temporary object"),
+    "literal with a signal": ('chars.put_signal(std::string_view("text"), word, 1, 0);', 'chars.put_signal("text", word, 1, 0);',
+                              "a string literal includes its terminating zero"),
+    "literal in a put": ('chars.put(std::string_view("text"), 0);', 'chars.put("text", 0);', "a string literal includes its terminating zero"),
+    "symmetric objects": ("(void)job.allocate<int>(4);", "(void)job.allocate<std::vector<int>>(4);", "elements must be trivially copyable"),
+    "symmetric pointers": ("(void)job.allocate<int>(4);", "(void)job.allocate<int*>(4);", "elements must not be pointers"),
+    "span of pointers": ("(void)floats.size();", "shmem::SymmetricSpan<const char*> span(nullptr, 0); (void)span.size();",
+                         "elements must not be pointers"),
+    "other element type": ("floats.put(fixed, 0);", "floats.put(std::vector<double>(4), 0);", "must have the same type"),
+    "temporary source on a stream": ("floats.put_on_stream(std::span(numbers), 0, nullptr);",
+                                     "floats.put_on_stream(std::vector<float>(4), 0, nullptr);", "the source is a temporary object"),
+    "store to constants": ("floats.store(1, 0);", "readable.store(1, 0);", "store"),
+    "put to constants": ("readable.get(numbers, 0);", "readable.put(fixed, 0);", "cannot write to a symmetric span of const elements"),
 }
 
 
