@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/capi/settings.hpp"
 
+#include <gdrkit/gdrkit.h>
+
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -64,6 +67,16 @@ std::string text_of(const char* name) {
   return text == nullptr ? "" : text;
 }
 
+/// Checks GDRKIT_ENGINE when a PE starts and not at its first get.
+base::Status check_engine(const std::string& engine) {
+  std::string words;
+  for (int i = GDRKIT_ENGINE_CPU; const char* const word = gdrkit_engine_name(i); ++i) {
+    if (engine.empty() || engine == word) return {};
+    words += (words.empty() ? "" : ", ") + std::string(word);
+  }
+  return base::fail(EINVAL, "invalid GDRKIT_ENGINE=%s: use one of %s", engine.c_str(), words.c_str());
+}
+
 base::Result<transport::RemoteWay> read_remote_way() noexcept {
   constexpr const char* name = "GDRKIT_SHMEM_REMOTE";
   const char* const text = std::getenv(name);
@@ -99,6 +112,7 @@ base::Result<core::PeOptions> options_from_environment(bool reads_nvshmem) noexc
   options.host_id = text_of("GDRKIT_SHMEM_HOSTID");
   options.socket_folder = text_of("GDRKIT_SHMEM_SOCKET_DIR");
   options.reading_engine = base::read_settings().engine;
+  if (base::Status known = check_engine(options.reading_engine); !known) return base::pass(known);
   constexpr std::uint64_t largest = 1000000000;
   options.limit = std::chrono::seconds(seconds < largest ? seconds : largest);
   return options;

@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: MIT
 """gdrkit shmem info and check on emulated PEs."""
 import json
+import os
 import re
+import subprocess
 import unittest
 
 from program import BIN, NOTE, Test, run
@@ -56,7 +58,16 @@ class ShmemInfo(Test):
             self.assertIn(f"nvshmem    NVSHMEM_SYMMETRIC_SIZE={text}: {reported}", ended.out)
             self.assertRegex(ended.out, r"(?m)^heap +64\.0 MiB, ")
 
-    def test_a_setting_that_is_wrong_is_said(self):
+    def test_unknown_names_are_reported_at_the_start(self):
+        ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_ENGINE": "fast"})
+        self.assertEqual(ended.code, 1)
+        self.assertIn("invalid GDRKIT_ENGINE=fast: use one of cpu, lanes, copy_engine, mover, automatic\n", ended.err)
+        program = os.path.join(BIN, "..", "examples", "shmem_pi")
+        ended = subprocess.run([program], env={**os.environ, "GDRKIT_BACKEND": "emulate"}, capture_output=True, text=True, check=False)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn('unknown backend "emulate" (option backend, or GDRKIT_BACKEND); use one of: gdrdrv, dmabuf, rm, emulated', ended.stderr)
+
+    def test_an_invalid_switch_is_reported(self):
         for name in ("GDRKIT_SHMEM_CHECK_COLLECTIVES", "GDRKIT_SHMEM_DISABLE_P2P"):
             ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", name: "yes"})
             self.assertEqual((ended.code, ended.err), (1, f"gdrkit shmem: init: invalid {name}=yes: use 0 or 1\n"))
