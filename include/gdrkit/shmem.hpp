@@ -121,8 +121,8 @@ concept WordValue = std::integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
 
 /// @brief A view of objects in the symmetric heap, like std::span. It does not own them.
 ///
-/// It holds the address of the own copy, which names every PE's copy. The CPU must not dereference the address; GPU
-/// kernels may.
+/// It holds the address of the caller's copy, which names every PE's copy. The CPU must not dereference the address;
+/// GPU kernels may.
 /// @tparam T Trivially copyable type of the elements; no pointer. A span of const elements can be read only.
 /// @note Thread-safe.
 template <class T>
@@ -131,11 +131,11 @@ class SymmetricSpan {
 
  public:
   /// @brief Makes a span of `size` elements.
-  /// @param[in] data Address of the first element in the own heap.
+  /// @param[in] data Address of the first element in the caller's heap.
   /// @param[in] size Number of elements.
   SymmetricSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
 
-  /// @brief Returns the address of the first element in the own heap.
+  /// @brief Returns the address of the first element in the caller's heap.
   /// @return Address of the first element.
   [[nodiscard]] T* data() const noexcept { return data_; }
   /// @brief Returns the number of elements.
@@ -251,7 +251,7 @@ class SymmetricSpan {
     hpp_detail::check(gdrkit_shmem_get(&value, data_, sizeof value, pe));
     return value;
   }
-  /// @brief Waits until the own copy satisfies a comparison.
+  /// @brief Waits until the caller's copy satisfies a comparison.
   /// @param[in] comparison The comparison, of signed or unsigned numbers as T is.
   /// @param[in] value Right operand of the comparison.
   /// @throw Error ETIMEDOUT after the PE's time limit, ECONNRESET if another PE has ended.
@@ -259,7 +259,7 @@ class SymmetricSpan {
     require_one();
     hpp_detail::check(gdrkit_shmem_wait_until(data_, word(), as_c(comparison), static_cast<std::uint64_t>(value)));
   }
-  /// @brief Returns whether the own copy satisfies a comparison now.
+  /// @brief Returns whether the caller's copy satisfies a comparison now.
   /// @param[in] comparison The comparison, of signed or unsigned numbers as T is.
   /// @param[in] value Right operand of the comparison.
   /// @return true if it does.
@@ -340,7 +340,7 @@ class SymmetricBuffer {
   /// @param[in,out] other Buffer that gives its objects.
   SymmetricBuffer(SymmetricBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  /// @brief Frees the own objects, and takes those of another buffer. Collective if this buffer has objects.
+  /// @brief Frees this buffer's objects, and takes those of another buffer. Collective if this buffer has objects.
   /// @param[in,out] other Buffer that gives its objects.
   /// @return This buffer.
   SymmetricBuffer& operator=(SymmetricBuffer&& other) noexcept {
@@ -364,7 +364,7 @@ class SymmetricBuffer {
   /// @throw std::out_of_range if `index` is not less than size().
   [[nodiscard]] SymmetricSpan<T> operator[](std::size_t index) const& { return span()[index]; }
   SymmetricSpan<T> operator[](std::size_t) const&& = delete;  ///< @brief As for span().
-  /// @brief Returns the address of the first object in the own heap; nullptr for an empty buffer.
+  /// @brief Returns the address of the first object in the caller's heap; nullptr for an empty buffer.
   /// @return Address of the first object, or nullptr.
   [[nodiscard]] T* data() const& noexcept { return data_; }
   T* data() const&& = delete;  ///< @brief As for span().

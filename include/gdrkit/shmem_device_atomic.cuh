@@ -20,7 +20,7 @@ namespace gdrkit::shmem {
 #ifdef GDRKIT_DOXYGEN
 /// @brief Adds a value to a word of PE `pe` atomically.
 /// @param[in] state State of the PE.
-/// @param[in,out] target Symmetric address of the word in the own heap, naturally aligned.
+/// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @return The value before.
@@ -28,7 +28,7 @@ template <class Word>
 Word atomic_fetch_add(const State& state, Word* target, Word value, int pe);
 /// @brief Computes the bitwise and of a word and a value of PE `pe` atomically.
 /// @param[in] state State of the PE.
-/// @param[in,out] target Symmetric address of the word in the own heap, naturally aligned.
+/// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @return The value before.
@@ -36,7 +36,7 @@ template <class Word>
 Word atomic_fetch_and(const State& state, Word* target, Word value, int pe);
 /// @brief Computes the bitwise or of a word and a value of PE `pe` atomically.
 /// @param[in] state State of the PE.
-/// @param[in,out] target Symmetric address of the word in the own heap, naturally aligned.
+/// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @return The value before.
@@ -44,7 +44,7 @@ template <class Word>
 Word atomic_fetch_or(const State& state, Word* target, Word value, int pe);
 /// @brief Computes the bitwise exclusive or of a word and a value of PE `pe` atomically.
 /// @param[in] state State of the PE.
-/// @param[in,out] target Symmetric address of the word in the own heap, naturally aligned.
+/// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @return The value before.
@@ -52,7 +52,7 @@ template <class Word>
 Word atomic_fetch_xor(const State& state, Word* target, Word value, int pe);
 /// @brief Replaces a word of PE `pe` atomically.
 /// @param[in] state State of the PE.
-/// @param[in,out] target Symmetric address of the word in the own heap, naturally aligned.
+/// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @return The value before.
@@ -76,7 +76,7 @@ GDRKIT_SHMEM_ATOMIC(swap, GDRKIT_SHMEM_ATOMIC_SWAP)
 
 /// @brief Replaces a word of PE `pe` atomically if it is equal to `compare`.
 /// @param[in] state State of the PE.
-/// @param[in,out] target Symmetric address of the word in the own heap, naturally aligned.
+/// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] compare Value that is replaced.
 /// @param[in] value New value.
 /// @param[in] pe PE number, 0 to n_pes - 1.
@@ -90,7 +90,7 @@ GDRKIT_SHMEM_FUNCTION Word atomic_compare_swap(const State& state, Word* target,
 }
 /// @brief Adds a value to a word of PE `pe` atomically. Complete after quiet().
 /// @param[in] state State of the PE.
-/// @param[in,out] target Symmetric address of the word in the own heap, naturally aligned.
+/// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @note Does not wait for a result, so it is faster than atomic_fetch_add().
@@ -104,7 +104,7 @@ GDRKIT_SHMEM_FUNCTION void atomic_add(const State& state, Word* target, Word val
 }
 /// @brief Loads a word of PE `pe`.
 /// @param[in] state State of the PE.
-/// @param[in] target Symmetric address of the word in the own heap, naturally aligned.
+/// @param[in] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @return The value.
 template <class Word>
@@ -113,7 +113,7 @@ GDRKIT_SHMEM_FUNCTION Word atomic_fetch(const State& state, const Word* target, 
 }
 /// @brief Stores a word of PE `pe`. Complete after quiet().
 /// @param[in] state State of the PE.
-/// @param[out] target Symmetric address of the word in the own heap, naturally aligned.
+/// @param[out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value The value.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 template <class Word>

@@ -14,7 +14,7 @@ namespace gdrkit::shmem {
 /// @brief Barrier of all PEs.
 /// @{
 
-/// @brief Words of the own heap that barriers use (gdrkit_shmem_device_state::sync_address).
+/// @brief Words of the caller's heap that barriers use (gdrkit_shmem_device_state::sync_address).
 struct SyncWords {
   std::uint64_t rounds;          ///< Number of barriers that this PE has begun.
   std::uint64_t unused[15];      ///< Arrivals are on separate cache lines.

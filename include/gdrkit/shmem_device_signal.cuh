@@ -11,12 +11,12 @@ namespace gdrkit::shmem {
 
 /// @defgroup shmem_device_signal Signals and waits
 /// @ingroup shmem_device
-/// @brief Signals, and waits for words of the own heap.
+/// @brief Signals, and waits for words of the caller's heap.
 /// @{
 
 /// @brief Updates a signal word of PE `pe`.
 /// @param[in] state State of the PE.
-/// @param[in,out] signal Symmetric address of the 64-bit word in the own heap.
+/// @param[in,out] signal Symmetric address of the 64-bit word in the caller's heap.
 /// @param[in] value Operand of the signal.
 /// @param[in] operation How the signal changes the word.
 /// @param[in] pe PE number, 0 to n_pes - 1.
@@ -37,10 +37,10 @@ GDRKIT_SHMEM_FUNCTION void signal_op(const State& state, std::uint64_t* signal, 
 /// All threads of the group put, and one of them signals after all stores. The group's barrier orders the stores before
 /// its fence, because a fence is cumulative (PTX ISA, "Causality order").
 /// @param[in] state State of the PE.
-/// @param[out] target Symmetric address in the own heap.
+/// @param[out] target Symmetric address in the caller's heap.
 /// @param[in] source Local data in GPU memory or mapped host memory.
 /// @param[in] size_bytes Size in bytes.
-/// @param[in,out] signal Symmetric address of the 64-bit word in the own heap.
+/// @param[in,out] signal Symmetric address of the 64-bit word in the caller's heap.
 /// @param[in] value Operand of the signal.
 /// @param[in] operation How the signal changes the word.
 /// @param[in] pe PE number, 0 to n_pes - 1.
@@ -72,7 +72,7 @@ GDRKIT_SHMEM_FUNCTION auto* unsigned_word(const Word* address) {
 
 }  // namespace detail
 
-/// @brief Tests whether a word of the own heap satisfies a comparison.
+/// @brief Tests whether a word of the caller's heap satisfies a comparison.
 /// @param[in] address Address of the word of 4 or 8 bytes, naturally aligned.
 /// @param[in] comparison The comparison, of signed or unsigned numbers as `Word` is.
 /// @param[in] value Right operand of the comparison.
@@ -82,7 +82,7 @@ GDRKIT_SHMEM_FUNCTION bool test(const Word* address, gdrkit_shmem_comparison com
   return detail::compares(static_cast<Word>(detail::load_acquire(detail::unsigned_word(address))), comparison, value);
 }
 
-/// @brief Waits until a word of the own heap satisfies a comparison.
+/// @brief Waits until a word of the caller's heap satisfies a comparison.
 /// @param[in] state State of the PE.
 /// @param[in] address Address of the word of 4 or 8 bytes, naturally aligned.
 /// @param[in] comparison The comparison, of signed or unsigned numbers as `Word` is.
@@ -96,11 +96,11 @@ GDRKIT_SHMEM_FUNCTION bool wait_until(const State& state, const Word* address, g
     return detail::compares(static_cast<Word>(detail::load_polled(detail::unsigned_word(address))), comparison, value);
   });
 }
-/// @brief Loads a signal word of the own heap.
+/// @brief Loads a signal word of the caller's heap.
 /// @param[in] signal Address of the word.
 /// @return The value. Data that was put before the signal is visible.
 GDRKIT_SHMEM_FUNCTION std::uint64_t signal_fetch(const std::uint64_t* signal) { return detail::load_acquire(signal); }
-/// @brief Waits until a signal word of the own heap satisfies a comparison. See wait_until().
+/// @brief Waits until a signal word of the caller's heap satisfies a comparison. See wait_until().
 /// @param[in] state State of the PE.
 /// @param[in] signal Address of the word.
 /// @param[in] comparison The comparison, of unsigned numbers.

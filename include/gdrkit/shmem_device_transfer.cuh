@@ -17,7 +17,7 @@ namespace gdrkit::shmem {
 
 /// @brief Returns the address at which this GPU accesses PE `pe`'s copy of `address`.
 /// @param[in] state State of the PE.
-/// @param[in] address Address in the own heap.
+/// @param[in] address Address in the caller's heap.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @return The address, or nullptr for a PE on another node.
 template <class T>
@@ -27,7 +27,7 @@ GDRKIT_SHMEM_FUNCTION T* ptr(const State& state, T* address, int pe) {
 
 /// @brief Stores a value in PE `pe`'s copy of an object.
 /// @param[in] state State of the PE.
-/// @param[out] target Symmetric address in the own heap, naturally aligned.
+/// @param[out] target Symmetric address in the caller's heap, naturally aligned.
 /// @param[in] value The value, at most 8 bytes.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @note One store on the node of the PE. Visible at the target after quiet().
@@ -39,7 +39,7 @@ GDRKIT_SHMEM_FUNCTION void p(const State& state, T* target, T value, int pe) {
 }
 /// @brief Loads a value of PE `pe`'s copy of an object.
 /// @param[in] state State of the PE.
-/// @param[in] source Symmetric address in the own heap, naturally aligned.
+/// @param[in] source Symmetric address in the caller's heap, naturally aligned.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @return The value, at most 8 bytes. 0 if the proxy did not return it within the limit.
 template <class T>
@@ -51,7 +51,7 @@ GDRKIT_SHMEM_FUNCTION T g(const State& state, const T* source, int pe) {
 
 /// @brief Copies local data to PE `pe`'s copy of an object.
 /// @param[in] state State of the PE.
-/// @param[out] target Symmetric address in the own heap.
+/// @param[out] target Symmetric address in the caller's heap.
 /// @param[in] source Local data in GPU memory or mapped host memory.
 /// @param[in] size_bytes Size in bytes.
 /// @param[in] pe PE number, 0 to n_pes - 1.
@@ -70,7 +70,7 @@ GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* sou
 }
 /// @brief Starts a put, without the barrier of the group at its end. Complete after quiet() by each thread.
 /// @param[in] state State of the PE.
-/// @param[out] target Symmetric address in the own heap.
+/// @param[out] target Symmetric address in the caller's heap.
 /// @param[in] source Local data in GPU memory or mapped host memory.
 /// @param[in] size_bytes Size in bytes.
 /// @param[in] pe PE number, 0 to n_pes - 1.
@@ -88,7 +88,7 @@ GDRKIT_SHMEM_FUNCTION void put_nbi(const State& state, void* target, const void*
 /// @brief Copies data of PE `pe`'s copy of an object to local memory.
 /// @param[in] state State of the PE.
 /// @param[out] target Local memory.
-/// @param[in] source Symmetric address in the own heap.
+/// @param[in] source Symmetric address in the caller's heap.
 /// @param[in] size_bytes Size in bytes.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @param[in] group Threads that perform the copy.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief gdrkit shmem for GPU kernels: waits for, and tests of, many words of the own heap.
+/// @brief gdrkit shmem for GPU kernels: waits for, and tests of, many words of the caller's heap.
 #ifndef GDRKIT_SHMEM_DEVICE_WORDS_CUH
 #define GDRKIT_SHMEM_DEVICE_WORDS_CUH
 
@@ -11,7 +11,7 @@ namespace gdrkit::shmem {
 
 /// @defgroup shmem_device_words Waits for many words
 /// @ingroup shmem_device
-/// @brief Waits for, and tests of, many words of the own heap.
+/// @brief Waits for, and tests of, many words of the caller's heap.
 ///
 /// @code{.cu}
 /// #include <gdrkit/shmem_device_words.cuh>
@@ -57,7 +57,7 @@ GDRKIT_SHMEM_FUNCTION bool wait_until_word(const State& state, const Word* addre
 }
 }  // namespace detail
 
-/// @brief Adjacent words of the own heap, and the comparison of each.
+/// @brief Adjacent words of the caller's heap, and the comparison of each.
 /// @tparam Word Integer of 2, 4 or 8 bytes. For words of 2 bytes, the aligned 4 bytes around each are read.
 /// @tparam Values `Word`: one value for all words. `const Word*`: one value per word.
 template <class Word, class Values>

@@ -100,7 +100,7 @@ struct gdrkit_shmem_info {
   int32_t node_pes;         /**< Number of PEs of the job on this node, including this PE. */
   int32_t device;           /**< CUDA device number. */
   int32_t is_emulated;      /**< 1 for the emulated device, 0 for a GPU. */
-  uint64_t heap_address;    /**< Address of the own heap. */
+  uint64_t heap_address;    /**< Address of the caller's heap. */
   uint64_t heap_bytes;      /**< Memory that the heap has allocated from the GPU. */
   uint64_t heap_max_bytes;  /**< Maximum of `heap_bytes`. */
   uint64_t heap_used_bytes; /**< Memory of the objects in the heap. */

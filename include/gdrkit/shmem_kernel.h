@@ -43,10 +43,10 @@ extern "C" {
 struct gdrkit_shmem_device_state {
   int32_t pe;               /**< PE number. */
   int32_t n_pes;            /**< Number of PEs of the job. */
-  uint64_t heap_address;    /**< Address of the own heap. */
+  uint64_t heap_address;    /**< Address of the caller's heap. */
   uint64_t heap_bytes;      /**< Size of the heap's address range. */
   uint64_t stride_bytes;    /**< Distance between the heaps of successive PEs. */
-  uint64_t sync_address;    /**< Words of the own heap that barriers use. */
+  uint64_t sync_address;    /**< Words of the caller's heap that barriers use. */
   uint64_t limit_ns;        /**< Limit of each wait in nanoseconds. */
   uint64_t control_address; /**< Words in host memory that end waits and report timeouts; 0: none. */
   uint64_t teams_address;   /**< Descriptions of the teams (gdrkit/detail/shmem_team.cuh). */

@@ -34,7 +34,7 @@ extern "C" {
 /**
  * @brief Allocates a symmetric object. Its contents are undefined.
  * @param[in] size_bytes Size in bytes, at least 1, the same on every PE.
- * @param[out] address Address of the object in the own heap, aligned to 256 bytes.
+ * @param[out] address Address of the object in the caller's heap, aligned to 256 bytes.
  * @return 0 on success.
  *   - `-EINVAL`: `size_bytes` is 0, or `address` is NULL.
  *   - `-EPROTO`: PEs passed different sizes or called different collective functions.
@@ -48,7 +48,7 @@ int gdrkit_shmem_malloc(size_t size_bytes, void** address);
  * @brief Allocates a zeroed symmetric object.
  * @param[in] count Number of elements, at least 1.
  * @param[in] size_bytes Size of an element in bytes, at least 1. `count * size_bytes` is the same on every PE.
- * @param[out] address Address of the object in the own heap, aligned to 256 bytes.
+ * @param[out] address Address of the object in the caller's heap, aligned to 256 bytes.
  * @return 0, or an error of gdrkit_shmem_malloc(). A product above SIZE_MAX is `-ENOMEM`; typed
  *   transfers return `-EINVAL`.
  * @note Collective. Ends with a barrier.
@@ -59,7 +59,7 @@ int gdrkit_shmem_calloc(size_t count, size_t size_bytes, void** address);
  * @brief Allocates an aligned symmetric object. Its contents are undefined.
  * @param[in] alignment Alignment in bytes, a power of two up to 1 GiB, the same on every PE.
  * @param[in] size_bytes Size in bytes, at least 1, the same on every PE.
- * @param[out] address Address of the object in the own heap.
+ * @param[out] address Address of the object in the caller's heap.
  * @return 0, or an error of gdrkit_shmem_malloc().
  *   - `-EINVAL`: also for an invalid alignment.
  * @note Collective. Ends with a barrier.
@@ -81,7 +81,7 @@ int gdrkit_shmem_free(void* address);
 
 /**
  * @brief Returns the address at which this process's GPU accesses a PE's copy of an object by loads and stores.
- * @param[in] address Address in the own heap.
+ * @param[in] address Address in the caller's heap.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @param[out] pointer Address of the copy.
  * @return 0 on success.
@@ -159,7 +159,7 @@ int gdrkit_shmem_buffer_unregister_symmetric(void* address);
 /**
  * @brief Allocates zeroed symmetric elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[in] count Number of elements, at least 1, the same on every PE.
- * @param[out] address Address of the first element in the own heap, aligned to 256 bytes.
+ * @param[out] address Address of the first element in the caller's heap, aligned to 256 bytes.
  * @return 0, or an error of gdrkit_shmem_malloc().
  * @note Collective. Ends with a barrier.
  */

@@ -41,7 +41,7 @@ extern "C" {
 
 /**
  * @brief Puts data in the order of a stream.
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local data. It must not change until the stream completes the put. Host memory that is not pinned
  *   may be read during the call.
  * @param[in] size_bytes Size in bytes.
@@ -57,7 +57,7 @@ int gdrkit_shmem_put_on_stream(void* target, const void* source, size_t size_byt
 /**
  * @brief Gets data in the order of a stream.
  * @param[out] target Local memory. Its contents are undefined until the stream completes the get.
- * @param[in] source Symmetric address in the own heap.
+ * @param[in] source Symmetric address in the caller's heap.
  * @param[in] size_bytes Size in bytes.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @param[in] stream Stream of the PE's GPU.
@@ -67,7 +67,7 @@ int gdrkit_shmem_get_on_stream(void* target, const void* source, size_t size_byt
 
 /**
  * @brief Puts a value in the order of a stream. The value is read during the call.
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] value Address of the value in host memory.
  * @param[in] size_bytes Size of the value in bytes, at most 1024.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
@@ -79,7 +79,7 @@ int gdrkit_shmem_put_value_on_stream(void* target, const void* value, size_t siz
 
 /**
  * @brief Puts data, then updates a signal word at the same PE, in the order of a stream.
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local data, as for gdrkit_shmem_put_on_stream().
  * @param[in] size_bytes Size of the data in bytes. With 0, only the signal is sent.
  * @param[in,out] signal Symmetric address of the word, aligned to 8 bytes.
@@ -111,7 +111,7 @@ int gdrkit_shmem_signal_op_on_stream(uint64_t* signal, uint64_t value, enum gdrk
  * The stream waits at most for the PE's limit, or 60 s without a limit, and until a PE ends. Then it continues, and the
  * next gdrkit_shmem_quiet(), gdrkit_shmem_barrier_all() or gdrkit_shmem_stream_synchronize() returns `-ETIMEDOUT` or
  * `-ECONNRESET`.
- * @param[in] address Address of the word in the own heap, naturally aligned.
+ * @param[in] address Address of the word in the caller's heap, naturally aligned.
  * @param[in] word Kind of the word.
  * @param[in] comparison The comparison, of signed or unsigned numbers as `word` is.
  * @param[in] value Right operand of the comparison; of signed words, its two's complement.
@@ -127,7 +127,7 @@ int gdrkit_shmem_wait_until_on_stream(const void* address, enum gdrkit_shmem_wor
 
 /**
  * @brief Makes a stream wait until a signal word of the calling PE satisfies a comparison.
- * @param[in] signal Address of the word in the own heap, aligned to 8 bytes.
+ * @param[in] signal Address of the word in the caller's heap, aligned to 8 bytes.
  * @param[in] comparison The comparison, of unsigned numbers.
  * @param[in] value Right operand of the comparison.
  * @param[in] stream Stream of the PE's GPU.
@@ -174,7 +174,7 @@ int gdrkit_shmem_stream_synchronize(void* stream);
 #ifdef GDRKIT_DOXYGEN
 /**
  * @brief Puts elements of one type in the order of a stream. See gdrkit_shmem_put_on_stream().
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local elements.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
@@ -186,7 +186,7 @@ static inline int gdrkit_shmem_TYPENAME_put_on_stream(TYPE* target, const TYPE* 
 /**
  * @brief Gets elements of one type in the order of a stream. See gdrkit_shmem_get_on_stream().
  * @param[out] target Local memory.
- * @param[in] source Symmetric address in the own heap.
+ * @param[in] source Symmetric address in the caller's heap.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @param[in] stream Stream of the PE's GPU.
@@ -196,7 +196,7 @@ static inline int gdrkit_shmem_TYPENAME_get_on_stream(TYPE* target, const TYPE* 
                                                       void* stream);
 /**
  * @brief Puts one value in the order of a stream. See gdrkit_shmem_put_value_on_stream().
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] value The value.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @param[in] stream Stream of the PE's GPU.

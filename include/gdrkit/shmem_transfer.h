@@ -40,7 +40,7 @@ extern "C" {
 
 /**
  * @brief Copies local data to another PE's copy of an object.
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local data. May be reused when the call returns.
  * @param[in] size_bytes Size in bytes.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
@@ -55,7 +55,7 @@ int gdrkit_shmem_put(void* target, const void* source, size_t size_bytes, int pe
 /**
  * @brief Copies data of another PE's copy of an object to local memory.
  * @param[out] target Local memory. It holds the data when the call returns.
- * @param[in] source Symmetric address in the own heap.
+ * @param[in] source Symmetric address in the caller's heap.
  * @param[in] size_bytes Size in bytes.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put().
@@ -64,7 +64,7 @@ int gdrkit_shmem_get(void* target, const void* source, size_t size_bytes, int pe
 
 /**
  * @brief Starts a put. It is complete after gdrkit_shmem_quiet().
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local data. It must not change before gdrkit_shmem_quiet().
  * @param[in] size_bytes Size in bytes.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
@@ -75,7 +75,7 @@ int gdrkit_shmem_put_nbi(void* target, const void* source, size_t size_bytes, in
 /**
  * @brief Starts a get. It is complete after gdrkit_shmem_quiet().
  * @param[out] target Local memory. Its contents are undefined until gdrkit_shmem_quiet().
- * @param[in] source Symmetric address in the own heap.
+ * @param[in] source Symmetric address in the caller's heap.
  * @param[in] size_bytes Size in bytes.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put().
@@ -84,7 +84,7 @@ int gdrkit_shmem_get_nbi(void* target, const void* source, size_t size_bytes, in
 
 /**
  * @brief Puts data, then updates a signal word at the same PE.
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local data. May be reused when the call returns.
  * @param[in] size_bytes Size of the data in bytes. With 0, only the signal is sent.
  * @param[in,out] signal Symmetric address of the word, aligned to 8 bytes.
@@ -100,7 +100,7 @@ int gdrkit_shmem_put_signal(void* target, const void* source, size_t size_bytes,
 
 /**
  * @brief Starts a put with a signal. It is complete after gdrkit_shmem_quiet().
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local data. It must not change before gdrkit_shmem_quiet().
  * @param[in] size_bytes Size of the data in bytes. With 0, only the signal is sent.
  * @param[in,out] signal Symmetric address of the word, aligned to 8 bytes.
@@ -126,7 +126,7 @@ int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, enum gdrkit_shmem_s
 
 /**
  * @brief Loads a signal word of the calling PE.
- * @param[in] signal Address of the word in the own heap, aligned to 8 bytes.
+ * @param[in] signal Address of the word in the caller's heap, aligned to 8 bytes.
  * @param[out] value Value of the word.
  * @return 0, or an error of @ref shmem_errors.
  * @note If the call returns the value written by a signal, then the data of the same put_signal, and puts that the
@@ -156,7 +156,7 @@ int gdrkit_shmem_quiet(void);
 #ifdef GDRKIT_DOXYGEN
 /**
  * @brief Puts elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE. See gdrkit_shmem_put().
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local elements. May be reused when the call returns.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
@@ -166,7 +166,7 @@ static inline int gdrkit_shmem_TYPENAME_put(TYPE* target, const TYPE* source, si
 /**
  * @brief Gets elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE. See gdrkit_shmem_get().
  * @param[out] target Local memory.
- * @param[in] source Symmetric address in the own heap.
+ * @param[in] source Symmetric address in the caller's heap.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_get(). A size above SIZE_MAX is `-EINVAL`.
@@ -174,7 +174,7 @@ static inline int gdrkit_shmem_TYPENAME_put(TYPE* target, const TYPE* source, si
 static inline int gdrkit_shmem_TYPENAME_get(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
  * @brief Starts a put of elements of one type. See gdrkit_shmem_put_nbi().
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local elements. They must not change before gdrkit_shmem_quiet().
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
@@ -184,7 +184,7 @@ static inline int gdrkit_shmem_TYPENAME_put_nbi(TYPE* target, const TYPE* source
 /**
  * @brief Starts a get of elements of one type. See gdrkit_shmem_get_nbi().
  * @param[out] target Local memory. Its contents are undefined until gdrkit_shmem_quiet().
- * @param[in] source Symmetric address in the own heap.
+ * @param[in] source Symmetric address in the caller's heap.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_get_nbi(). A size above SIZE_MAX is `-EINVAL`.
@@ -192,7 +192,7 @@ static inline int gdrkit_shmem_TYPENAME_put_nbi(TYPE* target, const TYPE* source
 static inline int gdrkit_shmem_TYPENAME_get_nbi(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
  * @brief Puts one value. See gdrkit_shmem_put().
- * @param[out] target Symmetric address in the own heap.
+ * @param[out] target Symmetric address in the caller's heap.
  * @param[in] value The value.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put().
@@ -200,7 +200,7 @@ static inline int gdrkit_shmem_TYPENAME_get_nbi(TYPE* target, const TYPE* source
 static inline int gdrkit_shmem_TYPENAME_p(TYPE* target, TYPE value, int pe);
 /**
  * @brief Gets one value. See gdrkit_shmem_get().
- * @param[in] source Symmetric address in the own heap.
+ * @param[in] source Symmetric address in the caller's heap.
  * @param[out] value The value.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_get().

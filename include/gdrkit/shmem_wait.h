@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief Waits for words of the own heap. Included by gdrkit/shmem.h.
+ * @brief Waits for words of the caller's heap. Included by gdrkit/shmem.h.
  */
 #ifndef GDRKIT_SHMEM_WAIT_H
 #define GDRKIT_SHMEM_WAIT_H
@@ -38,7 +38,7 @@ extern "C" {
 
 /** @brief Adjacent words of the calling PE, and the comparison of each. */
 struct gdrkit_shmem_words {
-  const void* address;                     /**< Address of the first word in the own heap, naturally aligned. */
+  const void* address;                     /**< Address of the first word in the caller's heap, naturally aligned. */
   size_t count;                            /**< Number of words. */
   enum gdrkit_shmem_word word;             /**< Type of each word. */
   enum gdrkit_shmem_comparison comparison; /**< Comparison of each word with its value. */
@@ -49,7 +49,7 @@ struct gdrkit_shmem_words {
 
 /**
  * @brief Waits until a signal word of the calling PE satisfies a comparison.
- * @param[in] signal Address of the word in the own heap, aligned to 8 bytes.
+ * @param[in] signal Address of the word in the caller's heap, aligned to 8 bytes.
  * @param[in] comparison The comparison, of unsigned numbers.
  * @param[in] value Right operand of the comparison.
  * @param[out] seen Value of the word that satisfied the comparison. May be NULL.
@@ -61,7 +61,7 @@ int gdrkit_shmem_signal_wait_until(const uint64_t* signal, enum gdrkit_shmem_com
 
 /**
  * @brief Waits until a word of the calling PE satisfies a comparison.
- * @param[in] address Address of the word in the own heap, naturally aligned.
+ * @param[in] address Address of the word in the caller's heap, naturally aligned.
  * @param[in] word Type of the word.
  * @param[in] comparison The comparison, of signed or unsigned numbers as `word` is.
  * @param[in] value Right operand of the comparison; a signed value is passed sign-extended to 64 bits.
@@ -73,7 +73,7 @@ int gdrkit_shmem_wait_until(const void* address, enum gdrkit_shmem_word word, en
 
 /**
  * @brief Tests whether a word of the calling PE satisfies a comparison.
- * @param[in] address Address of the word in the own heap, naturally aligned.
+ * @param[in] address Address of the word in the caller's heap, naturally aligned.
  * @param[in] word Type of the word.
  * @param[in] comparison The comparison, of signed or unsigned numbers as `word` is.
  * @param[in] value Right operand of the comparison; a signed value is passed sign-extended to 64 bits.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The own C API: arguments checked, core called, errors turned into negative errno and the text kept.
+// gdrkit's own C API: arguments checked, core called, errors turned into negative errno and the text kept.
 #include <cstddef>
 #include <cstdio>
 #include <cstring>

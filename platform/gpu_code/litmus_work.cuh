@@ -41,7 +41,7 @@ class LitmusWork {
   static constexpr unsigned ready_at = 32;   // the reader has started
   static constexpr unsigned seen_at = 48;    // the last flag that the reader saw; with no_order only
   static constexpr unsigned result_at = 64;  // for store_buffering: whether the other PE saw an old word
-  static constexpr unsigned local_at = 80;   // target of the get; for store_buffering the own result
+  static constexpr unsigned local_at = 80;   // target of the get; for store_buffering this PE's result
   static constexpr unsigned data_words = 8;
   static constexpr unsigned looks_per_clock = 1024;
 
@@ -223,7 +223,7 @@ class LitmusWork {
       });
     }
   }
-  /// Reads the own word, and reports to both PEs whether it was old.
+  /// Reads this PE's word, and reports to both PEs whether it was old.
   GDRKIT_SHMEM_FUNCTION void publish_result(std::uint64_t* words, std::uint64_t round, int other) {
     const std::uint64_t seen = shmem::g(state_, words + data_at, state_.pe);
     const std::uint64_t old_round = seen < round ? round : 0;

@@ -18,7 +18,7 @@ namespace gdrkit::shmem_impl::collective {
 /// The source as a message to the team, in `buffer` of TeamWord::most_bytes.
 [[nodiscard]] base::Result<Message> read_source(parts::Transfers& transfers, const HostTeam& team,
                                                 const CheckedCall& checked, unsigned char* buffer) noexcept;
-/// Writes the data of all PEs, from the meeting with that message, to the own target.
+/// Writes the data of all PEs, from the meeting with that message, to this PE's target.
 base::Status write_target(parts::Transfers& transfers, const HostTeam& team, const CheckedCall& checked) noexcept;
 
 }  // namespace gdrkit::shmem_impl::collective

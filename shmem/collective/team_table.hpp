@@ -70,7 +70,7 @@ class TeamTable {
 
   parts::Connections& connections_;
   const parts::TeamMemory& memory_;
-  const std::uint64_t start_;  // of the teams' part of the own heap
+  const std::uint64_t start_;  // of the teams' part of this PE's heap
   platform::Allocation reports_;
   std::uint64_t reports_address_ = 0;  // as the GPU reaches them
   std::mutex mutex_;                   // of making and unmaking, which wait for other PEs

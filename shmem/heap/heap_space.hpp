@@ -19,8 +19,8 @@ struct SharedMemory {
   std::uint64_t size_bytes = 0;  ///< of the whole allocation, which is mapped as one
 };
 
-/// Slots contain chunks of device memory: the own slot has memory of the own device, the others have their PEs' memory,
-/// imported from file descriptors. Offsets are relative to a slot; offsets and sizes are multiples of
+/// Slots contain chunks of device memory: this PE's slot has memory of this PE's device, the others have their PEs'
+/// memory, imported from file descriptors. Offsets are relative to a slot; offsets and sizes are multiples of
 /// granularity_bytes(). Not thread-safe. Requires that the device is current (Device::make_current). The destructor
 /// unmaps and frees everything.
 class HeapSpace {
@@ -42,7 +42,7 @@ class HeapSpace {
   }
   [[nodiscard]] virtual std::uint64_t granularity_bytes() const noexcept = 0;
 
-  /// Allocates a chunk, maps it in the own slot, and returns the descriptor that others attach it by.
+  /// Allocates a chunk, maps it in this PE's slot, and returns the descriptor that others attach it by.
   [[nodiscard]] virtual base::Result<bootstrap::UniqueFd> create(std::uint64_t offset,
                                                                  std::uint64_t size_bytes) noexcept = 0;
   /// Maps another PE's chunk.
@@ -51,7 +51,7 @@ class HeapSpace {
   /// Undoes create or attach of that very chunk.
   virtual base::Status remove(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
 
-  /// Memory of the own device that the application allocated, from the start of its allocation on. EOPNOTSUPP: memory
+  /// Memory of this PE's device that the application allocated, from the start of its allocation on. EOPNOTSUPP: memory
   /// of a kind that cannot be shared, and what to use instead. EINVAL: the range.
   [[nodiscard]] virtual base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
   /// Maps the result of share() on that slot's PE. The granularity_bytes() before and after it must stay free of

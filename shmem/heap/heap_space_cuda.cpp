@@ -147,7 +147,7 @@ class CudaHeapSpace final : public HeapSpace {
                              address, why, platform::cuda_result_name(vendor_code));
   }
 
-  /// Only memory of the own device: transfers to the slot take it for that.
+  /// Only memory of this PE's device: transfers to the slot take it for that.
   base::Status check_owner(std::uint64_t address) noexcept {
     unsigned type = 0;
     int ordinal = -1;

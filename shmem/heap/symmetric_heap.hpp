@@ -81,9 +81,9 @@ class SymmetricHeap {
   /// Removes this process's mappings, which are no longer used.
   base::Status remove_buffer(std::uint64_t offset) noexcept;
 
-  /// Returns the range [address, address + size_bytes) of the own heap. EINVAL: it is not in one allocation.
+  /// Returns the range [address, address + size_bytes) of this PE's heap. EINVAL: it is not in one allocation.
   [[nodiscard]] base::Result<HeapRange> find(const void* address, std::uint64_t size_bytes) const noexcept;
-  /// Whether `address` is in the own slot, allocated or not.
+  /// Whether `address` is in this PE's slot, allocated or not.
   [[nodiscard]] bool contains(const void* address) const noexcept {
     return reinterpret_cast<std::uint64_t>(address) - own_base_ < max_bytes_;
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How a word of the own heap compares with a value.
+// How a word of this PE's heap compares with a value.
 #pragma once
 
 #include <gdrkit/detail/shmem_access.cuh>

@@ -93,7 +93,7 @@ class Connections {
   /// Fails with EINVAL if `pe` is out of range.
   [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
-  /// Returns the range of `pe`'s heap that corresponds to [address, address + size_bytes) of the own heap. Fails with
+  /// Returns the range of `pe`'s heap that corresponds to [address, address + size_bytes) of this PE's heap. Fails with
   /// EINVAL if the range exceeds its allocation.
   [[nodiscard]] base::Result<PeerRange> find(const void* address, std::size_t size_bytes, int pe) const noexcept;
   /// Returns the address at which this PE's GPU accesses that range. Fails with EOPNOTSUPP if the GPU cannot access it.
@@ -112,7 +112,7 @@ class Connections {
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
   [[nodiscard]] const TeamMemory& team_memory() const noexcept { return team_memory_; }
-  /// Returns the address of the teams' part of the own heap.
+  /// Returns the address of the teams' part of this PE's heap.
   [[nodiscard]] std::uint64_t teams_address() const noexcept {
     return heap_->own_address(heap::SymmetricHeap::zeroed_bytes);
   }

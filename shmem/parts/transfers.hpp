@@ -46,7 +46,7 @@ class Transfers {
   /// Completes all transfers of this PE's CPU and its GPU kernels to all PEs.
   base::Status complete_all() noexcept;
 
-  /// Fails with EINVAL if the range exceeds its allocation in the own heap.
+  /// Fails with EINVAL if the range exceeds its allocation in this PE's heap.
   [[nodiscard]] base::Result<transport::LocalMemory> memory_of(const void* address,
                                                                std::size_t size_bytes) const noexcept;
   /// Registers a local buffer of the application. Fails with EEXIST if it overlaps a registered buffer.

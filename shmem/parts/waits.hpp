@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Waits: loads, tests and waits on words of the own heap.
+// Waits: loads, tests and waits on words of this PE's heap.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace gdrkit::shmem_impl::parts {
 
-/// A word of 4 or 8 bytes in the own heap, and whether it is compared as a signed number.
+/// A word of 4 or 8 bytes in this PE's heap, and whether it is compared as a signed number.
 struct Word {
   const void* address = nullptr;
   std::size_t size_bytes = 8;
@@ -52,7 +52,7 @@ class Waits {
   [[nodiscard]] base::Result<std::vector<std::size_t>> test_some(const Words& words) noexcept;
 
  private:
-  /// Gets `size_bytes` from `address` in the own heap.
+  /// Gets `size_bytes` from `address` in this PE's heap.
   base::Status read(void* target, const void* address, std::size_t size_bytes) noexcept {
     return transfers_.get(target, address, size_bytes, connections_.pe(), false);
   }

@@ -10,14 +10,15 @@
 
 namespace gdrkit::shmem_impl::remote {
 
-/// Part of the own heap with one registration.
+/// Part of this PE's heap with one registration.
 struct OwnChunk {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
   std::uint64_t address = 0;
 };
 
-/// Addresses are those of the own GPU, offsets are in the own heap. Called by any thread that holds the lock of Remote.
+/// Addresses are those of this PE's GPU, offsets are in this PE's heap. Called by any thread that holds the lock of
+/// Remote.
 class OwnHeap {
  public:
   virtual ~OwnHeap() = default;

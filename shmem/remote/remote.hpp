@@ -52,7 +52,7 @@ struct Meeting {
 class MeetingData {
  public:
   virtual ~MeetingData() = default;
-  /// Returns the data of the own member and of the `count` - 1 members before it, cyclically.
+  /// Returns the data of this PE and of the `count` - 1 members before it, cyclically.
   [[nodiscard]] virtual std::vector<char> pack(std::size_t count) const = 0;
   /// Takes the data of the member that is `distance` positions before, and of members before that one.
   virtual base::Status unpack(std::size_t distance, const std::vector<char>& bytes) = 0;

@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t largest_chunk_count = 256;
 /// In place of a pin: this buffer cannot be mapped.
 constexpr std::uint64_t refused_window = ~std::uint64_t{0};
-/// Up to this size the CPU copies memory of the own heap: a load and a store take less time than a copy engine.
+/// Up to this size the CPU copies memory of this PE's heap: a load and a store take less time than a copy engine.
 constexpr std::size_t small = 1024;
 // Measured on an H200 (docs/results/2026-11-22-h200-x2-shmem), by LocalMemory: from memory that is not pinned, the
 // CPU's stores are faster than the driver's copies up to 256 KiB and as fast above; loads reach 1 GB/s, but a copy by
@@ -274,7 +274,7 @@ class Bar1 final : public Transport {
     auto written = put(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false);
     return written ? complete(own_slot()) : of_own(written);
   }
-  /// If the own heap cannot be mapped, other transports perform the transfer. serves() of the other slot does not
+  /// If this PE's heap cannot be mapped, other transports perform the transfer. serves() of the other slot does not
   /// include this.
   base::Status of_own(const base::Status& failed) noexcept {
     if (serves(own_slot())) return failed;

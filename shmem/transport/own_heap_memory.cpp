@@ -20,7 +20,7 @@ base::Result<std::unique_ptr<OwnHeapMemory>> OwnHeapMemory::make(platform::Devic
   own_heap->stream_ = *stream;
   return own_heap;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while preparing access to the own heap");
+  return base::fail_literal(ENOMEM, "out of memory while preparing access to this PE's heap");
 }
 
 OwnHeapMemory::~OwnHeapMemory() {

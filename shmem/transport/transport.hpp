@@ -24,8 +24,8 @@ class OwnHeapMemory;
 enum class LocalMemory : std::uint8_t {
   host,    ///< the CPU may dereference it
   pinned,  ///< host memory that the driver has pinned, so that its copies are direct
-  heap,    ///< in an allocation of the own symmetric heap
-  device,  ///< other memory of the own GPU
+  heap,    ///< in an allocation of this PE's symmetric heap
+  device,  ///< other memory of this PE's GPU
 };
 inline constexpr std::size_t local_memory_count = 4;
 

@@ -26,6 +26,7 @@ BANNED = (
     (r"for ever", "forever, without a limit"),
     (r"in silence", "ignores errors"),
     (r"behind the (?:caller|user)'s back", "asynchronously"),
+    (r"the own", "the caller's, this PE's, its own"),
     (r"(?<!there )(?:is|are|was|were) no(?! (?:longer|more|larger|smaller|older|newer|later|earlier|slower|faster|less|better|worse)\b)",
      "is not a, is invalid, is missing, is out of range"),
 )

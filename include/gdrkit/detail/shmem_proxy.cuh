@@ -32,7 +32,7 @@ enum class ProxyWait : std::uint8_t {
   done,   ///< the command and all earlier commands are complete
 };
 
-/// `remote` and `signal` are addresses in the own heap. `local` is memory that calls of the PE's CPU accept.
+/// `remote` and `signal` are addresses in the caller's heap. `local` is memory that calls of the PE's CPU accept.
 struct ProxyCommand {
   std::uint64_t remote;
   std::uint64_t local;  ///< or the data itself

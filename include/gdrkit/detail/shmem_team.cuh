@@ -20,10 +20,10 @@ struct TeamState {
   std::int32_t first_pe;
   std::int32_t pe_stride;
   std::int32_t lanes;             ///< number of lanes for which there are words
-  std::int64_t first_bytes;       ///< from the own heap to that of member 0
+  std::int64_t first_bytes;       ///< from the caller's heap to that of member 0
   std::int64_t stride_bytes;      ///< from a member's heap to that of the next member
-  std::uint64_t words_address;    ///< words in the own heap that the other members write: see team_row_bytes
-  std::uint64_t scratch_address;  ///< in the own heap
+  std::uint64_t words_address;    ///< words in the caller's heap that the other members write: see team_row_bytes
+  std::uint64_t scratch_address;  ///< in the caller's heap
   std::uint64_t scratch_bytes;    ///< a multiple of 256
   std::uint64_t report_address;   ///< TeamReport
 };
@@ -36,7 +36,7 @@ struct TeamProgress {
   std::uint32_t unused;
 };
 
-/// Entry of the table at State::teams_address, in the own heap. Each part has its own cache line: writes of the
+/// Entry of the table at State::teams_address, in the caller's heap. Each part has its own cache line: writes of the
 /// progress do not evict the state from the first-level cache, and a collective loads both at the same time.
 struct TeamEntry {
   alignas(128) TeamState state;

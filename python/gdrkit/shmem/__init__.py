@@ -389,25 +389,25 @@ def signal_op(signal: SymmetricArray, value: int, pe: int, operation: str = "set
 
 
 def signal_fetch(signal: SymmetricArray) -> int:
-    """Returns the value of the own signal."""
+    """Returns the value of the caller's signal."""
     _require_signal(signal)
     return _shmem.signal_fetch(signal.address)
 
 
 def signal_wait_until(signal: SymmetricArray, comparison: str, value: int, stream: Any = None) -> None:
-    """Waits until the own signal satisfies the comparison: signal_wait_until(signal, ">=", 1)."""
+    """Waits until the caller's signal satisfies the comparison: signal_wait_until(signal, ">=", 1)."""
     _require_signal(signal)
     wait_until(signal, comparison, value, stream)
 
 
 def wait_until(word: SymmetricArray, comparison: str, value: int, stream: Any = None) -> None:
-    """Waits until the own integer of 4 or 8 bytes satisfies the comparison."""
+    """Waits until the caller's integer of 4 or 8 bytes satisfies the comparison."""
     how = _choice(_COMPARISONS, comparison, "a comparison")
     _shmem.wait_until(word.address, _require_word(word), how, _bits(word, value), _stream_of(stream))
 
 
 def test(word: SymmetricArray, comparison: str, value: int) -> bool:
-    """Returns whether the own integer satisfies the comparison."""
+    """Returns whether the caller's integer satisfies the comparison."""
     how = _choice(_COMPARISONS, comparison, "a comparison")
     return _shmem.test(word.address, _require_word(word), how, _bits(word, value))
 

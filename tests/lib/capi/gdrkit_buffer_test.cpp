@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Buffers of the own API, in C and in C++, on the emulated device and through the shared library.
+// Buffers of gdrkit's own API, in C and in C++, on the emulated device and through the shared library.
 #include <gmock/gmock.h>
 
 #include <array>

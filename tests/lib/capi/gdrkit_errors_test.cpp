@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The own C and C++ faces on a scripted backend: what only some backends do.
+// gdrkit's own C and C++ APIs on a scripted backend: what only some backends do.
 #include <cerrno>
 
 #include "gdrkit/gdrkit.hpp"

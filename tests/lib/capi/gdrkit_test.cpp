@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The own C API on the emulated device, through the shared library.
+// gdrkit's own C API on the emulated device, through the shared library.
 #include "gdrkit/gdrkit.h"
 
 #include <gmock/gmock.h>

@@ -24,7 +24,7 @@ struct world {
   uint64_t* signal; /* symmetric: 8 */
 };
 
-/* What the own copy holds. */
+/* What this PE's copy holds. */
 static int own(const struct world* w, size_t i) { return nvshmem_int_g(w->data + i, w->pe); }
 
 static void moves(const struct world* w) {

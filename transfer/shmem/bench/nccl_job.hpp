@@ -25,7 +25,7 @@ class NcclJob {
   explicit NcclJob(const PeerFiles& files);
   void make_id(const Request& request, unsigned char* id);
   void start(const Request& request);
-  /// Memory of the own GPU only: NCCL has no symmetric addresses.
+  /// Memory of this PE's GPU only: NCCL has no symmetric addresses.
   [[nodiscard]] void* allocate(std::size_t size_bytes);
   [[nodiscard]] void* create_stream();
   /// Ordinary host memory needs no registration.

@@ -78,7 +78,7 @@ void check_values(const Options& options) {
     throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: --rounds must be at least 1");
 }
 
-/// Of all PEs in turn, at PE 0; those of the own one elsewhere.
+/// Of all PEs in turn, at PE 0; those of this PE elsewhere.
 std::vector<CheckResult> gather(Checker& checker, const std::vector<CheckResult>& own) {
   const std::size_t part_bytes = own.size() * sizeof(CheckResult);
   const auto pes = static_cast<std::size_t>(checker.n_pes());

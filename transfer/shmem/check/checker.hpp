@@ -52,7 +52,7 @@ class Checker {
   /// Throws Failure when the barrier fails.
   void barrier();
 
-  // Access the own memory by the device's copies only, without the library under test. Throw Failure.
+  // Access this PE's memory by the device's copies only, without the library under test. Throw Failure.
   void read(void* target, const void* source, std::size_t size_bytes);
   void write(void* target, const void* source, std::size_t size_bytes);
   void fill(void* target, std::uint8_t value, std::size_t size_bytes);

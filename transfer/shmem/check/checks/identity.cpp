@@ -45,14 +45,14 @@ void check_identity(Checker& checker) {
   if (checker.succeeds(gdrkit_shmem_current(&own), "current")) (void)checker.succeeds(gdrkit_shmem_use(own), "use");
   const SymmetricMemory memory(checker, 1);
   void* own_copy = nullptr;
-  (void)checker.succeeds(gdrkit_shmem_ptr(memory.data(), checker.pe(), &own_copy), "ptr of the own copy");
-  checker.demand(own_copy == memory.data(), "ptr of the own copy differs from it");
+  (void)checker.succeeds(gdrkit_shmem_ptr(memory.data(), checker.pe(), &own_copy), "ptr of this PE's copy");
+  checker.demand(own_copy == memory.data(), "ptr of this PE's copy differs from it");
   for (int pe = 0; pe < checker.n_pes(); ++pe) {
     // PEs that share a GPU have separate heaps.
     void* other = nullptr;
     const int result = gdrkit_shmem_ptr(memory.data(), pe, &other);
     checker.demand(result == 0 || result == -EOPNOTSUPP, cli::format("ptr of PE %d returns %d", pe, result));
-    checker.demand(pe == checker.pe() || other != memory.data(), cli::format("ptr of PE %d is the own copy", pe));
+    checker.demand(pe == checker.pe() || other != memory.data(), cli::format("ptr of PE %d is this PE's copy", pe));
   }
   check_state(checker);
 }
