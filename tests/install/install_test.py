@@ -267,21 +267,24 @@ class NvshmemHome(InstallTest):
                         f"-Wl,-rpath,{self.home}/lib", "-o", "program")
             self.expect_two_pes(os.path.join(self.folder, "program"))
 
-    def test_relocatable_device_code(self):
-        nvcc = shutil.which("nvcc", path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
-        if nvcc is None:
-            self.skipTest("no nvcc")
-        program = os.path.join(SOURCE, "tests", "shmem", "compat", "nvshmem_gpu_of_pe.cu")
-        for libraries in (("-lnvshmem_host", "-lnvshmem_device"), ("-lnvshmem",)):
-            self.run_ok(nvcc, "-std=c++17", "-arch=sm_90", "-rdc=true", program, f"-I{self.home}/include", f"-L{self.home}/lib",
-                        *libraries, "-o", "program")
-
     def test_the_launcher_rejects_what_it_does_not_have(self):
         for arguments, error in ((("-n", "2", "-hosts", "a,b", "true"), "unsupported option '-hosts'"), (("-n",), "requires a number"),
                                  (("-n", "2"), "missing program")):
             ended = subprocess.run([os.path.join(self.home, "bin", "nvshmrun"), *arguments], capture_output=True, text=True, check=False)
             self.assertEqual(ended.returncode, 2)
             self.assertIn(error, ended.stderr)
+
+
+class NvshmemHomeNvcc(InstallTest):
+    def test_relocatable_device_code(self):
+        home = os.path.join(self.installed(), "gdrkit", "nvshmem")
+        nvcc = shutil.which("nvcc", path=f"{os.environ.get('PATH', '')}:/usr/local/cuda/bin")
+        if nvcc is None:
+            self.skipTest("no nvcc")
+        program = os.path.join(SOURCE, "tests", "shmem", "compat", "nvshmem_gpu_of_pe.cu")
+        for libraries in (("-lnvshmem_host", "-lnvshmem_device"), ("-lnvshmem",)):
+            self.run_ok(nvcc, "-std=c++17", "-arch=sm_90", "-rdc=true", program, f"-I{home}/include", f"-L{home}/lib",
+                        *libraries, "-o", "program")
 
 
 class AddSubdirectory(InstallTest):
