@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -486,6 +487,51 @@ TEST_F(GdrkitApi, FailedCopiesReportTheCause) {
   EXPECT_EQ(gdrkit_write(pin, 0, &byte, 1), -EINVAL);
   EXPECT_STREQ(gdrkit_last_error(),
                "cannot write 1 bytes at offset 0: the pin is not mapped, or its handle is invalid");
+}
+
+TEST_F(GdrkitApi, EveryFailureReplacesTheMessage) {
+  char byte = 0;
+  const gdrkit_write_segment written{0, &byte, 1};
+  const gdrkit_read_segment read{0, &byte, 1};
+  void* address = nullptr;
+  gdrkit_copy_t copy{};
+  gdrkit_pin_t pin{};
+  gdrkit_buffer_t buffer{};
+  gdrkit_context_info context_info{};
+  gdrkit_pin_info pin_info{};
+  gdrkit_buffer_info buffer_info{};
+  context_info.struct_size = sizeof context_info;
+  pin_info.struct_size = sizeof pin_info;
+  buffer_info.struct_size = sizeof buffer_info;
+  const std::vector<std::function<int()>> calls = {
+      [&] { return gdrkit_close({1}); },
+      [&] { return gdrkit_get_context_info({1}, &context_info); },
+      [&] { return gdrkit_pin({1}, 4096, 1, &pin); },
+      [&] { return gdrkit_unpin({1}); },
+      [&] { return gdrkit_get_pin_info({1}, &pin_info); },
+      [&] { return gdrkit_map({1}, nullptr, &address); },
+      [&] { return gdrkit_unmap({1}); },
+      [&] { return gdrkit_is_invalidated({1}); },
+      [&] { return gdrkit_write({1}, 0, &byte, 1); },
+      [&] { return gdrkit_read({1}, 0, &byte, 1); },
+      [&] { return gdrkit_write_segments({1}, &written, 1); },
+      [&] { return gdrkit_read_segments({1}, &read, 1); },
+      [&] { return gdrkit_start_write({1}, &written, 1, &copy); },
+      [&] { return gdrkit_start_read({1}, &read, 1, &copy); },
+      [&] { return gdrkit_is_copy_done({1}); },
+      [&] { return gdrkit_finish_copy({1}); },
+      [&] { return gdrkit_buffer_allocate({1}, 0, 1, &buffer); },
+      [&] { return gdrkit_buffer_free({1}); },
+      [&] { return gdrkit_buffer_get_info({1}, &buffer_info); },
+      [&] { return gdrkit_buffer_copy_from_host({1}, 0, &byte, 1); },
+      [&] { return gdrkit_buffer_copy_to_host({1}, 0, &byte, 1); },
+  };
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
+    const std::string before = gdrkit_last_error();
+    EXPECT_EQ(calls[i](), -EINVAL) << "call " << i;
+    EXPECT_NE(gdrkit_last_error(), before) << "call " << i;
+  }
 }
 
 TEST_F(GdrkitApi, DetailStaysUntilACallFails) {
