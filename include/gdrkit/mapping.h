@@ -47,7 +47,7 @@ struct gdrkit_map_options {
  * A named engine is LANES, COPY_ENGINE or MOVER, chosen by the option or by $GDRKIT_ENGINE. With an engine other than
  * the CPU:
  * - The device memory must not be freed during a copy.
- * - A copy may take locks and make system calls. A failed copy sets gdrkit_last_error().
+ * - A copy may take locks and make system calls.
  * - gdrkit_write(), gdrkit_read() and the *_segments() calls return when the copy is complete. If a named engine has no
  *   free resources, the CPU performs the copy; other errors of a named engine are returned.
  * - Opening the engine retains the device's primary CUDA context.

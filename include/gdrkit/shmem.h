@@ -49,14 +49,14 @@
  * - `-ETIMEDOUT`: the wait exceeded the PE's time limit.
  *
  * @section shmem_threads Threads
- * All functions are thread-safe. Every member PE of the job or team must call its collectives in the same order, and at
- * most one thread per PE may be in one of them at a time. A thread operates on the PE to which it was last bound by
- * gdrkit_shmem_init(), gdrkit_shmem_init_shared() or gdrkit_shmem_use(). A thread that is bound to none operates on the
- * only PE of the process.
+ * All functions are thread-safe, with one exception: at most one thread of a PE may be in a collective of the same team
+ * at a time. Every member PE of the job or team must call its collectives in the same order. A thread operates on the
+ * PE to which it was last bound by gdrkit_shmem_init(), gdrkit_shmem_init_shared() or gdrkit_shmem_use(). A thread that
+ * is bound to none operates on the only PE of the process.
  *
  * @section shmem_memory Memory
- * The `target` of a put and the `source` of a get are addresses in the caller's own symmetric heap. The other side is
- * local: host memory, or memory of the caller's GPU inside or outside its heap. Symmetric memory is device memory,
+ * The `target` of a put and the `source` of a get are addresses in the caller's own symmetric heap. The other argument
+ * is local: host memory, or memory of the caller's GPU inside or outside its heap. Symmetric memory is device memory,
  * which the CPU must not dereference. gdrkit_shmem_put() and gdrkit_shmem_get() with the caller's own PE number access
  * it.
  *

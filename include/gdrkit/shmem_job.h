@@ -39,9 +39,10 @@ extern "C" {
 /**
  * @brief Handle of a PE of this process.
  *
- * A process may have several PEs, one per GPU. In a forked child every call on a PE of the parent returns `-EACCES`;
- * the exit of the child does not affect these PEs. gdrkit_shmem_init() makes the child a PE of its own. Its job has one
- * PE unless the options set `n_pes`.
+ * A process may have several PEs, one per GPU. In a forked child calls on a PE of the parent return `-EACCES`, except
+ * gdrkit_shmem_use(), which returns `-EINVAL`. The exit of the child does not affect these PEs. The child may call
+ * gdrkit_shmem_init() to get its own PE. It ignores the launcher's environment: its job has one PE unless the options
+ * set `n_pes`.
  */
 typedef struct {
   uint64_t value; /**< Unique in this process; 0: none. */
@@ -65,7 +66,7 @@ typedef int (*gdrkit_shmem_allgather_t)(const void* mine, size_t size_bytes, voi
 /**
  * @brief Options of gdrkit_shmem_init().
  *
- * Set `struct_size`, and all other members to 0 for their defaults. With `n_pes` 0 the environment of a launcher
+ * Set `struct_size`. Members that are 0 have their defaults. With `n_pes` 0 the environment of a launcher
  * (gdrkit run, mpirun, srun, torchrun) sets the PE and the number of PEs. Without a launcher the job has one PE.
  */
 struct gdrkit_shmem_options {
@@ -81,13 +82,14 @@ struct gdrkit_shmem_options {
   /** Initial symmetric memory of each PE in bytes; 0: `GDRKIT_SHMEM_HEAP`, else 64 MiB. It grows as needed. */
   uint64_t heap_bytes;
   uint64_t heap_max_bytes; /**< Maximum symmetric memory in bytes; 0: the memory of the job's largest GPU. */
-  /** 1: if `GDRKIT_SHMEM_HEAP` is not set, `NVSHMEM_SYMMETRIC_SIZE` sets the size, in NVSHMEM's grammar. */
+  /** 1: if `heap_bytes` is 0 and `GDRKIT_SHMEM_HEAP` is not set, `NVSHMEM_SYMMETRIC_SIZE` sets the initial size of the
+   * heap. */
   uint32_t should_read_nvshmem_variables;
   /**
-   * 1: select the device as NVSHMEM does. If `has_device` is 0 and the calling thread's current CUDA context is on a
-   * device other than 0, use that device; else choose as for `has_device` 0. After init the PE's device is current in
-   * that thread. The first call of malloc, calloc, align or barrier_all in a thread where another device is current
-   * prints a warning to stderr.
+   * 1: select the device as NVSHMEM does. If `has_device` is 1, it has no effect on the choice. Otherwise the device is
+   * that of the calling thread's current CUDA context if that is not device 0, else the local rank. After init the PE's
+   * device is current in that thread. The first call of malloc, calloc, align or barrier_all in a thread where another
+   * device is current prints a warning to stderr.
    */
   uint32_t should_follow_current_device;
 };
@@ -174,7 +176,7 @@ int gdrkit_shmem_finalize(void);
 int gdrkit_shmem_init_shared(const struct gdrkit_shmem_options* options);
 
 /**
- * @brief Matches one gdrkit_shmem_init_shared(). The last match works like gdrkit_shmem_finalize().
+ * @brief Releases one use from gdrkit_shmem_init_shared(). The last release finalizes the PE.
  * @return 0 on success.
  *   - `-EINVAL`: no gdrkit_shmem_init_shared() is left to match.
  *   - An error of gdrkit_shmem_finalize().
@@ -206,7 +208,7 @@ int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe);
  * @brief Binds the calling thread to a PE of this process.
  * @param[in] pe Handle from gdrkit_shmem_current().
  * @return 0 on success.
- *   - `-EINVAL`: the PE was finalized, or is not of this process.
+ *   - `-EINVAL`: the PE was finalized, or does not belong to this process.
  */
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);
 
@@ -237,8 +239,8 @@ int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
 
 /**
  * @brief Sets the time limit of later collectives and waits of this PE.
- * @param[in] timeout_ms Limit in milliseconds. Unlike gdrkit_shmem_options::timeout_ms, 0 here means no limit; the end
- *   of a PE still ends the waits for it.
+ * @param[in] timeout_ms Limit in milliseconds. Unlike gdrkit_shmem_options::timeout_ms, 0 here means no limit; a
+ *   wait for a PE that has exited still fails with `-ECONNRESET`.
  * @return 0, or an error of @ref shmem_errors.
  */
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms);

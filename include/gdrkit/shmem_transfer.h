@@ -28,6 +28,7 @@ extern "C" {
  * // Puts two rows to `pe`, then sets its signal word. A PE that observes 1 in the word also observes both rows.
  * int send(float* rows, const float* mine, uint64_t* signal, int pe) {
  *   int result = gdrkit_shmem_float_put_nbi(rows, mine, 100, pe);
+ *   if (result == 0) result = gdrkit_shmem_fence(); // orders the first row before the signal
  *   if (result == 0) {
  *     result = gdrkit_shmem_put_signal(rows + 100, mine + 100, 100 * sizeof(float), signal, 1, GDRKIT_SHMEM_SIGNAL_SET,
  * pe);
@@ -58,7 +59,7 @@ int gdrkit_shmem_put(void* target, const void* source, size_t size_bytes, int pe
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] size_bytes Size in bytes.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_put().
+ * @return 0, or an error of gdrkit_shmem_put(), with the roles of `target` and `source` exchanged.
  */
 int gdrkit_shmem_get(void* target, const void* source, size_t size_bytes, int pe);
 
@@ -78,7 +79,7 @@ int gdrkit_shmem_put_nbi(void* target, const void* source, size_t size_bytes, in
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] size_bytes Size in bytes.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_put().
+ * @return 0, or an error of gdrkit_shmem_put(), with the roles of `target` and `source` exchanged.
  */
 int gdrkit_shmem_get_nbi(void* target, const void* source, size_t size_bytes, int pe);
 
@@ -120,7 +121,7 @@ int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_by
  * @param[in] operation How the signal changes the word.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put_signal().
- * @note A PE that observes the new value also observes the puts to it that this PE fenced before the call.
+ * @note A PE that observes the new value also observes the puts to it that the calling PE fenced before the call.
  */
 int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, enum gdrkit_shmem_signal operation, int pe);
 
@@ -155,7 +156,8 @@ int gdrkit_shmem_quiet(void);
 
 #ifdef GDRKIT_DOXYGEN
 /**
- * @brief Puts elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE. See gdrkit_shmem_put().
+ * @brief Puts elements of a type. One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE. See
+ * gdrkit_shmem_put().
  * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local elements. May be reused when the call returns.
  * @param[in] count Number of elements.
@@ -164,7 +166,8 @@ int gdrkit_shmem_quiet(void);
  */
 static inline int gdrkit_shmem_TYPENAME_put(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
- * @brief Gets elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE. See gdrkit_shmem_get().
+ * @brief Gets elements of a type. One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE. See
+ * gdrkit_shmem_get().
  * @param[out] target Local memory.
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] count Number of elements.

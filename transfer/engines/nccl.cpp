@@ -150,9 +150,10 @@ class NcclCollectives : public CollectiveEngine {
   void check_registration() const {
     const bool lacks_local = calls_->comm_register == nullptr || calls_->mem_alloc == nullptr;
     if (registration_ == Registration::local && lacks_local) {
-      throw cli::Failure(cli::ExitCode::cannot_run,
-                         cli::format("gdrkit nccl: -R 1: %s does not have ncclCommRegister; use NCCL 2.19 or newer",
-                                     version().c_str()));
+      throw cli::Failure(
+          cli::ExitCode::cannot_run,
+          cli::format("gdrkit nccl: -R 1: %s does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer",
+                      version().c_str()));
     }
     if (registration_ == Registration::symmetric && (lacks_local || calls_->window_register == nullptr)) {
       throw cli::Failure(cli::ExitCode::cannot_run,

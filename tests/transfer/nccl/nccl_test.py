@@ -334,7 +334,7 @@ class NcclUsage(Test):
     def test_registration_that_this_nccl_does_not_support(self):
         ended = run("gdrkit", "nccl", "all_reduce", "--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"), "-R", "1", environment=emulated(1))
         self.assertEqual(ended.code, 77)
-        self.assertIn("gdrkit nccl: -R 1: NCCL 2.28.9 does not have ncclCommRegister; use NCCL 2.19 or newer", ended.err)
+        self.assertIn("gdrkit nccl: -R 1: NCCL 2.28.9 does not have ncclCommRegister or ncclMemAlloc; use NCCL 2.19 or newer", ended.err)
 
     def test_a_root_out_of_range(self):
         ended = run("gdrkit", "nccl", "reduce", *LIBRARY, "-r", "2", "-g", "2", environment=emulated(2))
