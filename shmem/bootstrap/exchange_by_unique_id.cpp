@@ -144,8 +144,8 @@ base::Status release_unique_id(const UniqueId& id) noexcept {
   std::memcpy(&content, id.bytes, sizeof content);
   if (take_listener(content.token)) return {};
   return base::fail_literal(EINVAL,
-                            "cannot release the unique id: this process does not listen for it; PE 0 has used it, or "
-                            "another process made it");
+                            "cannot release the unique ID: this process does not listen for it; PE 0 has used it, or "
+                            "another process created it");
 }
 
 base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,

@@ -45,7 +45,7 @@ static inline int nvshmemx_culibrary_finalize(struct CUlib_st* library) {
 }
 
 #if defined(__CUDACC__) && !defined(GDRKIT_SHMEM_MODULE)
-/* Returns the maximum number of co-resident blocks, at least 1. */
+/* Returns the maximum number of co-resident blocks; 0 if not even one block fits. */
 static inline int nvshmemx_collective_launch_query_gridsize(const void* function, dim3 block, void** arguments,
                                                             size_t shared_bytes, int* grid_size) {
   (void)arguments;
@@ -56,7 +56,7 @@ static inline int nvshmemx_collective_launch_query_gridsize(const void* function
   *grid_size = blocks;
   return NVSHMEMX_SUCCESS;
 }
-/* A grid of 0 blocks: as many as run at once. */
+/* A grid with a dimension of 0 stands for the maximum number of co-resident blocks. */
 static inline int nvshmemx_collective_launch(const void* function, dim3 grid, dim3 block, void** arguments,
                                              size_t shared_bytes, cudaStream_t stream) {
   cudaFunction_t handle = nullptr;

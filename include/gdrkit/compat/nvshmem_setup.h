@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * NVSHMEM's start and end, queries, memory and ordering. Included by nvshmem.h. */
+ * NVSHMEM's initialization, finalization, queries, memory and ordering. Included by nvshmem.h. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_SETUP_H
 #define GDRKIT_COMPAT_NVSHMEM_SETUP_H
 
@@ -8,7 +8,7 @@
 
 /* Flags of nvshmemx_init_attr. */
 #define NVSHMEMX_INIT_WITH_MPI_COMM (1U << 1)
-#define NVSHMEMX_INIT_WITH_SHMEM (1U << 2) /* unsupported: an error when the program runs */
+#define NVSHMEMX_INIT_WITH_SHMEM (1U << 2) /* unsupported: nvshmemx_init_attr() returns an error */
 #define NVSHMEMX_INIT_WITH_UNIQUEID (1U << 3)
 
 typedef struct {
@@ -88,8 +88,8 @@ static inline int nvshmemx_set_attr_mpi_comm_args(void* communicator, nvshmemx_i
   attributes->mpi_comm = communicator;
   return NVSHMEMX_SUCCESS;
 }
-/* NVSHMEMX_INIT_WITH_UNIQUEID, NVSHMEMX_INIT_WITH_MPI_COMM, or 0 for the launcher's environment. Errors are printed, as
- * many programs ignore the result. */
+/* `flags` is NVSHMEMX_INIT_WITH_UNIQUEID, NVSHMEMX_INIT_WITH_MPI_COMM, or 0 for the launcher's environment. The
+ * function also prints its error, because many programs ignore the result. */
 static inline int nvshmemx_hostlib_init_attr(unsigned flags, nvshmemx_init_attr_t* attributes) {
   struct gdrkit_shmem_options options = gdrkit_nvshmem_options();
   int result = 0;
@@ -123,10 +123,9 @@ static inline int nvshmemx_init_status(void) {
 }
 static inline void nvshmem_finalize(void) { gdrkit_nvshmem_check(gdrkit_shmem_finalize_shared(), "nvshmem_finalize"); }
 static inline void nvshmemx_hostlib_finalize(void) { nvshmem_finalize(); }
-/* From the CPU: writes what stdio holds and ends this process with `status`, without the functions of atexit, which may
- * wait for other PEs. The other PEs of this machine end with the same status in their next call that waits for this PE.
- * From a GPU kernel: a launch failure, which the
- * next call of CUDA returns. */
+/* On the CPU, flushes stdio and exits this process with `status`. It does not run atexit handlers, because they may
+ * wait for other PEs. The other PEs of this machine exit with the same status in their next call that waits for this
+ * PE. In a GPU kernel, causes a launch failure, which the next CUDA call returns. */
 GDRKIT_NVSHMEM_BOTH void nvshmem_global_exit(int status) {
   GDRKIT_NVSHMEM_SPLIT((void)gdrkit_shmem_announce_exit(status); (void)fflush(NULL); _Exit(status), (void)status;
                        __trap());
@@ -146,7 +145,7 @@ GDRKIT_NVSHMEM_BOTH void nvshmem_info_get_name(char* name) {
   for (size_t i = 0; i < sizeof text; ++i) name[i] = text[i];
 }
 
-/* -1 before nvshmem_init. */
+/* Returns -1 before nvshmem_init. */
 GDRKIT_NVSHMEM_BOTH int nvshmem_my_pe(void) {
   return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_or_invalid(gdrkit_shmem_my_pe()), GDRKIT_NVSHMEM_STATE.pe);
 }
@@ -176,12 +175,12 @@ static inline void* gdrkit_nvshmem_ptr(const void* address, int pe) {
   void* pointer = NULL;
   return gdrkit_shmem_ptr(address, pe, &pointer) == 0 ? pointer : NULL;
 }
-/* NULL for an address outside the symmetric heap, and for a PE whose memory this GPU does not reach. */
+/* Returns NULL for an address outside the symmetric heap, and for a PE whose memory this GPU cannot access. */
 GDRKIT_NVSHMEM_BOTH void* nvshmem_ptr(const void* address, int pe) {
   return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_ptr(address, pe),
                               ::gdrkit::shmem::detail::ptr_in_heap(GDRKIT_NVSHMEM_STATE, address, pe));
 }
-/* NULL, as NVSHMEM returns where multicast memory is not supported. */
+/* Returns NULL, as NVSHMEM does if multicast memory is not supported. */
 GDRKIT_NVSHMEM_BOTH void* nvshmemx_mc_ptr(nvshmem_team_t team, const void* address) {
   (void)team, (void)address;
   return NULL;

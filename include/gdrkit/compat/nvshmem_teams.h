@@ -16,7 +16,7 @@ typedef struct {
   { 0, 0 }
 #define NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS 1L
 
-/* -1 for NVSHMEM_TEAM_INVALID, and where a PE is not in the other team. */
+/* These functions return -1 for NVSHMEM_TEAM_INVALID, and if a PE is not in the other team. */
 GDRKIT_NVSHMEM_BOTH int nvshmem_team_my_pe(nvshmem_team_t team) {
   return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_or_invalid(gdrkit_shmem_team_my_pe(team)),
                               ::gdrkit::shmem::detail::my_pe_of(GDRKIT_NVSHMEM_STATE, team));
@@ -48,7 +48,7 @@ static inline void nvshmem_team_destroy(nvshmem_team_t team) {
   gdrkit_nvshmem_check(gdrkit_shmem_team_destroy(team), "nvshmem_team_destroy");
 }
 
-/* Barriers. In GPU kernels, by one thread, a warp or a block of each PE. */
+/* Barriers. In GPU kernels, one thread, one warp or one block of each PE takes part. */
 
 #define GDRKIT_NVSHMEM_MEET(verb)                                                                                 \
   GDRKIT_NVSHMEM_BOTH int nvshmem_##verb(nvshmem_team_t team) {                                                   \
@@ -90,7 +90,7 @@ static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t
   return nvshmemx_sync_on_stream(team, stream);
 }
 
-/* Collectives: 0 on success. One macro for those that move data; broadcast has a root after the count. */
+/* Collectives return 0 on success. One macro defines those that move data; broadcast has a root after the count. */
 
 #define GDRKIT_NVSHMEM_PARAMETER_broadcast , int root
 #define GDRKIT_NVSHMEM_ARGUMENT_broadcast , root
@@ -193,7 +193,7 @@ GDRKIT_NVSHMEM_FOR_EACH_WORD(GDRKIT_NVSHMEM_INTEGER_REDUCTIONS)
 GDRKIT_NVSHMEM_FOR_EACH_NARROW(GDRKIT_NVSHMEM_INTEGER_REDUCTIONS)
 GDRKIT_NVSHMEM_MOVING(nvshmem_, nvshmemx_, mem, void, 1)
 
-/* Alltoall of strided elements, for the CPU: one transfer for each element, unless they follow each other. */
+/* Alltoall of strided elements, for the CPU: one transfer per element, unless the elements are contiguous. */
 static inline int gdrkit_nvshmem_alltoalls(nvshmem_team_t team, void* target, const void* source,
                                            ptrdiff_t target_stride, ptrdiff_t source_stride, size_t count,
                                            size_t bytes) {
