@@ -210,7 +210,7 @@ class NcclMessages : public MessageEngine {
     if (request.place != 'D') {
       throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: --engine nccl accepts device memory only; use place D");
     }
-    platform::Device& device = processes_.session().device();
+    platform::Device& device = processes_.device();
     auto stream = device.create_stream();
     if (!stream) throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit osu: ") + stream.error().text());
     engine_ = std::make_unique<NcclCollectives>(CollectiveRequest{

@@ -111,6 +111,13 @@ class NcclTable(Test):
             document, _ = self.json_of("nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", "-R", how, environment=emulated(2))
             self.assertEqual((document["ok"], document["settings"]["registered"]), (True, how))
 
+    def test_processes_of_several_machines(self):
+        ended = run("gdrkit", "run", "-n", "3", "--emulated", "--", "sh", "-c",
+                    f'GDRKIT_SHMEM_HOSTID=$GDRKIT_SHMEM_PE exec {BIN}/gdrkit nccl all_reduce "$@"', "sh", *LIBRARY, *QUICK,
+                    environment={})
+        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        self.assertEqual([found[8] for found in rows_of(ended.lines)], ["0", "0", "0"])
+
     def test_processes_with_several_gpus(self):
         ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", "alltoall", *LIBRARY, *QUICK, "-g", "2",
                     environment=emulated(4))
@@ -253,6 +260,15 @@ class NcclFailures(Test):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-b", "64", "-e", "64", "-d", "all", environment=old)
         self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 10), ended.err)
         self.assertIn("# left out: NCCL 2.23.0 does not have f8e5m2; use NCCL 2.24 or newer", ended.lines)
+
+    def test_processes_need_no_job_of_shmem(self):
+        setting = {"GDRKIT_SHMEM_HEAP": "8E"}  # more than shmem accepts
+        for launch in ((), ("gdrkit", "run", "-n", "2", "--emulated", "--")):
+            for engine, code in ((LIBRARY, 0), (("--engine", "shmem"), 1)):
+                ended = run(*launch, f"{BIN}/gdrkit" if launch else "gdrkit", "nccl", "all_gather", *engine, *QUICK,
+                            environment=emulated(2, **setting))
+                self.assertEqual(ended.code, code, ended.err)
+                self.assertEqual("gdrkit shmem: init: " in ended.err, code == 1, ended.err)
 
     def test_a_rank_that_dies_ends_the_job(self):
         begin = time.monotonic()
