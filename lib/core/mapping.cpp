@@ -114,7 +114,7 @@ int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset
   if (!is_for_cpu) return by_engine;
   auto* const device = reinterpret_cast<void*>(view.user_base + offset);
   if (is_read) {
-    view.copier.load_ordered(host, device, size_bytes);
+    view.copier.load(host, device, size_bytes);
   } else {
     view.copier.to_device(device, host, size_bytes);
   }
