@@ -68,6 +68,7 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) n
     pin.view.largest_for_cpu[0] = pin.path->largest_for_cpu(engine::Direction::to_device);
     pin.view.largest_for_cpu[1] = pin.path->largest_for_cpu(engine::Direction::from_device);
   }
+  pin.summary.mapping_type.store(region.type, std::memory_order_relaxed);
   pin.view.live.store(handle, std::memory_order_release);
 }
 
