@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__CUDACC__) || __has_include(<cuda_runtime.h>)
+#if !defined(GDRKIT_NVSHMEM_EXPORTS) && (defined(__CUDACC__) || __has_include(<cuda_runtime.h>))
 #include <cuda.h>
 #include <cuda_runtime.h>
 #define GDRKIT_NVSHMEM_HAS_CUDA 1
@@ -74,6 +74,13 @@ typedef nvshmem_team_t nvshmemx_team_t;
 #define NVSHMEM_TEAM_SHARED GDRKIT_SHMEM_TEAM_SHARED
 #define NVSHMEMX_TEAM_NODE GDRKIT_SHMEM_TEAM_NODE
 
+/* GDRKIT_NVSHMEM_HOST: a function of the CPU. shmem/nvshmem/functions.cpp defines GDRKIT_NVSHMEM_EXPORTS, which makes
+ * libnvshmem_host.so.3 from these functions. */
+#if defined(GDRKIT_NVSHMEM_EXPORTS)
+#define GDRKIT_NVSHMEM_HOST extern "C" __attribute__((visibility("default")))
+#else
+#define GDRKIT_NVSHMEM_HOST static inline
+#endif
 /* GDRKIT_NVSHMEM_BOTH: a function of the CPU and, for nvcc, of GPU kernels, whose body is made by GDRKIT_NVSHMEM_SPLIT
  * (of the CPU, of GPU kernels).  GDRKIT_NVSHMEM_GPU(...): for nvcc only. They are templates, so that nvcc compiles only
  * the functions that a program uses. */
@@ -92,7 +99,7 @@ __device__ inline const State& used_state() {
 }
 }  // namespace gdrkit::shmem::detail
 #else
-#define GDRKIT_NVSHMEM_BOTH static inline
+#define GDRKIT_NVSHMEM_BOTH GDRKIT_NVSHMEM_HOST
 #define GDRKIT_NVSHMEM_GPU(...)
 #endif
 #if defined(__CUDA_ARCH__)
@@ -142,7 +149,8 @@ static inline int gdrkit_nvshmem_or_invalid(int result) { return result < 0 ? NV
 
 /* The lists that all typed functions are made from: X(name, type). */
 /* clang-format off */
-#if defined(__cplusplus) && defined(GDRKIT_NVSHMEM_HAS_CUDA)
+#if defined(__cplusplus) && (defined(GDRKIT_NVSHMEM_HAS_CUDA) || defined(GDRKIT_NVSHMEM_EXPORTS))
+#define GDRKIT_NVSHMEM_HAS_HALF 1
 #define GDRKIT_NVSHMEM_FOR_EACH_HALF(X) X(half, __half) X(bfloat16, __nv_bfloat16)
 #else
 #define GDRKIT_NVSHMEM_FOR_EACH_HALF(X)
