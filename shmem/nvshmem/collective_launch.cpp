@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Launches of GPU kernels that are known by the address of their host stub. Only the CUDA runtime that registered the
-// stub knows the kernel, so it must be a shared library.
+// Launches of GPU kernels that programs name by the address of their host stub. Only the CUDA runtime of the program can
+// translate that address, so it must be a shared library.
 #include <dlfcn.h>
 #include <nvshmem.h>
+
+#include <cstdio>
 
 namespace {
 

@@ -4,6 +4,8 @@
 // functions of the CPU and of streams. Its GPU code reads a state that gdrkit does not have.
 #include <nvshmem.h>
 
+#include <cstdio>
+
 namespace {
 struct Version {
   int major, minor, patch;

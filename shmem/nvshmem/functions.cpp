@@ -7,16 +7,15 @@
 using __half = gdrkit::shmem::Half;
 using __nv_bfloat16 = gdrkit::shmem::Bfloat16;
 
-namespace gdrkit::shmem {
 template <class Element>
 static Element sum(Element left, Element right) {
+  using gdrkit::shmem::detail::widen;
   Element result;
-  detail::narrow(detail::widen(left) + detail::widen(right), &result);
+  gdrkit::shmem::detail::narrow(widen(left) + widen(right), &result);
   return result;
 }
-static Half operator+(Half left, Half right) { return sum(left, right); }
-static Bfloat16 operator+(Bfloat16 left, Bfloat16 right) { return sum(left, right); }
-}  // namespace gdrkit::shmem
+static __half operator+(__half left, __half right) { return sum(left, right); }
+static __nv_bfloat16 operator+(__nv_bfloat16 left, __nv_bfloat16 right) { return sum(left, right); }
 
 #define GDRKIT_NVSHMEM_EXPORTS
 #include <nvshmem.h>

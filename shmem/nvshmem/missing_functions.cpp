@@ -3,6 +3,8 @@
 // Functions of libnvshmem_host.so.3 that gdrkit does not have. They print the reason and return an error.
 #include <nvshmem.h>
 
+#include <cstdio>
+
 #undef nvshmemx_qp_create
 #undef nvshmemx_team_get_uniqueid
 #undef nvshmemx_team_init

@@ -128,6 +128,12 @@ static inline int gdrkit_nvshmem_report(int result, const char* name) {
   fputs(line, stderr);
   return result;
 }
+/* For functions that return a status. Clients of libnvshmem_host.so.3 see the number only, so it prints the reason. */
+#if defined(GDRKIT_NVSHMEM_EXPORTS)
+#define GDRKIT_NVSHMEM_RESULT(result) gdrkit_nvshmem_report(result, __func__)
+#else
+#define GDRKIT_NVSHMEM_RESULT(result) (result)
+#endif
 /* For functions that return nothing. Another PE's nvshmem_global_exit ends this process too. abort() drops what stdio
  * holds. */
 static inline void gdrkit_nvshmem_check(int result, const char* name) {

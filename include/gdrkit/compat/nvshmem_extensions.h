@@ -7,9 +7,11 @@
 #include "nvshmem_base.h"
 
 GDRKIT_NVSHMEM_HOST int nvshmemx_buffer_register(void* address, size_t length) {
-  return gdrkit_shmem_buffer_register(address, length);
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_buffer_register(address, length));
 }
-GDRKIT_NVSHMEM_HOST int nvshmemx_buffer_unregister(void* address) { return gdrkit_shmem_buffer_unregister(address); }
+GDRKIT_NVSHMEM_HOST int nvshmemx_buffer_unregister(void* address) {
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_buffer_unregister(address));
+}
 GDRKIT_NVSHMEM_HOST void nvshmemx_buffer_unregister_all(void) {
   gdrkit_nvshmem_check(gdrkit_shmem_buffer_unregister_all(), "nvshmemx_buffer_unregister_all");
 }
@@ -17,7 +19,8 @@ GDRKIT_NVSHMEM_HOST void nvshmemx_buffer_unregister_all(void) {
 GDRKIT_NVSHMEM_HOST void* nvshmemx_buffer_register_symmetric(void* address, size_t size, int flags) {
   void* symmetric = NULL;
   (void)flags;
-  return gdrkit_shmem_buffer_register_symmetric(address, size, &symmetric) == 0 ? symmetric : NULL;
+  const int result = gdrkit_shmem_buffer_register_symmetric(address, size, &symmetric);
+  return GDRKIT_NVSHMEM_RESULT(result) == 0 ? symmetric : NULL;
 }
 /* gdrkit chooses the address. */
 GDRKIT_NVSHMEM_HOST void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* address, size_t size,
@@ -27,18 +30,22 @@ GDRKIT_NVSHMEM_HOST void* nvshmemx_buffer_register_symmetric_at_preferred_addres
 }
 GDRKIT_NVSHMEM_HOST int nvshmemx_buffer_unregister_symmetric(void* address, size_t size) {
   (void)size;
-  return gdrkit_shmem_buffer_unregister_symmetric(address);
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_buffer_unregister_symmetric(address));
 }
 
 /* `module` is a CUmodule. */
-GDRKIT_NVSHMEM_HOST int nvshmemx_cumodule_init(struct CUmod_st* module) { return gdrkit_shmem_module_init(module); }
+GDRKIT_NVSHMEM_HOST int nvshmemx_cumodule_init(struct CUmod_st* module) {
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_module_init(module));
+}
 GDRKIT_NVSHMEM_HOST int nvshmemx_cumodule_finalize(struct CUmod_st* module) {
   (void)module;
   return 0;
 }
 
 /* `library` is a CUlibrary. */
-GDRKIT_NVSHMEM_HOST int nvshmemx_culibrary_init(struct CUlib_st* library) { return gdrkit_shmem_library_init(library); }
+GDRKIT_NVSHMEM_HOST int nvshmemx_culibrary_init(struct CUlib_st* library) {
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_library_init(library));
+}
 GDRKIT_NVSHMEM_HOST int nvshmemx_culibrary_finalize(struct CUlib_st* library) {
   (void)library;
   return 0;

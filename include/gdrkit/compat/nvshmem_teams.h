@@ -45,14 +45,14 @@ GDRKIT_NVSHMEM_HOST int nvshmem_team_split_strided(nvshmem_team_t parent, int st
                                                    const nvshmem_team_config_t* config, long mask,
                                                    nvshmem_team_t* team) {
   (void)config, (void)mask;
-  return gdrkit_shmem_team_split_strided(parent, start, stride, size, team);
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_split_strided(parent, start, stride, size, team));
 }
 GDRKIT_NVSHMEM_HOST int nvshmem_team_split_2d(nvshmem_team_t parent, int x_range, const nvshmem_team_config_t* x_config,
                                               long x_mask, nvshmem_team_t* x_team,
                                               const nvshmem_team_config_t* y_config, long y_mask,
                                               nvshmem_team_t* y_team) {
   (void)x_config, (void)x_mask, (void)y_config, (void)y_mask;
-  return gdrkit_shmem_team_split_2d(parent, x_range, x_team, y_team);
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_split_2d(parent, x_range, x_team, y_team));
 }
 GDRKIT_NVSHMEM_HOST void nvshmem_team_destroy(nvshmem_team_t team) {
   gdrkit_nvshmem_check(gdrkit_shmem_team_destroy(team), "nvshmem_team_destroy");
@@ -63,7 +63,7 @@ GDRKIT_NVSHMEM_HOST void nvshmem_team_destroy(nvshmem_team_t team) {
 #define GDRKIT_NVSHMEM_MEET(verb)                                                                                 \
   GDRKIT_NVSHMEM_BOTH int nvshmem_##verb(nvshmem_team_t team) {                                                   \
     return GDRKIT_NVSHMEM_SPLIT(                                                                                  \
-        gdrkit_shmem_team_##verb(team),                                                                           \
+        GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_##verb(team)),                                                    \
         ::gdrkit::shmem::team_##verb(GDRKIT_NVSHMEM_STATE, team, ::gdrkit::shmem::thread()) ? 0 : 1);             \
   }                                                                                                               \
   GDRKIT_NVSHMEM_BOTH void nvshmem_##verb##_all(void) {                                                           \
@@ -72,7 +72,7 @@ GDRKIT_NVSHMEM_HOST void nvshmem_team_destroy(nvshmem_team_t team) {
         (void)::gdrkit::shmem::team_##verb(GDRKIT_NVSHMEM_STATE, NVSHMEM_TEAM_WORLD, ::gdrkit::shmem::thread())); \
   }                                                                                                               \
   GDRKIT_NVSHMEM_HOST int nvshmemx_##verb##_on_stream(nvshmem_team_t team, cudaStream_t stream) {                 \
-    return gdrkit_shmem_##verb##_on_stream(team, stream);                                                         \
+    return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_##verb##_on_stream(team, stream));                                  \
   }                                                                                                               \
   GDRKIT_NVSHMEM_HOST void nvshmemx_##verb##_all_on_stream(cudaStream_t stream) {                                 \
     gdrkit_nvshmem_check(gdrkit_shmem_##verb##_all_on_stream(stream), "nvshmemx_" #verb "_all_on_stream");        \
@@ -108,22 +108,23 @@ GDRKIT_NVSHMEM_HOST int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaSt
 #define GDRKIT_NVSHMEM_ARGUMENT_fcollect
 #define GDRKIT_NVSHMEM_PARAMETER_alltoall
 #define GDRKIT_NVSHMEM_ARGUMENT_alltoall
-#define GDRKIT_NVSHMEM_COLLECT(verb, N, X, S, type, bytes)                                                            \
-  GDRKIT_NVSHMEM_BOTH int N##verb##S(nvshmem_team_t team, type* target, const type* source,                           \
-                                     size_t count GDRKIT_NVSHMEM_PARAMETER_##verb) {                                  \
-    return GDRKIT_NVSHMEM_SPLIT(                                                                                      \
-        gdrkit_shmem_##verb(team, target, source, count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb),                     \
-        ::gdrkit::shmem::verb(GDRKIT_NVSHMEM_STATE, team, target, source,                                             \
-                              count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb, ::gdrkit::shmem::thread())               \
-            ? 0                                                                                                       \
-            : 1);                                                                                                     \
-  }                                                                                                                   \
-  GDRKIT_NVSHMEM_HOST int X##verb##S##_on_stream(nvshmem_team_t team, type* target, const type* source,               \
-                                                 size_t count GDRKIT_NVSHMEM_PARAMETER_##verb, cudaStream_t stream) { \
-    return gdrkit_shmem_##verb##_on_stream(team, target, source, count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb,       \
-                                           stream);                                                                   \
-  }                                                                                                                   \
-  GDRKIT_NVSHMEM_COLLECT_BY(verb, X, S, type, bytes, warp)                                                            \
+#define GDRKIT_NVSHMEM_COLLECT(verb, N, X, S, type, bytes)                                                             \
+  GDRKIT_NVSHMEM_BOTH int N##verb##S(nvshmem_team_t team, type* target, const type* source,                            \
+                                     size_t count GDRKIT_NVSHMEM_PARAMETER_##verb) {                                   \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                                       \
+        GDRKIT_NVSHMEM_RESULT(                                                                                         \
+            gdrkit_shmem_##verb(team, target, source, count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb)),                 \
+        ::gdrkit::shmem::verb(GDRKIT_NVSHMEM_STATE, team, target, source,                                              \
+                              count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb, ::gdrkit::shmem::thread())                \
+            ? 0                                                                                                        \
+            : 1);                                                                                                      \
+  }                                                                                                                    \
+  GDRKIT_NVSHMEM_HOST int X##verb##S##_on_stream(nvshmem_team_t team, type* target, const type* source,                \
+                                                 size_t count GDRKIT_NVSHMEM_PARAMETER_##verb, cudaStream_t stream) {  \
+    return GDRKIT_NVSHMEM_RESULT(                                                                                      \
+        gdrkit_shmem_##verb##_on_stream(team, target, source, count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb, stream)); \
+  }                                                                                                                    \
+  GDRKIT_NVSHMEM_COLLECT_BY(verb, X, S, type, bytes, warp)                                                             \
   GDRKIT_NVSHMEM_COLLECT_BY(verb, X, S, type, bytes, block)
 #define GDRKIT_NVSHMEM_COLLECT_BY(verb, X, S, type, bytes, group)                                         \
   GDRKIT_NVSHMEM_GPU(int X##verb##S##_##group(nvshmem_team_t team, type* target, const type* source,      \
@@ -163,14 +164,14 @@ constexpr enum gdrkit_shmem_type gdrkit_nvshmem_type_of<__nv_bfloat16>() {
 #define GDRKIT_NVSHMEM_REDUCE(verb, name, type, reduction, REDUCTION)                                                  \
   GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_##reduction##_##verb(nvshmem_team_t team, type* target, const type* source, \
                                                                 size_t count) {                                        \
-    return GDRKIT_NVSHMEM_SPLIT(                                                                                       \
-        gdrkit_shmem_##verb(team, GDRKIT_NVSHMEM_TYPE_OF(type), REDUCTION, target, source, count),                     \
-        GDRKIT_NVSHMEM_REDUCE_BY(verb, type, REDUCTION, thread));                                                      \
+    return GDRKIT_NVSHMEM_SPLIT(GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_##verb(team, GDRKIT_NVSHMEM_TYPE_OF(type),          \
+                                                                          REDUCTION, target, source, count)),          \
+                                GDRKIT_NVSHMEM_REDUCE_BY(verb, type, REDUCTION, thread));                              \
   }                                                                                                                    \
   GDRKIT_NVSHMEM_HOST int nvshmemx_##name##_##reduction##_##verb##_on_stream(                                          \
       nvshmem_team_t team, type* target, const type* source, size_t count, cudaStream_t stream) {                      \
-    return gdrkit_shmem_##verb##_on_stream(team, GDRKIT_NVSHMEM_TYPE_OF(type), REDUCTION, target, source, count,       \
-                                           stream);                                                                    \
+    return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_##verb##_on_stream(team, GDRKIT_NVSHMEM_TYPE_OF(type), REDUCTION,        \
+                                                                 target, source, count, stream));                      \
   }                                                                                                                    \
   GDRKIT_NVSHMEM_GPU(int nvshmemx_##name##_##reduction##_##verb##_warp(nvshmem_team_t team, type* target,              \
                                                                        const type* source, size_t count) {             \
