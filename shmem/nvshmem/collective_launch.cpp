@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Launches of GPU kernels that programs name by the address of their host stub. Only the CUDA runtime of the program can
-// translate that address, so it must be a shared library.
+// Launches of GPU kernels that programs name by the address of their host stub. Only the CUDA runtime of the program
+// can translate that address, so it must be a shared library.
 #include <dlfcn.h>
 #include <nvshmem.h>
 

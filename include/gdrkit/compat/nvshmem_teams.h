@@ -55,7 +55,8 @@ GDRKIT_NVSHMEM_HOST int nvshmem_team_split_2d(nvshmem_team_t parent, int x_range
   return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_split_2d(parent, x_range, x_team, y_team));
 }
 GDRKIT_NVSHMEM_HOST void nvshmem_team_destroy(nvshmem_team_t team) {
-  gdrkit_nvshmem_check(gdrkit_shmem_team_destroy(team), "nvshmem_team_destroy");
+  /* Does not abort: nvshmem4py destroys any team that its caller names. */
+  gdrkit_nvshmem_report(gdrkit_shmem_team_destroy(team), "nvshmem_team_destroy");
 }
 
 /* Barriers. In GPU kernels, by one thread, a warp or a block of each PE. */

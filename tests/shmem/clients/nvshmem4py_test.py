@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""nvshmem4py's bindings, unmodified, on gdrkit's libnvshmem_host.so.3 (GDRKIT_NVSHMEM_HOST) and the emulated device."""
+"""nvshmem4py, unmodified, on gdrkit's libnvshmem_host.so.3 (GDRKIT_NVSHMEM_HOST) and the emulated device.
+
+GDRKIT_CUDA_STUB: the folder of cuda_stub.c's libcuda.so.1, which replaces the driver that cuda.core loads."""
 import ctypes
 import os
 import subprocess
@@ -104,6 +106,15 @@ class Nvshmem4py(unittest.TestCase):
         with subprocess.Popen([*command, "0"], stdout=subprocess.PIPE) as first:
             with subprocess.Popen([*command, "1"], stdin=first.stdout) as second:
                 self.assertEqual((first.wait(60), second.wait(60)), (0, 0))
+
+    def test_cases_of_the_python_api(self):
+        cases = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvshmem4py_cases.py")
+        environment = {**os.environ, "LD_PRELOAD": os.environ["GDRKIT_NVSHMEM_HOST"],
+                       "LD_LIBRARY_PATH": os.environ["GDRKIT_CUDA_STUB"]}
+        ended = subprocess.run([sys.executable, "-B", cases, "-n", str(PES), "all"], capture_output=True, text=True,
+                               check=False, timeout=100, env=environment)
+        self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
+        self.assertGreaterEqual(ended.stdout.count(": ok\n"), 9 * PES, ended.stdout)
 
 
 if __name__ == "__main__":
