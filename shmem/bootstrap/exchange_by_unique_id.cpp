@@ -24,7 +24,8 @@ struct UniqueIdContent {
   unsigned char address[16] = {};
   Token token{};
 };
-static_assert(sizeof(UniqueIdContent) <= unique_id_bytes);
+// NVSHMEM's ids have 124 bytes for the content, so the last 4 bytes of ours stay 0.
+static_assert(sizeof(UniqueIdContent) <= unique_id_bytes - 4);
 
 /// Listeners that make_unique_id opened and PE 0 has not taken over yet.
 struct WaitingListeners {

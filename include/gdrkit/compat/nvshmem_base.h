@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__CUDACC__) || __has_include(<cuda_runtime.h>)
+#if !defined(GDRKIT_NVSHMEM_EXPORTS) && (defined(__CUDACC__) || __has_include(<cuda_runtime.h>))
 #include <cuda.h>
 #include <cuda_runtime.h>
 #define GDRKIT_NVSHMEM_HAS_CUDA 1
@@ -74,6 +74,13 @@ typedef nvshmem_team_t nvshmemx_team_t;
 #define NVSHMEM_TEAM_SHARED GDRKIT_SHMEM_TEAM_SHARED
 #define NVSHMEMX_TEAM_NODE GDRKIT_SHMEM_TEAM_NODE
 
+/* GDRKIT_NVSHMEM_HOST declares a function for the CPU. shmem/nvshmem/functions.cpp defines GDRKIT_NVSHMEM_EXPORTS, which
+ * makes libnvshmem_host.so.3 from these functions. */
+#if defined(GDRKIT_NVSHMEM_EXPORTS)
+#define GDRKIT_NVSHMEM_HOST extern "C" __attribute__((visibility("default")))
+#else
+#define GDRKIT_NVSHMEM_HOST static inline
+#endif
 /* GDRKIT_NVSHMEM_BOTH declares a function for the CPU and, with nvcc, for GPU kernels. GDRKIT_NVSHMEM_SPLIT(host,
  * device) selects its body. GDRKIT_NVSHMEM_GPU(...) declares a function for GPU kernels, with nvcc only. With nvcc they
  * are templates, so that nvcc compiles only the functions that a program uses. */
@@ -92,7 +99,7 @@ __device__ inline const State& used_state() {
 }
 }  // namespace gdrkit::shmem::detail
 #else
-#define GDRKIT_NVSHMEM_BOTH static inline
+#define GDRKIT_NVSHMEM_BOTH GDRKIT_NVSHMEM_HOST
 #define GDRKIT_NVSHMEM_GPU(...)
 #endif
 #if defined(__CUDA_ARCH__)
@@ -121,6 +128,12 @@ static inline int gdrkit_nvshmem_report(int result, const char* name) {
   fputs(line, stderr);
   return result;
 }
+/* For functions that return a status. Clients of libnvshmem_host.so.3 get only the number, so it prints the reason. */
+#if defined(GDRKIT_NVSHMEM_EXPORTS)
+#define GDRKIT_NVSHMEM_RESULT(result) gdrkit_nvshmem_report(result, __func__)
+#else
+#define GDRKIT_NVSHMEM_RESULT(result) (result)
+#endif
 /* For functions that return void. If another PE has called nvshmem_global_exit, this process exits too. abort()
  * discards buffered output, so stdout is flushed first. */
 static inline void gdrkit_nvshmem_check(int result, const char* name) {
@@ -142,7 +155,8 @@ static inline int gdrkit_nvshmem_or_invalid(int result) { return result < 0 ? NV
 
 /* Lists of types from which all typed functions are generated: X(name, type). */
 /* clang-format off */
-#if defined(__cplusplus) && defined(GDRKIT_NVSHMEM_HAS_CUDA)
+#if defined(__cplusplus) && (defined(GDRKIT_NVSHMEM_HAS_CUDA) || defined(GDRKIT_NVSHMEM_EXPORTS))
+#define GDRKIT_NVSHMEM_HAS_HALF 1
 #define GDRKIT_NVSHMEM_FOR_EACH_HALF(X) X(half, __half) X(bfloat16, __nv_bfloat16)
 #else
 #define GDRKIT_NVSHMEM_FOR_EACH_HALF(X)

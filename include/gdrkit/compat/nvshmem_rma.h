@@ -20,13 +20,13 @@
         gdrkit_nvshmem_check(gdrkit_shmem_##V##_nbi(target, source, count*(bytes), pe), #N #V #S "_nbi"),        \
         ::gdrkit::shmem::V(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), pe, ::gdrkit::shmem::thread())); \
   }                                                                                                              \
-  static inline void X##V##S##_on_stream(type* target, const type* source, size_t count, int pe,                 \
-                                         cudaStream_t stream) {                                                  \
+  GDRKIT_NVSHMEM_HOST void X##V##S##_on_stream(type* target, const type* source, size_t count, int pe,           \
+                                               cudaStream_t stream) {                                            \
     gdrkit_nvshmem_check(gdrkit_shmem_##V##_on_stream(target, source, count*(bytes), pe, stream),                \
                          #X #V #S "_on_stream");                                                                 \
   }                                                                                                              \
-  static inline void X##V##S##_nbi_on_stream(type* target, const type* source, size_t count, int pe,             \
-                                             cudaStream_t stream) {                                              \
+  GDRKIT_NVSHMEM_HOST void X##V##S##_nbi_on_stream(type* target, const type* source, size_t count, int pe,       \
+                                                   cudaStream_t stream) {                                        \
     gdrkit_nvshmem_check(gdrkit_shmem_##V##_on_stream(target, source, count*(bytes), pe, stream),                \
                          #X #V #S "_nbi_on_stream");                                                             \
   }                                                                                                              \
@@ -53,9 +53,9 @@
         ::gdrkit::shmem::put_signal(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), signal, value,              \
                                     GDRKIT_NVSHMEM_SIG(operation), pe, ::gdrkit::shmem::thread()));                  \
   }                                                                                                                  \
-  static inline void X##put##S##_signal##nbi##_on_stream(type* target, const type* source, size_t count,             \
-                                                         uint64_t* signal, uint64_t value, int operation, int pe,    \
-                                                         cudaStream_t stream) {                                      \
+  GDRKIT_NVSHMEM_HOST void X##put##S##_signal##nbi##_on_stream(type* target, const type* source, size_t count,       \
+                                                               uint64_t* signal, uint64_t value, int operation,      \
+                                                               int pe, cudaStream_t stream) {                        \
     gdrkit_nvshmem_check(gdrkit_shmem_put_signal_on_stream(target, source, count*(bytes), signal, value,             \
                                                            GDRKIT_NVSHMEM_SIG(operation), pe, stream),               \
                          #X "put" #S "_signal" #nbi "_on_stream");                                                   \
@@ -116,8 +116,9 @@ GDRKIT_NVSHMEM_HOST_STRIDED(get)
         ::gdrkit::shmem::detail::V##_strided<bytes>(GDRKIT_NVSHMEM_STATE, target, source, target_stride,          \
                                                     source_stride, count, pe, ::gdrkit::shmem::thread()));        \
   }                                                                                                               \
-  static inline void X##i##V##S##_on_stream(type* target, const type* source, ptrdiff_t target_stride,            \
-                                            ptrdiff_t source_stride, size_t count, int pe, cudaStream_t stream) { \
+  GDRKIT_NVSHMEM_HOST void X##i##V##S##_on_stream(type* target, const type* source, ptrdiff_t target_stride,      \
+                                                  ptrdiff_t source_stride, size_t count, int pe,                  \
+                                                  cudaStream_t stream) {                                          \
     gdrkit_nvshmem_check(                                                                                         \
         gdrkit_nvshmem_i##V##_on_stream(target, source, target_stride, source_stride, count, bytes, pe, stream),  \
         #X "i" #V #S "_on_stream");                                                                               \
@@ -143,11 +144,12 @@ GDRKIT_NVSHMEM_HOST_STRIDED(get)
         type value; gdrkit_nvshmem_check(gdrkit_shmem_get(&value, source, sizeof value, pe), "nvshmem_" #name "_g"); \
         return value, return ::gdrkit::shmem::detail::get_value(GDRKIT_NVSHMEM_STATE, source, pe));                  \
   }                                                                                                                  \
-  static inline void nvshmemx_##name##_p_on_stream(type* target, const type value, int pe, cudaStream_t stream) {    \
+  GDRKIT_NVSHMEM_HOST void nvshmemx_##name##_p_on_stream(type* target, const type value, int pe,                     \
+                                                         cudaStream_t stream) {                                      \
     gdrkit_nvshmem_check(gdrkit_shmem_put_value_on_stream(target, &value, sizeof value, pe, stream),                 \
                          "nvshmemx_" #name "_p_on_stream");                                                          \
   }                                                                                                                  \
-  static inline type nvshmemx_##name##_g_on_stream(const type* source, int pe, cudaStream_t stream) {                \
+  GDRKIT_NVSHMEM_HOST type nvshmemx_##name##_g_on_stream(const type* source, int pe, cudaStream_t stream) {          \
     type value;                                                                                                      \
     gdrkit_nvshmem_check(gdrkit_shmem_get_on_stream(&value, source, sizeof value, pe, stream),                       \
                          "nvshmemx_" #name "_g_on_stream");                                                          \

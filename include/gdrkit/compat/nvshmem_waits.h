@@ -15,8 +15,8 @@ GDRKIT_NVSHMEM_BOTH void nvshmemx_signal_op(uint64_t* signal, uint64_t value, in
                            "nvshmemx_signal_op"),
       ::gdrkit::shmem::signal_op(GDRKIT_NVSHMEM_STATE, signal, value, GDRKIT_NVSHMEM_SIG(operation), pe));
 }
-static inline void nvshmemx_signal_op_on_stream(uint64_t* signal, uint64_t value, int operation, int pe,
-                                                cudaStream_t stream) {
+GDRKIT_NVSHMEM_HOST void nvshmemx_signal_op_on_stream(uint64_t* signal, uint64_t value, int operation, int pe,
+                                                      cudaStream_t stream) {
   gdrkit_nvshmem_check(gdrkit_shmem_signal_op_on_stream(signal, value, GDRKIT_NVSHMEM_SIG(operation), pe, stream),
                        "nvshmemx_signal_op_on_stream");
 }
@@ -45,8 +45,8 @@ GDRKIT_NVSHMEM_BOTH uint64_t nvshmem_signal_wait_until(uint64_t* signal, int com
                                                                        GDRKIT_NVSHMEM_CMP(comparison), value);
                        return ::gdrkit::shmem::signal_fetch(signal));
 }
-static inline void nvshmemx_signal_wait_until_on_stream(uint64_t* signal, int comparison, uint64_t value,
-                                                        cudaStream_t stream) {
+GDRKIT_NVSHMEM_HOST void nvshmemx_signal_wait_until_on_stream(uint64_t* signal, int comparison, uint64_t value,
+                                                              cudaStream_t stream) {
   gdrkit_nvshmem_check(gdrkit_shmem_signal_wait_until_on_stream(signal, GDRKIT_NVSHMEM_CMP(comparison), value, stream),
                        "nvshmemx_signal_wait_until_on_stream");
 }
@@ -189,22 +189,22 @@ static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int
         gdrkit_nvshmem_##name##_test(address, comparison, value),                                                      \
         ::gdrkit::shmem::detail::test_word(static_cast<const type*>(address), GDRKIT_NVSHMEM_CMP(comparison), value)); \
   }                                                                                                                    \
-  static inline void nvshmemx_##name##_wait_until_on_stream(type* address, int comparison, type value,                 \
-                                                            cudaStream_t stream) {                                     \
+  GDRKIT_NVSHMEM_HOST void nvshmemx_##name##_wait_until_on_stream(type* address, int comparison, type value,           \
+                                                                  cudaStream_t stream) {                               \
     gdrkit_nvshmem_check(                                                                                              \
         gdrkit_shmem_wait_until_on_stream(address, GDRKIT_NVSHMEM_WORD(type), GDRKIT_NVSHMEM_CMP(comparison),          \
                                           GDRKIT_SHMEM_CAST(uint64_t, value), stream),                                 \
         "nvshmemx_" #name "_wait_until_on_stream");                                                                    \
   }                                                                                                                    \
   /* `status` is read during the call. */                                                                              \
-  static inline void nvshmemx_##name##_wait_until_all_on_stream(type* address, size_t count, const int* status,        \
-                                                                int comparison, type value, cudaStream_t stream) {     \
+  GDRKIT_NVSHMEM_HOST void nvshmemx_##name##_wait_until_all_on_stream(                                                 \
+      type* address, size_t count, const int* status, int comparison, type value, cudaStream_t stream) {               \
     for (size_t i = 0; i < count; ++i) {                                                                               \
       if (status != NULL && status[i] != 0) continue;                                                                  \
       nvshmemx_##name##_wait_until_on_stream(address + i, comparison, value, stream);                                  \
     }                                                                                                                  \
   }                                                                                                                    \
-  static inline void nvshmemx_##name##_wait_until_all_vector_on_stream(                                                \
+  GDRKIT_NVSHMEM_HOST void nvshmemx_##name##_wait_until_all_vector_on_stream(                                          \
       type* address, size_t count, const int* status, int comparison, const type* values, cudaStream_t stream) {       \
     for (size_t i = 0; i < count; ++i) {                                                                               \
       if (status != NULL && status[i] != 0) continue;                                                                  \
