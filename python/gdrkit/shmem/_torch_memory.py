@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import math
 import struct
 from typing import Any, NamedTuple
@@ -114,7 +115,13 @@ def register(tensor: Tensor) -> Tensor:
     known = next((region for region in _live_regions() if problem is None and region.base == place.base), None)
     _require_agreement(place, tensor.nbytes, known is not None, problem)
     if known is None:
-        array = shmem.register(_Memory(place.base, place.size_bytes))
+        try:
+            array = shmem.register(_Memory(place.base, place.size_bytes))
+        except Error as error:
+            if error.errno != errno.EOPNOTSUPP:
+                raise
+            advice = "set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate by gdrkit.shmem.torch.empty"
+            raise Error(error.errno, f"{error.strerror}; {advice}") from None
         known = _regions[array.address] = _Region(array, place.base)
     else:
         known.tensors += 1
@@ -189,6 +196,12 @@ def _require_agreement(place: _Place, nbytes: int, is_known: bool, problem: Exce
 # A pool of PyTorch's allocator
 
 
+@functools.cache  # a pool has only a pointer to it, and may outlive its Python object
+def _allocator() -> Any:
+    names = "gdrkit_shmem_torch_allocate", "gdrkit_shmem_torch_release"
+    return torch.cuda.memory.CUDAPluggableAllocator(_shmem.__file__, *names)
+
+
 def pool() -> Any:
     """Returns a torch.cuda.MemPool on the symmetric heap: for torch.cuda.use_mem_pool(pool).
 
@@ -198,9 +211,4 @@ def pool() -> Any:
     """
     if shmem.info().is_emulated:
         raise Error(errno.EOPNOTSUPP, "a pool requires a GPU; use gdrkit.shmem.torch.empty on the emulated device")
-    allocator: Any = torch.cuda.memory.CUDAPluggableAllocator(
-        _shmem.__file__, "gdrkit_shmem_torch_allocate", "gdrkit_shmem_torch_release"
-    )
-    made: Any = torch.cuda.MemPool(allocator.allocator())
-    made.allocator_of_gdrkit = allocator  # the pool has only a pointer to it
-    return made
+    return torch.cuda.MemPool(_allocator().allocator())
