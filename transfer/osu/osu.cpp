@@ -224,7 +224,7 @@ class Run {
 std::unique_ptr<engines::MpiStart> start_of_launcher(const Options& options, const Plan& plan) {
   if (plan.engine->launcher != engines::Launcher::own) return nullptr;
   job::Watchdog watchdog("gdrkit osu", std::chrono::seconds(options.timeout_s), "--timeout");
-  watchdog.begin("MPI_Init_thread");
+  watchdog.begin("MPI_Init");
   return std::make_unique<engines::MpiStart>(options.mpi_plugin);
 }
 
