@@ -10,7 +10,7 @@
 #include "transfer/engines/collective_engine.hpp"
 #include "transfer/job/process_group.hpp"
 #include "transfer/job/watchdog.hpp"
-#include "transfer/nccl/options.hpp"
+#include "transfer/nccl/nccl_options.hpp"
 #include "transfer/nccl/rank_gpu.hpp"
 #include "transfer/nccl/table.hpp"
 

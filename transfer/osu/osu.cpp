@@ -10,8 +10,8 @@
 #include "transfer/engines/mpi_plugin.hpp"
 #include "transfer/engines/mpi_start.hpp"
 #include "transfer/job/watchdog.hpp"
-#include "transfer/osu/options.hpp"
-#include "transfer/osu/report.hpp"
+#include "transfer/osu/osu_options.hpp"
+#include "transfer/osu/osu_report.hpp"
 #include "transfer/osu/validation.hpp"
 
 namespace gdrkit::transfer::osu {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/options.hpp"
+#include "transfer/osu/osu_options.hpp"
 
 #include <algorithm>
 
