@@ -47,7 +47,7 @@ class Measurement {
   /// The bytes of the larger buffer of an operation, as in the table.
   [[nodiscard]] std::size_t table_bytes(const DataPlan& plan) const;
   /// One operation, `shift` bytes after the beginning of the buffers.
-  void enqueue_once(std::vector<engines::Call> calls, std::size_t shift);
+  void enqueue_once(const std::vector<engines::Call>& calls, std::size_t shift);
   /// The operations of one iteration, counted from 0.
   void enqueue(const DataPlan& plan, const std::vector<engines::Call>& calls, int iteration);
   /// Seconds for one operation, of this process.
