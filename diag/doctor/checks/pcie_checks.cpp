@@ -95,8 +95,9 @@ Fact<long> total_of(const MachineView& view, const std::string& path, const std:
   return fact;
 }
 
-/// Offset in the PCI Express capability.
+/// Offsets in the PCI Express capability.
 constexpr unsigned device_control = 0x08;
+constexpr unsigned link_control = 0x10;
 
 /// A register of two bytes in the PCI Express capability.
 Fact<std::uint32_t> express_register(const MachineView& view, const std::string& folder, unsigned offset) {
@@ -288,6 +289,35 @@ void check_pcie_relaxed(const Machine& machine, Findings& findings) {
                            : State::info,
                  adapter.pci.address, adapter.name + " has relaxed ordering " + (is_on ? "on" : "off"),
                  "sudo setpci -s " + adapter.pci.address + " CAP_EXP+8.w=0010:0010");
+  }
+}
+
+const Advice advice_pcie_aspm = {
+    "bits 1:0 of link control in the PCI Express capability of each GPU and adapter",
+    "an idle link enters a power-saving state (L0s or L1); the next packet waits microseconds until it has left it",
+    {"echo performance | sudo tee /sys/module/pcie_aspm/parameters/policy; if Linux refuses that, turn ASPM off in the "
+     "firmware setup",
+     true, false, false, "sudo lspci -vv -s ADDRESS | grep LnkCtl:"},
+    "pcie_aspm=off on the Linux command line does not turn power saving off: Linux then keeps what the firmware set. "
+    "In a virtual machine the host decides: reported as info only",
+    {.now = "echo performance >/sys/module/pcie_aspm/parameters/policy",
+     .boot_option = "pcie_aspm.policy=performance",
+     .risk = "idle links use more power; Linux refuses the command if the firmware keeps control of ASPM"}};
+
+void check_pcie_aspm(const Machine& machine, Findings& findings) {
+  constexpr const char* names[] = {"off", "L0s", "L1", "L0s and L1"};
+  for (const PciDevice& device : devices_or_skip(machine, findings)) {
+    const auto control = take_register(machine, device, link_control, findings);
+    if (!control.is_found()) continue;
+    const unsigned states = control.value & 3u;
+    if (states != 0 && !machine.is_guest.is_found()) {
+      findings.add(State::unknown, device.address, "may enter L0s or L1: " + machine.is_guest.reason);
+      continue;
+    }
+    findings.add(states == 0              ? State::ok
+                 : machine.is_guest.value ? State::info
+                                          : State::warn,
+                 device.address, cli::format("power saving of the link: %s", names[states]));
   }
 }
 
