@@ -8,6 +8,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <new>
+#include <string_view>
 
 #include "base/settings.hpp"
 #include "platform/device/cuda_calls.hpp"
@@ -253,7 +254,9 @@ base::Status Connections::make_transports() {
 #undef GDRKIT_SHMEM_TRANSPORT
   while (remote_transport_ < transports_.size() && !transports_[remote_transport_]->is_remote()) ++remote_transport_;
   if (remote_ != nullptr) {
-    if (remote_way_ != transport::RemoteWay::copied) own_heap_->use(*transports_.front());
+    const auto bar1 = std::find_if(transports_.begin(), transports_.end(),
+                                   [](const auto& one) { return std::string_view(one->name()) == "bar1"; });
+    if (bar1 != transports_.end() && remote_way_ != transport::RemoteWay::copied) own_heap_->use(**bar1);
     remote_->open(*own_heap_);
   }
   return {};
