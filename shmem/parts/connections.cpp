@@ -289,8 +289,7 @@ base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t 
   auto remote = find(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
   if (is_remote(remote->slot)) {
-    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use calls of the CPU",
-                      pe);
+    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use calls of the CPU", pe);
   }
   return heap_->address(remote->slot, remote->range.offset);
 }
