@@ -8,7 +8,8 @@
 
 namespace gdrkit::measure {
 
-enum class RawKind { avx512, avx2, sse41 };
+/// `gdrcopy`: calls of GDRCopy's sequence (gdrcopy_sequence.hpp), with its fences in place of those below.
+enum class RawKind { avx512, avx2, sse41, gdrcopy };
 
 [[nodiscard]] const char* raw_kind_name(RawKind kind) noexcept;
 [[nodiscard]] bool raw_runs_here(RawKind kind) noexcept;
