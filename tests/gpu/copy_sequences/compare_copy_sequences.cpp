@@ -182,7 +182,7 @@ void measure_pattern(const std::vector<Contestant>& contestants, const Options& 
     round_ns += each * static_cast<double>(counts.back() + 1);
   }
   // Large copies vary little, and would take most of the time.
-  constexpr double longest_ns = 1e9;
+  constexpr double longest_ns = 3e8;
   const int rounds = std::clamp(static_cast<int>(longest_ns / round_ns), std::min(5, options.rounds), options.rounds);
   std::vector<std::vector<double>> ns(contestants.size());
   for (int round = 0; round < rounds; ++round) {
