@@ -16,6 +16,8 @@
 namespace gdrkit::copy {
 namespace {
 
+constexpr std::size_t vector_bytes = 16;
+
 std::uintptr_t address_of(const void* pointer) noexcept { return reinterpret_cast<std::uintptr_t>(pointer); }
 
 /// Whether the copy must be a single access: a naturally aligned word of 1, 2, 4 or 8 bytes.
@@ -105,7 +107,10 @@ void Copier::to_device(void* device, const void* host, std::size_t size) const n
   auto* target = static_cast<char*>(device);
   const auto* source = static_cast<const char*>(host);
   if (type == MappingType::write_combining) [[likely]] {
-    if (size < line_bytes) {
+    if (uses_vector_stores && has_vector_stores && size < line_bytes && size != 0 &&
+        (address_of(target) | size) % vector_bytes == 0) {
+      for (std::size_t at = 0; at != size; at += vector_bytes) copy_kernel::store_vector(target + at, source + at);
+    } else if (size < line_bytes) {
       store_words(target, source, size);
     } else if ((address_of(target) | size) % line_bytes == 0) {
       store_lines(target, source, size / line_bytes);

@@ -45,12 +45,16 @@ enum class ReadOrder : std::uint8_t {
   as_gdrcopy,  ///< only later stores are ordered after earlier ones. The CPU may load up to 64 bytes before the call.
 };
 
+/// Whether copies of less than a line to a write-combining mapping use stores of 16 bytes (docs/design/0013).
+inline constexpr bool uses_vector_stores = false;
+
 /// Trivially copyable; part of the mapping's record. Copies do not allocate, lock, log, call the system or read the
 /// environment.
 struct Copier {
   MappingType type = MappingType::none;
   bool streaming_loads = false;        ///< load_lines uses the CPU's streaming-load buffers
   std::uint8_t widest_load_bytes = 0;  ///< the largest size of load_piece
+  bool has_vector_stores = false;      ///< aligned copies of 16, 32 and 48 bytes use stores of 16 bytes
   CopyLines store_lines =
       nullptr;  ///< host to device; for write-combining mappings only, like load_piece and load_lines
   LoadPiece load_piece = nullptr;  ///< nullptr: the copy kernel does not have it

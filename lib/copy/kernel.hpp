@@ -43,6 +43,16 @@ inline void store_word(void* device, const void* host) noexcept {
   *static_cast<volatile typename WordOf<width>::Type*>(device) = word;
 }
 
+/// The same for 16 bytes, in a vector register that every processor of the architecture has.
+inline void store_vector([[maybe_unused]] void* device, [[maybe_unused]] const void* host) noexcept {
+#if defined(__x86_64__)
+  using Vector [[gnu::vector_size(16), gnu::may_alias]] = long long;
+  Vector vector;
+  std::memcpy(&vector, host, sizeof vector);
+  *static_cast<volatile Vector*>(device) = vector;
+#endif
+}
+
 /// Exactly one load of `width` bytes from `device`, which is aligned to `width`.
 template <std::size_t width>
 inline void load_word(void* host, const void* device) noexcept {

@@ -97,7 +97,7 @@ TARGET void load(void* target, const void* source, std::size_t size) noexcept {
 
 // Stores.
 
-enum class Store { words, plain, streaming, direct };
+enum class Store { words, plain, plain_by_16, streaming, direct };
 
 template <Store kind>
 TARGET [[gnu::always_inline]] inline void store_line(char* to, const char* from) noexcept {
@@ -154,6 +154,10 @@ TARGET void store(void* target, const void* source, std::size_t size) noexcept {
     move_word(to, from, size);
   } else if constexpr (narrow == Store::words) {
     for (std::size_t at = 0; at < size; at += 8) move<std::uint64_t>(to + at, from + at);
+  } else if constexpr (narrow == Store::plain_by_16) {
+    for (std::size_t at = 0; at < size; at += 16) {
+      *reinterpret_cast<volatile __m128i*>(to + at) = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at));
+    }
   } else if (size == 16) {
     const __m128i value = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     if constexpr (narrow == Store::plain) {
@@ -238,6 +242,7 @@ constexpr Candidate stores[] = {
     {"library", to, 1, any, nullptr},
     {"words|direct", to, 1, any, store<S::words, S::direct>},
     {"nt|nt", to, 16, any, store<S::streaming, S::streaming>},
+    {"plain16|", to, 16, 32, store<S::plain_by_16, S::streaming>},
     {"plain|plain", to, 16, any, store<S::plain, S::plain>},
     {"nt ahead 512", to, 8192, any, store<S::streaming, S::streaming, 512>},
     {"nt ahead 1K", to, 8192, any, store<S::streaming, S::streaming, 1024>},
