@@ -29,7 +29,7 @@ class Architecture:
 ARCHITECTURES = {
     "x86_64": Architecture(
         fence=r"(sfence|mfence|lfence)\b", call=r"call", jump=r"(call|jmp)\b", to_device=["sfence"], load_more=["mfence"],
-        drop_in={"gdr_copy_to_mapping": [], "gdr_copy_from_mapping": ["lfence", "mfence"]},
+        drop_in={"gdr_copy_to_mapping": [], "gdr_copy_from_mapping": ["mfence", "sfence"]},
         seen={"avx512": r"%zmm\d"}, wide=r"^(?!vmovdq[au](64)? (\(%r\w+\),)?%[yz]mm0(,\(%r\w+\))?$).*(%[yz]mm\d|%k[0-7]\b)"),
     "aarch64": Architecture(
         fence=r"(dmb|dsb|isb|sb)\b", call=r"blr?\b", jump=r"blr?\b|b\b", to_device=["dmb oshst", "dsb oshst"],
