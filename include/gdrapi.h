@@ -246,13 +246,18 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size);
 
 /**
- * @brief Copies from a mapping to host memory. The data is no older than the call.
+ * @brief Copies from a mapping to host memory.
  * @param[in]  handle     The buffer.
  * @param[out] h_ptr      Host memory.
  * @param[in]  map_d_ptr  First byte to load, inside the mapping.
  * @param[in]  size       Bytes to copy; the whole range must be inside the mapping.
  * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping. An engine other than the CPU may
  * also fail with another errno, for example ETIMEDOUT.
+ * @note Each call loads from the device: it never returns what an earlier call left in a buffer of the CPU. Data of
+ * more than 64 bytes is no older than the call.
+ * @note On x86-64, other loads are ordered as in GDRCopy: the CPU may load up to 64 bytes before an earlier load of the
+ * caller, and the caller's later loads may be older than the data. Use _mm_lfence(), or gdrkit_read() of libgdrkit,
+ * where that matters. The caller's stores before the call are ordered before those after it.
  * @note Makes no system call, takes no lock and allocates nothing, unless GDRKIT_DROPIN_ENGINE selects an engine other
  * than the CPU.
  */

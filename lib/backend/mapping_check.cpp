@@ -29,6 +29,14 @@ bool is_still_allocated(const driver::CudaCalls& cuda, const FreshMapping& mappi
   });
 }
 
+/// Whether the first byte of the allocation is not 0xff in the mapping, as it is if the GPU is lost or BAR1 is
+/// disabled.
+bool reads_data(const FreshMapping& mapping) noexcept {
+  const DeviceRange& range = mapping.range;
+  const volatile std::uint8_t* const first = mapping.address + (range.valid_start - range.page_address);
+  return *first != 0xff;
+}
+
 /// The verification of a mapping with trivial content, from the test on scratch memory.
 base::Result<Verification> from_calibration(Calibration calibration, const char* device) noexcept {
   switch (calibration) {
@@ -67,7 +75,7 @@ base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const Fr
   }
   if (!is_still_allocated(cuda, mapping))
     return from_calibration(calibrations.known(at.device_ordinal), mapping.device);
-  if (mapping.is_proved) return Verification::content;
+  if (mapping.is_proved && reads_data(mapping)) return Verification::content;
   auto scope = CudaScope::enter(cuda, at.context, at.device_ordinal, mapping.range.valid_start);
   if (!scope) return base::pass(scope);
   Verifier verifier(cuda, mapping.may_have_holes);

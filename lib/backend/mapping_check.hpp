@@ -26,7 +26,7 @@ struct FreshMapping {
   bool may_have_holes = false;  ///< the driver may have mapped only a part: pages are tested before they are read
 };
 
-/// Compares every piece with CUDA's view, unless it is proved and its owner has not freed it. If the content is
+/// Compares every piece with CUDA's view, unless it is proved, reads data, and was not freed. If the content is
 /// trivial, uses calibration. CUDA does not read memory that its owner freed since it was pinned. EIO: the mapping
 /// refers to other memory. ENODEV: the GPU is lost.
 [[nodiscard]] base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const FreshMapping& mapping,

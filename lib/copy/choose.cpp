@@ -62,7 +62,6 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
       copier.store_lines = stores.store_lines;
       copier.load_lines = loads.load_lines;
       copier.streaming_loads = loads.streaming_loads;
-      copier.load_piece = loads.load_piece;
       copier.widest_load_bytes = loads.widest_load_bytes;
       copier.store_name = stores.name;
       copier.load_name = loads.name;

@@ -65,11 +65,11 @@ std::size_t piece_around(std::uintptr_t address, std::size_t size) noexcept {
 
 /// Loads the piece with one ordinary load, which takes one round trip to the device, like a scalar load. It may read
 /// bytes outside the range: load_enclosing_lines() explains why this is safe.
-[[gnu::noinline]] void load_enclosing_piece(LoadPiece load_piece, char* host, const char* device, std::size_t size,
+[[gnu::noinline]] void load_enclosing_piece(char* host, const char* device, std::size_t size,
                                             std::size_t piece_bytes) noexcept {
   alignas(line_bytes) char piece[line_bytes];
   const std::size_t skipped_bytes = address_of(device) & (piece_bytes - 1);
-  load_piece(piece, device - skipped_bytes, piece_bytes);
+  copy_kernel::load_piece(piece, device - skipped_bytes, piece_bytes);
   std::memcpy(host, piece + skipped_bytes, size);
 }
 
@@ -107,7 +107,7 @@ void Copier::to_device(void* device, const void* host, std::size_t size) const n
   if (type == MappingType::write_combining) [[likely]] {
     if (size < line_bytes) {
       store_words(target, source, size);
-    } else if ((address_of(target) | size) % line_bytes == 0) {
+    } else if (has_whole_lines(target, size)) {
       store_lines(target, source, size / line_bytes);
     } else {
       copy_words_and_lines<store_words_out_of_line>(store_lines, target, source, address_of(target), size);
@@ -133,17 +133,13 @@ void Copier::load_more(void* host, const void* device, std::size_t size) const n
   if (type == MappingType::write_combining) [[likely]] {
     const std::size_t piece_bytes = piece_around(address_of(source), size);
     if (piece_bytes <= widest_load_bytes) {
-      load_enclosing_piece(load_piece, target, source, size, piece_bytes);
+      load_enclosing_piece(target, source, size, piece_bytes);
     } else if (!streaming_loads) {
       copy_words_and_lines<load_words_out_of_line>(load_lines, target, source, address_of(source), size);
     } else {
       // order_before_load() assumes that a short copy is not streamed.
       if (size <= line_bytes) cpu::order_before_streaming_loads();
-      if ((address_of(source) | size) % line_bytes == 0) {
-        load_lines(target, source, size / line_bytes);
-      } else {
-        load_enclosing_lines(load_lines, target, source, size);
-      }
+      load_enclosing_lines(load_lines, target, source, size);
     }
   } else if (type == MappingType::cached) {
     if (is_flag(device, size)) {

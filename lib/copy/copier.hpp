@@ -19,13 +19,15 @@ using cpu::MappingType;
 
 /// Copies whole 64-byte lines. The device address is 64-byte aligned; the host address may have any alignment.
 using CopyLines = void (*)(void* target, const void* source, std::size_t line_count) noexcept;
-/// One ordinary (not streaming) load of 16, 32 or 64 bytes, at most widest_load_bytes, from a source aligned to its
-/// size.
-using LoadPiece = void (*)(void* target, const void* source, std::size_t piece_bytes) noexcept;
 
 /// True if the size is a power of two and the address is aligned to it; false for 0 bytes.
 [[nodiscard]] inline bool is_aligned_power_of_two(const void* device, std::size_t size) noexcept {
   return ((reinterpret_cast<std::uintptr_t>(device) | size) & (size - 1)) == 0;
+}
+
+/// True for whole lines, or 0 bytes.
+[[nodiscard]] inline bool has_whole_lines(const void* device, std::size_t size) noexcept {
+  return (reinterpret_cast<std::uintptr_t>(device) | size) % line_bytes == 0;
 }
 
 /// One scalar load of 1, 2, 4 or 8 bytes. It is single-copy atomic.
@@ -50,12 +52,10 @@ enum class ReadOrder : std::uint8_t {
 struct Copier {
   MappingType type = MappingType::none;
   bool streaming_loads = false;        ///< load_lines uses the CPU's streaming-load buffers
-  std::uint8_t widest_load_bytes = 0;  ///< the largest size of load_piece
-  CopyLines store_lines =
-      nullptr;  ///< host to device; for write-combining mappings only, like load_piece and load_lines
-  LoadPiece load_piece = nullptr;  ///< nullptr: the copy kernel does not have it
-  CopyLines load_lines = nullptr;  ///< device to host
-  const char* store_name = "";     ///< name of the copy kernel; "memcpy" for a cached, "words" for a device mapping
+  std::uint8_t widest_load_bytes = 0;  ///< the largest piece that one ordinary load reads; 0: only words
+  CopyLines store_lines = nullptr;     ///< host to device; for write-combining mappings only, like load_lines
+  CopyLines load_lines = nullptr;      ///< device to host
+  const char* store_name = "";         ///< name of the copy kernel; "memcpy" for a cached, "words" for a device mapping
   const char* load_name = "";
 
   /// Copies from host to device. Writes each device byte once, by naturally aligned accesses (on cached mappings,
@@ -74,7 +74,8 @@ struct Copier {
   }
 
   /// The two halves of from_device(). The fence depends on the size only, so a caller can execute it before it looks up
-  /// the mapping. Every instruction between the fence and the load adds to the latency; before the fence, hardly any.
+  /// the mapping. An ordinary load from a write-combining mapping starts when all earlier instructions have retired and
+  /// their stores have left the store buffer. Before it, a short copy therefore makes no call, which would store.
   template <ReadOrder order = ReadOrder::ordered>
   static void order_before_load(std::size_t size) noexcept {
     if (size > line_bytes) [[unlikely]] {
@@ -91,8 +92,10 @@ struct Copier {
         load_word(host, device, size);
         if constexpr (order == ReadOrder::ordered) cpu::order_after_loads();
       } else {
-        load_piece(host, device, size);
+        copy_kernel::load_piece(host, device, size);
       }
+    } else if (type == MappingType::write_combining && size > line_bytes && has_whole_lines(device, size)) {
+      load_lines(host, device, size / line_bytes);
     } else {
       load_more(host, device, size);
     }
@@ -115,8 +118,7 @@ struct KernelInfo {
   CopyLines store_lines;  ///< nullptr if unsupported; the same for load_lines
   CopyLines load_lines;
   bool streaming_loads;
-  LoadPiece load_piece;            ///< nullptr if widest_load_bytes is 0
-  std::uint8_t widest_load_bytes;  ///< 0, 16, 32 or 64
+  std::uint8_t widest_load_bytes;  ///< 0, 16, 32 or 64: the largest piece that load_piece() may load on such a CPU
   bool (*runs_on)(const cpu::Features&) noexcept;
 };
 [[nodiscard]] std::span<const KernelInfo> kernels() noexcept;

@@ -34,6 +34,8 @@ struct WordOf<8> {
   using Type [[gnu::may_alias]] = std::uint64_t;
 };
 
+using Vector [[gnu::vector_size(16), gnu::may_alias]] = unsigned char;
+
 /// Exactly one store of `width` bytes to `device`, which is aligned to `width`. It is volatile, so the compiler does
 /// not merge or split it. `host` may have any alignment.
 template <std::size_t width>
@@ -48,6 +50,40 @@ template <std::size_t width>
 inline void load_word(void* host, const void* device) noexcept {
   const typename WordOf<width>::Type word = *static_cast<const volatile typename WordOf<width>::Type*>(device);
   std::memcpy(host, &word, width);
+}
+
+/// Exactly one ordinary (not streaming) load of 16, 32 or 64 bytes from `device`, which is aligned to the size. The CPU
+/// must have such a load. It is assembly, because it is inlined into functions that run on any CPU.
+[[gnu::always_inline]] inline void load_piece(void* host, const void* device, std::size_t piece_bytes) noexcept {
+#if defined(__x86_64__)
+// vzeroupper clears the upper parts of these registers.
+#define GDRKIT_VECTORS                                                                                                \
+  "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", \
+      "xmm14", "xmm15"
+  if (piece_bytes == 64) {
+    asm volatile("vmovdqa64 (%1), %%zmm0\n\tvmovdqu64 %%zmm0, (%0)\n\tvzeroupper"
+                 :
+                 : "r"(host), "r"(device)
+                 : "memory", GDRKIT_VECTORS);
+  } else if (piece_bytes == 32) {
+    asm volatile("vmovdqa (%1), %%ymm0\n\tvmovdqu %%ymm0, (%0)\n\tvzeroupper"
+                 :
+                 : "r"(host), "r"(device)
+                 : "memory", GDRKIT_VECTORS);
+  } else {
+    asm volatile("movdqa (%1), %%xmm0\n\tmovdqu %%xmm0, (%0)" : : "r"(host), "r"(device) : "memory", "xmm0");
+  }
+#undef GDRKIT_VECTORS
+#else
+  static_cast<void>(piece_bytes);
+  Vector piece;
+#if defined(__aarch64__)
+  asm volatile("ldr %q0, [%1]" : "=w"(piece) : "r"(device) : "memory");
+#else
+  piece = *static_cast<const volatile Vector*>(device);
+#endif
+  std::memcpy(host, &piece, sizeof piece);
+#endif
 }
 
 }  // namespace copy_kernel

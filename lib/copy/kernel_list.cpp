@@ -16,19 +16,18 @@
 namespace gdrkit::copy {
 
 // Declares both directions of every copy kernel. A direction that its line omits is never defined or used.
-#define GDRKIT_COPY_KERNEL(name, stores, loads, streams, piece, widest, usable)        \
+#define GDRKIT_COPY_KERNEL(name, stores, loads, streams, widest, usable)               \
   namespace copy_kernel::name {                                                        \
   void store_lines(void* target, const void* source, std::size_t line_count) noexcept; \
   void load_lines(void* target, const void* source, std::size_t line_count) noexcept;  \
-  void load_piece(void* target, const void* source, std::size_t piece_bytes) noexcept; \
   }
 #include GDRKIT_COPY_KERNELS_DEF
 #undef GDRKIT_COPY_KERNEL
 
-#define GDRKIT_COPY_KERNEL(name, stores, loads, streams, piece, widest, usable)                   \
+#define GDRKIT_COPY_KERNEL(name, stores, loads, streams, widest, usable)                          \
   namespace copy_kernel::name {                                                                   \
   static bool runs_on([[maybe_unused]] const cpu::Features& features) noexcept { return usable; } \
-  static constexpr KernelInfo info{#name, stores, loads, streams, piece, widest, runs_on};        \
+  static constexpr KernelInfo info{#name, stores, loads, streams, widest, runs_on};               \
   }
 #include GDRKIT_COPY_KERNELS_DEF
 #undef GDRKIT_COPY_KERNEL
@@ -36,7 +35,7 @@ namespace gdrkit::copy {
 namespace {
 
 constexpr KernelInfo all_kernels[] = {
-#define GDRKIT_COPY_KERNEL(name, stores, loads, streams, piece, widest, usable) copy_kernel::name::info,
+#define GDRKIT_COPY_KERNEL(name, stores, loads, streams, widest, usable) copy_kernel::name::info,
 #include GDRKIT_COPY_KERNELS_DEF
 #undef GDRKIT_COPY_KERNEL
 };

@@ -35,9 +35,6 @@ inline constexpr int by_engine = -1;
 [[nodiscard]] int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset, void* host,
                                      std::size_t size_bytes) noexcept;
 
-/// The order of the drop-in's reads.
-inline constexpr copy::ReadOrder drop_in_reads = copy::ReadOrder::ordered;
-
 /// `device` is an address inside the mapping.
 [[nodiscard]] inline int copy_to_mapping(Handle pin, void* device, const void* host, std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
@@ -50,17 +47,17 @@ inline constexpr copy::ReadOrder drop_in_reads = copy::ReadOrder::ordered;
   return 0;
 }
 
-template <copy::ReadOrder order = drop_in_reads>
+/// The drop-in's read, in GDRCopy's order.
 [[nodiscard]] inline int copy_from_mapping(Handle pin, void* host, const void* device,
                                            std::size_t size_bytes) noexcept {
-  copy::Copier::order_before_load<order>(size_bytes);
+  copy::Copier::order_before_load<copy::ReadOrder::as_gdrcopy>(size_bytes);
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(device) - view->base;
   if (!is_inside(offset, size_bytes, view->size_bytes) || host == nullptr) [[unlikely]]
     return view->path != nullptr ? by_engine : size_bytes == 0 ? 0 : EINVAL;
-  view->copier.load<order>(host, device, size_bytes);
+  view->copier.load<copy::ReadOrder::as_gdrcopy>(host, device, size_bytes);
   return 0;
 }
 

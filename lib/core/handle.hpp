@@ -21,14 +21,14 @@ inline constexpr unsigned generation_bits = kind_shift - index_bits;
 inline constexpr std::uint64_t last_generation = (std::uint64_t{1} << generation_bits) - 1;
 
 /// 0 until draw_handle_key(), then constant. Two libraries in one process draw different keys, so a handle of one
-/// decodes to a random generation and kind in the other. The bits of the index are all ones. Handle 0 therefore decodes
-/// to the last index, which is never used, and the copy path does not have to check for 0.
+/// decodes to a random generation and kind in the other. The bits of the index are all ones: the copy path finds the
+/// slot without the key, and handle 0 decodes to the last index, which is never used.
 extern std::atomic<std::uint64_t> handle_key;
 
 void draw_handle_key() noexcept;
 
 [[nodiscard]] inline std::uint32_t index_of(Handle handle) noexcept {
-  return static_cast<std::uint32_t>((handle ^ handle_key.load(std::memory_order_relaxed)) & index_mask);
+  return static_cast<std::uint32_t>(~handle & index_mask);
 }
 
 [[nodiscard]] inline Handle make_handle(HandleKind kind, std::uint64_t generation, std::uint32_t index) noexcept {

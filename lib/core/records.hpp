@@ -46,8 +46,8 @@ struct alignas(64) MappingView {
   std::size_t own_bytes = 0;                ///< with an engine: those of the user's range
   std::size_t largest_for_cpu[2] = {0, 0};  ///< with an engine: the CPU performs writes and reads up to here
 };
-// A copy of up to one line reads only the first cache line of the record.
-static_assert(offsetof(MappingView, copier) + offsetof(copy::Copier, load_lines) == 64);
+// A copy reads only the first cache line of the record.
+static_assert(offsetof(MappingView, copier) + offsetof(copy::Copier, store_name) == 64);
 
 [[nodiscard]] inline bool is_inside(std::size_t offset, std::size_t size_bytes, std::size_t limit) noexcept {
   return offset <= limit && size_bytes <= limit - offset;

@@ -101,8 +101,7 @@ inline void order_before_streaming_loads() noexcept {
 /// Call after the load of a flag from a write-combining mapping, before the caller continues.
 /// Observer: this thread, which reads data that another agent writes. Loads from write-combining memory are weakly
 /// ordered. Without the fence, a later load of the caller, from host memory or the mapping, could be performed first
-/// and return data older than the flag. Pairs with the writer, which stores data before flag. A later copy from a
-/// mapping does not require it, because it starts with its own fence.
+/// and return data older than the flag. Pairs with the writer, which stores data before flag.
 inline void order_after_loads() noexcept {
 #if defined(__x86_64__)
   _mm_lfence();

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "measure/baseline/gdrcopy_sequence.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -18,6 +20,7 @@ const char* raw_kind_name(RawKind kind) noexcept {
     case RawKind::avx512: return "avx512";
     case RawKind::avx2: return "avx2";
     case RawKind::sse41: return "sse41";
+    case RawKind::gdrcopy: return "gdrcopy";
   }
   return "";
 }
@@ -170,7 +173,16 @@ bool is_measurable(RawKind kind, const void* device, std::size_t size) noexcept 
   return reinterpret_cast<std::uintptr_t>(device) % alignment == 0;
 }
 
+void store_as_gdrcopy(char* target, const char* source, std::size_t bytes, std::size_t iterations) noexcept {
+  for (; iterations != 0; --iterations) gdrcopy_store(target, source, bytes);
+}
+
+void load_as_gdrcopy(char* target, const char* source, std::size_t bytes, std::size_t iterations) noexcept {
+  for (; iterations != 0; --iterations) gdrcopy_load(target, source, bytes);
+}
+
 Loops select(RawKind kind, std::size_t size) noexcept {
+  if (kind == RawKind::gdrcopy) return {store_as_gdrcopy, load_as_gdrcopy};
   if (kind == RawKind::avx512) return loops_for<Avx512>(size);
   if (kind == RawKind::avx2) return loops_for<Avx2>(size);
   return loops_for<Sse41>(size);
@@ -181,6 +193,7 @@ Loops select(RawKind kind, std::size_t size) noexcept {
 bool raw_runs_here(RawKind kind) noexcept {
   if (kind == RawKind::avx512) return __builtin_cpu_supports("avx512f") != 0;
   if (kind == RawKind::avx2) return __builtin_cpu_supports("avx2") != 0;
+  if (kind == RawKind::gdrcopy) return gdrcopy_sequence_runs_here();
   return __builtin_cpu_supports("sse4.1") != 0;
 }
 

@@ -8,7 +8,8 @@
 
 namespace gdrkit::measure {
 
-enum class RawKind { avx512, avx2, sse41 };
+/// `gdrcopy`: calls of GDRCopy's sequence (gdrcopy_sequence.hpp), with its fences in place of those below.
+enum class RawKind { avx512, avx2, sse41, gdrcopy };
 
 [[nodiscard]] const char* raw_kind_name(RawKind kind) noexcept;
 [[nodiscard]] bool raw_runs_here(RawKind kind) noexcept;
@@ -17,7 +18,7 @@ enum class RawKind { avx512, avx2, sse41 };
 
 /// Copies `size` bytes `iterations` times, completing each time. A store loop ends with SFENCE. A load loop begins with
 /// MFENCE (1 to 8 bytes: LFENCE, because one ordinary load does not read a streaming-load buffer) and ends with LFENCE.
-/// The library's copies give the same guarantee.
+/// libgdrkit's copies give the same guarantee; the drop-in's reads give less (gdrapi.h).
 ///
 /// The loop over iterations is inside and specialized for the size, so many iterations cost only one call. `size` is a
 /// power of two from 1 on; `device` is aligned to min(size, 64), `host` may have any alignment. Returns false and

@@ -30,8 +30,8 @@ cli::CommandLine command_line(CopylatOptions* options) {
       mapping_type_option(&options->mapping_type),
       {'C', "cold-cache", "", &options->is_cold, "flush CPU caches before each copy (cached mappings only)"},
       {'\0', "raw", "", &options->with_raw, "compare with raw loops instead of printing the tables", false},
-      {'\0', "raw-kind", "KIND", cli::Choice{{"widest", "avx512", "avx2", "sse41"}, &options->raw_kind, ""},
-       "instructions of the raw loops", false},
+      {'\0', "raw-kind", "KIND", cli::Choice{{"widest", "avx512", "avx2", "sse41", "gdrcopy"}, &options->raw_kind, ""},
+       "instructions of the raw loops; gdrcopy: GDRCopy's sequence", false},
       {'\0', "rounds", "N", &options->raw_rounds, "interleaved rounds of --raw", false},
       {'\0', "batch-us", "US", &options->raw_batch_us, "microseconds of one batch of --raw", false},
       {'\0', "pin-cost", "", &options->with_pin_cost, "measure pin, map, unmap and unpin instead of copies", false},
@@ -82,7 +82,8 @@ measure::RawKind find_raw_kind(const std::string& name) {
                          "this CPU supports no raw loop; each requires SSE4.1, AVX2 or AVX-512");
     return kind;
   }
-  for (const auto candidate : {measure::RawKind::avx512, measure::RawKind::avx2, measure::RawKind::sse41}) {
+  for (const auto candidate :
+       {measure::RawKind::avx512, measure::RawKind::avx2, measure::RawKind::sse41, measure::RawKind::gdrcopy}) {
     if (name == measure::raw_kind_name(candidate) && measure::raw_runs_here(candidate)) return candidate;
   }
   throw cli::Failure(cli::ExitCode::cannot_run, "this CPU does not support the raw loop '" + name + "'");

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "cli/interface/exit_code.hpp"
+#include "measure/harness/clock.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr double ratio_limit = 1.05;
 constexpr double difference_limit_ns = 10;
 constexpr std::size_t most_iterations = 200000;
+constexpr std::size_t most_singles_a_round = 16;
 
 /// One size in one direction: the two copy methods, one batch at a time.
 class Contest {
@@ -66,6 +68,30 @@ class Contest {
     }
     GDRKIT_TOOL_ASSERT(has_copied, "the raw loop does not support this size");
     return ns;
+  }
+
+  /// Times copies one by one, the two methods in turns.
+  void time_singles(const Clock& clock, std::size_t count, std::vector<double>* library_ns,
+                    std::vector<double>* raw_ns) {
+    int failed = 0;
+    bool has_copied = true;
+    const auto time = [&](auto&& copy) {
+      const std::uint64_t begin = clock.now();
+      copy();
+      return clock.ns(clock.now() - begin);
+    };
+    for (std::size_t number = 0; number < count; ++number) {
+      std::uint8_t* const device = mapping_ + rotation_.offset(number);
+      if (direction_ == Direction::to_device) {
+        library_ns->push_back(time([&] { failed |= gdr_copy_to_mapping(handle_, device, host_, size_bytes_); }));
+        raw_ns->push_back(time([&] { has_copied &= measure::raw_store(kind_, device, host_, size_bytes_); }));
+      } else {
+        library_ns->push_back(time([&] { failed |= gdr_copy_from_mapping(handle_, host_, device, size_bytes_); }));
+        raw_ns->push_back(time([&] { has_copied &= measure::raw_load(kind_, host_, device, size_bytes_); }));
+      }
+    }
+    GDRKIT_TOOL_ASSERT(failed == 0, "a copy through the mapping failed: " + errno_text(failed));
+    GDRKIT_TOOL_ASSERT(has_copied, "the raw loop does not support this size");
   }
 
   /// Offset of the last copy of a batch.
@@ -127,12 +153,15 @@ void check_content(platform::Device* device, std::uint64_t address, HostBuffer* 
 
 }  // namespace
 
+double RawRow::single_ratio() const { return median(library_single_ns) / median(raw_single_ns); }
+
 double RawRow::limit_ns() const { return std::max(raw_median_ns * ratio_limit, raw_median_ns + difference_limit_ns); }
 
 std::vector<RawRow> compare_with_raw(platform::Device* device, const MappedBuffer& buffer, std::uint64_t device_address,
                                      const RawRequest& request, const std::function<void(const RawRow&)>& after_row) {
   std::vector<RawRow> rows;
   HostBuffer host(request.largest_bytes);
+  const Clock clock;
   for (const Direction direction : {Direction::to_device, Direction::from_device}) {
     for (std::size_t size = 1; size <= request.largest_bytes; size *= 2) {
       Contest contest(buffer, &host, request.kind, direction, size);
@@ -146,6 +175,8 @@ std::vector<RawRow> compare_with_raw(platform::Device* device, const MappedBuffe
         if (round % 2 == 0) row.library_ns.push_back(contest.run_library(row.iterations));
         row.raw_ns.push_back(contest.run_raw(row.iterations));
         if (round % 2 == 1) row.library_ns.push_back(contest.run_library(row.iterations));
+        const std::size_t singles = std::min(row.iterations, most_singles_a_round);
+        contest.time_singles(clock, singles, &row.library_single_ns, &row.raw_single_ns);
       }
       row.library_median_ns = median(row.library_ns);
       row.raw_median_ns = median(row.raw_ns);

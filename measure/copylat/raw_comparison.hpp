@@ -23,10 +23,14 @@ struct RawRow {
   std::size_t iterations = 0;      ///< in a batch
   std::vector<double> library_ns;  ///< of one copy, one value per round
   std::vector<double> raw_ns;
+  std::vector<double> library_single_ns;  ///< of copies timed one by one, each after the end of the previous one
+  std::vector<double> raw_single_ns;
   double library_median_ns = 0;
   double raw_median_ns = 0;
 
   [[nodiscard]] double ratio() const { return library_median_ns / raw_median_ns; }
+  /// Of the medians of single copies.
+  [[nodiscard]] double single_ratio() const;
   [[nodiscard]] double difference_ns() const { return library_median_ns - raw_median_ns; }
   /// The library's documented limit: 5 % or 10 ns above the raw loop, whichever is more.
   [[nodiscard]] double limit_ns() const;

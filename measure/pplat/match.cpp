@@ -89,6 +89,7 @@ struct PingPongMatch::MappingSide {
     if (!words.is_data_mapped) {
       std::memcpy(content, words.data, words.data_bytes);
     } else {
+      finish_load();  // orders the drop-in's read after that of the flag
       (void)gdr_copy_from_mapping(words.handle, content, words.data, words.data_bytes);
     }
   }

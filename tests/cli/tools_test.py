@@ -270,6 +270,7 @@ class CopylatRaw(Test):
                 self.assertGreater(rounds[0], 0)
                 self.assertAlmostEqual(row[f"{side}_median_ns"], rounds[2])
             self.assertAlmostEqual(row["ratio"], row["library_median_ns"] / row["raw_median_ns"])
+            self.assertAlmostEqual(row["single_ratio"], row["library_single_median_ns"] / row["raw_single_median_ns"])
             self.assertAlmostEqual(row["difference_ns"], row["library_median_ns"] - row["raw_median_ns"])
             self.assertAlmostEqual(row["limit_ns"], max(1.05 * row["raw_median_ns"], row["raw_median_ns"] + 10))
             self.assertEqual(row["is_within_limit"], row["library_median_ns"] <= row["limit_ns"])
@@ -278,13 +279,18 @@ class CopylatRaw(Test):
         self.assertEqual(document["ok"], over == 0)
         self.assertEqual(document["tables"], [])
 
+    def test_gdrcopys_sequence_is_one_of_the_kinds(self):
+        document, _ = self.json_of("copylat", "--raw", "--raw-kind", "gdrcopy", "-s", "64", "--rounds", "3", "--batch-us", "50")
+        self.assertEqual(document["raw"]["kind"], "gdrcopy")
+        self.assertEqual(len(document["raw"]["rows"]), 14)
+
     def test_text_has_a_verdict_a_row_and_a_summary(self):
         ended = run("gdrkit", "copylat", "--raw", "-s", "16", "--rounds", "3", "--batch-us", "50")
         self.assertEqual(ended.code, 0, ended.err)
         rows = [line for line in ended.lines if re.match(r"(to|from)_device +\d", line)]
         self.assertEqual(len(rows), 10)
         for row in rows:
-            self.assertRegex(row, rf"^\w+ +\d+ +{FLOAT} +{FLOAT} +{FLOAT} +-?{FLOAT} +(?:{FLOAT} +)?(ok|OVER THE LIMIT)$")
+            self.assertRegex(row, rf"^\w+ +\d+ +{FLOAT} +{FLOAT} +{FLOAT} +{FLOAT} +-?{FLOAT} +(?:{FLOAT} +)?(ok|OVER THE LIMIT)$")
         self.assertRegex(ended.out, r"(?m)^\d+ of 10 sizes within the limit \(emulated device: .*\)$")
 
     def test_pin_cost(self):

@@ -78,7 +78,8 @@ TEST_P(RawLoops, TheWidestSupportedKindIsAtLeastAsWideAsThis) {
   EXPECT_LE(widest, GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(AllKinds, RawLoops, ::testing::Values(RawKind::avx512, RawKind::avx2, RawKind::sse41),
+INSTANTIATE_TEST_SUITE_P(AllKinds, RawLoops,
+                         ::testing::Values(RawKind::avx512, RawKind::avx2, RawKind::sse41, RawKind::gdrcopy),
                          [](const auto& chosen) { return raw_kind_name(chosen.param); });
 
 }  // namespace

@@ -25,6 +25,9 @@ class RmBackend final : public Backend {
             std::unique_ptr<RmClient> client) noexcept
       : system_(system), cuda_(cuda), settings_(std::move(settings)), layout_(layout), client_(std::move(client)) {}
 
+  /// Frees all RM objects in one call, which is cheaper than one for each, before the files are closed.
+  ~RmBackend() override { client_->free_all(); }
+
   [[nodiscard]] const Traits& traits() const noexcept override;
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
   base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override;

@@ -95,11 +95,15 @@ base::Status RmClient::create_root() noexcept {
 
 RmClient::~RmClient() {
   if (control_fd_ < 0 || is_kept()) return;
-  if (root_ != 0) {
-    RmFree free{root_, 0, root_, 0};
-    call(system_, control_fd_, number::rm_free, &free);
-  }
+  free_all();
   system_.close(control_fd_);
+}
+
+void RmClient::free_all() noexcept {
+  if (control_fd_ < 0 || root_ == 0 || is_kept()) return;
+  RmFree free{root_, 0, root_, 0};
+  call(system_, control_fd_, number::rm_free, &free);
+  root_ = 0;
 }
 
 base::Status RmClient::read_cards(CardInfo (&cards)[max_cards]) noexcept {

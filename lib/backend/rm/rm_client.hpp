@@ -57,6 +57,10 @@ class RmClient {
   void keep_until_exit() noexcept { is_kept_.store(true); }
   [[nodiscard]] bool is_kept() const noexcept { return is_kept_.load(); }
 
+  /// Frees the client with all its objects, in one call; the file stays open. The destructor does the same.
+  void free_all() noexcept;
+  [[nodiscard]] bool has_objects() const noexcept { return root_ != 0; }
+
   /// In a forked child: closes the inherited file. The client still belongs to the parent.
   void abandon_after_fork() noexcept;
 

@@ -23,8 +23,10 @@ base::Result<std::unique_ptr<RmDevice>> RmDevice::open(RmClient& client, driver:
 
 RmDevice::~RmDevice() {
   if (node_fd_ < 0 || client_.is_kept()) return;
-  if (subdevice_ != 0) (void)client_.free(device_, subdevice_);
-  if (device_ != 0) (void)client_.free(client_.root(), device_);
+  if (client_.has_objects()) {
+    if (subdevice_ != 0) (void)client_.free(device_, subdevice_);
+    if (device_ != 0) (void)client_.free(client_.root(), device_);
+  }
   system_.close(node_fd_);
 }
 

@@ -50,6 +50,8 @@ base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t s
   } catch (...) {
     return base::fail_literal(ENOMEM, "out of memory while mapping");
   }
+  const bool is_one_piece = !pieces.empty() && pieces[0].size_bytes >= size_bytes;
+  if (is_one_piece) return map_part(pieces[0], 0, size_bytes);
   if (auto reserved = reserve(size_bytes); !reserved) return reserved;
   std::size_t at = 0;
   for (const OwnedPiece& piece : pieces) {
@@ -61,7 +63,8 @@ base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t s
   return {};
 }
 
-/// Reserves the whole address range first, so that the pieces become contiguous without a race against other mmaps.
+/// Several pieces: reserves the whole address range first, so that they become contiguous without a race against other
+/// mmaps.
 base::Status RmMapping::reserve(std::size_t size_bytes) noexcept {
   void* reserved = nullptr;
   const int result =
@@ -80,11 +83,16 @@ base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::s
   Part& part = parts_.back();
   if (auto mapped = rm_map(part, piece, length); !mapped) return mapped;
   void* mapped = nullptr;
-  const int result =
-      system_.mmap(address_ + at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, part.device_fd, 0, &mapped);
+  const bool is_reserved = address_ != nullptr;
+  const int result = system_.mmap(is_reserved ? address_ + at : nullptr, length, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | (is_reserved ? MAP_FIXED : 0), part.device_fd, 0, &mapped);
   if (result < 0) {
     return base::fail(-result, "cannot map %zu bytes: mmap of /dev/nvidia%u: %s", length, device_.minor(),
                       std::strerror(-result));
+  }
+  if (!is_reserved) {
+    address_ = static_cast<std::uint8_t*>(mapped);
+    size_bytes_ = length;
   }
   return keep_from_children(system_, mapped, length);
 }

@@ -52,12 +52,4 @@ namespace gdrkit::copy::copy_kernel::avx2 {
   }
 }
 
-// Volatile: the compiler could repeat or narrow an ordinary load, and each load is a round trip to the device.
-[[gnu::target("avx2")]] void load_piece(void* target, const void* source, std::size_t piece_bytes) noexcept {
-  switch (piece_bytes) {
-    case 32: _mm256_storeu_si256(static_cast<__m256i*>(target), *static_cast<const volatile __m256i*>(source)); break;
-    default: _mm_storeu_si128(static_cast<__m128i*>(target), *static_cast<const volatile __m128i*>(source)); break;
-  }
-}
-
 }  // namespace gdrkit::copy::copy_kernel::avx2

@@ -43,13 +43,4 @@ namespace gdrkit::copy::copy_kernel::avx512 {
   for (; line_count != 0; --line_count, ++to, ++from) _mm512_storeu_si512(to, _mm512_stream_load_si512(from));
 }
 
-// Volatile: the compiler could repeat or narrow an ordinary load, and each load is a round trip to the device.
-[[gnu::target("avx512f")]] void load_piece(void* target, const void* source, std::size_t piece_bytes) noexcept {
-  switch (piece_bytes) {
-    case 64: _mm512_storeu_si512(static_cast<__m512i*>(target), *static_cast<const volatile __m512i*>(source)); break;
-    case 32: _mm256_storeu_si256(static_cast<__m256i*>(target), *static_cast<const volatile __m256i*>(source)); break;
-    default: _mm_storeu_si128(static_cast<__m128i*>(target), *static_cast<const volatile __m128i*>(source)); break;
-  }
-}
-
 }  // namespace gdrkit::copy::copy_kernel::avx512

@@ -50,10 +50,4 @@ void load_lines(void* target, const void* source, std::size_t line_count) noexce
   }
 }
 
-void load_piece(void* target, const void* source, [[maybe_unused]] std::size_t piece_bytes) noexcept {
-  uint8x16_t piece;
-  asm volatile("ldr %q[piece], [%[from]]" : [piece] "=w"(piece) : [from] "r"(source) : "memory");
-  vst1q_u8(static_cast<std::uint8_t*>(target), piece);
-}
-
 }  // namespace gdrkit::copy::copy_kernel::neon

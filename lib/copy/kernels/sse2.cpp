@@ -40,9 +40,4 @@ namespace gdrkit::copy::copy_kernel::sse2 {
   }
 }
 
-[[gnu::target("sse2")]] void load_piece(void* target, const void* source,
-                                        [[maybe_unused]] std::size_t piece_bytes) noexcept {
-  _mm_storeu_si128(static_cast<__m128i*>(target), *static_cast<const volatile __m128i*>(source));
-}
-
 }  // namespace gdrkit::copy::copy_kernel::sse2

@@ -8,7 +8,6 @@
 namespace gdrkit::copy::copy_kernel::vsx {
 namespace {
 
-using Vector [[gnu::vector_size(16), gnu::may_alias]] = unsigned char;
 struct [[gnu::packed, gnu::may_alias]] Anywhere {
   Vector value;
 };
@@ -47,11 +46,6 @@ void to_host(void* host, Vector value) noexcept { static_cast<Anywhere*>(host)->
     to_host(to + 32, third);
     to_host(to + 48, fourth);
   }
-}
-
-[[gnu::target("vsx")]] void load_piece(void* target, const void* source,
-                                       [[maybe_unused]] std::size_t piece_bytes) noexcept {
-  to_host(target, *static_cast<const volatile Vector*>(source));
 }
 
 }  // namespace gdrkit::copy::copy_kernel::vsx

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Disassembles the library's objects. A copy kernel contains no fence and no call. The copier and the drop-in's copies
-contain the fences that their contracts list, and the copier calls only memcpy. On x86-64 also: only copy kernels use
-wide registers, so that the rest runs on any CPU."""
+contain the fences that their contracts list, and the copier calls only memcpy. On x86-64 also: only copy kernels use wide
+registers, so that the rest runs on any CPU. load_piece(), which is inlined into the copies, may load and store one."""
 import argparse
 import os
 import re
@@ -29,8 +29,8 @@ class Architecture:
 ARCHITECTURES = {
     "x86_64": Architecture(
         fence=r"(sfence|mfence|lfence)\b", call=r"call", jump=r"(call|jmp)\b", to_device=["sfence"], load_more=["mfence"],
-        drop_in={"gdr_copy_to_mapping": [], "gdr_copy_from_mapping": ["lfence", "mfence"]},
-        seen={"avx512": r"%zmm\d"}, wide=r"%[yz]mm\d|%k[0-7]\b"),
+        drop_in={"gdr_copy_to_mapping": [], "gdr_copy_from_mapping": ["mfence", "sfence"]},
+        seen={"avx512": r"%zmm\d"}, wide=r"^(?!vmovdq[au](64)? (\(%r\w+\),)?%[yz]mm0(,\(%r\w+\))?$).*(%[yz]mm\d|%k[0-7]\b)"),
     "aarch64": Architecture(
         fence=r"(dmb|dsb|isb|sb)\b", call=r"blr?\b", jump=r"blr?\b|b\b", to_device=["dmb oshst", "dsb oshst"],
         load_more=["dmb osh", "dmb oshld"],

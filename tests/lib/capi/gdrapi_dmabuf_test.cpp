@@ -246,7 +246,11 @@ TEST_F(GdrapiDmabuf, IsTriedAndFallenBackFromWhateverTheVersion) {
     ASSERT_NE(g, nullptr) << version << ": " << errno;
     EXPECT_EQ(attribute(g, GDR_ATTR_USING_DMA_BUF_MMAP), 1);
     EXPECT_EQ(gdr_close(g), 0);
-    ::setenv("EMULATED_CUDA_REFUSES_MMAP", "1", 1);
+  }
+  // The first refusal counts for the rest of the process, so all versions that map come before.
+  ::setenv("EMULATED_CUDA_REFUSES_MMAP", "1", 1);
+  for (const char* version : {"13000", "13030", "14010"}) {
+    ::setenv("EMULATED_CUDA_VERSION", version, 1);
     gdr_t const other = gdr_open();  // another backend, where this machine has one
     if (other != nullptr) {
       EXPECT_EQ(attribute(other, GDR_ATTR_USING_DMA_BUF_MMAP), 0);
@@ -257,8 +261,8 @@ TEST_F(GdrapiDmabuf, IsTriedAndFallenBackFromWhateverTheVersion) {
     EXPECT_EQ(gdr_open(), nullptr);
     EXPECT_EQ(errno, ENODEV) << "mmap's own word";
     ::unsetenv("GDRKIT_BACKEND");
-    ::unsetenv("EMULATED_CUDA_REFUSES_MMAP");
   }
+  ::unsetenv("EMULATED_CUDA_REFUSES_MMAP");
 }
 
 }  // namespace

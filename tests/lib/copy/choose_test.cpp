@@ -53,7 +53,6 @@ TEST_F(ChooseOnX86, SelectsTheWidestSupportedCopyKernel) {
     EXPECT_EQ(copier->store_lines, find(name)->store_lines);
     EXPECT_EQ(copier->load_lines, find(name)->load_lines);
     EXPECT_EQ(copier->streaming_loads, find(name)->streaming_loads);
-    EXPECT_EQ(copier->load_piece, find(name)->load_piece);
     EXPECT_EQ(copier->widest_load_bytes, find(name)->widest_load_bytes);
   }
 }

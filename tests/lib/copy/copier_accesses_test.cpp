@@ -105,7 +105,7 @@ TEST_P(CopierAccesses, LoadAnAlignedWordByOneScalarAccess) {
 
 TEST_P(CopierAccesses, LoadAPieceByOneOrdinaryLoad) {
   const Copier& copier = GetParam().copier;
-  if (copier.widest_load_bytes == 0) GTEST_SKIP() << "this copy kernel does not have load_piece";
+  if (copier.widest_load_bytes == 0) GTEST_SKIP() << "this copy kernel loads words only";
   for (std::size_t offset = 0; offset <= line; ++offset) {
     for (const std::size_t size : sizes) {
       const std::size_t piece = piece_around(offset, size);

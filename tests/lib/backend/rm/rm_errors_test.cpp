@@ -146,7 +146,7 @@ TEST_F(RmErrors, ReportsThatCudaIsNotInitialized) {
   options.is_initialised = false;
   make(fakes::driver_model("580.159.04"), 1, options);
   start();
-  expect_pin(0x7feb00000000, 4096, EINVAL, HasSubstr("not initialised"));
+  expect_pin(0x7feb00000000, 4096, EINVAL, HasSubstr("not initialized"));
 }
 
 TEST_F(RmErrors, ReportsThatTheHookCannotBeInstalled) {

@@ -193,6 +193,15 @@ TEST_F(RmVerification, ComparesAnAllocationOnce) {
   EXPECT_TRUE(is_lawful(machine));
 }
 
+TEST_F(RmVerification, DetectsALostGpuAtALaterMap) {
+  pin(1);
+  EXPECT_EQ(map(), Verification::content);
+  ASSERT_TRUE(pinned->unmap());
+  census = machine.rm.census();
+  machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
+  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
+}
+
 TEST_F(RmVerification, ComparesPagesThatWereNotCompared) {
   pin(1);
   auto part = pin_or_fail(*backend, address, size / 2);
