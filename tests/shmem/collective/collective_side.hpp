@@ -77,6 +77,8 @@ struct InShares {
   int n_pes;
   std::size_t size_bytes;
 
+  /// GPU kernels of 64 PEs do not run at the same time on one GPU, which has fewer queues.
+  [[nodiscard]] bool can_run() const { return n_pes <= 8 || !is_gpu_place(); }
   /// Of 64 PEs, which are all in one process, the scratch memory is small.
   [[nodiscard]] ShmemJobOptions options() const {
     ShmemJobOptions made = little_scratch(n_pes);
