@@ -89,7 +89,7 @@ std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int or
   if (!device.has_value()) {
     const int code = device.error().vendor_code;
     const std::string name = code == 0 ? std::string() : format("CUDA error: %s\n", platform::cuda_result_name(code));
-    throw Failure(ExitCode::cannot_run, name + format("cannot open GPU %d: %s", ordinal, device.error().text()));
+    throw Failure(ExitCode::cannot_run, name + format("cannot open device %d: %s", ordinal, device.error().text()));
   }
   return std::move(*device);
 }

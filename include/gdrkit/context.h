@@ -15,14 +15,15 @@ extern "C" {
 
 /** @brief A context: an open backend with its pins and buffers. */
 typedef struct {
-  uint64_t value; /**< @brief 0 in no valid handle. */
+  uint64_t value; /**< @brief Never 0 in a valid handle. */
 } gdrkit_context_t;
 
 /** @brief Options of gdrkit_open(). */
 struct gdrkit_open_options {
-  uint32_t struct_size;    /**< @brief sizeof(struct gdrkit_open_options). */
-  uint32_t reserved;       /**< @brief 0. */
-  const char* backend;     /**< @brief Name of a backend. NULL: $GDRKIT_BACKEND, else the first that can run. */
+  uint32_t struct_size; /**< @brief sizeof(struct gdrkit_open_options). */
+  uint32_t reserved;    /**< @brief 0. */
+  /** @brief Name of a backend. NULL: $GDRKIT_BACKEND, else the first automatic one that can run. */
+  const char* backend;
   const char* copy_kernel; /**< @brief Name of a copy kernel. NULL: $GDRKIT_COPY_KERNEL, else the best for this CPU. */
 };
 
@@ -58,7 +59,7 @@ struct gdrkit_backend_report {
  * @return 0 on success, else a negative errno:
  *         - -EINVAL: `context` is NULL, an option is invalid, or the backend or copy kernel named in the options or the
  *           environment is unknown.
- *         - -ENODEV: no backend can run; gdrkit_last_error() gives the reason for each.
+ *         - -ENODEV: no automatic backend can run; gdrkit_last_error() gives the reason for each.
  *         - -EOPNOTSUPP: this CPU cannot run the named copy kernel.
  *         - -E2BIG: the program sets an option that this library does not have.
  *         - -ENOMEM: out of memory or handles.

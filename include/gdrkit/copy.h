@@ -4,8 +4,8 @@
  * @file
  * @brief Copies between host memory and mapped device memory.
  *
- * Offsets are in bytes from the first byte that was passed to gdrkit_pin(). An offset plus the size is at most the size
- * that was passed to it.
+ * Offsets are in bytes from the first byte that was passed to gdrkit_pin(). The offset plus the size must not exceed
+ * the size that was passed to gdrkit_pin().
  */
 #ifndef GDRKIT_COPY_H
 #define GDRKIT_COPY_H
@@ -20,7 +20,7 @@ extern "C" {
 
 /** @brief A started copy. */
 typedef struct {
-  uint64_t value; /**< @brief 0 in no valid handle. */
+  uint64_t value; /**< @brief Never 0 in a valid handle. */
 } gdrkit_copy_t;
 
 /** @brief One segment of a copy to the device. */
@@ -51,10 +51,10 @@ struct gdrkit_read_segment {
  *         - -ETIMEDOUT: the GPU did not complete the copy in 60 s; see gdrkit_map().
  *         - -EOPNOTSUPP: the named engine cannot perform this copy.
  *         - Another errno for a CUDA error, with a named engine; see gdrkit_map().
- * @note On return, the call's stores have been flushed from this core's write-combining buffers; with an engine, the
- *       copy is complete. Writes by one thread become visible to the device in call order. Earlier stores by the caller
- *       to host memory are ordered before a write only if the caller executes a store fence (_mm_sfence) or another
- *       gdrkit_write() in between.
+ * @note On return, the call's stores have been flushed from this core's write-combining buffers. If another
+ *       engine performed the copy, the copy is complete. Writes by one thread become visible to the device in call
+ *       order. Earlier stores by the caller to host memory are ordered before a write only if the caller executes a
+ *       store fence (_mm_sfence) or another gdrkit_write() in between.
  * @note When the CPU performs the copy, the call makes no system call, takes no lock and allocates nothing.
  *
  * @code{.c}
@@ -127,13 +127,13 @@ int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_read_segment* seg
  * @param[in]  count     Number of segments.
  * @param[out] copy      Receives the handle, which must be passed to gdrkit_finish_copy().
  *
- * @return 0 on success, else a negative errno; nothing was copied then:
+ * @return 0 on success, else a negative errno, and nothing was copied:
  *         - -EINVAL: `copy` is NULL, or a segment is invalid (gdrkit_write() lists the reasons).
  *         - -ENOMEM: out of memory.
  * @note Until the copy is finished, neither the caller nor a GPU kernel may write the source or the target, and the
  *       target must not be read.
- * @note What the engine cannot perform asynchronously, such as small copies and copies by the CPU, is performed in this
- *       call or in gdrkit_finish_copy().
+ * @note Copies that the engine cannot perform asynchronously, such as small copies and copies by the CPU, are performed
+ *       in this call or in gdrkit_finish_copy().
  *
  * @code{.c}
  * int write_while_computing(gdrkit_pin_t pin, const void* data, size_t size_bytes, void (*compute)(void)) {
@@ -161,7 +161,7 @@ int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_write_segment* segm
  * @param[in]  count     Number of segments.
  * @param[out] copy      Receives the handle, which must be passed to gdrkit_finish_copy().
  *
- * @return 0 on success, else a negative errno; nothing was copied then:
+ * @return 0 on success, else a negative errno, and nothing was copied:
  *         - -EINVAL: `copy` is NULL, or a segment is invalid (gdrkit_read() lists the reasons).
  *         - -ENOMEM: out of memory.
  * @note The notes of gdrkit_start_write() apply.
@@ -169,7 +169,7 @@ int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_write_segment* segm
 int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_read_segment* segments, size_t count, gdrkit_copy_t* copy);
 
 /**
- * @brief Reports whether gdrkit_finish_copy() would wait for the GPU or for other threads.
+ * @brief Reports whether gdrkit_finish_copy() can proceed without waiting for the GPU or for other threads.
  *
  * @param[in] copy  A started copy.
  *

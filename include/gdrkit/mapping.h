@@ -16,7 +16,7 @@ extern "C" {
 
 /** @brief Memory type of a CPU mapping. */
 enum gdrkit_mapping_type {
-  GDRKIT_MAPPING_DEFAULT = 0,         /**< @brief What the platform supports best. */
+  GDRKIT_MAPPING_DEFAULT = 0,         /**< @brief The type that the platform supports best. */
   GDRKIT_MAPPING_WRITE_COMBINING = 1, /**< @brief Stores are combined into lines; loads are not cached. */
   GDRKIT_MAPPING_CACHED = 2,          /**< @brief Coherent memory, cached by the CPU. */
   GDRKIT_MAPPING_DEVICE = 3           /**< @brief Neither combined nor cached. */
@@ -47,7 +47,7 @@ struct gdrkit_map_options {
  * A named engine is LANES, COPY_ENGINE or MOVER, chosen by the option or by $GDRKIT_ENGINE. With an engine other than
  * the CPU:
  * - The device memory must not be freed during a copy.
- * - A copy may take locks and make system calls. A failed copy sets gdrkit_last_error().
+ * - A copy may take locks and make system calls.
  * - gdrkit_write(), gdrkit_read() and the *_segments() calls return when the copy is complete. If a named engine has no
  *   free resources, the CPU performs the copy; other errors of a named engine are returned.
  * - Opening the engine retains the device's primary CUDA context.
@@ -59,8 +59,8 @@ struct gdrkit_map_options {
  * - If the mover does not complete a copy in 60 s, the GPU is treated as lost: the call returns -ETIMEDOUT. The process
  *   must neither reuse nor free the host memory, because the GPU may still access it.
  *
- * GDRKIT_ENGINE_AUTOMATIC chooses by direction, size and kind of host memory, from a profile that `gdrkit tune`
- * measured, or from built-in figures. The CPU performs what the GPU cannot.
+ * GDRKIT_ENGINE_AUTOMATIC chooses the engine by direction, size and kind of host memory. It uses a profile from `gdrkit
+ * tune`, or built-in figures. The CPU performs copies that the GPU cannot perform.
  *
  * @param[in]  pin      The pin.
  * @param[in]  options  Mapping type and engine; may be NULL.

@@ -17,7 +17,7 @@ extern "C" {
 
 /** @brief Handle of a pin from gdrkit_pin(). */
 typedef struct {
-  uint64_t value; /**< @brief 0 in no valid handle. */
+  uint64_t value; /**< @brief Never 0 in a valid handle. */
 } gdrkit_pin_t;
 
 /** @brief How the library verified that a mapping refers to the requested memory. */
@@ -99,10 +99,10 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
 /**
  * @brief Reports whether the owner freed the memory and the mapping lost it. Makes one system call.
  *
- * With a persistent backend (gdrkit_context_info.is_persistent), the memory is kept, and the function returns 1 only if
- * a kernel module could not pin it persistently. After memory is lost, any access through the mapping, including
- * gdrkit_write() and gdrkit_read(), raises SIGBUS, and gdrkit_map() returns -EINVAL. gdrkit_unmap(), gdrkit_unpin() and
- * gdrkit_close() still work.
+ * With a persistent backend (gdrkit_context_info.is_persistent), the memory is kept, with two exceptions: the kernel
+ * module could not pin it persistently, or it is mapped at its device address (below). In the first case, an access by
+ * the CPU through the mapping, including gdrkit_write() and gdrkit_read(), raises SIGBUS, and gdrkit_map() returns
+ * -EINVAL. gdrkit_unmap(), gdrkit_unpin() and gdrkit_close() still work.
  *
  * On coherent platforms, memory that CUDA lets the CPU access is mapped at its device address. With every backend, even
  * a persistent one, such a mapping is lost when the owner frees the memory. The function then returns 1, and an access
@@ -113,7 +113,7 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
  * @return 1 if the memory was lost, 0 if it was not, else a negative errno:
  *         - -EINVAL: the handle is invalid.
  *         - -EACCES: the pin belongs to the parent process.
- *         - -EIO: the kernel module does not know the pin.
+ *         - -EIO: the state of the pin cannot be read from the kernel module.
  */
 int gdrkit_is_invalidated(gdrkit_pin_t pin);
 

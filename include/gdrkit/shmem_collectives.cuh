@@ -15,8 +15,8 @@ namespace gdrkit::shmem {
 /// @brief Collectives of PEs whose GPUs can access each other.
 ///
 /// The rules of gdrkit/shmem_collectives.h for targets, sources and order apply to the threads of the group as they do
-/// to a stream. One group of each PE of the team takes part: of the same kind, with the same arguments, in GPU kernels
-/// that run at the same time.
+/// to a stream. One group of each PE of the team takes part. The groups must be of the same kind and pass the same
+/// arguments, and their GPU kernels must run at the same time.
 ///
 /// @code{.cu}
 /// #include <gdrkit/shmem_collectives.cuh>
@@ -59,8 +59,8 @@ namespace detail {
 enum class Route : std::uint32_t {
   small,   ///< through scratch memory
   large,   ///< from source to target
-  parts,   ///< of a broadcast: in parts through the other PEs
-  shares,  ///< of a broadcast or reduce: through scratch memory, in two steps, of which the other PEs perform one
+  parts,   ///< for a broadcast: in parts, through the other PEs
+  shares,  ///< for a broadcast or reduce: through scratch memory, in two steps, of which the other PEs perform one
 };
 
 // Each function performs this PE's part of one turn, and returns to all threads whether the turn completed.
@@ -160,9 +160,8 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
 /// @param[in] state State of the PE.
 /// @param[in] team The team.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_sync(const State& state, Team team, Group group) {
@@ -173,9 +172,8 @@ GDRKIT_SHMEM_FUNCTION bool team_sync(const State& state, Team team, Group group)
 /// @param[in] state State of the PE.
 /// @param[in] team The team.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_barrier(const State& state, Team team, Group group) {
@@ -191,9 +189,8 @@ GDRKIT_SHMEM_FUNCTION bool team_barrier(const State& state, Team team, Group gro
 /// @param[in] size_bytes Size in bytes.
 /// @param[in] root Number of the root in the team.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target, const void* source,
@@ -211,9 +208,8 @@ GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target
 /// @param[in] source Symmetric memory of `size_bytes`.
 /// @param[in] size_bytes Size of one source in bytes.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target, const void* source,
@@ -230,9 +226,8 @@ GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target,
 /// @param[in] source Symmetric memory of `size_bytes` per PE.
 /// @param[in] size_bytes Size of one part in bytes.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target, const void* source,
@@ -242,7 +237,7 @@ GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target,
   return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
                                         true, detail::route_of(of_team, size_bytes, turn.n() - 1)));
 }
-/// @brief Reduces element i of all sources to element i of every target. All PEs get the same bits.
+/// @brief Reduces element i of all sources to element i of every target. The results are bitwise identical on all PEs.
 /// @tparam reduction The operation.
 /// @tparam T An integer, float, double, Half or Bfloat16. AND, OR and XOR require an integer.
 /// @param[in] state State of the PE.
@@ -251,9 +246,8 @@ GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target,
 /// @param[in] source Symmetric memory of `count` elements.
 /// @param[in] count Number of elements.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <gdrkit_shmem_reduction reduction, class T, class Group>
 GDRKIT_SHMEM_FUNCTION bool reduce(const State& state, Team team, T* target, const T* source, std::size_t count,
@@ -270,9 +264,8 @@ GDRKIT_SHMEM_FUNCTION bool reduce(const State& state, Team team, T* target, cons
 /// @param[in] source Symmetric memory of `count` elements per PE.
 /// @param[in] count Number of elements of one part.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <gdrkit_shmem_reduction reduction, class T, class Group>
 GDRKIT_SHMEM_FUNCTION bool reducescatter(const State& state, Team team, T* target, const T* source, std::size_t count,

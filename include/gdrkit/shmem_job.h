@@ -39,9 +39,10 @@ extern "C" {
 /**
  * @brief Handle of a PE of this process.
  *
- * A process may have several PEs, one per GPU. In a forked child every call on a PE of the parent returns `-EACCES`;
- * the exit of the child does not affect these PEs. gdrkit_shmem_init() makes the child a PE of its own. Its job has one
- * PE unless the options set `n_pes`.
+ * A process may have several PEs, one per GPU. In a forked child calls on a PE of the parent return `-EACCES`, except
+ * gdrkit_shmem_use(), which returns `-EINVAL`. The exit of the child does not affect these PEs. The child may call
+ * gdrkit_shmem_init() to get its own PE. That call ignores the launcher's environment: the job has one PE unless the
+ * options set `n_pes`.
  */
 typedef struct {
   uint64_t value; /**< Unique in this process; 0: none. */
@@ -65,7 +66,7 @@ typedef int (*gdrkit_shmem_allgather_t)(const void* mine, size_t size_bytes, voi
 /**
  * @brief Options of gdrkit_shmem_init().
  *
- * Set `struct_size`, and all other members to 0 for their defaults. With `n_pes` 0 the environment of a launcher
+ * Set `struct_size`. Members that are 0 have their defaults. With `n_pes` 0 the environment of a launcher
  * (gdrkit run, mpirun, srun, torchrun) sets the PE and the number of PEs. Without a launcher the job has one PE.
  */
 struct gdrkit_shmem_options {
@@ -75,19 +76,21 @@ struct gdrkit_shmem_options {
   uint32_t has_device;  /**< 1: use `device`. 0: use the PE's local rank on its node, modulo the number of GPUs. */
   int32_t device;       /**< CUDA device number. */
   uint32_t timeout_ms;  /**< Limit of init, collectives and waits; 0: `GDRKIT_SHMEM_TIMEOUT_S`, else 300 s. */
-  const gdrkit_shmem_unique_id_t* unique_id; /**< Id from PE 0. With `n_pes` > 1, set this or `allgather`. */
+  const gdrkit_shmem_unique_id_t* unique_id; /**< ID from PE 0. With `n_pes` > 1, set this or `allgather`. */
   gdrkit_shmem_allgather_t allgather;        /**< Alternative to `unique_id`. */
   void* allgather_argument;                  /**< Last argument of `allgather`. */
   /** Initial symmetric memory of each PE in bytes; 0: `GDRKIT_SHMEM_HEAP`, else 64 MiB. It grows as needed. */
   uint64_t heap_bytes;
-  uint64_t heap_max_bytes; /**< Maximum symmetric memory in bytes; 0: the memory of the job's largest GPU. */
-  /** 1: if `GDRKIT_SHMEM_HEAP` is not set, `NVSHMEM_SYMMETRIC_SIZE` sets the size, in NVSHMEM's grammar. */
+  /** Maximum symmetric memory in bytes; 0: `GDRKIT_SHMEM_HEAP_MAX`, else the memory of the job's largest GPU. */
+  uint64_t heap_max_bytes;
+  /** 1: if `heap_bytes` is 0 and `GDRKIT_SHMEM_HEAP` is not set, `NVSHMEM_SYMMETRIC_SIZE` sets the initial size of the
+   * heap. */
   uint32_t should_read_nvshmem_variables;
   /**
-   * 1: select the device as NVSHMEM does. If `has_device` is 0 and the calling thread's current CUDA context is on a
-   * device other than 0, use that device; else choose as for `has_device` 0. After init the PE's device is current in
-   * that thread. The first call of malloc, calloc, align or barrier_all in a thread where another device is current
-   * prints a warning to stderr.
+   * 1: select the device as NVSHMEM does. If `has_device` is 1, `device` is used. Otherwise, if the calling thread's
+   * current CUDA context is on a device other than 0, that device is used, else the device for the PE's local rank.
+   * After init the PE's device is current in that thread. A call of malloc, calloc, align or barrier_all in a thread
+   * where another device is current prints a warning to stderr, once per process.
    */
   uint32_t should_follow_current_device;
 };
@@ -110,7 +113,7 @@ struct gdrkit_shmem_info {
 /**
  * @brief Creates the unique ID of a new job.
  *
- * The process listens on a socket for each id until PE 0 uses the id.
+ * The process listens on a socket for each ID until PE 0 uses the ID.
  * @param[out] id The unique ID.
  * @return 0 on success.
  *   - `-EINVAL`: `id` is NULL.
@@ -122,8 +125,8 @@ struct gdrkit_shmem_info {
 int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
 
 /**
- * @brief Closes the listening socket of an id that no job has used.
- * @param[in] id Id from gdrkit_shmem_get_unique_id() in this process.
+ * @brief Closes the listening socket of an ID that no job has used.
+ * @param[in] id ID from gdrkit_shmem_get_unique_id() in this process.
  * @return 0 on success.
  *   - `-EINVAL`: `id` is NULL, or this process has no socket for it.
  * @note Needs no PE.
@@ -174,9 +177,9 @@ int gdrkit_shmem_finalize(void);
 int gdrkit_shmem_init_shared(const struct gdrkit_shmem_options* options);
 
 /**
- * @brief Matches one gdrkit_shmem_init_shared(). The last match works like gdrkit_shmem_finalize().
+ * @brief Releases one use from gdrkit_shmem_init_shared(). The last release finalizes the PE.
  * @return 0 on success.
- *   - `-EINVAL`: no gdrkit_shmem_init_shared() is left to match.
+ *   - `-EINVAL`: every use from gdrkit_shmem_init_shared() has already been released.
  *   - An error of gdrkit_shmem_finalize().
  * @note The last call is collective.
  */
@@ -206,7 +209,7 @@ int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe);
  * @brief Binds the calling thread to a PE of this process.
  * @param[in] pe Handle from gdrkit_shmem_current().
  * @return 0 on success.
- *   - `-EINVAL`: the PE was finalized, or is not of this process.
+ *   - `-EINVAL`: the PE was finalized, or does not belong to this process.
  */
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);
 
@@ -237,8 +240,8 @@ int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
 
 /**
  * @brief Sets the time limit of later collectives and waits of this PE.
- * @param[in] timeout_ms Limit in milliseconds. Unlike gdrkit_shmem_options::timeout_ms, 0 here means no limit; the end
- *   of a PE still ends the waits for it.
+ * @param[in] timeout_ms Limit in milliseconds. Unlike gdrkit_shmem_options::timeout_ms, 0 here means no limit; a
+ *   wait for a PE that has exited still fails with `-ECONNRESET`.
  * @return 0, or an error of @ref shmem_errors.
  */
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
@@ -246,8 +249,8 @@ int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
 /**
  * @brief Describes how data reaches a PE, in human-readable text.
  *
- * The text has one line per transport, in the order in which they are tried: what it carries, or why it carries
- * nothing.
+ * The text has one line per transport, in the order in which the transports are tried. Each line describes what the
+ * transport carries, or why it is not used.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @param[out] text Buffer for the text. May be NULL if `size_bytes` is 0.
  * @param[in] size_bytes Size of the buffer in bytes, including the terminating zero. A longer text is truncated and

@@ -49,8 +49,7 @@ int gdrkit_shmem_malloc(size_t size_bytes, void** address);
  * @param[in] count Number of elements, at least 1.
  * @param[in] size_bytes Size of an element in bytes, at least 1. `count * size_bytes` is the same on every PE.
  * @param[out] address Address of the object in the caller's heap, aligned to 256 bytes.
- * @return 0, or an error of gdrkit_shmem_malloc(). A product above SIZE_MAX is `-ENOMEM`; typed
- *   transfers return `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_malloc(). `-ENOMEM` also if the product exceeds SIZE_MAX.
  * @note Collective. Ends with a barrier.
  */
 int gdrkit_shmem_calloc(size_t count, size_t size_bytes, void** address);
@@ -123,9 +122,9 @@ int gdrkit_shmem_buffer_unregister_all(void);
  * @brief Makes GPU memory of the application symmetric, without a copy.
  *
  * The memory must come from cuMemCreate with a POSIX file descriptor as its handle type, and `buffer` must be the start
- * of its allocation. Memory of cudaMalloc and host memory cannot be shared. The whole allocation is mapped by the other
- * PEs, but accesses beyond `size_bytes` are rejected. The address range comes out of `heap_max_bytes`. The memory
- * exists until it is unregistered or the PE is finalized, even if the caller frees its own mapping.
+ * of its allocation. Memory from cudaMalloc and host memory cannot be shared. The whole allocation is mapped by the
+ * other PEs, but accesses beyond `size_bytes` are rejected. The address range counts towards `heap_max_bytes`. The
+ * memory exists until it is unregistered or the PE is finalized, even if the caller frees its own mapping.
  * @param[in] buffer Start of the memory on the PE's GPU.
  * @param[in] size_bytes Size in bytes, at least 1, the same on every PE.
  * @param[out] address Symmetric address of the memory, for all calls and for GPU kernels.
@@ -157,7 +156,9 @@ int gdrkit_shmem_buffer_unregister_symmetric(void* address);
 
 #ifdef GDRKIT_DOXYGEN
 /**
- * @brief Allocates zeroed symmetric elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE.
+ * @brief Allocates zeroed symmetric elements of a type.
+ *
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[in] count Number of elements, at least 1, the same on every PE.
  * @param[out] address Address of the first element in the caller's heap, aligned to 256 bytes.
  * @return 0, or an error of gdrkit_shmem_malloc().

@@ -28,9 +28,10 @@ extern "C" {
  * // Puts two rows to `pe`, then sets its signal word. A PE that observes 1 in the word also observes both rows.
  * int send(float* rows, const float* mine, uint64_t* signal, int pe) {
  *   int result = gdrkit_shmem_float_put_nbi(rows, mine, 100, pe);
+ *   if (result == 0) result = gdrkit_shmem_fence(); // orders the first row before the signal
  *   if (result == 0) {
- *     result = gdrkit_shmem_put_signal(rows + 100, mine + 100, 100 * sizeof(float), signal, 1, GDRKIT_SHMEM_SIGNAL_SET,
- * pe);
+ *     result = gdrkit_shmem_put_signal(rows + 100, mine + 100, 100 * sizeof(float), signal, 1,
+ *                                      GDRKIT_SHMEM_SIGNAL_SET, pe);
  *   }
  *   return result == 0 ? gdrkit_shmem_quiet() : result; // `mine` may be reused now
  * }
@@ -46,19 +47,19 @@ extern "C" {
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0 on success.
  *   - `-EINVAL`: `pe` is out of range, the target range is not in one symmetric object, or `source` is NULL.
- *   - `-ECONNRESET`, `-ETIMEDOUT`: `pe` has ended or did not respond. For PEs of other nodes only.
+ *   - `-ECONNRESET`, `-ETIMEDOUT`: `pe` is on another node, and has ended or did not respond.
  *   - See also @ref shmem_errors.
  * @note The data is visible at the target after gdrkit_shmem_quiet().
  */
 int gdrkit_shmem_put(void* target, const void* source, size_t size_bytes, int pe);
 
 /**
- * @brief Copies data of another PE's copy of an object to local memory.
+ * @brief Copies data from another PE's copy of an object to local memory.
  * @param[out] target Local memory. It holds the data when the call returns.
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] size_bytes Size in bytes.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_put().
+ * @return 0, or an error of gdrkit_shmem_put(), with the roles of `target` and `source` exchanged.
  */
 int gdrkit_shmem_get(void* target, const void* source, size_t size_bytes, int pe);
 
@@ -78,7 +79,7 @@ int gdrkit_shmem_put_nbi(void* target, const void* source, size_t size_bytes, in
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] size_bytes Size in bytes.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_put().
+ * @return 0, or an error of gdrkit_shmem_put(), with the roles of `target` and `source` exchanged.
  */
 int gdrkit_shmem_get_nbi(void* target, const void* source, size_t size_bytes, int pe);
 
@@ -120,7 +121,7 @@ int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_by
  * @param[in] operation How the signal changes the word.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0, or an error of gdrkit_shmem_put_signal().
- * @note A PE that observes the new value also observes the puts to it that this PE fenced before the call.
+ * @note A PE that observes the new value also observes the puts to it that the calling PE fenced before the call.
  */
 int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, enum gdrkit_shmem_signal operation, int pe);
 
@@ -155,21 +156,23 @@ int gdrkit_shmem_quiet(void);
 
 #ifdef GDRKIT_DOXYGEN
 /**
- * @brief Puts elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE. See gdrkit_shmem_put().
+ * @brief Puts elements of a type. One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE. See
+ * gdrkit_shmem_put().
  * @param[out] target Symmetric address in the caller's heap.
  * @param[in] source Local elements. May be reused when the call returns.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_put(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_put(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_put(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
- * @brief Gets elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE. See gdrkit_shmem_get().
+ * @brief Gets elements of a type. One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE. See
+ * gdrkit_shmem_get().
  * @param[out] target Local memory.
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_get(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_get(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_get(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
@@ -178,7 +181,7 @@ static inline int gdrkit_shmem_TYPENAME_get(TYPE* target, const TYPE* source, si
  * @param[in] source Local elements. They must not change before gdrkit_shmem_quiet().
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_put_nbi(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_put_nbi(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_put_nbi(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
@@ -187,7 +190,7 @@ static inline int gdrkit_shmem_TYPENAME_put_nbi(TYPE* target, const TYPE* source
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_get_nbi(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_get_nbi(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_get_nbi(TYPE* target, const TYPE* source, size_t count, int pe);
 /**

@@ -16,7 +16,7 @@ extern "C" {
 /**
  * @defgroup shmem_wait Waits and tests
  * @ingroup shmem
- * @brief Waits for, and tests of, words of the calling PE that other PEs write.
+ * @brief Functions that wait for, or test, words of the calling PE that other PEs write.
  *
  * If a wait or a test observes the value written by a signal, then the data of the same put_signal, and puts that the
  * sender fenced before the signal, are visible to this PE.
@@ -24,7 +24,7 @@ extern "C" {
  * @code{.c}
  * #include <gdrkit/shmem.h>
  *
- * // Handles the messages of `n` senders in the order of their arrival. done[i] is nonzero for a handled sender.
+ * // Handles one message that has arrived; called until it returns -ENODATA. done[i] is nonzero for a handled sender.
  * int handle_next(const uint64_t* arrived, size_t n, int* done, size_t* sender) {
  *   const uint64_t one = 1;
  *   const struct gdrkit_shmem_words words = {arrived, n, GDRKIT_SHMEM_UINT64, GDRKIT_SHMEM_EQ, &one, 1, done};
@@ -63,7 +63,7 @@ int gdrkit_shmem_signal_wait_until(const uint64_t* signal, enum gdrkit_shmem_com
  * @brief Waits until a word of the calling PE satisfies a comparison.
  * @param[in] address Address of the word in the caller's heap, naturally aligned.
  * @param[in] word Type of the word.
- * @param[in] comparison The comparison, of signed or unsigned numbers as `word` is.
+ * @param[in] comparison The comparison; signed or unsigned according to `word`.
  * @param[in] value Right operand of the comparison; a signed value is passed sign-extended to 64 bits.
  * @return 0 on success.
  *   - `-EINVAL`, `-ETIMEDOUT`, `-ECONNRESET`: see @ref shmem_errors.
@@ -75,7 +75,7 @@ int gdrkit_shmem_wait_until(const void* address, enum gdrkit_shmem_word word, en
  * @brief Tests whether a word of the calling PE satisfies a comparison.
  * @param[in] address Address of the word in the caller's heap, naturally aligned.
  * @param[in] word Type of the word.
- * @param[in] comparison The comparison, of signed or unsigned numbers as `word` is.
+ * @param[in] comparison The comparison; signed or unsigned according to `word`.
  * @param[in] value Right operand of the comparison; a signed value is passed sign-extended to 64 bits.
  * @return 1 if it does, 0 if not, or an error of @ref shmem_errors.
  */
@@ -111,7 +111,7 @@ int gdrkit_shmem_wait_until_any(const struct gdrkit_shmem_words* words, size_t* 
  *
  * Returns at once, with no index, if all words are skipped.
  * @param[in] words The words.
- * @param[out] indices Indices of the words, ascending. It has room for `count` entries.
+ * @param[out] indices Indices of the words, ascending. The array must have room for `count` entries.
  * @param[out] n_found Number of indices.
  * @return 0, or an error of gdrkit_shmem_wait_until_all().
  *   - `-EINVAL`: also if an output is NULL.
@@ -139,7 +139,7 @@ int gdrkit_shmem_test_any(const struct gdrkit_shmem_words* words, size_t* index)
 /**
  * @brief Stores the indices of the words that satisfy their comparison.
  * @param[in] words The words.
- * @param[out] indices Indices of the words, ascending. It has room for `count` entries.
+ * @param[out] indices Indices of the words, ascending. The array must have room for `count` entries.
  * @param[out] n_found Number of indices.
  * @return 0, or an error of @ref shmem_errors.
  */

@@ -79,7 +79,7 @@ measure::RawKind find_raw_kind(const std::string& name) {
   if (name == "widest") {
     if (!measure::widest_raw_kind(&kind))
       throw cli::Failure(cli::ExitCode::cannot_run,
-                         "this CPU does not support any raw loop: they require SSE4.1, AVX2 or AVX-512");
+                         "this CPU supports no raw loop; each requires SSE4.1, AVX2 or AVX-512");
     return kind;
   }
   for (const auto candidate : {measure::RawKind::avx512, measure::RawKind::avx2, measure::RawKind::sse41}) {

@@ -202,7 +202,7 @@ class Device {
     return base::fail_literal(EOPNOTSUPP, "the emulated device does not support libraries of GPU code");
   }
   [[nodiscard]] virtual base::Result<Symbol> get_symbol(Module /*module*/, const char* name) noexcept {
-    return base::fail(EOPNOTSUPP, "the emulated device has no GPU code with a symbol %s", name);
+    return base::fail(EOPNOTSUPP, "the emulated device does not support GPU code (symbol %s)", name);
   }
   /// Loads the function now. Otherwise the driver may load it at the first launch and wait there for running GPU
   /// kernels, which may in turn wait for this one. ENOSYS: the driver has no choice of the time.

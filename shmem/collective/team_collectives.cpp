@@ -258,7 +258,7 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
   if (const int away = team.first_away(); away >= 0) {
     return base::fail(EOPNOTSUPP,
                       "a GPU kernel of PE %d called a collective of team 0x%x, whose PE %d of the job is on another "
-                      "machine; call it from the host or on a stream, or use a team of one machine "
+                      "node; call it from the host or on a stream, or use a team of one node "
                       "(GDRKIT_SHMEM_TEAM_NODE)",
                       connections_.pe(), static_cast<unsigned>(team.handle()), away);
   }

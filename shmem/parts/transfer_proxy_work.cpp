@@ -38,7 +38,8 @@ base::Status TransferProxyWork::begin(const ProxyCommand& command, std::uint64_t
     case ProxyOperation::quiet: return {};  // the reply is sent after complete()
     case ProxyOperation::barrier: return arrive(command.operand);
   }
-  return base::fail(EPROTO, "unsupported command %u, or invalid size", static_cast<unsigned>(command.operation));
+  return base::fail(EPROTO, "unsupported GPU command %u, or its size is invalid",
+                    static_cast<unsigned>(command.operation));
 }
 
 base::Status TransferProxyWork::put(const ProxyCommand& command) noexcept {

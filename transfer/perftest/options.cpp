@@ -67,9 +67,8 @@ void follow_launcher(Plan* plan) {
   if (ranks == nullptr || rank == nullptr || std::string(ranks) == "1") return;
   if (plan->options->has_cm()) {
     refuse(
-        "-R and -z require the address of the server's RDMA device: start client and server manually, without "
-        "--loopback and "
-        "gdrkit run");
+        "-R and -z require the address of the server's RDMA device; start client and server manually, without "
+        "--loopback and gdrkit run");
   }
   if (std::string(ranks) != "2")
     refuse(cli::format("the job has %s ranks, but a test requires 2; use gdrkit run -n 2", ranks));
@@ -164,8 +163,8 @@ void check_together(const Options& options, const VerbsTest& test) {
     refuse(cli::format("-D %d leaves no time between two margins of %d s; reduce the margin with -f",
                        options.duration_s, options.margin_s));
   }
-  if (test.is_latency() && options.is_bidirectional) refuse("-b applies only to bandwidths");
-  if (test.is_latency() && options.pairs > 1) refuse("-q applies only to bandwidths");
+  if (test.is_latency() && options.is_bidirectional) refuse("-b applies only to bandwidth tests");
+  if (test.is_latency() && options.pairs > 1) refuse("-q applies only to bandwidth tests");
   if (options.connection == "UD" && test.verb != Verb::send) refuse("-c UD supports only send_bw and send_lat");
   if (options.connection == "UC" && test.is_fetching()) refuse(std::string("-c UC does not support ") + test.name);
   if (options.is_bidirectional && options.duration_s > 0 && test.verb == Verb::send) {
@@ -177,9 +176,9 @@ void check_together(const Options& options, const VerbsTest& test) {
   check_roce(options);
   if (options.has_immediate && test.verb != Verb::write)
     refuse("--write_with_imm applies only to write_bw and write_lat");
-  if (options.has_results_of_all() && !test.is_latency()) refuse("-H and -U apply only to latencies");
+  if (options.has_results_of_all() && !test.is_latency()) refuse("-H and -U apply only to latency tests");
   if (options.has_results_of_all() && options.duration_s > 0) refuse("cannot combine -D with -H or -U; omit one");
-  if (options.list_length > 1 && test.is_latency()) refuse("-l applies only to bandwidths");
+  if (options.list_length > 1 && test.is_latency()) refuse("-l applies only to bandwidth tests");
   if (!options.cuda_device.empty() && !options.cuda_bus_id.empty())
     refuse("cannot combine --use_cuda with --use_cuda_bus_id; omit one");
   if (options.needs_dmabuf && options.cuda_device.empty() && options.cuda_bus_id.empty()) {
@@ -239,8 +238,8 @@ cli::CommandLine command_line(Options* options) {
        "RC, UC or UD (XRC and DC are not supported)", false},
       {'m', "mtu", "N", &options->mtu_bytes, "path MTU (default: the port's)", false, false},
       {'q', "qp", "N", &options->pairs, "queue pairs", false},
-      {'t', "tx-depth", "N", &options->send_depth, "sends in flight (default: 128, 1 for latencies)", false, false},
-      {'r', "rx-depth", "N", &options->receive_depth, "receives posted, for sends", false},
+      {'t', "tx-depth", "N", &options->send_depth, "sends in flight (default: 128; 1 in latency tests)", false, false},
+      {'r', "rx-depth", "N", &options->receive_depth, "receives posted in send tests", false},
       {'Q', "cq-mod", "N", &options->moderation, "one completion per N messages (default: 100, 1 above 8 KiB)", false,
        false},
       {'I', "inline_size", "N", &options->inline_bytes, "maximum bytes sent inline in a request", false, false},

@@ -47,7 +47,7 @@ tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexc
         "(CDI) to its command line, a volume is not enough",
         path, std::strerror(error));
   }
-  return base::fail(EACCES, "cannot open %s: %s; let this user read and write it (ls -l %s)", path,
+  return base::fail(EACCES, "cannot open %s: %s; this user needs read and write permission (check: ls -l %s)", path,
                     std::strerror(error), path);
 }
 

@@ -193,7 +193,7 @@ TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
     auto result = pe.quiet();
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().errno_value, EOPNOTSUPP);
-    const std::string away = "PE " + std::to_string(1 - pe.pe() % 2) + " of the job is on another machine";
+    const std::string away = "PE " + std::to_string(1 - pe.pe() % 2) + " of the job is on another node";
     for (const std::string& part : {"GPU kernel of PE " + std::to_string(pe.pe()), away, std::string("on a stream"),
                                     std::string("GDRKIT_SHMEM_TEAM_NODE")}) {
       EXPECT_THAT(result.error().text(), HasSubstr(part));

@@ -57,11 +57,11 @@ class PerftestOptions(PerftestTest):
         for arguments, text in ((("--tclass", "256"), "--tclass must be from 0 to 255, not 256"), (("-T", "8"), "-T requires -R; without -R set"),
                                 (("-R", "--tclass", "8"), "with -R: rdma_cm sets the traffic class"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
                                 (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "with -R: rdma_cm takes the GID from HOST"),
-                                (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U apply only to latencies"), (("-l", "0"), "-l must be from 1")):
+                                (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U apply only to latency tests"), (("-l", "0"), "-l must be from 1")):
             ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)
-        for arguments, text in ((("write_lat", "-l", "2"), "-l applies only to bandwidths"), (("write_lat", "-H", "-D", "9"), "cannot combine -D with -H or -U; omit one"),
+        for arguments, text in ((("write_lat", "-l", "2"), "-l applies only to bandwidth tests"), (("write_lat", "-H", "-D", "9"), "cannot combine -D with -H or -U; omit one"),
                                 (("send_bw", "--write_with_imm"), "--write_with_imm applies only to write_bw and write_lat")):
             ended = run("gdrkit", "perftest", *arguments, environment=self.environment())
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
