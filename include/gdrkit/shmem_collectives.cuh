@@ -79,7 +79,7 @@ GDRKIT_SHMEM_FUNCTION bool broadcast_turn(const Turn<Group>& turn, char* target,
   if (route == Route::small) {
     turn.begin(Begin::now);
     if (!(is_root ? turn.wait_for_scratch() : turn.is_usable())) return false;
-    return turn.group().all(SmallTurn<Group>(turn, size_bytes, 1).broadcast(target, source, root));
+    return turn.group().all(SmallTurn<Group>(turn, size_bytes).broadcast(target, source, root));
   }
   if constexpr (is_of_grid) {
     if (route == Route::shares) {
@@ -106,7 +106,7 @@ GDRKIT_SHMEM_FUNCTION bool exchange_turn(const Turn<Group>& turn, char* target, 
   if (route == Route::small) {
     turn.begin(Begin::now);
     if (!turn.wait_for_scratch()) return false;
-    SmallTurn<Group> small(turn, size_bytes, turn.n() - 1);
+    SmallTurn<Group> small(turn, size_bytes);
     return turn.group().all(small.exchange(target, source, is_alltoall ? size_bytes : 0));
   }
   turn.begin(Begin::after_reads);
@@ -123,7 +123,7 @@ GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, co
   if (route == Route::small) {
     turn.begin(Begin::now);
     if (!turn.wait_for_scratch()) return false;
-    SmallTurn<Group> small(turn, size_bytes, turn.n() - 1);
+    SmallTurn<Group> small(turn, size_bytes);
     return turn.group().all(small.reduce(target, source, is_scattered ? size_bytes : 0, reduce));
   }
   if constexpr (is_of_grid) {
@@ -140,8 +140,8 @@ GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, co
   return large.reduce(target, source, size_bytes, is_scattered, reduce);
 }
 
-GDRKIT_SHMEM_FUNCTION Route route_of(const TeamState& team, std::size_t size_bytes, unsigned senders) {
-  return size_bytes <= small_bytes(team.scratch_bytes, senders) ? Route::small : Route::large;
+GDRKIT_SHMEM_FUNCTION Route route_of(std::size_t size_bytes, std::uint32_t small_limit) {
+  return size_bytes <= small_limit ? Route::small : Route::large;
 }
 
 template <class Group, class Reduce>
@@ -149,7 +149,7 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
                                      std::size_t size_bytes, bool is_scattered, Reduce reduce, Group group) {
   const TeamState& of_team = team_state(state, team);
   const Turn<Group> turn(state, team, of_team, group);
-  const Route route = route_of(of_team, size_bytes, turn.n() - 1);
+  const Route route = route_of(size_bytes, of_team.group_limits.reduce);
   return turn.end(reduce_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
                                      is_scattered, reduce, route));
 }
@@ -199,7 +199,7 @@ GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target
   const detail::Turn<Group> turn(state, team, of_team, group);
   return turn.end(detail::broadcast_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source),
                                                 size_bytes, static_cast<unsigned>(root),
-                                                detail::route_of(of_team, size_bytes, 1), 0));
+                                                detail::route_of(size_bytes, of_team.group_limits.broadcast), 0));
 }
 /// @brief Concatenates the sources of all PEs, in the order of their numbers, in the target of every PE.
 /// @param[in] state State of the PE.
@@ -217,7 +217,7 @@ GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target,
   const TeamState& of_team = team_state(state, team);
   const detail::Turn<Group> turn(state, team, of_team, group);
   return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                                        false, detail::route_of(of_team, size_bytes, turn.n() - 1)));
+                                        false, detail::route_of(size_bytes, of_team.group_limits.exchange)));
 }
 /// @brief Copies part i of PE j's source to part j of PE i's target.
 /// @param[in] state State of the PE.
@@ -235,7 +235,7 @@ GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target,
   const TeamState& of_team = team_state(state, team);
   const detail::Turn<Group> turn(state, team, of_team, group);
   return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                                        true, detail::route_of(of_team, size_bytes, turn.n() - 1)));
+                                        true, detail::route_of(size_bytes, of_team.group_limits.exchange)));
 }
 /// @brief Reduces element i of all sources to element i of every target. The results are bitwise identical on all PEs.
 /// @tparam reduction The operation.
