@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 #include "base/settings.hpp"
 #include "platform/device/cuda_calls.hpp"
@@ -263,7 +264,9 @@ base::Status Connections::make_transports() {
 #undef GDRKIT_SHMEM_TRANSPORT
   while (remote_transport_ < transports_.size() && !transports_[remote_transport_]->is_remote()) ++remote_transport_;
   if (remote_ != nullptr) {
-    if (remote_way_ != transport::RemoteWay::copied) own_heap_->use(*transports_.front());
+    const auto bar1 = std::find_if(transports_.begin(), transports_.end(),
+                                   [](const auto& one) { return std::string_view(one->name()) == "bar1"; });
+    if (bar1 != transports_.end() && remote_way_ != transport::RemoteWay::copied) own_heap_->use(**bar1);
     remote_->open(*own_heap_);
   }
   return {};
@@ -296,8 +299,7 @@ base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t 
   auto remote = find(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
   if (is_remote(remote->slot)) {
-    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use calls of the CPU",
-                      pe);
+    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use calls of the CPU", pe);
   }
   return heap_->address(remote->slot, remote->range.offset);
 }
