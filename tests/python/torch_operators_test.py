@@ -86,6 +86,36 @@ with shmem.init(timeout=120):
     main(shmem.my_pe(), shmem.n_pes())
 """
 
+# Values that are older than a write or returned: torch.compile must copy them, not the tensor that an operator writes.
+COPIED = """
+import torch
+from gdrkit import shmem
+from gdrkit.shmem import torch as gshmem
+def ring(inbox, outbox, signal, last, pe, after):
+    outbox.add_(1)
+    half = inbox[500:]
+    gshmem.put_signal(inbox, outbox, signal, 1, after)
+    gshmem.signal_wait_until(signal, "==", 1, [inbox])
+    received, part, more = inbox.clone(), half.clone(), inbox * 2
+    gshmem.put(signal, torch.zeros_like(signal), pe)
+    end = signal.clone()
+    gshmem.barrier_all([inbox[:10], half, signal])
+    gshmem.put(last, outbox[:2], pe)
+    return received, part, more[998:] + 1, end, last.clone()
+def main(pe, n):
+    before, compiled = (pe - 1) % n, torch.compile(ring, fullgraph=True)
+    inbox, signal, outbox = gshmem.zeros(1000), gshmem.zeros(1, dtype=torch.int64), torch.full((1000,), 100.0 * pe)
+    last = gshmem.zeros(2)
+    results = [compiled(inbox, outbox, signal, last, pe, (pe + 1) % n) for turn in range(3)]
+    for turn, (received, part, more, end, own) in enumerate(results, 1):
+        expected = 100.0 * before + turn
+        assert (received == expected).all() and (part == expected).all(), (turn, received, part)
+        assert (more.tolist(), end.tolist()) == ([2 * expected + 1] * 2, [0]), (turn, more, end)
+        assert own.tolist() == [100.0 * pe + turn] * 2, (turn, own)
+with shmem.init(timeout=120):
+    main(shmem.my_pe(), shmem.n_pes())
+"""
+
 # Python's emulated memory cannot be shared, so gpu_test.py registers tensors.
 REGISTRATION = """
 import errno, gdrkit, torch
@@ -107,8 +137,8 @@ with shmem.init(timeout=60):
 """
 
 
-@pytest.mark.parametrize("n_pes, program", [(3, COLLECTIVES), (2, COMPILED), (2, REGISTRATION)],
-                         ids=["collectives", "compiled", "registration"])
+@pytest.mark.parametrize("n_pes, program", [(3, COLLECTIVES), (2, COMPILED), (2, COPIED), (2, REGISTRATION)],
+                         ids=["collectives", "compiled", "copied", "registration"])
 def test_a_job_of_tensors(n_pes, program):
     run_all_well(n_pes, program, timeout=280)
 
@@ -163,3 +193,20 @@ def test_tracing_needs_no_memory_and_counts_changes(gshmem):
             torch.ops.gdrkit.put(fake_part, fake_own, 0)
     del mode, fake, fake_part
     assert sys.modules["gdrkit.shmem.torch"] is gshmem
+
+
+def test_the_pass_of_a_program_runs_before_that_of_the_operators(gshmem, monkeypatch):
+    from gdrkit.shmem import _torch_compile as ours
+    seen = []
+    monkeypatch.setattr(ours.settings, "post_grad_custom_post_pass", seen.append)
+    ours.install()
+    ours.install()
+    both = ours.settings.post_grad_custom_post_pass
+    assert both.before == seen.append and both.uuid() is None
+    graph = ours.torch.fx.Graph()
+    graph.output(None)
+    both(graph)
+    assert seen == [graph]
+    monkeypatch.setattr(ours.settings, "post_grad_custom_post_pass", None)
+    ours.install()
+    assert ours.settings.post_grad_custom_post_pass.uuid()

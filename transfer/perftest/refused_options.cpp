@@ -29,7 +29,7 @@ constexpr cli::RefusedOption refused[] = {
     {'L', "hop_limit", "the hop limit is 64; omit it", "64"},
     {'O', "dualport", of_dual_port},
     {'\0', "report-per-port", of_dual_port},
-    {'V', "", "use --version for the version of gdrkit"},
+    {'V', "", "it would print perftest's version; use --version for gdrkit's"},
     {'W', "report-counters", "counters are not read; use rdma statistic before and after the run"},
     {'w', "limit_bw", "results are not judged; compare two runs with --compare"},
     {'y', "limit_msgrate", "results are not judged; compare two runs with --compare"},

@@ -20,6 +20,7 @@ torch.compile lets others write a copy.
 from __future__ import annotations
 
 import errno
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -144,6 +145,10 @@ def _operator(schema: str) -> Callable[[Callable[..., Callable[[], None]]], Any]
                 _count_change(given[index])
 
         def trace(*given: Any) -> None:
+            if "torch._inductor.config" in sys.modules:  # imported by torch.compile; an import takes seconds
+                from gdrkit.shmem import _torch_compile
+
+                _torch_compile.install()
             function(*given)
 
         # torch.library.custom_op does the same, but adds 25 us to each call.

@@ -117,6 +117,7 @@ class Loops {
     largest_ = *std::max_element(sizes_.begin(), sizes_.end());
     connect();
     start_job();
+    require(cuda_->init(0), "cuInit");
     open();
   }
 

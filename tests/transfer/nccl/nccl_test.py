@@ -4,10 +4,11 @@
 """gdrkit nccl on emulated devices over a stand-in for NCCL (stand_in_nccl.cpp): lines, checks, documents, failures."""
 import os
 import re
+import tempfile
 import time
 import unittest
 
-from program import BIN, NOTE, Test, run
+from program import BIN, HAS_GPU, NOTE, Test, run
 
 FOLDER = os.path.join(BIN, "..", "tests", "bin")
 LIBRARY = ("--nccl", os.path.join(FOLDER, "libstand_in_nccl.so"))
@@ -378,6 +379,33 @@ class NcclUsage(Test):
         self.assertEqual(tuple(listed), TESTS)
         for name in listed:
             self.assertEqual(os.readlink(os.path.join(BIN, f"{name}_perf")), "gdrkit", name)
+
+
+@unittest.skipIf(HAS_GPU, "the machine has a GPU, which this test's libcuda.so.1 would hide")
+class Loops(Test):
+    """The baseline nccl_loops, on a fake libcuda.so.1."""
+    COMMAND = (os.path.join(FOLDER, "nccl_loops"), *LIBRARY, "--cycles", "2", "--iterations", "2", "--sizes", "8,1024",
+               "--tests", "all_reduce,all_gather,alltoall,broadcast")
+    ENVIRONMENT = {"LD_LIBRARY_PATH": os.path.join(FOLDER, "..", "stand_in_cuda"), "STAND_IN_NCCL_USES_CUDA": "1"}
+
+    def assert_measured(self, ended, patterns):
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        measured = [line.split() for line in ended.lines]
+        self.assertEqual([words[:4] for words in measured], [
+            [pattern, test, size, place] for test in ("all_reduce", "all_gather", "alltoall", "broadcast") for _ in range(2)
+            for size in ("8", "1024") for pattern in patterns for place in ("out_of_place", "in_place")])
+        self.assertTrue(all(float(words[4]) >= float(words[5]) > 0 for words in measured), ended.out)
+
+    def test_every_pattern_with_two_gpus(self):
+        patterns = ("original", "memory", "fixed", "device", "sendrecv", "blocking", "in_order", "reversed", "before")
+        ended = run(self.COMMAND[0], *self.COMMAND[1:], "--gpus", "2", "--patterns", ",".join(patterns), environment=self.ENVIRONMENT)
+        self.assert_measured(ended, patterns)
+
+    def test_two_processes(self):
+        with tempfile.NamedTemporaryFile() as page:
+            page.truncate(4096)
+            ended = run("gdrkit", "run", "-n", "2", "--", *self.COMMAND, "--page", page.name, environment=self.ENVIRONMENT)
+        self.assert_measured(ended, ("original",))
 
 
 if __name__ == "__main__":

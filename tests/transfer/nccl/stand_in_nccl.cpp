@@ -6,8 +6,8 @@
 //
 // STAND_IN_NCCL_SPOILS=r: one bit of each result of rank r is wrong. STAND_IN_NCCL_FAILS=name: that function fails.
 // STAND_IN_NCCL_ASYNC_ERROR=1: operations fail after they were enqueued. STAND_IN_NCCL_DIES=r, _HANGS=r: in the tenth
-// operation of rank r. STAND_IN_NCCL_VERSION=n. Compiled with STAND_IN_NCCL_IS_2_18 it lacks the functions of newer
-// versions.
+// operation of rank r. STAND_IN_NCCL_VERSION=n. STAND_IN_NCCL_USES_CUDA=1: ncclMemAlloc allocates through libcuda.
+// Compiled with STAND_IN_NCCL_IS_2_18 it lacks the functions of newer versions.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/device/cuda_calls.hpp"
 #include "platform/vendor/nccl_library.hpp"
 
 namespace gdrkit::platform {
@@ -446,6 +447,8 @@ int ncclAlltoAll(const void* input, void* output, std::size_t count, int type, N
   });
 }
 int ncclMemAlloc(void** memory, std::size_t size_bytes) {
+  if (setting("USES_CUDA") != nullptr)
+    return (*cuda_calls())->mem_alloc(reinterpret_cast<std::uint64_t*>(memory), size_bytes);
   *memory = std::aligned_alloc(4096, (size_bytes + 4095) / 4096 * 4096);
   return fails("ncclMemAlloc") || *memory == nullptr ? internal_error : nccl_success;
 }
