@@ -57,9 +57,10 @@ namespace detail {
 
 /// Path of the data of a collective.
 enum class Route : std::uint32_t {
-  small,  ///< through scratch memory
-  large,  ///< from source to target
-  parts,  ///< for a broadcast: in parts, through the other PEs
+  small,   ///< through scratch memory
+  large,   ///< from source to target
+  parts,   ///< for a broadcast: in parts, through the other PEs
+  shares,  ///< for a broadcast or reduce: through scratch memory, in two steps, of which the other PEs perform one
 };
 
 // Each function performs this PE's part of one turn, and returns to all threads whether the turn completed.
@@ -70,21 +71,29 @@ GDRKIT_SHMEM_FUNCTION bool sync_turn(const Turn<Group>& turn, bool is_barrier) {
   return turn.wait_for_begun();
 }
 
-/// `may_go_in_parts`: whether Route::parts is compiled.
-template <bool may_go_in_parts, class Group>
+/// `is_of_grid`: whether Route::parts and Route::shares are compiled.
+template <bool is_of_grid, class Group>
 GDRKIT_SHMEM_FUNCTION bool broadcast_turn(const Turn<Group>& turn, char* target, const char* source,
                                           std::size_t size_bytes, unsigned root, Route route, std::size_t piece_bytes) {
   const bool is_root = turn.me() == root;
   if (route == Route::small) {
     turn.begin(Begin::now);
     if (!(is_root ? turn.wait_for_scratch() : turn.is_usable())) return false;
-    return turn.group().all(SmallTurn<Group>(turn, size_bytes, 1).broadcast(target, source, root));
+    return turn.group().all(SmallTurn<Group>(turn, size_bytes).broadcast(target, source, root));
   }
-  const bool goes_in_parts = may_go_in_parts && route == Route::parts;
+  if constexpr (is_of_grid) {
+    if (route == Route::shares) {
+      turn.begin(Begin::now);
+      if (!turn.wait_for_scratch()) return false;
+      return turn.group().all(
+          SmallTurn<Group>::in_shares(turn, size_bytes, turn.n() - 1).broadcast_in_shares(target, source, root));
+    }
+  }
+  const bool goes_in_parts = is_of_grid && route == Route::parts;
   turn.begin(Begin::after_reads);
   if (!(is_root || goes_in_parts ? turn.wait_for_begun() : turn.is_usable())) return false;
   const LargeTurn<Group> large(turn);
-  if constexpr (may_go_in_parts) {
+  if constexpr (is_of_grid) {
     if (goes_in_parts) return large.broadcast_in_parts(target, source, size_bytes, root, piece_bytes);
   }
   return large.broadcast(target, source, size_bytes, root);
@@ -97,7 +106,7 @@ GDRKIT_SHMEM_FUNCTION bool exchange_turn(const Turn<Group>& turn, char* target, 
   if (route == Route::small) {
     turn.begin(Begin::now);
     if (!turn.wait_for_scratch()) return false;
-    SmallTurn<Group> small(turn, size_bytes, turn.n() - 1);
+    SmallTurn<Group> small(turn, size_bytes);
     return turn.group().all(small.exchange(target, source, is_alltoall ? size_bytes : 0));
   }
   turn.begin(Begin::after_reads);
@@ -106,15 +115,24 @@ GDRKIT_SHMEM_FUNCTION bool exchange_turn(const Turn<Group>& turn, char* target, 
   return is_alltoall ? large.alltoall(target, source, size_bytes) : large.fcollect(target, source, size_bytes);
 }
 
-/// `is_scattered`: whether the source has one part of `size_bytes` per PE.
-template <class Group, class Reduce>
+/// `is_of_grid`: whether Route::shares is compiled. `is_scattered`: whether the source has one part of `size_bytes` per
+/// PE.
+template <bool is_of_grid, class Group, class Reduce>
 GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, const char* source,
                                        std::size_t size_bytes, bool is_scattered, Reduce reduce, Route route) {
   if (route == Route::small) {
     turn.begin(Begin::now);
     if (!turn.wait_for_scratch()) return false;
-    SmallTurn<Group> small(turn, size_bytes, turn.n() - 1);
+    SmallTurn<Group> small(turn, size_bytes);
     return turn.group().all(small.reduce(target, source, is_scattered ? size_bytes : 0, reduce));
+  }
+  if constexpr (is_of_grid) {
+    if (route == Route::shares) {
+      turn.begin(Begin::now);
+      if (!turn.wait_for_scratch()) return false;
+      return turn.group().all(
+          SmallTurn<Group>::in_shares(turn, size_bytes, turn.n()).reduce_in_shares(target, source, reduce));
+    }
   }
   turn.begin(Begin::after_writes);
   if (!turn.wait_for_begun()) return false;
@@ -122,8 +140,8 @@ GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, co
   return large.reduce(target, source, size_bytes, is_scattered, reduce);
 }
 
-GDRKIT_SHMEM_FUNCTION Route route_of(const TeamState& team, std::size_t size_bytes, unsigned senders) {
-  return size_bytes <= small_bytes(team.scratch_bytes, senders) ? Route::small : Route::large;
+GDRKIT_SHMEM_FUNCTION Route route_of(std::size_t size_bytes, std::uint32_t small_limit) {
+  return size_bytes <= small_limit ? Route::small : Route::large;
 }
 
 template <class Group, class Reduce>
@@ -131,9 +149,9 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
                                      std::size_t size_bytes, bool is_scattered, Reduce reduce, Group group) {
   const TeamState& of_team = team_state(state, team);
   const Turn<Group> turn(state, team, of_team, group);
-  const Route route = route_of(of_team, size_bytes, turn.n() - 1);
-  return turn.end(reduce_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                              is_scattered, reduce, route));
+  const Route route = route_of(size_bytes, of_team.group_limits.reduce);
+  return turn.end(reduce_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
+                                     is_scattered, reduce, route));
 }
 
 }  // namespace detail
@@ -181,7 +199,7 @@ GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target
   const detail::Turn<Group> turn(state, team, of_team, group);
   return turn.end(detail::broadcast_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source),
                                                 size_bytes, static_cast<unsigned>(root),
-                                                detail::route_of(of_team, size_bytes, 1), 0));
+                                                detail::route_of(size_bytes, of_team.group_limits.broadcast), 0));
 }
 /// @brief Concatenates the sources of all PEs, in the order of their numbers, in the target of every PE.
 /// @param[in] state State of the PE.
@@ -199,7 +217,7 @@ GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target,
   const TeamState& of_team = team_state(state, team);
   const detail::Turn<Group> turn(state, team, of_team, group);
   return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                                        false, detail::route_of(of_team, size_bytes, turn.n() - 1)));
+                                        false, detail::route_of(size_bytes, of_team.group_limits.exchange)));
 }
 /// @brief Copies part i of PE j's source to part j of PE i's target.
 /// @param[in] state State of the PE.
@@ -217,7 +235,7 @@ GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target,
   const TeamState& of_team = team_state(state, team);
   const detail::Turn<Group> turn(state, team, of_team, group);
   return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                                        true, detail::route_of(of_team, size_bytes, turn.n() - 1)));
+                                        true, detail::route_of(size_bytes, of_team.group_limits.exchange)));
 }
 /// @brief Reduces element i of all sources to element i of every target. The results are bitwise identical on all PEs.
 /// @tparam reduction The operation.

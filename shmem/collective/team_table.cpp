@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/collective/team_table.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "platform/device/device_scope.hpp"
+#include "shmem/collective/plan.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 namespace {
@@ -130,7 +132,7 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
-  if (auto zeroed = device.fill(entry.state.words_address, 0, memory_.team_bytes()); !zeroed) return zeroed;
+  if (auto zeroed = device.fill(entry.state.words_address, 0, memory_.team_bytes(slot)); !zeroed) return zeroed;
   if (team->is_over_machines()) {
     // This GPU cannot access all PEs of the team: the first wait of a collective in a GPU kernel never succeeds, and is
     // stopped.
@@ -159,14 +161,15 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   state.first_pe = members[0];
   state.pe_stride = has_second ? members[1] - members[0] : 0;
   const std::uint64_t row = shmem::team_row_bytes(members.size());
-  state.lanes = static_cast<std::int32_t>(memory_.words_bytes() / row - 1);
+  state.lanes = std::min(static_cast<std::int32_t>(memory_.words_bytes() / row - 1), connections_.blocks_at_once());
   if (!team.is_over_machines()) {  // else no GPU reaches all of it
     state.first_bytes = (first - own) * stride;
     state.stride_bytes = has_second ? (node.index_of(members[1]) - first) * stride : 0;
   }
   state.words_address = start_ + memory_.words(team.slot());
   state.scratch_address = start_ + memory_.scratch(team.slot());
-  state.scratch_bytes = memory_.scratch_bytes();
+  state.scratch_bytes = memory_.scratch_bytes(team.slot());
+  state.group_limits = group_limits(team.n_pes(), state.scratch_bytes);
   state.report_address = reports_address_ + static_cast<std::uint64_t>(team.slot()) * sizeof(shmem::TeamReport);
   return state;
 }

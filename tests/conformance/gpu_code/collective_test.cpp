@@ -41,6 +41,7 @@ class CollectiveConformance : public GpuKernelConformance {
     made.team.team = 0x103;  // the fourth entry of the table
     constexpr std::uint64_t words_bytes = 17 * shmem::team_row_bytes(2);
     made.team.scratch_bytes = 4096;
+    made.team.group_limits = {1024, 1024, 1024, 0};
     const std::uint64_t heap_bytes = words_bytes + made.team.scratch_bytes;
     made.team.words_address = device_memory(2 * heap_bytes) + heap_bytes;
     made.team.scratch_address = made.team.words_address + words_bytes;
@@ -126,7 +127,7 @@ TEST_F(CollectiveConformance, RejectsInvalidParameters) {
     EXPECT_FALSE(kernels_->launch(made, shape, stream_));
   };
   refuses([](auto& made) { made.operation = static_cast<CollectiveOperation>(7); });
-  refuses([](auto& made) { made.route = static_cast<CollectiveRoute>(3); });
+  refuses([](auto& made) { made.route = static_cast<CollectiveRoute>(4); });
   refuses([](auto& made) { made.route = CollectiveRoute::small; });
   refuses([](auto& made) { made.route = CollectiveRoute::parts; });
   refuses([](auto& made) { made.team.n_pes = 0; });
