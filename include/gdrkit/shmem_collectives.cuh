@@ -57,9 +57,10 @@ namespace detail {
 
 /// Path of the data of a collective.
 enum class Route : std::uint32_t {
-  small,  ///< through scratch memory
-  large,  ///< from source to target
-  parts,  ///< of a broadcast: in parts through the other PEs
+  small,   ///< through scratch memory
+  large,   ///< from source to target
+  parts,   ///< of a broadcast: in parts through the other PEs
+  shares,  ///< of a broadcast or reduce: through scratch memory, in two steps, of which the other PEs perform one
 };
 
 // Each function performs this PE's part of one turn, and returns to all threads whether the turn completed.
@@ -70,8 +71,8 @@ GDRKIT_SHMEM_FUNCTION bool sync_turn(const Turn<Group>& turn, bool is_barrier) {
   return turn.wait_for_begun();
 }
 
-/// `may_go_in_parts`: whether Route::parts is compiled.
-template <bool may_go_in_parts, class Group>
+/// `is_of_grid`: whether Route::parts and Route::shares are compiled.
+template <bool is_of_grid, class Group>
 GDRKIT_SHMEM_FUNCTION bool broadcast_turn(const Turn<Group>& turn, char* target, const char* source,
                                           std::size_t size_bytes, unsigned root, Route route, std::size_t piece_bytes) {
   const bool is_root = turn.me() == root;
@@ -80,11 +81,19 @@ GDRKIT_SHMEM_FUNCTION bool broadcast_turn(const Turn<Group>& turn, char* target,
     if (!(is_root ? turn.wait_for_scratch() : turn.is_usable())) return false;
     return turn.group().all(SmallTurn<Group>(turn, size_bytes, 1).broadcast(target, source, root));
   }
-  const bool goes_in_parts = may_go_in_parts && route == Route::parts;
+  if constexpr (is_of_grid) {
+    if (route == Route::shares) {
+      turn.begin(Begin::now);
+      if (!turn.wait_for_scratch()) return false;
+      return turn.group().all(
+          SmallTurn<Group>::in_shares(turn, size_bytes, turn.n() - 1).broadcast_in_shares(target, source, root));
+    }
+  }
+  const bool goes_in_parts = is_of_grid && route == Route::parts;
   turn.begin(Begin::after_reads);
   if (!(is_root || goes_in_parts ? turn.wait_for_begun() : turn.is_usable())) return false;
   const LargeTurn<Group> large(turn);
-  if constexpr (may_go_in_parts) {
+  if constexpr (is_of_grid) {
     if (goes_in_parts) return large.broadcast_in_parts(target, source, size_bytes, root, piece_bytes);
   }
   return large.broadcast(target, source, size_bytes, root);
@@ -106,8 +115,9 @@ GDRKIT_SHMEM_FUNCTION bool exchange_turn(const Turn<Group>& turn, char* target, 
   return is_alltoall ? large.alltoall(target, source, size_bytes) : large.fcollect(target, source, size_bytes);
 }
 
-/// `is_scattered`: whether the source has one part of `size_bytes` per PE.
-template <class Group, class Reduce>
+/// `is_of_grid`: whether Route::shares is compiled. `is_scattered`: whether the source has one part of `size_bytes` per
+/// PE.
+template <bool is_of_grid, class Group, class Reduce>
 GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, const char* source,
                                        std::size_t size_bytes, bool is_scattered, Reduce reduce, Route route) {
   if (route == Route::small) {
@@ -115,6 +125,14 @@ GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, co
     if (!turn.wait_for_scratch()) return false;
     SmallTurn<Group> small(turn, size_bytes, turn.n() - 1);
     return turn.group().all(small.reduce(target, source, is_scattered ? size_bytes : 0, reduce));
+  }
+  if constexpr (is_of_grid) {
+    if (route == Route::shares) {
+      turn.begin(Begin::now);
+      if (!turn.wait_for_scratch()) return false;
+      return turn.group().all(
+          SmallTurn<Group>::in_shares(turn, size_bytes, turn.n()).reduce_in_shares(target, source, reduce));
+    }
   }
   turn.begin(Begin::after_writes);
   if (!turn.wait_for_begun()) return false;
@@ -132,8 +150,8 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
   const TeamState& of_team = team_state(state, team);
   const Turn<Group> turn(state, team, of_team, group);
   const Route route = route_of(of_team, size_bytes, turn.n() - 1);
-  return turn.end(reduce_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                              is_scattered, reduce, route));
+  return turn.end(reduce_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
+                                     is_scattered, reduce, route));
 }
 
 }  // namespace detail

@@ -10,12 +10,13 @@ namespace {
 
 static_assert(static_cast<int>(CollectiveRoute::small) == static_cast<int>(shmem::detail::Route::small) &&
               static_cast<int>(CollectiveRoute::large) == static_cast<int>(shmem::detail::Route::large) &&
-              static_cast<int>(CollectiveRoute::parts) == static_cast<int>(shmem::detail::Route::parts));
+              static_cast<int>(CollectiveRoute::parts) == static_cast<int>(shmem::detail::Route::parts) &&
+              static_cast<int>(CollectiveRoute::shares) == static_cast<int>(shmem::detail::Route::shares));
 
 base::Status check(const CollectiveParameters& parameters, LaunchShape shape, unsigned) noexcept {
   constexpr unsigned most_threads_of_a_block = 512;
   const auto n_pes = static_cast<unsigned>(parameters.team.n_pes);
-  if (parameters.operation > CollectiveOperation::reducescatter || parameters.route > CollectiveRoute::parts) {
+  if (parameters.operation > CollectiveOperation::reducescatter || parameters.route > CollectiveRoute::shares) {
     return base::fail(EINVAL, "collective: unknown operation or route");
   }
   if (parameters.team.n_pes < 1 || parameters.team.pe < 0 || parameters.team.pe >= parameters.team.n_pes ||
@@ -32,6 +33,13 @@ base::Status check(const CollectiveParameters& parameters, LaunchShape shape, un
   if (parameters.route == CollectiveRoute::small && parameters.size_bytes > most) {
     return base::fail(EINVAL, "collective: %llu bytes do not fit into the scratch memory: at most %zu",
                       static_cast<unsigned long long>(parameters.size_bytes), most);
+  }
+  if (parameters.route == CollectiveRoute::shares &&
+      ((!is_broadcast && parameters.operation != CollectiveOperation::reduce) ||
+       !shmem::detail::shares_fit(parameters.team.scratch_bytes, parameters.size_bytes, n_pes, is_broadcast))) {
+    return base::fail(EINVAL,
+                      "collective: the route `shares` requires a broadcast or reduce of several PEs that fits into the "
+                      "scratch memory");
   }
   const bool has_parts = is_broadcast && n_pes > 2 && parameters.piece_bytes != 0 && parameters.piece_bytes % 16 == 0;
   if (parameters.route == CollectiveRoute::parts && !has_parts) {

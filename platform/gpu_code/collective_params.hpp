@@ -10,7 +10,7 @@
 namespace gdrkit::platform {
 
 enum class CollectiveOperation : std::uint32_t { sync, barrier, broadcast, fcollect, alltoall, reduce, reducescatter };
-enum class CollectiveRoute : std::uint32_t { small, large, parts };  ///< shmem::detail::Route
+enum class CollectiveRoute : std::uint32_t { small, large, parts, shares };  ///< shmem::detail::Route
 
 /// The blocks are the lanes: all PEs launch the same number, with the same number of threads.
 struct CollectiveParameters {

@@ -35,7 +35,7 @@ GDRKIT_SHMEM_FUNCTION bool run_collective(const CollectiveParameters& parameters
                                               parameters.operation == CollectiveOperation::alltoall, route);
       break;
     default:
-      is_whole = shmem::detail::reduce_turn(
+      is_whole = shmem::detail::reduce_turn<true>(
           turn, target, source, size, parameters.operation == CollectiveOperation::reducescatter, reduction, route);
   }
   return turn.end(is_whole, parameters.ticket);

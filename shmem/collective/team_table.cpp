@@ -130,7 +130,7 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
-  if (auto zeroed = device.fill(entry.state.words_address, 0, memory_.team_bytes()); !zeroed) return zeroed;
+  if (auto zeroed = device.fill(entry.state.words_address, 0, memory_.team_bytes(slot)); !zeroed) return zeroed;
   if (team->is_over_machines()) {
     // This GPU cannot access all PEs of the team: the first wait of a collective in a GPU kernel never succeeds, and is
     // stopped.
@@ -166,7 +166,7 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   }
   state.words_address = start_ + memory_.words(team.slot());
   state.scratch_address = start_ + memory_.scratch(team.slot());
-  state.scratch_bytes = memory_.scratch_bytes();
+  state.scratch_bytes = memory_.scratch_bytes(team.slot());
   state.report_address = reports_address_ + static_cast<std::uint64_t>(team.slot()) * sizeof(shmem::TeamReport);
   return state;
 }

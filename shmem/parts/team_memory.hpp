@@ -20,19 +20,21 @@ class TeamMemory {
   TeamMemory(int n_pes, std::uint64_t heap_max_bytes) noexcept
       : words_bytes_(std::max<std::uint64_t>(smallest_words_bytes, 2 * row_bytes(n_pes))),
         scratch_bytes_(
-            std::clamp(std::bit_floor(heap_max_bytes / 2048), smallest_scratch_bytes, largest_scratch_bytes)) {}
+            std::clamp(std::bit_floor(heap_max_bytes / 2048), smallest_scratch_bytes, largest_scratch_bytes)),
+        world_scratch_bytes_(scratch_bytes_ < largest_scratch_bytes ? scratch_bytes_ : largest_world_scratch_bytes) {}
 
-  [[nodiscard]] std::uint64_t size_bytes() const noexcept {
-    return table_bytes + GDRKIT_SHMEM_TEAMS_MAX * team_bytes();
-  }
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return words(GDRKIT_SHMEM_TEAMS_MAX); }
   [[nodiscard]] static std::uint64_t table() noexcept { return 0; }
   [[nodiscard]] std::uint64_t words(int slot) const noexcept {
-    return table_bytes + static_cast<std::uint64_t>(slot) * team_bytes();
+    const std::uint64_t others = slot > world_slot ? world_scratch_bytes_ - scratch_bytes_ : 0;
+    return table_bytes + static_cast<std::uint64_t>(slot) * (words_bytes_ + scratch_bytes_) + others;
   }
   [[nodiscard]] std::uint64_t scratch(int slot) const noexcept { return words(slot) + words_bytes_; }
   [[nodiscard]] std::uint64_t words_bytes() const noexcept { return words_bytes_; }
-  [[nodiscard]] std::uint64_t scratch_bytes() const noexcept { return scratch_bytes_; }
-  [[nodiscard]] std::uint64_t team_bytes() const noexcept { return words_bytes_ + scratch_bytes_; }
+  [[nodiscard]] std::uint64_t scratch_bytes(int slot) const noexcept {
+    return slot == world_slot ? world_scratch_bytes_ : scratch_bytes_;
+  }
+  [[nodiscard]] std::uint64_t team_bytes(int slot) const noexcept { return words_bytes_ + scratch_bytes(slot); }
 
   static constexpr std::uint64_t table_bytes = 8192;
 
@@ -40,6 +42,9 @@ class TeamMemory {
   static constexpr std::uint64_t smallest_words_bytes = 16384;
   static constexpr std::uint64_t smallest_scratch_bytes = 16384;
   static constexpr std::uint64_t largest_scratch_bytes = 524288;  // 64 KiB per pair of PEs without flow control
+  // Of the team that most programs use.
+  static constexpr std::uint64_t largest_world_scratch_bytes = std::uint64_t{4} << 20;
+  static constexpr int world_slot = GDRKIT_SHMEM_TEAM_WORLD;
 
   static std::uint64_t row_bytes(int n_pes) noexcept {
     return (static_cast<std::uint64_t>(n_pes) * 8 + 127) / 128 * 128;
@@ -47,6 +52,7 @@ class TeamMemory {
 
   std::uint64_t words_bytes_ = 0;
   std::uint64_t scratch_bytes_ = 0;
+  std::uint64_t world_scratch_bytes_ = 0;
 };
 
 }  // namespace gdrkit::shmem_impl::parts

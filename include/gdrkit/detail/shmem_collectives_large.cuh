@@ -179,8 +179,24 @@ class LargeTurn {
   GDRKIT_SHMEM_FUNCTION static unsigned part_of(unsigned member, unsigned root) {
     return member < root ? member : member - 1;
   }
+  /// The parts of a round are adjacent, so that each thread has loads for several PEs on their way. Each word is read
+  /// once, for another PE's target and for the root's.
   GDRKIT_SHMEM_FUNCTION void scatter(char* target, const char* source, std::size_t size_bytes, unsigned root,
                                      std::uint64_t step) const {
+    const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
+    if (both % 16 == 0) {
+      scatter_words(reinterpret_cast<Words16*>(target), reinterpret_cast<const Words16*>(source), size_bytes, root);
+    } else {
+      scatter_parts(target, source, size_bytes, root);
+    }
+    turn_.group().sync();
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned member = turn_.group().rank(); member < turn_.n(); member += turn_.group().size()) {
+      if (member != turn_.me()) turn_.signal_done(member, step);
+    }
+  }
+  GDRKIT_SHMEM_FUNCTION void scatter_parts(char* target, const char* source, std::size_t size_bytes,
+                                           unsigned root) const {
     GDRKIT_SHMEM_ROLLED
     for (unsigned distance = 1; distance < turn_.n(); ++distance) {
       const unsigned member = turn_.next(distance);
@@ -188,28 +204,64 @@ class LargeTurn {
       copy<Reads::ordinary>(turn_.at(target + part.begin, member), source + part.begin, part.size_bytes, turn_.group());
     }
     if (target != source) copy<Reads::ordinary>(target, source, size_bytes, turn_.group());
-    turn_.group().sync();
+  }
+  GDRKIT_SHMEM_FUNCTION void scatter_words(Words16* target, const Words16* source, std::size_t size_bytes,
+                                           unsigned root) const {
+    constexpr unsigned unrolled = unrolled_for<Words16>();
+    // Of Slice(size_bytes, part, parts), in words. A round has less than 2 GiB.
+    const auto pieces = static_cast<unsigned>((size_bytes + 15) / 16), parts = turn_.n() - 1;
+    const auto count = static_cast<unsigned>(size_bytes / 16), step = turn_.group().size();
+    const bool is_copied = target != source;
+    unsigned at = turn_.group().rank();
     GDRKIT_SHMEM_ROLLED
-    for (unsigned member = turn_.group().rank(); member < turn_.n(); member += turn_.group().size()) {
-      if (member != turn_.me()) turn_.signal_done(member, step);
+    for (; at < count; at += unrolled * step) {
+      Words16 words[unrolled];
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < unrolled; ++i) {
+        if (at + i * step < count) words[i] = source[at + i * step];
+      }
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < unrolled; ++i) {
+        const unsigned word = at + i * step;
+        if (word >= count) continue;
+        // The last part whose begin, pieces * part / parts, is not after the word.
+        const unsigned part = ((word + 1) * parts - 1) / pieces;
+        *turn_.at(target + word, part < root ? part : part + 1) = words[i];
+        if (is_copied) target[word] = words[i];
+      }
     }
+    if (count * 16 == size_bytes || turn_.group().rank() != 0) return;
+    auto* const to = reinterpret_cast<char*>(target + count);
+    const auto* const from = reinterpret_cast<const char*>(source + count);
+    const unsigned last = parts - 1 < root ? parts - 1 : parts;
+    copy_rest<Reads::ordinary>(turn_.at(to, last), from, 0, size_bytes % 16);
+    if (is_copied) copy_rest<Reads::ordinary>(to, from, 0, size_bytes % 16);
   }
 
-  /// One word from each member, and the result to the first `copies` of them, this one first.
+  template <unsigned unrolled, class Word>
+  GDRKIT_SHMEM_FUNCTION void load_of_member(const Word* source, unsigned distance, Word (&words)[unrolled]) const {
+    const Word* const from = turn_.at(source, turn_.next(distance));
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < unrolled; ++i) words[i] = read<Reads::fresh>(from + i * turn_.group().size());
+  }
+  /// One word from each member, and the result to the first `copies` of them, this one first. The loads from the next
+  /// member are on their way while those from this one are used.
   template <unsigned unrolled, class Word, class Reduce>
   GDRKIT_SHMEM_FUNCTION void combine_words(Word* target, const Word* source, std::size_t at, unsigned copies,
                                            Reduce reduce) const {
     const std::size_t step = turn_.group().size();
-    Word results[unrolled], words[unrolled];
+    Word results[unrolled], words[unrolled], next_words[unrolled] = {};
     GDRKIT_SHMEM_UNROLLED
     for (unsigned i = 0; i < unrolled; ++i) results[i] = read<Reads::fresh>(source + at + i * step);
+    load_of_member(source + at, 1, words);
     GDRKIT_SHMEM_ROLLED
     for (unsigned distance = 1; distance < turn_.n(); ++distance) {
-      const Word* const from = turn_.at(source + at, turn_.next(distance));
+      if (distance + 1 < turn_.n()) load_of_member(source + at, distance + 1, next_words);
       GDRKIT_SHMEM_UNROLLED
-      for (unsigned i = 0; i < unrolled; ++i) words[i] = read<Reads::fresh>(from + i * step);
-      GDRKIT_SHMEM_UNROLLED
-      for (unsigned i = 0; i < unrolled; ++i) results[i] = reduce(results[i], words[i]);
+      for (unsigned i = 0; i < unrolled; ++i) {
+        results[i] = reduce(results[i], words[i]);
+        words[i] = next_words[i];
+      }
     }
     GDRKIT_SHMEM_ROLLED
     for (unsigned distance = 0; distance < copies; ++distance) {

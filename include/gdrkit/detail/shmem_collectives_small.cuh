@@ -20,12 +20,6 @@ GDRKIT_SHMEM_FUNCTION void store_cell(Words16* cell, std::uint64_t data, std::ui
                "r"(turn), "r"(static_cast<std::uint32_t>(data >> 32))
                : "memory");
 }
-/// Returns false if the data has not arrived yet.
-GDRKIT_SHMEM_FUNCTION bool load_cell(const Words16* cell, std::uint32_t turn, std::uint64_t* data) {
-  const Words16 seen = read<Reads::fresh>(cell);
-  *data = std::uint64_t{seen.words[2]} << 32 | seen.words[0];
-  return seen.words[1] == turn && seen.words[3] == turn;
-}
 #else
 inline void store_cell(Words16* cell, std::uint64_t data, std::uint32_t turn) {
   auto* const halves = reinterpret_cast<std::uint64_t*>(cell);
@@ -40,11 +34,44 @@ inline bool load_cell(const Words16* cell, std::uint32_t turn, std::uint64_t* da
 }
 #endif
 
-/// Value `index` of `size_bytes` of memory: 8 bytes, fewer at the end.
-GDRKIT_SHMEM_FUNCTION std::uint64_t load_value(const char* memory, std::size_t index, std::size_t size_bytes) {
+/// Number of values that a thread loads before it uses the first of them: a load takes longer than all else that a
+/// value needs.
+constexpr unsigned small_unrolled = 4;
+
+/// Values of 8 bytes that a thread has in registers: those of the group's threads alternate in memory.
+template <unsigned count>
+struct Values {
+  std::uint64_t of[count];
+};
+
+/// Loads `count` cells before it looks at the first, so that the loads overlap. Returns false if data is missing.
+template <unsigned count>
+GDRKIT_SHMEM_FUNCTION bool load_cells(const Words16* cells, std::size_t step, std::uint32_t turn,
+                                      Values<count>* values) {
+#if defined(__CUDACC__)
+  Words16 seen[count];
+  GDRKIT_SHMEM_UNROLLED
+  for (unsigned i = 0; i < count; ++i) seen[i] = read<Reads::fresh>(cells + i * step);
+  bool are_there = true;
+  GDRKIT_SHMEM_UNROLLED
+  for (unsigned i = 0; i < count; ++i) {
+    values->of[i] = std::uint64_t{seen[i].words[2]} << 32 | seen[i].words[0];
+    are_there = are_there && seen[i].words[1] == turn && seen[i].words[3] == turn;
+  }
+  return are_there;
+#else
+  for (unsigned i = 0; i < count; ++i) {
+    if (!load_cell(cells + i * step, turn, &values->of[i])) return false;
+  }
+  return true;
+#endif
+}
+
+/// Value `index` of `size_bytes` of memory that is not aligned to 8 bytes, or whose last value has fewer.
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t load_bytes(const char* memory, std::size_t index,
+                                                                     std::size_t size_bytes) {
   const char* const at = memory + 8 * index;
   const std::size_t left = size_bytes - 8 * index;
-  if (left >= 8 && reinterpret_cast<std::uintptr_t>(at) % 8 == 0) return *reinterpret_cast<const std::uint64_t*>(at);
   std::uint64_t value = 0;
   GDRKIT_SHMEM_ROLLED
   for (unsigned byte = 0; byte < 8 && byte < left; ++byte) {
@@ -52,23 +79,58 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t load_value(const char* memory, std::size_t i
   }
   return value;
 }
-GDRKIT_SHMEM_FUNCTION void store_value(char* memory, std::size_t index, std::size_t size_bytes, std::uint64_t value) {
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION void store_bytes(char* memory, std::size_t index, std::size_t size_bytes,
+                                                             std::uint64_t value) {
   char* const at = memory + 8 * index;
   const std::size_t left = size_bytes - 8 * index;
-  if (left >= 8 && reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
-    *reinterpret_cast<std::uint64_t*>(at) = value;
-    return;
-  }
   GDRKIT_SHMEM_ROLLED
   for (unsigned byte = 0; byte < 8 && byte < left; ++byte) at[byte] = static_cast<char>(value >> (8 * byte));
 }
 
-template <class Reduce>
-GDRKIT_SHMEM_FUNCTION std::uint64_t combine_values(Reduce reduce, std::uint64_t left, std::uint64_t right) {
-  const Words16 lefts = {{static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(left >> 32), 0, 0}};
-  const Words16 rights = {{static_cast<std::uint32_t>(right), static_cast<std::uint32_t>(right >> 32), 0, 0}};
-  const Words16 combined = reduce(lefts, rights);
-  return std::uint64_t{combined.words[1]} << 32 | combined.words[0];
+/// Whether the value `last` of `size_bytes` of memory, and those before it, are aligned words.
+GDRKIT_SHMEM_FUNCTION bool are_words(const char* memory, std::size_t last, std::size_t size_bytes) {
+  return 8 * last + 8 <= size_bytes && reinterpret_cast<std::uintptr_t>(memory) % 8 == 0;
+}
+/// Values `index`, `index` + `step` and so on of `size_bytes` of memory.
+template <unsigned count>
+GDRKIT_SHMEM_FUNCTION Values<count> load_values(const char* memory, std::size_t index, std::size_t step,
+                                                std::size_t size_bytes) {
+  Values<count> values;
+  if (are_words(memory, index + (count - 1) * step, size_bytes)) {
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < count; ++i) {
+      values.of[i] = reinterpret_cast<const std::uint64_t*>(memory)[index + i * step];
+    }
+    return values;
+  }
+  GDRKIT_SHMEM_UNROLLED
+  for (unsigned i = 0; i < count; ++i) values.of[i] = load_bytes(memory, index + i * step, size_bytes);
+  return values;
+}
+template <unsigned count>
+GDRKIT_SHMEM_FUNCTION void store_values(char* memory, std::size_t index, std::size_t step, std::size_t size_bytes,
+                                        const Values<count>& values) {
+  if (are_words(memory, index + (count - 1) * step, size_bytes)) {
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < count; ++i) {
+      reinterpret_cast<std::uint64_t*>(memory)[index + i * step] = values.of[i];
+    }
+    return;
+  }
+  GDRKIT_SHMEM_UNROLLED
+  for (unsigned i = 0; i < count; ++i) store_bytes(memory, index + i * step, size_bytes, values.of[i]);
+}
+
+template <unsigned count, class Reduce>
+GDRKIT_SHMEM_FUNCTION void combine_values(Reduce reduce, Values<count>* left, const Values<count>& right) {
+  GDRKIT_SHMEM_UNROLLED
+  for (unsigned i = 0; i < count; ++i) {
+    const std::uint64_t own = left->of[i], other = right.of[i];
+    const Words16 lefts = {{static_cast<std::uint32_t>(own), static_cast<std::uint32_t>(own >> 32), 0, 0}};
+    const Words16 rights = {{static_cast<std::uint32_t>(other), static_cast<std::uint32_t>(other >> 32), 0, 0}};
+    const Words16 combined = reduce(lefts, rights);
+    left->of[i] = std::uint64_t{combined.words[1]} << 32 | combined.words[0];
+  }
 }
 
 /// Most bytes that one PE may send to each other in a small turn. `senders`: of the turn, 1 or all but the receiver.
@@ -76,31 +138,47 @@ GDRKIT_SHMEM_ANYWHERE std::size_t small_bytes(std::uint64_t scratch_bytes, unsig
   return scratch_bytes / 2 / (senders == 0 ? 1 : senders) / 16 * 8;
 }
 
+/// Values of a share, if `size_bytes` are divided among `shares` PEs.
+GDRKIT_SHMEM_ANYWHERE std::size_t share_values(std::size_t size_bytes, unsigned shares) {
+  return ((size_bytes + 7) / 8 + shares - 1) / shares;
+}
+/// Whether the shares of a broadcast or a reduction of `size_bytes` fit into the scratch memory. A PE receives each
+/// share of a broadcast; of a reduction, its own share and the result of each other share, from all others.
+GDRKIT_SHMEM_ANYWHERE bool shares_fit(std::uint64_t scratch_bytes, std::size_t size_bytes, unsigned n,
+                                      bool is_broadcast) {
+  if (n < 3) return false;
+  const std::size_t cells =
+      is_broadcast ? (n - 1) * share_values(size_bytes, n - 1) : std::size_t{2} * (n - 1) * share_values(size_bytes, n);
+  return 16 * cells <= scratch_bytes / 2;
+}
+
 template <class Group>
 class SmallTurn {
  public:
   /// `size_bytes`: from each sender to each receiver.
   GDRKIT_SHMEM_FUNCTION SmallTurn(const Turn<Group>& turn, std::size_t size_bytes, unsigned senders)
-      : turn_(turn), size_bytes_(size_bytes), number_(static_cast<std::uint32_t>(turn.number())) {
-    const TeamState& team = turn.team();
-    cells_ = reinterpret_cast<Words16*>(team.scratch_address + turn.number() % 2 * (team.scratch_bytes / 2));
-    sender_cells_ = small_bytes(team.scratch_bytes, senders) / 8;
+      : SmallTurn(turn, size_bytes, small_bytes(turn.team().scratch_bytes, senders) / 8, Cells{}) {}
+  /// For a broadcast or a reduction of `size_bytes` in `shares` shares.
+  GDRKIT_SHMEM_FUNCTION static SmallTurn in_shares(const Turn<Group>& turn, std::size_t size_bytes, unsigned shares) {
+    return SmallTurn(turn, size_bytes, share_values(size_bytes, shares), Cells{});
   }
 
   GDRKIT_SHMEM_FUNCTION bool broadcast(char* target, const char* source, unsigned root) {
     if (turn_.me() != root) {
-      return for_each_value([&](std::size_t index) {
-        std::uint64_t value = 0;
-        if (!receive(root, 0, index, &value)) return false;
-        store_value(target, index, size_bytes_, value);
+      return for_each_batch([&](auto batch, std::size_t index) {
+        Values<decltype(batch)::value> values;
+        if (!receive(root, cells_ + index, &values)) return false;
+        store_values(target, index, step(), size_bytes_, values);
         return true;
       });
     }
-    return for_each_value([&](std::size_t index) {
-      const std::uint64_t value = load_value(source, index, size_bytes_);
+    return for_each_batch([&](auto batch, std::size_t index) {
+      const auto values = load_values<decltype(batch)::value>(source, index, step(), size_bytes_);
       GDRKIT_SHMEM_ROLLED
-      for (unsigned step = 1; step < turn_.n(); ++step) send(turn_.next(step), 0, index, value);
-      if (target != source) store_value(target, index, size_bytes_, value);
+      for (unsigned distance = 1; distance < turn_.n(); ++distance) {
+        send(turn_.next(distance), cells_ + index, values);
+      }
+      if (target != source) store_values(target, index, step(), size_bytes_, values);
       return true;
     });
   }
@@ -108,16 +186,17 @@ class SmallTurn {
   /// `source_step`: bytes from one receiver's part of the source to the next one's; 0: all get the same.
   GDRKIT_SHMEM_FUNCTION bool exchange(char* target, const char* source, std::size_t source_step) {
     send_all(source, source_step);
-    return for_each_value([&](std::size_t index) {
+    return for_each_batch([&](auto batch, std::size_t index) {
+      constexpr unsigned count = decltype(batch)::value;
       const std::size_t own = turn_.me();
-      store_value(target + own * size_bytes_, index, size_bytes_,
-                  load_value(source + own * source_step, index, size_bytes_));
+      store_values(target + own * size_bytes_, index, step(), size_bytes_,
+                   load_values<count>(source + own * source_step, index, step(), size_bytes_));
       GDRKIT_SHMEM_ROLLED
-      for (unsigned step = 1; step < turn_.n(); ++step) {
-        const unsigned member = turn_.next(step);
-        std::uint64_t value = 0;
-        if (!receive(member, place(member, turn_.me()), index, &value)) return false;
-        store_value(target + member * size_bytes_, index, size_bytes_, value);
+      for (unsigned distance = 1; distance < turn_.n(); ++distance) {
+        const unsigned member = turn_.next(distance);
+        Values<count> values;
+        if (!receive(member, cell(member, turn_.me()) + index, &values)) return false;
+        store_values(target + member * size_bytes_, index, step(), size_bytes_, values);
       }
       return true;
     });
@@ -127,64 +206,269 @@ class SmallTurn {
   template <class Reduce>
   GDRKIT_SHMEM_FUNCTION bool reduce(char* target, const char* source, std::size_t source_step, Reduce reduce) {
     send_all(source, source_step);
-    return for_each_value([&](std::size_t index) {
-      std::uint64_t result = 0;
+    return for_each_batch([&](auto batch, std::size_t index) {
+      constexpr unsigned count = decltype(batch)::value;
+      Values<count> result{};
       GDRKIT_SHMEM_ROLLED
       for (unsigned member = 0; member < turn_.n(); ++member) {
-        std::uint64_t value = 0;
+        Values<count> values;
         if (member == turn_.me()) {
-          value = load_value(source + member * source_step, index, size_bytes_);
-        } else if (!receive(member, place(member, turn_.me()), index, &value)) {
+          values = load_values<count>(source + member * source_step, index, step(), size_bytes_);
+        } else if (!receive(member, cell(member, turn_.me()) + index, &values)) {
           return false;
         }
-        result = member == 0 ? value : combine_values(reduce, result, value);
+        if (member == 0) {
+          result = values;
+        } else {
+          combine_values(reduce, &result, values);
+        }
       }
-      store_value(target, index, size_bytes_, result);
+      store_values(target, index, step(), size_bytes_, result);
       return true;
     });
   }
 
+  /// The root sends a different share to each PE, and each PE passes its share on to the others. With n PEs, the
+  /// root's link carries the data once, not n - 1 times, but the data traverses two links, one after the other.
+  GDRKIT_SHMEM_FUNCTION bool broadcast_in_shares(char* target, const char* source, unsigned root) {
+    if (turn_.me() == root) {
+      return for_each_other_share(root, [&](const ShareBatch& batch) {
+        const auto values = load_shares(source, batch);
+        GDRKIT_SHMEM_UNROLLED
+        for (unsigned i = 0; i < small_unrolled; ++i) {
+          if (!batch.has[i]) continue;
+          send<1>(batch.member[i], cells_ + batch.at[i], {{values.of[i]}});
+          if (target != source) store_values<1>(target, batch.at[i], 1, size_bytes_, {{values.of[i]}});
+        }
+        return true;
+      });
+    }
+    const bool is_passed_on = for_each_own_value(place(turn_.me(), root), [&](std::size_t, std::size_t at) {
+      Values<1> value;
+      if (!receive(root, cells_ + at, &value)) return false;
+      GDRKIT_SHMEM_ROLLED
+      for (unsigned distance = 1; distance < turn_.n(); ++distance) {
+        const unsigned member = turn_.next(distance);
+        if (member != root) send(member, cells_ + at, value);
+      }
+      store_values(target, at, 1, size_bytes_, value);
+      return true;
+    });
+    return is_passed_on && for_each_other_share(root, [&](const ShareBatch& batch) {
+             return receive_shares(target, batch, [&](unsigned i) { return cells_ + batch.at[i]; });
+           });
+  }
+
+  /// Each PE reduces one share and sends the result to all. With n PEs, each link carries 2 * (n - 1) / n times the
+  /// data, not n - 1 times, but the data traverses two links, one after the other.
+  template <class Reduce>
+  GDRKIT_SHMEM_FUNCTION bool reduce_in_shares(char* target, const char* source, Reduce reduce) {
+    const unsigned me = turn_.me();
+    (void)for_each_other_share(nobody, [&](const ShareBatch& batch) {
+      const auto values = load_shares(source, batch);
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < small_unrolled; ++i) {
+        if (batch.has[i]) send<1>(batch.member[i], cell(me, batch.member[i]) + batch.index, {{values.of[i]}});
+      }
+      return true;
+    });
+    const std::size_t results = (turn_.n() - 1) * sender_cells_;  // the cells after those of the sources
+    const bool is_reduced = for_each_own_value(me, [&](std::size_t index, std::size_t at) {
+      Values<1> result = load_values<1>(source, at, 1, size_bytes_);
+      GDRKIT_SHMEM_ROLLED
+      for (unsigned distance = 1; distance < turn_.n(); distance += small_unrolled) {
+        ShareBatch batch = batch_of(distance, 0, nobody);
+        Values<small_unrolled> values{};
+        GDRKIT_SHMEM_UNROLLED
+        for (unsigned i = 0; i < small_unrolled; ++i) batch.has[i] = distance + i < turn_.n();
+        if (!receive_batch(
+                batch, [&](unsigned i) { return cell(batch.member[i], me) + index; }, &values))
+          return false;
+        GDRKIT_SHMEM_UNROLLED
+        for (unsigned i = 0; i < small_unrolled; ++i) {
+          if (batch.has[i]) combine_values<1>(reduce, &result, {{values.of[i]}});
+        }
+      }
+      GDRKIT_SHMEM_ROLLED
+      for (unsigned distance = 1; distance < turn_.n(); ++distance) {
+        const unsigned member = turn_.next(distance);
+        send(member, cell(me, member) + results + index, result);
+      }
+      store_values(target, at, 1, size_bytes_, result);
+      return true;
+    });
+    return is_reduced && for_each_other_share(nobody, [&](const ShareBatch& batch) {
+             return receive_shares(target, batch,
+                                   [&](unsigned i) { return cell(batch.member[i], me) + results + batch.index; });
+           });
+  }
+
  private:
-  /// The lane's values, by the group's threads; false where a call was.
+  struct Cells {};
+  GDRKIT_SHMEM_FUNCTION SmallTurn(const Turn<Group>& turn, std::size_t size_bytes, std::size_t sender_cells, Cells)
+      : turn_(turn),
+        size_bytes_(size_bytes),
+        number_(static_cast<std::uint32_t>(turn.number())),
+        cells_(reinterpret_cast<Words16*>(turn.team().scratch_address +
+                                          turn.number() % 2 * (turn.team().scratch_bytes / 2))),
+        sender_cells_(sender_cells) {}
+
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::size_t value_count() const { return (size_bytes_ + 7) / 8; }
+  /// Distance of the values that one thread handles.
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::size_t step() const {
+    return std::size_t{turn_.lane().count} * turn_.group().size();
+  }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::size_t first_index() const {
+    return std::size_t{turn_.lane().number} * turn_.group().size() + turn_.group().rank();
+  }
+
+  /// Calls `function` with the number of values, as a type, and the index of the first, for this thread's values. Ends
+  /// with false if a call returns false.
   template <class Function>
-  GDRKIT_SHMEM_FUNCTION bool for_each_value(Function function) const {
-    const std::size_t step = std::size_t{turn_.lane().count} * turn_.group().size();
-    std::size_t index = std::size_t{turn_.lane().number} * turn_.group().size() + turn_.group().rank();
+  GDRKIT_SHMEM_FUNCTION bool for_each_batch(Function function) const {
+    const std::size_t count = value_count();
+    std::size_t index = first_index();
     GDRKIT_SHMEM_ROLLED
-    for (; 8 * index < size_bytes_; index += step) {
-      if (!function(index)) return false;
+    for (; index + (small_unrolled - 1) * step() < count; index += small_unrolled * step()) {
+      if (!function(std::integral_constant<unsigned, small_unrolled>{}, index)) return false;
+    }
+    GDRKIT_SHMEM_ROLLED
+    for (; index < count; index += step()) {
+      if (!function(std::integral_constant<unsigned, 1>{}, index)) return false;
     }
     return true;
   }
 
+  /// Loads the values of the next member before it stores those of this one, so that the loads overlap.
   GDRKIT_SHMEM_FUNCTION void send_all(const char* source, std::size_t source_step) const {
-    (void)for_each_value([&](std::size_t index) {
+    if (turn_.n() == 1) return;
+    (void)for_each_batch([&](auto batch, std::size_t index) {
+      constexpr unsigned count = decltype(batch)::value;
+      unsigned member = turn_.next(1);
+      auto values = load_values<count>(source + member * source_step, index, step(), size_bytes_);
       GDRKIT_SHMEM_ROLLED
-      for (unsigned step = 1; step < turn_.n(); ++step) {
-        const unsigned member = turn_.next(step);
-        send(member, place(turn_.me(), member), index, load_value(source + member * source_step, index, size_bytes_));
+      for (unsigned distance = 1; distance < turn_.n(); ++distance) {
+        const unsigned next = turn_.next(distance + 1);  // after the last one: this PE
+        auto next_values = values;
+        if (source_step != 0) {
+          next_values = load_values<count>(source + next * source_step, index, step(), size_bytes_);
+        }
+        send(member, cell(turn_.me(), member) + index, values);
+        member = next;
+        values = next_values;
       }
       return true;
     });
   }
+
   /// Of what `sender` sends, in the scratch memory of `receiver`, which has no place for itself.
   GDRKIT_SHMEM_FUNCTION static unsigned place(unsigned sender, unsigned receiver) {
     return sender < receiver ? sender : sender - 1;
   }
-  GDRKIT_SHMEM_FUNCTION void send(unsigned member, unsigned place, std::size_t index, std::uint64_t value) const {
-    store_cell(turn_.at(cells_ + place * sender_cells_ + index, member), value, number_);
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION Words16* cell(unsigned sender, unsigned receiver) const {
+    return cells_ + place(sender, receiver) * sender_cells_;
   }
-  /// false: the wait was in vain.
-  GDRKIT_SHMEM_FUNCTION bool receive(unsigned member, unsigned place, std::size_t index, std::uint64_t* value) const {
-    const Words16* const cell = cells_ + place * sender_cells_ + index;
-    return turn_.wait(member, [&] { return load_cell(cell, number_, value); });
+  /// `cell`: the first, in this PE's heap.
+  template <unsigned count>
+  GDRKIT_SHMEM_FUNCTION void send(unsigned member, Words16* cell, const Values<count>& values) const {
+    Words16* const there = turn_.at(cell, member);
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < count; ++i) store_cell(there + i * step(), values.of[i], number_);
+  }
+  /// Returns false if the wait failed.
+  template <unsigned count>
+  GDRKIT_SHMEM_FUNCTION bool receive(unsigned member, const Words16* cell, Values<count>* values) const {
+    return turn_.wait(member, [&] { return load_cells(cell, step(), number_, values); });
+  }
+
+  // Shares: the values are divided among the PEs, or among all but the root of a broadcast, in the order of the
+  // members. All but the last have sender_cells_ values; the last ones may have fewer or none.
+
+  static constexpr unsigned nobody = ~0U;
+
+  /// Value `index` of the shares of the members at some distances.
+  struct ShareBatch {
+    std::size_t index;
+    unsigned member[small_unrolled];
+    std::size_t at[small_unrolled];  ///< index in the data
+    bool has[small_unrolled];        ///< whether the share has that value
+  };
+
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION ShareBatch batch_of(unsigned distance, std::size_t index, unsigned root) const {
+    ShareBatch batch;
+    batch.index = index;
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < small_unrolled; ++i) {
+      const bool is_other = distance + i < turn_.n();
+      const unsigned member = is_other ? turn_.next(distance + i) : turn_.me();
+      batch.member[i] = member;
+      batch.at[i] = place(member, root) * sender_cells_ + index;
+      batch.has[i] = is_other && member != root && batch.at[i] < value_count();
+    }
+    return batch;
+  }
+  /// Calls `function` with batches of all shares but this PE's, for this thread's values.
+  template <class Function>
+  GDRKIT_SHMEM_FUNCTION bool for_each_other_share(unsigned root, Function function) const {
+    GDRKIT_SHMEM_ROLLED
+    for (std::size_t index = first_index(); index < sender_cells_; index += step()) {
+      GDRKIT_SHMEM_ROLLED
+      for (unsigned distance = 1; distance < turn_.n(); distance += small_unrolled) {
+        if (!function(batch_of(distance, index, root))) return false;
+      }
+    }
+    return true;
+  }
+  /// Calls `function` with the indices in share `share` and in the data, for this thread's values.
+  template <class Function>
+  GDRKIT_SHMEM_FUNCTION bool for_each_own_value(unsigned share, Function function) const {
+    const std::size_t begin = share * sender_cells_;
+    GDRKIT_SHMEM_ROLLED
+    for (std::size_t index = first_index(); index < sender_cells_ && begin + index < value_count(); index += step()) {
+      if (!function(index, begin + index)) return false;
+    }
+    return true;
+  }
+  GDRKIT_SHMEM_FUNCTION Values<small_unrolled> load_shares(const char* source, const ShareBatch& batch) const {
+    Values<small_unrolled> values{};
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < small_unrolled; ++i) {
+      if (batch.has[i]) values.of[i] = load_values<1>(source, batch.at[i], 1, size_bytes_).of[0];
+    }
+    return values;
+  }
+  /// `cell_of`: returns the cell of value i of the batch.
+  template <class CellOf>
+  GDRKIT_SHMEM_FUNCTION bool receive_batch(const ShareBatch& batch, CellOf cell_of,
+                                           Values<small_unrolled>* values) const {
+    return turn_.wait(batch.member[0], [&] {
+      Values<1> seen[small_unrolled];
+      bool are_there = true;
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < small_unrolled; ++i) {
+        const bool is_there = load_cells<1>(batch.has[i] ? cell_of(i) : cells_, 1, number_, &seen[i]);
+        are_there = are_there && (is_there || !batch.has[i]);
+        values->of[i] = seen[i].of[0];
+      }
+      return are_there;
+    });
+  }
+  template <class CellOf>
+  GDRKIT_SHMEM_FUNCTION bool receive_shares(char* target, const ShareBatch& batch, CellOf cell_of) const {
+    Values<small_unrolled> values{};
+    if (!receive_batch(batch, cell_of, &values)) return false;
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < small_unrolled; ++i) {
+      if (batch.has[i]) store_values<1>(target, batch.at[i], 1, size_bytes_, {{values.of[i]}});
+    }
+    return true;
   }
 
   const Turn<Group>& turn_;
   const std::size_t size_bytes_;
   const std::uint32_t number_;
-  Words16* cells_;
-  std::size_t sender_cells_;
+  Words16* const cells_;
+  const std::size_t sender_cells_;
 };
 
 }  // namespace gdrkit::shmem::detail

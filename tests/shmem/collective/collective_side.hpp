@@ -72,4 +72,21 @@ class CollectiveSide {
   return {.n_pes = n_pes, .heap_bytes = std::uint64_t{1} << 20, .heap_max_bytes = std::uint64_t{32} << 20};
 }
 
+/// A size that the route in shares has with so many PEs (plan_test.cpp). The shares are not equal.
+struct InShares {
+  int n_pes;
+  std::size_t size_bytes;
+
+  /// GPU kernels of 64 PEs do not run at the same time on one GPU, which has fewer queues.
+  [[nodiscard]] bool can_run() const { return n_pes <= 8 || !is_gpu_place(); }
+  /// Of 64 PEs, which are all in one process, the scratch memory is small.
+  [[nodiscard]] ShmemJobOptions options() const {
+    ShmemJobOptions made = little_scratch(n_pes);
+    made.heap_max_bytes = std::uint64_t{n_pes > 8 ? 64U : 1024U} << 20;
+    return made;
+  }
+};
+inline constexpr InShares broadcasts_in_shares[] = {{3, 200'003}, {4, 110'001}, {5, 80'004}, {8, 40'007}, {64, 3'907}};
+inline constexpr InShares reductions_in_shares[] = {{3, 300'008}, {4, 140'004}, {5, 90'008}, {8, 40'004}, {64, 3'900}};
+
 }  // namespace gdrkit::tests

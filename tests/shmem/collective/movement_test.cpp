@@ -96,25 +96,42 @@ TEST(ShmemMovement, EveryByteArrivesAndNoOther) {
   }
 }
 
-/// Over the other PEs, in parts, from every root.
+/// From every root.
+void run_broadcasts(core::Pe& pe, std::size_t size, std::size_t shift) {
+  CollectiveSide side(pe, size + 256);
+  for (int root = 0; root < pe.n_pes(); ++root) {
+    if (pe.n_pes() > 8 && root != 21) continue;  // a call of 64 PEs takes seconds on few CPUs
+    for (const bool is_in_place : {false, true}) {
+      if (pe.n_pes() > 8 && is_in_place) continue;
+      SCOPED_TRACE(std::to_string(pe.n_pes()) + " PEs, root " + std::to_string(root) + ", " + std::to_string(size) +
+                   " bytes, shifted by " + std::to_string(shift) + (is_in_place ? ", in place" : ""));
+      const Bytes wanted = source_of(root, 5, size);
+      side.write(side.target, Bytes(side.room_bytes, 0xee));
+      std::uint8_t* const source = (is_in_place ? side.target : side.source) + shift;
+      if (pe.pe() == root) side.write(source, wanted);
+      ASSERT_TRUE(succeeded(side.call(
+          {collective::CollectiveOperation::broadcast, world, side.target + shift, source, size, root}, Way::stream)));
+      Bytes whole(side.room_bytes, 0xee);
+      std::copy(wanted.begin(), wanted.end(), whole.begin() + static_cast<std::ptrdiff_t>(shift));
+      ASSERT_EQ(tests::first_difference(side.read(side.target, side.room_bytes), whole), side.room_bytes);
+    }
+  }
+}
+
 TEST(ShmemMovement, LargeBroadcastsGoInParts) {
-  for (const int n_pes : {3, 4}) {
+  for (const int n_pes : {3, 4, 5, 8}) {
     run_shmem_job(little_scratch(n_pes), [](core::Pe& pe) {
-      constexpr std::size_t size = 1'000'003;
-      CollectiveSide side(pe, 1 << 20);
-      for (int root = 0; root < pe.n_pes(); ++root) {
-        for (const bool is_in_place : {false, true}) {
-          const Bytes wanted = source_of(root, 5, size);
-          side.write(side.target, Bytes(side.room_bytes, 0xee));
-          std::uint8_t* const source = is_in_place ? side.target : side.source;
-          if (pe.pe() == root) side.write(source, wanted);
-          ASSERT_TRUE(succeeded(side.call(
-              {collective::CollectiveOperation::broadcast, world, side.target, source, size, root}, Way::stream)));
-          Bytes whole(side.room_bytes, 0xee);
-          std::copy(wanted.begin(), wanted.end(), whole.begin());
-          ASSERT_EQ(tests::first_difference(side.read(side.target, side.room_bytes), whole), side.room_bytes);
-        }
-      }
+      for (const std::size_t shift : {0U, 8U}) run_broadcasts(pe, 1'000'003, shift);
+    });
+  }
+}
+
+TEST(ShmemMovement, BroadcastsGoInShares) {
+  for (const tests::InShares& one : tests::broadcasts_in_shares) {
+    if (!one.can_run()) continue;
+    run_shmem_job(one.options(), [&](core::Pe& pe) {
+      run_broadcasts(pe, one.size_bytes, 0);
+      if (one.n_pes <= 5) run_broadcasts(pe, one.size_bytes, 3);
     });
   }
 }
@@ -143,53 +160,61 @@ TEST(ShmemMovement, InPlace) {
 
 /// Calls follow each other in one stream, on the same buffers, without synchronization between them, and with random
 /// delays of PEs. The targets are copied in the stream and compared at the end.
-TEST(ShmemMovement, CallsMayFollowEachOther) {
-  constexpr unsigned rounds = 120;
-  const int pes = tests::pes_with_own_device(4);
-  run_shmem_job(little_scratch(pes), [pes](core::Pe& pe) {
-    CollectiveSide side(pe, 100'000);
-    auto& device = pe.device();
-    std::mt19937 same(7);                                       // what is called
-    std::mt19937 own(static_cast<unsigned>(pe.pe()) * 77 + 1);  // when
-    struct Call {
-      collective::CollectiveOperation operation;
-      std::size_t size;
-      int root;
-      Bytes source;
-      Bytes seen;
-    };
-    std::vector<Call> calls(rounds);
-    for (unsigned round = 0; round < rounds; ++round) {
-      Call& call = calls[round];
-      call.operation = movements[same() % 3];
-      constexpr std::size_t sizes[] = {4, 8, 200, 1500, 6000, 20'000};
-      call.size = sizes[same() % std::size(sizes)];
-      call.root = static_cast<int>(same() % static_cast<unsigned>(pes));
-      call.source = source_of(pe.pe(), round, source_bytes(call.operation, pes, call.size));
-      call.seen.resize(expected_target(call.operation, pe.pe(), pes, call.root, round, call.size).size());
-      const platform::DeviceScope scope(device);
-      const auto source = reinterpret_cast<std::uint64_t>(side.source);
-      const auto target = reinterpret_cast<std::uint64_t>(side.target);
-      ASSERT_TRUE(
-          succeeded(device.copy_to_device_async(source, call.source.data(), call.source.size(), side.stream())));
-      ASSERT_TRUE(succeeded(pe.collectives().launch(
-          {call.operation, world, side.target, side.source, call.size, call.root}, side.stream())));
-      ASSERT_TRUE(succeeded(device.copy_to_host_async(call.seen.data(), target, call.seen.size(), side.stream())));
-      if (own() % 8 == 0) {
-        ASSERT_TRUE(succeeded(device.synchronize(side.stream())));
-        std::this_thread::sleep_for(std::chrono::microseconds(own() % 3000));
-      }
-    }
+void run_many_calls(core::Pe& pe, unsigned rounds, const std::vector<std::size_t>& sizes) {
+  const int pes = pe.n_pes();
+  CollectiveSide side(pe, 5 * sizes.back());
+  auto& device = pe.device();
+  std::mt19937 same(7);                                       // what is called
+  std::mt19937 own(static_cast<unsigned>(pe.pe()) * 77 + 1);  // when
+  struct Call {
+    collective::CollectiveOperation operation;
+    std::size_t size;
+    int root;
+    Bytes source;
+    Bytes seen;
+  };
+  std::vector<Call> calls(rounds);
+  for (unsigned round = 0; round < rounds; ++round) {
+    Call& call = calls[round];
+    call.operation = movements[same() % 3];
+    call.size = sizes[same() % sizes.size()];
+    call.root = static_cast<int>(same() % static_cast<unsigned>(pes));
+    call.source = source_of(pe.pe(), round, source_bytes(call.operation, pes, call.size));
+    call.seen.resize(expected_target(call.operation, pe.pe(), pes, call.root, round, call.size).size());
     const platform::DeviceScope scope(device);
-    ASSERT_TRUE(succeeded(device.synchronize(side.stream())));
-    for (unsigned round = 0; round < rounds; ++round) {
-      const Call& call = calls[round];
-      ASSERT_EQ(tests::first_difference(call.seen,
-                                        expected_target(call.operation, pe.pe(), pes, call.root, round, call.size)),
-                call.seen.size())
-          << "round " << round << ", operation " << static_cast<int>(call.operation) << ", " << call.size << " bytes";
+    const auto source = reinterpret_cast<std::uint64_t>(side.source);
+    const auto target = reinterpret_cast<std::uint64_t>(side.target);
+    ASSERT_TRUE(succeeded(device.copy_to_device_async(source, call.source.data(), call.source.size(), side.stream())));
+    ASSERT_TRUE(succeeded(pe.collectives().launch(
+        {call.operation, world, side.target, side.source, call.size, call.root}, side.stream())));
+    ASSERT_TRUE(succeeded(device.copy_to_host_async(call.seen.data(), target, call.seen.size(), side.stream())));
+    if (own() % 8 == 0) {
+      ASSERT_TRUE(succeeded(device.synchronize(side.stream())));
+      std::this_thread::sleep_for(std::chrono::microseconds(own() % 3000));
     }
+  }
+  const platform::DeviceScope scope(device);
+  ASSERT_TRUE(succeeded(device.synchronize(side.stream())));
+  for (unsigned round = 0; round < rounds; ++round) {
+    const Call& call = calls[round];
+    ASSERT_EQ(
+        tests::first_difference(call.seen, expected_target(call.operation, pe.pe(), pes, call.root, round, call.size)),
+        call.seen.size())
+        << "round " << round << ", operation " << static_cast<int>(call.operation) << ", " << call.size << " bytes";
+  }
+}
+
+TEST(ShmemMovement, CallsMayFollowEachOther) {
+  run_shmem_job(little_scratch(tests::pes_with_own_device(4)), [](core::Pe& pe) {
+    run_many_calls(pe, 120, {4, 8, 200, 1500, 6000, 20'000});
   });
+}
+
+/// The same cells of the scratch memory belong to other senders from call to call.
+TEST(ShmemMovement, CallsInSharesMayFollowEachOther) {
+  tests::ShmemJobOptions options = tests::InShares{tests::pes_with_own_device(4), 0}.options();
+  options.heap_bytes = std::uint64_t{32} << 20;
+  run_shmem_job(options, [](core::Pe& pe) { run_many_calls(pe, 60, {8, 20'000, 110'001, 240'000}); });
 }
 
 }  // namespace

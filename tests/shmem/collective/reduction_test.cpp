@@ -196,6 +196,30 @@ TEST(ShmemReduction, AllPesHaveTheSameBits) {
   });
 }
 
+TEST(ShmemReduction, GoesInShares) {
+  for (const tests::InShares& one : tests::reductions_in_shares) {
+    if (!one.can_run()) continue;
+    run_shmem_job(one.options(), [&](core::Pe& pe) {
+      CollectiveSide side(pe, one.size_bytes + 256);
+      for (const bool is_in_place : {false, true}) {
+        for (const std::size_t shift : {0U, 4U}) {
+          if (one.n_pes > 8 && (is_in_place || shift == 0)) continue;  // a call of 64 PEs takes seconds on few CPUs
+          SCOPED_TRACE(std::to_string(one.n_pes) + " PEs, shifted by " + std::to_string(shift));
+          std::uint8_t* const source = (is_in_place ? side.target : side.source) + shift;
+          side.write(side.target, Bytes(side.room_bytes, 0xee));
+          side.write(source, source_of<std::int32_t>(pe.pe(), one.size_bytes / 4, GDRKIT_SHMEM_SUM));
+          ASSERT_TRUE(succeeded(side.call({collective::CollectiveOperation::reduce, world, side.target + shift, source,
+                                           one.size_bytes, 0, GDRKIT_SHMEM_TYPE_INT32, GDRKIT_SHMEM_SUM},
+                                          Way::stream)));
+          Bytes wanted = reduced<std::int32_t>(pe.n_pes(), 0, one.size_bytes / 4, GDRKIT_SHMEM_SUM);
+          wanted.insert(wanted.end(), 64, 0xee);
+          ASSERT_EQ(tests::first_difference(side.read(side.target + shift, wanted.size()), wanted), wanted.size());
+        }
+      }
+    });
+  }
+}
+
 /// Numbers that are none, infinite, or too small, of the two-byte types: the CPU and the GPU round alike.
 TEST(ShmemReduction, TwoByteNumbersAtTheirLimits) {
   run_shmem_job(little_scratch(2), [](core::Pe& pe) {
