@@ -85,7 +85,7 @@ include(GdrkitModules)
 
 # Builds what `cmake --install` needs, without the rest of "all".
 add_custom_target(gdrkit_installed)
-foreach(target gdrapi gdrkit gdrkit_shmem gdrkit_nvshmem_device gdrkit_program gdrkit_man_pages)
+foreach(target gdrapi gdrkit gdrkit_shmem gdrkit_nvshmem_device gdrkit_nvshmem_host gdrkit_program gdrkit_man_pages)
   if(TARGET ${target})
     add_dependencies(gdrkit_installed ${target})
   endif()

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # <prefix>/<libdir>/gdrkit/nvshmem has the layout of an NVSHMEM installation, so that the build files of programs written for
-# NVSHMEM need only another NVSHMEM_HOME: include/, lib/, lib/cmake/nvshmem and bin/nvshmrun. Except for the CMake package and
-# the script it consists of links.
+# NVSHMEM need only another NVSHMEM_HOME: include/, lib/, lib/cmake/nvshmem and bin/nvshmrun. It consists of links, except
+# for the CMake package, the script, and libnvshmem_host.so.3.
 set(nvshmem_home ${CMAKE_INSTALL_LIBDIR}/gdrkit/nvshmem)
 set(tree ${PROJECT_BINARY_DIR}/install/nvshmem)
 file(REMOVE_RECURSE ${tree})
@@ -42,3 +42,6 @@ add_library(gdrkit_nvshmem_device STATIC ${PROJECT_BINARY_DIR}/install/nvshmem_d
 set_target_properties(gdrkit_nvshmem_device PROPERTIES OUTPUT_NAME nvshmem_device
   ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/install)
 install(TARGETS gdrkit_nvshmem_device ARCHIVE DESTINATION ${nvshmem_home}/lib COMPONENT libgdrkit-dev)
+
+# For programs that load NVSHMEM's library. Linking uses the name libnvshmem_host.so above: the headers are inline.
+install(TARGETS gdrkit_nvshmem_host LIBRARY DESTINATION ${nvshmem_home}/lib NAMELINK_SKIP COMPONENT libgdrkit-dev)

@@ -5,10 +5,12 @@
  * @brief GDRCopy's C API (17 functions, version 2.6), implemented by gdrkit's libgdrapi.so.2.
  *
  * Programs written for GDRCopy's gdrapi.h compile with this header, and link or load this library, without changes.
- * New programs may prefer gdrkit/gdrkit.h: any alignment, error messages, offsets instead of page arithmetic.
+ * New programs may prefer gdrkit/gdrkit.h, which accepts any alignment, returns error messages and uses offsets
+ * instead of page arithmetic.
  *
- * Return values: unless its block describes something else, a function returns 0, or a positive errno. NULL, stale,
- * foreign and twice freed handles return EINVAL. Set GDRCOPY_ENABLE_LOGGING to log the reasons to stderr.
+ * Return values: unless its documentation differs, a function returns 0 on success and a positive errno on failure. A
+ * handle that is NULL, stale, already freed or from another library is rejected with EINVAL. Set
+ * GDRCOPY_ENABLE_LOGGING to log the reasons to stderr.
  *
  * Threads: all functions are thread-safe, with one exception. While a thread copies through a mapping or accesses it,
  * no other thread may unmap, unpin or close it.
@@ -37,7 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Packagers read these two lines with awk: keep the form. */
+/* Packaging scripts read the two version macros with awk: keep their form. */
 /** @brief Major version of the API. */
 #define GDR_API_MAJOR_VERSION 2
 /** @brief Minor version of the API. */
@@ -69,12 +71,12 @@
 extern "C" {
 #endif
 
-/** @brief A context; NULL in no valid handle. */
+/** @brief A context. A valid handle is never NULL. */
 typedef struct gdr* gdr_t;
 
 /** @brief A pinned buffer. */
 typedef struct gdr_mh_s {
-  unsigned long h; /**< @brief 0 in no valid handle. */
+  unsigned long h; /**< @brief Never 0 in a valid handle. */
 } gdr_mh_t;
 
 /** @brief Flags of gdr_pin_buffer_v2(). */
@@ -85,7 +87,7 @@ typedef enum gdr_pin_flags {
 
 /** @brief Flags of gdr_map_v2(). */
 typedef enum gdr_map_flags {
-  GDR_MAP_FLAG_DEFAULT = 0,           /**< @brief What the platform supports best. */
+  GDR_MAP_FLAG_DEFAULT = 0,           /**< @brief The type that the platform supports best. */
   GDR_MAP_FLAG_REQ_WC_MAPPING = 1,    /**< @brief Write-combining. */
   GDR_MAP_FLAG_REQ_CACHE_MAPPING = 2, /**< @brief Cached by the CPU. */
   GDR_MAP_FLAG_REQ_DEVICE_MAPPING = 3 /**< @brief Neither combined nor cached. */
@@ -102,7 +104,7 @@ typedef enum gdr_mapping_type {
 
 /** @brief Attributes of gdr_get_attribute(). */
 typedef enum gdr_attr {
-  GDR_ATTR_USE_PERSISTENT_MAPPING = 1,      /**< @brief 1: mappings keep the memory after its owner freed it. */
+  GDR_ATTR_USE_PERSISTENT_MAPPING = 1,      /**< @brief 1: mappings keep the memory after its owner frees it. */
   GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE = 2, /**< @brief 1: GDR_PIN_FLAG_FORCE_PCIE is supported. */
   GDR_ATTR_USING_DMA_BUF_MMAP = 3,          /**< @brief 1: mappings are made from a dma-buf. */
   GDR_ATTR_MAX = 4                          /**< @brief Number of attributes plus one. */
@@ -125,7 +127,7 @@ typedef gdr_info_v2_t gdr_info_t;
 /**
  * @brief Opens a context.
  * @return The context, or NULL with the reason in errno: ENODEV if no backend can run, EINVAL if GDRKIT_BACKEND names
- * an unknown one, else the errno of the forced backend.
+ * an unknown backend, or the errno of the backend that GDRKIT_BACKEND names.
  * @note GDRCOPY_USE_DMABUF_MMAP=1 forces mappings of dma-bufs.
  */
 gdr_t gdr_open(void);
@@ -145,8 +147,8 @@ int gdr_close(gdr_t g);
  * @param[in]  p2p_token  Ignored.
  * @param[in]  va_space   Ignored.
  * @param[out] handle     Receives the handle.
- * @return 0, or: EINVAL: an argument is invalid, or the range is not device memory. ENOMEM: out of memory, of handles
- * or of BAR1 space. EACCES: the context belongs to the parent process.
+ * @return 0, or: EINVAL: an argument is invalid, or the range is not device memory. ENOMEM: out of memory,
+ * handles or BAR1 space. EACCES: the context belongs to the parent process.
  */
 int gdr_pin_buffer(gdr_t g, unsigned long addr, size_t size, uint64_t p2p_token, uint32_t va_space, gdr_mh_t* handle);
 
@@ -181,15 +183,15 @@ int gdr_get_callback_flag(gdr_t g, gdr_mh_t handle, int* flag);
 /**
  * @brief Describes a pinned buffer.
  *
- * The library also exports a function named gdr_get_info, for programs built before API 2.4: it fills the 40 bytes that
- * the struct had then. In source code the name stands for this function.
+ * The library also exports a function named gdr_get_info, for programs built before API 2.4. It fills the 40 bytes that
+ * the struct had then. In source code, a macro maps the name gdr_get_info to this function.
  * @param[in]  g       The context.
  * @param[in]  handle  The buffer.
  * @param[out] info    Receives the description.
  * @return 0, or: EINVAL: a handle is invalid, or `info` is NULL. EACCES: the buffer belongs to the parent process.
  */
 int gdr_get_info_v2(gdr_t g, gdr_mh_t handle, gdr_info_v2_t* info);
-/** @brief The current form of the function. */
+/** @brief In source code, gdr_get_info means gdr_get_info_v2(). */
 #define gdr_get_info gdr_get_info_v2
 
 /**
@@ -231,12 +233,13 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
  * @param[in]  handle     The buffer.
  * @param[out] map_d_ptr  First byte to store, inside the mapping.
  * @param[in]  h_ptr      Host memory.
- * @param[in]  size       Bytes to copy; the range ends inside the mapping.
+ * @param[in]  size       Bytes to copy; the whole range must be inside the mapping.
  * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping.
  * @note The stores have left this CPU core when the call returns. The caller's earlier stores to host memory are
  * ordered before them only by a store fence of the caller (_mm_sfence), or by another call of this function between
  * them.
- * @note No system call, lock or allocation, unless GDRKIT_DROPIN_ENGINE selects another engine than the CPU.
+ * @note Makes no system call, takes no lock and allocates nothing, unless GDRKIT_DROPIN_ENGINE selects an engine other
+ * than the CPU.
  */
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size);
 
@@ -245,14 +248,15 @@ int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, siz
  * @param[in]  handle     The buffer.
  * @param[out] h_ptr      Host memory.
  * @param[in]  map_d_ptr  First byte to load, inside the mapping.
- * @param[in]  size       Bytes to copy; the range ends inside the mapping.
+ * @param[in]  size       Bytes to copy; the whole range must be inside the mapping.
  * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping.
- * @note No system call, lock or allocation, unless GDRKIT_DROPIN_ENGINE selects another engine than the CPU.
+ * @note Makes no system call, takes no lock and allocates nothing, unless GDRKIT_DROPIN_ENGINE selects an engine other
+ * than the CPU.
  */
 int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size);
 
 /**
- * @brief Returns the version of this API in the library.
+ * @brief Returns the version of this API that the library implements.
  * @param[out] major  Receives the major version; may be NULL.
  * @param[out] minor  Receives the minor version; may be NULL.
  */

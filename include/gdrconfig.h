@@ -8,7 +8,7 @@
 #define __GDRCONFIG_H__
 
 #if !defined(__GNUC__)
-#error "gdrapi needs a compiler with the extensions of GNU C"
+#error "gdrapi.h requires a compiler with GNU C extensions"
 #elif defined(__x86_64__) || defined(__i386__)
 /** @brief Defined as 1 on x86. */
 #define GDRAPI_X86 1

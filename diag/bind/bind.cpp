@@ -76,7 +76,7 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
     throw cli::Failure(cli::ExitCode::cannot_run,
                        layout.tree.pci_outcome == Outcome::found
                            ? cli::format("gdrkit bind: no NVIDIA GPU among %zu PCI devices", layout.tree.pci_count)
-                           : "gdrkit bind: cannot read whether this machine has a GPU: " + layout.tree.pci_reason);
+                           : "gdrkit bind: cannot determine whether this machine has a GPU: " + layout.tree.pci_reason);
   }
   const auto gpus = named_gpus(view, layout);
   const UsableGpus usable =
@@ -239,7 +239,7 @@ cli::ExitCode run_bind(cli::Front front, int argc, char** argv) {
   line.options = {
       {'\0', "gpu", "N", &options.gpu, "GPU in PCI order (default: by local rank)", false},
       {'\0', "reserve-irq", "", &options.reserves, "keep the first core of each slice free for interrupts", false},
-      {'\0', "wrap", "", &options.wraps, "wrap ranks beyond the number of GPUs around", false},
+      {'\0', "wrap", "", &options.wraps, "wrap around if there are more ranks than GPUs", false},
       {'\0', "or-unbound", "", &options.may_stay_unbound, "if binding fails, print the reason and start unbound",
        false},
       {'\0', "no-env", "", &options.keeps_environment, "do not set variables for the program", false},

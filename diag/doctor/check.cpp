@@ -42,7 +42,7 @@ const std::vector<Check>& all_checks() {
 
 const std::vector<PciDevice>& gpus_or_skip(const Machine& machine, Findings& findings) {
   if (machine.pci_outcome != Outcome::found) {
-    findings.add(State::unknown, "", "cannot read whether this machine has a GPU: " + machine.pci_reason);
+    findings.add(State::unknown, "", "cannot determine whether this machine has a GPU: " + machine.pci_reason);
   } else if (machine.gpus.empty()) {
     findings.add(State::skip, "",
                  cli::format("no NVIDIA GPU: no device of %zu in /sys/bus/pci/devices has vendor 0x10de and class 0x03",
@@ -56,7 +56,8 @@ const std::vector<Adapter>& adapters_or_skip(const Machine& machine, Findings& f
       (machine.adapter_outcome == Outcome::found && machine.adapters.empty())) {
     findings.add(State::skip, "", "no RDMA adapter: /sys/class/infiniband is empty or absent");
   } else if (machine.adapter_outcome != Outcome::found) {
-    findings.add(State::unknown, "", "cannot read whether this machine has an RDMA adapter: " + machine.adapter_reason);
+    findings.add(State::unknown, "",
+                 "cannot determine whether this machine has an RDMA adapter: " + machine.adapter_reason);
   }
   return machine.adapters;
 }

@@ -103,7 +103,7 @@ Proposal propose(const std::vector<CommLibrary>& libraries, const Facts& facts) 
   if (facts.layout.ranks.empty()) {
     proposal.notes.push_back(facts.layout.tree.pci_outcome == Outcome::found
                                  ? "this machine has no NVIDIA GPU, so nothing is proposed"
-                                 : "cannot read whether this machine has a GPU: " + facts.layout.tree.pci_reason);
+                                 : "cannot determine whether this machine has a GPU: " + facts.layout.tree.pci_reason);
     return proposal;
   }
   for (const AdapterUse& use : facts.layout.adapters) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// snapshot: records the files that the checks read into one archive, for `--root` of doctor, topo and env elsewhere.
+// snapshot: writes the files that the checks read to an archive, for `--root` of doctor, topo and env elsewhere.
 #include <sys/stat.h>
 #include <unistd.h>
 

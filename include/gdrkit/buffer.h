@@ -45,7 +45,7 @@ struct gdrkit_buffer_info {
  *         - -EIO: the backend allocated something other than what was requested.
  *         - -EACCES: the context belongs to the parent process.
  *         - Another errno if CUDA fails; gdrkit_last_error() contains CUDA's error.
- * @note On a GPU, this initialises CUDA and retains the device's primary context (the one that the CUDA runtime uses)
+ * @note On a GPU, this initializes CUDA and retains the device's primary context (the one that the CUDA runtime uses)
  *       until the buffer is freed. The calling thread's current context does not change.
  *
  * @code{.c}
@@ -64,7 +64,7 @@ struct gdrkit_buffer_info {
 int gdrkit_buffer_allocate(gdrkit_context_t context, int device, size_t size_bytes, gdrkit_buffer_t* buffer);
 
 /**
- * @brief Frees a buffer. gdrkit_close() frees those that are left.
+ * @brief Frees a buffer. gdrkit_close() frees the remaining buffers of its context.
  *
  * @param[in] buffer  The buffer. The handle is invalid afterwards, even if CUDA fails.
  *

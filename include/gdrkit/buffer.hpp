@@ -20,8 +20,8 @@ namespace gdrkit {
 
 /// @brief Device memory for programs without CUDA code; see gdrkit_buffer_allocate().
 ///
-/// It keeps its context alive. The destructor frees the memory and ignores errors. Pins of the memory stay, as they do
-/// when cudaFree frees memory.
+/// It keeps its context alive. The destructor frees the memory and ignores errors. Pins of the memory remain, as after
+/// cudaFree.
 /// @code{.cpp}
 /// void clear(gdrkit::Buffer& buffer) {
 ///   buffer.copy_from_host(0, std::vector<std::byte>(buffer.size()));

@@ -40,7 +40,7 @@ inline constexpr bool is_character =
     std::is_same_v<T, const char> || std::is_same_v<T, const wchar_t> || std::is_same_v<T, const char8_t> ||
     std::is_same_v<T, const char16_t> || std::is_same_v<T, const char32_t>;
 
-/// The type of a string literal. An array of const characters that is none has the same type.
+/// The type of a string literal. A const character array that is not a literal has the same type.
 template <class Range>
 inline constexpr bool is_literal = std::is_bounded_array_v<std::remove_reference_t<Range>>&&
     is_character<std::remove_extent_t<std::remove_reference_t<Range>>>;

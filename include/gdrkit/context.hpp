@@ -17,7 +17,7 @@
 #include <string>
 
 /// @file
-/// @brief Context: the backend that pins and maps, and gdrkit::map() for programs that need no choice.
+/// @brief Context: the backend that pins and maps. gdrkit::map() is for programs that need only a default context.
 
 namespace gdrkit {
 
@@ -57,9 +57,9 @@ class Context {
     *owner_ = detail::OwnedContext(context);
   }
 
-  /// @brief Takes the other one's backend. The other one is empty afterwards.
+  /// @brief Takes over the backend of another context, which is empty afterwards.
   Context(Context&&) noexcept = default;
-  /// @brief Gives up its backend, and takes the other one's.
+  /// @brief Releases its backend, and takes over that of another context.
   /// @return This context.
   Context& operator=(Context&&) noexcept = default;
 
@@ -149,7 +149,7 @@ class Context {
     return owner_ != nullptr ? owner_->get() : gdrkit_context_t{};
   }
 
-  /// @brief Closes now, with all pins, mappings and buffers: their calls throw EINVAL from then on.
+  /// @brief Closes the context and all its pins, mappings and buffers. Later calls on them throw EINVAL.
   /// @throws Error  The errors of gdrkit_close().
   void close() {
     if (owner_ != nullptr) owner_->close();
@@ -162,7 +162,7 @@ class Context {
 /// @cond private
 namespace detail {
 
-/// The process's own, opened on first use. A forked child opens another, because it cannot use the parent's.
+/// Returns the context of this process, which is opened on first use. A forked child cannot use it and opens another.
 [[nodiscard]] inline Context& process_context() {
   static std::mutex mutex;
   static pid_t owner = 0;
@@ -180,7 +180,7 @@ namespace detail {
 
 /// @brief Pins and maps device memory, in a context that the process opens on first use and keeps.
 ///
-/// Two contexts with different options need Context::map().
+/// To use contexts with different options, call Context::map().
 /// @param[in] device_pointer  The first byte, of any alignment: from cudaMalloc, cuMemCreate, a pool or a Buffer.
 /// @param[in] size_bytes      At least 1; the range lies in one allocation.
 /// @param[in] options         Mapping type and engine.

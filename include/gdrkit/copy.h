@@ -51,10 +51,10 @@ struct gdrkit_read_segment {
  *         - -ETIMEDOUT: the GPU did not complete the copy in 60 s; see gdrkit_map().
  *         - -EOPNOTSUPP: the named engine cannot perform this copy.
  *         - Another errno for a CUDA error, with a named engine; see gdrkit_map().
- * @note On return, the call's stores have been flushed from this core's write-combining buffers; if another engine
- *       performed it, the copy is complete. Writes by one thread become visible to the device in call order. Earlier
- *       stores by the caller to host memory are ordered before a write only if the caller executes a store fence
- *       (_mm_sfence) or another gdrkit_write() in between.
+ * @note On return, the call's stores have been flushed from this core's write-combining buffers. If another
+ *       engine performed the copy, the copy is complete. Writes by one thread become visible to the device in call
+ *       order. Earlier stores by the caller to host memory are ordered before a write only if the caller executes a
+ *       store fence (_mm_sfence) or another gdrkit_write() in between.
  * @note When the CPU performs the copy, the call makes no system call, takes no lock and allocates nothing.
  *
  * @code{.c}
@@ -132,8 +132,8 @@ int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_read_segment* seg
  *         - -ENOMEM: out of memory.
  * @note Until the copy is finished, neither the caller nor a GPU kernel may write the source or the target, and the
  *       target must not be read.
- * @note What the engine cannot perform asynchronously, such as small copies and copies by the CPU, is performed in this
- *       call or in gdrkit_finish_copy().
+ * @note Copies that the engine cannot perform asynchronously, such as small copies and copies by the CPU, are performed
+ *       in this call or in gdrkit_finish_copy().
  *
  * @code{.c}
  * int write_while_computing(gdrkit_pin_t pin, const void* data, size_t size_bytes, void (*compute)(void)) {

@@ -22,8 +22,8 @@
  *
  * Return values: unless its documentation differs, a function returns 0 on success and a negative errno on
  * failure. gdrkit_last_error() then describes the failure. Output parameters are set only on success; the target of a
- * failed copy may be partly written. A handle whose value is 0, that is already closed, or that comes from another
- * loaded copy of the library is rejected with -EINVAL.
+ * failed copy may be partly written. A handle is rejected with -EINVAL if its value is 0, if it is
+ * already closed, or if it comes from another loaded copy of the library.
  *
  * Structs of options and of information start with their size: set struct_size to the sizeof of the struct and zero the
  * rest. A size below that of the first version, or above 4096, is rejected with -EINVAL. An option that a newer program
@@ -31,8 +31,8 @@
  *
  * Threads: all functions are thread-safe, with one exception. While a thread accesses a mapping, or is in a copy call
  * on it, no other thread may unmap or unpin that pin or close its context. Between gdrkit_start_write() or
- * gdrkit_start_read() and gdrkit_finish_copy(), another thread may do so: unmap, unpin and close
- * wait for started copies.
+ * gdrkit_start_read() and gdrkit_finish_copy(), another thread may unmap, unpin or close: these calls wait for started
+ * copies.
  *
  * Forks: in a child made by fork(), calls on inherited handles return -EACCES, or -EINVAL from the functions of copy.h.
  * The note of gdrkit_close() describes its exception. To use the library, the child must open its own context. A child

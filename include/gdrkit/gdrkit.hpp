@@ -9,7 +9,7 @@
 /// `auto map = gdrkit::map(pointer, size_bytes);` maps device memory. Objects own what they need: a Mapping keeps its
 /// Pin and its Context alive, a Pin and a Buffer keep their Context. They can be moved and destroyed in any order.
 ///
-/// Threads: as gdrkit.h describes for the calls. One thread must not move or destroy an object while another uses it.
+/// Threads: the rules of gdrkit.h apply. One thread must not move or destroy an object while another uses it.
 
 #include <gdrkit/gdrkit.h>
 #include <gdrkit/buffer.hpp>

@@ -16,7 +16,7 @@ namespace gdrkit {
 
 /// @brief Memory type of a CPU mapping; see gdrkit_mapping_type.
 enum class MappingType : std::int32_t {
-  automatic = GDRKIT_MAPPING_DEFAULT,                ///< what the platform supports best
+  automatic = GDRKIT_MAPPING_DEFAULT,                ///< the type that the platform supports best
   write_combining = GDRKIT_MAPPING_WRITE_COMBINING,  ///< stores are combined into lines, loads are not cached
   cached = GDRKIT_MAPPING_CACHED,                    ///< coherent memory in the CPU's caches
   device = GDRKIT_MAPPING_DEVICE,                    ///< neither combined nor cached

@@ -16,7 +16,7 @@ extern "C" {
 
 /** @brief Memory type of a CPU mapping. */
 enum gdrkit_mapping_type {
-  GDRKIT_MAPPING_DEFAULT = 0,         /**< @brief What the platform supports best. */
+  GDRKIT_MAPPING_DEFAULT = 0,         /**< @brief The type that the platform supports best. */
   GDRKIT_MAPPING_WRITE_COMBINING = 1, /**< @brief Stores are combined into lines; loads are not cached. */
   GDRKIT_MAPPING_CACHED = 2,          /**< @brief Coherent memory, cached by the CPU. */
   GDRKIT_MAPPING_DEVICE = 3           /**< @brief Neither combined nor cached. */
@@ -59,8 +59,8 @@ struct gdrkit_map_options {
  * - If the mover does not complete a copy in 60 s, the GPU is treated as lost: the call returns -ETIMEDOUT. The process
  *   must neither reuse nor free the host memory, because the GPU may still access it.
  *
- * GDRKIT_ENGINE_AUTOMATIC chooses by direction, size and kind of host memory, from a profile that `gdrkit tune`
- * measured, or from built-in figures. The CPU performs what the GPU cannot.
+ * GDRKIT_ENGINE_AUTOMATIC chooses the engine by direction, size and kind of host memory. It uses a profile from `gdrkit
+ * tune`, or built-in figures. The CPU performs copies that the GPU cannot perform.
  *
  * @param[in]  pin      The pin.
  * @param[in]  options  Mapping type and engine; may be NULL.

@@ -57,9 +57,8 @@ class Mapping {
   ///
   /// Only a store fence (_mm_sfence) of the caller orders earlier stores to host memory before the copy.
   /// @param[in] offset  In bytes; offset plus the size of the source is at most size().
-  /// @param[in] source  Any Bytes. A string literal does not compile, because its terminating zero would be copied:
-  /// pass
-  ///                    std::string_view, or std::span to copy the zero as well.
+  /// @param[in] source  Any Bytes. A string literal does not compile, because its terminating zero would be copied.
+  ///                    Pass a std::string_view, or a std::span to copy the zero as well.
   /// @throws Error  The errors of gdrkit_write().
   template <Bytes Source>
   void write(std::size_t offset, Source&& source) {
@@ -79,7 +78,7 @@ class Mapping {
 
   /// @brief Stores one value with one instruction, after everything that this thread wrote by write().
   ///
-  /// The type is named, store_flag<std::uint32_t>(0, 1), because that of a literal would decide the size. Stores
+  /// Name the type, as in store_flag<std::uint32_t>(0, 1): the type of a literal could have another size. Stores
   /// through bytes() may still be in write-combining buffers: a store fence (_mm_sfence) must follow them.
   /// @param[in] offset  In bytes, naturally aligned, inside the mapping.
   /// @param[in] value   The value to store.
@@ -117,14 +116,14 @@ class Mapping {
     detail::check(gdrkit_read_segments(pin_, segments.data(), segments.size()));
   }
   /// @brief Starts a copy to the device; see gdrkit_start_write().
-  /// @param[in] segments  The segments; the array itself may end before the copy.
+  /// @param[in] segments  The segments. The array may be reused when the call returns.
   /// @return The copy, which is complete once it is finished.
   /// @throws Error  The errors of gdrkit_start_write().
   [[nodiscard]] StartedCopy start_write(std::span<const WriteSegment> segments) {
     return start(gdrkit_start_write, segments);
   }
   /// @brief Starts a copy from the device; see gdrkit_start_read().
-  /// @param[in] segments  The segments; the array itself may end before the copy.
+  /// @param[in] segments  The segments. The array may be reused when the call returns.
   /// @return The copy, which is complete once it is finished.
   /// @throws Error  The errors of gdrkit_start_read().
   [[nodiscard]] StartedCopy start_read(std::span<const ReadSegment> segments) const {
@@ -143,7 +142,7 @@ class Mapping {
   /// @return The handle; 0 after unmap() or a move.
   [[nodiscard]] gdrkit_pin_t handle() const noexcept { return pin_; }
 
-  /// @brief Unmaps. Does nothing if that was done already.
+  /// @brief Unmaps the memory. Does nothing if it is already unmapped.
   /// @throws Error  The errors of gdrkit_unmap().
   void unmap() {
     bytes_ = {};

@@ -113,7 +113,7 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
  * @return 1 if the memory was lost, 0 if it was not, else a negative errno:
  *         - -EINVAL: the handle is invalid.
  *         - -EACCES: the pin belongs to the parent process.
- *         - -EIO: the kernel module does not know the pin.
+ *         - -EIO: the state of the pin cannot be read from the kernel module.
  */
 int gdrkit_is_invalidated(gdrkit_pin_t pin);
 

@@ -30,9 +30,9 @@ namespace gdrkit {
 /// @endcode
 class Pin {
  public:
-  /// @brief Takes the other one's memory. The other one is empty afterwards.
+  /// @brief Takes over the memory of another pin, which is empty afterwards.
   Pin(Pin&&) noexcept = default;
-  /// @brief Gives up its memory, and takes the other one's.
+  /// @brief Releases its memory, and takes over that of another pin.
   /// @return This pin.
   Pin& operator=(Pin&&) noexcept = default;
 
@@ -74,7 +74,7 @@ class Pin {
   /// @return The handle; 0 after unpin() or a move.
   [[nodiscard]] gdrkit_pin_t handle() const noexcept { return owner_ != nullptr ? owner_->pin.get() : gdrkit_pin_t{}; }
 
-  /// @brief Unpins now, also if a mapping is alive: copies through that throw EINVAL from then on.
+  /// @brief Unpins now, even if a mapping exists. Later copies through the mapping throw EINVAL.
   /// @throws Error  The errors of gdrkit_unpin().
   void unpin() {
     if (owner_ != nullptr) owner_->pin.close();
@@ -83,7 +83,7 @@ class Pin {
  private:
   friend class Context;
   Pin(std::shared_ptr<detail::OwnedContext> context, gdrkit_pin_t pin, std::size_t size_bytes) {
-    detail::Owner<gdrkit_pin_t, gdrkit_unpin> owner(pin);  // unpins if there is no memory
+    detail::Owner<gdrkit_pin_t, gdrkit_unpin> owner(pin);  // unpins if make_shared throws
     owner_ = std::make_shared<detail::OwnedPin>(detail::OwnedPin{std::move(context), std::move(owner), size_bytes});
   }
 

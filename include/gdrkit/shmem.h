@@ -33,8 +33,8 @@
  * @endcode
  *
  * @section shmem_errors Errors
- * A function returns 0 or another value that is not negative on success, and a negative errno on failure. After a
- * failure, gdrkit_shmem_last_error() names the PE, the step and the cause. Outputs are set only on success. Each
+ * A function returns 0 or a positive value on success, and a negative errno on failure. After a failure,
+ * gdrkit_shmem_last_error() names the PE, the step and the cause. Outputs are set only on success. Each
  * function lists its errors. Every function that operates on a PE also returns the common errors:
  * - `-EINVAL`: the calling thread has no PE, or the process has several PEs and the thread is bound to none.
  * - `-EINVAL`: an argument is invalid, such as a PE number that is not less than `n_pes`, an address outside the
@@ -57,8 +57,8 @@
  * @section shmem_memory Memory
  * The `target` of a put and the `source` of a get are addresses in the caller's own symmetric heap. The other argument
  * is local: host memory, or memory of the caller's GPU inside or outside its heap. Symmetric memory is device memory,
- * which the CPU must not dereference. gdrkit_shmem_put() and gdrkit_shmem_get() with the caller's own PE number access
- * it.
+ * which the CPU must not dereference. To access it from the CPU, call gdrkit_shmem_put() or gdrkit_shmem_get() with the
+ * caller's own PE number.
  *
  * @section shmem_order Ordering
  * docs/shmem-memory-model.md defines what each call guarantees. In short: the source of a put may be reused when the

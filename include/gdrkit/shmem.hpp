@@ -123,7 +123,7 @@ concept WordValue = std::integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
 ///
 /// It holds the address of the caller's copy, which names every PE's copy. The CPU must not dereference the address;
 /// GPU kernels may.
-/// @tparam T Trivially copyable type of the elements; no pointer. A span of const elements can be read only.
+/// @tparam T Trivially copyable type of the elements, not a pointer. A span of const elements is read-only.
 /// @note Thread-safe.
 template <class T>
 class SymmetricSpan {
@@ -193,7 +193,7 @@ class SymmetricSpan {
   /// @param[in] pe PE number, 0 to n_pes - 1.
   /// @param[in] operation How the signal changes its word.
   /// @throw std::out_of_range if the source has more elements than the span.
-  /// @throw std::length_error if `word` has not exactly one element.
+  /// @throw std::length_error if `word` does not have exactly one element.
   /// @throw Error with an errno of gdrkit_shmem_put_signal.
   /// @note A PE that observes the new value of the word also observes the data.
   template <hpp_detail::ContiguousRange Source>
@@ -217,7 +217,8 @@ class SymmetricSpan {
                   "the source is a temporary object: it is destroyed before the stream reads it");
     hpp_detail::check(gdrkit_shmem_put_on_stream(data_, std::ranges::data(source), bytes_of(source), pe, stream));
   }
-  /// @brief Gets `target` in the order of a stream. See gdrkit_shmem_get_on_stream.
+  /// @brief Copies the first elements of PE `pe`'s copy to `target` in the order of a stream. See
+  /// gdrkit_shmem_get_on_stream.
   /// @param[out] target Contiguous range of T. Its contents are undefined until the stream completes the get.
   /// @param[in] pe PE number, 0 to n_pes - 1.
   /// @param[in] stream A CUstream or cudaStream_t; nullptr: CUDA's legacy default stream.
@@ -252,7 +253,7 @@ class SymmetricSpan {
     return value;
   }
   /// @brief Waits until the caller's copy satisfies a comparison.
-  /// @param[in] comparison The comparison, of signed or unsigned numbers as T is.
+  /// @param[in] comparison The comparison; signed or unsigned according to T.
   /// @param[in] value Right operand of the comparison.
   /// @throw Error ETIMEDOUT after the PE's time limit, ECONNRESET if another PE has ended.
   void wait_until(Comparison comparison, T value) const requires WordValue<T> {
@@ -260,7 +261,7 @@ class SymmetricSpan {
     hpp_detail::check(gdrkit_shmem_wait_until(data_, word(), as_c(comparison), static_cast<std::uint64_t>(value)));
   }
   /// @brief Returns whether the caller's copy satisfies a comparison now.
-  /// @param[in] comparison The comparison, of signed or unsigned numbers as T is.
+  /// @param[in] comparison The comparison; signed or unsigned according to T.
   /// @param[in] value Right operand of the comparison.
   /// @return true if it does.
   /// @throw Error with an errno of gdrkit_shmem_test.
@@ -272,20 +273,20 @@ class SymmetricSpan {
   /// @brief Adds a value to PE `pe`'s copy atomically.
   /// @param[in] value Value to add.
   /// @param[in] pe PE number, 0 to n_pes - 1.
-  /// @return The value before.
+  /// @return The value before the operation.
   /// @throw Error with an errno of gdrkit_shmem_atomic.
   T fetch_add(T value, int pe) const requires WordValue<T> { return update(GDRKIT_SHMEM_ATOMIC_ADD, value, T{}, pe); }
   /// @brief Replaces PE `pe`'s copy atomically.
   /// @param[in] value New value.
   /// @param[in] pe PE number, 0 to n_pes - 1.
-  /// @return The value before.
+  /// @return The value before the operation.
   /// @throw Error with an errno of gdrkit_shmem_atomic.
   T swap(T value, int pe) const requires WordValue<T> { return update(GDRKIT_SHMEM_ATOMIC_SWAP, value, T{}, pe); }
   /// @brief Replaces PE `pe`'s copy atomically if it is equal to `compare`.
-  /// @param[in] compare Value that is replaced.
+  /// @param[in] compare Value that the copy must have to be replaced.
   /// @param[in] value New value.
   /// @param[in] pe PE number, 0 to n_pes - 1.
-  /// @return The value before; equal to `compare` if the copy was replaced.
+  /// @return The value before the operation; equal to `compare` if the copy was replaced.
   /// @throw Error with an errno of gdrkit_shmem_atomic.
   T compare_swap(T compare, T value, int pe) const requires WordValue<T> {
     return update(GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, value, compare, pe);
@@ -327,7 +328,7 @@ class SymmetricSpan {
 ///
 /// Construction (Job::allocate) and destruction are collective. A destructor that runs because of an exception frees
 /// nothing, because the other PEs do not take part; the end of the job frees the memory.
-/// @tparam T Trivially copyable type of the elements; no pointer.
+/// @tparam T Trivially copyable type of the elements, not a pointer.
 /// @tparam Free Function that frees the objects.
 /// @note Destroy a buffer before its Job.
 template <class T, int (*Free)(void*) = &gdrkit_shmem_free>
@@ -336,12 +337,12 @@ class SymmetricBuffer {
   static_assert(!std::is_const_v<T>, "a buffer owns elements that can be written");
 
  public:
-  /// @brief Takes the objects of another buffer, which is empty then.
-  /// @param[in,out] other Buffer that gives its objects.
+  /// @brief Takes over the objects of another buffer, which is empty afterwards.
+  /// @param[in,out] other The other buffer.
   SymmetricBuffer(SymmetricBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  /// @brief Frees this buffer's objects, and takes those of another buffer. Collective if this buffer has objects.
-  /// @param[in,out] other Buffer that gives its objects.
+  /// @brief Frees this buffer's objects, and takes over those of another buffer. Collective if this buffer has objects.
+  /// @param[in,out] other The other buffer, which is empty afterwards.
   /// @return This buffer.
   SymmetricBuffer& operator=(SymmetricBuffer&& other) noexcept {
     SymmetricBuffer taken(std::move(other));
@@ -396,17 +397,17 @@ using RegisteredBuffer = SymmetricBuffer<T, &gdrkit_shmem_buffer_unregister_symm
 struct JobOptions {
   int n_pes = 0;                                      ///< Number of PEs; 0: the launcher's environment.
   int pe = 0;                                         ///< PE number, 0 to n_pes - 1.
-  std::optional<int> device;                          ///< CUDA device number; empty: position on the node.
+  std::optional<int> device;                          ///< CUDA device number; empty: by the PE's local rank.
   std::chrono::milliseconds timeout{0};               ///< Limit of init, collectives and waits; 0: default.
   std::optional<gdrkit_shmem_unique_id_t> unique_id;  ///< From make_unique_id() of PE 0.
   gdrkit_shmem_allgather_t allgather = nullptr;       ///< Alternative to unique_id.
   void* allgather_argument = nullptr;                 ///< Last argument of allgather.
   std::uint64_t heap_bytes = 0;                       ///< Initial heap size per PE; 0: default.
-  std::uint64_t heap_max_bytes = 0;                   ///< Maximum heap size per PE; 0: the GPU's memory.
+  std::uint64_t heap_max_bytes = 0;                   ///< Maximum heap size per PE; 0: default.
 };
 
-/// @brief Makes the unique id of a job. PE 0's process sends it to all others.
-/// @return The id.
+/// @brief Creates the unique ID of a job. The process of PE 0 must send it to all others.
+/// @return The ID.
 /// @throw Error with an errno of gdrkit_shmem_get_unique_id.
 [[nodiscard]] inline gdrkit_shmem_unique_id_t make_unique_id() {
   gdrkit_shmem_unique_id_t id{};
@@ -445,8 +446,8 @@ class Job {
   }
   Job(const Job&) = delete;             ///< @brief A PE has one owner.
   Job& operator=(const Job&) = delete;  ///< @brief A PE has one owner.
-  /// @brief Finalizes and ignores errors. Collective. Does nothing if it runs because of an exception: the end of this
-  /// process ends the waits of the other PEs.
+  /// @brief Finalizes the PE and ignores errors. Collective. Does nothing if it runs because of an exception: when this
+  /// process exits, the waits of the other PEs fail.
   ~Job() {
     if (handle_.value == 0 || unwinding_.is_unwinding()) return;
     if (gdrkit_shmem_use(handle_) == 0) (void)gdrkit_shmem_finalize();
@@ -493,7 +494,7 @@ class Job {
   }
 
   /// @brief Allocates zeroed objects in the symmetric heap. Collective.
-  /// @tparam T Trivially copyable type of the objects; no pointer.
+  /// @tparam T Trivially copyable type of the objects, not a pointer.
   /// @param[in] count Number of objects, at least 1, the same on every PE.
   /// @return Owner of the objects.
   /// @throw Error with an errno of gdrkit_shmem_calloc.

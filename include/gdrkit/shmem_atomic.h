@@ -56,7 +56,7 @@ enum gdrkit_shmem_atomic_operation GDRKIT_SHMEM_IS_INT {
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0 on success.
  *   - `-EINVAL`: the operation, the size, the alignment, the address or `pe` is invalid.
- *   - `-ECONNRESET`, `-ETIMEDOUT`: `pe` has ended or did not respond. For PEs of other nodes only.
+ *   - `-ECONNRESET`, `-ETIMEDOUT`: `pe` is on another node, and has ended or did not respond.
  *   - See also @ref shmem_errors.
  * @note Atomic with respect to other calls and to system-scope atomic operations of GPU kernels, but not to puts.
  */

@@ -16,9 +16,9 @@ namespace gdrkit::shmem {
 /// @brief Collectives of the PEs of a team, on one node or several.
 ///
 /// The rules of gdrkit/shmem_collectives.h for targets, sources and order apply to the threads of the group as they do
-/// to a stream. One group of each PE of the team takes part: of the same kind, with the same arguments, in GPU kernels
-/// that run at the same time. A PE may call collectives of different teams at the same time. In a team over several
-/// nodes, each collective waits for all PEs of the team.
+/// to a stream. One group of each PE of the team takes part. The groups must be of the same kind and pass the same
+/// arguments, and their GPU kernels must run at the same time. A PE may call collectives of different teams
+/// at the same time. In a team over several nodes, each collective waits for all PEs of the team.
 ///
 /// @code{.cu}
 /// #include <gdrkit/shmem_collectives.cuh>
@@ -61,8 +61,8 @@ namespace detail {
 enum class Route : std::uint32_t {
   small,   ///< through scratch memory
   large,   ///< from source to target
-  parts,   ///< of a broadcast: in parts through the other PEs
-  shares,  ///< of a broadcast or reduce: through scratch memory, in two steps, of which the other PEs perform one
+  parts,   ///< for a broadcast: in parts, through the other PEs
+  shares,  ///< for a broadcast or reduce: through scratch memory, in two steps, of which the other PEs perform one
 };
 
 // Each function performs this PE's part of one turn, and returns to all threads whether the turn completed.
@@ -185,9 +185,8 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
 /// @param[in] state State of the PE.
 /// @param[in] team The team.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_sync(const State& state, Team team, Group group) {
@@ -197,9 +196,8 @@ GDRKIT_SHMEM_FUNCTION bool team_sync(const State& state, Team team, Group group)
 /// @param[in] state State of the PE.
 /// @param[in] team The team.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_barrier(const State& state, Team team, Group group) {
@@ -214,9 +212,8 @@ GDRKIT_SHMEM_FUNCTION bool team_barrier(const State& state, Team team, Group gro
 /// @param[in] size_bytes Size in bytes.
 /// @param[in] root Number of the root in the team.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target, const void* source,
@@ -239,9 +236,8 @@ GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target
 /// @param[in] source Symmetric memory of `size_bytes`.
 /// @param[in] size_bytes Size of one source in bytes.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target, const void* source,
@@ -255,16 +251,15 @@ GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target,
 /// @param[in] source Symmetric memory of `size_bytes` per PE.
 /// @param[in] size_bytes Size of one part in bytes.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target, const void* source,
                                     std::size_t size_bytes, Group group) {
   return detail::exchange_by(state, team, target, source, size_bytes, true, group);
 }
-/// @brief Reduces element i of all sources to element i of every target. All PEs get the same bits.
+/// @brief Reduces element i of all sources to element i of every target. The results are bitwise identical on all PEs.
 /// @tparam reduction The operation.
 /// @tparam T An integer, float, double, Half or Bfloat16. AND, OR and XOR require an integer.
 /// @param[in] state State of the PE.
@@ -273,9 +268,8 @@ GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target,
 /// @param[in] source Symmetric memory of `count` elements.
 /// @param[in] count Number of elements.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <gdrkit_shmem_reduction reduction, class T, class Group>
 GDRKIT_SHMEM_FUNCTION bool reduce(const State& state, Team team, T* target, const T* source, std::size_t count,
@@ -292,9 +286,8 @@ GDRKIT_SHMEM_FUNCTION bool reduce(const State& state, Team team, T* target, cons
 /// @param[in] source Symmetric memory of `count` elements per PE.
 /// @param[in] count Number of elements of one part.
 /// @param[in] group Threads that take part.
-/// @return true on success, to all threads of the group. false if a wait exceeded the state's limit; the team is
-/// unusable
-///   then.
+/// @return In all threads of the group: true on success, false if a wait exceeded the state's limit. The team is
+///   unusable after false.
 /// @note Collective over `team`.
 template <gdrkit_shmem_reduction reduction, class T, class Group>
 GDRKIT_SHMEM_FUNCTION bool reducescatter(const State& state, Team team, T* target, const T* source, std::size_t count,

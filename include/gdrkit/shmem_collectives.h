@@ -4,7 +4,7 @@
  * @file
  * @brief Collectives of a team, by the CPU and in the order of a stream. Included by gdrkit/shmem.h.
  *
- * gdrkit/shmem_collectives.cuh has the collectives of GPU kernels.
+ * gdrkit/shmem_collectives.cuh declares the collectives for GPU kernels.
  */
 #ifndef GDRKIT_SHMEM_COLLECTIVES_H
 #define GDRKIT_SHMEM_COLLECTIVES_H
@@ -21,8 +21,8 @@ extern "C" {
  * @brief Broadcast, gather, exchange and reduction of data of a team.
  *
  * All PEs of the team call the same function with the same sizes, and with `target` and `source` at the same offsets of
- * the symmetric heap. Between the start and the completion of a PE's call, no PE may access its source and target by
- * other means. So calls may follow each other without a barrier. A size of 0 does nothing.
+ * the symmetric heap. Between the start and the completion of a PE's call, no PE may access the source and target of
+ * that PE by other means. Calls may follow each other without a barrier. A call with size 0 does nothing.
  *
  * `target` and `source` may be equal in reduce and broadcast. In fcollect the source may be its own part of the target.
  * Otherwise they must not overlap.
@@ -40,7 +40,7 @@ extern "C" {
  * @code{.c}
  * #include <gdrkit/shmem.h>
  *
- * // Sums the gradients of all PEs on `stream`. Every PE gets the same bits.
+ * // Sums the gradients of all PEs on `stream`. The sums are bitwise identical on all PEs.
  * int sum_gradients(float* sums, const float* gradients, size_t count, void* stream) {
  *   return gdrkit_shmem_float_sum_reduce_on_stream(GDRKIT_SHMEM_TEAM_WORLD, sums, gradients, count, stream);
  * }
@@ -89,7 +89,7 @@ enum gdrkit_shmem_reduction GDRKIT_SHMEM_IS_INT {
  * @param[in] root Number of the root in the team.
  * @return 0 on success.
  *   - `-EINVAL`: `team` is not a team of this PE, `root` is out of range, or a range is not in one symmetric object or
- *     overlaps the other. This PE has not taken part.
+ *     overlaps the other. This PE did not take part in the collective.
  *   - `-EPROTO`: PEs passed different arguments or called different collective functions.
  *   - `-ETIMEDOUT`: a PE did not respond within the limit. The team is unusable.
  *   - `-ECONNRESET`: see @ref shmem_errors.
@@ -157,7 +157,7 @@ int gdrkit_shmem_alltoall_on_stream(gdrkit_shmem_team_t team, void* target, cons
                                     void* stream);
 
 /**
- * @brief Reduces element i of all sources to element i of every target. All PEs get the same bits.
+ * @brief Reduces element i of all sources to element i of every target. The results are bitwise identical on all PEs.
  * @param[in] team The team.
  * @param[in] type Type of the elements.
  * @param[in] reduction The operation.
@@ -223,75 +223,84 @@ int gdrkit_shmem_reducescatter_on_stream(gdrkit_shmem_team_t team, enum gdrkit_s
 
 #ifdef GDRKIT_DOXYGEN
 /**
- * @brief Calls gdrkit_shmem_broadcast() with elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE.
+ * @brief Calls gdrkit_shmem_broadcast() with elements of a type.
+ *
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of the source.
  * @param[in] root Number of the root in the team.
- * @return 0, or an error of gdrkit_shmem_broadcast(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_broadcast(). `-EINVAL` also if the size exceeds SIZE_MAX.
  * @note Collective over `team`.
  */
 static inline int gdrkit_shmem_TYPENAME_broadcast(gdrkit_shmem_team_t team, TYPE* target, const TYPE* source,
                                                   size_t count, int root);
 /**
- * @brief Calls gdrkit_shmem_broadcast_on_stream() with elements of one type, for each type of
- * GDRKIT_SHMEM_FOR_EACH_TYPE.
+ * @brief Calls gdrkit_shmem_broadcast_on_stream() with elements of a type.
+ *
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of the source.
  * @param[in] root Number of the root in the team.
  * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
- * @return 0, or an error of gdrkit_shmem_broadcast(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_broadcast(). `-EINVAL` also if the size exceeds SIZE_MAX.
  * @note Collective over `team`.
  */
 static inline int gdrkit_shmem_TYPENAME_broadcast_on_stream(gdrkit_shmem_team_t team, TYPE* target, const TYPE* source,
                                                             size_t count, int root, void* stream);
 /**
- * @brief Calls gdrkit_shmem_fcollect() with elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE.
+ * @brief Calls gdrkit_shmem_fcollect() with elements of a type.
+ *
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of one source.
- * @return 0, or an error of gdrkit_shmem_fcollect(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_fcollect(). `-EINVAL` also if the size exceeds SIZE_MAX.
  * @note Collective over `team`.
  */
 static inline int gdrkit_shmem_TYPENAME_fcollect(gdrkit_shmem_team_t team, TYPE* target, const TYPE* source,
                                                  size_t count);
 /**
- * @brief Calls gdrkit_shmem_fcollect_on_stream() with elements of one type, for each type of
- * GDRKIT_SHMEM_FOR_EACH_TYPE.
+ * @brief Calls gdrkit_shmem_fcollect_on_stream() with elements of a type.
+ *
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of one source.
  * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
- * @return 0, or an error of gdrkit_shmem_fcollect(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_fcollect(). `-EINVAL` also if the size exceeds SIZE_MAX.
  * @note Collective over `team`.
  */
 static inline int gdrkit_shmem_TYPENAME_fcollect_on_stream(gdrkit_shmem_team_t team, TYPE* target, const TYPE* source,
                                                            size_t count, void* stream);
 /**
- * @brief Calls gdrkit_shmem_alltoall() with elements of one type, for each type of GDRKIT_SHMEM_FOR_EACH_TYPE.
+ * @brief Calls gdrkit_shmem_alltoall() with elements of a type.
+ *
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of one part.
- * @return 0, or an error of gdrkit_shmem_alltoall(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_alltoall(). `-EINVAL` also if the size exceeds SIZE_MAX.
  * @note Collective over `team`.
  */
 static inline int gdrkit_shmem_TYPENAME_alltoall(gdrkit_shmem_team_t team, TYPE* target, const TYPE* source,
                                                  size_t count);
 /**
- * @brief Calls gdrkit_shmem_alltoall_on_stream() with elements of one type, for each type of
- * GDRKIT_SHMEM_FOR_EACH_TYPE.
+ * @brief Calls gdrkit_shmem_alltoall_on_stream() with elements of a type.
+ *
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
  * @param[in] count Number of elements of one part.
  * @param[in] stream Stream of the PE's GPU, or NULL for the legacy default stream.
- * @return 0, or an error of gdrkit_shmem_alltoall(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_alltoall(). `-EINVAL` also if the size exceeds SIZE_MAX.
  * @note Collective over `team`.
  */
 static inline int gdrkit_shmem_TYPENAME_alltoall_on_stream(gdrkit_shmem_team_t team, TYPE* target, const TYPE* source,
@@ -299,7 +308,8 @@ static inline int gdrkit_shmem_TYPENAME_alltoall_on_stream(gdrkit_shmem_team_t t
 /**
  * @brief Calls gdrkit_shmem_reduce() with elements of one type.
  *
- * For each type of GDRKIT_SHMEM_FOR_EACH_TYPE. `REDUCTION` is sum, prod, min, max, and, or, or xor.
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE and for each `REDUCTION`: `sum`, `prod`, `min`,
+ * `max`, `and`, `or`, `xor`.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
@@ -312,7 +322,8 @@ static inline int gdrkit_shmem_TYPENAME_REDUCTION_reduce(gdrkit_shmem_team_t tea
 /**
  * @brief Calls gdrkit_shmem_reduce_on_stream() with elements of one type.
  *
- * For each type of GDRKIT_SHMEM_FOR_EACH_TYPE. `REDUCTION` is sum, prod, min, max, and, or, or xor.
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE and for each `REDUCTION`: `sum`, `prod`, `min`,
+ * `max`, `and`, `or`, `xor`.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
@@ -326,7 +337,8 @@ static inline int gdrkit_shmem_TYPENAME_REDUCTION_reduce_on_stream(gdrkit_shmem_
 /**
  * @brief Calls gdrkit_shmem_reducescatter() with elements of one type.
  *
- * For each type of GDRKIT_SHMEM_FOR_EACH_TYPE. `REDUCTION` is sum, prod, min, max, and, or, or xor.
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE and for each `REDUCTION`: `sum`, `prod`, `min`,
+ * `max`, `and`, `or`, `xor`.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.
@@ -339,7 +351,8 @@ static inline int gdrkit_shmem_TYPENAME_REDUCTION_reducescatter(gdrkit_shmem_tea
 /**
  * @brief Calls gdrkit_shmem_reducescatter_on_stream() with elements of one type.
  *
- * For each type of GDRKIT_SHMEM_FOR_EACH_TYPE. `REDUCTION` is sum, prod, min, max, and, or, or xor.
+ * One such function exists for each type in GDRKIT_SHMEM_FOR_EACH_TYPE and for each `REDUCTION`: `sum`, `prod`, `min`,
+ * `max`, `and`, `or`, `xor`.
  * @param[in] team The team.
  * @param[out] target Symmetric memory.
  * @param[in] source Symmetric memory.

@@ -19,7 +19,7 @@
 /// @code{.cu}
 /// #include <gdrkit/shmem_device.cuh>
 ///
-/// // Puts 4096 bytes to the next PE, with a signal that has the value 1.
+/// // Puts 4096 bytes to the next PE, then sets its signal word to 1.
 /// __global__ void send(gdrkit_shmem_device_state pe, float* target, const float* source, uint64_t* signal) {
 ///   gdrkit::shmem::put_signal(pe, target, source, 4096, signal, 1, GDRKIT_SHMEM_SIGNAL_SET, (pe.pe + 1) % pe.n_pes,
 ///                             gdrkit::shmem::block());

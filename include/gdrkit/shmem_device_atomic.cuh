@@ -23,31 +23,31 @@ namespace gdrkit::shmem {
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
-/// @return The value before.
+/// @return The value before the operation.
 template <class Word>
 Word atomic_fetch_add(const State& state, Word* target, Word value, int pe);
-/// @brief Computes the bitwise and of a word and a value of PE `pe` atomically.
+/// @brief Replaces a word of PE `pe` by its bitwise and with a value, atomically.
 /// @param[in] state State of the PE.
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
-/// @return The value before.
+/// @return The value before the operation.
 template <class Word>
 Word atomic_fetch_and(const State& state, Word* target, Word value, int pe);
-/// @brief Computes the bitwise or of a word and a value of PE `pe` atomically.
+/// @brief Replaces a word of PE `pe` by its bitwise or with a value, atomically.
 /// @param[in] state State of the PE.
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
-/// @return The value before.
+/// @return The value before the operation.
 template <class Word>
 Word atomic_fetch_or(const State& state, Word* target, Word value, int pe);
-/// @brief Computes the bitwise exclusive or of a word and a value of PE `pe` atomically.
+/// @brief Replaces a word of PE `pe` by its bitwise exclusive or with a value, atomically.
 /// @param[in] state State of the PE.
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
-/// @return The value before.
+/// @return The value before the operation.
 template <class Word>
 Word atomic_fetch_xor(const State& state, Word* target, Word value, int pe);
 /// @brief Replaces a word of PE `pe` atomically.
@@ -55,7 +55,7 @@ Word atomic_fetch_xor(const State& state, Word* target, Word value, int pe);
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
 /// @param[in] pe PE number, 0 to n_pes - 1.
-/// @return The value before.
+/// @return The value before the operation.
 template <class Word>
 Word atomic_swap(const State& state, Word* target, Word value, int pe);
 #else
@@ -77,10 +77,10 @@ GDRKIT_SHMEM_ATOMIC(swap, GDRKIT_SHMEM_ATOMIC_SWAP)
 /// @brief Replaces a word of PE `pe` atomically if it is equal to `compare`.
 /// @param[in] state State of the PE.
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
-/// @param[in] compare Value that is replaced.
+/// @param[in] compare Value that the word must have to be replaced.
 /// @param[in] value New value.
 /// @param[in] pe PE number, 0 to n_pes - 1.
-/// @return The value before; equal to `compare` if the word was replaced.
+/// @return The value before the operation; equal to `compare` if the word was replaced.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word atomic_compare_swap(const State& state, Word* target, Word compare, Word value, int pe) {
   using Bits = detail::Bits<Word>;
@@ -88,7 +88,7 @@ GDRKIT_SHMEM_FUNCTION Word atomic_compare_swap(const State& state, Word* target,
       state, target, GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, value, compare, pe, detail::ProxyWait::done,
       [&](Bits* there) { return detail::compare_swap(there, static_cast<Bits>(compare), static_cast<Bits>(value)); });
 }
-/// @brief Adds a value to a word of PE `pe` atomically. Complete after quiet().
+/// @brief Adds a value to a word of PE `pe` atomically. The operation is complete after quiet().
 /// @param[in] state State of the PE.
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
@@ -111,7 +111,7 @@ template <class Word>
 GDRKIT_SHMEM_FUNCTION Word atomic_fetch(const State& state, const Word* target, int pe) {
   return g(state, target, pe);
 }
-/// @brief Stores a word of PE `pe`. Complete after quiet().
+/// @brief Stores a value in a word of PE `pe`. The store is complete after quiet().
 /// @param[in] state State of the PE.
 /// @param[out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value The value.

@@ -17,7 +17,7 @@ namespace gdrkit::shmem {
 /// @brief Words of the caller's heap that barriers use (gdrkit_shmem_device_state::sync_address).
 struct SyncWords {
   std::uint64_t rounds;          ///< Number of barriers that this PE has begun.
-  std::uint64_t unused[15];      ///< Arrivals are on separate cache lines.
+  std::uint64_t unused[15];      ///< Padding: `arrivals` begins on another cache line.
   std::uint64_t arrivals[1024];  ///< Number of barriers that each PE has begun.
 };
 

@@ -11,7 +11,7 @@ namespace gdrkit::shmem {
 
 /// @defgroup shmem_device_group Groups of threads
 /// @ingroup shmem_device
-/// @brief Which threads perform an operation together. All threads of a group pass the same arguments.
+/// @brief The threads that perform an operation together. All threads of a group must pass the same arguments.
 /// @{
 
 /// @brief Group of the calling thread alone.
@@ -51,7 +51,7 @@ struct WarpGroup {
   /// @return true if the condition of every thread is true.
   GDRKIT_SHMEM_FUNCTION bool all(bool condition) const {
     const bool are_all = __all_sync(0xffffffff, condition) != 0;
-    __syncwarp();  // the vote orders no memory
+    __syncwarp();  // the vote does not order memory accesses
     return are_all;
   }
 };

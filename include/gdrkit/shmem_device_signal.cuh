@@ -20,7 +20,7 @@ namespace gdrkit::shmem {
 /// @param[in] value Operand of the signal.
 /// @param[in] operation How the signal changes the word.
 /// @param[in] pe PE number, 0 to n_pes - 1.
-/// @note After fence(), a PE that reads the new value also reads earlier puts to it.
+/// @note A PE that observes the new value also observes puts to it that this thread fenced before the call.
 GDRKIT_SHMEM_FUNCTION void signal_op(const State& state, std::uint64_t* signal, std::uint64_t value,
                                      gdrkit_shmem_signal operation, int pe) {
   if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
@@ -66,7 +66,7 @@ namespace detail {
 /// Returns the address as that of an unsigned word, which load_acquire() and load_polled() require.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION auto* unsigned_word(const Word* address) {
-  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "a word of 4 or 8 bytes");
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "a word must have 4 or 8 bytes");
   return reinterpret_cast<const std::conditional_t<sizeof(Word) == 4, std::uint32_t, std::uint64_t>*>(address);
 }
 
@@ -74,9 +74,9 @@ GDRKIT_SHMEM_FUNCTION auto* unsigned_word(const Word* address) {
 
 /// @brief Tests whether a word of the caller's heap satisfies a comparison.
 /// @param[in] address Address of the word of 4 or 8 bytes, naturally aligned.
-/// @param[in] comparison The comparison, of signed or unsigned numbers as `Word` is.
+/// @param[in] comparison The comparison; signed or unsigned according to `Word`.
 /// @param[in] value Right operand of the comparison.
-/// @return true if it does. Data that was put before the signal is visible then.
+/// @return true if it does. Data that was put before the value was written is then visible.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION bool test(const Word* address, gdrkit_shmem_comparison comparison, Word value) {
   return detail::compares(static_cast<Word>(detail::load_acquire(detail::unsigned_word(address))), comparison, value);
@@ -85,7 +85,7 @@ GDRKIT_SHMEM_FUNCTION bool test(const Word* address, gdrkit_shmem_comparison com
 /// @brief Waits until a word of the caller's heap satisfies a comparison.
 /// @param[in] state State of the PE.
 /// @param[in] address Address of the word of 4 or 8 bytes, naturally aligned.
-/// @param[in] comparison The comparison, of signed or unsigned numbers as `Word` is.
+/// @param[in] comparison The comparison; signed or unsigned according to `Word`.
 /// @param[in] value Right operand of the comparison.
 /// @return true if it does. false if the wait exceeded the state's limit or a PE has ended; the host's next
 ///   gdrkit_shmem_quiet() or gdrkit_shmem_barrier_all() reports it.

@@ -30,14 +30,14 @@ GDRKIT_SHMEM_FUNCTION T* ptr(const State& state, T* address, int pe) {
 /// @param[out] target Symmetric address in the caller's heap, naturally aligned.
 /// @param[in] value The value, at most 8 bytes.
 /// @param[in] pe PE number, 0 to n_pes - 1.
-/// @note One store on the node of the PE. Visible at the target after quiet().
+/// @note If `pe` is on this node, this is one store. The value is visible at the target after quiet().
 template <class T>
 GDRKIT_SHMEM_FUNCTION void p(const State& state, T* target, T value, int pe) {
   detail::on_pe(
       state, target, pe, [&](T* there) { *static_cast<volatile T*>(there) = value; },
       [&] { detail::put_value_by_proxy(state, target, value, pe); });
 }
-/// @brief Loads a value of PE `pe`'s copy of an object.
+/// @brief Loads a value from PE `pe`'s copy of an object.
 /// @param[in] state State of the PE.
 /// @param[in] source Symmetric address in the caller's heap, naturally aligned.
 /// @param[in] pe PE number, 0 to n_pes - 1.
@@ -56,7 +56,8 @@ GDRKIT_SHMEM_FUNCTION T g(const State& state, const T* source, int pe) {
 /// @param[in] size_bytes Size in bytes.
 /// @param[in] pe PE number, 0 to n_pes - 1.
 /// @param[in] group Threads that perform the copy.
-/// @note The source may be reused when all threads of the group have returned. Visible at the target after quiet().
+/// @note The source may be reused when all threads of the group have returned. After quiet(), the data is visible at
+/// the target.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                Group group) {
@@ -68,7 +69,7 @@ GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* sou
                                         static_cast<const char*>(source), size_bytes, group);
   group.sync();
 }
-/// @brief Starts a put, without the barrier of the group at its end. Complete after quiet() by each thread.
+/// @brief Starts a put, without a barrier of the group at its end. The put is complete after each thread calls quiet().
 /// @param[in] state State of the PE.
 /// @param[out] target Symmetric address in the caller's heap.
 /// @param[in] source Local data in GPU memory or mapped host memory.
@@ -85,7 +86,7 @@ GDRKIT_SHMEM_FUNCTION void put_nbi(const State& state, void* target, const void*
   detail::copy<detail::Reads::ordinary>(static_cast<char*>(detail::near(state, target, pe)),
                                         static_cast<const char*>(source), size_bytes, group);
 }
-/// @brief Copies data of PE `pe`'s copy of an object to local memory.
+/// @brief Copies data from PE `pe`'s copy of an object to local memory.
 /// @param[in] state State of the PE.
 /// @param[out] target Local memory.
 /// @param[in] source Symmetric address in the caller's heap.
@@ -110,14 +111,14 @@ GDRKIT_SHMEM_FUNCTION void fence(const State& state) {
   detail::fence_release();
   if (state.proxy_address != 0) detail::fence_by_proxy(state);
 }
-/// @brief Completes earlier puts. They are visible to every PE.
+/// @brief Completes earlier puts and atomic operations. They are visible to every PE.
 /// @param[in] state State of the PE.
-/// @note Applies to the puts of the calling thread, and of threads that synchronized with it before.
+/// @note Applies to the operations of the calling thread, and of threads that synchronized with it before.
 GDRKIT_SHMEM_FUNCTION void quiet(const State& state) {
   detail::fence_system();
   if (state.proxy_address != 0) detail::quiet_by_proxy(state);
 }
-/// @brief Completes earlier puts of all threads of a group.
+/// @brief Completes earlier puts and atomic operations of all threads of a group.
 /// @param[in] state State of the PE.
 /// @param[in] group The threads. One fence serves all of them, because fences are cumulative.
 template <class Group>

@@ -25,7 +25,7 @@ namespace gdrkit::shmem {
 /// @{
 
 namespace detail {
-/// Reads a word of 2 bytes as part of the aligned 4 bytes around it: GPUs have no acquire load of 2 bytes.
+/// Reads a word of 2 bytes as part of the aligned 4 bytes that contain it: GPUs have no 2-byte acquire load.
 template <class Word, class Load>
 GDRKIT_SHMEM_FUNCTION Word load_short(const Word* address, Load load) {
   const auto place = reinterpret_cast<std::uintptr_t>(address);
@@ -95,7 +95,7 @@ inline constexpr std::size_t no_word = ~std::size_t{0};
 
 /// @brief Tests whether every word satisfies its comparison.
 /// @param[in] words The words.
-/// @return true if all words do that are not skipped.
+/// @return true if all words that are not skipped satisfy it.
 template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION bool test_all(const Words<Word, Values>& words) {
   GDRKIT_SHMEM_ROLLED
@@ -134,7 +134,7 @@ GDRKIT_SHMEM_FUNCTION std::size_t test_any(const Words<Word, Values>& words) {
 
 /// @brief Stores the indices of the words that satisfy their comparison.
 /// @param[in] words The words.
-/// @param[out] indices Indices, ascending. It has room for `words.count` entries.
+/// @param[out] indices Indices, ascending. The array must have room for `words.count` entries.
 /// @return Number of indices.
 template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION std::size_t test_some(const Words<Word, Values>& words, std::size_t* indices) {
@@ -146,7 +146,7 @@ GDRKIT_SHMEM_FUNCTION std::size_t test_some(const Words<Word, Values>& words, st
   return found;
 }
 
-/// @brief Waits until every word has satisfied its comparison at least once. Waits for one word after the other.
+/// @brief Waits until every word has satisfied its comparison at least once. Waits for the words one after the other.
 /// @param[in] state State of the PE.
 /// @param[in] words The words.
 /// @return true on success. false if the wait exceeded the state's limit or a PE has ended.
@@ -175,8 +175,7 @@ GDRKIT_SHMEM_FUNCTION bool is_any_selected(const Words<Word, Values>& words) {
 /// @param[in] state State of the PE.
 /// @param[in] words The words.
 /// @return Index of any word that does. no_word if all words are skipped, the wait exceeded the state's limit, or a PE
-/// has
-///   ended.
+///   has ended.
 template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION std::size_t wait_until_any(const State& state, const Words<Word, Values>& words) {
   std::size_t found = no_word;
@@ -192,7 +191,7 @@ GDRKIT_SHMEM_FUNCTION std::size_t wait_until_any(const State& state, const Words
 /// @brief Waits until one word satisfies its comparison, and stores the indices of all words that do.
 /// @param[in] state State of the PE.
 /// @param[in] words The words.
-/// @param[out] indices Indices, ascending. It has room for `words.count` entries.
+/// @param[out] indices Indices, ascending. The array must have room for `words.count` entries.
 /// @return Number of indices. 0 if all words are skipped, the wait exceeded the state's limit, or a PE has ended.
 template <class Word, class Values>
 GDRKIT_SHMEM_FUNCTION std::size_t wait_until_some(const State& state, const Words<Word, Values>& words,

@@ -41,8 +41,8 @@ extern "C" {
  *
  * A process may have several PEs, one per GPU. In a forked child calls on a PE of the parent return `-EACCES`, except
  * gdrkit_shmem_use(), which returns `-EINVAL`. The exit of the child does not affect these PEs. The child may call
- * gdrkit_shmem_init() to get its own PE. It ignores the launcher's environment: its job has one PE unless the options
- * set `n_pes`.
+ * gdrkit_shmem_init() to get its own PE. That call ignores the launcher's environment: the job has one PE unless the
+ * options set `n_pes`.
  */
 typedef struct {
   uint64_t value; /**< Unique in this process; 0: none. */
@@ -76,20 +76,21 @@ struct gdrkit_shmem_options {
   uint32_t has_device;  /**< 1: use `device`. 0: use the PE's local rank on its node, modulo the number of GPUs. */
   int32_t device;       /**< CUDA device number. */
   uint32_t timeout_ms;  /**< Limit of init, collectives and waits; 0: `GDRKIT_SHMEM_TIMEOUT_S`, else 300 s. */
-  const gdrkit_shmem_unique_id_t* unique_id; /**< Id from PE 0. With `n_pes` > 1, set this or `allgather`. */
+  const gdrkit_shmem_unique_id_t* unique_id; /**< ID from PE 0. With `n_pes` > 1, set this or `allgather`. */
   gdrkit_shmem_allgather_t allgather;        /**< Alternative to `unique_id`. */
   void* allgather_argument;                  /**< Last argument of `allgather`. */
   /** Initial symmetric memory of each PE in bytes; 0: `GDRKIT_SHMEM_HEAP`, else 64 MiB. It grows as needed. */
   uint64_t heap_bytes;
-  uint64_t heap_max_bytes; /**< Maximum symmetric memory in bytes; 0: the memory of the job's largest GPU. */
+  /** Maximum symmetric memory in bytes; 0: `GDRKIT_SHMEM_HEAP_MAX`, else the memory of the job's largest GPU. */
+  uint64_t heap_max_bytes;
   /** 1: if `heap_bytes` is 0 and `GDRKIT_SHMEM_HEAP` is not set, `NVSHMEM_SYMMETRIC_SIZE` sets the initial size of the
    * heap. */
   uint32_t should_read_nvshmem_variables;
   /**
-   * 1: select the device as NVSHMEM does. If `has_device` is 1, it has no effect on the choice. Otherwise the device is
-   * that of the calling thread's current CUDA context if that is not device 0, else the local rank. After init the PE's
-   * device is current in that thread. The first call of malloc, calloc, align or barrier_all in a thread where another
-   * device is current prints a warning to stderr.
+   * 1: select the device as NVSHMEM does. If `has_device` is 1, `device` is used. Otherwise, if the calling thread's
+   * current CUDA context is on a device other than 0, that device is used, else the device for the PE's local rank.
+   * After init the PE's device is current in that thread. A call of malloc, calloc, align or barrier_all in a thread
+   * where another device is current prints a warning to stderr, once per process.
    */
   uint32_t should_follow_current_device;
 };
@@ -112,7 +113,7 @@ struct gdrkit_shmem_info {
 /**
  * @brief Creates the unique ID of a new job.
  *
- * The process listens on a socket for each id until PE 0 uses the id.
+ * The process listens on a socket for each ID until PE 0 uses the ID.
  * @param[out] id The unique ID.
  * @return 0 on success.
  *   - `-EINVAL`: `id` is NULL.
@@ -124,8 +125,8 @@ struct gdrkit_shmem_info {
 int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
 
 /**
- * @brief Closes the listening socket of an id that no job has used.
- * @param[in] id Id from gdrkit_shmem_get_unique_id() in this process.
+ * @brief Closes the listening socket of an ID that no job has used.
+ * @param[in] id ID from gdrkit_shmem_get_unique_id() in this process.
  * @return 0 on success.
  *   - `-EINVAL`: `id` is NULL, or this process has no socket for it.
  * @note Needs no PE.
@@ -178,7 +179,7 @@ int gdrkit_shmem_init_shared(const struct gdrkit_shmem_options* options);
 /**
  * @brief Releases one use from gdrkit_shmem_init_shared(). The last release finalizes the PE.
  * @return 0 on success.
- *   - `-EINVAL`: no gdrkit_shmem_init_shared() is left to match.
+ *   - `-EINVAL`: every use from gdrkit_shmem_init_shared() has already been released.
  *   - An error of gdrkit_shmem_finalize().
  * @note The last call is collective.
  */
@@ -248,8 +249,8 @@ int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
 /**
  * @brief Describes how data reaches a PE, in human-readable text.
  *
- * The text has one line per transport, in the order in which they are tried: what it carries, or why it carries
- * nothing.
+ * The text has one line per transport, in the order in which the transports are tried. Each line describes what the
+ * transport carries, or why it is not used.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @param[out] text Buffer for the text. May be NULL if `size_bytes` is 0.
  * @param[in] size_bytes Size of the buffer in bytes, including the terminating zero. A longer text is truncated and

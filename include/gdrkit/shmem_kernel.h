@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT */
 /**
  * @file
- * @brief The host's side of GPU kernels that use gdrkit/shmem_device.cuh. Included by gdrkit/shmem.h.
+ * @brief Host functions for GPU kernels that use gdrkit/shmem_device.cuh. Included by gdrkit/shmem.h.
  */
 #ifndef GDRKIT_SHMEM_KERNEL_H
 #define GDRKIT_SHMEM_KERNEL_H
@@ -68,7 +68,7 @@ int gdrkit_shmem_get_device_state(struct gdrkit_shmem_device_state* state);
 /**
  * @brief Initializes the state of a CUmodule that was compiled with GDRKIT_SHMEM_MODULE (gdrkit/shmem_state.cuh).
  *
- * Call it once after the module was loaded on the PE's GPU.
+ * Call it once after loading the module on the PE's GPU.
  * @param[in] module The CUmodule.
  * @return 0 on success.
  *   - `-EINVAL`: `module` is NULL.
@@ -98,8 +98,9 @@ int gdrkit_shmem_library_init(void* library);
  * @param[in] parameters Addresses of the GPU kernel's arguments, as for cuLaunchKernel.
  * @return 0 on success.
  *   - `-EINVAL`: a pointer is NULL, or the blocks do not fit on the GPU at the same time.
+ *   - `-EAGAIN`: a thread that serves GPU kernels cannot be started.
  *   - See also @ref shmem_errors.
- * @note Every PE must call it.
+ * @note Every PE must call it, because blocks of one PE may wait for those of another.
  */
 int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
                                    void* stream, void** parameters);
@@ -109,7 +110,7 @@ int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const
  * @param[in] function CUfunction of the GPU kernel.
  * @param[in] threads Number of threads per block, at least 1.
  * @param[in] shared_bytes Dynamic shared memory per block in bytes.
- * @return Number of blocks.
+ * @return Number of blocks; 0 if not even one block fits.
  *   - `-EINVAL`: `function` is NULL, or `threads` is 0.
  *   - See also @ref shmem_errors.
  */

@@ -123,8 +123,8 @@ int gdrkit_shmem_buffer_unregister_all(void);
  *
  * The memory must come from cuMemCreate with a POSIX file descriptor as its handle type, and `buffer` must be the start
  * of its allocation. Memory from cudaMalloc and host memory cannot be shared. The whole allocation is mapped by the
- * other PEs, but accesses beyond `size_bytes` are rejected. The address range comes out of `heap_max_bytes`. The memory
- * exists until it is unregistered or the PE is finalized, even if the caller frees its own mapping.
+ * other PEs, but accesses beyond `size_bytes` are rejected. The address range counts towards `heap_max_bytes`. The
+ * memory exists until it is unregistered or the PE is finalized, even if the caller frees its own mapping.
  * @param[in] buffer Start of the memory on the PE's GPU.
  * @param[in] size_bytes Size in bytes, at least 1, the same on every PE.
  * @param[out] address Symmetric address of the memory, for all calls and for GPU kernels.

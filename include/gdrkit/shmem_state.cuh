@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 /// @file
-/// @brief gdrkit shmem for GPU kernels: the state of the PE without an argument of the GPU kernel,
-/// gdrkit::shmem::state().
+/// @brief gdrkit shmem for GPU kernels: gdrkit::shmem::state(), the state of the PE without an argument.
 #ifndef GDRKIT_SHMEM_STATE_CUH
 #define GDRKIT_SHMEM_STATE_CUH
 
@@ -55,7 +54,7 @@ namespace {
 __constant__ gdrkit_shmem_device_state state_of_this_file;
 
 inline int fill_state_of_this_file(const gdrkit_shmem_device_state* state) {
-  // By reference: of a pointer, the runtime's C++ overload would take the address of the pointer for the symbol.
+  // Pass the variable, not a pointer: the runtime's C++ overload takes the address of its argument as the symbol.
   return static_cast<int>(cudaMemcpyToSymbol(state_of_this_file, state, sizeof *state, 0, cudaMemcpyHostToDevice));
 }
 

@@ -22,9 +22,9 @@ extern "C" {
  * checks its arguments, adds work to the stream and returns. The GPU performs the work of a stream in order. A signal
  * is visible after all earlier work of its stream. The calls work under stream capture.
  *
- * This GPU cannot access PEs of other nodes. For them the call waits for the stream, and the CPU performs the operation
- * before the call returns. Such a call cannot be captured. gdrkit_shmem_fence() and gdrkit_shmem_quiet() do not apply
- * to streams.
+ * A GPU cannot access the memory of PEs of other nodes. A call for such a PE waits for the stream, and the CPU performs
+ * the operation before the call returns. Such a call cannot be captured. gdrkit_shmem_fence() and gdrkit_shmem_quiet()
+ * do not apply to streams.
  *
  * @code{.c}
  * #include <gdrkit/shmem.h>
@@ -108,13 +108,13 @@ int gdrkit_shmem_signal_op_on_stream(uint64_t* signal, uint64_t value, enum gdrk
 /**
  * @brief Makes a stream wait until a word of the calling PE satisfies a comparison.
  *
- * The stream waits at most for the PE's limit, or 60 s without a limit, and until a PE ends. Then it continues, and the
- * next gdrkit_shmem_quiet(), gdrkit_shmem_barrier_all() or gdrkit_shmem_stream_synchronize() returns `-ETIMEDOUT` or
- * `-ECONNRESET`.
+ * The wait ends when the word satisfies the comparison, when the PE's limit (60 s if the PE has none) is exceeded, or
+ * when a PE ends. In the last two cases, the stream continues and the next gdrkit_shmem_quiet(),
+ * gdrkit_shmem_barrier_all() or gdrkit_shmem_stream_synchronize() returns `-ETIMEDOUT` or `-ECONNRESET`.
  * @param[in] address Address of the word in the caller's heap, naturally aligned.
- * @param[in] word Kind of the word.
- * @param[in] comparison The comparison, of signed or unsigned numbers as `word` is.
- * @param[in] value Right operand of the comparison; of signed words, its two's complement.
+ * @param[in] word Type of the word.
+ * @param[in] comparison The comparison; signed or unsigned according to `word`.
+ * @param[in] value Right operand of the comparison; a signed value is passed sign-extended to 64 bits.
  * @param[in] stream Stream of the PE's GPU.
  * @return 0 on success.
  *   - `-EINVAL`: an argument is invalid.
@@ -156,7 +156,7 @@ int gdrkit_shmem_quiet_on_stream(void* stream);
 int gdrkit_shmem_stream_create(void** stream);
 
 /**
- * @brief Destroys a stream of gdrkit_shmem_stream_create().
+ * @brief Destroys a stream from gdrkit_shmem_stream_create().
  * @param[in] stream The stream.
  * @return 0, or an error of @ref shmem_errors.
  */
@@ -164,7 +164,7 @@ int gdrkit_shmem_stream_destroy(void* stream);
 
 /**
  * @brief Waits until a stream has performed all its work.
- * @param[in] stream Stream of the PE's GPU, also one of CUDA.
+ * @param[in] stream Stream of the PE's GPU, from gdrkit_shmem_stream_create() or from CUDA.
  * @return 0 on success.
  *   - `-ETIMEDOUT`, `-ECONNRESET`: a wait of a GPU kernel or a stream failed since the last report.
  *   - See also @ref shmem_errors.
@@ -179,7 +179,7 @@ int gdrkit_shmem_stream_synchronize(void* stream);
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @param[in] stream Stream of the PE's GPU.
- * @return 0, or an error of gdrkit_shmem_put_on_stream(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_put_on_stream(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_put_on_stream(TYPE* target, const TYPE* source, size_t count, int pe,
                                                       void* stream);
@@ -190,7 +190,7 @@ static inline int gdrkit_shmem_TYPENAME_put_on_stream(TYPE* target, const TYPE* 
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @param[in] stream Stream of the PE's GPU.
- * @return 0, or an error of gdrkit_shmem_get_on_stream(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_get_on_stream(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_get_on_stream(TYPE* target, const TYPE* source, size_t count, int pe,
                                                       void* stream);

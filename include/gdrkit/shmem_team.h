@@ -33,7 +33,7 @@ extern "C" {
  * @{
  */
 
-/** @brief Handle of a team on the calling thread's PE. Other PEs may have another handle for the same team. */
+/** @brief Handle of a team on the calling thread's PE. Other PEs may have a different handle for the same team. */
 typedef int32_t gdrkit_shmem_team_t;
 
 /** @brief No team: this PE is not a member. */
@@ -80,8 +80,8 @@ int gdrkit_shmem_team_translate_pe(gdrkit_shmem_team_t team, int pe, gdrkit_shme
 
 /**
  * @brief Makes a team of the PEs `start`, `start + stride`, ... of a team.
- * @param[in] parent Parent team, whose PE numbers `start` and `stride` use. All its PEs call the function with the same
- *   arguments.
+ * @param[in] parent Parent team. `start` and `stride` refer to its PE numbers. All its PEs must call the function with
+ *   the same arguments.
  * @param[in] start Number of the first PE in `parent`.
  * @param[in] stride Step between PE numbers. May be negative; 0 only if `size` is 1.
  * @param[in] size Number of PEs of the new team, at least 1.
@@ -100,7 +100,7 @@ int gdrkit_shmem_team_split_strided(gdrkit_shmem_team_t parent, int start, int s
  * @brief Arranges a team in rows of `x_range` PEs, and makes a team of each row and of each column.
  *
  * If `x_range` does not divide the number of PEs, the last row is shorter, and the columns beyond its end have one PE
- * fewer. An `x_range` above the number of PEs counts as that number.
+ * fewer. An `x_range` above the number of PEs is treated as that number.
  * @param[in] parent The team. All its PEs call the function with the same arguments.
  * @param[in] x_range Number of PEs in a row, at least 1.
  * @param[out] x_team Row of the calling PE.

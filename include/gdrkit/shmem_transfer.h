@@ -30,8 +30,8 @@ extern "C" {
  *   int result = gdrkit_shmem_float_put_nbi(rows, mine, 100, pe);
  *   if (result == 0) result = gdrkit_shmem_fence(); // orders the first row before the signal
  *   if (result == 0) {
- *     result = gdrkit_shmem_put_signal(rows + 100, mine + 100, 100 * sizeof(float), signal, 1, GDRKIT_SHMEM_SIGNAL_SET,
- * pe);
+ *     result = gdrkit_shmem_put_signal(rows + 100, mine + 100, 100 * sizeof(float), signal, 1,
+ *                                      GDRKIT_SHMEM_SIGNAL_SET, pe);
  *   }
  *   return result == 0 ? gdrkit_shmem_quiet() : result; // `mine` may be reused now
  * }
@@ -47,14 +47,14 @@ extern "C" {
  * @param[in] pe PE number, 0 to `n_pes` - 1.
  * @return 0 on success.
  *   - `-EINVAL`: `pe` is out of range, the target range is not in one symmetric object, or `source` is NULL.
- *   - `-ECONNRESET`, `-ETIMEDOUT`: `pe` has ended or did not respond. For PEs of other nodes only.
+ *   - `-ECONNRESET`, `-ETIMEDOUT`: `pe` is on another node, and has ended or did not respond.
  *   - See also @ref shmem_errors.
  * @note The data is visible at the target after gdrkit_shmem_quiet().
  */
 int gdrkit_shmem_put(void* target, const void* source, size_t size_bytes, int pe);
 
 /**
- * @brief Copies data of another PE's copy of an object to local memory.
+ * @brief Copies data from another PE's copy of an object to local memory.
  * @param[out] target Local memory. It holds the data when the call returns.
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] size_bytes Size in bytes.
@@ -162,7 +162,7 @@ int gdrkit_shmem_quiet(void);
  * @param[in] source Local elements. May be reused when the call returns.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_put(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_put(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_put(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
@@ -172,7 +172,7 @@ static inline int gdrkit_shmem_TYPENAME_put(TYPE* target, const TYPE* source, si
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_get(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_get(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_get(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
@@ -181,7 +181,7 @@ static inline int gdrkit_shmem_TYPENAME_get(TYPE* target, const TYPE* source, si
  * @param[in] source Local elements. They must not change before gdrkit_shmem_quiet().
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_put_nbi(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_put_nbi(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_put_nbi(TYPE* target, const TYPE* source, size_t count, int pe);
 /**
@@ -190,7 +190,7 @@ static inline int gdrkit_shmem_TYPENAME_put_nbi(TYPE* target, const TYPE* source
  * @param[in] source Symmetric address in the caller's heap.
  * @param[in] count Number of elements.
  * @param[in] pe PE number, 0 to `n_pes` - 1.
- * @return 0, or an error of gdrkit_shmem_get_nbi(). A size above SIZE_MAX is `-EINVAL`.
+ * @return 0, or an error of gdrkit_shmem_get_nbi(). `-EINVAL` also if the size exceeds SIZE_MAX.
  */
 static inline int gdrkit_shmem_TYPENAME_get_nbi(TYPE* target, const TYPE* source, size_t count, int pe);
 /**

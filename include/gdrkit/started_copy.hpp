@@ -19,11 +19,11 @@ namespace gdrkit {
 class StartedCopy {
  public:
   /// @brief Takes ownership of a handle of gdrkit_start_write() or gdrkit_start_read().
-  /// @param[in] copy  A handle that nobody else finishes.
+  /// @param[in] copy  The handle. The caller must not pass it to gdrkit_finish_copy().
   explicit StartedCopy(gdrkit_copy_t copy) noexcept : owner_(copy) {}
 
-  /// @brief Reports whether finish() would wait for the GPU or for other threads.
-  /// @return true if it would not wait.
+  /// @brief Reports whether finish() can proceed without waiting for the GPU or for other threads.
+  /// @return true if it can.
   /// @throws Error  EINVAL: the copy is finished.
   [[nodiscard]] bool is_done() const {
     const int result = gdrkit_is_copy_done(owner_.get());

@@ -10,11 +10,11 @@
 #ifndef GDRKIT_VERSION_H
 #define GDRKIT_VERSION_H
 
-/** @brief Major version. From 1.0 on, it changes with incompatible changes. */
+/** @brief Major version. From 1.0 on, incompatible changes increment it. */
 #define GDRKIT_VERSION_MAJOR 0
-/** @brief Minor version. It changes with additions; while the major version is 0, also with incompatible changes. */
+/** @brief Minor version. Additions increment it. While the major version is 0, so do incompatible changes. */
 #define GDRKIT_VERSION_MINOR 2
-/** @brief Patch version. It changes with corrections. */
+/** @brief Patch version. Bug fixes increment it. */
 #define GDRKIT_VERSION_PATCH 0
 
 /**

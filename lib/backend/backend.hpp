@@ -85,6 +85,8 @@ class BackendPin {
   /// True after the owner freed the memory and the backend detected it. Persistent backends: only if the mapping is the
   /// device address itself.
   [[nodiscard]] virtual bool is_invalidated() const noexcept { return false; }
+  /// True if is_invalidated() is false until unpin: the pin keeps the memory after its owner freed it.
+  [[nodiscard]] virtual bool keeps_memory() const noexcept { return false; }
   /// Called in a forked child, single-threaded, inside the atfork handler. Releases inherited resources (closes file
   /// descriptors) without changing the parent's state of the device. Uses async-signal-safe calls only. The only call
   /// that follows is the destructor.

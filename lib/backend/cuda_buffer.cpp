@@ -30,7 +30,7 @@ CudaBuffer::~CudaBuffer() { (void)free(); }
 
 base::Status CudaBuffer::take(std::size_t size_bytes) noexcept {
   if (const int result = cuda_.init(0); result != 0) {
-    return driver::cuda_failure(result, "cannot initialise CUDA: cuInit");
+    return driver::cuda_failure(result, "cannot initialize CUDA: cuInit");
   }
   int device = 0;
   if (const int result = cuda_.device_get(&device, device_); result != 0) {

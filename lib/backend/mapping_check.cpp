@@ -67,6 +67,7 @@ base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const Fr
   }
   if (!is_still_allocated(cuda, mapping))
     return from_calibration(calibrations.known(at.device_ordinal), mapping.device);
+  if (mapping.is_proved) return Verification::content;
   auto scope = CudaScope::enter(cuda, at.context, at.device_ordinal, mapping.range.valid_start);
   if (!scope) return base::pass(scope);
   Verifier verifier(cuda, mapping.may_have_holes);

@@ -20,12 +20,15 @@ struct FreshMapping {
   std::span<const std::uint64_t> pieces;  ///< device addresses at which memory objects start, range.page_address first
   const std::uint8_t* address;            ///< CPU address of range.page_address
   std::size_t size_bytes;
-  const char* device;           ///< PCI address
+  const char* device;  ///< PCI address
+  /// An earlier comparison proved that this allocation consists of the same objects at the same offsets.
+  bool is_proved = false;
   bool may_have_holes = false;  ///< the driver may have mapped only a part: pages are tested before they are read
 };
 
-/// Compares every piece with CUDA's view. If the content is trivial, uses calibration. CUDA does not read memory that
-/// its owner freed since it was pinned. EIO: the mapping refers to other memory. ENODEV: the GPU is lost.
+/// Compares every piece with CUDA's view, unless it is proved and its owner has not freed it. If the content is
+/// trivial, uses calibration. CUDA does not read memory that its owner freed since it was pinned. EIO: the mapping
+/// refers to other memory. ENODEV: the GPU is lost.
 [[nodiscard]] base::Result<Verification> check_mapping(const driver::CudaCalls& cuda, const FreshMapping& mapping,
                                                        Calibrations& calibrations, ScratchMap& scratch) noexcept;
 

@@ -122,7 +122,7 @@ base::Result<DeviceRange> check_pointer(const driver::CudaCalls& cuda, const Pin
   constexpr int not_initialized = 3;
   if (result == not_initialized) {
     return base::fail_vendor(EINVAL, result,
-                             "cannot pin 0x%" PRIx64 ": CUDA is not initialised in this process; initialise it first",
+                             "cannot pin 0x%" PRIx64 ": CUDA is not initialized in this process; initialize it first",
                              request.address);
   }
   if (result != 0) {

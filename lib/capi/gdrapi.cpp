@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <new>
+#include <optional>
 
 #include "base/result.hpp"
 #include "capi/errno_text.hpp"
@@ -152,22 +153,36 @@ int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, 
 }
 
 template <class Info>
-int fill_info(const char* function, gdr_t g, gdr_mh_t handle, Info* info) noexcept {
-  if (info == nullptr) return refuse_null(function);
-  // GDRCopy's module reports revoked memory as not mapped, although the addresses are still in use.
-  const base::Result<core::PinInfo> pin = find_pin(g, handle, core::Mapped::shown);
-  if (!pin) return refuse(function, pin.error());
-  info->va = pin->page_address;
-  info->mapped_size = pin->page_bytes;
-  info->page_size = pin->page_size_bytes;
-  info->tm_cycles = pin->cost.cycles;
-  info->cycles_per_ms = pin->cost.cycles_per_ms;
-  const MappingType type = pin->mapping_type;
+void describe(const core::PinInfo& pin, Info* info) noexcept {
+  info->va = pin.page_address;
+  info->mapped_size = pin.page_bytes;
+  info->page_size = pin.page_size_bytes;
+  info->tm_cycles = pin.cost.cycles;
+  info->cycles_per_ms = pin.cost.cycles_per_ms;
+  const MappingType type = pin.mapping_type;
   info->mapped = type != MappingType::none ? 1 : 0;
   info->wc_mapping = type == MappingType::write_combining ? 1 : 0;
   if constexpr (sizeof(Info) == sizeof(gdr_info_v2_t)) {
     info->mapping_type = static_cast<gdr_mapping_type_t>(type);
   }
+}
+
+/// Apart, so that the fast path saves no registers for it.
+template <class Info>
+[[gnu::noinline]] int fill_info_slowly(const char* function, gdr_t g, gdr_mh_t handle, Info* info) noexcept {
+  if (info == nullptr) return refuse_null(function);
+  // GDRCopy's module reports revoked memory as not mapped, although the addresses are still in use.
+  const base::Result<core::PinInfo> pin = find_pin(g, handle, core::Mapped::shown);
+  if (!pin) return refuse(function, pin.error());
+  describe(*pin, info);
+  return 0;
+}
+
+template <class Info>
+int fill_info(const char* function, gdr_t g, gdr_mh_t handle, Info* info) noexcept {
+  const std::optional<core::PinInfo> pin = core::pin_summary(context_of(g), pin_of(handle));
+  if (!pin || info == nullptr) return fill_info_slowly(function, g, handle, info);
+  describe(*pin, info);
   return 0;
 }
 

@@ -38,6 +38,13 @@ inline void load_word(void* host, const void* device, std::size_t size) noexcept
   }
 }
 
+/// The order of a read with the caller's other accesses (docs/design/0013). In both, no load is served from a
+/// streaming-load buffer that an earlier call filled.
+enum class ReadOrder : std::uint8_t {
+  ordered,     ///< as Copier::from_device() documents
+  as_gdrcopy,  ///< only later stores are ordered after earlier ones. The CPU may load up to 64 bytes before the call.
+};
+
 /// Trivially copyable; part of the mapping's record. Copies do not allocate, lock, log, call the system or read the
 /// environment.
 struct Copier {
@@ -63,31 +70,33 @@ struct Copier {
   /// may be read beyond the range, but not beyond its 64-byte lines, and each line is read once.
   void from_device(void* host, const void* device, std::size_t size) const noexcept {
     order_before_load(size);
-    load_ordered(host, device, size);
+    load(host, device, size);
   }
 
   /// The two halves of from_device(). The fence depends on the size only, so a caller can execute it before it looks up
   /// the mapping. Every instruction between the fence and the load adds to the latency; before the fence, hardly any.
+  template <ReadOrder order = ReadOrder::ordered>
   static void order_before_load(std::size_t size) noexcept {
-    if (size <= line_bytes) [[likely]] {
-      cpu::order_before_loads();
-    } else {
+    if (size > line_bytes) [[unlikely]] {
       cpu::order_before_streaming_loads();
+    } else if constexpr (order == ReadOrder::ordered) {
+      cpu::order_before_loads();
     }
   }
-  void load_ordered(void* host, const void* device, std::size_t size) const noexcept {
-    if (type == MappingType::write_combining && is_aligned_power_of_two(device, size)) [[likely]] {
+  template <ReadOrder order = ReadOrder::ordered>
+  void load(void* host, const void* device, std::size_t size) const noexcept {
+    if (type == MappingType::write_combining && is_aligned_power_of_two(device, size) &&
+        (size <= 8 || size <= widest_load_bytes)) [[likely]] {
       if (size <= 8) {
         load_word(host, device, size);
-        cpu::order_after_loads();
-        return;
-      }
-      if (size <= widest_load_bytes) {
+        if constexpr (order == ReadOrder::ordered) cpu::order_after_loads();
+      } else {
         load_piece(host, device, size);
-        return;
       }
+    } else {
+      load_more(host, device, size);
     }
-    load_more(host, device, size);
+    if constexpr (order == ReadOrder::as_gdrcopy) cpu::order_stores_after_loads();
   }
 
  private:

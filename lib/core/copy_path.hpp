@@ -35,6 +35,9 @@ inline constexpr int by_engine = -1;
 [[nodiscard]] int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset, void* host,
                                      std::size_t size_bytes) noexcept;
 
+/// The order of the drop-in's reads.
+inline constexpr copy::ReadOrder drop_in_reads = copy::ReadOrder::ordered;
+
 /// `device` is an address inside the mapping.
 [[nodiscard]] inline int copy_to_mapping(Handle pin, void* device, const void* host, std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
@@ -47,16 +50,17 @@ inline constexpr int by_engine = -1;
   return 0;
 }
 
+template <copy::ReadOrder order = drop_in_reads>
 [[nodiscard]] inline int copy_from_mapping(Handle pin, void* host, const void* device,
                                            std::size_t size_bytes) noexcept {
-  copy::Copier::order_before_load(size_bytes);
+  copy::Copier::order_before_load<order>(size_bytes);
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(device) - view->base;
   if (!is_inside(offset, size_bytes, view->size_bytes) || host == nullptr) [[unlikely]]
     return view->path != nullptr ? by_engine : size_bytes == 0 ? 0 : EINVAL;
-  view->copier.load_ordered(host, device, size_bytes);
+  view->copier.load<order>(host, device, size_bytes);
   return 0;
 }
 
@@ -82,7 +86,7 @@ inline constexpr int by_engine = -1;
     if (view->path != nullptr) return try_small_cpu_copy(*view, true, offset, host, size_bytes);
     return size_bytes == 0 ? 0 : EINVAL;
   }
-  view->copier.load_ordered(host, reinterpret_cast<const void*>(view->user_base + offset), size_bytes);
+  view->copier.load(host, reinterpret_cast<const void*>(view->user_base + offset), size_bytes);
   return 0;
 }
 

@@ -66,6 +66,9 @@ base::Status unpin(Handle context, Handle pin) noexcept;
 /// shown: a mapping that lost its memory counts as none; that may take a system call.
 enum class Mapped : std::uint8_t { recorded, shown };
 [[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin, Mapped mapped = Mapped::recorded) noexcept;
+/// The same without locks and system calls: pages, page size, cost, and the mapping's type as `shown`. The other
+/// members are unspecified. nullopt: only pin_info() can describe the pin or the error.
+[[nodiscard]] std::optional<PinInfo> pin_summary(Handle context, Handle pin) noexcept;
 [[nodiscard]] base::Result<bool> is_invalidated(Handle context, Handle pin) noexcept;
 
 /// Where the user's range may start within its first page. `page` is GDRCopy's rule: at the start of the page. On

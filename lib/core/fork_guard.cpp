@@ -74,6 +74,7 @@ void child() noexcept {
   if (!std::exchange(is_forking, false)) return;
   pin_table.for_each([](PinSlot* slot) {
     slot->view.live.store(0, std::memory_order_relaxed);
+    slot->summary.withdraw();
     abandon(*slot, slot->backend_pin.get());
   });
   buffer_table.for_each([](BufferSlot* slot) { abandon(*slot, slot->backend_buffer.get()); });

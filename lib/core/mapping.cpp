@@ -68,6 +68,7 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) n
     pin.view.largest_for_cpu[0] = pin.path->largest_for_cpu(engine::Direction::to_device);
     pin.view.largest_for_cpu[1] = pin.path->largest_for_cpu(engine::Direction::from_device);
   }
+  pin.summary.mapping_type.store(region.type, std::memory_order_relaxed);
   pin.view.live.store(handle, std::memory_order_release);
 }
 
@@ -114,7 +115,7 @@ int try_small_cpu_copy(const MappingView& view, bool is_read, std::size_t offset
   if (!is_for_cpu) return by_engine;
   auto* const device = reinterpret_cast<void*>(view.user_base + offset);
   if (is_read) {
-    view.copier.load_ordered(host, device, size_bytes);
+    view.copier.load(host, device, size_bytes);
   } else {
     view.copier.to_device(device, host, size_bytes);
   }

@@ -71,13 +71,34 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   pin.info.cost = (*backend_pin)->cost();
   pin.has_failed_unmap = false;
   pin.backend_pin = std::move(*backend_pin);
-  return link(context.first_pin, pin, HandleKind::pin, handle);
+  const Handle linked = link(context.first_pin, pin, HandleKind::pin, handle);
+  if (pin.backend_pin->keeps_memory()) pin.summary.publish(linked, handle, pin.info);
+  return linked;
 }
 
 base::Status unpin(Handle context, Handle handle) noexcept {
   const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
   return take_down_pin(pin->context(), **pin);
+}
+
+std::optional<PinInfo> pin_summary(Handle context, Handle pin) noexcept {
+  const PinSlot* const slot = pin_table.find(index_of(pin));
+  if (slot == nullptr || pin == 0) return std::nullopt;
+  const PinSummary& summary = slot->summary;
+  if (summary.handle.load(std::memory_order_acquire) != pin) return std::nullopt;
+  PinInfo info;
+  info.page_address = summary.page_address.load(std::memory_order_relaxed);
+  info.page_bytes = summary.page_bytes.load(std::memory_order_relaxed);
+  info.page_size_bytes = summary.page_size_bytes.load(std::memory_order_relaxed);
+  info.cost = {summary.cycles.load(std::memory_order_relaxed), summary.cycles_per_ms.load(std::memory_order_relaxed)};
+  info.mapping_type = summary.mapping_type.load(std::memory_order_relaxed);
+  info.is_mapped = info.mapping_type != cpu::MappingType::none;
+  const bool is_own = summary.owner.load(std::memory_order_relaxed) == context &&
+                      summary.owner_pid.load(std::memory_order_relaxed) == current_pid();
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (!is_own || summary.handle.load(std::memory_order_relaxed) != pin) return std::nullopt;
+  return info;
 }
 
 base::Result<PinInfo> pin_info(Handle context, Handle handle, Mapped mapped) noexcept {

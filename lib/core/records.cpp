@@ -77,8 +77,23 @@ base::Result<HeldPin> hold_pin(Handle context, Handle pin) noexcept {
   return HeldPin::hold(pin_table, "pin", pin);
 }
 
+void PinSummary::publish(Handle pin, Handle context, const PinInfo& info) noexcept {
+  // Pairs with the reader's acquire fence: one that sees a member of this pin no longer finds an earlier pin's handle.
+  std::atomic_thread_fence(std::memory_order_release);
+  owner.store(context, std::memory_order_relaxed);
+  page_address.store(info.page_address, std::memory_order_relaxed);
+  page_bytes.store(info.page_bytes, std::memory_order_relaxed);
+  cycles.store(info.cost.cycles, std::memory_order_relaxed);
+  cycles_per_ms.store(info.cost.cycles_per_ms, std::memory_order_relaxed);
+  page_size_bytes.store(info.page_size_bytes, std::memory_order_relaxed);
+  owner_pid.store(current_pid(), std::memory_order_relaxed);
+  mapping_type.store(cpu::MappingType::none, std::memory_order_relaxed);
+  handle.store(pin, std::memory_order_release);
+}
+
 base::Status take_down_mapping(PinSlot& pin) noexcept {
   const Handle handle = pin.view.live.exchange(0, std::memory_order_acq_rel);
+  pin.summary.mapping_type.store(cpu::MappingType::none, std::memory_order_relaxed);
   finish_copies_of(handle);
   const SlotCall call(pin);
   pin.info.is_mapped = false;
@@ -96,6 +111,7 @@ base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept {
   base::Status first;
   const SlotCall call(pin);
   pin.handle.store(0, std::memory_order_release);
+  pin.summary.withdraw();
   if (pin.info.is_mapped) base::keep_first(first, take_down_mapping(pin));
   base::keep_first(first, pin.backend_pin->unpin());
   pin.backend_pin.reset();

@@ -76,8 +76,30 @@ struct ContextSlot : SlotHeader {
   OwnedSlot* first_buffer = nullptr;  ///< guarded by registry_mutex
 };
 
-struct PinSlot : OwnedSlot {
+/// What a query of a pin returns, readable without a lock, in one cache line. Written under the pin's lock. `handle` is
+/// the pin's while the members are valid, else 0. A slot never has the same handle twice, so a reader that finds the
+/// handle before and after it reads the members has read those of its pin.
+struct alignas(64) PinSummary {
+  std::atomic<Handle> handle{0};
+  std::atomic<Handle> owner{0};  ///< the context's handle
+  std::atomic<std::uint64_t> page_address{0};
+  std::atomic<std::uint64_t> page_bytes{0};
+  std::atomic<std::uint64_t> cycles{0};
+  std::atomic<std::uint32_t> cycles_per_ms{0};
+  std::atomic<std::uint32_t> page_size_bytes{0};
+  std::atomic<pid_t> owner_pid{0};
+  std::atomic<cpu::MappingType> mapping_type{cpu::MappingType::none};
+
+  /// Makes the summary valid. Only for a pin that keeps its memory: others must query the backend.
+  void publish(Handle pin, Handle context, const PinInfo& info) noexcept;
+  void withdraw() noexcept { handle.store(0, std::memory_order_relaxed); }
+};
+static_assert(sizeof(PinSummary) == 64);
+
+// A power of two, so that the copy path finds a slot by a shift.
+struct alignas(512) PinSlot : OwnedSlot {
   MappingView view;
+  PinSummary summary;
   std::unique_ptr<backend::BackendPin> backend_pin;
   std::unique_ptr<engine::Path> path;
   PinInfo info;

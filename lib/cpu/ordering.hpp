@@ -115,6 +115,19 @@ inline void order_after_loads() noexcept {
 #endif
 }
 
+/// Call at the end of a read whose callers rely on GDRCopy's fences only.
+/// Observers: the device and every other CPU. Orders this thread's earlier stores, which may wait in a write-combining
+/// buffer, before each of its later stores. Pairs as flush_write_combining() does.
+/// x86: SFENCE, as in GDRCopy. It does not order loads, so a later load of the caller may be older than the read.
+/// arm64 and POWER: also orders later loads, because the cost of the weaker fences was not measured there.
+inline void order_stores_after_loads() noexcept {
+#if defined(__x86_64__)
+  _mm_sfence();
+#else
+  order_after_loads();
+#endif
+}
+
 /// Call after the load of a flag from a device mapping. Observer and pairing: as above. x86 performs uncached loads in
 /// program order.
 inline void order_after_device_loads() noexcept {

@@ -93,7 +93,7 @@ base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts)
   // Memory of cuMemCreate may be mapped without access for this device; a GPU kernel's fault would end the context.
   // Other memory, for instance of a pool, is always accessible by its own device.
   if (driver::has_access(calls_, address, device_, driver::cuda_mem_access_read_write).value_or(true)) return {};
-  return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: device %d was not given access; cuMemSetAccess gives it",
+  return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: device %d has no access to it; call cuMemSetAccess",
                     static_cast<unsigned long long>(address), device_);
 }
 
@@ -104,7 +104,7 @@ base::Result<backend::CudaScope> Gpu::enter() const noexcept {
 base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) noexcept {
   void* const mapped = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
-    return base::fail(errno, "cannot get %zu bytes of host memory for copies: %s", size_bytes, std::strerror(errno));
+    return base::fail(errno, "cannot allocate %zu bytes of host memory: %s", size_bytes, std::strerror(errno));
   }
   if (::madvise(mapped, size_bytes, MADV_DONTFORK) != 0) {
     const int error = errno;

@@ -26,7 +26,7 @@ cli::CommandLine command_line(ApiperfOptions* options) {
   line.options = {
       {'s', "size", "SIZE", &options->size_bytes, "largest size; all powers of two from 64K are measured"},
       {'n', "iterations", "N", &options->iterations, "calls of each kind per size"},
-      {'w', "warm-up", "N", &options->warm_up, "calls before them that are not counted"},
+      {'w', "warm-up", "N", &options->warm_up, "warm-up calls, not counted"},
       allocation_option(&options->allocation),
       mapping_type_option(&options->mapping_type),
   };

@@ -132,7 +132,7 @@ cli::CommandLine command_line(BenchOptions* options, Texts* texts) {
     line.options.back().is_hidden = true;
   };
   add_hidden("part", "NUMBER/PROCESSES", &texts->part, "this process's part of a run");
-  add_hidden("trial-of", "LABELS", &texts->trial_of, "measure these cells again, separated by semicolons");
+  add_hidden("trial-of", "LABELS", &texts->trial_of, "cells to measure again, separated by semicolons");
   add_hidden("cpu", "CPU", &texts->cpu, "measure on this CPU, if possible");
   cli::add_common_options(&line, &options->common);
   cli::add_place_options(&line, &options->numa);

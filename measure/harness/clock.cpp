@@ -63,7 +63,7 @@ std::uint64_t Clock::read_monotonic() noexcept { return static_cast<std::uint64_
 Clock::Clock(Counter accepted) {
   is_tsc_ = has_constant_tsc();
   why_ = is_tsc_ ? "the time-stamp counter runs at a constant rate here and costs least to read"
-                 : "CPUID reports no time-stamp counter of constant rate";
+                 : "CPUID does not report an invariant time-stamp counter";
   calibrate();
   overhead_ns_ = pair_cost_ns();
   if (is_tsc_ || accepted == Counter::constant || !has_tsc()) return;

@@ -184,8 +184,9 @@ void add_ratios(const Picture& picture, const PointsOf& points_of, Section* sect
 
 Section ratios(const measure::Result& newer, const PointsOf& points_of) {
   Section section{"Every ratio",
-                  {Paragraph{"The grey band shows how far noise alone moves one of so many points; only points outside "
-                             "it are significant. A point with a control is judged by its ratio to the control."}}};
+                  {Paragraph{"The grey band is the range that noise alone explains, given the number of points; only "
+                             "points outside it are significant. A point with a control is judged by its ratio to the "
+                             "control."}}};
   const Source source = source_of(newer);
   for (const Picture& picture : source.pictures) add_ratios(picture, points_of, &section);
   if (section.blocks.size() == 1) section.blocks.clear();
@@ -211,7 +212,7 @@ Section leftovers(const measure::Result& older, const measure::Result& newer) {
   };
   collect(older, newer, "A");
   collect(newer, older, "B");
-  Section section{"In one of them only", {}};
+  Section section{"Only in one result", {}};
   if (!only.items.empty()) section.blocks.emplace_back(std::move(only));
   return section;
 }

@@ -184,11 +184,8 @@ Result result_from_json(const std::string& text, const std::string& name) {
   }
   read_head(root, &result);
   if (!root.has("series")) {
-    throw BadResult(name +
-                    "' that contains no series: use output of the tools that measure, such as 'gdrkit bench --json'" +
-                    result.tool +
-                    "' that holds no series: the tools that measure, such as "
-                    "'gdrkit bench --json', write them");
+    throw BadResult(name + " is output of 'gdrkit " + result.tool +
+                    "' and contains no series; use output of a tool that measures, such as 'gdrkit bench --json'");
   }
   root.at("series").for_each([&](const Node& series) {
     result.series.push_back(read_series(series));

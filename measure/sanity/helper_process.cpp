@@ -85,7 +85,7 @@ void HelperProcess::kill() {
   int status = 0;
   SANITY_CHECK(::waitpid(child_, &status, 0) == child_, "waitpid: %s", std::strerror(errno));
   SANITY_CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
-               "the helper process had ended before, with status %d", status);
+               "the helper process had already exited, with status %d", status);
   child_ = -1;
 }
 

@@ -111,9 +111,9 @@ Outcome run_isolated(const std::function<void()>& body, double limit_seconds) {
   outcome.verdict = verdict_of(status);
   if (outcome.verdict != Verdict::passed) outcome.reason = read_reason(ends[0]);
   if (status < 0) {
-    outcome.reason = cli::format("it took longer than %g s and was ended", limit_seconds);
+    outcome.reason = cli::format("timed out after %g s and was terminated", limit_seconds);
   } else if (WIFSIGNALED(status)) {
-    outcome.reason += cli::format("%sended by signal %d (%s)", outcome.reason.empty() ? "" : "; ", WTERMSIG(status),
+    outcome.reason += cli::format("%skilled by signal %d (%s)", outcome.reason.empty() ? "" : "; ", WTERMSIG(status),
                                   ::strsignal(WTERMSIG(status)));
   } else if (outcome.verdict != Verdict::passed && outcome.reason.empty()) {
     outcome.reason = cli::format("exit code %d", WEXITSTATUS(status));

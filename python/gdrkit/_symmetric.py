@@ -146,6 +146,16 @@ class SymmetricArray:
             return _DLPACK_CPU, 0
         return _DLPACK_CUDA, self._allocation.device
 
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """For Numba and CuPy. Unlike a tensor by DLPack, their arrays do not keep free() from freeing the memory."""
+        if self._allocation.is_emulated:
+            raise AttributeError("the emulated device's memory is host memory")
+        kind = "V" if self.dtype == "bfloat16" else self.dtype[0]
+        order = "|" if self._dtype.itemsize == 1 else "<"
+        typestr = f"{order}{kind}{self._dtype.itemsize}"
+        return {"shape": self._shape, "typestr": typestr, "data": (self.address, False), "version": 3, "stream": None}
+
     def tensor(self) -> Any:
         """This PE's copy as a PyTorch tensor."""
         import torch  # type: ignore[import-not-found, unused-ignore]

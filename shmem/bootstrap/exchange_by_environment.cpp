@@ -72,7 +72,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment
     }
     return base::fail(
         EACCES,
-        "cannot join PE 0 at %s on another machine: %s provides no secret for the job; set GDRKIT_SHMEM_TOKEN or "
+        "cannot join PE 0 at %s on another node: %s provides no secret for the job; set GDRKIT_SHMEM_TOKEN or "
         "GDRKIT_SHMEM_TOKEN_FILE to the same random text for all PEs (openssl rand -hex 16)",
         environment.root.c_str(), environment.launcher.c_str());
   }
@@ -95,7 +95,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_launcher(const LaunchEnviron
   if (!id) {
     return base::fail(id.error().errno_value,
                       "cannot find PE 0: %s does not provide its address, and %s; set GDRKIT_SHMEM_ROOT=host:port, "
-                      "with a free port of PE 0's machine, for all PEs",
+                      "with a free port of PE 0's node, for all PEs",
                       environment.launcher.c_str(), id.error().text());
   }
   return exchange_by_unique_id(*id, environment.pe, environment.n_pes, limit);

@@ -24,7 +24,8 @@ struct UniqueIdContent {
   unsigned char address[16] = {};
   Token token{};
 };
-static_assert(sizeof(UniqueIdContent) <= unique_id_bytes);
+// NVSHMEM's ids have 124 bytes for the content, so the last 4 bytes of ours stay 0.
+static_assert(sizeof(UniqueIdContent) <= unique_id_bytes - 4);
 
 /// Listeners that make_unique_id opened and PE 0 has not taken over yet.
 struct WaitingListeners {
@@ -144,8 +145,8 @@ base::Status release_unique_id(const UniqueId& id) noexcept {
   std::memcpy(&content, id.bytes, sizeof content);
   if (take_listener(content.token)) return {};
   return base::fail_literal(EINVAL,
-                            "cannot release the unique id: this process does not listen for it; PE 0 has used it, or "
-                            "another process made it");
+                            "cannot release the unique ID: this process does not listen for it; PE 0 has used it, or "
+                            "another process created it");
 }
 
 base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,

@@ -68,7 +68,7 @@ tl::unexpected<base::Error> refused(const std::string& path, int error, const st
 }
 
 tl::unexpected<base::Error> cannot_listen() {
-  return base::fail(errno, "cannot open a UNIX socket for the PEs of this machine: %s", std::strerror(errno));
+  return base::fail(errno, "cannot open a UNIX socket for the PEs of this node: %s", std::strerror(errno));
 }
 
 }  // namespace

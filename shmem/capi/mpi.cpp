@@ -4,6 +4,12 @@
 // includes depends on one. There are two ABIs: Open MPI's handles are pointers, and those of MPICH and its derivatives
 // (Intel MPI, MVAPICH, Cray MPI) are ints.
 #include <dlfcn.h>
+#include <link.h>
+
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
 
 #include "shmem/capi/calls.hpp"
 
@@ -14,9 +20,38 @@ namespace base = gdrkit::base;
 
 namespace {
 
+/// The files named libmpi* that this process has loaded.
+std::vector<std::string> mpi_libraries() {
+  std::vector<std::string> names;
+  const auto add = [](dl_phdr_info* object, std::size_t, void* all) {
+    const char* const slash = std::strrchr(object->dlpi_name, '/');
+    if (slash != nullptr && std::strncmp(slash, "/libmpi", 7) == 0) {
+      static_cast<std::vector<std::string>*>(all)->emplace_back(object->dlpi_name);
+    }
+    return 0;
+  };
+  ::dl_iterate_phdr(add, &names);
+  return names;
+}
+
+/// Finds a symbol of MPI also if a module, such as mpi4py's, loaded MPI for itself (RTLD_LOCAL).
+void* address_of(const char* name) noexcept try {
+  if (void* const address = ::dlsym(RTLD_DEFAULT, name); address != nullptr) return address;
+  for (const std::string& library : mpi_libraries()) {
+    void* const handle = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr) continue;
+    void* const address = ::dlsym(handle, name);
+    ::dlclose(handle);
+    if (address != nullptr) return address;
+  }
+  return nullptr;
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
 template <class Function>
 Function* find(const char* name) noexcept {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_DEFAULT, name));
+  return reinterpret_cast<Function*>(address_of(name));
 }
 
 /// The functions that are used, with the communicator's and the type's handles as this MPI has them.
@@ -36,7 +71,7 @@ using OpenMpi = Mpi<void*, void*>;
 using Mpich = Mpi<int, int>;
 
 /// MPI_BYTE of Open MPI: the address of this object.
-void* open_mpi_byte() noexcept { return ::dlsym(RTLD_DEFAULT, "ompi_mpi_byte"); }
+void* open_mpi_byte() noexcept { return address_of("ompi_mpi_byte"); }
 constexpr int mpich_byte = 0x4c00010d;
 
 template <class Communicator, class Type>
@@ -56,8 +91,8 @@ base::Status use(const Mpi<Communicator, Type>& mpi, gdrkit_shmem_options* optio
                  gdrkit_shmem_allgather_t allgather) noexcept {
   if (mpi.rank == nullptr || mpi.size == nullptr || mpi.allgather == nullptr) {
     return base::fail_literal(ENOENT,
-                              "cannot use an MPI communicator: this process has not loaded an MPI with visible "
-                              "functions; link the program with MPI, or load it with RTLD_GLOBAL");
+                              "cannot use an MPI communicator: this process has not loaded an MPI; link the program "
+                              "with MPI, or load it first");
   }
   const auto handle = *static_cast<Communicator*>(communicator);
   if (mpi.rank(handle, &options->pe) != 0 || mpi.size(handle, &options->n_pes) != 0) {

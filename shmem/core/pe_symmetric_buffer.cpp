@@ -14,7 +14,7 @@ base::Result<void*> Pe::register_symmetric(const void* address, std::size_t size
   if (auto agreed = synchronization_->agree("buffer_register_symmetric", parts::registering, size_bytes, 0); !agreed)
     return base::pass(agreed);
   if (size_bytes == 0)
-    return base::fail(EINVAL, "buffer_register_symmetric: the size is 0; a buffer has at least 1 byte");
+    return base::fail(EINVAL, "cannot register a symmetric buffer: the size is 0; pass at least 1 byte");
   const platform::DeviceScope scope(connections_->device());
   const auto word = reinterpret_cast<std::uint64_t>(address);
   auto memory = scope.status() ? connections_->heap().share(word, size_bytes)

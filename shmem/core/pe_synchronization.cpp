@@ -37,7 +37,7 @@ base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, 
   if (auto agreed = synchronization_->agree(is_zeroed ? "calloc" : "malloc", parts::allocating, size_bytes, alignment);
       !agreed)
     return base::pass(agreed);
-  if (size_bytes == 0) return base::fail(EINVAL, "malloc: the size is 0; a symmetric object has at least 1 byte");
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes of symmetric memory; pass at least 1 byte");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > largest_alignment) {
     return base::fail(EINVAL, "align: invalid alignment %zu: use a power of two up to 1 GiB", alignment);
   }

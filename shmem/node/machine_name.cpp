@@ -27,7 +27,7 @@ base::Result<MachineName> read_machine_name(const StatedMachine& stated) {
   }
   const bootstrap::UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
   const ssize_t got = file ? ::read(file.get(), name.boot_id, sizeof name.boot_id - 1) : -1;
-  if (got <= 0) return base::fail(errno, "cannot read %s, which names this machine: %s", path, std::strerror(errno));
+  if (got <= 0) return base::fail(errno, "cannot read %s, which names this node: %s", path, std::strerror(errno));
   if (stated.has_folder) {
     name.is_stated = 1;
     return name;

@@ -63,7 +63,7 @@ class RealNode final : public Node {
     };
     const Offer mine{area_bytes, outcome_of(made)};
     std::vector<Offer> offers(pes_.size());
-    auto fds = send_fds(file.get(), &mine, sizeof mine, offers.data(), "shared area of the machine");
+    auto fds = send_fds(file.get(), &mine, sizeof mine, offers.data(), "shared area of the node");
     if (!fds) return base::pass(fds);
     if (!made) return made;
     if (offers[0].outcome.error != 0) return fail_as(offers[0].outcome, static_cast<std::size_t>(pes_[0]));
@@ -172,8 +172,8 @@ base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int
   }
   if (reached) return connected;
   return base::fail(EHOSTUNREACH,
-                    "cannot reach PE %d, which states the same machine: %s; mount one GDRKIT_SHMEM_SOCKET_DIR in all "
-                    "containers of a machine, and set another GDRKIT_SHMEM_HOSTID on each machine",
+                    "cannot reach PE %d, which states the same node: %s; mount one GDRKIT_SHMEM_SOCKET_DIR in all "
+                    "containers of a node, and set another GDRKIT_SHMEM_HOSTID on each node",
                     first, reached.error().text());
 }
 
@@ -212,7 +212,7 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
         attempt.outcome = outcome_of(base::pass(connected));
       }
     }
-    auto all = exchange.gather(attempt, "PEs of each machine");
+    auto all = exchange.gather(attempt, "PEs of each node");
     if (!all) return base::pass(all);
     for (std::size_t pe = 0; pe < n_pes; ++pe) {
       const Outcome& outcome = (*all)[pe].outcome;
@@ -220,7 +220,7 @@ base::Result<Meeting> meet(bootstrap::Exchange& exchange, const std::vector<PeCa
       first_of[pe] = (*all)[pe].reached;
       // Each round determines the PEs of at least one machine.
       if (first_of[pe] >= -1 && first_of[pe] <= static_cast<int>(pe) && round < n_pes) continue;
-      return base::fail(EPROTO, "PE %zu sent an invalid first PE of its machine: %d", pe, first_of[pe]);
+      return base::fail(EPROTO, "PE %zu sent an invalid first PE of its node: %d", pe, first_of[pe]);
     }
   }
   for (std::size_t pe = 0; pe < n_pes; ++pe) {
@@ -235,7 +235,7 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
   group.pes = meeting.pes;
   group.position = static_cast<int>(std::find(meeting.pes.begin(), meeting.pes.end(), pe) - meeting.pes.begin());
   group.secret = bootstrap::secret_of(cards[static_cast<std::size_t>(meeting.pes.front())].secret);
-  group.where = "a UNIX socket of this machine";
+  group.where = "a UNIX socket of this node";
   group.n_pes = n_pes;
   group.limit = limit;
   group.is_introduced = true;
@@ -271,7 +271,7 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, bootst
   }
   auto listener = place.listen(card.name);
   if (!listener) return base::pass(listener);
-  const auto cards = exchange.gather(card, "machines");
+  const auto cards = exchange.gather(card, "nodes");
   if (!cards) return base::pass(cards);
   if (auto stated = check_stated(*cards); !stated) return base::pass(stated);
   auto meeting = meet(exchange, *cards, std::move(*listener), place, deadline);

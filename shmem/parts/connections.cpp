@@ -80,7 +80,7 @@ base::Status Connections::join_machine(bootstrap::Exchange& exchange, const Conn
   auto machine = node::read_machine_name({options.host_id, !options.socket_folder.empty()});
   if (!machine) return base::pass(machine);
   if (options.is_p2p_disabled) {
-    auto machines = exchange.gather(*machine, "machines of the PEs");
+    auto machines = exchange.gather(*machine, "nodes of the PEs");
     if (!machines) return base::pass(machines);
     const auto own = machines->begin() + pe_;
     local_index_ = static_cast<int>(std::count(machines->begin(), own, *machine));
@@ -159,7 +159,7 @@ base::Status Connections::start_remote(bootstrap::Exchange& exchange, const Conn
   auto started = remote::Remote::start(exchange, wanted);
   if (!started) {
     return base::fail_vendor(started.error().errno_value, started.error().vendor_code,
-                             "cannot connect to PEs on other machines, which requires UCX: %s", started.error().text());
+                             "cannot connect to PEs on other nodes, which requires UCX: %s", started.error().text());
   }
   remote_ = std::move(*started);
   remote_way_ = options.remote_way;
@@ -188,7 +188,7 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
   for (int other = 0; other < n_pes_; ++other) {
     const Offer& offer = (*offers)[static_cast<std::size_t>(other)];
     if (offer.errno_value != 0) {
-      return base::fail(bootstrap::errno_of_peer(offer.errno_value), "PE %d has no device: %.*s", other,
+      return base::fail(bootstrap::errno_of_peer(offer.errno_value), "PE %d cannot open its device: %.*s", other,
                         static_cast<int>(sizeof offer.text), offer.text);
     }
     if (offer.is_emulated != mine.is_emulated) {
@@ -286,7 +286,7 @@ base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t 
   auto remote = find(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
   if (is_remote(remote->slot)) {
-    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another machine; use calls of the CPU",
+    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use calls of the CPU",
                       pe);
   }
   return heap_->address(remote->slot, remote->range.offset);

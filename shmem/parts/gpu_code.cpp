@@ -133,8 +133,8 @@ base::Status GpuCode::launch_cooperative(void* function, const platform::Coopera
   if (blocks == 0 || blocks > static_cast<std::uint64_t>(*most)) {
     return base::fail(EINVAL,
                       "%" PRIu64
-                      " blocks of %u threads and %u bytes of shared memory do not run at once: PE %d's GPU "
-                      "takes 1 to %d",
+                      " blocks of %u threads and %u bytes of shared memory cannot run at the same time: PE %d's GPU "
+                      "supports at most %d",
                       blocks, threads, shape.shared_bytes, connections_.pe(), *most);
   }
   if (auto watched = watch(); !watched) return watched;

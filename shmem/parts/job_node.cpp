@@ -55,7 +55,7 @@ base::Status JobNode::agree_over_machines(base::Status status, const char* step)
   outcome.text[sizeof outcome.text - 1] = '\0';
   return base::fail_vendor(bootstrap::errno_of_peer(outcome.errno_value), outcome.vendor_code, "%s", outcome.text);
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while comparing the results of the machines");
+  return base::fail_literal(ENOMEM, "out of memory while comparing the results of the nodes");
 }
 
 }  // namespace gdrkit::shmem_impl::parts

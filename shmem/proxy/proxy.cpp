@@ -216,7 +216,7 @@ void Proxy::check_overflow() noexcept {
   is_overflow_noted_ = true;
   note(base::fail(ETIMEDOUT,
                   "the ring of %llu commands was full for longer than the limit (gdrkit_shmem_set_timeout); GPU "
-                  "kernels of this PE can no longer access other machines",
+                  "kernels of this PE can no longer access other nodes",
                   static_cast<unsigned long long>(proxy_places)),
        nullptr);
 }
@@ -227,7 +227,7 @@ base::Status Proxy::drain(std::chrono::milliseconds limit) noexcept {
   while (is_there(end)) ++end;
   for (const auto begin = Clock::now(); atomic_at(taken_).load(std::memory_order_acquire) < end;) {
     if (limit != 0ms && Clock::now() - begin > limit) {
-      return base::fail(ETIMEDOUT, "quiet: commands of GPU kernels to other machines were not started within %lld ms",
+      return base::fail(ETIMEDOUT, "quiet: commands of GPU kernels to other nodes were not started within %lld ms",
                         static_cast<long long>(limit.count()));
     }
     if (is_stopping_.load(std::memory_order_acquire)) break;
@@ -243,7 +243,7 @@ base::Status Proxy::take_failure() noexcept {
 
 std::optional<std::string> Proxy::text_of_wait(std::uint64_t address) noexcept {
   const std::uint64_t at = address - commands_address_;
-  if (at < replies_at) return "room in the ring of commands to other machines";
+  if (at < replies_at) return "room in the ring of commands to other nodes";
   if (at >= taken_at) return std::nullopt;
   const std::uint64_t place = (at - replies_at) / sizeof(ProxyReply);
   return "the result of its " + text_of(command_at(place));

@@ -178,7 +178,7 @@ base::Status Remote::transfer_direct(int pe, std::uint64_t offset, char* local, 
   }
   return {};
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while sending data to another machine");
+  return base::fail_literal(ENOMEM, "out of memory while sending data to another node");
 }
 
 base::Status Remote::flush_direct(Lock& lock, Peer& to, int pe) noexcept try {

@@ -39,7 +39,7 @@ base::Result<Peer*> Remote::connected(int pe) noexcept try {
   to.endpoint = *made;
   return &to;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while connecting to a PE of another machine");
+  return base::fail_literal(ENOMEM, "out of memory while connecting to a PE of another node");
 }
 
 RemoteMessage Remote::message_of(RemoteMessageKind kind) const noexcept {

@@ -15,7 +15,7 @@ constexpr std::size_t most_wanted_bytes = std::size_t{2} << 20;
 constexpr std::size_t most_kept_bytes = std::size_t{4} << 20;
 
 tl::unexpected<base::Error> no_memory() noexcept {
-  return base::fail_literal(ENOMEM, "out of memory while sending data to another machine");
+  return base::fail_literal(ENOMEM, "out of memory while sending data to another node");
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ class Ucx final : public Transport {
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
   [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
   base::Status serves(int slot) noexcept override {
-    if (remote_ == nullptr) return base::fail_literal(EOPNOTSUPP, "all PEs are on this machine");
-    if (slot < first_slot_) return base::fail_literal(EOPNOTSUPP, "the PE is on this machine");
+    if (remote_ == nullptr) return base::fail_literal(EOPNOTSUPP, "all PEs are on this node");
+    if (slot < first_slot_) return base::fail_literal(EOPNOTSUPP, "the PE is on this node");
     if (way_ != RemoteWay::direct) return {};
     return remote_->serves_direct(pe_of(slot));
   }
@@ -89,7 +89,7 @@ class Ucx final : public Transport {
     }
     return {};
   } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while sending data to another machine");
+    return base::fail_literal(ENOMEM, "out of memory while sending data to another node");
   }
 
   remote::Remote* const remote_;
@@ -105,7 +105,7 @@ class Ucx final : public Transport {
 
 base::Status is_of_this_machine(int slot, int slots) noexcept {
   if (slot < slots) return {};
-  return base::fail_literal(EOPNOTSUPP, "the PE is on another machine, or GDRKIT_SHMEM_DISABLE_P2P=1 is set");
+  return base::fail_literal(EOPNOTSUPP, "the PE is on another node, or GDRKIT_SHMEM_DISABLE_P2P=1 is set");
 }
 
 base::Result<std::unique_ptr<Transport>> make_ucx(const TransportSetting& setting) noexcept try {

@@ -393,7 +393,7 @@ class SanityRunner(Test):
         self.assertEqual(reasons["is_waived"], ("waived", "it always is"))
         self.assertEqual(reasons["crashes"][0], "failed")
         self.assertNotEqual(reasons["crashes"][1], "")
-        self.assertEqual(reasons["hangs"], ("failed", "it took longer than 1 s and was ended"))
+        self.assertEqual(reasons["hangs"], ("failed", "timed out after 1 s and was terminated"))
         self.assertFalse(document["ok"])
 
     def test_own_front_prints_every_verdict_with_its_reason(self):

@@ -267,6 +267,13 @@ class NvshmemHome(InstallTest):
                         f"-Wl,-rpath,{self.home}/lib", "-o", "program")
             self.expect_two_pes(os.path.join(self.folder, "program"))
 
+    def test_a_client_loads_the_host_library(self):
+        client = os.path.join(SOURCE, "tests", "shmem", "clients", "host_library.c")
+        self.run_ok(*CC.split(), client, "-ldl", "-o", "client")
+        out = self.run_ok(os.path.join(self.folder, "client"), os.path.join(self.home, "lib", "libnvshmem_host.so.3"),
+                          GDRKIT_BACKEND="emulated")
+        self.assertIn("two PEs through the library", out)
+
     def test_the_launcher_rejects_what_it_does_not_have(self):
         for arguments, error in ((("-n", "2", "-hosts", "a,b", "true"), "unsupported option '-hosts'"), (("-n",), "requires a number"),
                                  (("-n", "2"), "missing program")):

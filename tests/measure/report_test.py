@@ -49,7 +49,7 @@ class Report(ReportTest):
         _, tree = self.page_of(documents.bench())
         headings = self.headings(tree)
         for wanted in ("Key figures", "Latency against size", "Bandwidth against size",
-                       "Percentiles of single operations", "Which method from which size on",
+                       "Percentiles of single operations", "Crossover sizes of the methods",
                        "Cost of pinning and mapping", "Threads", "With a busy GPU or a busy bus",
                        "Machine, clock and settings", "Notes"):
             self.assertIn(wanted, headings)
@@ -140,7 +140,7 @@ class Report(ReportTest):
     def test_crossovers_stand_where_the_model_has_them(self):
         # 138 + x / 24.5 = 3800 + x / 54: at 161 KiB, thus between 128 and 256 KiB.
         _, tree = self.page_of(documents.bench())
-        section = self.section(tree, "Which method from which size on")
+        section = self.section(tree, "Crossover sizes of the methods")
         self.assertEqual([element.text for element in section.iter("h4")],
                          ["Copy to the device", "Copy from the device"])
         text = self.texts(section.find(".//ul"))
@@ -258,7 +258,7 @@ class ReportOfTools(ReportTest):
             self.assertEqual(series["control"], f"raw/{row['direction']}/raw")
             point = next(point for point in series["points"] if point["x"] == row["size_bytes"])
             self.assertEqual((point["value"], point["rounds"]), (row["library_median_ns"], row["library_rounds_ns"]))
-        self.assertIn("Which method from which size on", self.headings(tree))
+        self.assertIn("Crossover sizes of the methods", self.headings(tree))
 
     def test_pin_cost_of_copylat(self):
         tree, document = self.page_of_tool("copylat", "--pin-cost", "--pin-repeats", "20", "--pin-size", "65536")
@@ -367,7 +367,7 @@ class ReportFiles(ReportTest):
             "deep": ("[" * 100000, "not a JSON document"),
             "an old version": ({**good, "schema_version": 1}, "schema_version 1.*measure again"),
             "a new version": ({**good, "schema_version": 99}, "schema_version 99"),
-            "other output": ({key: value for key, value in good.items() if key != "series"}, "contains no series.*bench --json"),
+            "other output": ({key: value for key, value in good.items() if key != "series"}, "is output of 'gdrkit .*' and contains no series.*bench --json'"),
             "NaN": (json.dumps(good).replace(json.dumps(point["value"]), "NaN", 1), "not a JSON document"),
             "too large": (json.dumps(good).replace('"value": ', '"value": 1e999, "other": ', 1), "JSON|finite"),
             "twice an id": ({**good, "series": good["series"][:1] * 2}, "of an earlier one"),

@@ -57,6 +57,111 @@ with shmem.init():
     print("PE", pe)
 """
 
+# Every way to symmetric memory of PyTorch: allocated, of a pool, of torch.distributed's symmetric memory, and of expandable
+# segments, whose tensors begin anywhere in an allocation of 20 MiB.
+OPERATORS = """
+import gdrkit, torch
+import torch.distributed._symmetric_memory as symmetric_memory
+from gdrkit import shmem
+from gdrkit.shmem import torch as gshmem
+def exchange(name, inbox, pe, n):
+    signal = gshmem.zeros(1, dtype=torch.int64)
+    torch.cuda.synchronize()
+    shmem.barrier_all()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for turn in range(1, 21):
+            gshmem.put_signal(inbox, torch.full_like(inbox, 100.0 * pe + turn), signal, turn, (pe + 1) % n)
+            gshmem.signal_wait_until(signal, ">=", turn, [inbox])
+            total = inbox.sum(dtype=torch.float64)
+            gshmem.barrier_all([inbox])
+            gshmem.synchronize()
+            assert total.item() == inbox.numel() * (100.0 * ((pe - 1) % n) + turn), (name, turn, total.item())
+    gshmem.free(signal)
+    print(name, "PE", pe, flush=True)
+def main(pe, n):
+    device = torch.device("cuda", shmem.info().device)
+    torch.cuda.set_device(device)
+    exchange("allocated", gshmem.empty(64, 1024), pe, n)
+    pool = gshmem.pool()
+    with torch.cuda.use_mem_pool(pool):
+        small, large = torch.zeros(1000, device=device), torch.zeros(8 << 20, device=device)
+    exchange("small of the pool", small, pe, n)
+    exchange("large of the pool", large, pe, n)
+    of_distributed = symmetric_memory.empty(100000, device=device)
+    exchange("of torch.distributed", gshmem.register(of_distributed), pe, n)
+    torch.cuda.empty_cache()
+    torch.cuda.memory._set_allocator_settings("expandable_segments:True")
+    before, mine, also = (torch.zeros(3 << 18, device=device) for _ in range(3))
+    shared = gshmem.register(mine)
+    exchange("of an expandable segment", shared, pe, n)
+    assert mine.equal(shared) and not before.any() and not also.any()
+    again = gshmem.register(also)
+    exchange("of the same segment", again, pe, n)
+    gshmem.free(again)
+    gshmem.free(shared)
+    for tensor, reason in ((torch.zeros(40 << 20, device=device), "exceeds it"), (torch.zeros(8), "on cpu")):
+        try:
+            gshmem.register(tensor)
+        except (ValueError, TypeError) as error:
+            assert reason in str(error), error
+        else:
+            raise AssertionError("registered: " + reason)
+    torch.cuda.memory._set_allocator_settings("expandable_segments:False")
+    try:
+        gshmem.register(torch.zeros(40 << 20, device=device))
+    except gdrkit.Error as error:
+        assert "expandable_segments:True" in str(error), error
+    else:
+        raise AssertionError("registered: memory of cudaMalloc")
+with shmem.init():
+    main(shmem.my_pe(), shmem.n_pes())
+"""
+
+# Collectives and transfers in a CUDA graph, without torch.compile and with it.
+CAPTURED = """
+import torch
+from gdrkit import shmem
+from gdrkit.shmem import torch as gshmem
+def step(source, gathered, summed, exchanged, part, got, turn, pe, after):
+    turn.add_(1)
+    own = (torch.arange(source.numel(), device="cuda") + 10 * pe + turn).float()
+    gshmem.put(source, own, pe)
+    gshmem.barrier_all([source])
+    gshmem.all_gather(gathered, source)
+    gshmem.all_reduce(summed, source)
+    gshmem.all_to_all(exchanged, source)
+    gshmem.reduce_scatter(part, source, "max")
+    gshmem.get(got, source, after)
+    results = gathered.clone(), summed.clone(), exchanged.clone(), part.clone(), got.clone()
+    gshmem.barrier_all([source, gathered, summed, exchanged, part])
+    return results
+def main(pe, n):
+    torch.cuda.set_device(shmem.info().device)
+    for function in (step, torch.compile(step, fullgraph=True)):
+        count = 4 * n
+        source, gathered, summed, exchanged = (gshmem.zeros(extent) for extent in (count, n * count, count, count))
+        part, got = gshmem.zeros(4), torch.zeros(count, device="cuda")
+        turn = torch.zeros((), dtype=torch.int64, device="cuda")
+        arguments = source, gathered, summed, exchanged, part, got, turn, pe, (pe + 1) % n
+        function(*arguments)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            results = function(*arguments)
+        for t in range(2, 12):
+            graph.replay()
+            gshmem.synchronize()
+            of = lambda j: [10.0 * j + t + i for i in range(count)]
+            expected = ([x for j in range(n) for x in of(j)], [sum(of(j)[i] for j in range(n)) for i in range(count)],
+                      [x for j in range(n) for x in of(j)[4 * pe : 4 * pe + 4]], of(n - 1)[4 * pe : 4 * pe + 4], of((pe + 1) % n))
+            for result, correct in zip(results, expected):
+                assert result.tolist() == correct, (t, result, correct)
+        shmem.barrier_all()
+    print("PE", pe)
+with shmem.init():
+    main(shmem.my_pe(), shmem.n_pes())
+"""
+
 # In a process of its own: a second framework takes memory of the GPU until its process ends.
 WITH_JAX = """
 import jax
@@ -213,6 +318,18 @@ def test_tensors_of_two_gpus(two_gpus, program):
     assert all(f"PE {pe}\n" in output for pe, output in enumerate(run_all_well(2, program, backend="")))
 
 
+def test_operators_on_every_kind_of_symmetric_tensor(two_gpus):
+    kinds = ("allocated", "small of the pool", "large of the pool", "of torch.distributed", "of an expandable segment",
+             "of the same segment")
+    for pe, output in enumerate(run_all_well(2, OPERATORS, backend="")):
+        assert all(f"{kind} PE {pe}\n" in output for kind in kinds), output
+
+
+def test_operators_in_a_cuda_graph(two_gpus):
+    pytest.importorskip("triton", reason="Triton is not installed")  # torch.compile's
+    assert all(f"PE {pe}\n" in output for pe, output in enumerate(run_all_well(2, CAPTURED, backend="", timeout=200)))
+
+
 @pytest.mark.parametrize("launcher", ["gdrkit run", "torchrun"])
 def test_the_ring_runs_on_two_gpus(two_gpus, launcher):
     ring = str(EXAMPLES / "shmem_ring.py")
@@ -228,7 +345,8 @@ def test_the_pages_program_runs_on_two_gpus(two_gpus):
     run_all_well(2, page, backend="")
 
 
-@pytest.mark.parametrize("name, package", [("cupy_ring", "cupy"), ("numba_ring", "numba.cuda"), ("triton_ring", "triton")])
+@pytest.mark.parametrize("name, package", [("cupy_ring", "cupy"), ("numba_ring", "numba.cuda"), ("triton_ring", "triton"),
+                                           ("torch_ring", "triton")])
 def test_gpu_kernels_in_python_reach_the_other_gpu(two_gpus, name, package):
     pytest.importorskip(package, reason=f"{package} is not installed")
     output = run_ok(gdrkit_program(), "run", "-n", "2", "--time-limit", "200", "--", sys.executable, str(EXAMPLES / f"{name}.py"))

@@ -8,6 +8,7 @@ import threading
 import gdrkit
 import pytest
 from gdrkit import shmem
+from gdrkit._dtypes import dtype_of
 
 TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"]
 
@@ -203,6 +204,17 @@ def test_a_tensor_is_the_memory_itself_and_keeps_it(job):
     array.free()
     with pytest.raises(ValueError, match="freed"):
         shmem.store(array[0][0], 1, 0)
+
+
+def test_numba_and_cupy_see_gpu_memory_by_its_interface(job):
+    array = shmem.zeros((2, 3), "bfloat16")
+    assert hasattr(array, "__cuda_array_interface__") != shmem.info().is_emulated
+    array._allocation.is_emulated = False
+    for dtype, typestr in (("bfloat16", "<V2"), ("float32", "<f4"), ("uint64", "<u8"), ("int8", "|i1"), ("bool", "|b1")):
+        typed = shmem.SymmetricArray(array._allocation, array.address, (3,), dtype_of(dtype))
+        assert typed.__cuda_array_interface__ == {
+            "shape": (3,), "typestr": typestr, "data": (array.address, False), "version": 3, "stream": None}
+    array.free()
 
 
 def test_a_tensor_that_a_thread_or_a_cycle_still_holds_is_waited_for(job):

@@ -99,7 +99,7 @@ class MpiEngine : public MessageEngine {
   /// Collective, and the same on all ranks, so that MPI ends in order.
   void check_cuda(const MessageRequest& request) {
     job::ProcessGroup& processes = *request.processes;
-    const bool needs_it = request.place != 'H' && !processes.session().choice().is_emulated;
+    const bool needs_it = request.place != 'H' && !processes.choice().is_emulated;
     const std::vector<double> all = processes.gather(needs_it && mpi_.has_cuda() == 0 ? 1 : 0);
     if (std::all_of(all.begin(), all.end(), [](double lacks) { return lacks == 0; })) return;
     const std::string version = start_.version();

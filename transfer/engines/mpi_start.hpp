@@ -11,7 +11,7 @@
 
 namespace gdrkit::transfer::engines {
 
-/// Construct it before the processes form a job of libgdrkit_shmem, which uses the same launcher's PMIx. Open MPI 5
+/// Construct it before the ProcessGroup, which uses the same launcher's PMIx. Open MPI 5
 /// fails if PMIx was initialized before, and an MPI with its own libpmix must load that first.
 class MpiStart {
  public:

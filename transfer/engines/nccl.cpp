@@ -18,9 +18,6 @@ constexpr const char* nccl_remedy =
     "install NVIDIA's package libnccl2 or the Python package nvidia-nccl-cu13; if the dynamic linker does not find it, "
     "select the file with --nccl";
 
-/// Number of polls of a stream between two checks for NCCL errors.
-constexpr int polls_per_check = 64;
-
 const platform::NcclCalls* load_nccl_for(const CollectiveRequest& request) {
   if (request.locals.front().device->is_emulated() && request.library.empty()) {
     throw cli::Failure(
@@ -72,8 +69,8 @@ class NcclCollectives : public CollectiveEngine {
     platform::Device& device = *locals_[static_cast<std::size_t>(local)].device;
     make_current(static_cast<std::size_t>(local));
     Buffer buffer{local, size_bytes, 0, nullptr, nullptr};
-    // The emulated device accepts only its own memory.
-    if (registration_ != Registration::none && !device.is_emulated()) {
+    // Like nccl-tests. The emulated device accepts only its own memory.
+    if (calls_->mem_alloc != nullptr && calls_->mem_free != nullptr && !device.is_emulated()) {
       ranks_.front().require(calls_->mem_alloc(&buffer.of_nccl, size_bytes), "ncclMemAlloc");
       buffer.address = reinterpret_cast<std::uint64_t>(buffer.of_nccl);
     } else {
@@ -109,19 +106,26 @@ class NcclCollectives : public CollectiveEngine {
   void begin_group() override { ranks_.front().begin_group(); }
   void end_group() override { ranks_.front().end_group(); }
 
+  /// NCCL selects the communicator's GPU itself.
   void enqueue(int local, const Call& call) override {
     const auto index = static_cast<std::size_t>(local);
-    if (locals_.size() > 1) make_current(index);
     ranks_[index].enqueue(call, reinterpret_cast<void*>(locals_[index].stream.handle));
   }
 
   void wait() override {
-    for (std::size_t i = 0; i < locals_.size(); ++i) {
-      if (locals_.size() > 1) make_current(i);
-      for (int poll = 1; !is_finished(locals_[i]); ++poll) {
-        if (poll % polls_per_check == 0) check_streams();
-        ::sched_yield();
+    is_done_.assign(locals_.size(), false);
+    for (std::size_t remaining = locals_.size(); remaining != 0;) {
+      const std::size_t before = remaining;
+      for (std::size_t i = 0; i < locals_.size(); ++i) {
+        if (is_done_[i]) continue;
+        if (is_finished(locals_[i])) {
+          is_done_[i] = true;
+          --remaining;
+        } else {
+          ranks_[i].check();
+        }
       }
+      if (remaining == before) ::sched_yield();
     }
     check_streams();
   }
@@ -197,6 +201,7 @@ class NcclCollectives : public CollectiveEngine {
   std::vector<NcclRank> ranks_;
   std::vector<Buffer> buffers_;
   std::vector<platform::Allocation> memory_;
+  std::vector<bool> is_done_;  ///< by rank, in wait()
 };
 
 /// Enqueues each collective and waits for it.
@@ -206,7 +211,7 @@ class NcclMessages : public MessageEngine {
     if (request.place != 'D') {
       throw cli::Failure(cli::ExitCode::usage, "gdrkit osu: --engine nccl accepts device memory only; use place D");
     }
-    platform::Device& device = processes_.session().device();
+    platform::Device& device = processes_.device();
     auto stream = device.create_stream();
     if (!stream) throw cli::Failure(cli::ExitCode::failed, std::string("gdrkit osu: ") + stream.error().text());
     engine_ = std::make_unique<NcclCollectives>(CollectiveRequest{

@@ -54,7 +54,12 @@ void NcclRank::enqueue(const Call& call, void* stream) const {
   const int reduction = static_cast<int>(call.reduction->nccl);
   const std::size_t part = call.part;
   const bool has_gather = calls_->gather != nullptr && calls_->scatter != nullptr;
-  switch (call.collective->kind) {
+  const CollectiveKind kind = call.collective->kind;
+  // Like nccl-tests. NCCL would launch a GPU kernel for sends and receives of 0 bytes.
+  if (part == 0 &&
+      (kind == CollectiveKind::alltoall || kind == CollectiveKind::gather || kind == CollectiveKind::scatter))
+    return;
+  switch (kind) {
     case CollectiveKind::all_reduce:
       return require(calls_->all_reduce(input, output, part, type, reduction, communicator_, stream), "ncclAllReduce");
     case CollectiveKind::all_gather:
@@ -73,11 +78,14 @@ void NcclRank::enqueue(const Call& call, void* stream) const {
     case CollectiveKind::scatter:
       if (!has_gather) return send_and_receive(call, stream);
       return require(calls_->scatter(input, output, part, type, call.root, communicator_, stream), "ncclScatter");
+    case CollectiveKind::alltoall:
+      if (calls_->alltoall == nullptr) return send_and_receive(call, stream);
+      return require(calls_->alltoall(input, output, part, type, communicator_, stream), "ncclAlltoAll");
     default: return send_and_receive(call, stream);
   }
 }
 
-/// Collectives without a function in NCCL, as point-to-point calls.
+/// Collectives without a function in this NCCL, as point-to-point calls.
 void NcclRank::send_and_receive(const Call& call, void* stream) const {
   const int type = static_cast<int>(call.type->nccl);
   const std::size_t part_bytes = call.part * call.type->size_bytes;

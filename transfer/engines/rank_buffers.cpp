@@ -33,7 +33,7 @@ void RankBuffers::allocate(const MessageRequest& request, std::size_t size_bytes
     return;
   }
   const auto kind = request.place == 'M' ? platform::AllocationKind::managed : platform::AllocationKind::cuda_malloc;
-  auto memory = request.processes->session().device().allocate(kind, size_bytes);
+  auto memory = request.processes->device().allocate(kind, size_bytes);
   if (!memory) {
     throw cli::Failure(cli::ExitCode::failed,
                        cli::format("gdrkit osu: cannot allocate %zu bytes of GPU memory: %s; use a smaller -m",

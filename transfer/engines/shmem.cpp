@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // libgdrkit_shmem as a CollectiveEngine (on a stream) and as a MessageEngine (the CPU waits). The processes of the
 // group are its PEs.
+#include <optional>
 #include <string>
 
 #include "gdrkit/gdrkit.h"
@@ -24,7 +25,7 @@ class Shmem {
       throw cli::Failure(cli::ExitCode::failed, std::string(program_) + ": " + what + ": " + gdrkit_shmem_last_error());
     }
   }
-  /// Returns zeroed memory, which is freed with the heap. Collective.
+  /// Returns zeroed memory, which is freed with the job. Collective.
   template <class T>
   [[nodiscard]] T* allocate(std::size_t count, const char* what) const {
     void* memory = nullptr;
@@ -75,6 +76,7 @@ class ShmemCollectives : public CollectiveEngine {
           cli::ExitCode::usage,
           "gdrkit nccl: -R: buffers of --engine shmem are symmetric memory, which is always registered; omit -R");
     }
+    session_.emplace(request.processes->shmem_request());
     shmem_.require(gdrkit_shmem_stream_create(&stream_), "stream_create");
     arrived_ = shmem_.allocate<std::uint64_t>(most_steps, "calloc of a signal");
   }
@@ -95,7 +97,7 @@ class ShmemCollectives : public CollectiveEngine {
     return collective.kind != CollectiveKind::reduce_scatter && collective.kind != CollectiveKind::alltoall;
   }
 
-  /// Returns memory that is freed with the heap.
+  /// Returns memory that is freed with the job.
   [[nodiscard]] std::uint64_t allocate(int, std::size_t size_bytes) override {
     void* memory = nullptr;
     shmem_.require(gdrkit_shmem_malloc(size_bytes, &memory), "cannot allocate symmetric memory; use a smaller -e");
@@ -147,6 +149,7 @@ class ShmemCollectives : public CollectiveEngine {
   void end() override {
     shmem_.require(gdrkit_shmem_barrier_all(), "barrier_all");
     shmem_.require(gdrkit_shmem_stream_destroy(stream_), "stream_destroy");
+    session_->end();
   }
 
  private:
@@ -213,6 +216,7 @@ class ShmemCollectives : public CollectiveEngine {
   }
 
   Shmem shmem_{"gdrkit nccl"};
+  std::optional<job::PeSession> session_;
   int rank_;
   int n_ranks_;
   void* stream_ = nullptr;
@@ -229,6 +233,7 @@ class ShmemMessages : public MessageEngine {
           cli::ExitCode::usage,
           "gdrkit osu: buffers of --engine shmem are symmetric memory, which is device memory; use places D D");
     }
+    session_.emplace(processes_.shmem_request());
     const auto ranks = static_cast<std::size_t>(processes_.n_processes());
     source_ = shmem_.allocate<char>(request.source_bytes, no_memory);
     target_ = shmem_.allocate<char>(request.target_bytes, no_memory);
@@ -300,9 +305,8 @@ class ShmemMessages : public MessageEngine {
     }
   }
 
-  void barrier() override { processes_.barrier(); }
-  /// The heap is freed with the PE.
-  void end() override { processes_.barrier(); }
+  void barrier() override { shmem_.require(gdrkit_shmem_barrier_all(), "barrier_all"); }
+  void end() override { session_->end(); }
 
  private:
   static constexpr const char* no_memory = "cannot allocate symmetric memory";
@@ -339,6 +343,7 @@ class ShmemMessages : public MessageEngine {
 
   Shmem shmem_{"gdrkit osu"};
   job::ProcessGroup& processes_;
+  std::optional<job::PeSession> session_;
   char* source_ = nullptr;
   char* target_ = nullptr;
   std::uint64_t* word_ = nullptr;

@@ -141,7 +141,7 @@ class UcxEngine : public MessageEngine {
     attributes.field_mask = platform::ucx_context_memory_types;
     require_ucx(calls_, calls_.context_query(context_, &attributes), "ucp_context_query");
     understands_gpu_ = (attributes.memory_types >> platform::ucx_memory_cuda & 1) != 0;
-    const bool is_emulated = processes_.session().choice().is_emulated;
+    const bool is_emulated = processes_.choice().is_emulated;
     if (request.place != 'H' && !understands_gpu_ && !is_emulated) {
       throw cli::Failure(
           cli::ExitCode::cannot_run,

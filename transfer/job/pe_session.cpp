@@ -34,13 +34,12 @@ bool may_need_ucx() {
   return false;
 }
 
-/// find_gpus() initializes CUDA, so the library must prepare UCX before.
-cli::GpuFacts find_gpus_after_ucx() {
-  if (may_need_ucx()) platform::prepare_ucx_before_cuda();
-  return cli::find_gpus();
-}
-
 }  // namespace
+
+cli::DeviceChoice choose_device_after_ucx() {
+  if (may_need_ucx()) platform::prepare_ucx_before_cuda();
+  return cli::choose_device(cli::find_gpus());
+}
 
 std::string last_error(const std::string& what) { return what + ": " + gdrkit_shmem_last_error(); }
 
@@ -48,7 +47,7 @@ void require(int code, const char* what) {
   if (code < 0) throw cli::Failure(cli::ExitCode::failed, "gdrkit shmem: " + last_error(what));
 }
 
-PeSession::PeSession(const SessionRequest& request) : choice_(cli::choose_device(find_gpus_after_ucx())) {
+PeSession::PeSession(const SessionRequest& request) : choice_(choose_device_after_ucx()) {
   gdrkit_shmem_options options{};
   options.struct_size = sizeof options;
   options.heap_bytes = request.heap_bytes;

@@ -59,6 +59,9 @@ class PeSession {
   std::unique_ptr<platform::Device> device_;
 };
 
+/// Initializes CUDA, after the library has prepared UCX if PEs may be on several machines. Throws Failure.
+[[nodiscard]] cli::DeviceChoice choose_device_after_ucx();
+
 /// Replaces this process by `gdrkit run -n n_pes -- gdrkit <words>`. Throws Failure(failed).
 [[noreturn]] void start_job(int n_pes, const std::vector<std::string>& words);
 

@@ -1,51 +1,72 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ProcessGroup: the processes that a launcher started for one test, and their communication outside the measurement. It
-// is a job of libgdrkit_shmem, which supports every launcher.
+// ProcessGroup: the processes that a launcher started for one test, their GPUs, and their communication outside the
+// measurement.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
+#include "cli/interface/device_choice.hpp"
+#include "platform/device/device.hpp"
 #include "transfer/job/pe_session.hpp"
 
 namespace gdrkit::transfer::job {
 
+/// It connects as the PEs of libgdrkit_shmem do, with every launcher and variable that these support, but starts no
+/// job of the library.
 class ProcessGroup {
  public:
   /// Longer texts are truncated to this.
   static constexpr std::size_t most_text_bytes = 1000;
 
-  /// Collective, like all functions here. Each throws Failure with the process that is missing or has ended.
-  explicit ProcessGroup(std::chrono::seconds limit);
+  /// Collective, like all functions here. Each throws Failure with the process that is missing or has ended. `program`
+  /// is the prefix of the message.
+  ProcessGroup(std::string program, std::chrono::seconds limit);
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
-  ~ProcessGroup() = default;
+  ~ProcessGroup();
 
-  [[nodiscard]] int process() const noexcept { return session_.pe(); }
-  [[nodiscard]] int n_processes() const noexcept { return session_.n_pes(); }
+  [[nodiscard]] int process() const noexcept;
+  [[nodiscard]] int n_processes() const noexcept;
   [[nodiscard]] bool is_first() const noexcept { return process() == 0; }
-  [[nodiscard]] PeSession& session() noexcept { return session_; }
+  /// Of this machine.
+  [[nodiscard]] int local_index() const noexcept;
+  [[nodiscard]] int n_local_processes() const noexcept;
+  [[nodiscard]] bool is_on_one_machine() const noexcept { return n_local_processes() == n_processes(); }
 
+  [[nodiscard]] const cli::DeviceChoice& choice() const noexcept { return choice_; }
+  /// The GPU with the number local_index(), modulo the number of GPUs.
+  [[nodiscard]] platform::Device& device() noexcept { return *device_; }
+
+  /// On one machine, all processes return within a few microseconds; else within about 100.
   void barrier();
   /// Returns the values by process.
   [[nodiscard]] std::vector<double> gather(double value);
   [[nodiscard]] std::vector<std::string> gather(const std::string& text);
-  /// The same for any bytes. Throws Failure with `what` if a process has too many.
+  /// The same for any bytes. `what` is for messages.
   [[nodiscard]] std::vector<std::string> gather_bytes(const std::string& bytes, const char* what);
-  /// Copies the first process's bytes, at most most_text_bytes, to all.
+  /// Copies the first process's bytes to all.
   void share(void* bytes, std::size_t size_bytes);
+  /// How the processes form a job of libgdrkit_shmem.
+  [[nodiscard]] SessionRequest shmem_request();
   void end();
 
  private:
-  static constexpr std::size_t slot_bytes = 4096;
+  struct Connections;
 
-  [[nodiscard]] std::vector<char> all_gather(const void* bytes, std::size_t size_bytes);
+  void check(const base::Status& status, const char* step) const;
+  void all_gather(const void* mine, std::size_t size_bytes, void* all, const char* step);
 
-  PeSession session_;
-  char* slots_ = nullptr;  // symmetric: slot i is written by process i
+  std::string program_;
+  std::chrono::seconds limit_;
+  cli::DeviceChoice choice_;
+  std::unique_ptr<Connections> connections_;
+  std::unique_ptr<platform::Device> device_;
 };
 
 }  // namespace gdrkit::transfer::job

@@ -56,7 +56,15 @@ std::vector<engines::Call> Measurement::calls_for(const DataPlan& plan, bool is_
   return calls;
 }
 
-void Measurement::enqueue_once(std::vector<engines::Call> calls) {
+std::size_t Measurement::table_bytes(const DataPlan& plan) const {
+  return collective_.table_count(plan.part, n_ranks_) * plan.type->size_bytes;
+}
+
+void Measurement::enqueue_once(std::vector<engines::Call> calls, std::size_t shift) {
+  for (engines::Call& call : calls) {
+    call.input += shift;
+    call.output += shift;
+  }
   for (int step = 0; step < collective_.steps(n_ranks_); ++step) {
     if (calls.size() > 1) parties_.engine->begin_group();
     for (std::size_t local = 0; local < calls.size(); ++local) {
@@ -67,23 +75,36 @@ void Measurement::enqueue_once(std::vector<engines::Call> calls) {
   }
 }
 
-void Measurement::enqueue(const std::vector<engines::Call>& calls) {
+void Measurement::enqueue(const DataPlan& plan, const std::vector<engines::Call>& calls, int iteration) {
+  // Like nccl-tests, operations move through the buffer if the size leaves room.
+  const std::size_t size_bytes = table_bytes(plan);
+  const std::size_t places = size_bytes == 0 ? 1 : std::max<std::size_t>(options_.largest_bytes / size_bytes, 1);
+  const auto first = static_cast<std::size_t>(iteration) * static_cast<std::size_t>(options_.aggregated);
   // Steps in one group would not wait for each other.
   const bool is_grouped = options_.aggregated > 1 && collective_.steps(n_ranks_) == 1;
   if (is_grouped) parties_.engine->begin_group();
-  for (int repeat = 0; repeat < options_.aggregated; ++repeat) enqueue_once(calls);
+  for (int repeat = 0; repeat < options_.aggregated; ++repeat) {
+    enqueue_once(calls, size_bytes * ((first + static_cast<std::size_t>(repeat)) % places));
+  }
   if (is_grouped) parties_.engine->end_group();
 }
 
-double Measurement::time_loop(const std::vector<engines::Call>& calls) {
+double Measurement::time_loop(const DataPlan& plan, const std::vector<engines::Call>& calls) {
   using Clock = std::chrono::steady_clock;
-  enqueue(calls);
+  enqueue(plan, calls, 0);
   parties_.engine->wait();
   parties_.processes->barrier();
+  if (!parties_.processes->is_on_one_machine()) {
+    // The processes leave this barrier up to 100 us apart, which would count; most operations end closer together.
+    enqueue(plan, calls, 0);
+    parties_.engine->wait();
+  }
   const auto begin = Clock::now();
   for (int i = 0; i < options_.iterations; ++i) {
-    enqueue(calls);
-    if (options_.blocking != 0) parties_.engine->wait();
+    enqueue(plan, calls, i);
+    if (options_.blocking == 0) continue;
+    parties_.engine->wait();
+    parties_.processes->barrier();
   }
   const auto enqueued = Clock::now();
   parties_.engine->wait();
@@ -110,7 +131,7 @@ std::uint64_t Measurement::check_data(const DataPlan& plan, const std::vector<en
   }
   for (RankGpu& gpu : gpus) gpu.wait();
   parties_.processes->barrier();
-  enqueue_once(calls);
+  enqueue_once(calls, 0);
   parties_.engine->wait();
   double wrong = 0;
   for (std::size_t local = 0; local < gpus.size(); ++local) {
@@ -121,14 +142,14 @@ std::uint64_t Measurement::check_data(const DataPlan& plan, const std::vector<en
 }
 
 Timing Measurement::measure_one(const DataPlan& plan, bool is_in_place) {
-  const std::size_t table_bytes = collective_.table_count(plan.part, n_ranks_) * plan.type->size_bytes;
-  parties_.watchdog->begin(cli::format("%s of %s%s", collective_.name, cli::size_text(table_bytes).c_str(),
-                                       is_in_place ? ", in place" : ""));
+  const std::size_t size_bytes = table_bytes(plan);
+  parties_.watchdog->begin(
+      cli::format("%s of %s%s", collective_.name, cli::size_text(size_bytes).c_str(), is_in_place ? ", in place" : ""));
   const std::vector<engines::Call> calls = calls_for(plan, is_in_place);
-  const double seconds = averaged(time_loop(calls));
+  const double seconds = averaged(time_loop(plan, calls));
   Timing timing;
   timing.time_us = seconds * 1e6;
-  timing.algorithm_gbps = static_cast<double>(table_bytes) * collective_.algorithm_share(n_ranks_) / seconds / giga;
+  timing.algorithm_gbps = static_cast<double>(size_bytes) * collective_.algorithm_share(n_ranks_) / seconds / giga;
   timing.bus_gbps = timing.algorithm_gbps * collective_.bus_share(n_ranks_);
   const bool is_defined = !is_in_place || collective_.is_checked_in_place;
   if (options_.check != 0 && is_defined) timing.wrong = check_data(plan, calls, is_in_place);
@@ -138,10 +159,13 @@ Timing Measurement::measure_one(const DataPlan& plan, bool is_in_place) {
 
 void Measurement::warm_up(const engines::ElementType& type, const engines::Reduction& reduction) {
   parties_.watchdog->begin(cli::format("warm-up of %s", collective_.name));
-  for (const std::size_t size_bytes : {options_.largest_bytes, options_.smallest_bytes}) {
-    const std::vector<engines::Call> calls = calls_for(plan_for(size_bytes, type, reduction), false);
-    for (int i = 0; i < options_.warmup; ++i) enqueue(calls);
+  for (std::size_t size_bytes = options_.smallest_bytes; size_bytes <= options_.largest_bytes;) {
+    const DataPlan plan = plan_for(size_bytes, type, reduction);
+    const std::vector<engines::Call> calls = calls_for(plan, false);
+    for (int i = 0; i < options_.warmup; ++i) enqueue(plan, calls, i);
     parties_.engine->wait();
+    if (size_bytes > options_.largest_bytes / 2) break;
+    size_bytes = std::max<std::size_t>(2 * size_bytes, 1);
   }
   parties_.watchdog->end();
 }
@@ -150,7 +174,7 @@ Row Measurement::measure(std::size_t size_bytes, const engines::ElementType& typ
                          const engines::Reduction& reduction) {
   Row row;
   const DataPlan plan = plan_for(size_bytes, type, reduction);
-  row.size_bytes = collective_.table_count(plan.part, n_ranks_) * type.size_bytes;
+  row.size_bytes = table_bytes(plan);
   row.count = plan.part;
   row.type = type.name;
   row.reduction = reduction.name;

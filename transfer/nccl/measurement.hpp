@@ -29,7 +29,7 @@ class Measurement {
   /// Allocates the buffers.
   Measurement(const Options& options, const Parties& parties);
 
-  /// Untimed operations of the smallest and the largest size: communicators connect on first use.
+  /// Untimed operations of the smallest size and its doubles: communicators connect on first use.
   void warm_up(const engines::ElementType& type, const engines::Reduction& reduction);
   [[nodiscard]] Row measure(std::size_t size_bytes, const engines::ElementType& type,
                             const engines::Reduction& reduction);
@@ -44,10 +44,14 @@ class Measurement {
                                   const engines::Reduction& reduction);
   [[nodiscard]] Timing measure_one(const DataPlan& plan, bool is_in_place);
   [[nodiscard]] std::vector<engines::Call> calls_for(const DataPlan& plan, bool is_in_place) const;
-  void enqueue_once(std::vector<engines::Call> calls);
-  void enqueue(const std::vector<engines::Call>& calls);
+  /// The bytes of the larger buffer of an operation, as in the table.
+  [[nodiscard]] std::size_t table_bytes(const DataPlan& plan) const;
+  /// One operation, `shift` bytes after the beginning of the buffers.
+  void enqueue_once(std::vector<engines::Call> calls, std::size_t shift);
+  /// The operations of one iteration, counted from 0.
+  void enqueue(const DataPlan& plan, const std::vector<engines::Call>& calls, int iteration);
   /// Seconds for one operation, of this process.
-  [[nodiscard]] double time_loop(const std::vector<engines::Call>& calls);
+  [[nodiscard]] double time_loop(const DataPlan& plan, const std::vector<engines::Call>& calls);
   [[nodiscard]] double averaged(double seconds);
   [[nodiscard]] std::uint64_t check_data(const DataPlan& plan, const std::vector<engines::Call>& calls,
                                          bool is_in_place);

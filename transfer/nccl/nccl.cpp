@@ -37,13 +37,13 @@ class Run {
   explicit Run(const Options& options)
       : options_(options),
         collective_(chosen_collective(options)),
-        processes_(std::chrono::seconds(options.timeout_s)),
+        processes_("gdrkit nccl", std::chrono::seconds(options.timeout_s)),
         n_ranks_(processes_.n_processes() * options.gpus),
         watchdog_(cli::format("gdrkit nccl: rank %d of %d", processes_.process() * options.gpus, n_ranks_),
                   std::chrono::seconds(options.timeout_s), "-T"),
         output_(options, processes_.is_first()) {
     check_ranks(options, collective_, n_ranks_);
-    if (processes_.is_first()) cli::print_note(processes_.session().choice(), options.is_document_on_stdout());
+    if (processes_.is_first()) cli::print_note(processes_.choice(), options.is_document_on_stdout());
     gpus_ = open_rank_gpus(processes_, options.gpus);
     run_doctor();
     engines::CollectiveRequest request{
@@ -76,7 +76,7 @@ class Run {
  private:
   /// Collective. The doctor does not examine emulated GPUs.
   void run_doctor() {
-    if (processes_.session().choice().is_emulated && options_.doctor_root == "/") return;
+    if (processes_.choice().is_emulated && options_.doctor_root == "/") return;
     std::vector<std::string> own;
     for (RankGpu& gpu : gpus_) own.emplace_back(gpu.device().identity().pci_bus_id);
     watchdog_.begin("results of gdrkit doctor");
@@ -95,7 +95,7 @@ class Run {
 
   void describe() {
     measure::Result& result = report_.result;
-    report::describe_run(&result, "nccl", processes_.session().choice().is_emulated, &gpus_.front().device());
+    report::describe_run(&result, "nccl", processes_.choice().is_emulated, &gpus_.front().device());
     result.settings = {{"test", collective_.name},
                        {"library", engine_->version()},
                        {"ranks", std::to_string(n_ranks_)},

@@ -107,22 +107,22 @@ std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_proces
   std::vector<RankGpu> gpus;
   const int first_rank = processes.process() * per_process;
   if (per_process == 1) {
-    gpus.emplace_back(first_rank, &processes.session().device());
+    gpus.emplace_back(first_rank, &processes.device());
     return gpus;
   }
-  const cli::DeviceChoice& choice = processes.session().choice();
+  const cli::DeviceChoice& choice = processes.choice();
   const int count = value_or_fail(
       choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count(), "cannot count GPUs");
-  const gdrkit_shmem_info info = processes.session().info();
-  if (info.node_pes * per_process > count) {
+  const int n_local = processes.n_local_processes();
+  if (n_local * per_process > count) {
     throw cli::Failure(
         cli::ExitCode::cannot_run,
         cli::format("gdrkit nccl: cannot use -g %d for each of %d processes of this machine, which has %d %s%s",
-                    per_process, info.node_pes, count, count == 1 ? "GPU" : "GPUs",
+                    per_process, n_local, count, count == 1 ? "GPU" : "GPUs",
                     choice.is_emulated ? "; set GDRKIT_EMULATED_DEVICES to the number of emulated ones" : ""));
   }
   for (int i = 0; i < per_process; ++i) {
-    gpus.emplace_back(first_rank + i, cli::open_device(choice, info.device * per_process + i));
+    gpus.emplace_back(first_rank + i, cli::open_device(choice, processes.local_index() * per_process + i));
   }
   return gpus;
 }

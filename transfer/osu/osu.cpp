@@ -35,7 +35,7 @@ class Run {
       part_.is_first = part_.rank < pairs_;
       part_.peer = part_.is_first ? part_.rank + pairs_ : part_.rank - pairs_;
     }
-    if (processes.is_first()) cli::print_note(processes.session().choice(), options.is_document_on_stdout());
+    if (processes.is_first()) cli::print_note(processes.choice(), options.is_document_on_stdout());
     part_.place = plan.places[part_.is_first ? 0 : 1];
     run_doctor();
     leave_out_large_sizes();
@@ -116,10 +116,10 @@ class Run {
   /// Collective. Without GPUs the doctor is not run.
   void run_doctor() {
     const bool is_of_test = options_.doctor_root != "/";
-    const bool has_gpu = plan_.places != "HH" && !processes_.session().choice().is_emulated;
+    const bool has_gpu = plan_.places != "HH" && !processes_.choice().is_emulated;
     if (!has_gpu && !is_of_test) return;
     std::vector<std::string> own;
-    if (part_.place != 'H') own.emplace_back(processes_.session().device().identity().pci_bus_id);
+    if (part_.place != 'H') own.emplace_back(processes_.device().identity().pci_bus_id);
     watchdog_.begin("results of gdrkit doctor");
     report_.doctor = report::run_doctor_advice(processes_, own, plan_.engine->name, options_.doctor_root);
     watchdog_.end();
@@ -129,8 +129,7 @@ class Run {
 
   void describe() {
     measure::Result& result = report_.result;
-    job::PeSession& session = processes_.session();
-    report::describe_run(&result, "osu", session.choice().is_emulated, &session.device());
+    report::describe_run(&result, "osu", processes_.choice().is_emulated, &processes_.device());
     result.settings = {{"test", plan_.test->name},
                        {"library", engine_->version()},
                        {"ranks", std::to_string(processes_.n_processes())},
@@ -158,7 +157,7 @@ class Run {
     fill_values(work, measured, &row);
     fill_percentiles(work, measured, &row);
     if (validates()) {
-      const auto wrong = static_cast<double>(count_wrong_bytes(part_, work, processes_.session().device()));
+      const auto wrong = static_cast<double>(count_wrong_bytes(part_, work, processes_.device()));
       const std::vector<double> all = processes_.gather(wrong);
       row.wrong_bytes = static_cast<std::uint64_t>(std::accumulate(all.begin(), all.end(), 0.0));
     }
@@ -245,7 +244,7 @@ cli::ExitCode run_osu(cli::Front front, int argc, char** argv) {
   const Plan plan = plan_of(options);
   if (plan.engine->before_cuda != nullptr) plan.engine->before_cuda();
   const std::unique_ptr<engines::MpiStart> mpi = start_of_launcher(options, plan);
-  job::ProcessGroup processes{std::chrono::seconds(options.timeout_s)};
+  job::ProcessGroup processes{"gdrkit osu", std::chrono::seconds(options.timeout_s)};
   if (processes.n_processes() == 1 && !options.is_rank && mpi == nullptr) {
     processes.end();
     std::vector<std::string> words = {"osu", "--as-rank"};

@@ -158,8 +158,8 @@ ConnectionManager::Event ConnectionManager::await(Deadline until, const char* st
   }
   if (event == nullptr) {
     throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("gdrkit perftest: rdma_cm: received nothing from %s at: %s; see the error message "
-                                   "of the %s, or set --timeout",
+                       cli::format("gdrkit perftest: rdma_cm: received nothing from %s in step '%s'; see the error "
+                                   "message of the %s, or set --timeout",
                                    plan_.is_server ? "a client" : cli::printable(plan_.host).c_str(), step,
                                    plan_.is_server ? "client" : "server"));
   }
@@ -273,7 +273,7 @@ bool ConnectionManager::request(const CmPair& pair, Deadline until, const char* 
     const Event event = await(until, step);
     if (event->kind == cm_rejected) return false;
     if (event->kind != cm_connect_response) {
-      throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: rdma_cm to %s: %s (status %d) at: %s",
+      throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit perftest: rdma_cm to %s: %s (status %d) in '%s'",
                                                             cli::printable(plan_.host).c_str(),
                                                             calls_->event_text(event->kind), event->status, step));
     }

@@ -67,9 +67,8 @@ void follow_launcher(Plan* plan) {
   if (ranks == nullptr || rank == nullptr || std::string(ranks) == "1") return;
   if (plan->options->has_cm()) {
     refuse(
-        "-R and -z require the address of the server's RDMA device: start client and server manually, without "
-        "--loopback and "
-        "gdrkit run");
+        "-R and -z require the address of the server's RDMA device; start client and server manually, without "
+        "--loopback and gdrkit run");
   }
   if (std::string(ranks) != "2")
     refuse(cli::format("the job has %s ranks, but a test requires 2; use gdrkit run -n 2", ranks));
@@ -239,8 +238,8 @@ cli::CommandLine command_line(Options* options) {
        "RC, UC or UD (XRC and DC are not supported)", false},
       {'m', "mtu", "N", &options->mtu_bytes, "path MTU (default: the port's)", false, false},
       {'q', "qp", "N", &options->pairs, "queue pairs", false},
-      {'t', "tx-depth", "N", &options->send_depth, "sends in flight (default: 128, 1 for latencies)", false, false},
-      {'r', "rx-depth", "N", &options->receive_depth, "receives posted, for sends", false},
+      {'t', "tx-depth", "N", &options->send_depth, "sends in flight (default: 128; 1 in latency tests)", false, false},
+      {'r', "rx-depth", "N", &options->receive_depth, "receives posted in send tests", false},
       {'Q', "cq-mod", "N", &options->moderation, "one completion per N messages (default: 100, 1 above 8 KiB)", false,
        false},
       {'I', "inline_size", "N", &options->inline_bytes, "maximum bytes sent inline in a request", false, false},

@@ -52,11 +52,11 @@ void print_text(const gdrkit_shmem_info& info, const platform::DeviceIdentity& i
   const auto line = [](const char* label, const std::string& value) {
     std::printf("%s", cli::wrapped(cli::format("%-11s", label), std::string(11, ' '), cli::printable(value)).c_str());
   };
-  line("pe", cli::format("%d of %d, %d of them on this machine", info.pe, info.n_pes, info.node_pes));
+  line("pe", cli::format("%d of %d, %d of them on this node", info.pe, info.n_pes, info.node_pes));
   line("device", cli::format("%d: %s %s", info.device, identity.name, identity.pci_bus_id));
   line("heap", cli::rough_size_text(info.heap_bytes) + ", may grow to " + cli::rough_size_text(info.heap_max_bytes) +
                    ", " + cli::rough_size_text(info.heap_used_bytes) + " used");
-  line("address", cli::format("0x%" PRIx64 ", heaps of this machine's PEs %s apart", info.heap_address,
+  line("address", cli::format("0x%" PRIx64 ", heaps of this node's PEs %s apart", info.heap_address,
                               cli::rough_size_text(info.stride_bytes).c_str()));
   if (const std::string heap = nvshmem_heap(); !heap.empty()) line("nvshmem", heap);
   for (int pe = 0; pe < info.n_pes; ++pe) {

@@ -39,8 +39,8 @@ cli::ExitCode run_shmem(cli::Front front, int argc, char** argv) {
   std::vector<std::string> names;
   for (const Part& part : parts) names.emplace_back(part.name);
   throw cli::Failure(cli::ExitCode::usage,
-                     words.empty() ? "gdrkit shmem: name a part: info, check, bench\nTry: gdrkit shmem --help"
-                                   : "gdrkit shmem: unknown part '" + words[0] + "'" +
+                     words.empty() ? "gdrkit shmem: no subcommand; use info, check or bench\nTry: gdrkit shmem --help"
+                                   : "gdrkit shmem: unknown subcommand '" + words[0] + "'" +
                                          cli::did_you_mean(words[0], names) + "\nTry: gdrkit shmem --help");
 }
 

@@ -260,7 +260,7 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
   for (const DataDirect& direct : directs.value) {
     if (direct.gpu_port.empty()) {
       findings.add(State::unknown, direct.function.address,
-                   direct.gpu.address.empty() ? "the number of GPUs below its root port is not one"
+                   direct.gpu.address.empty() ? "not exactly one GPU is below its root port"
                                               : "it shares no switch with " + direct.gpu.address);
       continue;
     }
@@ -273,7 +273,7 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
         continue;
       }
       findings.add(fits(pattern, acs.value.set) ? State::ok : State::fail, port,
-                   cli::format("ACS control is 0x%04x, the pattern %s", acs.value.set, pattern),
+                   cli::format("ACS control is 0x%04x, the required pattern is %s", acs.value.set, pattern),
                    "boot with pci=config_acs=" + std::string(pattern) + "@" + port +
                        "   # all ports in one option, ';' between, in quotes for GRUB");
     }

@@ -130,7 +130,7 @@ void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
               (dmabuf.is_found() ? "CUDA reports that " + excepted + " does not export dma-bufs" : dmabuf.reason));
     }
   }
-  findings.add(State::skip, "", "neither dma-buf nor a peer-memory module: see peer.any");
+  findings.add(State::skip, "", "neither dma-buf nor a peer-memory module is available; see peer.any");
 }
 
 }  // namespace gdrkit::diag::doctor

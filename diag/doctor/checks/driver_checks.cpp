@@ -106,7 +106,7 @@ void check_drv_version(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_drv_params = {"GrdmaPciTopoCheckOverride in /proc/driver/nvidia/params",
-                                  "2 makes the driver refuse every mapping for RDMA; 1 turns off its check of the path",
+                                  "2 makes the driver reject every mapping for RDMA; 1 disables its check of the path",
                                   {"remove NVreg_GrdmaPciTopoCheckOverride from the files that grep -rl "
                                    "NVreg_GrdmaPciTopoCheckOverride /etc/modprobe.d /usr/lib/modprobe.d lists, rebuild "
                                    "the initramfs (update-initramfs -u; Red Hat: dracut -f), then reboot",
@@ -127,8 +127,8 @@ void check_drv_params(const Machine& machine, Findings& findings) {
 
 const Advice advice_drv_remap = {
     "DmaRemapPeerMmio in /proc/driver/nvidia/params, and iommu_group/type of each GPU and adapter",
-    "with 0 the driver gives adapters and other GPUs the CPU physical addresses of GPU memory; an IOMMU that "
-    "translates has no mapping for them and refuses the access",
+    "with 0 the driver gives adapters and other GPUs the CPU physical addresses of GPU memory; a translating IOMMU "
+    "has no mapping for these addresses and blocks the access",
     {"remove NVreg_DmaRemapPeerMmio=0 from /etc/modprobe.d and from the Linux command line, rebuild the initramfs "
      "(update-initramfs -u; Red Hat: dracut -f), then reboot",
      true, true, true, "grep DmaRemapPeerMmio /proc/driver/nvidia/params"},

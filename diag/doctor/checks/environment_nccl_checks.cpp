@@ -215,7 +215,7 @@ void check_env_ib_disable(const Machine& machine, Findings& findings) {
     } else {
       findings.add(
           State::unknown, "NCCL_DMABUF_ENABLE",
-          described(*environment->find("NCCL_DMABUF_ENABLE")) + ": cannot read whether a peer-memory module is loaded");
+          described(*environment->find("NCCL_DMABUF_ENABLE")) + ": unknown whether a peer-memory module is loaded");
     }
   }
   if (findings.all().empty()) findings.add(State::ok, "", "no setting turns off a direct path of NCCL");

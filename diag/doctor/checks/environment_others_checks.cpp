@@ -127,7 +127,7 @@ void check_env_ibgda(const Machine& machine, Findings& findings) {
     return findings.add(State::info, "",
                         "no PeerMappingOverride=1: a CPU thread rings the adapter's doorbells through gdrdrv");
   if (gdrdrv != Outcome::absent)
-    return findings.add(State::unknown, "/sys/module/gdrdrv", "cannot read whether gdrdrv is loaded");
+    return findings.add(State::unknown, "/sys/module/gdrdrv", "cannot determine whether gdrdrv is loaded");
   findings.add(State::warn, "",
                "neither PeerMappingOverride=1 nor gdrdrv: NVSHMEM before 3.4.5 cannot use IBGDA, later releases use "
                "host memory");

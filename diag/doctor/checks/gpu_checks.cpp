@@ -218,7 +218,7 @@ const Advice advice_gpu_cc = {
     "Intel the proprietary build of gdrdrv cannot map at all",
     {"turn confidential computing off if you want GPUDirect; for GDRCopy install gdrdrv built for the open driver",
      true, true, true, "nvidia-smi conf-compute -f"},
-    "machines that must protect data have it on by intention"};
+    "machines that must protect data enable it intentionally"};
 
 void check_gpu_cc(const Machine& machine, Findings& findings) {
   const NvmlFacts* nvml = nvml_or_skip(machine, findings);

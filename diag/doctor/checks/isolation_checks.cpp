@@ -99,8 +99,7 @@ void check_iommu_smmu(const Machine& machine, Findings& findings) {
     } else if (type.is_absent()) {
       findings.add(State::ok, gpu.address, "is in no IOMMU group");
     } else if (type.value != "identity") {
-      findings.add(State::ok, gpu.address,
-                   "its IOMMU group is of type " + type.value + ", as " + version + " needs it");
+      findings.add(State::ok, gpu.address, "its IOMMU group has type " + type.value + ", as " + version + " requires");
     } else if (const auto pasid = has_pasid_path(machine.view, gpu); !pasid.is_found()) {
       findings.add(State::unknown, gpu.address,
                    "is in an identity domain, and the ACS state is unknown: " + pasid.reason);
@@ -147,7 +146,7 @@ void check_iommu_groups(const Machine& machine, Findings& findings) {
   if (machine.is_guest.value) return findings.add(State::skip, "", "in a virtual machine the groups are the guest's");
   for (const DataDirect& direct : directs.value) {
     if (direct.gpu.address.empty()) {
-      findings.add(State::unknown, direct.function.address, "the number of GPUs below its root port is not one");
+      findings.add(State::unknown, direct.function.address, "not exactly one GPU is below its root port");
       continue;
     }
     const auto own = machine.view.resolved(direct.function.folder + "/iommu_group");

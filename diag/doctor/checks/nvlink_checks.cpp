@@ -93,7 +93,7 @@ void check_nvl_state(const Machine& machine, Findings& findings) {
     const std::string subject = first.address.value + " and " + second.address.value;
     if (!pair.p2p_nvlink.is_found()) {
       findings.add(State::unknown, subject,
-                   "cannot read whether they access each other over NVLink: " + pair.p2p_nvlink.reason);
+                   "cannot determine whether they access each other over NVLink: " + pair.p2p_nvlink.reason);
     } else if (pair.p2p_nvlink.value != 0) {
       // Before the fabric is up no pair works, and nvl.fabric has reported it.
       findings.add(

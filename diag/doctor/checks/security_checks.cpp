@@ -72,7 +72,7 @@ void check_sec_secureboot(const Machine& machine, Findings& findings) {
   if (!variable.is_found()) return findings.add_unknown("Secure Boot", variable);
   if (variable.value.size() != 5 || variable.value[4] > 1) {
     return findings.add(State::unknown, "Secure Boot",
-                        std::string(secure_boot_variable) + " is not five bytes with 0 or 1");
+                        std::string(secure_boot_variable) + " does not contain 5 bytes with 0 or 1 as the last byte");
   }
   if (variable.value[4] == 0) return findings.add(State::ok, "Secure Boot", "is off");
   const auto missing = missing_modules(machine);

@@ -37,7 +37,7 @@ Known dmabuf_fact(const Machine& machine) {
   if (!machine.driver.is_found()) return {Judgment::no, "no driver"};
   const auto driver = platform::parse_nvidia_driver(machine.driver.value);
   if (!driver.has_value() || std::atoi(driver->version.c_str()) < first_dmabuf_driver)
-    return {Judgment::no, "drivers before 610 let adapters only use dma-bufs"};
+    return {Judgment::no, "drivers before 610 let only adapters map dma-bufs, not CPUs"};
   return {Judgment::unknown, "driver " + driver->version + " may allow mapping dma-bufs: 'gdrkit info' tests it"};
 }
 

@@ -50,11 +50,11 @@ class Judge {
     if (tree.gpus.empty()) {
       verdicts.nothing = machine_.pci_outcome == Outcome::found
                              ? "this machine has no NVIDIA GPU"
-                             : "cannot read whether this machine has a GPU: " + machine_.pci_reason;
+                             : "cannot determine whether this machine has a GPU: " + machine_.pci_reason;
     } else if (tree.adapters.empty()) {
       verdicts.nothing = tree.adapter_outcome == Outcome::found || tree.adapter_outcome == Outcome::absent
                              ? "this machine has no RDMA adapter"
-                             : "cannot read whether this machine has an RDMA adapter: " + tree.adapter_reason;
+                             : "cannot determine whether this machine has an RDMA adapter: " + tree.adapter_reason;
     }
     if (!verdicts.nothing.empty()) return verdicts;
     for (const Belief& belief : beliefs_) {

@@ -1,11 +1,11 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * NVSHMEM's names on gdrkit shmem, for programs that were written for NVSHMEM: from the CPU (C11, C++17), on streams,
- * and in GPU kernels (nvcc, C++17).  docs/shmem-from-nvshmem.md describes compilation, differences and missing
- * functions. A call of a missing function does not compile, with a message.
+ * NVSHMEM's API implemented on gdrkit shmem, for programs that were written for NVSHMEM. The functions can be called
+ * from the CPU (C11, C++17), on streams, and in GPU kernels (nvcc, C++17). docs/shmem-from-nvshmem.md describes
+ * compilation, differences and missing functions. A call to a missing function fails to compile with a message.
  *
- * Functions that NVSHMEM declares to return nothing print what failed and abort.  A wait of a GPU kernel that exceeds
- * the limit returns; the next barrier_all or quiet of the CPU reports it. */
+ * Functions that return void print the error and abort if they fail. A wait in a GPU kernel returns if it exceeds the
+ * limit, and the next barrier_all or quiet of the CPU reports the timeout. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_H
 #define GDRKIT_COMPAT_NVSHMEM_H
 

@@ -30,7 +30,7 @@ static inline uint64_t gdrkit_nvshmem_atomic(const void* target, size_t size,
   return before;
 }
 
-/* Of a value as bits, and back; little-endian, as all GPUs' hosts are. */
+/* Convert a value to bits and back. Little-endian, like all hosts of GPUs. */
 #define GDRKIT_NVSHMEM_BITS(name, type)                               \
   static inline uint64_t gdrkit_nvshmem_##name##_bits(type value) {   \
     uint64_t bits = 0;                                                \
@@ -91,7 +91,7 @@ static inline uint64_t gdrkit_nvshmem_atomic(const void* target, size_t size,
         ::gdrkit::shmem::atomic_compare_swap(GDRKIT_NVSHMEM_STATE, target, condition, value, pe));                  \
   }
 
-/* Words of 2 bytes are parts of the aligned 4 bytes around them. `change` is an expression with `before`. */
+/* Updates a value by compare-and-swap. Words of 2 bytes are updated as part of their aligned 4 bytes. */
 #define GDRKIT_NVSHMEM_HOST_CHANGE(name, type, function)                                                           \
   static inline type gdrkit_nvshmem_##name##_##function(type* target, type value, int pe) {                        \
     const size_t word_bytes = sizeof(type) == 8 ? 8 : 4;                                                           \

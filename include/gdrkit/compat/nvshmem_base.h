@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * Constants and types of NVSHMEM's API, and what its functions are made with. Included by nvshmem.h. */
+ * Constants and types of NVSHMEM's API, and the macros that define its functions. Included by nvshmem.h. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_BASE_H
 #define GDRKIT_COMPAT_NVSHMEM_BASE_H
 
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__CUDACC__) || __has_include(<cuda_runtime.h>)
+#if !defined(GDRKIT_NVSHMEM_EXPORTS) && (defined(__CUDACC__) || __has_include(<cuda_runtime.h>))
 #include <cuda.h>
 #include <cuda_runtime.h>
 #define GDRKIT_NVSHMEM_HAS_CUDA 1
@@ -74,9 +74,16 @@ typedef nvshmem_team_t nvshmemx_team_t;
 #define NVSHMEM_TEAM_SHARED GDRKIT_SHMEM_TEAM_SHARED
 #define NVSHMEMX_TEAM_NODE GDRKIT_SHMEM_TEAM_NODE
 
-/* GDRKIT_NVSHMEM_BOTH: a function of the CPU and, for nvcc, of GPU kernels, whose body is made by GDRKIT_NVSHMEM_SPLIT
- * (of the CPU, of GPU kernels).  GDRKIT_NVSHMEM_GPU(...): for nvcc only. They are templates, so that nvcc compiles only
- * the functions that a program uses. */
+/* GDRKIT_NVSHMEM_HOST declares a function for the CPU. shmem/nvshmem/functions.cpp defines GDRKIT_NVSHMEM_EXPORTS, which
+ * makes libnvshmem_host.so.3 from these functions. */
+#if defined(GDRKIT_NVSHMEM_EXPORTS)
+#define GDRKIT_NVSHMEM_HOST extern "C" __attribute__((visibility("default")))
+#else
+#define GDRKIT_NVSHMEM_HOST static inline
+#endif
+/* GDRKIT_NVSHMEM_BOTH declares a function for the CPU and, with nvcc, for GPU kernels. GDRKIT_NVSHMEM_SPLIT(host,
+ * device) selects its body. GDRKIT_NVSHMEM_GPU(...) declares a function for GPU kernels, with nvcc only. With nvcc they
+ * are templates, so that nvcc compiles only the functions that a program uses. */
 #if defined(__CUDACC__)
 #define GDRKIT_NVSHMEM_BOTH      \
   template <int gdrkit_used = 0> \
@@ -92,7 +99,7 @@ __device__ inline const State& used_state() {
 }
 }  // namespace gdrkit::shmem::detail
 #else
-#define GDRKIT_NVSHMEM_BOTH static inline
+#define GDRKIT_NVSHMEM_BOTH GDRKIT_NVSHMEM_HOST
 #define GDRKIT_NVSHMEM_GPU(...)
 #endif
 #if defined(__CUDA_ARCH__)
@@ -101,7 +108,7 @@ __device__ inline const State& used_state() {
 #define GDRKIT_NVSHMEM_SPLIT(host, device) host
 #endif
 
-/* Does not compile; the error message has the reason. */
+/* Fails to compile with the message `why`. */
 #if defined(__cplusplus)
 #define GDRKIT_NVSHMEM_LACKS(why) ([] { static_assert(false, why); }())
 #else
@@ -121,8 +128,14 @@ static inline int gdrkit_nvshmem_report(int result, const char* name) {
   fputs(line, stderr);
   return result;
 }
-/* For functions that return nothing. Another PE's nvshmem_global_exit ends this process too. abort() drops what stdio
- * holds. */
+/* For functions that return a status. Clients of libnvshmem_host.so.3 get only the number, so it prints the reason. */
+#if defined(GDRKIT_NVSHMEM_EXPORTS)
+#define GDRKIT_NVSHMEM_RESULT(result) gdrkit_nvshmem_report(result, __func__)
+#else
+#define GDRKIT_NVSHMEM_RESULT(result) (result)
+#endif
+/* For functions that return void. If another PE has called nvshmem_global_exit, this process exits too. abort()
+ * discards buffered output, so stdout is flushed first. */
 static inline void gdrkit_nvshmem_check(int result, const char* name) {
   int status = 0;
   if (result >= 0) return;
@@ -134,28 +147,29 @@ static inline void gdrkit_nvshmem_check(int result, const char* name) {
   fflush(stdout);
   abort();
 }
-/* For functions that return the number of a PE. */
+/* For functions that return a PE number. */
 static inline int gdrkit_nvshmem_or_invalid(int result) { return result < 0 ? NVSHMEM_PE_INVALID : result; }
 
 #define GDRKIT_NVSHMEM_CMP(comparison) GDRKIT_SHMEM_CAST(enum gdrkit_shmem_comparison, comparison)
 #define GDRKIT_NVSHMEM_SIG(operation) GDRKIT_SHMEM_CAST(enum gdrkit_shmem_signal, operation)
 
-/* The lists that all typed functions are made from: X(name, type). */
+/* Lists of types from which all typed functions are generated: X(name, type). */
 /* clang-format off */
-#if defined(__cplusplus) && defined(GDRKIT_NVSHMEM_HAS_CUDA)
+#if defined(__cplusplus) && (defined(GDRKIT_NVSHMEM_HAS_CUDA) || defined(GDRKIT_NVSHMEM_EXPORTS))
+#define GDRKIT_NVSHMEM_HAS_HALF 1
 #define GDRKIT_NVSHMEM_FOR_EACH_HALF(X) X(half, __half) X(bfloat16, __nv_bfloat16)
 #else
 #define GDRKIT_NVSHMEM_FOR_EACH_HALF(X)
 #endif
 #define GDRKIT_NVSHMEM_FOR_EACH_TYPE(X) GDRKIT_SHMEM_FOR_EACH_TYPE(X) GDRKIT_NVSHMEM_FOR_EACH_HALF(X)
-/* Integers of 4 or 8 bytes: of waits, and of atomic updates. */
+/* Integers of 4 or 8 bytes, for waits and atomic updates. */
 #define GDRKIT_NVSHMEM_FOR_EACH_WORD(X)                                                                     \
   X(int, int) X(uint, unsigned) X(long, long) X(ulong, unsigned long) X(longlong, long long)                \
   X(ulonglong, unsigned long long) X(int32, int32_t) X(uint32, uint32_t) X(int64, int64_t)                  \
   X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
-/* Integers of 2 bytes: of waits, with the words. */
+/* Integers of 2 bytes, for waits, in addition to the words. */
 #define GDRKIT_NVSHMEM_FOR_EACH_SHORT(X) X(short, short) X(ushort, unsigned short)
-/* Integers of 1 or 2 bytes: of reductions by bits, with the words. */
+/* Integers of 1 or 2 bytes, for bitwise reductions, in addition to the words. */
 #define GDRKIT_NVSHMEM_FOR_EACH_NARROW(X)                                                                   \
   X(uchar, unsigned char) X(ushort, unsigned short) X(int8, int8_t) X(uint8, uint8_t) X(int16, int16_t)     \
   X(uint16, uint16_t)

@@ -6,48 +6,55 @@
 
 #include "nvshmem_base.h"
 
-static inline int nvshmemx_buffer_register(void* address, size_t length) {
-  return gdrkit_shmem_buffer_register(address, length);
+GDRKIT_NVSHMEM_HOST int nvshmemx_buffer_register(void* address, size_t length) {
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_buffer_register(address, length));
 }
-static inline int nvshmemx_buffer_unregister(void* address) { return gdrkit_shmem_buffer_unregister(address); }
-static inline void nvshmemx_buffer_unregister_all(void) {
+GDRKIT_NVSHMEM_HOST int nvshmemx_buffer_unregister(void* address) {
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_buffer_unregister(address));
+}
+GDRKIT_NVSHMEM_HOST void nvshmemx_buffer_unregister_all(void) {
   gdrkit_nvshmem_check(gdrkit_shmem_buffer_unregister_all(), "nvshmemx_buffer_unregister_all");
 }
 /* Collective. NVSHMEM's flags are hints for its own transports. */
-static inline void* nvshmemx_buffer_register_symmetric(void* address, size_t size, int flags) {
+GDRKIT_NVSHMEM_HOST void* nvshmemx_buffer_register_symmetric(void* address, size_t size, int flags) {
   void* symmetric = NULL;
   (void)flags;
-  return gdrkit_shmem_buffer_register_symmetric(address, size, &symmetric) == 0 ? symmetric : NULL;
+  const int result = gdrkit_shmem_buffer_register_symmetric(address, size, &symmetric);
+  return GDRKIT_NVSHMEM_RESULT(result) == 0 ? symmetric : NULL;
 }
 /* gdrkit chooses the address. */
-static inline void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* address, size_t size, void* preferred,
-                                                                            int flags) {
+GDRKIT_NVSHMEM_HOST void* nvshmemx_buffer_register_symmetric_at_preferred_address(void* address, size_t size,
+                                                                                  void* preferred, int flags) {
   (void)preferred;
   return nvshmemx_buffer_register_symmetric(address, size, flags);
 }
-static inline int nvshmemx_buffer_unregister_symmetric(void* address, size_t size) {
+GDRKIT_NVSHMEM_HOST int nvshmemx_buffer_unregister_symmetric(void* address, size_t size) {
   (void)size;
-  return gdrkit_shmem_buffer_unregister_symmetric(address);
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_buffer_unregister_symmetric(address));
 }
 
 /* `module` is a CUmodule. */
-static inline int nvshmemx_cumodule_init(struct CUmod_st* module) { return gdrkit_shmem_module_init(module); }
-static inline int nvshmemx_cumodule_finalize(struct CUmod_st* module) {
+GDRKIT_NVSHMEM_HOST int nvshmemx_cumodule_init(struct CUmod_st* module) {
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_module_init(module));
+}
+GDRKIT_NVSHMEM_HOST int nvshmemx_cumodule_finalize(struct CUmod_st* module) {
   (void)module;
   return 0;
 }
 
 /* `library` is a CUlibrary. */
-static inline int nvshmemx_culibrary_init(struct CUlib_st* library) { return gdrkit_shmem_library_init(library); }
-static inline int nvshmemx_culibrary_finalize(struct CUlib_st* library) {
+GDRKIT_NVSHMEM_HOST int nvshmemx_culibrary_init(struct CUlib_st* library) {
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_library_init(library));
+}
+GDRKIT_NVSHMEM_HOST int nvshmemx_culibrary_finalize(struct CUlib_st* library) {
   (void)library;
   return 0;
 }
 
 #if defined(__CUDACC__) && !defined(GDRKIT_SHMEM_MODULE)
-/* Returns the maximum number of co-resident blocks, at least 1. */
-static inline int nvshmemx_collective_launch_query_gridsize(const void* function, dim3 block, void** arguments,
-                                                            size_t shared_bytes, int* grid_size) {
+/* Returns the maximum number of co-resident blocks; 0 if not even one block fits. */
+GDRKIT_NVSHMEM_HOST int nvshmemx_collective_launch_query_gridsize(const void* function, dim3 block, void** arguments,
+                                                                  size_t shared_bytes, int* grid_size) {
   (void)arguments;
   cudaFunction_t handle = nullptr;
   if (cudaGetFuncBySymbol(&handle, function) != cudaSuccess) return NVSHMEMX_ERROR_INVALID_VALUE;
@@ -56,9 +63,9 @@ static inline int nvshmemx_collective_launch_query_gridsize(const void* function
   *grid_size = blocks;
   return NVSHMEMX_SUCCESS;
 }
-/* A grid of 0 blocks: as many as run at once. */
-static inline int nvshmemx_collective_launch(const void* function, dim3 grid, dim3 block, void** arguments,
-                                             size_t shared_bytes, cudaStream_t stream) {
+/* A grid with a dimension of 0 stands for the maximum number of co-resident blocks. */
+GDRKIT_NVSHMEM_HOST int nvshmemx_collective_launch(const void* function, dim3 grid, dim3 block, void** arguments,
+                                                   size_t shared_bytes, cudaStream_t stream) {
   cudaFunction_t handle = nullptr;
   if (cudaGetFuncBySymbol(&handle, function) != cudaSuccess) return NVSHMEMX_ERROR_INVALID_VALUE;
   unsigned blocks[3] = {grid.x, grid.y, grid.z};
@@ -76,8 +83,8 @@ typedef struct {
   cudaLaunchConfig_t cuda_config;
 } nvshmemx_collective_launch_attr_t;
 /* Attributes of the launch other than its shape, shared memory and stream are ignored. */
-static inline int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attributes,
-                                                  const void* function, void** arguments) {
+GDRKIT_NVSHMEM_HOST int nvshmemx_collective_launch_attr(const nvshmemx_collective_launch_attr_t* attributes,
+                                                        const void* function, void** arguments) {
   const cudaLaunchConfig_t& shape = attributes->cuda_config;
   return nvshmemx_collective_launch(function, shape.gridDim, shape.blockDim, arguments, shape.dynamicSmemBytes,
                                     shape.stream);
@@ -100,12 +107,13 @@ GDRKIT_NVSHMEM_BOTH int nvshmemx_region_is_active(uint32_t hints, int* is_active
   *is_active = 0;
   return NVSHMEMX_SUCCESS;
 }
-static inline int nvshmemx_region_start(nvshmemx_region_handle_t* handle, const nvshmemx_region_attrs_t* attributes) {
+GDRKIT_NVSHMEM_HOST int nvshmemx_region_start(nvshmemx_region_handle_t* handle,
+                                              const nvshmemx_region_attrs_t* attributes) {
   (void)attributes;
   *handle = 0;
   return NVSHMEMX_SUCCESS;
 }
-static inline int nvshmemx_region_stop(nvshmemx_region_handle_t handle) {
+GDRKIT_NVSHMEM_HOST int nvshmemx_region_stop(nvshmemx_region_handle_t handle) {
   (void)handle;
   return NVSHMEMX_SUCCESS;
 }

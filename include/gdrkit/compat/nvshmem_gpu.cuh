@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Functions for GPU kernels that NVSHMEM's names need in addition to gdrkit::shmem: strided copies, alltoalls, atomic
-// sums of floating-point words, elements of 2 bytes without a C++ type, warp groups. Included by nvshmem.h; compiles by
-// an ordinary C++ compiler too.
+// Functions for GPU kernels that NVSHMEM's API requires in addition to gdrkit::shmem: strided copies, alltoalls, atomic
+// sums of floating-point words, elements of 2 bytes without a C++ type, warp groups. Included by nvshmem.h. An ordinary
+// C++ compiler also compiles this file.
 #ifndef GDRKIT_COMPAT_NVSHMEM_GPU_CUH
 #define GDRKIT_COMPAT_NVSHMEM_GPU_CUH
 
@@ -16,7 +16,7 @@
 
 namespace gdrkit::shmem::detail {
 
-/// The integer that carries a value of type T without a conversion.
+/// The integer type that has the same size as T, to copy values without conversion.
 template <class T>
 using CarrierOf = std::conditional_t<std::is_integral_v<T>, T,
                                      std::conditional_t<sizeof(T) == 8, unsigned long long,
@@ -66,7 +66,7 @@ GDRKIT_SHMEM_FUNCTION void copy_strided(char* target, const char* source, std::p
     for (std::size_t word = 0; word < words; ++word) to[word] = read<reads>(from + word);
   }
 }
-/// Elements of `bytes`, which are naturally aligned up to 8 bytes. Strides in elements.
+/// Puts elements of `bytes` bytes, which are naturally aligned up to 8 bytes. Strides are in elements.
 template <std::size_t bytes, class Group>
 GDRKIT_SHMEM_FUNCTION void put_strided(const State& state, void* target, const void* source,
                                        std::ptrdiff_t target_stride, std::ptrdiff_t source_stride, std::size_t count,
@@ -104,8 +104,8 @@ GDRKIT_SHMEM_FUNCTION void get_strided(const State& state, void* target, const v
   group.sync();
 }
 
-/// Part i of PE j's source becomes part j of PE i's target; a part has `count` elements of `bytes`. Returns false if a
-/// wait exceeded the state's limit.
+/// Copies part i of PE j's source to part j of PE i's target. A part has `count` elements of `bytes` bytes. Returns
+/// false if a wait exceeded the state's limit.
 template <std::size_t bytes, class Group>
 GDRKIT_SHMEM_FUNCTION bool alltoalls(const State& state, Team team, void* target, const void* source,
                                      std::ptrdiff_t target_stride, std::ptrdiff_t source_stride, std::size_t count,
@@ -123,8 +123,8 @@ GDRKIT_SHMEM_FUNCTION bool alltoalls(const State& state, Team team, void* target
   return team_barrier(state, team, group);
 }
 
-/// Replaces the value at PE `pe` by change(value), and returns the value before. Words of 2 bytes are updated as part
-/// of the aligned 4 bytes around them.
+/// Replaces the value at PE `pe` by change(value), and returns the previous value. Words of 2 bytes are updated as part
+/// of the aligned 4 bytes that contain them.
 template <class T, class Change>
 GDRKIT_SHMEM_FUNCTION T change_value(const State& state, T* target, int pe, Change change) {
   using Carrier = CarrierOf<T>;
@@ -162,7 +162,8 @@ GDRKIT_SHMEM_FUNCTION T fetch_add_value(const State& state, T* target, T value, 
   return change_value(state, target, pe, [=](T before) { return static_cast<T>(before + value); });
 }
 
-/// `address` of PE `pe`, or nullptr where it is outside the heap, or `pe` outside the job or this GPU's reach.
+/// Returns the address of PE `pe`'s copy of `address`; nullptr if `address` is outside the heap, `pe` is outside the
+/// job, or this GPU cannot access it.
 GDRKIT_SHMEM_FUNCTION void* ptr_in_heap(const State& state, const void* address, int pe) {
   const auto place = reinterpret_cast<std::uintptr_t>(address);
   if (place - state.heap_address >= state.heap_bytes || pe < 0 || pe >= state.n_pes) return nullptr;
@@ -174,7 +175,8 @@ GDRKIT_SHMEM_FUNCTION int translate_pe(const State& state, Team team, int pe, Te
   return team < 0 || other < 0 ? -1 : team_translate_pe(state, team, pe, other);
 }
 
-/// Pairs of a value and its location: the greatest value, of equal ones the smallest location.
+/// Reduces pairs of a value and its location to the pair with the greatest value, or with the smallest location if
+/// values are equal.
 struct MaximumWithLocation {
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION static constexpr unsigned element_bytes() { return 16; }
   GDRKIT_SHMEM_FUNCTION Words16 operator()(const Words16& left, const Words16& right) const {
@@ -196,11 +198,11 @@ GDRKIT_SHMEM_FUNCTION bool reduce_maximum_with_location(const State& state, Team
 }
 
 #if defined(__CUDACC__)
-/// Four warps that follow each other in a block.
+/// Four consecutive warps of a block.
 struct WarpGroupOfFour {
   GDRKIT_SHMEM_FUNCTION unsigned rank() const { return block().rank() % 128; }
   GDRKIT_SHMEM_FUNCTION unsigned size() const { return 128; }
-  /// Barriers 8 to 15 of the block: CUTLASS and the compiler take theirs from 0 on.
+  /// Uses barriers 8 to 15 of the block, because CUTLASS and the compiler use those from 0 on.
   GDRKIT_SHMEM_FUNCTION unsigned barrier() const { return 8 + block().rank() / 128; }
   GDRKIT_SHMEM_FUNCTION void sync() const { asm volatile("bar.sync %0, 128;" ::"r"(barrier()) : "memory"); }
   GDRKIT_SHMEM_FUNCTION bool all(bool is_so) const {

@@ -1,13 +1,14 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * NVSHMEM's puts and gets, made from one macro for elements of a type, of a size, and bytes. Included by nvshmem.h. */
+ * NVSHMEM's puts and gets. One macro defines them for typed elements, for elements of a size, and for bytes. Included
+ * by nvshmem.h. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_RMA_H
 #define GDRKIT_COMPAT_NVSHMEM_RMA_H
 
 #include "nvshmem_base.h"
 
-/* One direction. V: put or get; `N` and `X`: prefixes of the names, S: suffix after the verb; counts are of elements of
- * `bytes`. */
+/* One direction. `V` is put or get, `N` and `X` are the prefixes of the names, and `S` is the suffix after the verb.
+ * Counts are in elements of `bytes` bytes. */
 #define GDRKIT_NVSHMEM_MOVE(V, N, X, S, type, bytes)                                                             \
   GDRKIT_NVSHMEM_BOTH void N##V##S(type* target, const type* source, size_t count, int pe) {                     \
     GDRKIT_NVSHMEM_SPLIT(                                                                                        \
@@ -19,20 +20,20 @@
         gdrkit_nvshmem_check(gdrkit_shmem_##V##_nbi(target, source, count*(bytes), pe), #N #V #S "_nbi"),        \
         ::gdrkit::shmem::V(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), pe, ::gdrkit::shmem::thread())); \
   }                                                                                                              \
-  static inline void X##V##S##_on_stream(type* target, const type* source, size_t count, int pe,                 \
-                                         cudaStream_t stream) {                                                  \
+  GDRKIT_NVSHMEM_HOST void X##V##S##_on_stream(type* target, const type* source, size_t count, int pe,           \
+                                               cudaStream_t stream) {                                            \
     gdrkit_nvshmem_check(gdrkit_shmem_##V##_on_stream(target, source, count*(bytes), pe, stream),                \
                          #X #V #S "_on_stream");                                                                 \
   }                                                                                                              \
-  static inline void X##V##S##_nbi_on_stream(type* target, const type* source, size_t count, int pe,             \
-                                             cudaStream_t stream) {                                              \
+  GDRKIT_NVSHMEM_HOST void X##V##S##_nbi_on_stream(type* target, const type* source, size_t count, int pe,       \
+                                                   cudaStream_t stream) {                                        \
     gdrkit_nvshmem_check(gdrkit_shmem_##V##_on_stream(target, source, count*(bytes), pe, stream),                \
                          #X #V #S "_nbi_on_stream");                                                             \
   }                                                                                                              \
   GDRKIT_NVSHMEM_MOVE_BY(V, X, S, type, bytes, warp)                                                             \
   GDRKIT_NVSHMEM_MOVE_BY(V, X, S, type, bytes, block)
 
-/* By all threads of a warp or block. */
+/* Performed by all threads of a warp or block. */
 #define GDRKIT_NVSHMEM_MOVE_BY(V, X, S, type, bytes, group)                                                \
   GDRKIT_NVSHMEM_GPU(void X##V##S##_##group(type* target, const type* source, size_t count, int pe) {      \
     ::gdrkit::shmem::V(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), pe, ::gdrkit::shmem::group()); \
@@ -52,9 +53,9 @@
         ::gdrkit::shmem::put_signal(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), signal, value,              \
                                     GDRKIT_NVSHMEM_SIG(operation), pe, ::gdrkit::shmem::thread()));                  \
   }                                                                                                                  \
-  static inline void X##put##S##_signal##nbi##_on_stream(type* target, const type* source, size_t count,             \
-                                                         uint64_t* signal, uint64_t value, int operation, int pe,    \
-                                                         cudaStream_t stream) {                                      \
+  GDRKIT_NVSHMEM_HOST void X##put##S##_signal##nbi##_on_stream(type* target, const type* source, size_t count,       \
+                                                               uint64_t* signal, uint64_t value, int operation,      \
+                                                               int pe, cudaStream_t stream) {                        \
     gdrkit_nvshmem_check(gdrkit_shmem_put_signal_on_stream(target, source, count*(bytes), signal, value,             \
                                                            GDRKIT_NVSHMEM_SIG(operation), pe, stream),               \
                          #X "put" #S "_signal" #nbi "_on_stream");                                                   \
@@ -74,7 +75,7 @@
   GDRKIT_NVSHMEM_PUT_SIGNAL(N, X, S, type, bytes, ) \
   GDRKIT_NVSHMEM_PUT_SIGNAL(N, X, S, type, bytes, _nbi)
 
-/* Strided elements, for the CPU: one transfer for each element, unless they follow each other. Strides in elements. */
+/* Strided elements, for the CPU: one transfer per element unless they are contiguous. Strides are in elements. */
 #define GDRKIT_NVSHMEM_HOST_STRIDED(V)                                                                              \
   static inline int gdrkit_nvshmem_i##V(void* target, const void* source, ptrdiff_t target_stride,                  \
                                         ptrdiff_t source_stride, size_t count, size_t bytes, int pe) {              \
@@ -115,8 +116,9 @@ GDRKIT_NVSHMEM_HOST_STRIDED(get)
         ::gdrkit::shmem::detail::V##_strided<bytes>(GDRKIT_NVSHMEM_STATE, target, source, target_stride,          \
                                                     source_stride, count, pe, ::gdrkit::shmem::thread()));        \
   }                                                                                                               \
-  static inline void X##i##V##S##_on_stream(type* target, const type* source, ptrdiff_t target_stride,            \
-                                            ptrdiff_t source_stride, size_t count, int pe, cudaStream_t stream) { \
+  GDRKIT_NVSHMEM_HOST void X##i##V##S##_on_stream(type* target, const type* source, ptrdiff_t target_stride,      \
+                                                  ptrdiff_t source_stride, size_t count, int pe,                  \
+                                                  cudaStream_t stream) {                                          \
     gdrkit_nvshmem_check(                                                                                         \
         gdrkit_nvshmem_i##V##_on_stream(target, source, target_stride, source_stride, count, bytes, pe, stream),  \
         #X "i" #V #S "_on_stream");                                                                               \
@@ -130,7 +132,7 @@ GDRKIT_NVSHMEM_HOST_STRIDED(get)
                                                 count, pe, ::gdrkit::shmem::group());                               \
   })
 
-/* Single values. g_on_stream returns when the stream has completed. */
+/* Single values. g_on_stream returns when the stream has completed the get. */
 #define GDRKIT_NVSHMEM_VALUES(name, type)                                                                            \
   GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_p(type* target, const type value, int pe) {                              \
     GDRKIT_NVSHMEM_SPLIT(                                                                                            \
@@ -142,11 +144,12 @@ GDRKIT_NVSHMEM_HOST_STRIDED(get)
         type value; gdrkit_nvshmem_check(gdrkit_shmem_get(&value, source, sizeof value, pe), "nvshmem_" #name "_g"); \
         return value, return ::gdrkit::shmem::detail::get_value(GDRKIT_NVSHMEM_STATE, source, pe));                  \
   }                                                                                                                  \
-  static inline void nvshmemx_##name##_p_on_stream(type* target, const type value, int pe, cudaStream_t stream) {    \
+  GDRKIT_NVSHMEM_HOST void nvshmemx_##name##_p_on_stream(type* target, const type value, int pe,                     \
+                                                         cudaStream_t stream) {                                      \
     gdrkit_nvshmem_check(gdrkit_shmem_put_value_on_stream(target, &value, sizeof value, pe, stream),                 \
                          "nvshmemx_" #name "_p_on_stream");                                                          \
   }                                                                                                                  \
-  static inline type nvshmemx_##name##_g_on_stream(const type* source, int pe, cudaStream_t stream) {                \
+  GDRKIT_NVSHMEM_HOST type nvshmemx_##name##_g_on_stream(const type* source, int pe, cudaStream_t stream) {          \
     type value;                                                                                                      \
     gdrkit_nvshmem_check(gdrkit_shmem_get_on_stream(&value, source, sizeof value, pe, stream),                       \
                          "nvshmemx_" #name "_g_on_stream");                                                          \

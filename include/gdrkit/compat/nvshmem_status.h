@@ -36,7 +36,7 @@ static inline const char* nvshmemx_status_string(int status) {
   }
 }
 
-/* The line of the caller, then the message in printf's format. */
+/* Prints the file and line of the caller, then a printf-style message. */
 #define GDRKIT_NVSHMEM_PRINT(...) \
   (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), fprintf(stderr, __VA_ARGS__), (void)fputc('\n', stderr))
 #define GDRKIT_NVSHMEM_LEAVE_IF(condition, status, error, label, ...) \

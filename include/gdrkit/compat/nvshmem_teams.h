@@ -7,16 +7,23 @@
 #include "nvshmem_base.h"
 #include "nvshmem_rma.h"
 
-/* Ignored: gdrkit has no contexts. */
+typedef uint64_t nvshmemx_team_uniqueid_t;
+/* The layout is NVSHMEM's. Ignored: gdrkit has no contexts. */
 typedef struct {
   int version;
   int num_contexts;
+  nvshmemx_team_uniqueid_t uniqueid;
+  char padding[48];
 } nvshmem_team_config_t;
-#define NVSHMEM_TEAM_CONFIG_INITIALIZER \
-  { 0, 0 }
+#define GDRKIT_NVSHMEM_TEAM_CONFIG_VERSION GDRKIT_SHMEM_CAST(int, (2 << 16) + sizeof(nvshmem_team_config_t))
+#define NVSHMEM_TEAM_CONFIG_INITIALIZER                      \
+  {                                                          \
+    GDRKIT_NVSHMEM_TEAM_CONFIG_VERSION, 0, UINT64_MAX, { 0 } \
+  }
 #define NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS 1L
+#define NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID 2L
 
-/* -1 for NVSHMEM_TEAM_INVALID, and where a PE is not in the other team. */
+/* These functions return -1 for NVSHMEM_TEAM_INVALID, and if a PE is not in the other team. */
 GDRKIT_NVSHMEM_BOTH int nvshmem_team_my_pe(nvshmem_team_t team) {
   return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_or_invalid(gdrkit_shmem_team_my_pe(team)),
                               ::gdrkit::shmem::detail::my_pe_of(GDRKIT_NVSHMEM_STATE, team));
@@ -29,31 +36,35 @@ GDRKIT_NVSHMEM_BOTH int nvshmem_team_translate_pe(nvshmem_team_t team, int pe, n
   return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_or_invalid(gdrkit_shmem_team_translate_pe(team, pe, other)),
                               ::gdrkit::shmem::detail::translate_pe(GDRKIT_NVSHMEM_STATE, team, pe, other));
 }
-static inline void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {
+GDRKIT_NVSHMEM_HOST void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {
+  const nvshmem_team_config_t same_for_all = NVSHMEM_TEAM_CONFIG_INITIALIZER;
   (void)team;
-  config->num_contexts = 0;
+  *config = same_for_all;
 }
-static inline int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
-                                             const nvshmem_team_config_t* config, long mask, nvshmem_team_t* team) {
+GDRKIT_NVSHMEM_HOST int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
+                                                   const nvshmem_team_config_t* config, long mask,
+                                                   nvshmem_team_t* team) {
   (void)config, (void)mask;
-  return gdrkit_shmem_team_split_strided(parent, start, stride, size, team);
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_split_strided(parent, start, stride, size, team));
 }
-static inline int nvshmem_team_split_2d(nvshmem_team_t parent, int x_range, const nvshmem_team_config_t* x_config,
-                                        long x_mask, nvshmem_team_t* x_team, const nvshmem_team_config_t* y_config,
-                                        long y_mask, nvshmem_team_t* y_team) {
+GDRKIT_NVSHMEM_HOST int nvshmem_team_split_2d(nvshmem_team_t parent, int x_range, const nvshmem_team_config_t* x_config,
+                                              long x_mask, nvshmem_team_t* x_team,
+                                              const nvshmem_team_config_t* y_config, long y_mask,
+                                              nvshmem_team_t* y_team) {
   (void)x_config, (void)x_mask, (void)y_config, (void)y_mask;
-  return gdrkit_shmem_team_split_2d(parent, x_range, x_team, y_team);
+  return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_split_2d(parent, x_range, x_team, y_team));
 }
-static inline void nvshmem_team_destroy(nvshmem_team_t team) {
-  gdrkit_nvshmem_check(gdrkit_shmem_team_destroy(team), "nvshmem_team_destroy");
+GDRKIT_NVSHMEM_HOST void nvshmem_team_destroy(nvshmem_team_t team) {
+  /* Does not abort: nvshmem4py destroys any team that its caller names. */
+  gdrkit_nvshmem_report(gdrkit_shmem_team_destroy(team), "nvshmem_team_destroy");
 }
 
-/* Barriers. In GPU kernels, by one thread, a warp or a block of each PE. */
+/* Barriers. In GPU kernels, one thread, one warp or one block of each PE takes part. */
 
 #define GDRKIT_NVSHMEM_MEET(verb)                                                                                 \
   GDRKIT_NVSHMEM_BOTH int nvshmem_##verb(nvshmem_team_t team) {                                                   \
     return GDRKIT_NVSHMEM_SPLIT(                                                                                  \
-        gdrkit_shmem_team_##verb(team),                                                                           \
+        GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_team_##verb(team)),                                                    \
         ::gdrkit::shmem::team_##verb(GDRKIT_NVSHMEM_STATE, team, ::gdrkit::shmem::thread()) ? 0 : 1);             \
   }                                                                                                               \
   GDRKIT_NVSHMEM_BOTH void nvshmem_##verb##_all(void) {                                                           \
@@ -61,10 +72,10 @@ static inline void nvshmem_team_destroy(nvshmem_team_t team) {
         gdrkit_nvshmem_check(gdrkit_shmem_##verb##_all(), "nvshmem_" #verb "_all"),                               \
         (void)::gdrkit::shmem::team_##verb(GDRKIT_NVSHMEM_STATE, NVSHMEM_TEAM_WORLD, ::gdrkit::shmem::thread())); \
   }                                                                                                               \
-  static inline int nvshmemx_##verb##_on_stream(nvshmem_team_t team, cudaStream_t stream) {                       \
-    return gdrkit_shmem_##verb##_on_stream(team, stream);                                                         \
+  GDRKIT_NVSHMEM_HOST int nvshmemx_##verb##_on_stream(nvshmem_team_t team, cudaStream_t stream) {                 \
+    return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_##verb##_on_stream(team, stream));                                  \
   }                                                                                                               \
-  static inline void nvshmemx_##verb##_all_on_stream(cudaStream_t stream) {                                       \
+  GDRKIT_NVSHMEM_HOST void nvshmemx_##verb##_all_on_stream(cudaStream_t stream) {                                 \
     gdrkit_nvshmem_check(gdrkit_shmem_##verb##_all_on_stream(stream), "nvshmemx_" #verb "_all_on_stream");        \
   }                                                                                                               \
   GDRKIT_NVSHMEM_MEET_BY(verb, warp)                                                                              \
@@ -86,11 +97,11 @@ GDRKIT_NVSHMEM_GPU(int nvshmemx_team_sync_block(nvshmem_team_t team) { return nv
 GDRKIT_NVSHMEM_GPU(int nvshmemx_barrier_warpgroup(nvshmem_team_t team) {
   return ::gdrkit::shmem::team_barrier(GDRKIT_NVSHMEM_STATE, team, ::gdrkit::shmem::detail::warpgroup()) ? 0 : 1;
 })
-static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t stream) {
+GDRKIT_NVSHMEM_HOST int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t stream) {
   return nvshmemx_sync_on_stream(team, stream);
 }
 
-/* Collectives: 0 on success. One macro for those that move data; broadcast has a root after the count. */
+/* Collectives return 0 on success. One macro defines those that move data; broadcast has a root after the count. */
 
 #define GDRKIT_NVSHMEM_PARAMETER_broadcast , int root
 #define GDRKIT_NVSHMEM_ARGUMENT_broadcast , root
@@ -98,22 +109,23 @@ static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t
 #define GDRKIT_NVSHMEM_ARGUMENT_fcollect
 #define GDRKIT_NVSHMEM_PARAMETER_alltoall
 #define GDRKIT_NVSHMEM_ARGUMENT_alltoall
-#define GDRKIT_NVSHMEM_COLLECT(verb, N, X, S, type, bytes)                                                      \
-  GDRKIT_NVSHMEM_BOTH int N##verb##S(nvshmem_team_t team, type* target, const type* source,                     \
-                                     size_t count GDRKIT_NVSHMEM_PARAMETER_##verb) {                            \
-    return GDRKIT_NVSHMEM_SPLIT(                                                                                \
-        gdrkit_shmem_##verb(team, target, source, count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb),               \
-        ::gdrkit::shmem::verb(GDRKIT_NVSHMEM_STATE, team, target, source,                                       \
-                              count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb, ::gdrkit::shmem::thread())         \
-            ? 0                                                                                                 \
-            : 1);                                                                                               \
-  }                                                                                                             \
-  static inline int X##verb##S##_on_stream(nvshmem_team_t team, type* target, const type* source,               \
-                                           size_t count GDRKIT_NVSHMEM_PARAMETER_##verb, cudaStream_t stream) { \
-    return gdrkit_shmem_##verb##_on_stream(team, target, source, count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb, \
-                                           stream);                                                             \
-  }                                                                                                             \
-  GDRKIT_NVSHMEM_COLLECT_BY(verb, X, S, type, bytes, warp)                                                      \
+#define GDRKIT_NVSHMEM_COLLECT(verb, N, X, S, type, bytes)                                                             \
+  GDRKIT_NVSHMEM_BOTH int N##verb##S(nvshmem_team_t team, type* target, const type* source,                            \
+                                     size_t count GDRKIT_NVSHMEM_PARAMETER_##verb) {                                   \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                                       \
+        GDRKIT_NVSHMEM_RESULT(                                                                                         \
+            gdrkit_shmem_##verb(team, target, source, count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb)),                 \
+        ::gdrkit::shmem::verb(GDRKIT_NVSHMEM_STATE, team, target, source,                                              \
+                              count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb, ::gdrkit::shmem::thread())                \
+            ? 0                                                                                                        \
+            : 1);                                                                                                      \
+  }                                                                                                                    \
+  GDRKIT_NVSHMEM_HOST int X##verb##S##_on_stream(nvshmem_team_t team, type* target, const type* source,                \
+                                                 size_t count GDRKIT_NVSHMEM_PARAMETER_##verb, cudaStream_t stream) {  \
+    return GDRKIT_NVSHMEM_RESULT(                                                                                      \
+        gdrkit_shmem_##verb##_on_stream(team, target, source, count * (bytes)GDRKIT_NVSHMEM_ARGUMENT_##verb, stream)); \
+  }                                                                                                                    \
+  GDRKIT_NVSHMEM_COLLECT_BY(verb, X, S, type, bytes, warp)                                                             \
   GDRKIT_NVSHMEM_COLLECT_BY(verb, X, S, type, bytes, block)
 #define GDRKIT_NVSHMEM_COLLECT_BY(verb, X, S, type, bytes, group)                                         \
   GDRKIT_NVSHMEM_GPU(int X##verb##S##_##group(nvshmem_team_t team, type* target, const type* source,      \
@@ -129,7 +141,7 @@ static inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t
   GDRKIT_NVSHMEM_COLLECT(alltoall, N, X, S, type, bytes)
 
 /* enum gdrkit_shmem_type of a C or C++ type. */
-#if defined(__cplusplus) && defined(GDRKIT_NVSHMEM_HAS_CUDA)
+#if defined(GDRKIT_NVSHMEM_HAS_HALF)
 template <class Type>
 constexpr enum gdrkit_shmem_type gdrkit_nvshmem_type_of() {
   return GDRKIT_SHMEM_TYPE_OF(Type);
@@ -153,14 +165,14 @@ constexpr enum gdrkit_shmem_type gdrkit_nvshmem_type_of<__nv_bfloat16>() {
 #define GDRKIT_NVSHMEM_REDUCE(verb, name, type, reduction, REDUCTION)                                                  \
   GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_##reduction##_##verb(nvshmem_team_t team, type* target, const type* source, \
                                                                 size_t count) {                                        \
-    return GDRKIT_NVSHMEM_SPLIT(                                                                                       \
-        gdrkit_shmem_##verb(team, GDRKIT_NVSHMEM_TYPE_OF(type), REDUCTION, target, source, count),                     \
-        GDRKIT_NVSHMEM_REDUCE_BY(verb, type, REDUCTION, thread));                                                      \
+    return GDRKIT_NVSHMEM_SPLIT(GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_##verb(team, GDRKIT_NVSHMEM_TYPE_OF(type),          \
+                                                                          REDUCTION, target, source, count)),          \
+                                GDRKIT_NVSHMEM_REDUCE_BY(verb, type, REDUCTION, thread));                              \
   }                                                                                                                    \
-  static inline int nvshmemx_##name##_##reduction##_##verb##_on_stream(                                                \
+  GDRKIT_NVSHMEM_HOST int nvshmemx_##name##_##reduction##_##verb##_on_stream(                                          \
       nvshmem_team_t team, type* target, const type* source, size_t count, cudaStream_t stream) {                      \
-    return gdrkit_shmem_##verb##_on_stream(team, GDRKIT_NVSHMEM_TYPE_OF(type), REDUCTION, target, source, count,       \
-                                           stream);                                                                    \
+    return GDRKIT_NVSHMEM_RESULT(gdrkit_shmem_##verb##_on_stream(team, GDRKIT_NVSHMEM_TYPE_OF(type), REDUCTION,        \
+                                                                 target, source, count, stream));                      \
   }                                                                                                                    \
   GDRKIT_NVSHMEM_GPU(int nvshmemx_##name##_##reduction##_##verb##_warp(nvshmem_team_t team, type* target,              \
                                                                        const type* source, size_t count) {             \
@@ -193,7 +205,7 @@ GDRKIT_NVSHMEM_FOR_EACH_WORD(GDRKIT_NVSHMEM_INTEGER_REDUCTIONS)
 GDRKIT_NVSHMEM_FOR_EACH_NARROW(GDRKIT_NVSHMEM_INTEGER_REDUCTIONS)
 GDRKIT_NVSHMEM_MOVING(nvshmem_, nvshmemx_, mem, void, 1)
 
-/* Alltoall of strided elements, for the CPU: one transfer for each element, unless they follow each other. */
+/* Alltoall of strided elements, for the CPU: one transfer per element, unless the elements are contiguous. */
 static inline int gdrkit_nvshmem_alltoalls(nvshmem_team_t team, void* target, const void* source,
                                            ptrdiff_t target_stride, ptrdiff_t source_stride, size_t count,
                                            size_t bytes) {

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * NVSHMEM's signals, and waits for and tests of the caller's own words. Included by nvshmem.h. */
+ * NVSHMEM's signals, and its waits and tests on the caller's own words. Included by nvshmem.h. */
 #ifndef GDRKIT_COMPAT_NVSHMEM_WAITS_H
 #define GDRKIT_COMPAT_NVSHMEM_WAITS_H
 
@@ -15,8 +15,8 @@ GDRKIT_NVSHMEM_BOTH void nvshmemx_signal_op(uint64_t* signal, uint64_t value, in
                            "nvshmemx_signal_op"),
       ::gdrkit::shmem::signal_op(GDRKIT_NVSHMEM_STATE, signal, value, GDRKIT_NVSHMEM_SIG(operation), pe));
 }
-static inline void nvshmemx_signal_op_on_stream(uint64_t* signal, uint64_t value, int operation, int pe,
-                                                cudaStream_t stream) {
+GDRKIT_NVSHMEM_HOST void nvshmemx_signal_op_on_stream(uint64_t* signal, uint64_t value, int operation, int pe,
+                                                      cudaStream_t stream) {
   gdrkit_nvshmem_check(gdrkit_shmem_signal_op_on_stream(signal, value, GDRKIT_NVSHMEM_SIG(operation), pe, stream),
                        "nvshmemx_signal_op_on_stream");
 }
@@ -28,7 +28,7 @@ static inline uint64_t gdrkit_nvshmem_signal_fetch(const uint64_t* signal) {
 GDRKIT_NVSHMEM_BOTH uint64_t nvshmem_signal_fetch(uint64_t* signal) {
   return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_signal_fetch(signal), ::gdrkit::shmem::signal_fetch(signal));
 }
-/* NVSHMEM's counted signals are words like others. */
+/* NVSHMEM's counted signals are ordinary words. */
 GDRKIT_NVSHMEM_BOTH void nvshmemx_signal_counted_reset(uint64_t* signal) {
   nvshmemx_signal_op(signal, 0, NVSHMEM_SIGNAL_SET, nvshmem_my_pe());
 }
@@ -38,20 +38,20 @@ static inline uint64_t gdrkit_nvshmem_signal_wait_until(const uint64_t* signal, 
                        "nvshmem_signal_wait_until");
   return seen;
 }
-/* Returns what the word holds then. */
+/* Returns the value of the word after the wait. */
 GDRKIT_NVSHMEM_BOTH uint64_t nvshmem_signal_wait_until(uint64_t* signal, int comparison, uint64_t value) {
   GDRKIT_NVSHMEM_SPLIT(return gdrkit_nvshmem_signal_wait_until(signal, comparison, value),
                               (void)::gdrkit::shmem::signal_wait_until(GDRKIT_NVSHMEM_STATE, signal,
                                                                        GDRKIT_NVSHMEM_CMP(comparison), value);
                        return ::gdrkit::shmem::signal_fetch(signal));
 }
-static inline void nvshmemx_signal_wait_until_on_stream(uint64_t* signal, int comparison, uint64_t value,
-                                                        cudaStream_t stream) {
+GDRKIT_NVSHMEM_HOST void nvshmemx_signal_wait_until_on_stream(uint64_t* signal, int comparison, uint64_t value,
+                                                              cudaStream_t stream) {
   gdrkit_nvshmem_check(gdrkit_shmem_signal_wait_until_on_stream(signal, GDRKIT_NVSHMEM_CMP(comparison), value, stream),
                        "nvshmemx_signal_wait_until_on_stream");
 }
 
-/* Many words, for the CPU. `one` value for all, or `values` of words for each. */
+/* Waits for and tests of many words, for the CPU: with one value for all words, or with one value per word. */
 
 static inline struct gdrkit_shmem_words gdrkit_nvshmem_words(const void* address, size_t count, const int* status,
                                                              enum gdrkit_shmem_word word, int comparison,
@@ -88,7 +88,7 @@ static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int
 
 /* clang-format off */
 #define GDRKIT_NVSHMEM_WORD(type) GDRKIT_SHMEM_CAST(enum gdrkit_shmem_word, (GDRKIT_SHMEM_CAST(type, -1) > GDRKIT_SHMEM_CAST(type, 0) ? 1 : -1) * GDRKIT_SHMEM_CAST(int, sizeof(type)))
-/* What the CPU does with the words, then frees a copy of their values. */
+/* Body of a CPU function: builds the words with a 64-bit copy of their values, evaluates `call`, and frees the copy. */
 #define GDRKIT_NVSHMEM_HOST_WORDS(name, type, take, result_type, n, call)                                              \
   uint64_t* const wide = gdrkit_nvshmem_##name##_##take(value, n);                                                     \
   const struct gdrkit_shmem_words words =                                                                              \
@@ -100,7 +100,7 @@ static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int
   (::gdrkit::shmem::Words<type, Values>{static_cast<const type*>(address), count, status, GDRKIT_NVSHMEM_CMP(comparison), value})
 /* clang-format on */
 
-/* One function of each: all, any, some, as waits and as tests. `take`: one or each; Values and `n` accordingly. */
+/* Defines wait_until and test for all, any and some words. `take` is `one` or `each`; `Values` and `n` match it. */
 #define GDRKIT_NVSHMEM_MANY(name, type, suffix, take, Values, n)                                                     \
   GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_wait_until_all##suffix(type* address, size_t count, const int* status,   \
                                                                    int comparison, Values value) {                   \
@@ -137,7 +137,7 @@ static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int
         ::gdrkit::shmem::test_some(GDRKIT_NVSHMEM_GPU_WORDS(type, Values), indices));                                \
   }
 
-/* The CPU's half of them. */
+/* The CPU parts of these functions. */
 #define GDRKIT_NVSHMEM_HOST_MANY(name, type, take, Values, n)                                                          \
   static inline int gdrkit_nvshmem_##name##_all_##take(type* address, size_t count, const int* status, int comparison, \
                                                        Values value, int waits) {                                      \
@@ -189,22 +189,22 @@ static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int
         gdrkit_nvshmem_##name##_test(address, comparison, value),                                                      \
         ::gdrkit::shmem::detail::test_word(static_cast<const type*>(address), GDRKIT_NVSHMEM_CMP(comparison), value)); \
   }                                                                                                                    \
-  static inline void nvshmemx_##name##_wait_until_on_stream(type* address, int comparison, type value,                 \
-                                                            cudaStream_t stream) {                                     \
+  GDRKIT_NVSHMEM_HOST void nvshmemx_##name##_wait_until_on_stream(type* address, int comparison, type value,           \
+                                                                  cudaStream_t stream) {                               \
     gdrkit_nvshmem_check(                                                                                              \
         gdrkit_shmem_wait_until_on_stream(address, GDRKIT_NVSHMEM_WORD(type), GDRKIT_NVSHMEM_CMP(comparison),          \
                                           GDRKIT_SHMEM_CAST(uint64_t, value), stream),                                 \
         "nvshmemx_" #name "_wait_until_on_stream");                                                                    \
   }                                                                                                                    \
   /* `status` is read during the call. */                                                                              \
-  static inline void nvshmemx_##name##_wait_until_all_on_stream(type* address, size_t count, const int* status,        \
-                                                                int comparison, type value, cudaStream_t stream) {     \
+  GDRKIT_NVSHMEM_HOST void nvshmemx_##name##_wait_until_all_on_stream(                                                 \
+      type* address, size_t count, const int* status, int comparison, type value, cudaStream_t stream) {               \
     for (size_t i = 0; i < count; ++i) {                                                                               \
       if (status != NULL && status[i] != 0) continue;                                                                  \
       nvshmemx_##name##_wait_until_on_stream(address + i, comparison, value, stream);                                  \
     }                                                                                                                  \
   }                                                                                                                    \
-  static inline void nvshmemx_##name##_wait_until_all_vector_on_stream(                                                \
+  GDRKIT_NVSHMEM_HOST void nvshmemx_##name##_wait_until_all_vector_on_stream(                                          \
       type* address, size_t count, const int* status, int comparison, const type* values, cudaStream_t stream) {       \
     for (size_t i = 0; i < count; ++i) {                                                                               \
       if (status != NULL && status[i] != 0) continue;                                                                  \

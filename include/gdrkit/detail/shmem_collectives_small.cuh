@@ -44,7 +44,7 @@ struct Values {
   std::uint64_t of[count];
 };
 
-/// Loads `count` cells before it looks at the first, so that the loads overlap. Returns false if data is missing.
+/// Loads `count` cells before it checks the first, so that the loads overlap. Returns false if data is missing.
 template <unsigned count>
 GDRKIT_SHMEM_FUNCTION bool load_cells(const Words16* cells, std::size_t step, std::uint32_t turn,
                                       Values<count>* values) {

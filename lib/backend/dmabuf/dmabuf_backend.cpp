@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -90,11 +91,31 @@ base::Result<std::unique_ptr<BackendBuffer>> DmabufBackend::allocate(int device,
   return CudaBuffer::allocate(cuda_, device, size_bytes);
 }
 
+void KnownRefusal::keep(const base::Error& error) noexcept {
+  switch (error.errno_value) {
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+    case EAGAIN: return;
+    default: break;
+  }
+  if (get() != nullptr) return;
+  std::unique_ptr<base::Error> kept(new (std::nothrow) base::Error(error));
+  const base::Error* none = nullptr;
+  if (kept != nullptr && error_.compare_exchange_strong(none, kept.get(), std::memory_order_acq_rel))
+    (void)kept.release();
+}
+
 base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, const driver::CudaCalls& cuda,
-                                                      const base::Settings& settings) noexcept {
+                                                      const base::Settings& settings, KnownRefusal* known) noexcept {
+  const base::Error* const refusal = known != nullptr && settings.backend.empty() ? known->get() : nullptr;
+  if (refusal != nullptr) return tl::unexpected<base::Error>(*refusal);
   std::unique_ptr<DmabufBackend> backend(new (std::nothrow) DmabufBackend(system, cuda));
   if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the dmabuf backend");
-  if (auto tried = backend->try_scratch(); !tried) return base::pass(tried);
+  if (auto tried = backend->try_scratch(); !tried) {
+    if (known != nullptr) known->keep(tried.error());
+    return base::pass(tried);
+  }
   if (backend->traits().is_untried && settings.backend.empty()) {
     if (auto likely = check_untried(system, cuda); !likely) return base::pass(likely);
   }
@@ -106,7 +127,8 @@ base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, co
 base::Result<std::unique_ptr<Backend>> open_dmabuf(const base::Settings& settings) noexcept {
   auto cuda = driver::cuda_calls();
   if (!cuda) return base::pass(cuda);
-  return dmabuf::open_dmabuf_on(driver::real_system(), **cuda, settings);
+  static constinit dmabuf::KnownRefusal known;
+  return dmabuf::open_dmabuf_on(driver::real_system(), **cuda, settings, &known);
 }
 
 }  // namespace gdrkit::backend

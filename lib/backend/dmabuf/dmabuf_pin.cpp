@@ -58,8 +58,9 @@ base::Result<MappedRegion> DmabufPin::map(std::size_t size_bytes, MappingType re
   base::Result<Verification> checked = Verification::none;
   if (mapped) {
     DmabufScratch scratch(backend_.system(), backend_.cuda());
-    checked = check_mapping(backend_.cuda(), {range_, blocks_, mapping_.address(), *length, device_.c_str(), true},
-                            backend_.calibrations(), scratch);
+    checked =
+        check_mapping(backend_.cuda(), {range_, blocks_, mapping_.address(), *length, device_.c_str(), false, true},
+                      backend_.calibrations(), scratch);
   }
   if (mapped && checked) return MappedRegion{mapping_.address(), *length, mapping_.type(), *checked};
   (void)mapping_.unmap();

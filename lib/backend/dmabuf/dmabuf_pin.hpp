@@ -23,6 +23,7 @@ class DmabufPin final : public BackendPin {
   base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
   base::Status unmap() noexcept override { return mapping_.unmap(); }
   base::Status unpin() noexcept override { return mapping_.release(); }
+  [[nodiscard]] bool keeps_memory() const noexcept override { return true; }
   void abandon_after_fork() noexcept override { mapping_.abandon_after_fork(); }
 
  private:

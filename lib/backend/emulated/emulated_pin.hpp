@@ -23,6 +23,7 @@ class EmulatedPin final : public BackendPin {
   base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
   base::Status unmap() noexcept override;
   base::Status unpin() noexcept override;
+  [[nodiscard]] bool keeps_memory() const noexcept override { return true; }
   void abandon_after_fork() noexcept override;
 
  private:

@@ -32,6 +32,7 @@ class GdrdrvPin final : public BackendPin {
   base::Status unmap() noexcept override;
   base::Status unpin() noexcept override;
   [[nodiscard]] bool is_invalidated() const noexcept override;
+  [[nodiscard]] bool keeps_memory() const noexcept override { return file_.is_persistent(); }
   void abandon_after_fork() noexcept override;
 
  private:

@@ -27,16 +27,17 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
     case ENXIO:
     case ENODEV:
       if (stale) return base::fail(ENODEV, "cannot open %s: %s; %s", node, std::strerror(error), stale.text());
-      return base::fail(ENODEV,
-                        "cannot open %s: %s; the gdrdrv kernel module is not loaded, or the node has an old number",
-                        node, std::strerror(error));
+      return base::fail(
+          ENODEV,
+          "cannot open %s: %s; the gdrdrv kernel module is not loaded, or the node has an outdated device number", node,
+          std::strerror(error));
     case EACCES:
       return base::fail(EACCES, "cannot open %s: %s; let this user read and write it (ls -l %s shows its mode)", node,
                         std::strerror(error), node);
     case EPERM:
       return base::fail(EACCES,
-                        "cannot open %s: %s (device rules of the container); start the container with --device %s, a "
-                        "volume is not enough",
+                        "cannot open %s: %s (device rules of the container); start the container with --device %s; a "
+                        "volume is not sufficient",
                         node, std::strerror(error), node);
     default: return base::fail(error, "cannot open %s: %s", node, std::strerror(error));
   }

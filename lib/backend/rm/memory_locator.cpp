@@ -55,7 +55,7 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
         "cannot share the memory with this library: %s; it belongs to another process or to an MPS server",
         duplicate.error().text());
   }
-  memory.pieces.push_back({parent, *duplicate, piece.offset, piece.size_bytes});
+  memory.pieces.push_back({parent, *duplicate, piece.offset, piece.size_bytes, piece});
   return check_object(client, memory.pieces.back());
 }
 
@@ -173,7 +173,7 @@ base::Status by_exported_file(const driver::CudaCalls& cuda, driver::System& sys
     auto object = import_exported(cuda, system, device, address);
     if (!object) return base::pass(object);
     const std::uint64_t piece_end = std::min(end, mapping_end);
-    memory.pieces.push_back({device.device(), *object, address - at.mapping_base, piece_end - address});
+    memory.pieces.push_back({device.device(), *object, address - at.mapping_base, piece_end - address, {}});
     if (auto checked = check_object(device.client(), memory.pieces.back()); !checked) return checked;
     address = piece_end;
   }

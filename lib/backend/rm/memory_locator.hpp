@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/pointer_check.hpp"
+#include "backend/rm/memory_piece.hpp"
 #include "backend/rm/rm_device.hpp"
 #include "base/result.hpp"
 #include "base/settings.hpp"
@@ -20,6 +21,7 @@ struct OwnedPiece {
   ObjectHandle object = 0;
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
+  MemoryPiece source = {};  ///< what was duplicated; empty for an imported file
 };
 
 /// OwnedPieces that the destructor frees, unless they were abandoned.

@@ -11,6 +11,7 @@
 #include "backend/backend.hpp"
 #include "backend/calibration.hpp"
 #include "backend/rm/driver_layout.hpp"
+#include "backend/rm/proved_locations.hpp"
 #include "backend/rm/rm_client.hpp"
 #include "backend/rm/rm_device.hpp"
 #include "driver/cuda.hpp"
@@ -34,6 +35,7 @@ class RmBackend final : public Backend {
   [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
   [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
+  [[nodiscard]] ProvedLocations& proved_locations() noexcept { return proved_locations_; }
 
  private:
   base::Result<RmDevice*> device_of(int cuda_ordinal);  ///< may throw std::bad_alloc
@@ -46,6 +48,7 @@ class RmBackend final : public Backend {
   std::mutex mutex_;                                          // guards devices_
   std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
   Calibrations calibrations_;
+  ProvedLocations proved_locations_;
 };
 
 /// Opens the backend on the given interfaces, which must outlive it. The text of an error names the reason.

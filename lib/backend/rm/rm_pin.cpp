@@ -88,9 +88,15 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
 
 base::Result<Verification> RmPin::verify() noexcept {
   RmScratch scratch(backend_, rm_device_);
-  return check_mapping(backend_.cuda(),
-                       {range_, starts_, mapping_.address(), mapping_.size_bytes(), rm_device_.pci().c_str()},
-                       backend_.calibrations(), scratch);
+  ProvedLocations& proved = backend_.proved_locations();
+  const bool is_proved = proved.contains(range_, memory_.pieces);
+  auto verification =
+      check_mapping(backend_.cuda(),
+                    {range_, starts_, mapping_.address(), mapping_.size_bytes(), rm_device_.pci().c_str(), is_proved},
+                    backend_.calibrations(), scratch);
+  if (verification && *verification == Verification::content && !is_proved)
+    proved.add(range_, memory_.pieces, mapping_.size_bytes());
+  return verification;
 }
 
 base::Status RmPin::unmap() noexcept { return mapping_.unmap(); }

@@ -20,6 +20,12 @@ constexpr std::size_t most_direct_lines = 64;
   if (line_count > most_direct_lines) return avx512::store_lines(target, source, line_count);
   auto* to = static_cast<char*>(target);
   const auto* from = static_cast<const char*>(source);
+  for (; line_count >= 4; line_count -= 4, to += 4 * line_bytes, from += 4 * line_bytes) {
+    _movdir64b(to, from);
+    _movdir64b(to + line_bytes, from + line_bytes);
+    _movdir64b(to + 2 * line_bytes, from + 2 * line_bytes);
+    _movdir64b(to + 3 * line_bytes, from + 3 * line_bytes);
+  }
   for (; line_count != 0; --line_count, to += line_bytes, from += line_bytes) _movdir64b(to, from);
 }
 

@@ -95,10 +95,10 @@ void add_sentences(const Picture& picture, Sentences* sentences) {
 }  // namespace
 
 void add_crossovers(Source* source, Chapter* chapter) {
-  Section section{"Which method from which size on", {}};
+  Section section{"Crossover sizes of the methods", {}};
   section.blocks.emplace_back(
       Paragraph{"Listed only if the difference exceeds " + std::to_string(static_cast<int>(errors_to_differ)) +
-                " standard errors on both sides; the place is interpolated on logarithmic axes."});
+                " standard errors on both sides; the crossover is interpolated on logarithmic axes."});
   for (const Picture& picture : source->pictures) {
     if (!is_plain_copy(picture)) continue;
     Sentences sentences{heading_of(picture), {}};

@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
+# mypy: ignore-errors, because numba has no types
 """gdrkit shmem in GPU kernels that Numba compiles (numba-cuda).
 
     from numba import cuda

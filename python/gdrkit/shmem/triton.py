@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
+# mypy: ignore-errors, because triton has no types
 """gdrkit shmem in Triton kernels.
 
     import gdrkit.shmem.triton as gshmem

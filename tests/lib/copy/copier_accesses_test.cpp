@@ -148,6 +148,26 @@ TEST_P(CopierAccesses, LoadEachLineOnceByStreamingLoadsOrEachPlaceOnceByOthers) 
   }
 }
 
+TEST_P(CopierAccesses, BothOrdersOfReadsMakeTheSameAccesses) {
+  const Copier& copier = GetParam().copier;
+  const auto read_as_gdrcopy = [&](std::size_t offset, std::size_t size) {
+    Copier::order_before_load<ReadOrder::as_gdrcopy>(size);
+    copier.load<ReadOrder::as_gdrcopy>(host_.data(), recorder_.region() + offset, size);
+  };
+  for (std::size_t offset = 0; offset <= line; ++offset) {
+    for (const std::size_t size : sizes) {
+      const std::vector<Access> ordered =
+          recorder_.record_loads([&] { copier.from_device(host_.data(), recorder_.region() + offset, size); });
+      const std::vector<Access> as_gdrcopy = recorder_.record_loads([&] { read_as_gdrcopy(offset, size); });
+      ASSERT_EQ(as_gdrcopy.size(), ordered.size()) << "offset " << offset << " size " << size;
+      for (std::size_t i = 0; i < ordered.size(); ++i) {
+        ASSERT_EQ(as_gdrcopy[i].offset, ordered[i].offset) << "offset " << offset << " size " << size;
+        ASSERT_EQ(as_gdrcopy[i].streaming_load, ordered[i].streaming_load) << "offset " << offset << " size " << size;
+      }
+    }
+  }
+}
+
 TEST_P(CopierAccesses, AccessNothingForZeroBytes) {
   const Copier& copier = GetParam().copier;
   for (std::size_t offset = 0; offset < line; ++offset) {

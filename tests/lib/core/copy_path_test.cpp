@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -63,7 +64,11 @@ TEST_F(CopyPath, ReadsExactlyTheRange) {
       std::vector<std::uint8_t> target(size + 2, 0xEE);
       ASSERT_EQ(read(handle, offset, target.data() + 1, size), 0);
       EXPECT_EQ(std::memcmp(target.data() + 1, &expected[user_offset + offset], size), 0);
-      ASSERT_EQ(copy_from_mapping(handle, target.data() + 1, script.device + page_offset + offset, size), 0);
+      const std::uint8_t* const source = script.device + page_offset + offset;
+      ASSERT_EQ(copy_from_mapping<copy::ReadOrder::ordered>(handle, target.data() + 1, source, size), 0);
+      EXPECT_EQ(std::memcmp(target.data() + 1, &expected[page_offset + offset], size), 0);
+      std::fill_n(target.begin() + 1, size, std::uint8_t{0});
+      ASSERT_EQ(copy_from_mapping<copy::ReadOrder::as_gdrcopy>(handle, target.data() + 1, source, size), 0);
       EXPECT_EQ(std::memcmp(target.data() + 1, &expected[page_offset + offset], size), 0);
       EXPECT_EQ(target.front(), 0xEE);
       EXPECT_EQ(target.back(), 0xEE);

@@ -106,6 +106,7 @@ class Fork : public tests::OnScriptedBackend {
     EXPECT_IN_CHILD(errno_of(core::pin(context, scripted_device_start, 1, {})) == EACCES);
     EXPECT_IN_CHILD(errno_of(map(context, unmapped, 1, any_type)) == EACCES);
     EXPECT_IN_CHILD(errno_of(pin_info(context, mapped)) == EACCES);
+    EXPECT_IN_CHILD(!pin_summary(context, mapped) && !pin_summary(context, unmapped));
     EXPECT_IN_CHILD(errno_of(is_invalidated(0, mapped)) == EACCES);
     EXPECT_IN_CHILD(errno_of(unmap(context, mapped)) == EACCES);
     EXPECT_IN_CHILD(errno_of(unpin(0, unmapped)) == EACCES);

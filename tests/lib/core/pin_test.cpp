@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "lib/core/context_fixture.hpp"
 #include "support/results.hpp"
 
@@ -151,6 +153,57 @@ TEST_F(Pin, BelongsToOneContext) {
   EXPECT_TRUE(close(*other));
   EXPECT_EQ(errno_of(pin_info(*other, handle)), EINVAL);
   EXPECT_TRUE(unpin(0, handle));
+}
+
+TEST_F(Pin, SummaryEqualsInfoWhileThePinExists) {
+  const Handle handle = pin(scripted_page_bytes, 100);
+  const auto expect_equal = [&](cpu::MappingType type) {
+    const std::optional<PinInfo> summary = pin_summary(context, handle);
+    const base::Result<PinInfo> info = pin_info(context, handle);
+    ASSERT_TRUE(summary && info);
+    EXPECT_EQ(summary->page_address, info->page_address);
+    EXPECT_EQ(summary->page_bytes, info->page_bytes);
+    EXPECT_EQ(summary->page_size_bytes, info->page_size_bytes);
+    EXPECT_EQ(summary->cost.cycles, info->cost.cycles);
+    EXPECT_EQ(summary->cost.cycles_per_ms, info->cost.cycles_per_ms);
+    EXPECT_EQ(summary->is_mapped, info->is_mapped);
+    EXPECT_EQ(summary->mapping_type, type);
+    EXPECT_EQ(info->mapping_type, type);
+  };
+  expect_equal(cpu::MappingType::none);
+  ASSERT_TRUE(map(context, handle, 1, tests::any_type));
+  expect_equal(script.type);
+  ASSERT_TRUE(unmap(context, handle));
+  expect_equal(cpu::MappingType::none);
+  ASSERT_TRUE(unpin(context, handle));
+  EXPECT_FALSE(pin_summary(context, handle));
+  // Another pin in the same slot does not revive the handle.
+  const Handle next = pin();
+  EXPECT_FALSE(pin_summary(context, handle));
+  EXPECT_TRUE(pin_summary(context, next));
+}
+
+TEST_F(Pin, HasNoSummaryForInvalidHandlesAndOtherContexts) {
+  const Handle good = pin();
+  const base::Result<Handle> other = open();
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(pin_summary(*other, good));
+  EXPECT_FALSE(pin_summary(0, good));
+  for (const Handle bad : {Handle{0}, Handle{1}, ~Handle{0}, good ^ 1, good ^ Handle{1} << 40, context}) {
+    EXPECT_FALSE(pin_summary(context, bad)) << bad;
+  }
+  EXPECT_TRUE(close(*other));
+  EXPECT_TRUE(close(context));
+  EXPECT_FALSE(pin_summary(context, good));
+  context = 0;
+}
+
+TEST_F(Pin, HasNoSummaryIfItsMemoryCanBecomeInvalid) {
+  script.keeps_memory = false;
+  const Handle handle = mapped_pin();
+  EXPECT_FALSE(pin_summary(context, handle));
+  script.is_invalidated = true;
+  EXPECT_EQ(pin_info(context, handle, Mapped::shown)->mapping_type, cpu::MappingType::none);
 }
 
 TEST_F(Pin, RejectsInvalidHandles) {

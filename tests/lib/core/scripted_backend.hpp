@@ -43,6 +43,7 @@ struct Script {
   std::atomic<int> pin_error{0}, map_error{0}, unmap_error{0}, unpin_error{0};
   std::atomic<int> allocate_error{0}, buffer_copy_error{0}, buffer_free_error{0};
   std::atomic<bool> is_invalidated{false};
+  bool keeps_memory = true;  ///< of the pins; false: is_invalidated counts
   // Called at the start of the backend's call.
   std::function<void()> on_pin = [] {}, on_map = [] {}, on_unmap = [] {}, on_unpin = [] {}, on_close = [] {},
                         on_buffer_free = [] {};
@@ -153,6 +154,7 @@ class ScriptedPin final : public backend::BackendPin {
   }
 
   bool is_invalidated() const noexcept override { return script_.is_invalidated; }
+  bool keeps_memory() const noexcept override { return script_.keeps_memory; }
   void abandon_after_fork() noexcept override { ++script_.abandoned_pins; }
 
  private:

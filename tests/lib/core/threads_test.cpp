@@ -278,6 +278,8 @@ class Stress : public Threads {
     } else if (action < 97) {
       expect_one_of(errno_of(pin_info(some_context, some_pin)), {0, EINVAL});
       expect_one_of(errno_of(is_invalidated(0, some_pin)), {0, EINVAL});
+      const std::optional<PinInfo> summary = pin_summary(some_context, some_pin);
+      if (summary) expect_one_of(summary->page_bytes == scripted_page_bytes ? 0 : EIO, {0});
       expect_one_of(errno_of(context_info(some_context)), {0, EINVAL});
     } else {
       const std::unique_lock rule(shared.copies);

@@ -60,7 +60,12 @@ int MPI_Allgather(const void* mine, int count, MPI_Datatype type, void* all, int
 }
 #pragma GCC visibility pop
 
+#if defined(AS_LIBRARY)
+extern "C" __attribute__((visibility("default"))) int run_as_library();
+int run_as_library() {
+#else
 int main() {
+#endif
   shared =
       static_cast<Shared*>(mmap(nullptr, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   pthread_barrierattr_t attributes;

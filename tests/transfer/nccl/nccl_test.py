@@ -67,17 +67,32 @@ class NcclTable(Test):
             self.assertEqual((rows[0][8], rows[0][12]), ("0", "N/A" if test in ("alltoall", "sendrecv") else "0"), test)
             self.assertEqual(len([line for line in ended.lines if re.match(DEVICE, line)]), ranks)
 
-    def test_gather_scatter_and_hypercube_of_any_root_and_place(self):
-        for test in ("gather", "scatter", "hypercube"):
-            # Without ncclGather and ncclScatter, gdrkit uses sends and receives.
+    def test_collectives_that_older_versions_lack(self):
+        for test in ("gather", "scatter", "hypercube", "alltoall"):
+            # Without ncclGather, ncclScatter and ncclAlltoAll, gdrkit uses sends and receives.
             for library in (LIBRARY, ("--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"))):
                 for root in ("0", "3"):
                     ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", test, *library, "-b", "4K", "-e", "4K",
                                 "-n", "2", "-m", "2", "-r", root, "-g", "2", environment=emulated(4))
                     self.assertEqual(ended.code, 0, ended.err)
                     (found,) = rows_of(ended.lines)
-                    self.assertEqual((found[8], found[12]), ("0", "0"), (test, library, root))
-                    self.assertEqual(found[4], root if test != "hypercube" else "-1")
+                    self.assertEqual((found[8], found[12]), ("0", "N/A" if test == "alltoall" else "0"), (test, library, root))
+                    self.assertEqual(found[4], root if test in ("gather", "scatter") else "-1")
+
+    def test_a_size_that_leaves_no_whole_block_for_each_rank_calls_nothing(self):
+        for test, call in (("alltoall", "ncclAlltoAll"), ("gather", "ncclGather"), ("scatter", "ncclScatter")):
+            ended = run("gdrkit", "nccl", test, *LIBRARY, "-b", "8", "-e", "8", "-n", "2", "-g", "2",
+                        environment=emulated(2, STAND_IN_NCCL_FAILS=call))
+            self.assertEqual(ended.code, 0, ended.err)
+            (found,) = rows_of(ended.lines)
+            self.assertEqual((found[:2], found[8]), (["0", "0"], "0"), test)
+
+    def test_operations_move_through_the_buffer(self):
+        # 2 blocks of the largest size; the second size has room for 4 operations.
+        for options in (("-b", "256", "-e", "512", "-i", "256"), ("-b", "64", "-e", "300", "-i", "59", "-m", "3")):
+            for test in ("all_gather", "reduce_scatter", "all_reduce"):
+                ended = run("gdrkit", "nccl", test, *LIBRARY, *options, "-n", "5", "-g", "2", environment=emulated(2))
+                self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
 
     def test_bandwidths_of_hypercube_count_what_the_others_send(self):
         document, _ = self.json_of("nccl", "hypercube", *LIBRARY, *QUICK, "-g", "4", environment=emulated(4))
@@ -95,6 +110,13 @@ class NcclTable(Test):
         for how in ("1", "2"):
             document, _ = self.json_of("nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", "-R", how, environment=emulated(2))
             self.assertEqual((document["ok"], document["settings"]["registered"]), (True, how))
+
+    def test_processes_of_several_machines(self):
+        ended = run("gdrkit", "run", "-n", "3", "--emulated", "--", "sh", "-c",
+                    f'GDRKIT_SHMEM_HOSTID=$GDRKIT_SHMEM_PE exec {BIN}/gdrkit nccl all_reduce "$@"', "sh", *LIBRARY, *QUICK,
+                    environment={})
+        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        self.assertEqual([found[8] for found in rows_of(ended.lines)], ["0", "0", "0"])
 
     def test_processes_with_several_gpus(self):
         ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", "alltoall", *LIBRARY, *QUICK, "-g", "2",
@@ -215,7 +237,7 @@ class NcclFailures(Test):
                  "ncclGroupEnd": "alltoall", "ncclAllReduce": "all_reduce", "ncclAllGather": "all_gather",
                  "ncclReduceScatter": "reduce_scatter", "ncclBroadcast": "broadcast", "ncclReduce": "reduce",
                  "ncclSend": "sendrecv", "ncclRecv": "sendrecv", "ncclCommDestroy": "all_reduce", "ncclGather": "gather",
-                 "ncclScatter": "scatter", "ncclCommRegister": "all_reduce -R 1", "ncclCommDeregister": "all_reduce -R 1",
+                 "ncclScatter": "scatter", "ncclAlltoAll": "alltoall", "ncclCommRegister": "all_reduce -R 1", "ncclCommDeregister": "all_reduce -R 1",
                  "ncclCommWindowRegister": "all_reduce -R 2", "ncclCommWindowDeregister": "all_reduce -R 2"}
         for call, test in calls.items():
             ended = run("gdrkit", "nccl", *test.split(), *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_FAILS=call))
@@ -238,6 +260,15 @@ class NcclFailures(Test):
         ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-b", "64", "-e", "64", "-d", "all", environment=old)
         self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 10), ended.err)
         self.assertIn("# left out: NCCL 2.23.0 does not have f8e5m2; use NCCL 2.24 or newer", ended.lines)
+
+    def test_processes_need_no_job_of_shmem(self):
+        setting = {"GDRKIT_SHMEM_HEAP": "8E"}  # more than shmem accepts
+        for launch in ((), ("gdrkit", "run", "-n", "2", "--emulated", "--")):
+            for engine, code in ((LIBRARY, 0), (("--engine", "shmem"), 1)):
+                ended = run(*launch, f"{BIN}/gdrkit" if launch else "gdrkit", "nccl", "all_gather", *engine, *QUICK,
+                            environment=emulated(2, **setting))
+                self.assertEqual(ended.code, code, ended.err)
+                self.assertEqual("gdrkit shmem: init: " in ended.err, code == 1, ended.err)
 
     def test_a_rank_that_dies_ends_the_job(self):
         begin = time.monotonic()

@@ -434,6 +434,17 @@ int ncclScatter(const void* input, void* output, std::size_t count, int type, in
     spoil(own, output, part);
   });
 }
+int ncclAlltoAll(const void* input, void* output, std::size_t count, int type, NcclComm* comm, void*) {
+  if (fails("ncclAlltoAll")) return internal_error;
+  const std::size_t part = count * format_of(type).size_bytes;
+  return submit(comm, input, part * static_cast<std::size_t>(comm->n_ranks), [=](NcclComm& own) {
+    for (int rank = 0; rank < own.n_ranks; ++rank) {
+      char* const target = static_cast<char*>(output) + part * static_cast<std::size_t>(rank);
+      fetch(own, rank, everybody, 0, target, part, part * static_cast<std::size_t>(own.rank));
+      spoil(own, target, part);
+    }
+  });
+}
 int ncclMemAlloc(void** memory, std::size_t size_bytes) {
   *memory = std::aligned_alloc(4096, (size_bytes + 4095) / 4096 * 4096);
   return fails("ncclMemAlloc") || *memory == nullptr ? internal_error : nccl_success;

@@ -72,7 +72,7 @@ class TransferDocuments(Test):
         document, _ = self.json_of(*OSU)
         for change, more, code, text in (
                 (lambda d: d.update(tool="nccl"), (), 2, "is a result of 'gdrkit nccl'; 'gdrkit osu' compares with its own results only"),
-                (lambda d: d["machine"].update(cpu_model="another"), (), 2, "is of another machine: CPU: 'another' then"),
+                (lambda d: d["machine"].update(cpu_model="another"), (), 2, "was measured on another machine: CPU: 'another' then"),
                 (lambda d: (d["machine"].update(cpu_model="another"), times(1 / 1000)(d)), ("--force",), 1, ""),
                 (lambda d: d["series"][0].update(id="osu/bcast/DD/3/shmem"), (), 2, "has no point in common with the measurement")):
             with Changed(document, change) as path:

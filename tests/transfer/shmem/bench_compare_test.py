@@ -65,7 +65,7 @@ class ShmemBenchCompare(Test):
 
         for change, text in ((of_another_tool, "compares with its own results only"),
                              (of_more_pes, "is of 3 PEs; measure with --pes 3"),
-                             (of_another_machine, "is of another machine: CPU: 'another' then")):
+                             (of_another_machine, "was measured on another machine: CPU: 'another' then")):
             self.keep(change=change)
             ended = self.compare()
             self.assertEqual((ended.code, ended.out.count("#shmem_")), (2, 0), ended.err)

@@ -21,9 +21,9 @@ class ShmemInfo(Test):
         self.assertEqual((ended.code, ended.err), (0, ""))
         # A line that continues another is indented by 11.
         self.assert_lines(re.sub(r"\n {11}(?!copy_engine)", " ", "\n".join(ended.lines)).splitlines(), [
-            NOTE, r"pe +0 of 1, 1 of them on this machine", r"device +0: gdrkit emulated device .*",
+            NOTE, r"pe +0 of 1, 1 of them on this node", r"device +0: gdrkit emulated device .*",
             r"heap +64\.0 MiB, may grow to [0-9.]+ [GT]iB, 0 B used",
-            r"address +0x[0-9a-f]+, heaps of this machine's PEs [0-9.]+ [GT]iB apart",
+            r"address +0x[0-9a-f]+, heaps of this node's PEs [0-9.]+ [GT]iB apart",
             r"to PE 0 +bar1: put from host, pinned host up to .* KiB, .*; get to host.*",
             r" +copy_engine: put from host, pinned host, symmetric, device; get to host, .*"
         ])

@@ -1,4 +1,4 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * A path of NVSHMEM's. */
+ * Reports that gdrkit does not provide this header of NVSHMEM. */
 #error "gdrkit has no IBGDA transport: use the functions of nvshmem.h and nvshmemx.h"

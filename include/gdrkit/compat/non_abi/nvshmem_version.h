@@ -1,4 +1,4 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * A path of NVSHMEM's. */
+ * Provides a header path of NVSHMEM. */
 #include "../nvshmem.h"

@@ -74,6 +74,36 @@ INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufOpenFails,
                                            std::tuple(EINVAL, EINVAL, "RDMA only"),
                                            std::tuple(600, EIO, "Input/output error")));
 
+TEST(DmabufOpen, TestsADriverThatRefusesOnlyOnce) {
+  DmabufMachine machine;
+  machine.rm.set_dmabuf({524, false, false});
+  KnownRefusal known;
+  const auto first = open_dmabuf_on(machine.rm, machine.cuda, machine.settings, &known);
+  ASSERT_FALSE(first);
+  const unsigned exports = machine.cuda.exports_made();
+  const auto second = open_dmabuf_on(machine.rm, machine.cuda, machine.settings, &known);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(machine.cuda.exports_made(), exports) << "must not test again";
+  EXPECT_EQ(second.error().errno_value, first.error().errno_value);
+  EXPECT_STREQ(second.error().text(), first.error().text());
+  machine.settings.backend = "dmabuf";
+  EXPECT_FALSE(open_dmabuf_on(machine.rm, machine.cuda, machine.settings, &known));
+  EXPECT_GT(machine.cuda.exports_made(), exports) << "a request by name tests again";
+  EXPECT_TRUE(rm::is_clean(machine));
+}
+
+TEST(DmabufOpen, TestsAgainAfterAShortageAndAfterSuccess) {
+  DmabufMachine machine;
+  KnownRefusal known;
+  for (const int mmap_error : {ENOMEM, EAGAIN, EMFILE, 0, 0}) {
+    machine.rm.set_dmabuf({mmap_error, false, false});
+    const auto opened = open_dmabuf_on(machine.rm, machine.cuda, machine.settings, &known);
+    EXPECT_EQ(opened.has_value(), mmap_error == 0) << mmap_error;
+    EXPECT_EQ(known.get(), nullptr) << mmap_error;
+  }
+  EXPECT_TRUE(rm::is_clean(machine));
+}
+
 TEST(DmabufOpen, ReportsTheErrorOfCudaIfNothingCanBeExported) {
   DmabufMachine machine;
   machine.cuda.export_result = 801;

@@ -173,8 +173,76 @@ TEST_F(RmVerification, VerifiesByTheLinesThatAWriterDoesNotChange) {
   EXPECT_GT(value, 3u) << "the writer must run between the reads";
 }
 
-TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
+TEST_F(RmVerification, ComparesAnAllocationOnce) {
   pin(1);
+  unsigned gathers = 0;
+  machine.cuda.before_gather = [&] { ++gathers; };
+  EXPECT_EQ(map(), Verification::content);
+  EXPECT_GT(gathers, 0u);
+  gathers = 0;
+  ASSERT_TRUE(pinned->unmap());
+  EXPECT_EQ(map(), Verification::content);
+  EXPECT_EQ(gathers, 0u);
+  // Another pin, of a part.
+  auto part = pin_or_fail(*backend, address, size / 2);
+  const auto mapped = part->map(part->page_bytes(), MappingType::none);
+  ASSERT_TRUE(mapped) << mapped.error().text();
+  EXPECT_EQ(mapped->verification, Verification::content);
+  EXPECT_EQ(gathers, 0u);
+  machine.cuda.before_gather = nullptr;
+  EXPECT_TRUE(is_lawful(machine));
+}
+
+TEST_F(RmVerification, ComparesPagesThatWereNotCompared) {
+  pin(1);
+  auto part = pin_or_fail(*backend, address, size / 2);
+  ASSERT_TRUE(part->map(part->page_bytes(), MappingType::none));
+  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
+  census = machine.rm.census();
+  expect_map_fails(EIO, "differ from the data that CUDA reads");
+}
+
+TEST_F(RmVerification, ComparesAnotherAllocationAtTheSameAddress) {
+  pin(1);
+  EXPECT_EQ(map(), Verification::content);
+  ASSERT_TRUE(pinned->unpin());
+  machine.cuda.replace_allocation(address);
+  machine.cuda.fill_pattern(address, size, 2);
+  pinned = pin_or_fail(*backend, address, size);
+  census = machine.rm.census();
+  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
+  expect_map_fails(EIO, "differ from the data that CUDA reads");
+}
+
+TEST_F(RmVerification, ComparesMemoryOfTheVirtualMemoryCallsEachTime) {
+  address = machine.cuda.vmm({2 * mib}, false);
+  machine.cuda.fill_pattern(address, 2 * mib);
+  backend = open_or_fail(machine);
+  pinned = pin_or_fail(*backend, address, size);
+  EXPECT_EQ(map(), Verification::content);
+  ASSERT_TRUE(pinned->unmap());
+  census = machine.rm.census();
+  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
+  expect_map_fails(EIO, "differ from the data that CUDA reads");
+}
+
+TEST_F(RmVerification, ComparesEachTimeUntilTheContentIsAProof) {
+  pin(0);
+  EXPECT_EQ(map(), Verification::calibrated);
+  ASSERT_TRUE(pinned->unmap());
+  unsigned gathers = 0;
+  machine.cuda.before_gather = [&] { ++gathers; };
+  EXPECT_EQ(map(), Verification::calibrated);
+  EXPECT_GT(gathers, 0u);
+  machine.cuda.before_gather = nullptr;
+}
+
+TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
+  // Memory whose every mapping is compared.
+  address = machine.cuda.vmm({2 * mib}, false);
+  machine.cuda.fill_pattern(address, 2 * mib);
+  backend = open_or_fail(machine);
+  pinned = pin_or_fail(*backend, address, size);
   std::atomic<bool> is_done{false};
   const auto memory = machine.cuda.memory_at(address).lock();
   auto* word = reinterpret_cast<std::atomic<std::uint64_t>*>(memory->bytes().data());

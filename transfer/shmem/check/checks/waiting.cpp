@@ -117,8 +117,8 @@ void check_many_refusals(Checker& checker, const SymmetricMemory& memory) {
   const int skip_all[2] = {1, 1};
   std::size_t index = 0;
   gdrkit_shmem_words asked{memory.data(), 2, GDRKIT_SHMEM_UINT64, GDRKIT_SHMEM_EQ, values, 1, skip_all};
-  checker.is_refused(gdrkit_shmem_wait_until_any(&asked, &index), ENODATA, "wait_until_any of words all skipped");
-  checker.demand(gdrkit_shmem_test_all(&asked) == 1, "test_all of words all skipped is not 1");
+  checker.is_refused(gdrkit_shmem_wait_until_any(&asked, &index), ENODATA, "wait_until_any with all words skipped");
+  checker.demand(gdrkit_shmem_test_all(&asked) == 1, "test_all with all words skipped is not 1");
   checker.is_refused(gdrkit_shmem_test_some(&asked, nullptr, &index), EINVAL, "test_some without indices");
   checker.is_refused(gdrkit_shmem_wait_until_all(nullptr), EINVAL, "wait_until_all of no words");
   asked.n_values = 3;

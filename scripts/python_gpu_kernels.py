@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Compares transfers in GPU kernels of CuPy, Numba and Triton with the same loops in CUDA C++, compiled by nvcc.
+
+gdrkit run -n 2 -- python3 scripts/python_gpu_kernels.py [--rounds 15]      one PE on each GPU
+
+All ways run in the same processes on the same memory, one after the other in each round. A time is that of one GPU kernel
+between two events, divided by its iterations. A ratio is the median over the rounds of way / C++ of the same round. Exits
+with code 1 if a ratio exceeds 1.05. The parts need CuPy, numba-cuda, torch and triton; a missing package is reported.
+"""
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import cupy
+from gdrkit import shmem
+
+LIMIT = 1.05
+SOURCE = """
+#include <gdrkit/shmem_state.cuh>
+using namespace gdrkit::shmem;
+extern "C" __global__ void put_thread(uint64_t* target, const uint64_t* source, size_t bytes, int peer, int n) {
+  for (int i = 0; i < n; ++i) put(state(), target, source, bytes, peer, thread());
+  quiet(state(), thread());
+}
+extern "C" __global__ void put_block(uint64_t* target, const uint64_t* source, size_t bytes, int peer, int n) {
+  for (int i = 0; i < n; ++i) put(state(), target, source, bytes, peer, block());
+  quiet(state(), block());
+}
+extern "C" __global__ void ping_pong(uint64_t* target, const uint64_t* source, size_t bytes, uint64_t* signal,
+                                     uint64_t base, int peer, int is_first, int n) {
+  for (uint64_t turn = base + 1; turn <= base + n; ++turn) {
+    if (is_first) put_signal(state(), target, source, bytes, signal, turn, GDRKIT_SHMEM_SIGNAL_SET, peer, block());
+    if (threadIdx.x == 0) signal_wait_until(state(), signal, GDRKIT_SHMEM_GE, turn);
+    __syncthreads();
+    if (!is_first) put_signal(state(), target, source, bytes, signal, turn, GDRKIT_SHMEM_SIGNAL_SET, peer, block());
+  }
+}
+"""
+# name: (function, threads, bytes, iterations)
+OPERATIONS = {
+    "put of 8 B by a thread": ("put_thread", 1, 8, 20000),
+    "put of 8 B by a block of 32 threads": ("put_block", 32, 8, 20000),
+    "put of 64 KiB by a block of 256 threads": ("put_block", 256, 65536, 2000),
+    "put_signal of 8 B and wait, round trip, 32 threads": ("ping_pong", 32, 8, 2000),
+}
+
+
+class Way:
+    """Launches the functions with arrays of this PE."""
+
+    def __init__(self, target, source, signal, peer):
+        self.target, self.source, self.signal, self.peer = target, source, signal, peer
+
+
+class CudaCode(Way):
+    """C++, compiled by nvcc or, as CuPy does, by NVRTC."""
+
+    def __init__(self, nvcc, *memory):
+        super().__init__(*memory)
+        if nvcc:
+            module = cupy.RawModule(path=self.compile(nvcc))
+        else:
+            module = cupy.RawModule(code=SOURCE, options=("-std=c++17", *(f"-I{folder}" for folder in shmem.include_path())))
+        self.functions = {name: module.get_function(name) for name in ("put_thread", "put_block", "ping_pong")}
+        shmem.init_module(module)
+        self.arrays = [cupy.asarray(array) for array in (self.target, self.source, self.signal)]
+
+    @staticmethod
+    def compile(nvcc):
+        folder = Path(tempfile.mkdtemp())
+        (folder / "loops.cu").write_text(SOURCE, encoding="utf-8")
+        architecture = f"sm_{cupy.cuda.Device().compute_capability}"
+        subprocess.run([nvcc, "-cubin", "-std=c++17", "-O3", "-DGDRKIT_SHMEM_MODULE", f"-arch={architecture}",
+                        f"-I{shmem.include_path()[0]}", "-o", folder / "loops.cubin", folder / "loops.cu"], check=True)
+        return str(folder / "loops.cubin")
+
+    def launch(self, function, threads, size_bytes, n, base, is_first):
+        target, source, signal = self.arrays
+        sizes = (target, source, cupy.uint64(size_bytes))
+        more = (signal, cupy.uint64(base), cupy.int32(self.peer), cupy.int32(is_first)) if function == "ping_pong" else (cupy.int32(self.peer),)
+        self.functions[function]((1,), (threads,), (*sizes, *more, cupy.int32(n)))
+
+
+class NumbaCode(Way):
+    def __init__(self, *memory):
+        super().__init__(*memory)
+        from gdrkit.shmem import numba as gshmem
+        from numba import cuda
+        cuda.select_device(shmem.info().device)
+
+        @cuda.jit
+        def put_thread(target, source, peer, n):
+            for _ in range(n):
+                gshmem.put(target, source, peer)
+            gshmem.quiet()
+
+        @cuda.jit
+        def put_block(target, source, peer, n):
+            for _ in range(n):
+                gshmem.put_block(target, source, peer)
+            gshmem.quiet_block()
+
+        @cuda.jit
+        def ping_pong(target, source, signal, base, peer, is_first, n):
+            for turn in range(base + 1, base + n + 1):
+                if is_first:
+                    gshmem.put_signal_block(target, source, signal, turn, gshmem.SIGNAL_SET, peer)
+                gshmem.signal_wait_until_block(signal, gshmem.CMP_GE, turn)
+                if not is_first:
+                    gshmem.put_signal_block(target, source, signal, turn, gshmem.SIGNAL_SET, peer)
+
+        self.functions = {"put_thread": put_thread, "put_block": put_block, "ping_pong": ping_pong}
+        self.arrays = [cuda.as_cuda_array(array) for array in (self.target, self.source, self.signal)]
+
+    def launch(self, function, threads, size_bytes, n, base, is_first):
+        target, source, signal = self.arrays
+        words = size_bytes // 8
+        more = (signal, base, self.peer, is_first) if function == "ping_pong" else (self.peer,)
+        self.functions[function][1, threads](target[:words], source[:words], *more, n)
+
+
+class TritonCode(Way):
+    def __init__(self, *memory):
+        super().__init__(*memory)
+        import torch
+        import triton_loops
+        torch.cuda.set_device(shmem.info().device)
+        self.functions = {"put_block": triton_loops.put_block, "ping_pong": triton_loops.ping_pong}
+        self.arrays = [array.tensor() for array in (self.target, self.source, self.signal)]
+
+    def launch(self, function, threads, size_bytes, n, base, is_first):
+        target, source, signal = self.arrays
+        more = (signal, base, self.peer, is_first) if function == "ping_pong" else (self.peer,)
+        self.functions[function][(1,)](target, source, size_bytes, *more, n, num_warps=threads // 32)
+
+
+# Triton reads the source of a function from its file, and needs no name to be global there that it does not use.
+TRITON_LOOPS = '''
+from gdrkit.shmem import triton as gshmem
+
+@gshmem.jit
+def put_block(target, source, size_bytes, peer, n):
+    for _ in range(n):
+        gshmem.put(target, source, size_bytes, peer)
+    gshmem.quiet()
+
+@gshmem.jit
+def ping_pong(target, source, size_bytes, signal, base, peer, is_first, n):
+    for i in range(n):
+        turn = base + i + 1
+        if is_first != 0:
+            gshmem.put_signal(target, source, size_bytes, signal, turn, gshmem.SIGNAL_SET, peer)
+        gshmem.signal_wait_until(signal, gshmem.CMP_GE, turn)
+        if is_first == 0:
+            gshmem.put_signal(target, source, size_bytes, signal, turn, gshmem.SIGNAL_SET, peer)
+'''
+
+
+def time_ns(way, operation, base, pe):
+    """Of one iteration. Only PE 0 puts; both PEs play ping-pong."""
+    function, threads, size_bytes, n = OPERATIONS[operation]
+    shmem.barrier_all()
+    if pe == 0 or function == "ping_pong":
+        start, stop = cupy.cuda.Event(), cupy.cuda.Event()
+        start.record()
+        way.launch(function, threads, size_bytes, n, base, int(pe == 0))
+        stop.record()
+        stop.synchronize()
+        return cupy.cuda.get_elapsed_time(start, stop) * 1e6 / n
+    return 0.0
+
+
+def make_ways(memory, nvcc, pe):
+    ways = {"CUDA C++": CudaCode(nvcc, *memory)}
+    for name, make in (("CuPy", lambda: CudaCode(None, *memory)), ("Numba", lambda: NumbaCode(*memory)),
+                       ("Triton", lambda: TritonCode(*memory))):
+        try:
+            ways[name] = make()
+        except ImportError as error:
+            if pe == 0:
+                print(f"{name} is not measured: {error}")
+    return ways
+
+
+def measure(nvcc, rounds):
+    pe = shmem.my_pe()
+    cupy.cuda.Device(shmem.info().device).use()
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "triton_loops.py").write_text(TRITON_LOOPS, encoding="utf-8")
+        sys.path.append(folder)
+        ways = make_ways((shmem.zeros(8192, "uint64"), shmem.zeros(8192, "uint64"), shmem.zeros(1, "uint64"), 1 - pe), nvcc, pe)
+        times = {(operation, way): [] for operation in OPERATIONS for way in ways if (operation, way) != (next(iter(OPERATIONS)), "Triton")}
+        base = 0
+        for turn in range(rounds + 2):  # the first two compile and warm up
+            for operation, way in times:
+                taken = time_ns(ways[way], operation, base, pe)
+                base += OPERATIONS[operation][3]
+                if turn >= 2:
+                    times[operation, way].append(taken)
+        shmem.barrier_all()
+    return report(times, list(ways)) if pe == 0 else True
+
+
+def report(times, ways):
+    is_met = True
+    print(f"{'operation':52}{'C++, ns':>10}" + "".join(f"{way + ' / C++':>16}" for way in ways[1:]))
+    for operation in OPERATIONS:
+        own = times[operation, ways[0]]
+        line = f"{operation:52}{statistics.median(own):10.1f}"
+        for way in ways[1:]:
+            ratios = [taken / base for taken, base in zip(times.get((operation, way), []), own)]
+            is_met = is_met and (not ratios or statistics.median(ratios) <= LIMIT)
+            line += f"{statistics.median(ratios):16.3f}" if ratios else f"{'-':>16}"
+        print(line)
+    print(f"at most {LIMIT:.2f} times the time of C++: {'yes' if is_met else 'no'} (median of {len(own)} rounds)")
+    return is_met
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--nvcc", default="/usr/local/cuda/bin/nvcc")
+    options = parser.parse_args()
+    with shmem.init(timeout=60):
+        if shmem.n_pes() != 2 or shmem.info().is_emulated:
+            raise SystemExit("needs two PEs on two GPUs")
+        is_met = measure(options.nvcc, options.rounds)
+    raise SystemExit(0 if is_met else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""How far PyTorch's symmetric memory with its NVSHMEM backend gets, step by step.
+
+usage: torch_symmetric_memory.py [-n RANKS]     starts the processes, one for each GPU
+LD_PRELOAD chooses the library, as for nvshmem4py_cases.py. The steps follow each other in one job; the last ones run GPU
+kernels of PyTorch with NVSHMEM's device library. Prints a line for each step and rank. Exits with 1 if a step failed, and
+with 77 without PyTorch or GPUs.
+"""
+import glob
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+
+COUNT = 1024
+STEPS = {}
+
+
+def step(function):
+    STEPS[function.__name__] = function
+    return function
+
+
+class Context:
+    """The symmetric memory of a step: `mine` holds the rank's number, `other` zeros."""
+
+    def __init__(self, torch, dist, symmetric, rank):
+        self.torch, self.dist, self.symmetric, self.rank = torch, dist, symmetric, rank
+        self.ranks = dist.get_world_size()
+        self.name = dist.group.WORLD.group_name
+
+    def tensor(self, count=COUNT, dtype=None):
+        made = self.symmetric.empty(count, dtype=dtype or self.torch.float32, device=f"cuda:{self.rank}")
+        made.zero_()
+        return made, self.symmetric.rendezvous(made, group=self.name)
+
+    def meet(self):
+        self.torch.cuda.synchronize()
+        self.dist.barrier()
+
+
+@step
+def allocate(context):
+    made = context.symmetric.empty(COUNT, device=f"cuda:{context.rank}")
+    assert made.numel() == COUNT
+
+
+@step
+def rendezvous(context):
+    _, handle = context.tensor()
+    assert (handle.rank, handle.world_size) == (context.rank, context.ranks)
+
+
+@step
+def peer_buffers(context):
+    made, handle = context.tensor()
+    made.fill_(context.rank + 1)
+    context.meet()
+    after = (context.rank + 1) % context.ranks
+    assert handle.get_buffer(after, (COUNT,), context.torch.float32).eq(after + 1).all()
+    context.meet()
+
+
+@step
+def signal_pads_and_barrier(context):
+    _, handle = context.tensor()
+    handle.barrier(channel=0)
+    context.meet()
+
+
+@step
+def put_operator(context):
+    made, _ = context.tensor()
+    made.fill_(context.rank + 1)
+    context.meet()
+    if context.rank == 0:
+        context.torch.ops.symm_mem.nvshmem_put(made, 1)
+    context.meet()
+    assert made.eq(1 if context.rank <= 1 else context.rank + 1).all()
+
+
+@step
+def get_operator(context):
+    made, _ = context.tensor()
+    made.fill_(context.rank + 1)
+    context.meet()
+    if context.rank == 0:
+        context.torch.ops.symm_mem.nvshmem_get(made, 1)
+    context.meet()
+    assert made.eq(2 if context.rank <= 1 else context.rank + 1).all()
+
+
+@step
+def broadcast_operator(context):
+    made, _ = context.tensor()
+    made.fill_(context.rank + 7)
+    context.meet()
+    context.torch.ops.symm_mem.nvshmem_broadcast(made, 0, context.name)
+    context.meet()
+    assert made.eq(7).all()
+
+
+@step
+def all_to_all_operator(context):
+    source, _ = context.tensor()
+    target, _ = context.tensor()
+    source.fill_(context.rank)
+    context.meet()
+    context.torch.ops.symm_mem.nvshmem_all_to_all(source, target, context.name)
+    context.meet()
+    part = COUNT // context.ranks
+    assert all(target[rank * part:(rank + 1) * part].eq(rank).all() for rank in range(context.ranks))
+
+
+@step
+def all_to_all_vdev_operator(context):
+    """A GPU kernel of PyTorch with NVSHMEM's device library."""
+    source, _ = context.tensor()
+    target, _ = context.tensor()
+    splits, _ = context.tensor(context.ranks, context.torch.int64)
+    result, _ = context.tensor(2 * context.ranks, context.torch.int64)
+    source.fill_(context.rank)
+    splits.fill_(COUNT // context.ranks)
+    context.meet()
+    context.torch.ops.symm_mem.all_to_all_vdev(source, target, splits, result.view(2, -1), context.name)
+    context.meet()
+    part = COUNT // context.ranks
+    assert all(target[rank * part:(rank + 1) * part].eq(rank).all() for rank in range(context.ranks))
+
+
+def as_rank(rank, ranks, store):
+    import torch
+    import torch.distributed as dist
+    import torch.distributed._symmetric_memory as symmetric
+    torch.cuda.set_device(rank)
+    dist.init_process_group("nccl", init_method=f"file://{store}", rank=rank, world_size=ranks,
+                            device_id=torch.device("cuda", rank))
+    symmetric.set_backend("NVSHMEM")
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        libraries = sorted({line.split()[-1] for line in maps if "nvshmem" in line})
+    if rank == 0:
+        print(f"torch {torch.__version__}: {' '.join(libraries)}", flush=True)
+    failed = 0
+    context = Context(torch, dist, symmetric, rank)
+    for name, function in STEPS.items():
+        try:
+            function(context)
+            result = "ok"
+        except Exception as error:  # pylint: disable=broad-exception-caught
+            failed = 1
+            result = f"failed: {type(error).__name__} {' '.join(str(error).split())[:300]}"
+        sys.stdout.write(f"rank {rank} {name}: {result}\n")
+        sys.stdout.flush()
+    os._exit(failed)  # without the end of the libraries, which waits for the other ranks
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--rank"]:
+        return as_rank(int(arguments[1]), int(arguments[2]), arguments[3])
+    ranks = int(arguments[1]) if arguments[:1] == ["-n"] else 2
+    if importlib.util.find_spec("torch") is None or len(glob.glob("/dev/nvidia[0-9]*")) < ranks:
+        print(f"skipped: needs PyTorch and {ranks} GPUs")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-B", os.path.abspath(__file__), "--rank"]
+        store = os.path.join(folder, "store")
+        processes = [subprocess.Popen([*command, str(rank), str(ranks), store]) for rank in range(ranks)]
+        results = [process.wait() for process in processes]
+    print(f"exit codes {results}")
+    return 1 if any(results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
