@@ -112,7 +112,7 @@ typedef enum gdr_attr {
 
 /** @brief Description of a pinned buffer. */
 typedef struct gdr_info_v2 {
-  uint64_t va;                     /**< @brief Device address of the first pinned page, to which gdr_map() maps. */
+  uint64_t va;                     /**< @brief Device address of the first pinned page, where the mapping starts. */
   uint64_t mapped_size;            /**< @brief Bytes pinned, a multiple of page_size. */
   uint32_t page_size;              /**< @brief Size of a page in bytes. */
   uint64_t tm_cycles;              /**< @brief Time of pinning in CPU cycles; 0 if no kernel module measured it. */
@@ -175,7 +175,8 @@ int gdr_unpin_buffer(gdr_t g, gdr_mh_t handle);
  * @brief Reports whether the owner freed the memory and the mapping lost it.
  * @param[in]  g       The context.
  * @param[in]  handle  The buffer.
- * @param[out] flag    Receives 1 if the memory was lost, else 0; 0 with persistent mappings.
+ * @param[out] flag    Receives 1 if the memory was lost, else 0. Persistent mappings normally keep the memory; see
+ *                     gdrkit_is_invalidated() in gdrkit/pin.h.
  * @return 0, or: EINVAL: a handle is invalid, or `flag` is NULL. EACCES: the buffer belongs to the parent process.
  */
 int gdr_get_callback_flag(gdr_t g, gdr_mh_t handle, int* flag);
@@ -234,7 +235,8 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
  * @param[out] map_d_ptr  First byte to store, inside the mapping.
  * @param[in]  h_ptr      Host memory.
  * @param[in]  size       Bytes to copy; the whole range must be inside the mapping.
- * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping.
+ * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping. An engine other than the CPU may
+ * also fail with another errno, for example ETIMEDOUT.
  * @note The stores have left this CPU core when the call returns. The caller's earlier stores to host memory are
  * ordered before them only by a store fence of the caller (_mm_sfence), or by another call of this function between
  * them.
@@ -249,7 +251,8 @@ int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, siz
  * @param[out] h_ptr      Host memory.
  * @param[in]  map_d_ptr  First byte to load, inside the mapping.
  * @param[in]  size       Bytes to copy; the whole range must be inside the mapping.
- * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping.
+ * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping. An engine other than the CPU may
+ * also fail with another errno, for example ETIMEDOUT.
  * @note Makes no system call, takes no lock and allocates nothing, unless GDRKIT_DROPIN_ENGINE selects an engine other
  * than the CPU.
  */

@@ -74,7 +74,7 @@ DeviceChoice choose_device(const GpuFacts& facts) {
   if (facts.forced_backend == emulated) return {true, on_emulated};
   if (facts.cuda_devices > 0) return {};
   const std::string gpu = facts.device_node.empty() ? "a GPU" : "the GPU " + facts.device_node;
-  const std::string backend = facts.forced_backend.empty() ? "" : " by the backend '" + facts.forced_backend + "'";
+  const std::string backend = facts.forced_backend.empty() ? "" : " with the backend '" + facts.forced_backend + "'";
   const std::string cause =
       facts.device_node.empty() ? "no GPU was found (" + facts.cuda_failure + ")" : facts.cuda_failure;
   throw Failure(ExitCode::cannot_run, "cannot use " + gpu + backend + ": " + cause + how_to_emulate);

@@ -91,8 +91,8 @@ class Chooser {
  private:
   [[noreturn]] void refuse_contradiction(const char* how) const {
     refuse("cannot choose the GPU: " + slurm_->setting + " and " +
-           (list_ ? "CUDA_VISIBLE_DEVICES=" + *list_ : "no CUDA_VISIBLE_DEVICES") + " " + how + " for " + rank_text() +
-           "; use --gpu N");
+           (list_ ? "CUDA_VISIBLE_DEVICES=" + *list_ : "an unset CUDA_VISIBLE_DEVICES") + " " + how + " for " +
+           rank_text() + "; use --gpu N");
   }
 
   std::string rank_text() const { return rank_.variable + "=" + std::to_string(rank_.value); }

@@ -51,7 +51,7 @@ cli::CommandLine command_line(Options* options) {
       "explain acs.redirect\n  gdrkit doctor fix > remedies.sh\n  gdrkit doctor --watch 5\n  gdrkit doctor --root "
       "RECORDING --strict";
   line.options = {
-      {'\0', "only", "LIST", &options->selection.only, "run only these IDs, groups or ID prefixes (acs*), by commas",
+      {'\0', "only", "LIST", &options->selection.only, "comma-separated IDs, groups or ID prefixes (acs*) to run",
        false},
       {'\0', "skip", "LIST", &options->selection.skip, "do not run these checks", false},
       {'\0', "level", "LEVEL", &options->level, "quick (files), probe (+ devices, NVML, libibverbs) or cuda (+ CUDA)",

@@ -144,7 +144,8 @@ void print_end(const Examination& examination, const Machine& machine, bool is_v
                 cli::counted(unknown, "check").c_str(), examination.level == Level::quick ? "" : " --level ",
                 examination.level == Level::quick ? "" : name_of(examination.level));
   } else if (unknown > 0) {
-    std::printf("%s could not read all facts; ????-lines give the reason\n", cli::counted(unknown, "check").c_str());
+    std::printf("%s could not read all facts; lines with ???? give the reason\n",
+                cli::counted(unknown, "check").c_str());
   }
   if (!examination.not_run.empty())
     std::printf("%s not run, because they open devices; add --level probe\n",

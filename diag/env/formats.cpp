@@ -72,7 +72,7 @@ bool print_head(const Document& document) {
 
 void print_rank_comments(const Proposal& proposal) {
   if (!has_rank_settings(proposal)) return;
-  comment("for each rank, because " + proposal.rank_reason + "; 'gdrkit bind -- PROGRAM' sets it:");
+  comment("set per rank, because " + proposal.rank_reason + "; 'gdrkit bind -- PROGRAM' sets these variables:");
   for (std::size_t rank = 0; rank < proposal.ranks.size(); ++rank) {
     for (const auto& [name, value] : proposal.ranks[rank].settings)
       comment(cli::format("  local rank %zu: ", rank) + name + "=" + value);

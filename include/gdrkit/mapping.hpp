@@ -55,7 +55,8 @@ class Mapping {
 
   /// @brief Copies from the host to the device. The stores have left this CPU core when the call returns.
   ///
-  /// Only a store fence (_mm_sfence) of the caller orders earlier stores to host memory before the copy.
+  /// Earlier stores to host memory are ordered before the copy only if the caller executes a store fence (_mm_sfence)
+  /// or another write() in between.
   /// @param[in] offset  In bytes; offset plus the size of the source is at most size().
   /// @param[in] source  Any Bytes. A string literal does not compile, because its terminating zero would be copied.
   ///                    Pass a std::string_view, or a std::span to copy the zero as well.

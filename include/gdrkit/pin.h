@@ -100,9 +100,9 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
  * @brief Reports whether the owner freed the memory and the mapping lost it. Makes one system call.
  *
  * With a persistent backend (gdrkit_context_info.is_persistent), the memory is kept, with two exceptions: the kernel
- * module could not pin it persistently, or it is mapped at its device address (below). In the first case, an access by
- * the CPU through the mapping, including gdrkit_write() and gdrkit_read(), raises SIGBUS, and gdrkit_map() returns
- * -EINVAL. gdrkit_unmap(), gdrkit_unpin() and gdrkit_close() still work.
+ * module could not pin it persistently, or it is mapped at its device address (below). In the first case, and with a
+ * backend that is not persistent, an access by the CPU through the mapping, including gdrkit_write() and gdrkit_read(),
+ * raises SIGBUS, and gdrkit_map() returns -EINVAL. gdrkit_unmap(), gdrkit_unpin() and gdrkit_close() still work.
  *
  * On coherent platforms, memory that CUDA lets the CPU access is mapped at its device address. With every backend, even
  * a persistent one, such a mapping is lost when the owner frees the memory. The function then returns 1, and an access

@@ -45,7 +45,7 @@
  *
  * A function that waits for other PEs also returns the errors of waits:
  * - `-ECONNRESET`: the process of a PE exited without finalizing the PE, or the connection to a PE of another node was
- *   lost. It is detected within seconds.
+ *   lost. Both are detected within seconds.
  * - `-ETIMEDOUT`: the wait exceeded the PE's time limit.
  *
  * @section shmem_threads Threads

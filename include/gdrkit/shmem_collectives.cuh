@@ -81,7 +81,7 @@ GDRKIT_SHMEM_FUNCTION bool broadcast_turn(const Turn<Group>& turn, char* target,
   if (route == Route::small) {
     turn.begin(Begin::now);
     if (!(is_root ? turn.wait_for_scratch() : turn.is_usable())) return false;
-    return turn.group().all(SmallTurn<Group>(turn, size_bytes, 1).broadcast(target, source, root));
+    return turn.group().all(SmallTurn<Group>(turn, size_bytes).broadcast(target, source, root));
   }
   if constexpr (is_of_grid) {
     if (route == Route::shares) {
@@ -108,7 +108,7 @@ GDRKIT_SHMEM_FUNCTION bool exchange_turn(const Turn<Group>& turn, char* target, 
   if (route == Route::small) {
     turn.begin(Begin::now);
     if (!turn.wait_for_scratch()) return false;
-    SmallTurn<Group> small(turn, size_bytes, turn.n() - 1);
+    SmallTurn<Group> small(turn, size_bytes);
     return turn.group().all(small.exchange(target, source, is_alltoall ? size_bytes : 0));
   }
   turn.begin(Begin::after_reads);
@@ -125,7 +125,7 @@ GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, co
   if (route == Route::small) {
     turn.begin(Begin::now);
     if (!turn.wait_for_scratch()) return false;
-    SmallTurn<Group> small(turn, size_bytes, turn.n() - 1);
+    SmallTurn<Group> small(turn, size_bytes);
     return turn.group().all(small.reduce(target, source, is_scattered ? size_bytes : 0, reduce));
   }
   if constexpr (is_of_grid) {
@@ -142,8 +142,8 @@ GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, co
   return large.reduce(target, source, size_bytes, is_scattered, reduce);
 }
 
-GDRKIT_SHMEM_FUNCTION Route route_of(const TeamState& team, std::size_t size_bytes, unsigned senders) {
-  return size_bytes <= small_bytes(team.scratch_bytes, senders) ? Route::small : Route::large;
+GDRKIT_SHMEM_FUNCTION Route route_of(std::size_t size_bytes, std::uint32_t small_limit) {
+  return size_bytes <= small_limit ? Route::small : Route::large;
 }
 
 template <class Group>
@@ -163,7 +163,8 @@ GDRKIT_SHMEM_FUNCTION bool exchange_by(const State& state, Team team, void* targ
     return exchange_over_nodes(state, team, to, from, size_bytes, is_alltoall ? size_bytes : 0, group);
   }
   const Turn<Group> turn(state, team, of_team, group);
-  return turn.end(exchange_turn(turn, to, from, size_bytes, is_alltoall, route_of(of_team, size_bytes, turn.n() - 1)));
+  return turn.end(
+      exchange_turn(turn, to, from, size_bytes, is_alltoall, route_of(size_bytes, of_team.group_limits.exchange)));
 }
 template <class Group, class Reduce>
 GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target, const void* source,
@@ -175,7 +176,7 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
     return reduce_over_nodes(state, team, to, from, size_bytes, is_scattered ? size_bytes : 0, reduce, group);
   }
   const Turn<Group> turn(state, team, of_team, group);
-  const Route route = route_of(of_team, size_bytes, turn.n() - 1);
+  const Route route = route_of(size_bytes, of_team.group_limits.reduce);
   return turn.end(reduce_turn<false>(turn, to, from, size_bytes, is_scattered, reduce, route));
 }
 
@@ -226,8 +227,8 @@ GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target
     return detail::broadcast_over_nodes(state, team, to, from, size_bytes, sender, group);
   }
   const detail::Turn<Group> turn(state, team, of_team, group);
-  return turn.end(
-      detail::broadcast_turn<false>(turn, to, from, size_bytes, sender, detail::route_of(of_team, size_bytes, 1), 0));
+  return turn.end(detail::broadcast_turn<false>(turn, to, from, size_bytes, sender,
+                                                detail::route_of(size_bytes, of_team.group_limits.broadcast), 0));
 }
 /// @brief Concatenates the sources of all PEs, in the order of their numbers, in the target of every PE.
 /// @param[in] state State of the PE.

@@ -88,8 +88,8 @@ enum gdrkit_shmem_reduction GDRKIT_SHMEM_IS_INT {
  * @param[in] size_bytes Size in bytes.
  * @param[in] root Number of the root in the team.
  * @return 0 on success.
- *   - `-EINVAL`: `team` is not a team of this PE, `root` is out of range, or a range is not in one symmetric object or
- *     overlaps the other. This PE did not take part in the collective.
+ *   - `-EINVAL`: `team` is not a team of this PE, `root` is out of range, a range is not in one symmetric object, or
+ *     the ranges overlap and @ref shmem_collectives does not allow it. This PE did not take part in the collective.
  *   - `-EPROTO`: PEs passed different arguments or called different collective functions.
  *   - `-ETIMEDOUT`: a PE did not respond within the limit. The team is unusable.
  *   - `-ECONNRESET`: see @ref shmem_errors.

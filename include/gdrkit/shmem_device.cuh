@@ -10,7 +10,7 @@
 /// @brief Communication by GPU threads, in namespace gdrkit::shmem.
 ///
 /// GPUs that can access each other (NVLink, PCIe peer access) use loads and stores. A thread of the PE, the proxy,
-/// sends data to other nodes. The headers need C++17 and no relocatable device code. An ordinary C++ compiler also
+/// sends data to other nodes. The headers require C++17, but not relocatable device code. An ordinary C++ compiler also
 /// compiles them, for host threads that emulate GPU threads on the emulated device.
 ///
 /// The host passes the state of the PE (gdrkit_shmem_get_device_state). Addresses are in the caller's own symmetric

@@ -26,7 +26,7 @@ namespace gdrkit::shmem {
 /// @return The value before the operation.
 template <class Word>
 Word atomic_fetch_add(const State& state, Word* target, Word value, int pe);
-/// @brief Replaces a word of PE `pe` by its bitwise and with a value, atomically.
+/// @brief Replaces a word of PE `pe` atomically by the bitwise AND of the word and a value.
 /// @param[in] state State of the PE.
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
@@ -34,7 +34,7 @@ Word atomic_fetch_add(const State& state, Word* target, Word value, int pe);
 /// @return The value before the operation.
 template <class Word>
 Word atomic_fetch_and(const State& state, Word* target, Word value, int pe);
-/// @brief Replaces a word of PE `pe` by its bitwise or with a value, atomically.
+/// @brief Replaces a word of PE `pe` atomically by the bitwise OR of the word and a value.
 /// @param[in] state State of the PE.
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.
@@ -42,7 +42,7 @@ Word atomic_fetch_and(const State& state, Word* target, Word value, int pe);
 /// @return The value before the operation.
 template <class Word>
 Word atomic_fetch_or(const State& state, Word* target, Word value, int pe);
-/// @brief Replaces a word of PE `pe` by its bitwise exclusive or with a value, atomically.
+/// @brief Replaces a word of PE `pe` atomically by the bitwise exclusive OR of the word and a value.
 /// @param[in] state State of the PE.
 /// @param[in,out] target Symmetric address of the word in the caller's heap, naturally aligned.
 /// @param[in] value Operand.

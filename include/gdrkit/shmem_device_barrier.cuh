@@ -23,10 +23,11 @@ struct SyncWords {
 
 /// @brief Waits for all PEs, and makes earlier writes of the group visible to all of them.
 ///
-/// Each PE stores to each other PE in parallel.
+/// The threads of the group store this PE's arrival to all other PEs in parallel.
 /// @param[in] state State of the PE.
-/// @param[in] group Threads that take part: one group of each PE, in one barrier of the PE at a time.
-/// @return true on success. false if the wait exceeded the state's limit; the job must not call another barrier then.
+/// @param[in] group Threads that take part: one group of each PE. A PE must not be in two barriers at the same time.
+/// @return true on success. false if a wait of the calling thread exceeded the state's limit or a PE has ended; other
+///   threads of the group may return true. The job must not call another barrier after false.
 /// @note Collective over the job.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool barrier_all(const State& state, Group group) {

@@ -76,7 +76,8 @@ GDRKIT_SHMEM_FUNCTION auto* unsigned_word(const Word* address) {
 /// @param[in] address Address of the word of 4 or 8 bytes, naturally aligned.
 /// @param[in] comparison The comparison; signed or unsigned according to `Word`.
 /// @param[in] value Right operand of the comparison.
-/// @return true if it does. Data that was put before the value was written is then visible.
+/// @return true if it does. If a signal wrote the value, then the data of the same put_signal(), and puts that the
+///   sender fenced before the signal, are visible.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION bool test(const Word* address, gdrkit_shmem_comparison comparison, Word value) {
   return detail::compares(static_cast<Word>(detail::load_acquire(detail::unsigned_word(address))), comparison, value);
@@ -98,7 +99,8 @@ GDRKIT_SHMEM_FUNCTION bool wait_until(const State& state, const Word* address, g
 }
 /// @brief Loads a signal word of the caller's heap.
 /// @param[in] signal Address of the word.
-/// @return The value. Data that was put before the signal is visible.
+/// @return The value. The data of the same put_signal(), and puts that the sender fenced before the signal, are
+///   visible.
 GDRKIT_SHMEM_FUNCTION std::uint64_t signal_fetch(const std::uint64_t* signal) { return detail::load_acquire(signal); }
 /// @brief Waits until a signal word of the caller's heap satisfies a comparison. See wait_until().
 /// @param[in] state State of the PE.

@@ -12,8 +12,8 @@
 /// @brief The state of the PE for GPU kernels that do not take it as an argument.
 ///
 /// Each translation unit that includes gdrkit/shmem_state.cuh has a copy of the state in constant memory.
-/// gdrkit_shmem_init() fills it on the PE's GPU; with several PEs in a process, each GPU has its own copy. It needs the
-/// CUDA runtime in that translation unit, and no relocatable device code.
+/// gdrkit_shmem_init() fills it on the PE's GPU; with several PEs in a process, each GPU has its own copy. The
+/// header requires the CUDA runtime in that translation unit. It does not require relocatable device code.
 ///
 /// In a module of the driver API (nvcc -cubin, NVRTC), define GDRKIT_SHMEM_MODULE in one source before including the
 /// header, and call gdrkit_shmem_module_init().

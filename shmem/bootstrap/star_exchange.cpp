@@ -88,11 +88,10 @@ base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& 
       auto connected = place.connect(name, deadline);
       if (connected) return connected;
       if (deadline.has_passed()) {
-        return base::fail(
-            ETIMEDOUT,
-            "PE 0 did not appear at %s within %s: it was not started, or runs as another user, in "
-            "another container or on another node; if it runs on another node, set GDRKIT_SHMEM_TOKEN",
-            where.c_str(), deadline.limit_text().c_str());
+        return base::fail(ETIMEDOUT,
+                          "PE 0 did not appear at %s within %s: it was not started, or runs as another user, in "
+                          "another container or on another node; if it runs on another node, set GDRKIT_SHMEM_TOKEN",
+                          where.c_str(), deadline.limit_text().c_str());
       }
       const timespec pause{0, 10'000'000};
       ::nanosleep(&pause, nullptr);

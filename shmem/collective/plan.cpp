@@ -18,19 +18,43 @@ constexpr std::uint64_t value_bytes = 8;    // that a thread sends at a time, sm
 constexpr std::uint64_t vector_bytes = 16;  // the same, large
 /// Maximum number of blocks. One block reads and writes about 7 GB/s over NVLink with a round trip of 2 us, so 64
 /// blocks saturate 390 GB/s. Every GPU with NVLink has more multiprocessors, so all blocks run at the same time on an
-/// idle GPU.
+/// idle GPU. TeamState::lanes is the limit if PEs share a GPU.
 constexpr unsigned most_blocks = 64;
-// Thresholds between the routes.
+
+// Thresholds between the routes. All times are in us, on two (n = 2) and four (n = 4) H200 with NVLink, from
+// docs/results/2026-11-27-h200-x2 and docs/results/2026-11-27-h200-x4.
+
+constexpr std::uint64_t kib = 1024;
+/// Largest data of the route `small`, multiplied by the number of other PEs. A link carries two bytes for each byte of
+/// data, so above these limits the route `large` is faster.
+struct SmallLimits {
+  std::uint64_t broadcast, exchange, reduce;
+};
+/// Of grids, small / large:
+/// - broadcast of 1 MiB 9.5 / 9.9 (n = 2)
+/// - fcollect of 512 KiB 8.5 / 8.8, of 1 MiB 10.9 / 10.1 (n = 2); of 32 KiB 6.4 / 7.5, of 256 KiB 10.5 / 9.5 (n = 4)
+/// - reduce of 1 MiB 12.0 / 12.8 (n = 2); reducescatter of 256 KiB 11.1 / 12.6 (n = 4)
+constexpr SmallLimits grid_limits = {1024 * kib, 512 * kib, 1024 * kib};
+/// Of one block, small / large. Smaller groups have the same limits.
+/// - broadcast of 32 KiB 2.8 / 4.1 (n = 2), 5.3 / 5.4 (n = 4)
+/// - fcollect of 32 KiB 4.0 / 4.2 (n = 2); of 4 KiB 3.3 / 3.7, of 32 KiB 8.7 / 5.7 (n = 4)
+/// - reduce of 32 KiB 3.9 / 6.6 (n = 2); of 4 KiB 3.2 / 7.2, of 32 KiB 8.2 / 7.6 (n = 4)
+constexpr SmallLimits group_small_limits = {96 * kib, 32 * kib, 64 * kib};
 
 /// Minimum size of a broadcast in parts through the other PEs: from here on the root's link limits the rate, not the
 /// latency of a second hop.
-constexpr std::uint64_t parts_from_bytes = std::uint64_t{512} << 10;
-/// The second hop of the route in shares takes as long as a link needs for about so many bytes.
-constexpr std::uint64_t hop_bytes = std::uint64_t{384} << 10;
+constexpr std::uint64_t parts_from_bytes = 512 * kib;
+/// The second hop of the route `shares` takes as long as a link needs for about so many bytes. Reduce, shares / small:
+/// 64 KiB 8.1 / 7.6, 256 KiB 10.0 / 11.1 (n = 4).
+constexpr std::uint64_t hop_bytes = 384 * kib;
+/// Largest reduce in shares. Shares / large: 512 KiB 11.6 / 12.8, 1 MiB 16.5 / 14.2 (n = 4). A broadcast in shares is
+/// faster than in parts as long as it fits: 1 MiB 11.3 / 17.4, 2 MiB 17.0 / 19.9.
+constexpr std::uint64_t largest_reduce_in_shares = 640 * kib;
 
-constexpr std::uint64_t smallest_piece_bytes = 4096;
-constexpr std::uint64_t largest_piece_bytes = 16384;
-constexpr std::uint64_t pieces_of_a_block = 16;  // in flight, one after the other
+/// Pieces of a broadcast in parts. 8 / 16 / 32 pieces: 16 MiB 65.5 / 76.4 / 88.6, 64 MiB 227 / 233 / 248 (n = 4).
+constexpr std::uint64_t pieces_of_a_block = 8;  // in flight, one after the other
+constexpr std::uint64_t smallest_piece_bytes = 4 * kib;
+constexpr std::uint64_t largest_piece_bytes = 32 * kib;
 
 unsigned blocks_for(std::uint64_t items, const shmem::TeamState& team) noexcept {
   const auto most = static_cast<std::uint64_t>(std::clamp(team.lanes, 1, static_cast<int>(most_blocks)));
@@ -59,20 +83,37 @@ std::uint64_t saved_by_shares(bool is_broadcast, std::uint64_t size_bytes, std::
   return is_broadcast ? 2 * (n - 2) * size_bytes : 2 * (n - 1) * (n - 2) * size_bytes / n;
 }
 
+std::uint64_t small_limit(CollectiveOperation operation, const SmallLimits& limits, int n_pes,
+                          std::uint64_t scratch_bytes) noexcept {
+  const bool is_broadcast = operation == CollectiveOperation::broadcast;
+  const bool is_exchange = operation == CollectiveOperation::fcollect || operation == CollectiveOperation::alltoall;
+  const auto others = static_cast<unsigned>(std::max(n_pes - 1, 1));
+  const std::uint64_t limit = is_broadcast ? limits.broadcast : is_exchange ? limits.exchange : limits.reduce;
+  return std::min<std::uint64_t>(limit / others, shmem::detail::small_bytes(scratch_bytes, is_broadcast ? 1 : others));
+}
+
 CollectiveRoute choose_route(CollectiveOperation operation, std::uint64_t size_bytes,
                              const shmem::TeamState& team) noexcept {
   const bool is_broadcast = operation == CollectiveOperation::broadcast;
   const auto n = static_cast<unsigned>(team.n_pes);
-  const bool has_shares = (is_broadcast || operation == CollectiveOperation::reduce) &&
-                          shmem::detail::shares_fit(team.scratch_bytes, size_bytes, n, is_broadcast);
-  if (has_shares && saved_by_shares(is_broadcast, size_bytes, n) > hop_bytes) return CollectiveRoute::shares;
-  if (size_bytes <= shmem::detail::small_bytes(team.scratch_bytes, is_broadcast ? 1 : n - 1)) {
-    return CollectiveRoute::small;
+  const bool may_have_shares =
+      is_broadcast || (operation == CollectiveOperation::reduce && size_bytes <= largest_reduce_in_shares);
+  if (may_have_shares && shmem::detail::shares_fit(team.scratch_bytes, size_bytes, n, is_broadcast) &&
+      saved_by_shares(is_broadcast, size_bytes, n) > hop_bytes) {
+    return CollectiveRoute::shares;
   }
+  if (size_bytes <= small_limit(operation, grid_limits, team.n_pes, team.scratch_bytes)) return CollectiveRoute::small;
   return is_broadcast && n > 2 && size_bytes >= parts_from_bytes ? CollectiveRoute::parts : CollectiveRoute::large;
 }
 
 }  // namespace
+
+shmem::GroupLimits group_limits(int n_pes, std::uint64_t scratch_bytes) noexcept {
+  const auto of = [&](CollectiveOperation operation) {
+    return static_cast<std::uint32_t>(small_limit(operation, group_small_limits, n_pes, scratch_bytes));
+  };
+  return {of(CollectiveOperation::broadcast), of(CollectiveOperation::fcollect), of(CollectiveOperation::reduce), 0};
+}
 
 Plan plan_collective(CollectiveOperation operation, std::uint64_t size_bytes, const shmem::TeamState& team) noexcept {
   const auto n_pes = static_cast<unsigned>(team.n_pes);

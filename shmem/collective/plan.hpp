@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How a collective of a given size runs on the GPUs: by which route, and by how many blocks.
+// How a collective of a given size runs on the GPUs: by which route, and by how many blocks. All thresholds are here.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,9 @@ struct Plan {
   platform::LaunchShape shape;
   std::uint32_t piece_bytes = 0;  ///< of the route parts
 };
+
+/// For groups of threads in GPU kernels.
+[[nodiscard]] shmem::GroupLimits group_limits(int n_pes, std::uint64_t scratch_bytes) noexcept;
 
 /// Depends on nothing that may differ between the PEs of a team.
 [[nodiscard]] Plan plan_collective(CollectiveOperation operation, std::uint64_t size_bytes,

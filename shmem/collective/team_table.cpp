@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/collective/team_table.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "platform/device/device_scope.hpp"
+#include "shmem/collective/plan.hpp"
 
 namespace gdrkit::shmem_impl::collective {
 namespace {
@@ -151,7 +153,7 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   state.first_pe = members[0];
   state.pe_stride = has_second ? members[1] - members[0] : 0;
   const std::uint64_t row = shmem::team_row_bytes(members.size());
-  state.lanes = static_cast<std::int32_t>(memory_.words_bytes() / row - 1);
+  state.lanes = std::min(static_cast<std::int32_t>(memory_.words_bytes() / row - 1), connections_.blocks_at_once());
   state.spans_nodes = team.is_over_machines() ? 1 : 0;
   if (state.spans_nodes == 0) {
     state.first_bytes = (first - own) * stride;
@@ -160,6 +162,7 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   state.words_address = start_ + memory_.words(team.slot());
   state.scratch_address = start_ + memory_.scratch(team.slot());
   state.scratch_bytes = memory_.scratch_bytes(team.slot());
+  state.group_limits = group_limits(team.n_pes(), state.scratch_bytes);
   state.report_address = reports_address_ + static_cast<std::uint64_t>(team.slot()) * sizeof(shmem::TeamReport);
   return state;
 }

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <string_view>
 
 #include "base/settings.hpp"
 #include "platform/device/cuda_calls.hpp"
@@ -15,6 +17,7 @@
 #include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/node/node_join.hpp"
 #include "shmem/parts/job_node.hpp"
+#include "shmem/parts/shared_gpus.hpp"
 
 namespace gdrkit::shmem_impl::parts {
 namespace {
@@ -28,6 +31,7 @@ struct Offer {
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_max_bytes = 0;
   std::uint64_t device_bytes = 0;
+  PeGpu gpu;
   std::int32_t is_emulated = 0;
   std::int32_t errno_value = 0;  ///< the PE has no device: why
   char text[200] = "";
@@ -176,6 +180,10 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
     const platform::DeviceScope scope(*device_);
     mine.is_emulated = device_->is_emulated() ? 1 : 0;
     if (auto memory = device_->memory()) mine.device_bytes = memory->total_bytes;
+    static_assert(sizeof mine.gpu.uuid == sizeof device_->identity().uuid);
+    std::memcpy(mine.gpu.uuid, &device_->identity().uuid, sizeof mine.gpu.uuid);
+    auto multiprocessors = device_->attribute(platform::DeviceAttribute::multiprocessor_count);
+    if (multiprocessors && !device_->is_emulated()) mine.gpu.multiprocessors = *multiprocessors;
   } else {
     mine.errno_value = opened.error().errno_value;
     std::snprintf(mine.text, sizeof mine.text, "%s", opened.error().text());
@@ -185,6 +193,7 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
   if (!opened) return opened;
   heap::HeapSizes sizes{mine.heap_bytes, mine.heap_max_bytes};
   std::uint64_t largest_device = 0;
+  std::vector<PeGpu> gpus;
   for (int other = 0; other < n_pes_; ++other) {
     const Offer& offer = (*offers)[static_cast<std::size_t>(other)];
     if (offer.errno_value != 0) {
@@ -203,7 +212,9 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
                         other, offer.heap_bytes, offer.heap_max_bytes, pe_, mine.heap_bytes, mine.heap_max_bytes);
     }
     largest_device = std::max(largest_device, offer.device_bytes);
+    gpus.push_back(offer.gpu);
   }
+  blocks_at_once_ = parts::blocks_at_once(gpus);
   if (sizes.max_bytes == 0) sizes.max_bytes = largest_device;
   team_memory_ = TeamMemory(n_pes_, sizes.max_bytes);
   sizes.reserved_bytes = heap::SymmetricHeap::zeroed_bytes + team_memory_.size_bytes();
@@ -253,7 +264,9 @@ base::Status Connections::make_transports() {
 #undef GDRKIT_SHMEM_TRANSPORT
   while (remote_transport_ < transports_.size() && !transports_[remote_transport_]->is_remote()) ++remote_transport_;
   if (remote_ != nullptr) {
-    if (remote_way_ != transport::RemoteWay::copied) own_heap_->use(*transports_.front());
+    const auto bar1 = std::find_if(transports_.begin(), transports_.end(),
+                                   [](const auto& one) { return std::string_view(one->name()) == "bar1"; });
+    if (bar1 != transports_.end() && remote_way_ != transport::RemoteWay::copied) own_heap_->use(**bar1);
     remote_->open(*own_heap_);
   }
   return {};
@@ -286,8 +299,7 @@ base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t 
   auto remote = find(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
   if (is_remote(remote->slot)) {
-    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use calls of the CPU",
-                      pe);
+    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use calls of the CPU", pe);
   }
   return heap_->address(remote->slot, remote->range.offset);
 }

@@ -112,6 +112,8 @@ class Connections {
   [[nodiscard]] PeLine& line(int index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
   [[nodiscard]] const TeamMemory& team_memory() const noexcept { return team_memory_; }
+  /// Returns how many blocks each PE of the job may launch so that those of all PEs run at the same time.
+  [[nodiscard]] int blocks_at_once() const noexcept { return blocks_at_once_; }
   /// Returns the address of the teams' part of this PE's heap.
   [[nodiscard]] std::uint64_t teams_address() const noexcept {
     return heap_->own_address(heap::SymmetricHeap::zeroed_bytes);
@@ -134,6 +136,7 @@ class Connections {
   transport::RemoteWay remote_way_ = transport::RemoteWay::automatic;
   std::string reading_engine_;
   TeamMemory team_memory_;
+  int blocks_at_once_ = 1;
   std::size_t remote_transport_ = 0;
   // Members are destroyed in reverse order.
   std::unique_ptr<node::Node> node_;

@@ -53,7 +53,7 @@ base::Status Streams::put_with(void* target, const void* source, std::size_t siz
   auto at = connections_.reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
   if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
-  auto memory = transfers_.memory_of(source, size_bytes);
+  auto memory = transfers_.kind_of_memory(source, size_bytes);
   if (!memory) return base::pass(memory);
   return work_.put(stream_of(stream), *at, source, size_bytes, *memory, signal);
 }
@@ -87,7 +87,7 @@ base::Status Streams::get(void* target, const void* source, std::size_t size_byt
   if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
-  auto memory = transfers_.memory_of(target, size_bytes);
+  auto memory = transfers_.kind_of_memory(target, size_bytes);
   if (!memory) return base::pass(memory);
   return work_.get(stream_of(stream), target, *at, size_bytes, *memory);
 }

@@ -19,9 +19,8 @@ class TeamMemory {
   /// The same on all PEs, as n_pes and the heap's largest size are.
   TeamMemory(int n_pes, std::uint64_t heap_max_bytes) noexcept
       : words_bytes_(std::max<std::uint64_t>(smallest_words_bytes, 2 * row_bytes(n_pes))),
-        scratch_bytes_(
-            std::clamp(std::bit_floor(heap_max_bytes / 2048), smallest_scratch_bytes, largest_scratch_bytes)),
-        world_scratch_bytes_(scratch_bytes_ < largest_scratch_bytes ? scratch_bytes_ : largest_world_scratch_bytes) {}
+        scratch_bytes_(scratch_bytes_for(heap_max_bytes, largest_scratch_bytes)),
+        world_scratch_bytes_(scratch_bytes_for(heap_max_bytes, largest_world_scratch_bytes)) {}
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return words(GDRKIT_SHMEM_TEAMS_MAX); }
   [[nodiscard]] static std::uint64_t table() noexcept { return 0; }
@@ -42,10 +41,13 @@ class TeamMemory {
   static constexpr std::uint64_t smallest_words_bytes = 16384;
   static constexpr std::uint64_t smallest_scratch_bytes = 16384;
   static constexpr std::uint64_t largest_scratch_bytes = 524288;  // 64 KiB per pair of PEs without flow control
-  // Of the team that most programs use.
-  static constexpr std::uint64_t largest_world_scratch_bytes = std::uint64_t{4} << 20;
+  // Of the team that most programs use. A broadcast of 2 MiB in shares needs 8 MiB.
+  static constexpr std::uint64_t largest_world_scratch_bytes = std::uint64_t{8} << 20;
   static constexpr int world_slot = GDRKIT_SHMEM_TEAM_WORLD;
 
+  static std::uint64_t scratch_bytes_for(std::uint64_t heap_max_bytes, std::uint64_t largest) noexcept {
+    return std::clamp(std::bit_floor(heap_max_bytes / 2048), smallest_scratch_bytes, largest);
+  }
   static std::uint64_t row_bytes(int n_pes) noexcept {
     return (static_cast<std::uint64_t>(n_pes) * 8 + 127) / 128 * 128;
   }

@@ -67,7 +67,8 @@ void Transfers::stop_proxy() noexcept {
   if (proxy_ != nullptr) proxy_->stop();
 }
 
-base::Result<transport::LocalMemory> Transfers::memory_of(const void* address, std::size_t size_bytes) const noexcept {
+base::Result<transport::LocalMemory> Transfers::kind_of_memory(const void* address,
+                                                               std::size_t size_bytes) const noexcept {
   if (connections_.heap().contains(address)) {
     auto range = connections_.heap().find(address, size_bytes);
     if (!range) return base::pass(range);
@@ -90,7 +91,7 @@ base::Status Transfers::put(void* target, const void* source, std::size_t size_b
 
 base::Result<std::size_t> Transfers::put_by(int slot, const heap::HeapRange& range, const void* source,
                                             std::size_t size_bytes, bool is_async) noexcept {
-  auto memory = memory_of(source, size_bytes);
+  auto memory = kind_of_memory(source, size_bytes);
   if (!memory) return base::pass(memory);
   return with_transport(transports_, connections_.first_transport(slot), slot, size_bytes, true, *memory,
                         [&](std::size_t i) {
@@ -105,7 +106,7 @@ base::Status Transfers::get(void* target, const void* source, std::size_t size_b
   auto remote = connections_.find(source, size_bytes, pe);
   if (!remote) return base::pass(remote);
   if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
-  auto memory = memory_of(target, size_bytes);
+  auto memory = kind_of_memory(target, size_bytes);
   if (!memory) return base::pass(memory);
   auto carried =
       with_transport(transports_, connections_.first_transport(remote->slot), remote->slot, size_bytes, false, *memory,
@@ -236,7 +237,7 @@ base::Status Transfers::register_buffer(const void* address, std::size_t size_by
   }
   const platform::DeviceScope scope(connections_.device());
   if (auto current = scope.status(); !current) return current;
-  auto memory = memory_of(address, size_bytes);
+  auto memory = kind_of_memory(address, size_bytes);
   if (!memory) return base::pass(memory);
   const auto word = reinterpret_cast<std::uint64_t>(address);
   if (*memory == transport::LocalMemory::device) {

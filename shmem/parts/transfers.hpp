@@ -50,9 +50,9 @@ class Transfers {
   /// Completes all transfers of this PE's CPU and its GPU kernels to all PEs.
   base::Status complete_all() noexcept;
 
-  /// Fails with EINVAL if the range exceeds its allocation in this PE's heap.
-  [[nodiscard]] base::Result<transport::LocalMemory> memory_of(const void* address,
-                                                               std::size_t size_bytes) const noexcept;
+  /// Returns the kind of local memory. Fails with EINVAL if a range in this PE's heap exceeds its allocation.
+  [[nodiscard]] base::Result<transport::LocalMemory> kind_of_memory(const void* address,
+                                                                    std::size_t size_bytes) const noexcept;
   /// Registers a local buffer of the application. Fails with EEXIST if it overlaps a registered buffer.
   base::Status register_buffer(const void* address, std::size_t size_bytes) noexcept;
   base::Status unregister_buffer(const void* address) noexcept;

@@ -162,7 +162,7 @@ base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)
   for (;;) {
     if (is_there(argument)) return {};
     for (unsigned poll = 0; poll < polls_between_clock_reads; ++poll) {
-      (void)move();
+      (void)progress_once();
       if (is_there(argument)) return {};
       if (users_waiting_.load(std::memory_order_relaxed) != 0) break;
     }
@@ -186,7 +186,7 @@ base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)
   }
 }
 
-unsigned Remote::move() noexcept {
+unsigned Remote::progress_once() noexcept {
   const unsigned moved = worker_->progress();
   send_replies();
   if (moved != 0) has_moved_ = true;
@@ -197,7 +197,7 @@ unsigned Remote::progress() noexcept {
   constexpr unsigned most_turns = 16;
   unsigned done = 0;
   for (unsigned turn = 0; turn < most_turns; ++turn) {
-    const unsigned moved = move();
+    const unsigned moved = progress_once();
     done += moved;
     if (moved == 0) break;
   }
@@ -215,7 +215,7 @@ unsigned Remote::progress_eagerly() noexcept {
       if (users_waiting_.load(std::memory_order_relaxed) != 0 || is_stopping_.load(std::memory_order_relaxed)) {
         return done;
       }
-      done += move();
+      done += progress_once();
     }
     done += progress();
   }

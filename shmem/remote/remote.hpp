@@ -145,7 +145,7 @@ class Remote final : private UcxReceiver {
   /// A request that waits for a reply.
   struct Request {
     int pe = -1;
-    RemoteMessageKind answer = RemoteMessageKind::data;
+    RemoteMessageKind reply_kind = RemoteMessageKind::data;
     char* target = nullptr;
     std::size_t size_bytes = 0;
     std::size_t missing_bytes = 0;
@@ -158,9 +158,10 @@ class Remote final : private UcxReceiver {
     int errno_value = 0;
     std::uint64_t value = 0;
   };
-  struct Answer {
+  /// A message of another PE that needs a reply.
+  struct PendingReply {
     int pe = -1;
-    RemoteMessage question;
+    RemoteMessage message;
   };
 
   Remote(const RemoteOptions& options, int pe, int n_pes) noexcept
@@ -189,7 +190,7 @@ class Remote final : private UcxReceiver {
   base::Status wait_sent(Lock& lock, Outgoing* outgoing, int pe, const char* what) noexcept;
   static void on_sent(void* request, platform::UcxStatus status, void* outgoing) noexcept;
   /// Evaluates the result of a UCX call for `outgoing`. nullptr: complete.
-  base::Result<Outgoing*> given(Outgoing* outgoing, void* answer, const char* what, int pe) noexcept;
+  base::Result<Outgoing*> check_started(Outgoing* outgoing, void* ucx_result, const char* what, int pe) noexcept;
 
   /// Waits until `is_there(argument)`. With `pe` -1, the death of any PE also ends the wait.
   base::Status wait(Lock& lock, const char* what, int pe, bool (*is_there)(const void*), const void* argument) noexcept;
@@ -222,16 +223,16 @@ class Remote final : private UcxReceiver {
                std::size_t size_bytes) noexcept override;
   void receive_rendezvous(const void* header, std::size_t header_bytes) noexcept override;
   [[nodiscard]] bool is_genuine(const DecodedMessage& decoded);
-  [[nodiscard]] Request* request_of(const RemoteMessage& answer) noexcept;
+  [[nodiscard]] Request* request_of(const RemoteMessage& reply) noexcept;
   void handle_in_order(Peer& from, const RemoteMessage& message, const char* data, std::size_t size_bytes);
   void handle_at_once(const RemoteMessage& message, const char* data, std::size_t size_bytes);
   static void note_undelivered(Peer& from, const base::Status& done);
   base::Status deliver_put(const RemoteMessage& message, const char* data, std::size_t size_bytes) noexcept;
   base::Status deliver_update(const RemoteMessage& message, std::uint64_t* old) noexcept;
   void send_replies() noexcept;
-  void answer(const Answer& wanted);
-  void reply_to_get(const Answer& wanted);
-  void reply_with_key(const Answer& wanted);
+  void reply(const PendingReply& pending);
+  void reply_to_get(const PendingReply& pending);
+  void reply_with_key(const PendingReply& pending);
   void take_data(const RemoteMessage& message, const char* data, std::size_t size_bytes);
   void end_async(Peer& from, std::uint64_t id);
   /// Later replies write nothing: after a failed flush the caller may free the targets.
@@ -240,7 +241,7 @@ class Remote final : private UcxReceiver {
   void take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes);
 
   /// Calls UCX's progress function once and sends pending replies. Returns the number of events.
-  unsigned move() noexcept;
+  unsigned progress_once() noexcept;
   /// Makes progress until UCX is idle, and performs periodic work.
   unsigned progress() noexcept;
   /// Makes progress while traffic arrives in quick succession and no caller waits for the lock.
@@ -291,7 +292,7 @@ class Remote final : private UcxReceiver {
   std::size_t kept_bytes_ = 0;  // in Outgoing::data
   std::unordered_map<std::uint64_t, std::unique_ptr<Request>> requests_;
   std::uint64_t last_request_ = 0;
-  std::deque<Answer> pending_replies_;  // sent after UCX has returned
+  std::deque<PendingReply> pending_replies_;  // sent after UCX has returned
   MeetingMessages meeting_messages_;
   std::vector<platform::UcxMemory*> registered_;
   std::vector<OwnChunk> registered_chunks_;

@@ -71,11 +71,11 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
 }
 
 /// Returns nullptr if this PE does not expect such a reply from that PE.
-Remote::Request* Remote::request_of(const RemoteMessage& answer) noexcept {
-  const auto found = requests_.find(answer.request);
+Remote::Request* Remote::request_of(const RemoteMessage& reply) noexcept {
+  const auto found = requests_.find(reply.request);
   if (found == requests_.end()) return nullptr;
   Request& request = *found->second;
-  const bool is_awaited = request.pe == answer.from && request.answer == answer.kind && !request.is_done;
+  const bool is_awaited = request.pe == reply.from && request.reply_kind == reply.kind && !request.is_done;
   return is_awaited ? &request : nullptr;
 }
 
@@ -110,10 +110,10 @@ void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const cha
       // The operation is performed now, to keep the order; the reply is sent later.
       std::uint64_t old = 0;
       auto done = deliver_update(message, &old);
-      Answer wanted{message.from, message};
-      wanted.question.compare = old;
-      wanted.question.other = done ? 0 : done.error().errno_value;
-      pending_replies_.push_back(wanted);
+      PendingReply pending{message.from, message};
+      pending.message.compare = old;
+      pending.message.other = done ? 0 : done.error().errno_value;
+      pending_replies_.push_back(pending);
       return;
     }
     case RemoteMessageKind::meeting: return meeting_messages_.add(message, data, size_bytes);
@@ -194,65 +194,65 @@ void Remote::end_async(Peer& from, std::uint64_t id) {
 
 void Remote::send_replies() noexcept {
   while (!pending_replies_.empty()) {
-    const Answer wanted = pending_replies_.front();
+    const PendingReply pending = pending_replies_.front();
     pending_replies_.pop_front();
     try {
-      answer(wanted);
+      reply(pending);
     } catch (const std::bad_alloc&) {
       declare_dead(pe_, "out of memory for replies to other PEs");
     }
   }
 }
 
-void Remote::answer(const Answer& wanted) {
-  const RemoteMessage& question = wanted.question;
-  switch (question.kind) {
-    case RemoteMessageKind::get: return reply_to_get(wanted);
-    case RemoteMessageKind::key_request: return reply_with_key(wanted);
+void Remote::reply(const PendingReply& pending) {
+  const RemoteMessage& request = pending.message;
+  switch (request.kind) {
+    case RemoteMessageKind::get: return reply_to_get(pending);
+    case RemoteMessageKind::key_request: return reply_with_key(pending);
     case RemoteMessageKind::update: {
       RemoteMessage value = message_of(RemoteMessageKind::value);
-      value.request = question.request;
-      value.operand = question.compare;
-      value.other = question.other;
-      (void)send_small(wanted.pe, value);
+      value.request = request.request;
+      value.operand = request.compare;
+      value.other = request.other;
+      (void)send_small(pending.pe, value);
       return;
     }
     default: break;
   }
   // A flush, or a put that is one.
-  Peer& from = peer(wanted.pe);
+  Peer& from = peer(pending.pe);
   note_undelivered(from, own_heap_ != nullptr ? own_heap_->complete() : base::Status());
   RemoteMessage done = message_of(RemoteMessageKind::acknowledge);
-  done.operand = question.number;
+  done.operand = request.number;
   done.other = from.undelivered;
   const std::string text = from.why_undelivered.substr(0, small_bytes);
   from.undelivered = 0;
   from.why_undelivered.clear();
-  (void)send_small(wanted.pe, done, text.data(), text.size());
+  (void)send_small(pending.pe, done, text.data(), text.size());
 }
 
-void Remote::reply_to_get(const Answer& wanted) {
-  const RemoteMessage& question = wanted.question;
+void Remote::reply_to_get(const PendingReply& pending) {
+  const RemoteMessage& request = pending.message;
   RemoteMessage message = message_of(RemoteMessageKind::data);
-  message.request = question.request;
-  message.offset = question.operand;
-  message.size_bytes = question.size_bytes;
+  message.request = request.request;
+  message.offset = request.operand;
+  message.size_bytes = request.size_bytes;
   std::vector<char> bytes;
   base::Status done;
   if (own_heap_ == nullptr) done = base::fail_literal(EAGAIN, "its heap does not exist yet or has been freed");
-  if (question.size_bytes > piece_bytes)
+  if (request.size_bytes > piece_bytes)
     done = base::fail(EPROTO, "the requested size is %llu bytes, the limit %zu bytes",
-                      static_cast<unsigned long long>(question.size_bytes), piece_bytes);
+                      static_cast<unsigned long long>(request.size_bytes), piece_bytes);
   if (done) {
-    auto address = own_heap_->address_of(question.offset, question.size_bytes);
-    bytes.resize(question.size_bytes);
+    auto address = own_heap_->address_of(request.offset, request.size_bytes);
+    bytes.resize(request.size_bytes);
     done = address ? own_heap_->read(*address, bytes.data(), bytes.size()) : base::Status(base::pass(address));
   }
   if (!done) {
     message.other = done.error().errno_value;
     bytes.assign(done.error().text(), done.error().text() + std::strlen(done.error().text()));
   }
-  (void)send_kept(wanted.pe, message, std::move(bytes));
+  (void)send_kept(pending.pe, message, std::move(bytes));
 }
 
 }  // namespace gdrkit::shmem_impl::remote

@@ -32,32 +32,32 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   message.offset = offset;
   auto request = std::make_unique<Request>();
   request->pe = pe;
-  request->answer = RemoteMessageKind::key;
+  request->reply_kind = RemoteMessageKind::key;
   request->offset = offset;
   message.request = new_request(std::move(request));
   auto sent = send(pe, message, nullptr, 0);
-  auto asked = sent ? wait_for_reply(lock, message.request, "key of the heap", pe) : base::Status(base::pass(sent));
+  auto replied = sent ? wait_for_reply(lock, message.request, "key of the heap", pe) : base::Status(base::pass(sent));
   requests_.erase(message.request);
-  if (!asked && asked.error().errno_value != ECONNRESET && asked.error().errno_value != ETIMEDOUT) {
-    to.direct_refused = asked.error().errno_value;
-    return base::fail(EOPNOTSUPP, "%s", asked.error().text());
+  if (!replied && replied.error().errno_value != ECONNRESET && replied.error().errno_value != ETIMEDOUT) {
+    to.direct_refused = replied.error().errno_value;
+    return base::fail(EOPNOTSUPP, "%s", replied.error().text());
   }
-  if (!asked) return base::pass(asked);
+  if (!replied) return base::pass(replied);
   if (RemoteChunk* const made = find(); made != nullptr) return made;
   return base::fail(EPROTO, "PE %d sent the key of another chunk", pe);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while requesting the key of a heap");
 }
 
-void Remote::reply_with_key(const Answer& wanted) {
+void Remote::reply_with_key(const PendingReply& pending) {
   const platform::UcxCalls& calls = *calls_;
   RemoteMessage message = message_of(RemoteMessageKind::key);
-  message.request = wanted.question.request;
+  message.request = pending.message.request;
   base::Status done;
   void* packed = nullptr;
   std::size_t packed_bytes = 0;
   base::Result<OwnChunk> chunk = base::fail_literal(EAGAIN, "its heap does not exist yet");
-  if (own_heap_ != nullptr) chunk = own_heap_->chunk_of(wanted.question.offset);
+  if (own_heap_ != nullptr) chunk = own_heap_->chunk_of(pending.message.offset);
   // This PE's UCX then accepts no puts and gets.
   if (!worker_->is_direct())
     chunk = base::fail_literal(
@@ -81,7 +81,7 @@ void Remote::reply_with_key(const Answer& wanted) {
     const std::string text = done.error().text();
     bytes.assign(text.begin(), text.end());
   }
-  (void)send_kept(wanted.pe, message, std::move(bytes));
+  (void)send_kept(pending.pe, message, std::move(bytes));
 }
 
 base::Result<platform::UcxMemory*> Remote::registered(const OwnChunk& chunk) {
@@ -166,13 +166,13 @@ base::Status Remote::transfer_direct(int pe, std::uint64_t offset, char* local, 
     params.user_data = outgoing;
     const platform::UcxCalls& calls = *calls_;
     const std::uint64_t there = (*chunk)->address + inside;
-    void* const answer = is_put ? calls.put_nbx((*to)->endpoint, local + at, piece, there, (*chunk)->key, &params)
+    void* const result = is_put ? calls.put_nbx((*to)->endpoint, local + at, piece, there, (*chunk)->key, &params)
                                 : calls.get_nbx((*to)->endpoint, local + at, piece, there, (*chunk)->key, &params);
-    auto taken = given(outgoing, answer, what, pe);
-    if (!taken) return base::pass(taken);
+    auto started = check_started(outgoing, result, what, pe);
+    if (!started) return base::pass(started);
     if (is_put || is_async) ++(*to)->direct_issued;  // a get that was waited for is there
     if (!is_async) {
-      if (auto sent = wait_sent(entered.lock, *taken, pe, what); !sent) return sent;
+      if (auto sent = wait_sent(entered.lock, *started, pe, what); !sent) return sent;
     }
     at += piece;
   }
@@ -190,9 +190,9 @@ base::Status Remote::flush_direct(Lock& lock, Peer& to, int pe) noexcept try {
   params.field_mask = platform::ucx_request_callback | platform::ucx_request_user_data;
   params.callback = &on_sent;
   params.user_data = outgoing;
-  auto taken = given(outgoing, calls_->ep_flush_nbx(to.endpoint, &params), "quiet", pe);
-  if (!taken) return base::pass(taken);
-  if (auto flushed = wait_sent(lock, *taken, pe, "quiet"); !flushed) return flushed;
+  auto started = check_started(outgoing, calls_->ep_flush_nbx(to.endpoint, &params), "quiet", pe);
+  if (!started) return base::pass(started);
+  if (auto flushed = wait_sent(lock, *started, pe, "quiet"); !flushed) return flushed;
   to.direct_flushed = std::max(to.direct_flushed, issued);
   return {};
 } catch (const std::bad_alloc&) {

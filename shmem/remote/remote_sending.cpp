@@ -97,9 +97,10 @@ tl::unexpected<base::Error> Remote::transfer_failure(const char* what, int pe,
   return base::fail_vendor(errno_value, status, "%s: UCX failed for PE %d: %s", what, pe, text);
 }
 
-base::Result<Remote::Outgoing*> Remote::given(Outgoing* outgoing, void* answer, const char* what, int pe) noexcept {
-  if (platform::ucx_is_request(answer)) return outgoing;
-  const platform::UcxStatus status = platform::ucx_status_of(answer);
+base::Result<Remote::Outgoing*> Remote::check_started(Outgoing* outgoing, void* ucx_result, const char* what,
+                                                      int pe) noexcept {
+  if (platform::ucx_is_request(ucx_result)) return outgoing;
+  const platform::UcxStatus status = platform::ucx_status_of(ucx_result);
   recycle(outgoing);
   if (status != platform::ucx_ok) return transfer_failure(what, pe, status);
   return nullptr;
@@ -121,11 +122,11 @@ base::Result<Remote::Outgoing*> Remote::send(int pe, const RemoteMessage& messag
   params.flags = platform::ucx_message_eager;
   params.callback = &on_sent;
   params.user_data = outgoing;
-  void* const answer = calls_->am_send_nbx(to.endpoint, UcxWorker::message_id, outgoing->block, block_bytes,
+  void* const result = calls_->am_send_nbx(to.endpoint, UcxWorker::message_id, outgoing->block, block_bytes,
                                            size_bytes == 0 ? nullptr : data, size_bytes, &params);
-  auto taken = given(outgoing, answer, "message", pe);
-  if (taken && message.number != 0) to.sent = message.number;
-  return taken;
+  auto started = check_started(outgoing, result, "message", pe);
+  if (started && message.number != 0) to.sent = message.number;
+  return started;
 }
 
 base::Status Remote::send_kept(int pe, const RemoteMessage& message, std::vector<char> data) {

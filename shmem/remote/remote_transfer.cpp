@@ -10,7 +10,7 @@ namespace gdrkit::shmem_impl::remote {
 namespace {
 
 /// Limit of outstanding get data per caller, which limits the replies queued at the other PE.
-constexpr std::size_t most_wanted_bytes = std::size_t{2} << 20;
+constexpr std::size_t most_requested_bytes = std::size_t{2} << 20;
 /// Bytes of puts that wait in UCX.
 constexpr std::size_t most_kept_bytes = std::size_t{4} << 20;
 
@@ -114,10 +114,11 @@ base::Status Remote::get(int pe, std::uint64_t offset, void* target, std::size_t
     message.request = id;
     auto sent = send(pe, message, nullptr, 0);
     if (!sent) done = base::pass(sent);
-    const std::size_t asked = at + message.size_bytes;
-    if (!done || asked == size_bytes) break;
-    done = wait(entered.lock, "get", pe,
-                [&] { return request.is_done || asked - (size_bytes - request.missing_bytes) <= most_wanted_bytes; });
+    const std::size_t requested = at + message.size_bytes;
+    if (!done || requested == size_bytes) break;
+    done = wait(entered.lock, "get", pe, [&] {
+      return request.is_done || requested - (size_bytes - request.missing_bytes) <= most_requested_bytes;
+    });
   }
   if (done && is_async && !request.is_done) {
     request.is_async = true;  // the last reply completes it
@@ -147,7 +148,7 @@ base::Status Remote::update(int pe, std::uint64_t offset, std::size_t word_bytes
   if (old != nullptr) {
     auto request = std::make_unique<Request>();
     request->pe = pe;
-    request->answer = RemoteMessageKind::value;
+    request->reply_kind = RemoteMessageKind::value;
     request->target = reinterpret_cast<char*>(old);
     request->is_async = is_async;
     message.request = new_request(std::move(request));
@@ -204,7 +205,7 @@ base::Status Remote::request_flush(Peer& to, int pe) noexcept try {
 base::Status Remote::flush_locked(Lock& lock, Peer& to, int pe) noexcept {
   const std::uint64_t last = to.last_write;
   if (to.failure != platform::ucx_ok) return check_lives("quiet", pe);
-  if (auto asked = request_flush(to, pe); !asked) return asked;
+  if (auto requested = request_flush(to, pe); !requested) return requested;
   if (auto waited = wait(lock, "quiet", pe, [&] { return to.acknowledged >= last && to.gets == 0; }); !waited) {
     return waited;
   }
@@ -220,9 +221,9 @@ base::Status Remote::check_delivered(Peer& to, const char* what, int pe) noexcep
 }
 
 void Remote::abandon_gets(int pe) noexcept {
-  const std::size_t timed_out_address =
+  const std::size_t abandoned =
       std::erase_if(requests_, [pe](const auto& entry) { return entry.second->is_async && entry.second->pe == pe; });
-  peers_[static_cast<std::size_t>(pe)]->gets -= static_cast<std::uint32_t>(timed_out_address);
+  peers_[static_cast<std::size_t>(pe)]->gets -= static_cast<std::uint32_t>(abandoned);
 }
 
 base::Status Remote::flush(int pe) noexcept {

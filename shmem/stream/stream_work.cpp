@@ -69,7 +69,7 @@ base::Status StreamWork::store(Stream stream, std::uint64_t target, std::uint64_
                                std::size_t size_bytes) noexcept {
   const auto is_captured = device_.is_capturing(stream);
   if (!is_captured || *is_captured)
-    return base::fail_literal(ENOSYS, "cannot perform the operation by the CPU: the stream is being captured");
+    return base::fail_literal(ENOSYS, "cannot perform the operation on the CPU: the stream is being captured");
   return device_.store_word_async(target, value, size_bytes, stream);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// bar1: the CPU's own stores and loads, through mappings of the other PEs' memory by the copy library.
+// bar1: the CPU's own stores and loads, through mappings of the other PEs' memory by the copy library. A mapping of one
+// chunk of a PE's heap is a window, made at the first transfer.
 //
 // Ordering: stores through BAR1 are posted writes; those of one CPU thread reach a GPU in the order of gdrkit_write's
 // calls, each of which has left the core when it returns. A load from the same GPU does not pass posted writes on its
@@ -35,10 +36,12 @@ constexpr std::size_t small = 1024;
 // the driver takes 10 us.
 constexpr std::size_t largest_store[] = {SIZE_MAX, 256 << 10, small, 0};
 constexpr std::size_t largest_load[] = {8 << 10, 4 << 10, small, 0};
-/// Gets that a configured engine performs: those above `small`; with `automatic` those above these sizes, because
-/// querying the kind of memory takes longer than the loads that it saves.
-constexpr std::size_t largest_for_engine[] = {64 << 10, 256 << 10, 0, 0};
-constexpr std::size_t largest_load_with_automatic[] = {4 << 10, 3 << 10, small, small};
+/// With a configured engine (GDRKIT_ENGINE) the CPU performs gets up to largest_cpu_get(), and the engine larger ones
+/// up to this size.
+constexpr std::size_t largest_engine_get[] = {64 << 10, 256 << 10, 0, 0};
+/// largest_cpu_get() for the engine `automatic`, which queries the kind of memory: below these sizes the query takes
+/// longer than the loads that it saves.
+constexpr std::size_t largest_cpu_get_with_automatic[] = {4 << 10, 3 << 10, small, small};
 
 constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
@@ -63,7 +66,7 @@ class Bar1 final : public Transport {
     for (Slot& slot : slots_) slot.windows = std::make_unique<std::atomic<std::uint64_t>[]>(4 * largest_chunk_count);
     for (std::size_t memory = 0; memory < local_memory_count; ++memory) {
       limits_.put[memory] = largest_store[memory];
-      limits_.get[memory] = std::max(largest_load[memory], engine_.empty() ? 0 : largest_for_engine[memory]);
+      limits_.get[memory] = std::max(largest_load[memory], engine_.empty() ? 0 : largest_engine_get[memory]);
     }
     gdrkit_open_options options{};
     options.struct_size = sizeof options;
@@ -111,7 +114,7 @@ class Bar1 final : public Transport {
     const auto read = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
       return gdrkit_read(pin, offset, static_cast<char*>(target) + from, n);
     };
-    if (!engine_.empty() && size_bytes > largest_beside_engine(memory)) {
+    if (!engine_.empty() && size_bytes > largest_cpu_get(memory)) {
       auto done = by_chunk(slot, source, size_bytes, By::engine, read);
       if (done || done.error().errno_value != EOPNOTSUPP || size_bytes > largest_load[at(memory)]) return done;
     }
@@ -151,8 +154,8 @@ class Bar1 final : public Transport {
   }
 
  private:
-  [[nodiscard]] std::size_t largest_beside_engine(LocalMemory memory) const noexcept {
-    return engine_ == "automatic" ? largest_load_with_automatic[at(memory)] : small;
+  [[nodiscard]] std::size_t largest_cpu_get(LocalMemory memory) const noexcept {
+    return engine_ == "automatic" ? largest_cpu_get_with_automatic[at(memory)] : small;
   }
 
   /// What performs the copies of a mapping. The CPU performs all puts: those of an engine would overtake posted stores.

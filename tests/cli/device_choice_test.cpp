@@ -59,7 +59,7 @@ TEST(DeviceChoice, IsAnErrorIfCudaCannotUseTheGpu) {
 TEST(DeviceChoice, NeverReplacesAForcedBackendByTheEmulatedOne) {
   GpuFacts facts = absent();
   facts.forced_backend = "rm";
-  expect_cannot_run(facts, "cannot use a GPU by the backend 'rm': no GPU was found (no driver library)");
+  expect_cannot_run(facts, "cannot use a GPU with the backend 'rm': no GPU was found (no driver library)");
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ MUTATIONS = [
     (NIC + "/config", config(0x2050), {"pcie.mrrs": "warn"}),
     (NIC + "/config", config(0x5010), {"pcie.mps": "warn"}),
     (NIC_PORT + "/config", config(0x5010, acs=0x0001), {"pcie.mps": "fail"}),
+    (NIC + "/config", config(link_control=0x0003), {"pcie.aspm": "warn"}),
     (NIC + "/aer_dev_fatal", "DLP 2\nTOTAL_ERR_FATAL 2\n", {"pcie.aer": "fail"}),
     (GPU + "/aer_dev_correctable", "RxErr 500\nTOTAL_ERR_COR 500\n", {"pcie.aer": "warn"}),
     # isolation

@@ -62,7 +62,7 @@ class DoctorCases(Test):
                     self.assertEqual(worst(found[check]), state)
                     different = {c for c in found if found[c] != healthy[base][c]} - {check}
                     if others is not None:
-                        self.assertEqual(different - (DERIVED - others), others)
+                        self.assertEqual(different - (DERIVED - others), others, "others that changed, and those that the case names")
                     states = {worst(findings) for findings in found.values()}
                     self.assertEqual(code == 1, "fail" in states)
 

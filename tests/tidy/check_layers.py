@@ -23,7 +23,7 @@ PRIVATE = {"lib": "gdrkit", "shmem": "gdrkit::shmem_impl"} | {
 # In these products, code that several folders use may also be in the product's namespace.
 SHARING = {"platform", "cli", "measure", "diag"}
 # Products in which a file name must be unique.
-DISTINCT_NAMES = {"lib", "platform", "cli", "measure", "diag"}
+DISTINCT_NAMES = {"lib", "platform", "cli", "measure", "diag", "transfer"}
 OPENED = re.compile(r"\bnamespace (gdrkit(?:::\w+)*) \{(?!\n(?:(?:class|struct) \w+;\n)+\})")  # except forward declarations
 USING = re.compile(r"\busing namespace ")
 OPENS_ANOTHER = {

@@ -32,7 +32,7 @@ std::unique_ptr<platform::Device> gpu_of_local_rank() {
 }  // namespace
 
 MpiStart::MpiStart(const std::string& plugin) : gpu_(gpu_of_local_rank()), calls_(load_mpi_plugin(plugin)) {
-  require(calls_.begin(&rank_, &ranks_), "MPI_Init_thread");
+  require(calls_.begin(&rank_, &ranks_), "MPI_Init");
   if (ranks_ > 1) return;
   const std::string name = version();
   require(calls_.end(), "MPI_Finalize");
@@ -47,8 +47,7 @@ std::string MpiStart::version() const {
   return text.substr(0, text.find(','));
 }
 
-void MpiStart::require(int code, const char* what) const {
-  if (code == 0) return;
+void MpiStart::fail(int code, const char* what) const {
   char text[512] = "";
   calls_.error_text(code, text, sizeof text);
   throw cli::Failure(cli::ExitCode::failed, cli::format("gdrkit osu: %s failed: %s", what, text));

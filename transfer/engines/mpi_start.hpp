@@ -24,9 +24,13 @@ class MpiStart {
   /// Without additions of Open MPI, such as who built it and where.
   [[nodiscard]] std::string version() const;
   /// Throws Failure if `code` is not 0.
-  void require(int code, const char* what) const;
+  void require(int code, const char* what) const {
+    if (code != 0) fail(code, what);
+  }
 
  private:
+  [[noreturn]] void fail(int code, const char* what) const;
+
   std::unique_ptr<platform::Device> gpu_;
   const gdrkit_osu_mpi_table& calls_;
   int rank_ = 0;

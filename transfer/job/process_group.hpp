@@ -43,7 +43,7 @@ class ProcessGroup {
   /// The GPU with the number local_index(), modulo the number of GPUs.
   [[nodiscard]] platform::Device& device() noexcept { return *device_; }
 
-  /// On one machine, all processes return within a few microseconds; else within about 100.
+  /// In shared memory, or between machines by messages of the first process, which the others receive in turns.
   void barrier();
   /// Returns the values by process.
   [[nodiscard]] std::vector<double> gather(double value);

@@ -60,16 +60,15 @@ std::size_t Measurement::table_bytes(const DataPlan& plan) const {
   return collective_.table_count(plan.part, n_ranks_) * plan.type->size_bytes;
 }
 
-void Measurement::enqueue_once(std::vector<engines::Call> calls, std::size_t shift) {
-  for (engines::Call& call : calls) {
-    call.input += shift;
-    call.output += shift;
-  }
+void Measurement::enqueue_once(const std::vector<engines::Call>& calls, std::size_t shift) {
   for (int step = 0; step < collective_.steps(n_ranks_); ++step) {
     if (calls.size() > 1) parties_.engine->begin_group();
     for (std::size_t local = 0; local < calls.size(); ++local) {
-      calls[local].step = step;
-      parties_.engine->enqueue(static_cast<int>(local), calls[local]);
+      engines::Call call = calls[local];
+      call.input += shift;
+      call.output += shift;
+      call.step = step;
+      parties_.engine->enqueue(static_cast<int>(local), call);
     }
     if (calls.size() > 1) parties_.engine->end_group();
   }
@@ -95,7 +94,7 @@ double Measurement::time_loop(const DataPlan& plan, const std::vector<engines::C
   parties_.engine->wait();
   parties_.processes->barrier();
   if (!parties_.processes->is_on_one_machine()) {
-    // The processes leave this barrier up to 100 us apart, which would count; most operations end closer together.
+    // The processes leave this barrier one after the other, which would count; most operations end closer together.
     enqueue(plan, calls, 0);
     parties_.engine->wait();
   }

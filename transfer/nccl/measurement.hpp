@@ -10,7 +10,7 @@
 #include "transfer/engines/collective_engine.hpp"
 #include "transfer/job/process_group.hpp"
 #include "transfer/job/watchdog.hpp"
-#include "transfer/nccl/options.hpp"
+#include "transfer/nccl/nccl_options.hpp"
 #include "transfer/nccl/rank_gpu.hpp"
 #include "transfer/nccl/table.hpp"
 
@@ -47,7 +47,7 @@ class Measurement {
   /// The bytes of the larger buffer of an operation, as in the table.
   [[nodiscard]] std::size_t table_bytes(const DataPlan& plan) const;
   /// One operation, `shift` bytes after the beginning of the buffers.
-  void enqueue_once(std::vector<engines::Call> calls, std::size_t shift);
+  void enqueue_once(const std::vector<engines::Call>& calls, std::size_t shift);
   /// The operations of one iteration, counted from 0.
   void enqueue(const DataPlan& plan, const std::vector<engines::Call>& calls, int iteration);
   /// Seconds for one operation, of this process.

@@ -8,7 +8,7 @@
 
 #include "cli/interface/size.hpp"
 #include "transfer/nccl/measurement.hpp"
-#include "transfer/nccl/report.hpp"
+#include "transfer/nccl/nccl_report.hpp"
 
 namespace gdrkit::transfer::nccl {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "transfer/nccl/options.hpp"
+#include "transfer/nccl/nccl_options.hpp"
 
 namespace gdrkit::transfer::nccl {
 

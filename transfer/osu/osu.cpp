@@ -10,8 +10,8 @@
 #include "transfer/engines/mpi_plugin.hpp"
 #include "transfer/engines/mpi_start.hpp"
 #include "transfer/job/watchdog.hpp"
-#include "transfer/osu/options.hpp"
-#include "transfer/osu/report.hpp"
+#include "transfer/osu/osu_options.hpp"
+#include "transfer/osu/osu_report.hpp"
 #include "transfer/osu/validation.hpp"
 
 namespace gdrkit::transfer::osu {
@@ -224,7 +224,7 @@ class Run {
 std::unique_ptr<engines::MpiStart> start_of_launcher(const Options& options, const Plan& plan) {
   if (plan.engine->launcher != engines::Launcher::own) return nullptr;
   job::Watchdog watchdog("gdrkit osu", std::chrono::seconds(options.timeout_s), "--timeout");
-  watchdog.begin("MPI_Init_thread");
+  watchdog.begin("MPI_Init");
   return std::make_unique<engines::MpiStart>(options.mpi_plugin);
 }
 

@@ -8,7 +8,7 @@ const std::vector<OsuTest>& all_osu_tests() {
   static const std::vector<OsuTest> all = {
 #define GDRKIT_OSU_TEST(name, title, loop, value, ranks, smallest) \
   {#name, title, Loop::loop, Value::value, Ranks::ranks, smallest},
-#include "transfer/osu/tests.def"
+#include "transfer/osu/osu_tests.def"
 #undef GDRKIT_OSU_TEST
   };
   return all;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// OsuTest: one line of tests.def.
+// OsuTest: one line of osu_tests.def.
 #pragma once
 
 #include <cstddef>
@@ -81,7 +81,7 @@ struct OsuTest {
   [[nodiscard]] bool has_message_window() const noexcept { return loop == Loop::stream || loop == Loop::exchange; }
 };
 
-/// In the order of tests.def.
+/// In the order of osu_tests.def.
 [[nodiscard]] const std::vector<OsuTest>& all_osu_tests();
 
 }  // namespace gdrkit::transfer::osu

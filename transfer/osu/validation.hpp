@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "platform/device/device.hpp"
-#include "transfer/osu/loops.hpp"
+#include "transfer/osu/osu_loops.hpp"
 
 namespace gdrkit::transfer::osu {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "transfer/perftest/connection_manager.hpp"
-#include "transfer/perftest/wire.hpp"
+#include "transfer/perftest/perftest_wire.hpp"
 
 namespace gdrkit::transfer::perftest {
 

@@ -10,7 +10,7 @@
 
 #include "platform/vendor/verbs_data_library.hpp"
 #include "transfer/perftest/exchange.hpp"
-#include "transfer/perftest/options.hpp"
+#include "transfer/perftest/perftest_options.hpp"
 
 namespace gdrkit::transfer::perftest {
 

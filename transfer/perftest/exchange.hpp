@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "platform/vendor/verbs_objects.hpp"
-#include "transfer/perftest/wire.hpp"
+#include "transfer/perftest/perftest_wire.hpp"
 
 namespace gdrkit::transfer::perftest {
 

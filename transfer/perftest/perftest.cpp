@@ -11,7 +11,7 @@
 #include "gdrkit/gdrkit.h"
 #include "transfer/job/pe_session.hpp"
 #include "transfer/perftest/cm_wire.hpp"
-#include "transfer/perftest/report.hpp"
+#include "transfer/perftest/perftest_report.hpp"
 #include "transfer/perftest/socket_wire.hpp"
 #include "transfer/perftest/traffic.hpp"
 

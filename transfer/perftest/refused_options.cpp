@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// perftest's options that `gdrkit perftest` rejects. tests/transfer/perftest/options_test.py lists all options.
+// perftest's options that `gdrkit perftest` rejects. tests/transfer/perftest/perftest_options_test.py lists all
+// options.
 #include <iterator>
 
-#include "transfer/perftest/options.hpp"
+#include "transfer/perftest/perftest_options.hpp"
 
 namespace gdrkit::transfer::perftest {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "transfer/perftest/options.hpp"
-#include "transfer/perftest/wire.hpp"
+#include "transfer/perftest/perftest_options.hpp"
+#include "transfer/perftest/perftest_wire.hpp"
 
 namespace gdrkit::transfer::perftest {
 

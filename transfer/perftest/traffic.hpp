@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "measure/harness/clock.hpp"
-#include "transfer/perftest/lines.hpp"
 #include "transfer/perftest/memory.hpp"
+#include "transfer/perftest/perftest_lines.hpp"
 
 namespace gdrkit::transfer::perftest {
 

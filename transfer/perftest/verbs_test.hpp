@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// VerbsTest: one line of tests.def.
+// VerbsTest: one line of perftest_tests.def.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct VerbsTest {
   [[nodiscard]] bool is_ping_pong() const noexcept { return is_latency() && !is_fetching(); }
 };
 
-/// In the order of tests.def.
+/// In the order of perftest_tests.def.
 [[nodiscard]] const std::vector<VerbsTest>& all_verbs_tests();
 
 }  // namespace gdrkit::transfer::perftest

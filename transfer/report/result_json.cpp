@@ -13,14 +13,14 @@ namespace {
 
 /// Checks whose findings slow or stop transfers between GPUs of one machine, or the CPU's path to them.
 constexpr const char* checks_of_gpus[] = {
-    "drv.loaded",   "gpu.chipset_p2p", "nvl.state",     "nvl.fabric", "pcie.width",  "pcie.speed",
-    "acs.redirect", "acs.vm_ats",      "iommu.mode",    "bar1.size",  "bar.above4g", "cpu.governor",
-    "cpu.wc",       "numa.process",    "cpu.balancing", "lim.shm",    "ctr.devices"};
+    "drv.loaded",   "gpu.chipset_p2p", "nvl.state",    "nvl.fabric",    "pcie.width", "pcie.speed",
+    "pcie.aspm",    "acs.redirect",    "acs.vm_ats",   "iommu.mode",    "bar1.size",  "bar.above4g",
+    "cpu.governor", "cpu.wc",          "numa.process", "cpu.balancing", "lim.shm",    "ctr.devices"};
 /// Checks on the adapter in use that slow or stop it.
 constexpr const char* checks_of_adapters[] = {
-    "nic.state",  "nic.rate",   "nic.sm",      "nic.mtu",      "nic.counters", "roce.gid", "roce.qos",
-    "pcie.width", "pcie.speed", "pcie.mrrs",   "pcie.mps",     "pcie.relaxed", "pcie.aer", "pcie.path_min",
-    "rdma.stack", "numa.nic",   "lim.memlock", "cpu.governor", "iommu.mode"};
+    "nic.state",     "nic.rate",   "nic.sm",    "nic.mtu",     "nic.counters", "roce.gid",  "roce.qos",
+    "pcie.width",    "pcie.speed", "pcie.mrrs", "pcie.mps",    "pcie.relaxed", "pcie.aspm", "pcie.aer",
+    "pcie.path_min", "rdma.stack", "numa.nic",  "lim.memlock", "cpu.governor", "iommu.mode"};
 /// Checks on an adapter that accesses a GPU's memory.
 constexpr const char* checks_of_direct_access[] = {"peer.any", "drv.params", "dmabuf.verbs"};
 /// Settings of one library.

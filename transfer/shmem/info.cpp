@@ -92,8 +92,8 @@ cli::ExitCode run_info(cli::Front front, int argc, char** argv) {
   cli::CommandLine line;
   line.name = "shmem info";
   line.summary =
-      "What one-sided communication has here: PEs, the symmetric heap, and which transport serves which PE. Under a "
-      "launcher, PE 0 prints it.";
+      "Describes one-sided communication on this machine: PEs, the symmetric heap, and the transport to each PE. Under "
+      "a launcher, only PE 0 prints.";
   line.example = "gdrkit shmem info\n  gdrkit run -n 2 -- gdrkit shmem info --json";
   line.options = {cli::json_option(&json, "transfer/shmem/README.md")};
   if (const auto ended = parse(line, front, argc, argv)) return *ended;

@@ -95,11 +95,15 @@ Fact<long> total_of(const MachineView& view, const std::string& path, const std:
   return fact;
 }
 
-/// Device control register of the PCI Express capability.
-Fact<std::uint32_t> device_control(const MachineView& view, const std::string& folder) {
+/// Offsets in the PCI Express capability.
+constexpr unsigned device_control = 0x08;
+constexpr unsigned link_control = 0x10;
+
+/// A register of two bytes in the PCI Express capability.
+Fact<std::uint32_t> express_register(const MachineView& view, const std::string& folder, unsigned offset) {
   const PciConfig config(view, folder);
   const auto at = config.capability(express_capability);
-  if (at.is_found()) return config.value(at.value + 8, 2);
+  if (at.is_found()) return config.value(at.value + offset, 2);
   Fact<std::uint32_t> fact;
   fact.outcome = at.outcome;
   fact.reason = at.reason;
@@ -126,9 +130,10 @@ std::string other_half(const Machine& machine, const PciDevice& device) {
   return "";
 }
 
-/// device_control() of a device that this check judges; adds a finding if it cannot be read.
-Fact<std::uint32_t> take_device_control(const Machine& machine, const PciDevice& device, Findings& findings) {
-  auto control = device_control(machine.view, device.folder);
+/// express_register() of a device that this check judges; adds a finding if it cannot be read.
+Fact<std::uint32_t> take_register(const Machine& machine, const PciDevice& device, unsigned offset,
+                                  Findings& findings) {
+  auto control = express_register(machine.view, device.folder, offset);
   if (!control.is_found()) {
     findings.add(control.is_absent() ? State::skip : State::unknown, device.address, control.reason);
   }
@@ -204,7 +209,7 @@ const Advice advice_pcie_mrrs = {
 void check_pcie_mrrs(const Machine& machine, Findings& findings) {
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
     if (adapter.pci.address.empty()) continue;
-    const auto control = take_device_control(machine, adapter.pci, findings);
+    const auto control = take_register(machine, adapter.pci, device_control, findings);
     if (!control.is_found()) continue;
     const unsigned bytes = 128u << (control.value >> 12 & 7u);
     findings.add(bytes >= 4096 ? State::ok : State::warn, adapter.pci.address,
@@ -223,12 +228,12 @@ const Advice advice_pcie_mps = {
 
 void check_pcie_mps(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
-    const auto own = take_device_control(machine, device, findings);
+    const auto own = take_register(machine, device, device_control, findings);
     if (!own.is_found()) continue;
     const unsigned bytes = 128u << (own.value >> 5 & 7u);
     unsigned above = 0;
     if (!device.bridges.empty()) {
-      const auto port = device_control(machine.view, folder_of(device.bridges.back()));
+      const auto port = express_register(machine.view, folder_of(device.bridges.back()), device_control);
       if (port.is_unknown()) {
         findings.add_unknown(device.address, port);
         continue;
@@ -270,7 +275,7 @@ void check_pcie_relaxed(const Machine& machine, Findings& findings) {
   const bool is_amd = labelled(cpus, "vendor_id").value == "AuthenticAMD";
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
     if (adapter.pci.address.empty()) continue;
-    const auto control = take_device_control(machine, adapter.pci, findings);
+    const auto control = take_register(machine, adapter.pci, device_control, findings);
     if (!control.is_found()) continue;
     constexpr std::uint32_t relaxed_ordering = 0x0010;
     const bool is_on = (control.value & relaxed_ordering) != 0;
@@ -284,6 +289,35 @@ void check_pcie_relaxed(const Machine& machine, Findings& findings) {
                            : State::info,
                  adapter.pci.address, adapter.name + " has relaxed ordering " + (is_on ? "on" : "off"),
                  "sudo setpci -s " + adapter.pci.address + " CAP_EXP+8.w=0010:0010");
+  }
+}
+
+const Advice advice_pcie_aspm = {
+    "bits 1:0 of link control in the PCI Express capability of each GPU and adapter",
+    "an idle link enters a power-saving state (L0s or L1); the next packet waits microseconds until it has left it",
+    {"echo performance | sudo tee /sys/module/pcie_aspm/parameters/policy; if Linux refuses that, turn ASPM off in the "
+     "firmware setup",
+     true, false, false, "sudo lspci -vv -s ADDRESS | grep LnkCtl:"},
+    "pcie_aspm=off on the Linux command line does not turn power saving off: Linux then keeps what the firmware set. "
+    "In a virtual machine the host decides: reported as info only",
+    {.now = "echo performance >/sys/module/pcie_aspm/parameters/policy",
+     .boot_option = "pcie_aspm.policy=performance",
+     .risk = "idle links use more power; Linux refuses the command if the firmware keeps control of ASPM"}};
+
+void check_pcie_aspm(const Machine& machine, Findings& findings) {
+  constexpr const char* names[] = {"off", "L0s", "L1", "L0s and L1"};
+  for (const PciDevice& device : devices_or_skip(machine, findings)) {
+    const auto control = take_register(machine, device, link_control, findings);
+    if (!control.is_found()) continue;
+    const unsigned states = control.value & 3u;
+    if (states != 0 && !machine.is_guest.is_found()) {
+      findings.add(State::unknown, device.address, "may enter L0s or L1: " + machine.is_guest.reason);
+      continue;
+    }
+    findings.add(states == 0              ? State::ok
+                 : machine.is_guest.value ? State::info
+                                          : State::warn,
+                 device.address, cli::format("power saving of the link: %s", names[states]));
   }
 }
 

@@ -210,9 +210,9 @@ void check_roce_tc(const Machine& machine, Findings& findings) {
       if (!global.is_found()) {
         findings.add(State::unknown, subject, global.reason);
       } else if (global.value.has_value() && *global.value >> 2 != *value >> 2) {
-        findings.add(
-            State::warn, subject,
-            port.subject + cli::format(" replaces it with its own %d, DSCP %d", *global.value, *global.value >> 2));
+        findings.add(State::warn, subject,
+                     port.subject +
+                         cli::format(" replaces it with its own class %d, DSCP %d", *global.value, *global.value >> 2));
       } else {
         findings.add(State::ok, subject, port.subject + cli::format(": DSCP %d", *value >> 2));
       }

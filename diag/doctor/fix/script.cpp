@@ -49,7 +49,7 @@ std::vector<Case> cases_of(const Examination& examination, const Machine& machin
 /// `text` for each object, without duplicates. Text that cannot be filled becomes a comment with the reason.
 std::string commands(const std::string& text, const Case& one) {
   std::string result;
-  std::set<std::string> description;
+  std::set<std::string> written;
   for (const Fault& fault : one.faults) {
     const auto command = filled(text, fault.object, Quoting::shell);
     std::string block = command.has_value() ? *command + "\n" : "";
@@ -59,7 +59,7 @@ std::string commands(const std::string& text, const Case& one) {
       for (const std::string& line : lines_of(text)) block += shell_comment(line, 3);
       block += shell_comment(std::string("to do: ") + one.check->advice->remedy.command, 3);
     }
-    if (description.insert(block).second) result += block;
+    if (written.insert(block).second) result += block;
   }
   return result;
 }
@@ -157,7 +157,8 @@ class Writer {
   /// Findings, why, conditions and risk. A check that was printed before is only referenced by its ID.
   std::string description(const Case& one) {
     std::string text = "\n";
-    if (!told_.insert(one.check->id).second) return text + shell_comment(std::string(one.check->id) + ": see above");
+    if (!described_.insert(one.check->id).second)
+      return text + shell_comment(std::string(one.check->id) + ": see above");
     for (const Fault& fault : one.faults) {
       text +=
           shell_comment(std::string(fault.finding->state == State::fail ? "FAIL " : "warn ") + one.check->id + " " +
@@ -261,10 +262,10 @@ class Writer {
     std::string text = title("Verify (after the reboot or the new login that a remedy needs)");
     for (const Case& one : cases_) {
       const std::string command = one.check->advice->remedy.verify;
-      std::set<std::string> description;
+      std::set<std::string> written;
       for (const Fault& fault : one.faults) {
         const std::string full = filled(command, fault.object, Quoting::none).value_or(command);
-        if (description.insert(full).second) text += shell_comment(std::string(one.check->id) + ": " + full);
+        if (written.insert(full).second) text += shell_comment(std::string(one.check->id) + ": " + full);
       }
     }
     const std::string again = verify_command(cases_, expected_gpus_);
@@ -277,7 +278,7 @@ class Writer {
   std::vector<Case> cases_;
   std::optional<std::size_t> expected_gpus_;
   std::string host_;
-  std::set<std::string> told_;
+  std::set<std::string> described_;
 };
 
 }  // namespace

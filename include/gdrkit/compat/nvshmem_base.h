@@ -74,8 +74,8 @@ typedef nvshmem_team_t nvshmemx_team_t;
 #define NVSHMEM_TEAM_SHARED GDRKIT_SHMEM_TEAM_SHARED
 #define NVSHMEMX_TEAM_NODE GDRKIT_SHMEM_TEAM_NODE
 
-/* GDRKIT_NVSHMEM_HOST declares a function for the CPU. shmem/nvshmem/functions.cpp defines GDRKIT_NVSHMEM_EXPORTS, which
- * makes libnvshmem_host.so.3 from these functions. */
+/* GDRKIT_NVSHMEM_HOST declares a function for the CPU. shmem/nvshmem/functions.cpp defines GDRKIT_NVSHMEM_EXPORTS,
+ * which makes libnvshmem_host.so.3 from these functions. */
 #if defined(GDRKIT_NVSHMEM_EXPORTS)
 #define GDRKIT_NVSHMEM_HOST extern "C" __attribute__((visibility("default")))
 #else

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Functions for GPU kernels that NVSHMEM's API requires in addition to gdrkit::shmem: strided copies, alltoalls, atomic
-// sums of floating-point words, elements of 2 bytes without a C++ type, warp groups. Included by nvshmem.h. An ordinary
-// C++ compiler also compiles this file.
+// addition of floating-point numbers, elements of 2 bytes without a C++ type, warp groups. Included by nvshmem.h. An
+// ordinary C++ compiler also compiles this file.
 #ifndef GDRKIT_COMPAT_NVSHMEM_GPU_CUH
 #define GDRKIT_COMPAT_NVSHMEM_GPU_CUH
 
@@ -49,7 +49,7 @@ GDRKIT_SHMEM_FUNCTION T get_value(const State& state, const T* source, int pe) {
   return same_bits<T>(g(state, reinterpret_cast<const Carrier*>(source), pe));
 }
 
-/// Copies every `source_stride`-th element of `bytes` to every `target_stride`-th place, by the threads of the group.
+/// Copies `count` elements of `bytes` bytes by the threads of the group. Strides are in elements.
 template <Reads reads, std::size_t bytes, class Group>
 GDRKIT_SHMEM_FUNCTION void copy_strided(char* target, const char* source, std::ptrdiff_t target_stride,
                                         std::ptrdiff_t source_stride, std::size_t count, Group group) {
@@ -151,7 +151,7 @@ GDRKIT_SHMEM_FUNCTION T swap_value(const State& state, T* target, T value, int p
     return same_bits<T>(atomic_swap(state, reinterpret_cast<Carrier*>(target), same_bits<Carrier>(value), pe));
   }
 }
-/// An atomic sum of floating-point numbers.
+/// Adds `value` to a floating-point number of PE `pe` atomically, and returns the previous value.
 template <class T>
 GDRKIT_SHMEM_FUNCTION T fetch_add_value(const State& state, T* target, T value, int pe) {
 #if defined(__CUDACC__)
@@ -188,7 +188,7 @@ struct MaximumWithLocation {
   }
 };
 
-/// Does not use scratch memory, whose parts have 8 bytes.
+/// Does not use scratch memory: its cells hold 8 bytes of data, but an element has 16 bytes.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool reduce_maximum_with_location(const State& state, Team team, void* target, const void* source,
                                                         std::size_t count, Group group) {
@@ -202,7 +202,7 @@ GDRKIT_SHMEM_FUNCTION bool reduce_maximum_with_location(const State& state, Team
 struct WarpGroupOfFour {
   GDRKIT_SHMEM_FUNCTION unsigned rank() const { return block().rank() % 128; }
   GDRKIT_SHMEM_FUNCTION unsigned size() const { return 128; }
-  /// Uses barriers 8 to 15 of the block, because CUTLASS and the compiler use those from 0 on.
+  /// Uses barriers 8 to 15 of the block, because CUTLASS and the compiler use the lowest ones.
   GDRKIT_SHMEM_FUNCTION unsigned barrier() const { return 8 + block().rank() / 128; }
   GDRKIT_SHMEM_FUNCTION void sync() const { asm volatile("bar.sync %0, 128;" ::"r"(barrier()) : "memory"); }
   GDRKIT_SHMEM_FUNCTION bool all(bool is_so) const {

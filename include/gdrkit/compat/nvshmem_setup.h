@@ -147,8 +147,8 @@ GDRKIT_NVSHMEM_HOST void nvshmem_finalize(void) {
 }
 GDRKIT_NVSHMEM_HOST void nvshmemx_hostlib_finalize(void) { nvshmem_finalize(); }
 /* On the CPU, flushes stdio and exits this process with `status`. It does not run atexit handlers, because they may
- * wait for other PEs. The other PEs of this node exit with the same status in their next call that waits for this PE. In
- * a GPU kernel, causes a launch failure, which the next CUDA call returns. */
+ * wait for other PEs. The other PEs of this node exit with the same status in their next call that waits for this PE.
+ * In a GPU kernel, causes a launch failure, which the next CUDA call returns. */
 GDRKIT_NVSHMEM_BOTH void nvshmem_global_exit(int status) {
   GDRKIT_NVSHMEM_SPLIT((void)gdrkit_shmem_announce_exit(status); (void)fflush(NULL); _Exit(status), (void)status;
                        __trap());

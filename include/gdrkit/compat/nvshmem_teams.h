@@ -8,7 +8,7 @@
 #include "nvshmem_rma.h"
 
 typedef uint64_t nvshmemx_team_uniqueid_t;
-/* The layout is NVSHMEM's. Ignored: gdrkit has no contexts. */
+/* The layout is NVSHMEM's. The functions ignore the values, because gdrkit has no contexts. */
 typedef struct {
   int version;
   int num_contexts;

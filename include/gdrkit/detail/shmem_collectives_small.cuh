@@ -133,22 +133,24 @@ GDRKIT_SHMEM_FUNCTION void combine_values(Reduce reduce, Values<count>* left, co
   }
 }
 
+/// Cells for the values of a sender, in whole cache lines.
+GDRKIT_SHMEM_ANYWHERE std::size_t small_cells(std::size_t size_bytes) { return (size_bytes + 63) / 64 * 8; }
 /// Most bytes that one PE may send to each other in a small turn. `senders`: of the turn, 1 or all but the receiver.
 GDRKIT_SHMEM_ANYWHERE std::size_t small_bytes(std::uint64_t scratch_bytes, unsigned senders) {
-  return scratch_bytes / 2 / (senders == 0 ? 1 : senders) / 16 * 8;
+  return scratch_bytes / 2 / (senders == 0 ? 1 : senders) / 128 * 64;
 }
 
 /// Values of a share, if `size_bytes` are divided among `shares` PEs.
 GDRKIT_SHMEM_ANYWHERE std::size_t share_values(std::size_t size_bytes, unsigned shares) {
   return ((size_bytes + 7) / 8 + shares - 1) / shares;
 }
-/// Whether the shares of a broadcast or a reduction of `size_bytes` fit into the scratch memory. A PE receives each
-/// share of a broadcast; of a reduction, its own share and the result of each other share, from all others.
+/// Whether the shares of a broadcast or a reduction of `size_bytes` fit into the scratch memory. A PE receives all
+/// values of a broadcast; of a reduction, its own share and the result of each other share, from all others.
 GDRKIT_SHMEM_ANYWHERE bool shares_fit(std::uint64_t scratch_bytes, std::size_t size_bytes, unsigned n,
                                       bool is_broadcast) {
   if (n < 3) return false;
   const std::size_t cells =
-      is_broadcast ? (n - 1) * share_values(size_bytes, n - 1) : std::size_t{2} * (n - 1) * share_values(size_bytes, n);
+      is_broadcast ? (size_bytes + 7) / 8 : std::size_t{2} * (n - 1) * share_values(size_bytes, n);
   return 16 * cells <= scratch_bytes / 2;
 }
 
@@ -156,11 +158,11 @@ template <class Group>
 class SmallTurn {
  public:
   /// `size_bytes`: from each sender to each receiver.
-  GDRKIT_SHMEM_FUNCTION SmallTurn(const Turn<Group>& turn, std::size_t size_bytes, unsigned senders)
-      : SmallTurn(turn, size_bytes, small_bytes(turn.team().scratch_bytes, senders) / 8, Cells{}) {}
+  GDRKIT_SHMEM_FUNCTION SmallTurn(const Turn<Group>& turn, std::size_t size_bytes)
+      : SmallTurn(turn, size_bytes, small_cells(size_bytes)) {}
   /// For a broadcast or a reduction of `size_bytes` in `shares` shares.
   GDRKIT_SHMEM_FUNCTION static SmallTurn in_shares(const Turn<Group>& turn, std::size_t size_bytes, unsigned shares) {
-    return SmallTurn(turn, size_bytes, share_values(size_bytes, shares), Cells{});
+    return SmallTurn(turn, size_bytes, share_values(size_bytes, shares));
   }
 
   GDRKIT_SHMEM_FUNCTION bool broadcast(char* target, const char* source, unsigned root) {
@@ -304,8 +306,7 @@ class SmallTurn {
   }
 
  private:
-  struct Cells {};
-  GDRKIT_SHMEM_FUNCTION SmallTurn(const Turn<Group>& turn, std::size_t size_bytes, std::size_t sender_cells, Cells)
+  GDRKIT_SHMEM_FUNCTION SmallTurn(const Turn<Group>& turn, std::size_t size_bytes, std::size_t sender_cells)
       : turn_(turn),
         size_bytes_(size_bytes),
         number_(static_cast<std::uint32_t>(turn.number())),

@@ -11,6 +11,14 @@ namespace gdrkit::shmem {
 
 using Team = gdrkit_shmem_team_t;
 
+/// Largest data, in bytes of the call, that a group of threads sends through scratch memory.
+struct GroupLimits {
+  std::uint32_t broadcast;
+  std::uint32_t exchange;  ///< fcollect and alltoall
+  std::uint32_t reduce;    ///< reduce and reducescatter
+  std::uint32_t unused;
+};
+
 /// The host's description of a team for GPU kernels of one PE. Member i, from 0, is PE first_pe + i * pe_stride of the
 /// job.
 struct TeamState {
@@ -19,7 +27,7 @@ struct TeamState {
   std::int32_t pe;  ///< this PE's number in the team
   std::int32_t first_pe;
   std::int32_t pe_stride;
-  std::int32_t lanes;             ///< number of lanes for which there are words
+  std::int32_t lanes;             ///< maximum number: there are words for them, and their blocks run at the same time
   std::uint32_t spans_nodes;      ///< 1: the GPU cannot access all PEs, so the next two are 0
   std::int64_t first_bytes;       ///< from the caller's heap to that of member 0
   std::int64_t stride_bytes;      ///< from a member's heap to that of the next member
@@ -27,6 +35,7 @@ struct TeamState {
   std::uint64_t scratch_address;  ///< in the caller's heap
   std::uint64_t scratch_bytes;    ///< a multiple of 256
   std::uint64_t report_address;   ///< TeamReport
+  GroupLimits group_limits;
 };
 
 /// State that GPU kernels of this PE share.

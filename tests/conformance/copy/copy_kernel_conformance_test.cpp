@@ -72,7 +72,7 @@ class CopyKernel : public ::testing::TestWithParam<Case> {
     // Ordinary memory emulates device memory here.
     const cpu::Features features = cpu::detect();
     if (!GetParam().kernel->runs_on(features)) {
-      GTEST_SKIP() << GetParam().kernel->name << " does not support this CPU or cached memory";
+      GTEST_SKIP() << GetParam().kernel->name << " is not supported by this CPU";
     }
     copier_ = choose(features, GetParam().type, GetParam().kernel->name).value();
     std::mt19937 random(12345);

@@ -126,7 +126,7 @@ TEST_F(CollectiveConformance, RejectsInvalidParameters) {
     EXPECT_FALSE(kernels_->launch(made, shape, stream_));
   };
   refuses([](auto& made) { made.operation = static_cast<CollectiveOperation>(7); });
-  refuses([](auto& made) { made.route = static_cast<CollectiveRoute>(3); });
+  refuses([](auto& made) { made.route = static_cast<CollectiveRoute>(4); });
   refuses([](auto& made) { made.route = CollectiveRoute::small; });
   refuses([](auto& made) { made.route = CollectiveRoute::parts; });
   refuses([](auto& made) { made.team.n_pes = 0; });

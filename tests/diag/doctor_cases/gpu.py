@@ -32,7 +32,7 @@ def arm(implementer, part, root_vendor, **facts):
 
 
 MOVED = {"cpu.wc", "cpu.copy_isa", "vm.detect", "acs.redirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mps", "pcie.mrrs", "pcie.relaxed",
-         "pcie.aer"}
+         "pcie.aspm", "pcie.aer"}
 
 CASES = {
     "gpu.count": [({}, "fail", set(), "server", "--expect-gpus", "2"), ({}, "ok", set(), "server", "--expect-gpus", "1"),

@@ -4,6 +4,7 @@
 import machines as m
 
 BAD = m.UNREADABLE
+GUEST = "flags\t: fpu pat avx2 hypervisor\n"
 AMD = "vendor_id\t: AuthenticAMD\nflags\t: fpu pat avx2\n"
 
 
@@ -24,15 +25,23 @@ CASES = {
                    ({m.GPU + "/current_link_speed": "2.5 GT/s PCIe\n"}, "info", set()),
                    ({m.NIC + "/current_link_speed": "Unknown\n"}, "unknown", set())],
     "pcie.mrrs": [({m.NIC + "/config": m.config(0x1050)}, "warn", set()),
-                  ({m.NIC + "/config": m.config(size=64)}, "unknown", {"pcie.mps", "pcie.relaxed"})],
+                  ({m.NIC + "/config": m.config(size=64)}, "unknown", {"pcie.mps", "pcie.relaxed", "pcie.aspm"})],
     "pcie.mps": [({m.NIC + "/config": m.config(0x5010)}, "warn", set()),
                  ({m.NIC_PORT + "/config": m.config(0x5010, acs=0x0001)}, "fail", set()),
-                 ({m.GPU + "/config": m.config(size=64)}, "unknown", {"rebar.cap"})],
+                 ({m.GPU + "/config": m.config(size=64)}, "unknown", {"rebar.cap", "pcie.aspm"})],
     "pcie.relaxed": [({m.NIC + "/config": m.config(0x5040), "/proc/cpuinfo": AMD}, "warn", set()),
                      ({m.NIC + "/config": m.config(0x5040)}, "info", set()),
                      ({m.NIC + "/config": m.config(0x5040), "/proc/cpuinfo": BAD}, "unknown",
                       {"vm.detect", "acs.redirect", "acs.persist", "cpu.wc", "cpu.copy_isa"}),
-                     ({m.NIC + "/config": m.config(size=64)}, "unknown", {"pcie.mps", "pcie.mrrs"})],
+                     ({m.NIC + "/config": m.config(size=64)}, "unknown", {"pcie.mps", "pcie.mrrs", "pcie.aspm"})],
+    "pcie.aspm": [({m.NIC + "/config": m.config(link_control=0x0002)}, "warn", set()),
+                  ({m.NIC + "/config": m.config(link_control=0x0041)}, "warn", set()),
+                  ({m.NIC + "/config": m.config(link_control=0x0040)}, "ok", set()),
+                  ({m.NIC + "/config": m.config(link_control=0x0002), "/proc/cpuinfo": GUEST}, "info",
+                   {"vm.detect", "acs.redirect", "acs.persist"}),
+                  ({m.NIC + "/config": m.config(link_control=0x0002), "/proc/cpuinfo": BAD}, "unknown",
+                   {"vm.detect", "acs.redirect", "acs.persist", "cpu.wc", "cpu.copy_isa"}),
+                  ({m.NIC + "/config": m.config(size=64)}, "unknown", {"pcie.mps", "pcie.mrrs", "pcie.relaxed"})],
     "pcie.aer": [({m.NIC + "/aer_dev_fatal": "DLP 1\nTOTAL_ERR_FATAL 1\n"}, "fail", set()),
                  ({m.NIC + "/aer_dev_correctable": "TOTAL_ERR_COR 101\n"}, "warn", set()),
                  ({m.NIC + "/aer_dev_correctable": "nothing\n"}, "unknown", set())],

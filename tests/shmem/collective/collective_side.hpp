@@ -82,7 +82,7 @@ struct InShares {
   /// Of 64 PEs, which are all in one process, the scratch memory is small.
   [[nodiscard]] ShmemJobOptions options() const {
     ShmemJobOptions made = little_scratch(n_pes);
-    made.heap_max_bytes = std::uint64_t{n_pes > 8 ? 64U : 1024U} << 20;
+    made.heap_max_bytes = std::uint64_t{n_pes > 8 ? 64U : 4096U} << 20;
     return made;
   }
 };

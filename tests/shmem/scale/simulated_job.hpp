@@ -105,14 +105,14 @@ class SimulatedJob {
     const std::size_t said_bytes = size_bytes - sizeof head;
     const std::string_view step(head.step);
     const std::int32_t number = pe;
-    if (step == "machines") {
-      constexpr std::string_view own = "PE 0, apart";
+    if (step == "nodes") {
+      constexpr std::string_view own = "machine 0, apart";
       const std::string_view bytes(said, said_bytes);
-      const std::string name = "PE " + std::to_string(pe) + ", apart";
+      const std::string name = "machine " + std::to_string(pe) + ", apart";
       if (const auto at = bytes.find(own); at != std::string_view::npos) {
         std::memcpy(said + at, name.c_str(), name.size() + 1);
       }
-    } else if (step == "PEs of each machine" || step == "addresses of UCX") {
+    } else if (step == "PEs of each node" || step == "addresses of UCX") {
       std::memcpy(said, &number, sizeof number);
     } else if (step == "start of UCX") {
       remote::WorkerCard card;

@@ -37,10 +37,14 @@ def why_not(mpi):
 
 
 def mpirun(mpi, ranks, *arguments, program=(GDRKIT,), **variables):
+    return mpirun_of(mpi, ranks, *program, "osu", *arguments, "--engine", "mpi", **variables)
+
+
+def mpirun_of(mpi, ranks, *words, **variables):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(OF_LAUNCHERS)}
     # If two of Open MPI's mpirun start at the same time, both create the folder for the user's sessions, and one fails.
     with tempfile.TemporaryDirectory() as folder:
-        return subprocess.run([*MPIRUN[mpi], "-n", str(ranks), *program, "osu", *arguments, "--engine", "mpi"],
+        return subprocess.run([*MPIRUN[mpi], "-n", str(ranks), *words],
                               env={**clean, **NO_SSH, **YIELD, "GDRKIT_BACKEND": "emulated", "TMPDIR": folder, **variables},
                               capture_output=True, text=True,
                               timeout=120, check=False, stdin=subprocess.DEVNULL)
@@ -79,6 +83,12 @@ class Checks:
             self.test.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (3, [4, 8, 16]), name)
         self.test.assertRegex(self.run(4, "barrier", *FEW).stdout, r"(?m)^# Avg Latency\(us\)\n +[0-9]+\.[0-9]{2}$")
 
+    def plain_loops(self):
+        """The baseline for measurements runs."""
+        for name in ("latency", "bw", "put_latency", "put_bw", "allreduce"):
+            ended = mpirun_of(self.mpi, 2, os.path.join(BIN, "..", "tests", "bin", f"mpi_loops_{self.mpi}"), name, "8", "10")
+            self.test.assertEqual((ended.returncode, sizes_of(ended)), (0, [1, 2, 4, 8]), ended.stderr)
+
     def names_itself(self, pattern):
         text = self.run(2, "latency", *QUICK).stdout
         self.test.assertRegex(text, r"(?m)^# OSU MPI Latency Test v7\.5 \(gdrkit [0-9.]+, engine mpi\)$")
@@ -116,6 +126,9 @@ class OsuOpenMpi(Test):
     def test_four_ranks(self):
         self.mpi.four_ranks()
 
+    def test_plain_loops(self):
+        self.mpi.plain_loops()
+
     def test_it_prints_its_name(self):
         self.mpi.names_itself(r"Open MPI v[0-9.]+")
 
@@ -144,6 +157,9 @@ class OsuMpich(Test):
 
     def test_four_ranks(self):
         self.mpi.four_ranks()
+
+    def test_plain_loops(self):
+        self.mpi.plain_loops()
 
     def test_it_prints_its_name(self):
         self.mpi.names_itself(r"MPICH Version: *[0-9.]+")

@@ -78,16 +78,16 @@ class UcxEngine : public MessageEngine {
 
   void put(int peer, std::size_t size_bytes) override {
     const Remote& remote = remotes_[index(peer)];
-    pending_.push_back(calls_.put_nbx(endpoints_[index(peer)], pointer(source()), size_bytes, remote.address,
-                                      remote.key, &no_options_));
+    start(calls_.put_nbx(endpoints_[index(peer)], pointer(source()), size_bytes, remote.address, remote.key,
+                         &no_options_));
   }
   void get(int peer, std::size_t size_bytes) override {
     const Remote& remote = remotes_[index(peer)];
-    pending_.push_back(calls_.get_nbx(endpoints_[index(peer)], pointer(source()), size_bytes, remote.address,
-                                      remote.key, &no_options_));
+    start(calls_.get_nbx(endpoints_[index(peer)], pointer(source()), size_bytes, remote.address, remote.key,
+                         &no_options_));
   }
   void flush(int peer) override {
-    pending_.push_back(calls_.ep_flush_nbx(endpoints_[index(peer)], &no_options_));
+    start(calls_.ep_flush_nbx(endpoints_[index(peer)], &no_options_));
     finish_pending();
   }
 
@@ -204,12 +204,12 @@ class UcxEngine : public MessageEngine {
 
   void send_all(int peer, std::size_t size_bytes, const Window& window) {
     for (std::size_t i = 0; i < index(window.count); ++i) {
-      pending_.push_back(start_send(peer, size_bytes, data_tag, i * window.stride_bytes));
+      start(start_send(peer, size_bytes, data_tag, i * window.stride_bytes));
     }
   }
   void receive_all(int peer, std::size_t size_bytes, const Window& window) {
     for (std::size_t i = 0; i < index(window.count); ++i) {
-      pending_.push_back(start_receive(peer, size_bytes, data_tag, i * window.stride_bytes));
+      start(start_receive(peer, size_bytes, data_tag, i * window.stride_bytes));
     }
   }
 
@@ -244,6 +244,10 @@ class UcxEngine : public MessageEngine {
       if (calls_.worker_progress(worker_) == 0) ::sched_yield();
     }
     all.get();
+  }
+  /// Small transfers are complete at once.
+  void start(void* handle) {
+    if (handle != nullptr) pending_.push_back(handle);
   }
   void finish_pending() {
     for (void* handle : pending_) finish(handle);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/nccl/report.hpp"
+#include "transfer/nccl/nccl_report.hpp"
 #include "transfer/report/result_json.hpp"
 
 namespace gdrkit::transfer::nccl {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/perftest/lines.hpp"
+#include "transfer/perftest/perftest_lines.hpp"
 
 #include <algorithm>
 #include <cinttypes>

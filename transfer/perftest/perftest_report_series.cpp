@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <utility>
 
-#include "transfer/perftest/report.hpp"
+#include "transfer/perftest/perftest_report.hpp"
 
 namespace gdrkit::transfer::perftest {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/options.hpp"
+#include "transfer/osu/osu_options.hpp"
 
 #include <algorithm>
 
@@ -127,7 +127,7 @@ std::vector<cli::RefusedOption> refused_options() {
       {'P', "papi", "hardware counters are not read; use perf stat"},
       {'D', "ddt", "data are contiguous; omit it", "cont"},
       {'N', "nhbr", "neighbourhood collectives are not measured; omit it"},
-      {'I', "session", "MPI_Init_thread initializes MPI; omit it"},
+      {'I', "session", "MPI_Init initializes MPI; omit it"},
       {'l', "in-place", "source and target are different buffers; omit it"},
       {'q', "partitions", "partitioned messages are not measured; omit it"},
       {'k', "root-rank", "the root is rank 0; omit it", "fixed:0"},

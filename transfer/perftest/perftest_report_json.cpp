@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
-#include "transfer/perftest/report.hpp"
+#include "transfer/perftest/perftest_report.hpp"
 #include "transfer/report/result_json.hpp"
 
 namespace gdrkit::transfer::perftest {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Compares with lines of perftest 6.06, except for its older name of the unit, MB.
-#include "transfer/perftest/lines.hpp"
+#include "transfer/perftest/perftest_lines.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/nccl/options.hpp"
+#include "transfer/nccl/nccl_options.hpp"
 
 #include <cstdint>
 

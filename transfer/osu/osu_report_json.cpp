@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/report.hpp"
+#include "transfer/osu/osu_report.hpp"
 #include "transfer/report/result_json.hpp"
 
 namespace gdrkit::transfer::osu {

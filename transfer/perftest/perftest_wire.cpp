@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/perftest/wire.hpp"
+#include "transfer/perftest/perftest_wire.hpp"
 
 #include "cli/interface/exit_code.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/perftest/options.hpp"
+#include "transfer/perftest/perftest_options.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "transfer/osu/report.hpp"
+#include "transfer/osu/osu_report.hpp"
 
 namespace gdrkit::transfer::osu {
 

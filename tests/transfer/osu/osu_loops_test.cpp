@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Tests the calls of each loop on each side, and that validation detects errors of an engine.
-#include "transfer/osu/loops.hpp"
+#include "transfer/osu/osu_loops.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "measure/result/result.hpp"
-#include "transfer/osu/lines.hpp"
+#include "transfer/osu/osu_lines.hpp"
 #include "transfer/report/run_report.hpp"
 
 namespace gdrkit::transfer::osu {

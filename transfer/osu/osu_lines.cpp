@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "transfer/osu/lines.hpp"
+#include "transfer/osu/osu_lines.hpp"
 
 #include <cinttypes>
 

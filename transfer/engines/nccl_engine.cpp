@@ -71,7 +71,8 @@ class NcclCollectives : public CollectiveEngine {
     Buffer buffer{local, size_bytes, 0, nullptr, nullptr};
     // Like nccl-tests. The emulated device accepts only its own memory.
     if (calls_->mem_alloc != nullptr && calls_->mem_free != nullptr && !device.is_emulated()) {
-      ranks_.front().require(calls_->mem_alloc(&buffer.of_nccl, size_bytes), "ncclMemAlloc");
+      ranks_.front().require(calls_->mem_alloc(&buffer.of_nccl, size_bytes),
+                             cli::format("ncclMemAlloc of %zu bytes (-e)", size_bytes).c_str());
       buffer.address = reinterpret_cast<std::uint64_t>(buffer.of_nccl);
     } else {
       auto memory = device.allocate(platform::AllocationKind::cuda_malloc, size_bytes);

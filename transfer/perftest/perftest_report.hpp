@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "measure/result/result.hpp"
-#include "transfer/perftest/lines.hpp"
-#include "transfer/perftest/options.hpp"
+#include "transfer/perftest/perftest_lines.hpp"
+#include "transfer/perftest/perftest_options.hpp"
 #include "transfer/report/run_report.hpp"
 
 namespace gdrkit::transfer::perftest {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "transfer/nccl/report.hpp"
+#include "transfer/nccl/nccl_report.hpp"
 
 namespace gdrkit::transfer::nccl {
 namespace {
