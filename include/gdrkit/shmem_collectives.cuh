@@ -6,17 +6,19 @@
 #define GDRKIT_SHMEM_COLLECTIVES_CUH
 
 #include <gdrkit/detail/shmem_collectives_large.cuh>
+#include <gdrkit/detail/shmem_collectives_nodes.cuh>
 #include <gdrkit/detail/shmem_collectives_small.cuh>
 
 namespace gdrkit::shmem {
 
 /// @defgroup shmem_device_collectives Teams and collectives
 /// @ingroup shmem_device
-/// @brief Collectives of PEs whose GPUs can access each other.
+/// @brief Collectives of the PEs of a team, on one node or several.
 ///
 /// The rules of gdrkit/shmem_collectives.h for targets, sources and order apply to the threads of the group as they do
 /// to a stream. One group of each PE of the team takes part. The groups must be of the same kind and pass the same
-/// arguments, and their GPU kernels must run at the same time.
+/// arguments, and their GPU kernels must run at the same time. A PE may call collectives of different teams
+/// at the same time. In a team over several nodes, each collective waits for all PEs of the team.
 ///
 /// @code{.cu}
 /// #include <gdrkit/shmem_collectives.cuh>
@@ -144,14 +146,38 @@ GDRKIT_SHMEM_FUNCTION Route route_of(std::size_t size_bytes, std::uint32_t small
   return size_bytes <= small_limit ? Route::small : Route::large;
 }
 
+template <class Group>
+GDRKIT_SHMEM_FUNCTION bool sync_by(const State& state, Team team, bool is_barrier, Group group) {
+  const TeamState& of_team = team_state(state, team);
+  if (spans_nodes(state, of_team)) return sync_over_nodes(state, team, is_barrier, group);
+  const Turn<Group> turn(state, team, of_team, group);
+  return turn.end(sync_turn(turn, is_barrier));
+}
+template <class Group>
+GDRKIT_SHMEM_FUNCTION bool exchange_by(const State& state, Team team, void* target, const void* source,
+                                       std::size_t size_bytes, bool is_alltoall, Group group) {
+  const TeamState& of_team = team_state(state, team);
+  auto* const to = static_cast<char*>(target);
+  const auto* const from = static_cast<const char*>(source);
+  if (spans_nodes(state, of_team)) {
+    return exchange_over_nodes(state, team, to, from, size_bytes, is_alltoall ? size_bytes : 0, group);
+  }
+  const Turn<Group> turn(state, team, of_team, group);
+  return turn.end(
+      exchange_turn(turn, to, from, size_bytes, is_alltoall, route_of(size_bytes, of_team.group_limits.exchange)));
+}
 template <class Group, class Reduce>
 GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target, const void* source,
                                      std::size_t size_bytes, bool is_scattered, Reduce reduce, Group group) {
   const TeamState& of_team = team_state(state, team);
+  auto* const to = static_cast<char*>(target);
+  const auto* const from = static_cast<const char*>(source);
+  if (spans_nodes(state, of_team)) {
+    return reduce_over_nodes(state, team, to, from, size_bytes, is_scattered ? size_bytes : 0, reduce, group);
+  }
   const Turn<Group> turn(state, team, of_team, group);
   const Route route = route_of(size_bytes, of_team.group_limits.reduce);
-  return turn.end(reduce_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                                     is_scattered, reduce, route));
+  return turn.end(reduce_turn<false>(turn, to, from, size_bytes, is_scattered, reduce, route));
 }
 
 }  // namespace detail
@@ -165,8 +191,7 @@ GDRKIT_SHMEM_FUNCTION bool reduce_by(const State& state, Team team, void* target
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_sync(const State& state, Team team, Group group) {
-  const detail::Turn<Group> turn(state, team, team_state(state, team), group);
-  return turn.end(detail::sync_turn(turn, false));
+  return detail::sync_by(state, team, false, group);
 }
 /// @brief Waits for all PEs of a team, and makes earlier writes of the group visible to all of them.
 /// @param[in] state State of the PE.
@@ -177,8 +202,7 @@ GDRKIT_SHMEM_FUNCTION bool team_sync(const State& state, Team team, Group group)
 /// @note Collective over `team`.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool team_barrier(const State& state, Team team, Group group) {
-  const detail::Turn<Group> turn(state, team, team_state(state, team), group);
-  return turn.end(detail::sync_turn(turn, true));
+  return detail::sync_by(state, team, true, group);
 }
 
 /// @brief Copies the root's source to the target of every PE, including the root.
@@ -196,9 +220,14 @@ template <class Group>
 GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target, const void* source,
                                      std::size_t size_bytes, int root, Group group) {
   const TeamState& of_team = team_state(state, team);
+  auto* const to = static_cast<char*>(target);
+  const auto* const from = static_cast<const char*>(source);
+  const auto sender = static_cast<unsigned>(root);
+  if (detail::spans_nodes(state, of_team)) {
+    return detail::broadcast_over_nodes(state, team, to, from, size_bytes, sender, group);
+  }
   const detail::Turn<Group> turn(state, team, of_team, group);
-  return turn.end(detail::broadcast_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source),
-                                                size_bytes, static_cast<unsigned>(root),
+  return turn.end(detail::broadcast_turn<false>(turn, to, from, size_bytes, sender,
                                                 detail::route_of(size_bytes, of_team.group_limits.broadcast), 0));
 }
 /// @brief Concatenates the sources of all PEs, in the order of their numbers, in the target of every PE.
@@ -214,10 +243,7 @@ GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target, const void* source,
                                     std::size_t size_bytes, Group group) {
-  const TeamState& of_team = team_state(state, team);
-  const detail::Turn<Group> turn(state, team, of_team, group);
-  return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                                        false, detail::route_of(size_bytes, of_team.group_limits.exchange)));
+  return detail::exchange_by(state, team, target, source, size_bytes, false, group);
 }
 /// @brief Copies part i of PE j's source to part j of PE i's target.
 /// @param[in] state State of the PE.
@@ -232,10 +258,7 @@ GDRKIT_SHMEM_FUNCTION bool fcollect(const State& state, Team team, void* target,
 template <class Group>
 GDRKIT_SHMEM_FUNCTION bool alltoall(const State& state, Team team, void* target, const void* source,
                                     std::size_t size_bytes, Group group) {
-  const TeamState& of_team = team_state(state, team);
-  const detail::Turn<Group> turn(state, team, of_team, group);
-  return turn.end(detail::exchange_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                                        true, detail::route_of(size_bytes, of_team.group_limits.exchange)));
+  return detail::exchange_by(state, team, target, source, size_bytes, true, group);
 }
 /// @brief Reduces element i of all sources to element i of every target. The results are bitwise identical on all PEs.
 /// @tparam reduction The operation.

@@ -21,9 +21,8 @@ HostTeam::HostTeam(parts::Connections& connections, Team handle, int slot, std::
       own_(own),
       lines_(members_.size()),
       first_arrivals_(members_.size()) {
-  const auto away = std::find_if(members_.begin(), members_.end(),
-                                 [this](int member) { return connections_.node().index_of(member) < 0; });
-  if (away != members_.end()) first_away_ = *away;
+  is_over_machines_ = std::any_of(members_.begin(), members_.end(),
+                                  [this](int member) { return connections_.node().index_of(member) < 0; });
   if (is_over_machines()) {
     remote_lines_.resize(members_.size());
     said_bytes_.resize(members_.size());

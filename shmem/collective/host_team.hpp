@@ -61,9 +61,7 @@ class HostTeam {
   /// -1: that PE of the job is not in it.
   [[nodiscard]] int index_of(int pe) const noexcept;
   /// Returns whether its PEs share no memory. They then exchange messages, 3 log4(n_pes) from and to each PE.
-  [[nodiscard]] bool is_over_machines() const noexcept { return first_away_ >= 0; }
-  /// The first that is on another machine, as a PE of the job; -1: none.
-  [[nodiscard]] int first_away() const noexcept { return first_away_; }
+  [[nodiscard]] bool is_over_machines() const noexcept { return is_over_machines_; }
 
   /// How many meetings teams of this slot have had on each member: what it counts from. Before the first meeting.
   void set_first_arrivals(std::vector<std::uint64_t> arrivals) noexcept { first_arrivals_ = std::move(arrivals); }
@@ -104,7 +102,7 @@ class HostTeam {
   std::vector<parts::TeamLine*> lines_;
   std::vector<std::unique_ptr<parts::TeamLine>> remote_lines_;  // over machines: data of the other members, by member
   std::vector<std::size_t> said_bytes_;                         // over machines: size in the last meeting, by member
-  int first_away_ = -1;
+  bool is_over_machines_ = false;
   std::vector<std::uint64_t> first_arrivals_;
   std::uint64_t meetings_ = 0;
 };

@@ -114,7 +114,7 @@ base::Status TeamCollectives::destroy(Team team) noexcept {
 base::Result<TeamCollectives::Prepared> TeamCollectives::prepare(const CollectiveCall& call) noexcept {
   auto team = table_.find(call.team);
   if (!team) return base::pass(team);
-  if (auto whole = fault_of(**team); !whole && !(*team)->is_over_machines()) return base::pass(whole);
+  if (auto whole = fault_of(**team); !whole) return base::pass(whole);
   auto checked = check_call(call, **team, connections_.heap());
   if (!checked) return base::pass(checked);
   return Prepared{*team, *checked};
@@ -255,13 +255,6 @@ base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t t
 base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
   const std::uint64_t fault = shmem::detail::load_acquire(&table_.report(team.slot()).fault);
   if (fault == 0) return {};
-  if (const int away = team.first_away(); away >= 0) {
-    return base::fail(EOPNOTSUPP,
-                      "a GPU kernel of PE %d called a collective of team 0x%x, whose PE %d of the job is on another "
-                      "node; call it from the host or on a stream, or use a team of one node "
-                      "(GDRKIT_SHMEM_TEAM_NODE)",
-                      connections_.pe(), static_cast<unsigned>(team.handle()), away);
-  }
   if (const int dead = connections_.node().first_dead(); dead >= 0) {
     return base::fail(ECONNRESET, "a collective of team 0x%x did not complete: PE %d has ended",
                       static_cast<unsigned>(team.handle()), dead);

@@ -18,8 +18,6 @@ namespace {
 constexpr int slot_bits = 8;
 constexpr std::uint32_t largest_generation = (1U << 23) - 1;
 constexpr std::uint64_t all_slots = (std::uint64_t{1} << parts::team_slots) - 1;
-/// A turn that no member reaches.
-constexpr std::uint64_t unreachable_turn = std::uint64_t{1} << 40;
 static_assert(parts::team_slots * sizeof(shmem::TeamEntry) <= parts::TeamMemory::table_bytes);
 static_assert(parts::team_slots < 64 && parts::team_slots <= 1 << slot_bits);
 
@@ -128,17 +126,11 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   team->set_first_arrivals(std::move(first_arrivals));
   shmem::TeamReport& told = report(slot);
   for (std::uint64_t* const word : {&told.fault, &told.finished, &told.stop}) shmem::detail::post(word, 0);
-  shmem::TeamEntry entry{state_of(*team), {}};
+  const shmem::TeamEntry entry{state_of(*team), {}};
   platform::Device& device = connections_.device();
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
   if (auto zeroed = device.fill(entry.state.words_address, 0, memory_.team_bytes(slot)); !zeroed) return zeroed;
-  if (team->is_over_machines()) {
-    // This GPU cannot access all PEs of the team: the first wait of a collective in a GPU kernel never succeeds, and is
-    // stopped.
-    entry.progress.turns = unreachable_turn;
-    shmem::detail::post(&told.stop, 1);
-  }
   const std::uint64_t address = table_address() + static_cast<std::uint64_t>(slot) * sizeof entry;
   if (auto written = device.copy_to_device(address, &entry, sizeof entry); !written) return written;
   states_[static_cast<std::size_t>(slot)] = entry.state;
@@ -162,7 +154,8 @@ shmem::TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   state.pe_stride = has_second ? members[1] - members[0] : 0;
   const std::uint64_t row = shmem::team_row_bytes(members.size());
   state.lanes = std::min(static_cast<std::int32_t>(memory_.words_bytes() / row - 1), connections_.blocks_at_once());
-  if (!team.is_over_machines()) {  // else no GPU reaches all of it
+  state.spans_nodes = team.is_over_machines() ? 1 : 0;
+  if (state.spans_nodes == 0) {
     state.first_bytes = (first - own) * stride;
     state.stride_bytes = has_second ? (node.index_of(members[1]) - first) * stride : 0;
   }

@@ -212,6 +212,13 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
                     size_bytes, block->size_bytes);
 }
 
+base::Result<HeapRange> SymmetricHeap::find_reserved(const void* address, std::uint64_t size_bytes) const noexcept {
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
+  if (offset < reserved_bytes_ && size_bytes <= reserved_bytes_ - offset) return HeapRange{offset, chunk_at(offset)};
+  return base::fail(EINVAL, "%p + %" PRIu64 " bytes is not in the reserved part of this PE's symmetric heap", address,
+                    size_bytes);
+}
+
 std::uint64_t SymmetricHeap::size_bytes() const noexcept {
   const std::shared_lock lock(mutex_);
   return blocks_.end();

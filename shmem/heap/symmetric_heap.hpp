@@ -83,6 +83,8 @@ class SymmetricHeap {
 
   /// Returns the range [address, address + size_bytes) of this PE's heap. EINVAL: it is not in one allocation.
   [[nodiscard]] base::Result<HeapRange> find(const void* address, std::uint64_t size_bytes) const noexcept;
+  /// The same for the part that PEs use among themselves.
+  [[nodiscard]] base::Result<HeapRange> find_reserved(const void* address, std::uint64_t size_bytes) const noexcept;
   /// Whether `address` is in this PE's slot, allocated or not.
   [[nodiscard]] bool contains(const void* address) const noexcept {
     return reinterpret_cast<std::uint64_t>(address) - own_base_ < max_bytes_;

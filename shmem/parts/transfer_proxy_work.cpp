@@ -23,7 +23,8 @@ base::Status TransferProxyWork::begin(const ProxyCommand& command, std::uint64_t
   const auto size_bytes = static_cast<std::size_t>(command.size_bytes);
   switch (command.operation) {
     case ProxyOperation::put:
-    case ProxyOperation::put_signal: return put(command);
+    case ProxyOperation::put_signal:
+    case ProxyOperation::put_to_team: return put(command);
     case ProxyOperation::get:
       return transfers_.get(pointer_to(command.local), pointer_to(command.remote), size_bytes, command.pe, true);
     case ProxyOperation::get_word:
@@ -52,6 +53,10 @@ base::Status TransferProxyWork::put(const ProxyCommand& command) noexcept {
   const auto size_bytes = static_cast<std::size_t>(command.size_bytes);
   const bool is_async = !has_data && command.wait == ProxyWait::nothing;
   void* const target = pointer_to(command.remote);
+  if (command.operation == ProxyOperation::put_to_team) {
+    transfers_.fence();
+    return transfers_.put_to_team(target, source, size_bytes, pointer_to(command.signal), command.operand, command.pe);
+  }
   if (command.operation == ProxyOperation::put) return transfers_.put(target, source, size_bytes, command.pe, is_async);
   const auto operation = command.update == GDRKIT_SHMEM_SIGNAL_ADD ? GDRKIT_SHMEM_SIGNAL_ADD : GDRKIT_SHMEM_SIGNAL_SET;
   return transfers_.put_signal(target, source, size_bytes, pointer_to(command.signal), command.operand, operation,

@@ -146,18 +146,38 @@ base::Status Transfers::put_signal(void* target, const void* source, std::size_t
   auto remote = connections_.find(target, size_bytes, pe);
   if (!remote) return base::pass(remote);
   if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  if (operation != GDRKIT_SHMEM_SIGNAL_ADD) {
+    return put_then_store(remote->slot, remote->range, source, size_bytes, signal_word->range, value, is_async);
+  }
   auto carried = put_by(remote->slot, remote->range, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
-  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
-    // Messages to another machine stay in order. An update by this GPU needs completed data.
-    auto done =
-        connections_.is_remote(remote->slot) ? transports_[*carried]->order(remote->slot) : complete(remote->slot);
-    if (!done) return done;
-    return signal(word, value, operation, pe);
-  }
+  // Messages to another machine stay in order. An update by this GPU needs completed data.
+  auto done =
+      connections_.is_remote(remote->slot) ? transports_[*carried]->order(remote->slot) : complete(remote->slot);
+  if (!done) return done;
+  return signal(word, value, operation, pe);
+}
+
+base::Status Transfers::put_then_store(int slot, const heap::HeapRange& range, const void* source,
+                                       std::size_t size_bytes, const heap::HeapRange& word, std::uint64_t value,
+                                       bool is_async) noexcept {
+  auto carried = put_by(slot, range, source, size_bytes, is_async);
+  if (!carried) return base::pass(carried);
   // Each transport keeps its order, so the same transport writes the word after the data.
-  const bool is_pending = transports_[*carried]->is_pending(remote->slot);
-  return store_word(*signal_word, value, sizeof value, is_pending ? carried.value() : std::optional<std::size_t>());
+  const bool is_pending = transports_[*carried]->is_pending(slot);
+  return store_word({slot, word}, value, sizeof value, is_pending ? carried.value() : std::optional<std::size_t>());
+}
+
+base::Status Transfers::put_to_team(void* target, const void* source, std::size_t size_bytes, void* word,
+                                    std::uint64_t value, int pe) noexcept {
+  const auto slot = connections_.slot_of(pe);
+  if (!slot) return base::pass(slot);
+  const auto word_range = connections_.heap().find_reserved(word, sizeof value);
+  if (!word_range) return base::pass(word_range);
+  if (size_bytes == 0) return store_word({*slot, *word_range}, value, sizeof value, std::nullopt);
+  const auto range = connections_.heap().find_reserved(target, size_bytes);
+  if (!range) return base::pass(range);
+  return put_then_store(*slot, *range, source, size_bytes, *word_range, value, false);
 }
 
 base::Status Transfers::atomic(void* target, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,

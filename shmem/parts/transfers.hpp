@@ -34,6 +34,10 @@ class Transfers {
   base::Status signal(void* word, std::uint64_t value, gdrkit_shmem_signal operation, int pe) noexcept;
   base::Status put_signal(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
                           gdrkit_shmem_signal operation, int pe, bool is_async) noexcept;
+  /// As a blocking put_signal with GDRKIT_SHMEM_SIGNAL_SET, for scratch memory and a word of a team, which are not in
+  /// symmetric allocations.
+  base::Status put_to_team(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
+                           int pe) noexcept;
   /// Stores the old value in `*fetched` unless `fetched` is nullptr. With `is_async`, the value is stored by the end of
   /// quiet at the latest.
   base::Status atomic(void* target, std::size_t size_bytes, gdrkit_shmem_atomic_operation operation,
@@ -67,6 +71,9 @@ class Transfers {
   /// Like put, but returns the number of the transport that performed it.
   [[nodiscard]] base::Result<std::size_t> put_by(int slot, const heap::HeapRange& range, const void* source,
                                                  std::size_t size_bytes, bool is_async) noexcept;
+  /// put_signal with GDRKIT_SHMEM_SIGNAL_SET.
+  base::Status put_then_store(int slot, const heap::HeapRange& range, const void* source, std::size_t size_bytes,
+                              const heap::HeapRange& word, std::uint64_t value, bool is_async) noexcept;
   base::Status store_word(const PeerRange& remote, std::uint64_t value, std::size_t size_bytes,
                           std::optional<std::size_t> transport) noexcept;
   base::Status complete(int slot) noexcept;

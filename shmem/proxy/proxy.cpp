@@ -52,6 +52,7 @@ const char* name_of(ProxyOperation operation) noexcept {
     case ProxyOperation::get_word: return "get";
     case ProxyOperation::update: return "atomic operation";
     case ProxyOperation::put_signal: return "put with a signal";
+    case ProxyOperation::put_to_team: return "put of a collective";
     case ProxyOperation::fence: return "fence";
     case ProxyOperation::quiet: return "quiet";
     case ProxyOperation::barrier: break;

@@ -20,6 +20,8 @@ enum class ProxyOperation : std::uint8_t {
   get_word,    ///< the reply is the word
   update,      ///< the reply, if requested, is the old value of the word
   put_signal,  ///< data, followed by a signal
+  /// The same for a team's scratch memory and word. It comes after earlier commands for that PE.
+  put_to_team,
   fence,
   quiet,
   barrier,  ///< quiet, then report to PEs of other machines that this PE has reached barrier number `operand`
@@ -190,7 +192,17 @@ GDRKIT_SHMEM_FUNCTION Word update_by_proxy(const State& state, Word* target, gdr
   return value_of<Word>(send_to_proxy(state, command));
 }
 
-/// put and put_nbi, followed by a signal if `signal` is not nullptr. Up to 8 bytes of data are part of the command.
+/// Up to 8 bytes of data are part of the command, which nobody waits for then.
+GDRKIT_SHMEM_FUNCTION void take_small_data(ProxyCommand* command, const void* source) {
+  if (command->size_bytes > sizeof command->local) return;
+  command->local = 0;
+  command->has_data = 1;
+  command->wait = ProxyWait::nothing;
+  for (unsigned i = 0; i < command->size_bytes; ++i) {
+    command->local |= std::uint64_t{static_cast<const unsigned char*>(source)[i]} << (8 * i);
+  }
+}
+/// put and put_nbi, followed by a signal if `signal` is not nullptr.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put_by_proxy(const State& state, void* target, const void* source, std::size_t size_bytes,
                                         int pe, std::uint64_t* signal, std::uint64_t value,
@@ -203,17 +215,20 @@ GDRKIT_SHMEM_FUNCTION void put_by_proxy(const State& state, void* target, const 
     command.signal = reinterpret_cast<std::uint64_t>(signal);
     command.operand = value;
     command.update = static_cast<std::uint8_t>(operation);
-    if (size_bytes <= sizeof command.local) {
-      command.local = 0;
-      command.has_data = 1;
-      command.wait = ProxyWait::nothing;
-      for (unsigned i = 0; i < size_bytes; ++i) {
-        command.local |= std::uint64_t{static_cast<const unsigned char*>(source)[i]} << (8 * i);
-      }
-    }
+    take_small_data(&command, source);
     (void)send_to_proxy(state, command);
   }
   if (wait != ProxyWait::nothing) group.sync();
+}
+/// Called by one thread. `word` is set to `value` after the data.
+GDRKIT_SHMEM_FUNCTION void put_to_team_by_proxy(const State& state, void* target, const void* source,
+                                                std::size_t size_bytes, int pe, std::uint64_t* word,
+                                                std::uint64_t value) {
+  ProxyCommand command = proxy_command(ProxyOperation::put_to_team, ProxyWait::begun, pe, target, source, size_bytes);
+  command.signal = reinterpret_cast<std::uint64_t>(word);
+  command.operand = value;
+  take_small_data(&command, source);
+  (void)send_to_proxy(state, command);
 }
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void get_by_proxy(const State& state, void* target, const void* source, std::size_t size_bytes,

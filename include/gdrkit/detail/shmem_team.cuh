@@ -28,6 +28,7 @@ struct TeamState {
   std::int32_t first_pe;
   std::int32_t pe_stride;
   std::int32_t lanes;             ///< maximum number: there are words for them, and their blocks run at the same time
+  std::uint32_t spans_nodes;      ///< 1: the GPU cannot access all PEs, so the next two are 0
   std::int64_t first_bytes;       ///< from the caller's heap to that of member 0
   std::int64_t stride_bytes;      ///< from a member's heap to that of the next member
   std::uint64_t words_address;    ///< words in the caller's heap that the other members write: see team_row_bytes
@@ -220,6 +221,10 @@ class Turn {
   }
 
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool is_usable() const { return group_.all(!is_broken_); }
+  /// By member, the last turn that it has begun; in this PE's heap.
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t* begun() const {
+    return reinterpret_cast<std::uint64_t*>(words_address_);
+  }
 
   /// Signals to all PEs that this PE has begun the turn.
   GDRKIT_SHMEM_FUNCTION void begin(Begin meaning) const {
@@ -324,9 +329,6 @@ class Turn {
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t mark(std::uint64_t step) const { return number_ << 16 | step; }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION TeamReport* report() const {
     return reinterpret_cast<TeamReport*>(team_.report_address);
-  }
-  [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t* begun() const {
-    return reinterpret_cast<std::uint64_t*>(words_address_);
   }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t* done() const {
     const std::uint64_t row = team_row_bytes(n());

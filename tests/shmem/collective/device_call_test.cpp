@@ -80,6 +80,7 @@ void run_device_call(core::Pe& pe, CollectiveSide& side, TeamParameters paramete
 
 void run_device_calls(core::Pe& pe) {
   CollectiveSide side(pe, 600'000);
+  ASSERT_TRUE(succeeded(pe.gpu_code().watch()));
   {
     const platform::DeviceScope scope(pe.device());  // before any PE waits in one
     ASSERT_TRUE(succeeded(pe.connections().gpu_kernels().prepare<platform::GpuKernel::team>()));

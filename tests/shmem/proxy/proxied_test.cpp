@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "gdrkit/shmem_collectives.cuh"
@@ -30,6 +32,7 @@ void run_as_gpu_kernels(int n_pes, shmem_impl::transport::RemoteWay way,
   job.is_p2p_disabled = true;
   job.remote_way = way;
   job.machine_of = [](int pe) { return pe % 2; };
+  job.heap_max_bytes = std::uint64_t{32} << 20;  // so teams have 16 KiB of scratch memory
   tests::run_shmem_job(job, [&](shmem_impl::core::Pe& pe) {
     ASSERT_TRUE(succeeded(pe.gpu_code().watch()));
     auto object = pe.allocate(words * 8, 1, true);
@@ -182,34 +185,217 @@ TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
   });
 }
 
-/// Collectives need loads and stores between all PEs of the team: others end at once, and name a PE and the remedy.
-TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
-  run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
-    constexpr shmem_impl::collective::Team world = GDRKIT_SHMEM_TEAM_WORLD;
-    const auto begin = std::chrono::steady_clock::now();
-    const std::vector<std::uint8_t> before = tests::device_bytes(pe, object, words * 8);
-    std::uint64_t* const source = object + words / 2;
-    EXPECT_FALSE(broadcast(state, world, object, source, 8, 0, thread()));
-    auto result = pe.quiet();
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().errno_value, EOPNOTSUPP);
-    const std::string away = "PE " + std::to_string(1 - pe.pe() % 2) + " of the job is on another node";
-    for (const std::string& part : {"GPU kernel of PE " + std::to_string(pe.pe()), away, std::string("on a stream"),
-                                    std::string("GDRKIT_SHMEM_TEAM_NODE")}) {
-      EXPECT_THAT(result.error().text(), HasSubstr(part));
+/// Element `index` of PE `pe`'s source in a round.
+std::uint32_t element(int pe, unsigned round, std::size_t index) {
+  return static_cast<std::uint32_t>(pe) * 1'000'003 + round * 7919 + static_cast<std::uint32_t>(index) * 31;
+}
+
+/// The collectives of one PE in a team, whose members are given as PEs of the job.
+class Collectives {
+ public:
+  Collectives(shmem_impl::core::Pe& pe, const State& state, Team team, std::vector<int> members)
+      : pe_(pe), state_(state), team_(team), members_(std::move(members)) {
+    EXPECT_EQ(team_n_pes(state, team), static_cast<int>(members_.size()));
+    for (std::uint32_t** const buffer : {&source_, &target_}) {
+      auto made = pe.allocate(most * 4 * 4 + 64, 1, true);  // the same on all PEs
+      EXPECT_TRUE(made) << made.error().text();
+      *buffer = static_cast<std::uint32_t*>(*made);
     }
-    EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
-    EXPECT_FALSE(team_sync(state, world, thread()));
-    EXPECT_FALSE(fcollect(state, world, object, source, 8, thread()));
-    EXPECT_FALSE(alltoall(state, world, object, source, 8, thread()));
-    EXPECT_FALSE(reduce<GDRKIT_SHMEM_SUM>(state, world, object, source, 4, thread()));
-    EXPECT_FALSE(broadcast(state, world, object, source, 8, 1, thread()));
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << "a wait took its whole limit";
-    EXPECT_EQ(tests::device_bytes(pe, object, words * 8), before);
-    // The same team serves the CPU's calls, and the machine's own team GPU kernels.
-    EXPECT_TRUE(succeeded(
-        pe.collectives().run({shmem_impl::collective::CollectiveOperation::fcollect, world, object, source, 8})));
+  }
+
+  /// Each operation with `count` elements, without synchronization between them. `shift`: of the addresses, in
+  /// elements.
+  void run_all(unsigned round, std::size_t count, std::size_t shift) {
+    SCOPED_TRACE("round " + std::to_string(round) + ", " + std::to_string(count) + " elements");
+    const std::size_t n = members_.size();
+    const auto own = static_cast<std::size_t>(team_my_pe(state_, team_));
+    std::uint32_t* const source = source_ + shift;
+    std::uint32_t* const target = target_ + shift;
+    std::vector<std::uint32_t> mine(n * count), wanted(count);
+    const auto set = [&](unsigned number) {
+      for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = element(pe_.pe(), number, i);
+      write(source, mine);
+      write(target, std::vector<std::uint32_t>(n * count + 8, 0xeeeeeeee));
+    };
+    set(round);
+    const auto root = static_cast<int>(round % n);
+    ASSERT_TRUE(broadcast(state_, team_, target, source, count * 4, root, thread()));
+    for (std::size_t i = 0; i < count; ++i) wanted[i] = element(members_[static_cast<std::size_t>(root)], round, i);
+    check(target, wanted, "broadcast");
+    set(round + 1);
+    ASSERT_TRUE(reduce<GDRKIT_SHMEM_SUM>(state_, team_, target, source, count, thread()));
+    for (std::size_t i = 0; i < count; ++i) wanted[i] = sum(round + 1, i);
+    check(target, wanted, "reduce");
+    set(round + 2);
+    ASSERT_TRUE(reducescatter<GDRKIT_SHMEM_SUM>(state_, team_, target, source, count, thread()));
+    for (std::size_t i = 0; i < count; ++i) wanted[i] = sum(round + 2, own * count + i);
+    check(target, wanted, "reducescatter");
+    wanted.resize(n * count);
+    set(round + 3);
+    ASSERT_TRUE(fcollect(state_, team_, target, source, count * 4, thread()));
+    for (std::size_t i = 0; i < n * count; ++i) wanted[i] = element(members_[i / count], round + 3, i % count);
+    check(target, wanted, "fcollect");
+    set(round + 4);
+    ASSERT_TRUE(alltoall(state_, team_, target, source, count * 4, thread()));
+    for (std::size_t i = 0; i < n * count; ++i) {
+      wanted[i] = element(members_[i / count], round + 4, own * count + i % count);
+    }
+    check(target, wanted, "alltoall");
+    run_in_place(round + 5, count, source);
+    ASSERT_TRUE(team_sync(state_, team_, thread()));
+  }
+
+  static constexpr std::size_t most = 8000;
+
+ private:
+  void run_in_place(unsigned round, std::size_t count, std::uint32_t* target) {
+    std::vector<std::uint32_t> mine(count), wanted(count);
+    for (std::size_t i = 0; i < count; ++i) mine[i] = element(pe_.pe(), round, i);
+    for (std::size_t i = 0; i < count; ++i) wanted[i] = sum(round, i);
+    write(target, mine);
+    ASSERT_TRUE(reduce<GDRKIT_SHMEM_SUM>(state_, team_, target, target, count, thread()));
+    check(target, wanted, "reduce in place");
+    std::uint32_t* const own = target + static_cast<std::size_t>(team_my_pe(state_, team_)) * count;
+    write(own, mine);
+    ASSERT_TRUE(fcollect(state_, team_, target, own, count * 4, thread()));
+    wanted.resize(members_.size() * count);
+    for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = element(members_[i / count], round, i % count);
+    check(target, wanted, "fcollect in place");
+  }
+  [[nodiscard]] std::uint32_t sum(unsigned round, std::size_t index) const {
+    std::uint32_t all = 0;
+    for (const int pe : members_) all += element(pe, round, index);
+    return all;
+  }
+  void write(std::uint32_t* at, const std::vector<std::uint32_t>& values) {
+    ASSERT_TRUE(succeeded(pe_.transfers().put(at, values.data(), values.size() * 4, pe_.pe(), false)));
+  }
+  void check(const std::uint32_t* at, const std::vector<std::uint32_t>& wanted, const char* what) {
+    const auto bytes = tests::device_bytes(pe_, at, wanted.size() * 4);
+    std::vector<std::uint32_t> seen(wanted.size());
+    if (!bytes.empty()) std::memcpy(seen.data(), bytes.data(), bytes.size());
+    ASSERT_EQ(seen, wanted) << what;
+  }
+
+  shmem_impl::core::Pe& pe_;
+  const State& state_;
+  const Team team_;
+  const std::vector<int> members_;
+  std::uint32_t* source_ = nullptr;
+  std::uint32_t* target_ = nullptr;
+};
+
+/// Two PEs on each of two nodes. Scratch memory is small, so that the larger sizes need several turns.
+TEST_P(ShmemProxied, CollectivesReachPesOfThisNodeAndOfOthers) {
+  run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t*) {
+    Collectives world(pe, state, GDRKIT_SHMEM_TEAM_WORLD, {0, 1, 2, 3});
+    unsigned round = 0;
+    for (const std::size_t count : {1U, 2U, 3U, 250U, static_cast<unsigned>(Collectives::most)}) {
+      for (const std::size_t shift : {0U, 1U}) world.run_all(round += 10, count, shift);
+    }
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+TEST_P(ShmemProxied, CollectivesOfTeamsWithOtherNumbers) {
+  run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t*) {
+    auto backwards = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 3, -1, 4);
+    ASSERT_TRUE(backwards);
+    auto last = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 1, 1, 3);
+    ASSERT_TRUE(last);
+    Collectives all(pe, state, *backwards, {3, 2, 1, 0});
+    Collectives three(pe, state, pe.pe() == 0 ? Team{GDRKIT_SHMEM_TEAM_WORLD} : *last,
+                      pe.pe() == 0 ? std::vector<int>{0, 1, 2, 3} : std::vector<int>{1, 2, 3});
+    for (unsigned round = 0; round < 5; ++round) {
+      all.run_all(100 * round, 20 + round, 0);
+      if (pe.pe() != 0) three.run_all(100 * round + 50, 30, 0);
+    }
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+/// Two threads of each PE, each with a team of its own, at the same time. They begin in the opposite order on odd PEs,
+/// so a collective that kept the proxy busy until other PEs arrive would never end.
+TEST_P(ShmemProxied, CollectivesOfTwoTeamsRunAtTheSameTime) {
+  run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
+    auto other = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 0, 1, 2);
+    ASSERT_TRUE(other);
+    Collectives first(pe, state, GDRKIT_SHMEM_TEAM_WORLD, {0, 1});
+    Collectives second(pe, state, *other, {0, 1});
+    std::thread beside([&] {
+      if (pe.pe() == 1) {
+        EXPECT_TRUE(wait_until<std::uint64_t>(state, object, GDRKIT_SHMEM_GE, 1));
+      }
+      for (unsigned round = 0; round < 20; ++round) second.run_all(100 * round, 17, 0);
+    });
+    if (pe.pe() == 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      p<std::uint64_t>(state, object, 1, 1);
+    }
+    for (unsigned round = 0; round < 20; ++round) first.run_all(100 * round + 50, 29, 0);
+    beside.join();
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+/// A PE that returns from the barrier sees earlier puts of all PEs; one that returns from sync has waited for them.
+TEST_P(ShmemProxied, TeamBarriersCompletePuts) {
+  run_as_gpu_kernels(4, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
+    for (std::uint64_t round = 1; round <= 20; ++round) {
+      const std::vector<std::uint64_t> data(8, round);
+      for (int other = 0; other < 4; ++other) put_nbi(state, object + 8 * pe.pe(), data.data(), 64, other, thread());
+      ASSERT_TRUE(team_barrier(state, GDRKIT_SHMEM_TEAM_WORLD, thread()));
+      for (int i = 0; i < 32; ++i) ASSERT_EQ(word_at(pe, object + i), round) << i;
+      ASSERT_TRUE(team_sync(state, GDRKIT_SHMEM_TEAM_WORLD, thread()));
+    }
+    // The CPU's calls use the same team.
+    EXPECT_TRUE(succeeded(pe.collectives().run(
+        {shmem_impl::collective::CollectiveOperation::fcollect, GDRKIT_SHMEM_TEAM_WORLD, object, object + 32, 8})));
     EXPECT_TRUE(team_sync(state, GDRKIT_SHMEM_TEAM_NODE, thread()));
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+/// The proxy writes the data of collectives to the reserved part of the heaps only.
+TEST_P(ShmemProxied, DataOfACollectiveStaysInTheReservedPart) {
+  run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State&, std::uint64_t* object) {
+    const TeamState team = [&] {
+      TeamEntry entry{};
+      const auto bytes = tests::device_bytes(pe, reinterpret_cast<void*>(pe.gpu_code().state().teams_address), 256);
+      std::memcpy(&entry, bytes.data(), sizeof entry);
+      return entry.state;
+    }();
+    auto* const scratch = reinterpret_cast<std::uint64_t*>(team.scratch_address);
+    auto* const word = reinterpret_cast<std::uint64_t*>(team.words_address) + pe.pe();
+    const int other = 1 - pe.pe();
+    auto refused = pe.transfers().put_to_team(object, object, 8, word, 1, other);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value, EINVAL);
+    EXPECT_THAT(refused.error().text(), HasSubstr("is not in the reserved part of this PE's symmetric heap"));
+    EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, 8, object, 1, other));
+    EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, std::size_t{1} << 24, word, 1, other));
+    EXPECT_FALSE(pe.transfers().put_to_team(scratch, object, 8, word, 1, 2)) << "no such PE";
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+    EXPECT_EQ(word_at(pe, word), 0U);
+  });
+}
+
+/// PE 1 does not take part: the wait of PE 0 ends, the error names PE 1, and the team is unusable.
+TEST_P(ShmemProxied, ACollectiveThatTimesOutNamesThePe) {
+  run_as_gpu_kernels(2, GetParam(), [](shmem_impl::core::Pe& pe, const State& state, std::uint64_t* object) {
+    auto team = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 0, 1, 2);
+    ASSERT_TRUE(team);
+    if (pe.pe() == 0) {
+      State impatient = state;
+      impatient.limit_ns = 100'000'000;
+      EXPECT_FALSE(reduce<GDRKIT_SHMEM_SUM>(impatient, *team, object, object + 1, 1, thread()));
+      EXPECT_FALSE(team_sync(state, *team, thread())) << "does not wait again";
+      const auto result = pe.quiet();
+      ASSERT_FALSE(result);
+      EXPECT_EQ(result.error().errno_value, ETIMEDOUT);
+      EXPECT_THAT(result.error().text(), HasSubstr("it waited for PE 1"));
+      EXPECT_TRUE(succeeded(pe.quiet())) << "reported once";
+    }
     EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
 }
