@@ -193,8 +193,8 @@ template <class Group>
 GDRKIT_SHMEM_FUNCTION bool reduce_maximum_with_location(const State& state, Team team, void* target, const void* source,
                                                         std::size_t count, Group group) {
   const Turn<Group> turn(state, team, team_state(state, team), group);
-  return turn.end(reduce_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), count * 16, false,
-                              MaximumWithLocation(), Route::large));
+  return turn.end(reduce_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source), count * 16,
+                                     false, MaximumWithLocation(), Route::large));
 }
 
 #if defined(__CUDACC__)
