@@ -137,20 +137,20 @@ int start_copy(gdrkit_pin_t pin, const Segment* segments, size_t count, gdrkit_c
               &copy->value);
 }
 
-/// Of its own, so that the copy path keeps no room for an error.
-/// The copy path returns only EINVAL. Stores the cause, without a lock or an allocation.
+/// The copy path returns only EINVAL. Stores the cause, without a lock or an allocation. Not inlined, so that the copy
+/// path reserves no stack for the text.
 [[gnu::noinline, gnu::cold]] int fail_copy(gdrkit_pin_t pin, const char* operation, size_t offset, const void* host,
                                            size_t size_bytes) noexcept {
   const core::MappingView* const view = core::find_mapping(pin.value);
-  const char* cause = "the range is not inside the mapping";
+  const char* cause = nullptr;
   char text[64];
   if (view == nullptr) {
     cause = "the pin is not mapped, or its handle is invalid";
-  } else if (host == nullptr) {
-    cause = "the host pointer is NULL";
-  } else if (view->path == nullptr) {
+  } else if (offset > view->user_bytes || size_bytes > view->user_bytes - offset) {
     std::snprintf(text, sizeof text, "the mapping has %zu bytes", static_cast<size_t>(view->user_bytes));
     cause = text;
+  } else {
+    cause = "the host pointer is NULL";
   }
   std::snprintf(last_detail, sizeof last_detail, "cannot %s %zu bytes at offset %zu: %s", operation, size_bytes, offset,
                 cause);

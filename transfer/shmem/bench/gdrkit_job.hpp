@@ -53,7 +53,10 @@ class GdrkitJob {
   void unregister_buffer(const void* memory) {
     job::require(gdrkit_shmem_buffer_unregister(memory), "buffer_unregister");
   }
+  /// Also starts the proxy, whose thread must not share the CPU to which the calling thread is bound later.
   void prepare_device() {
+    gdrkit_shmem_device_state state{};
+    (void)gdrkit_shmem_get_device_state(&state);  // launch() reports errors
     auto loaded = platform::GpuKernels::load<platform::GpuKernel::shmem>(device());
     if (loaded) {
       gpu_kernels_.emplace(std::move(*loaded));

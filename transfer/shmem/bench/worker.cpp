@@ -106,6 +106,7 @@ class Worker {
     const std::size_t bytes = object_bytes(request.size_bytes);
     station_.object = static_cast<std::uint8_t*>(job_.allocate(bytes));
     station_.symmetric = static_cast<std::uint8_t*>(job_.allocate(bytes));
+    job_.prepare_device();
     settle(job_.device(), station_.pe, request.n_pes);
     host_.emplace(bytes);
     station_.mapped = host_->data();
@@ -123,7 +124,6 @@ class Worker {
     if (!result) throw cli::Failure(cli::ExitCode::failed, result.error().text());
     result_ = std::move(*result);
     station_.stream = job_.create_stream();
-    job_.prepare_device();
   }
 
   /// Waits for all PEs that take part.
