@@ -139,7 +139,7 @@ int start_copy(gdrkit_pin_t pin, const Segment* segments, size_t count, gdrkit_c
 
 /// The copy path returns only EINVAL. Stores the cause, without a lock or an allocation. Not inlined, so that the copy
 /// path reserves no stack for the text.
-[[gnu::noinline, gnu::cold]] int fail_copy(gdrkit_pin_t pin, const char* operation, size_t offset, const void* host,
+[[gnu::noinline, gnu::cold]] int fail_copy(gdrkit_pin_t pin, const char* operation, size_t offset,
                                            size_t size_bytes) noexcept {
   const core::MappingView* const view = core::find_mapping(pin.value);
   const char* cause = nullptr;
@@ -253,7 +253,7 @@ int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t siz
   const int error = core::write(pin.value, offset, source, size_bytes);
   if (error == 0) [[likely]]
     return 0;
-  if (error != core::by_engine) return fail_copy(pin, "write", offset, source, size_bytes);
+  if (error != core::by_engine) return fail_copy(pin, "write", offset, size_bytes);
   return copy_by_engine(pin, true, offset, const_cast<void*>(source), size_bytes);
 }
 
@@ -261,7 +261,7 @@ int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes
   const int error = core::read(pin.value, offset, target, size_bytes);
   if (error == 0) [[likely]]
     return 0;
-  if (error != core::by_engine) return fail_copy(pin, "read", offset, target, size_bytes);
+  if (error != core::by_engine) return fail_copy(pin, "read", offset, size_bytes);
   return copy_by_engine(pin, false, offset, target, size_bytes);
 }
 

@@ -130,7 +130,7 @@ class ShmemCheckFailures(Test):
 
 class ShmemUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in (((), "name a part"), (("chekc",), "unknown part 'chekc'; did you mean 'check'?"),
+        for arguments, text in (((), "no subcommand; use info, check or bench"), (("chekc",), "unknown subcommand 'chekc'; did you mean 'check'?"),
                                 (("check", "-t", "get"), "unknown check 'get'; did you mean 'gets'?"),
                                 (("check", "-n", "2000"), "-n is 1 to 1024"), (("check", "-n", "0"), "-n is 1 to 1024"),
                                 (("check", "-e", "0"), "--largest must not be 0"),
