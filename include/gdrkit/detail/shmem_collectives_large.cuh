@@ -238,30 +238,21 @@ class LargeTurn {
     if (is_copied) copy_rest<Reads::ordinary>(to, from, 0, size_bytes % 16);
   }
 
-  template <unsigned unrolled, class Word>
-  GDRKIT_SHMEM_FUNCTION void load_of_member(const Word* source, unsigned distance, Word (&words)[unrolled]) const {
-    const Word* const from = turn_.at(source, turn_.next(distance));
-    GDRKIT_SHMEM_UNROLLED
-    for (unsigned i = 0; i < unrolled; ++i) words[i] = read<Reads::fresh>(from + i * turn_.group().size());
-  }
-  /// One word from each member, and the result to the first `copies` of them, this one first. The loads from the next
-  /// member are on their way while those from this one are used.
+  /// One word from each member, and the result to the first `copies` of them, this one first.
   template <unsigned unrolled, class Word, class Reduce>
   GDRKIT_SHMEM_FUNCTION void combine_words(Word* target, const Word* source, std::size_t at, unsigned copies,
                                            Reduce reduce) const {
     const std::size_t step = turn_.group().size();
-    Word results[unrolled], words[unrolled], next_words[unrolled] = {};
+    Word results[unrolled], words[unrolled];
     GDRKIT_SHMEM_UNROLLED
     for (unsigned i = 0; i < unrolled; ++i) results[i] = read<Reads::fresh>(source + at + i * step);
-    load_of_member(source + at, 1, words);
     GDRKIT_SHMEM_ROLLED
     for (unsigned distance = 1; distance < turn_.n(); ++distance) {
-      if (distance + 1 < turn_.n()) load_of_member(source + at, distance + 1, next_words);
+      const Word* const from = turn_.at(source + at, turn_.next(distance));
       GDRKIT_SHMEM_UNROLLED
-      for (unsigned i = 0; i < unrolled; ++i) {
-        results[i] = reduce(results[i], words[i]);
-        words[i] = next_words[i];
-      }
+      for (unsigned i = 0; i < unrolled; ++i) words[i] = read<Reads::fresh>(from + i * step);
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < unrolled; ++i) results[i] = reduce(results[i], words[i]);
     }
     GDRKIT_SHMEM_ROLLED
     for (unsigned distance = 0; distance < copies; ++distance) {
