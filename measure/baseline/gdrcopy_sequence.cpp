@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // GDRCopy's sequence, written from its documented behaviour. It shares no code with the library's copy kernels, so that
-// a change of a kernel never changes the baseline that judges it.
+// a change of these never changes the baseline that judges them.
 #include "measure/baseline/gdrcopy_sequence.hpp"
 
 #include <cstdint>
