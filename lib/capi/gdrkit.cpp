@@ -146,7 +146,7 @@ int start_copy(gdrkit_pin_t pin, const Segment* segments, size_t count, gdrkit_c
   char text[64];
   if (view == nullptr) {
     cause = "the pin is not mapped, or its handle is invalid";
-  } else if (offset > view->user_bytes || size_bytes > view->user_bytes - offset) {
+  } else if (!core::is_inside(offset, size_bytes, view->user_bytes)) {
     std::snprintf(text, sizeof text, "the mapping has %zu bytes", static_cast<size_t>(view->user_bytes));
     cause = text;
   } else {

@@ -9,9 +9,6 @@ namespace gdrkit::measure {
 
 /// False if this CPU lacks SSE4.1. The functions below must not be called then.
 [[nodiscard]] bool gdrcopy_sequence_runs_here() noexcept;
-/// The widest access in each direction, for example "movdir64b" and "avx2".
-[[nodiscard]] const char* gdrcopy_store_name() noexcept;
-[[nodiscard]] const char* gdrcopy_load_name() noexcept;
 
 /// One call of GDRCopy's copy: naturally aligned scalar accesses below 16 bytes and at the edges, then accesses of 16,
 /// 32 and (stores, on a CPU with MOVDIR64B) 64 bytes. Loads of 16 and 32 bytes are streaming loads. There is no fence

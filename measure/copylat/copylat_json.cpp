@@ -34,6 +34,7 @@ cli::Json raw_json(const CopylatOptions& options, const CopylatReport& report) {
                     {"raw_single_median_ns", median(row.raw_single_ns)},
                     {"difference_ns", row.difference_ns()},
                     {"limit_ns", row.limit_ns()},
+                    {"is_judged_by_singles", row.is_judged_by_singles},
                     {"is_within_limit", row.is_within_limit()},
                     {"library_rounds_ns", row.library_ns},
                     {"raw_rounds_ns", row.raw_ns}});

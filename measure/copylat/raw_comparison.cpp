@@ -155,7 +155,14 @@ void check_content(platform::Device* device, std::uint64_t address, HostBuffer* 
 
 double RawRow::single_ratio() const { return median(library_single_ns) / median(raw_single_ns); }
 
-double RawRow::limit_ns() const { return std::max(raw_median_ns * ratio_limit, raw_median_ns + difference_limit_ns); }
+double RawRow::limit_ns() const {
+  const double raw = is_judged_by_singles ? median(raw_single_ns) : raw_median_ns;
+  return std::max(raw * ratio_limit, raw + difference_limit_ns);
+}
+
+bool RawRow::is_within_limit() const {
+  return (is_judged_by_singles ? median(library_single_ns) : library_median_ns) <= limit_ns();
+}
 
 std::vector<RawRow> compare_with_raw(platform::Device* device, const MappedBuffer& buffer, std::uint64_t device_address,
                                      const RawRequest& request, const std::function<void(const RawRow&)>& after_row) {
@@ -169,6 +176,7 @@ std::vector<RawRow> compare_with_raw(platform::Device* device, const MappedBuffe
       RawRow row;
       row.direction = direction;
       row.size_bytes = size;
+      row.is_judged_by_singles = request.kind == RawKind::gdrcopy && direction == Direction::from_device;
       row.iterations = calibrate(&contest, request.batch_ns);
       (void)contest.run_raw(row.iterations);
       for (int round = 0; round < request.rounds; ++round) {

@@ -43,6 +43,9 @@ class TablePrinter final : public CopylatPrinter {
     std::printf(
         "small copies from the device read another cache line each time; limit: max(1.05 * raw, raw + 10 ns)\n"
         "single: ratio of copies that are timed one by one\n");
+    if (report.raw_kind == measure::raw_kind_name(RawKind::gdrcopy)) {
+      std::printf("from the device, the limit applies to single copies: GDRCopy's reads overlap in loops\n");
+    }
     std::printf("%-12s %10s %13s %13s %7s %7s %14s %8s  %s\n", "direction", "bytes", "library, us", "raw, us", "ratio",
                 "single", "difference, ns", "GB/s", "result");
   }

@@ -272,6 +272,7 @@ class CopylatRaw(Test):
             self.assertAlmostEqual(row["ratio"], row["library_median_ns"] / row["raw_median_ns"])
             self.assertAlmostEqual(row["single_ratio"], row["library_single_median_ns"] / row["raw_single_median_ns"])
             self.assertAlmostEqual(row["difference_ns"], row["library_median_ns"] - row["raw_median_ns"])
+            self.assertFalse(row["is_judged_by_singles"])
             self.assertAlmostEqual(row["limit_ns"], max(1.05 * row["raw_median_ns"], row["raw_median_ns"] + 10))
             self.assertEqual(row["is_within_limit"], row["library_median_ns"] <= row["limit_ns"])
             over += not row["is_within_limit"]
@@ -283,6 +284,11 @@ class CopylatRaw(Test):
         document, _ = self.json_of("copylat", "--raw", "--raw-kind", "gdrcopy", "-s", "64", "--rounds", "3", "--batch-us", "50")
         self.assertEqual(document["raw"]["kind"], "gdrcopy")
         self.assertEqual(len(document["raw"]["rows"]), 14)
+        for row in document["raw"]["rows"]:
+            self.assertEqual(row["is_judged_by_singles"], row["direction"] == "from_device")
+            side = "single_median_ns" if row["is_judged_by_singles"] else "median_ns"
+            self.assertAlmostEqual(row["limit_ns"], max(1.05 * row["raw_" + side], row["raw_" + side] + 10))
+            self.assertEqual(row["is_within_limit"], row["library_" + side] <= row["limit_ns"])
 
     def test_text_has_a_verdict_a_row_and_a_summary(self):
         ended = run("gdrkit", "copylat", "--raw", "-s", "16", "--rounds", "3", "--batch-us", "50")

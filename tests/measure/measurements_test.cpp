@@ -75,6 +75,19 @@ TEST(RawRow, LimitIsTheLargerOfFivePercentAndTenNanoseconds) {
   EXPECT_DOUBLE_EQ(row(210, 200).difference_ns(), 10);
 }
 
+TEST(RawRow, LimitAppliesToSingleCopiesIfLoopsOverlap) {
+  copylat::RawRow made = row(1000, 400);
+  made.library_single_ns = {1040, 1050, 1060};
+  made.raw_single_ns = {990, 1000, 1010};
+  EXPECT_FALSE(made.is_within_limit());
+  made.is_judged_by_singles = true;
+  EXPECT_DOUBLE_EQ(made.limit_ns(), 1050);
+  EXPECT_TRUE(made.is_within_limit());
+  made.library_single_ns[1] = 1051;
+  EXPECT_FALSE(made.is_within_limit());
+  EXPECT_DOUBLE_EQ(made.ratio(), 2.5) << "of the loops";
+}
+
 TEST(CopylatReport, CountsTheRowsOverTheirLimit) {
   copylat::CopylatReport report;
   report.raw = {row(110, 100), row(120, 100), row(1051, 1000)};

@@ -294,7 +294,8 @@ void check_pcie_relaxed(const Machine& machine, Findings& findings) {
 
 const Advice advice_pcie_aspm = {
     "bits 1:0 of link control in the PCI Express capability of each GPU and adapter",
-    "an idle link enters a power-saving state (L0s or L1); the next packet waits microseconds until it has left it",
+    "an idle link enters a power-saving state (L0s or L1); the next packet waits microseconds for the link to become "
+    "active",
     {"echo performance | sudo tee /sys/module/pcie_aspm/parameters/policy; if Linux refuses that, turn ASPM off in the "
      "firmware setup",
      true, false, false, "sudo lspci -vv -s ADDRESS | grep LnkCtl:"},

@@ -489,6 +489,30 @@ TEST_F(GdrkitApi, FailedCopiesReportTheCause) {
                "cannot write 1 bytes at offset 0: the pin is not mapped, or its handle is invalid");
 }
 
+TEST_F(GdrkitApi, ARangePastTheEndIsReportedBeforeANullPointer) {
+  const gdrkit_pin_t pin = mapped_pin(0, 8);
+  gdrkit_buffer_t buffer{};
+  ASSERT_EQ(gdrkit_buffer_allocate(context, 0, 8, &buffer), 0) << gdrkit_last_error();
+  const gdrkit_write_segment written{8, nullptr, 1};
+  const gdrkit_read_segment read{8, nullptr, 1};
+  gdrkit_copy_t copy{};
+  const std::vector<std::function<int()>> calls = {
+      [&] { return gdrkit_write(pin, 8, nullptr, 1); },
+      [&] { return gdrkit_read(pin, 8, nullptr, 1); },
+      [&] { return gdrkit_write_segments(pin, &written, 1); },
+      [&] { return gdrkit_read_segments(pin, &read, 1); },
+      [&] { return gdrkit_start_write(pin, &written, 1, &copy); },
+      [&] { return gdrkit_start_read(pin, &read, 1, &copy); },
+      [&] { return gdrkit_buffer_copy_from_host(buffer, 8, nullptr, 1); },
+      [&] { return gdrkit_buffer_copy_to_host(buffer, 8, nullptr, 1); },
+  };
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(calls[i](), -EINVAL) << "call " << i;
+    EXPECT_THAT(gdrkit_last_error(), HasSubstr("has 8 bytes")) << "call " << i;
+  }
+  EXPECT_EQ(gdrkit_buffer_free(buffer), 0);
+}
+
 TEST_F(GdrkitApi, EveryFailureReplacesTheMessage) {
   char byte = 0;
   const gdrkit_write_segment written{0, &byte, 1};
