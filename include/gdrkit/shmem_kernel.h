@@ -101,6 +101,8 @@ int gdrkit_shmem_library_init(void* library);
  *   - `-EAGAIN`: a thread that serves GPU kernels cannot be started.
  *   - See also @ref shmem_errors.
  * @note Every PE must call it, because blocks of one PE may wait for those of another.
+ * @note The limit is that of one PE. If several PEs share a GPU, divide gdrkit_shmem_collective_grid() by their number.
+ *   Otherwise their grids do not run at the same time, and waits between them time out.
  */
 int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
                                    void* stream, void** parameters);
@@ -110,7 +112,7 @@ int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const
  * @param[in] function CUfunction of the GPU kernel.
  * @param[in] threads Number of threads per block, at least 1.
  * @param[in] shared_bytes Dynamic shared memory per block in bytes.
- * @return Number of blocks; 0 if not even one block fits.
+ * @return Number of blocks; 0 if not even one block fits. Other PEs on this GPU are not counted.
  *   - `-EINVAL`: `function` is NULL, or `threads` is 0.
  *   - See also @ref shmem_errors.
  */

@@ -17,12 +17,15 @@ constexpr unsigned block_threads = 512;
 constexpr std::uint64_t value_bytes = 8;    // that a thread sends at a time, small
 constexpr std::uint64_t vector_bytes = 16;  // the same, large
 /// Maximum number of blocks. One block reads and writes about 7 GB/s over NVLink with a round trip of 2 us, so 64
-/// blocks saturate 390 GB/s. Every GPU with NVLink has more multiprocessors, so all blocks run at the same time on an
-/// idle GPU. TeamState::lanes is the limit if PEs share a GPU.
+/// blocks saturate 390 GB/s (an estimate). Reduce of 64 MiB, 64 / 96 / 127 blocks: 333 / 350 / 350 us on four H200.
+/// Every GPU with NVLink has more multiprocessors, so all blocks run at the same time on an idle GPU. TeamState::lanes
+/// is the limit if PEs share a GPU.
 constexpr unsigned most_blocks = 64;
 
 // Thresholds between the routes. All times are in us, on two (n = 2) and four (n = 4) H200 with NVLink, from
-// docs/results/2026-11-27-h200-x2 and docs/results/2026-11-27-h200-x4.
+// docs/results/2026-11-27-h200-x2/before_after.txt (section 4) and docs/results/2026-11-27-h200-x4/collectives.txt.
+// They are columns of a sweep, each with one value changed. The final combination was not measured. A limit between two
+// measured sizes is interpolated.
 
 constexpr std::uint64_t kib = 1024;
 /// Largest data of the route `small`, multiplied by the number of other PEs. A link carries two bytes for each byte of
@@ -35,20 +38,21 @@ struct SmallLimits {
 /// - fcollect of 512 KiB 8.5 / 8.8, of 1 MiB 10.9 / 10.1 (n = 2); of 32 KiB 6.4 / 7.5, of 256 KiB 10.5 / 9.5 (n = 4)
 /// - reduce of 1 MiB 12.0 / 12.8 (n = 2); reducescatter of 256 KiB 11.1 / 12.6 (n = 4)
 constexpr SmallLimits grid_limits = {1024 * kib, 512 * kib, 1024 * kib};
-/// Of one block, small / large. Smaller groups have the same limits.
+/// Of one block, small / large. Smaller groups have the same limits, without a measurement. 32 KiB was the largest
+/// size, so the limits of two PEs above it are extrapolated.
 /// - broadcast of 32 KiB 2.8 / 4.1 (n = 2), 5.3 / 5.4 (n = 4)
 /// - fcollect of 32 KiB 4.0 / 4.2 (n = 2); of 4 KiB 3.3 / 3.7, of 32 KiB 8.7 / 5.7 (n = 4)
 /// - reduce of 32 KiB 3.9 / 6.6 (n = 2); of 4 KiB 3.2 / 7.2, of 32 KiB 8.2 / 7.6 (n = 4)
 constexpr SmallLimits group_small_limits = {96 * kib, 32 * kib, 64 * kib};
 
 /// Minimum size of a broadcast in parts through the other PEs: from here on the root's link limits the rate, not the
-/// latency of a second hop.
+/// latency of a second hop. An estimate: no measurement compares `parts` with `large` from the source to all.
 constexpr std::uint64_t parts_from_bytes = 512 * kib;
 /// The second hop of the route `shares` takes as long as a link needs for about so many bytes. Reduce, shares / small:
 /// 64 KiB 8.1 / 7.6, 256 KiB 10.0 / 11.1 (n = 4).
 constexpr std::uint64_t hop_bytes = 384 * kib;
 /// Largest reduce in shares. Shares / large: 512 KiB 11.6 / 12.8, 1 MiB 16.5 / 14.2 (n = 4). A broadcast in shares is
-/// faster than in parts as long as it fits: 1 MiB 11.3 / 17.4, 2 MiB 17.0 / 19.9.
+/// faster than in parts as long as it fits: 1 MiB 11.3 / 15.1, 2 MiB 17.0 / 19.9 (n = 4).
 constexpr std::uint64_t largest_reduce_in_shares = 640 * kib;
 
 /// Pieces of a broadcast in parts. 8 / 16 / 32 pieces: 16 MiB 65.5 / 76.4 / 88.6, 64 MiB 227 / 233 / 248 (n = 4).

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/parts/host_range.hpp"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
@@ -59,6 +60,16 @@ std::uintptr_t find_brk_begin() noexcept {
   return 0;
 }
 
+/// Returns the end of the heap of brk(2) from glibc's variable. 0: unknown.
+///
+/// sbrk(0) is not usable. UCX replaces sbrk by a function that reads this variable and then passes the value to the
+/// system call, also for an increment of 0. If malloc in another thread enlarges the heap between the two steps, that
+/// call shrinks the heap again, and memory that malloc uses is unmapped.
+std::uintptr_t brk_end() noexcept {
+  static auto* const variable = static_cast<std::uintptr_t*>(::dlsym(RTLD_DEFAULT, "__curbrk"));
+  return variable == nullptr ? 0 : std::atomic_ref(*variable).load(std::memory_order_relaxed);
+}
+
 /// The program's own variables: its writable segments, which stay for as long as it runs. A program has one or two.
 struct Segments {
   Range ranges[4];
@@ -99,7 +110,7 @@ bool is_surely_host(const void* address, std::size_t size_bytes) noexcept {
   static const Segments segments = find_segments();
   if (segments.hold(at, size_bytes)) return true;
   static const std::uintptr_t brk_begin = find_brk_begin();
-  return brk_begin != 0 && Range{brk_begin, reinterpret_cast<std::uintptr_t>(::sbrk(0))}.holds(at, size_bytes);
+  return brk_begin != 0 && Range{brk_begin, brk_end()}.holds(at, size_bytes);
 }
 
 }  // namespace gdrkit::shmem_impl::parts

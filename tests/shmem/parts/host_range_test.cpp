@@ -3,14 +3,26 @@
 // Memory of the stack and of brk() is recognised to its last byte, and nothing else.
 #include "shmem/parts/host_range.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
 #include <thread>
 #include <vector>
+
+static std::atomic<int> sbrk_calls = 0;
+
+/// Counts calls. This program uses it in place of glibc's function.
+extern "C" void* sbrk(std::intptr_t increment) noexcept {
+  static const auto next = reinterpret_cast<void* (*)(std::intptr_t)>(::dlsym(RTLD_NEXT, "sbrk"));
+  ++sbrk_calls;
+  return next(increment);
+}
 
 namespace gdrkit::shmem_impl::parts {
 namespace {
@@ -97,6 +109,15 @@ TEST(ShmemHostRange, AForkedChildKnowsTheSame) {
     is_other_thread ? std::thread(fork_and_ask).join() : fork_and_ask();
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << is_other_thread;
   }
+}
+
+TEST(ShmemHostRange, QueriesDoNotCallSbrk) {
+  auto* const heap = static_cast<char*>(::sbrk(4096));
+  ASSERT_NE(heap, reinterpret_cast<char*>(-1));
+  const int before = sbrk_calls;
+  EXPECT_TRUE(is_surely_host(heap, 4096));
+  EXPECT_FALSE(is_surely_host(nullptr, 8));
+  EXPECT_EQ(sbrk_calls, before) << "with UCX, sbrk(0) in another thread than malloc's may shrink the heap";
 }
 
 /// The range of freed brk() memory may be mapped for other purposes.
