@@ -125,9 +125,10 @@ run_tests() {
   [ "$full" = 0 ] || provide "${needs_of_slurm_tests[@]}"
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_browser_tests[@]}" \
     "${needs_of_kernel_tests[@]}" "${needs_of_trace_tests[@]}" "${needs_of_format_tests[@]}" "${needs_of_install_tests[@]}" \
-    "${needs_of_remote_tests[@]}" "${needs_of_mpi_tests[@]}" "${needs_of_container_tests[@]}" "${needs_of_arm64[@]}" "${needs_of_compiler_tests[@]}" "${needs_of_docs[@]}" "${needs_of_abi_tests[@]}"
+    "${needs_of_remote_tests[@]}" "${needs_of_mpi_tests[@]}" "${needs_of_container_tests[@]}" "${needs_of_arm64[@]}" "${needs_of_compiler_tests[@]}" "${needs_of_docs[@]}" "${needs_of_abi_tests[@]}" "${needs_of_wheel[@]}"
   [ "$offline" = 1 ] || bash scripts/clang_format.sh --fetch >/dev/null || note "skipped: the format check, for the reason above"
   is_missing googletest && die "cannot build the tests: GoogleTest is missing, see above"
+  provide_python
   mkdir -p "$results"
   rm -f "$results"/*.xml
   print_step "building the release and its tests"

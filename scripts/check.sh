@@ -19,6 +19,11 @@ classes_of() { # Python tests
   [ $# -eq 0 ] || sed -nE 's/^class ([A-Za-z]+)\([A-Za-z]*Test\):.*/\1/p' "$@"
 }
 
+# Prints the CTest names of the tests of the Python package among the changed tests.
+package_tests_among() { # Python tests
+  [ $# -eq 0 ] || printf '%s\n' "$@" | sed -nE 's,^tests/python/([a-z_]+)_test\.py$,python/\1,p'
+}
+
 run_checks() {
   local built pattern changed=() failed=0
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_format_tests[@]}"
@@ -30,8 +35,8 @@ run_checks() {
   touch build/check.begin
   compile release
   ! grep -E ': warning: ' build/build.log || failed=1
-  built=$(find build/tests/bin -maxdepth 1 -type f -newer build/check.begin -printf '%f\n')
   mapfile -t changed < <(changed_files | grep -E '^tests/.*_test\.py$')
+  built=$(find build/tests/bin -maxdepth 1 -type f -newer build/check.begin -printf '%f\n' && package_tests_among "${changed[@]}")
   pattern=$(tests_named "$built" "$(classes_of "${changed[@]}")")
   if [ -z "$pattern" ]; then
     print_step "every test program was up to date"

@@ -73,7 +73,7 @@ cli11|has_header CLI/CLI.hpp|libcli11-dev|cli11-devel|cli11-devel|the programs
 json|has_header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann_json-devel|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|gtest-devel gmock-devel|gtest gmock|the tests
 python|has_tool python3|python3|python3|python3|the checks of tests/tidy and the list of skipped tests
-venv|has_venv|python3-venv|python3|python3|the tests of the Python package as a wheel
+venv|has_venv|python3-venv|python3|python3|the tests of the Python package, whose nanobind comes from PyPI
 python_headers|has_python_headers|python3-dev|python3-devel|python3-devel|the Python package
 format|has_clang_format|python3-venv|python3|python3|the format check of all files: clang-format 14, from PyPI if missing
 second_compiler|has_clang|clang-19|clang|clang|the test that the tree compiles with a second compiler

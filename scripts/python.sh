@@ -25,7 +25,7 @@ python_for_package() {
   done
 }
 
-# For ./run build: if nanobind is missing, installs it from PyPI into the build tree.
+# For ./run build and ./run test: if nanobind is missing, installs it from PyPI into the build tree.
 provide_python() {
   local why
   [ -z "$(python_for_package)" ] || return 0

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """House rules that a pattern can check: no unresolved merge, licence headers, no CPU set of fixed size. The library
-reads the environment in one place only, prints nothing, never throws and never ends its process."""
+reads the environment in one place only, prints nothing, never throws and never ends its process. Headers for GPU kernels
+use only what NVRTC accepts."""
 import re
 
 import repo
@@ -29,6 +30,14 @@ MERGE_LEFTOVER = re.compile(r"(?m)^(?:<{7}|\|{7}|>{7}) ")  # not a line of =, wh
 # cpu_set_t supports only 1024 CPUs.
 FIXED_CPU_SET = re.compile(r"\bcpu_set_t\b")
 CPU_SET_HEADER = "lib/base/cpu_set.hpp"
+
+
+# NVRTC, for which include/gdrkit/detail/nvrtc has the standard headers, is missing on most machines that run the tests.
+BANNED_IN_NVRTC = (
+    ("NVRTC rejects a lambda with a parameter of type auto", re.compile(r"\[[^\]\n]*\]\s*\([^)]*\bauto\b")),
+    ("include/gdrkit/detail/nvrtc does not have this name", re.compile(
+        r"\bstd::(?!(?:size_t|u?int(?:8|16|32|64|ptr)_t|conditional_t|is_same_v|is_floating_point_v|is_integral_v)\b|uint##)\w+")),
+)
 
 
 def has_spdx_header(source):
@@ -58,6 +67,11 @@ def find_violations(root):
             yield f"{path}: the two SPDX lines at the top are missing"
         if repo.is_c_family(path) and path != CPU_SET_HEADER and (fixed := FIXED_CPU_SET.search(repo.code_only(source))):
             yield f"{path}:{repo.line_of(source, fixed.start())}: cpu_set_t supports only 1024 CPUs: use CpuSet of {CPU_SET_HEADER}"
+        if re.match(r"include/gdrkit/(?!compat/).*\.cuh$", path):  # compat requires nvcc
+            code = repo.code_only(source)
+            for what, pattern in BANNED_IN_NVRTC:
+                for match in pattern.finditer(code):
+                    yield f"{path}:{repo.line_of(code, match.start())}: {what}: {match.group(0)}"
         if path.startswith("lib/") and repo.is_c_family(path):
             yield from library_violations(path, source)
 

@@ -21,6 +21,8 @@ expect "a class" "/(SanityRunner)$" "$(tests_named "" SanityRunner)"
 expect "both" "^(cli_test)(/|$)|/(Json|Program)$" "$(tests_named cli_test $'Json\nProgram')"
 grep -qxF SanityRunner < <(classes_of tests/cli/tools_test.py) || expect "classes" SanityRunner "$(classes_of tests/cli/tools_test.py)"
 expect "no file" "" "$(classes_of)"
+expect "tests of the Python package" python/flag "$(package_tests_among tests/python/flag_test.py tests/cli/tools_test.py)"
+expect "no test of the Python package" "" "$(package_tests_among)"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

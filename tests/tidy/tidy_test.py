@@ -229,6 +229,12 @@ class Rules(TidyTest):
         self.plant("measure/fine.cpp", SPDX + "// cpu_set_t supports only 1024 CPUs\nbase::CpuSet set;\n")
         self.expect(check_rules, "lib/core/a.cpp:4: cpu_set_t", "platform/host/b.hpp:4:", "tests/unit/c_test.cpp:4:")
 
+    def test_rejects_what_nvrtc_lacks(self):
+        self.plant("include/gdrkit/detail/a.cuh", SPDX + "f([&](auto n, int) {});\nstd::integral_constant<int, 1> one;\n")
+        self.plant("include/gdrkit/detail/b.cuh", SPDX + "auto f = [&](int n) { return std::size_t(n); };\nauto x = y[0](n);\n")
+        self.plant("include/gdrkit/c.hpp", SPDX + "std::string text;\n")
+        self.expect(check_rules, "include/gdrkit/detail/a.cuh:3: NVRTC rejects", "include/gdrkit/detail/a.cuh:4: include/gdrkit/detail/nvrtc does")
+
     def test_finds_what_the_library_must_not_do(self):
         for number, code in enumerate((
             'const char* x = std::getenv("X");', "::secure_getenv(name);", 'std::printf("x");', 'fprintf(stderr, "x");',

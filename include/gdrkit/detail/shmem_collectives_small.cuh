@@ -166,68 +166,21 @@ class SmallTurn {
   }
 
   GDRKIT_SHMEM_FUNCTION bool broadcast(char* target, const char* source, unsigned root) {
-    if (turn_.me() != root) {
-      return for_each_batch([&](auto batch, std::size_t index) {
-        Values<decltype(batch)::value> values;
-        if (!receive(root, cells_ + index, &values)) return false;
-        store_values(target, index, step(), size_bytes_, values);
-        return true;
-      });
-    }
-    return for_each_batch([&](auto batch, std::size_t index) {
-      const auto values = load_values<decltype(batch)::value>(source, index, step(), size_bytes_);
-      GDRKIT_SHMEM_ROLLED
-      for (unsigned distance = 1; distance < turn_.n(); ++distance) {
-        send(turn_.next(distance), cells_ + index, values);
-      }
-      if (target != source) store_values(target, index, step(), size_bytes_, values);
-      return true;
-    });
+    if (turn_.me() != root) return for_each_batch(ReceiveFromRoot{*this, target, root});
+    return for_each_batch(SendFromRoot{*this, target, source});
   }
 
   /// `source_step`: bytes from one receiver's part of the source to the next one's; 0: all get the same.
   GDRKIT_SHMEM_FUNCTION bool exchange(char* target, const char* source, std::size_t source_step) {
     send_all(source, source_step);
-    return for_each_batch([&](auto batch, std::size_t index) {
-      constexpr unsigned count = decltype(batch)::value;
-      const std::size_t own = turn_.me();
-      store_values(target + own * size_bytes_, index, step(), size_bytes_,
-                   load_values<count>(source + own * source_step, index, step(), size_bytes_));
-      GDRKIT_SHMEM_ROLLED
-      for (unsigned distance = 1; distance < turn_.n(); ++distance) {
-        const unsigned member = turn_.next(distance);
-        Values<count> values;
-        if (!receive(member, cell(member, turn_.me()) + index, &values)) return false;
-        store_values(target + member * size_bytes_, index, step(), size_bytes_, values);
-      }
-      return true;
-    });
+    return for_each_batch(ReceiveFromAll{*this, target, source, source_step});
   }
 
   /// Reduces in the order of the members, so that all PEs get the same bits.
   template <class Reduce>
   GDRKIT_SHMEM_FUNCTION bool reduce(char* target, const char* source, std::size_t source_step, Reduce reduce) {
     send_all(source, source_step);
-    return for_each_batch([&](auto batch, std::size_t index) {
-      constexpr unsigned count = decltype(batch)::value;
-      Values<count> result{};
-      GDRKIT_SHMEM_ROLLED
-      for (unsigned member = 0; member < turn_.n(); ++member) {
-        Values<count> values;
-        if (member == turn_.me()) {
-          values = load_values<count>(source + member * source_step, index, step(), size_bytes_);
-        } else if (!receive(member, cell(member, turn_.me()) + index, &values)) {
-          return false;
-        }
-        if (member == 0) {
-          result = values;
-        } else {
-          combine_values(reduce, &result, values);
-        }
-      }
-      store_values(target, index, step(), size_bytes_, result);
-      return true;
-    });
+    return for_each_batch(ReduceFromAll<Reduce>{*this, target, source, source_step, reduce});
   }
 
   /// The root sends a different share to each PE, and each PE passes its share on to the others. With n PEs, the
@@ -314,6 +267,105 @@ class SmallTurn {
                                           turn.number() % 2 * (turn.team().scratch_bytes / 2))),
         sender_cells_(sender_cells) {}
 
+  // Functions for for_each_batch. NVRTC rejects lambdas with parameters of type auto.
+  struct ReceiveFromRoot {
+    const SmallTurn& own;
+    char* target;
+    unsigned root;
+    template <unsigned count>
+    GDRKIT_SHMEM_FUNCTION bool run(std::size_t index) const {
+      Values<count> values;
+      if (!own.receive(root, own.cells_ + index, &values)) return false;
+      store_values(target, index, own.step(), own.size_bytes_, values);
+      return true;
+    }
+  };
+  struct SendFromRoot {
+    const SmallTurn& own;
+    char* target;
+    const char* source;
+    template <unsigned count>
+    GDRKIT_SHMEM_FUNCTION bool run(std::size_t index) const {
+      const auto values = load_values<count>(source, index, own.step(), own.size_bytes_);
+      GDRKIT_SHMEM_ROLLED
+      for (unsigned distance = 1; distance < own.turn_.n(); ++distance) {
+        own.send(own.turn_.next(distance), own.cells_ + index, values);
+      }
+      if (target != source) store_values(target, index, own.step(), own.size_bytes_, values);
+      return true;
+    }
+  };
+  struct SendToAll {
+    const SmallTurn& own;
+    const char* source;
+    std::size_t source_step;
+    template <unsigned count>
+    GDRKIT_SHMEM_FUNCTION bool run(std::size_t index) const {
+      unsigned member = own.turn_.next(1);
+      auto values = load_values<count>(source + member * source_step, index, own.step(), own.size_bytes_);
+      GDRKIT_SHMEM_ROLLED
+      for (unsigned distance = 1; distance < own.turn_.n(); ++distance) {
+        const unsigned next = own.turn_.next(distance + 1);  // after the last one: this PE
+        auto next_values = values;
+        if (source_step != 0) {
+          next_values = load_values<count>(source + next * source_step, index, own.step(), own.size_bytes_);
+        }
+        own.send(member, own.cell(own.turn_.me(), member) + index, values);
+        member = next;
+        values = next_values;
+      }
+      return true;
+    }
+  };
+  struct ReceiveFromAll {
+    const SmallTurn& own;
+    char* target;
+    const char* source;
+    std::size_t source_step;
+    template <unsigned count>
+    GDRKIT_SHMEM_FUNCTION bool run(std::size_t index) const {
+      const std::size_t me = own.turn_.me();
+      store_values(target + me * own.size_bytes_, index, own.step(), own.size_bytes_,
+                   load_values<count>(source + me * source_step, index, own.step(), own.size_bytes_));
+      GDRKIT_SHMEM_ROLLED
+      for (unsigned distance = 1; distance < own.turn_.n(); ++distance) {
+        const unsigned member = own.turn_.next(distance);
+        Values<count> values;
+        if (!own.receive(member, own.cell(member, own.turn_.me()) + index, &values)) return false;
+        store_values(target + member * own.size_bytes_, index, own.step(), own.size_bytes_, values);
+      }
+      return true;
+    }
+  };
+  template <class Reduce>
+  struct ReduceFromAll {
+    const SmallTurn& own;
+    char* target;
+    const char* source;
+    std::size_t source_step;
+    Reduce reduce;
+    template <unsigned count>
+    GDRKIT_SHMEM_FUNCTION bool run(std::size_t index) const {
+      Values<count> result{};
+      GDRKIT_SHMEM_ROLLED
+      for (unsigned member = 0; member < own.turn_.n(); ++member) {
+        Values<count> values;
+        if (member == own.turn_.me()) {
+          values = load_values<count>(source + member * source_step, index, own.step(), own.size_bytes_);
+        } else if (!own.receive(member, own.cell(member, own.turn_.me()) + index, &values)) {
+          return false;
+        }
+        if (member == 0) {
+          result = values;
+        } else {
+          combine_values(reduce, &result, values);
+        }
+      }
+      store_values(target, index, own.step(), own.size_bytes_, result);
+      return true;
+    }
+  };
+
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::size_t value_count() const { return (size_bytes_ + 7) / 8; }
   /// Distance of the values that one thread handles.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::size_t step() const {
@@ -323,19 +375,19 @@ class SmallTurn {
     return std::size_t{turn_.lane().number} * turn_.group().size() + turn_.group().rank();
   }
 
-  /// Calls `function` with the number of values, as a type, and the index of the first, for this thread's values. Ends
-  /// with false if a call returns false.
+  /// Calls `function.run<number of values>(index of the first)` for this thread's values. Ends with false if a call
+  /// returns false.
   template <class Function>
   GDRKIT_SHMEM_FUNCTION bool for_each_batch(Function function) const {
     const std::size_t count = value_count();
     std::size_t index = first_index();
     GDRKIT_SHMEM_ROLLED
     for (; index + (small_unrolled - 1) * step() < count; index += small_unrolled * step()) {
-      if (!function(std::integral_constant<unsigned, small_unrolled>{}, index)) return false;
+      if (!function.template run<small_unrolled>(index)) return false;
     }
     GDRKIT_SHMEM_ROLLED
     for (; index < count; index += step()) {
-      if (!function(std::integral_constant<unsigned, 1>{}, index)) return false;
+      if (!function.template run<1>(index)) return false;
     }
     return true;
   }
@@ -343,23 +395,7 @@ class SmallTurn {
   /// Loads the values of the next member before it stores those of this one, so that the loads overlap.
   GDRKIT_SHMEM_FUNCTION void send_all(const char* source, std::size_t source_step) const {
     if (turn_.n() == 1) return;
-    (void)for_each_batch([&](auto batch, std::size_t index) {
-      constexpr unsigned count = decltype(batch)::value;
-      unsigned member = turn_.next(1);
-      auto values = load_values<count>(source + member * source_step, index, step(), size_bytes_);
-      GDRKIT_SHMEM_ROLLED
-      for (unsigned distance = 1; distance < turn_.n(); ++distance) {
-        const unsigned next = turn_.next(distance + 1);  // after the last one: this PE
-        auto next_values = values;
-        if (source_step != 0) {
-          next_values = load_values<count>(source + next * source_step, index, step(), size_bytes_);
-        }
-        send(member, cell(turn_.me(), member) + index, values);
-        member = next;
-        values = next_values;
-      }
-      return true;
-    });
+    (void)for_each_batch(SendToAll{*this, source, source_step});
   }
 
   /// Of what `sender` sends, in the scratch memory of `receiver`, which has no place for itself.

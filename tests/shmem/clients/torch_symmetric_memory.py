@@ -25,21 +25,31 @@ def step(function):
 
 
 class Context:
-    """The symmetric memory of a step: `mine` holds the rank's number, `other` zeros."""
-
     def __init__(self, torch, dist, symmetric, rank):
         self.torch, self.dist, self.symmetric, self.rank = torch, dist, symmetric, rank
         self.ranks = dist.get_world_size()
         self.name = dist.group.WORLD.group_name
+        self.operators = torch.ops.symm_mem
 
-    def tensor(self, count=COUNT, dtype=None):
+    def tensor(self, value=0, count=COUNT, dtype=None):
+        """Symmetric memory that holds the value, and its handle."""
         made = self.symmetric.empty(count, dtype=dtype or self.torch.float32, device=f"cuda:{self.rank}")
-        made.zero_()
+        made.fill_(value)
         return made, self.symmetric.rendezvous(made, group=self.name)
 
     def meet(self):
         self.torch.cuda.synchronize()
         self.dist.barrier()
+
+    def between_barriers(self, operator, *arguments):
+        self.meet()
+        if operator:
+            operator(*arguments)
+        self.meet()
+
+    def has_part_of_each_rank(self, target):
+        part = COUNT // self.ranks
+        return all(target[rank * part:(rank + 1) * part].eq(rank).all() for rank in range(self.ranks))
 
 
 @step
@@ -56,8 +66,7 @@ def rendezvous(context):
 
 @step
 def peer_buffers(context):
-    made, handle = context.tensor()
-    made.fill_(context.rank + 1)
+    _, handle = context.tensor(context.rank + 1)
     context.meet()
     after = (context.rank + 1) % context.ranks
     assert handle.get_buffer(after, (COUNT,), context.torch.float32).eq(after + 1).all()
@@ -73,62 +82,42 @@ def signal_pads_and_barrier(context):
 
 @step
 def put_operator(context):
-    made, _ = context.tensor()
-    made.fill_(context.rank + 1)
-    context.meet()
-    if context.rank == 0:
-        context.torch.ops.symm_mem.nvshmem_put(made, 1)
-    context.meet()
+    made, _ = context.tensor(context.rank + 1)
+    context.between_barriers(context.rank == 0 and context.operators.nvshmem_put, made, 1)
     assert made.eq(1 if context.rank <= 1 else context.rank + 1).all()
 
 
 @step
 def get_operator(context):
-    made, _ = context.tensor()
-    made.fill_(context.rank + 1)
-    context.meet()
-    if context.rank == 0:
-        context.torch.ops.symm_mem.nvshmem_get(made, 1)
-    context.meet()
+    made, _ = context.tensor(context.rank + 1)
+    context.between_barriers(context.rank == 0 and context.operators.nvshmem_get, made, 1)
     assert made.eq(2 if context.rank <= 1 else context.rank + 1).all()
 
 
 @step
 def broadcast_operator(context):
-    made, _ = context.tensor()
-    made.fill_(context.rank + 7)
-    context.meet()
-    context.torch.ops.symm_mem.nvshmem_broadcast(made, 0, context.name)
-    context.meet()
+    made, _ = context.tensor(context.rank + 7)
+    context.between_barriers(context.operators.nvshmem_broadcast, made, 0, context.name)
     assert made.eq(7).all()
 
 
 @step
 def all_to_all_operator(context):
-    source, _ = context.tensor()
+    source, _ = context.tensor(context.rank)
     target, _ = context.tensor()
-    source.fill_(context.rank)
-    context.meet()
-    context.torch.ops.symm_mem.nvshmem_all_to_all(source, target, context.name)
-    context.meet()
-    part = COUNT // context.ranks
-    assert all(target[rank * part:(rank + 1) * part].eq(rank).all() for rank in range(context.ranks))
+    context.between_barriers(context.operators.nvshmem_all_to_all, source, target, context.name)
+    assert context.has_part_of_each_rank(target)
 
 
 @step
 def all_to_all_vdev_operator(context):
     """A GPU kernel of PyTorch with NVSHMEM's device library."""
-    source, _ = context.tensor()
+    source, _ = context.tensor(context.rank)
     target, _ = context.tensor()
-    splits, _ = context.tensor(context.ranks, context.torch.int64)
-    result, _ = context.tensor(2 * context.ranks, context.torch.int64)
-    source.fill_(context.rank)
-    splits.fill_(COUNT // context.ranks)
-    context.meet()
-    context.torch.ops.symm_mem.all_to_all_vdev(source, target, splits, result.view(2, -1), context.name)
-    context.meet()
-    part = COUNT // context.ranks
-    assert all(target[rank * part:(rank + 1) * part].eq(rank).all() for rank in range(context.ranks))
+    splits, _ = context.tensor(COUNT // context.ranks, context.ranks, context.torch.int64)
+    result, _ = context.tensor(0, 2 * context.ranks, context.torch.int64)
+    context.between_barriers(context.operators.all_to_all_vdev, source, target, splits, result.view(2, -1), context.name)
+    assert context.has_part_of_each_rank(target)
 
 
 def as_rank(rank, ranks, store):

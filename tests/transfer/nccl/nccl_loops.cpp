@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// nccl_loops: a baseline for the times of `gdrkit nccl`. It measures collectives of an installed NCCL as nccl-tests
-// documents it: one thread for all GPUs of a process, one group call per operation, and a host clock from before the
-// first call to the end of all streams.
+// nccl_loops: a baseline for the times of `gdrkit nccl`. It measures collectives of an installed NCCL with the launch
+// pattern that nccl-tests documents: one thread for all GPUs of a process, one group call per operation, and a host
+// clock from before the first call to the end of all streams.
 //
 // nccl_loops [--nccl FILE] [--gpus N] [--cycles N] [--iterations N] [--warmup N] [--sizes N,N] [--tests NAME,NAME]
-//   [--patterns NAME,NAME] [--job LIBRARY] [--page FILE --rank R --ranks N]
-// Prints a line for each measurement: pattern, test, bytes, place, us, us to enqueue, CPU at the end.
-// --page: a file of 4096 zero bytes through which the processes synchronize. --rank and --ranks count processes; their
-// defaults are those of `gdrkit run`.
+//   [--page FILE]
+// Prints a line for each measurement: test, bytes, place, us. --page: a file of 4096 zero bytes through which the
+// processes of `gdrkit run` synchronize.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -26,9 +25,6 @@
 #include <string>
 #include <vector>
 
-#include <dlfcn.h>
-
-#include "gdrkit/shmem.h"
 #include "platform/device/cuda_calls.hpp"
 #include "platform/vendor/nccl_library.hpp"
 
@@ -37,32 +33,6 @@ namespace {
 
 constexpr int float32 = static_cast<int>(NcclType::float32);
 constexpr std::size_t element_bytes = 4;
-
-/// How operations are launched. The first one is nccl-tests'; each of the others differs in one point.
-struct Pattern {
-  const char* name;
-  bool has_nccl_memory = true;  // ncclMemAlloc instead of cuMemAlloc
-  bool moves = true;            // through the buffer
-  bool sets_device = false;     // before each call
-  bool has_alltoall = true;     // ncclAlltoAll instead of sends and receives
-  bool synchronizes = false;    // cuStreamSynchronize instead of polls
-  bool polls_in_order = false;  // one stream after the other, instead of all in turns
-  bool is_reversed = false;     // the last GPU first
-};
-constexpr Pattern patterns[] = {{.name = "original"},
-                                {.name = "memory", .has_nccl_memory = false},
-                                {.name = "fixed", .moves = false},
-                                {.name = "device", .sets_device = true},
-                                {.name = "sendrecv", .has_alltoall = false},
-                                {.name = "blocking", .synchronizes = true},
-                                {.name = "in_order", .polls_in_order = true},
-                                {.name = "reversed", .is_reversed = true},
-                                {.name = "before",
-                                 .has_nccl_memory = false,
-                                 .moves = false,
-                                 .sets_device = true,
-                                 .has_alltoall = false,
-                                 .polls_in_order = true}};
 
 [[noreturn]] void fail(const char* what, int result) {
   std::fprintf(stderr, "nccl_loops: %s failed with %d\n", what, result);
@@ -91,13 +61,7 @@ struct Gpu {
   void* context = nullptr;
   void* stream = nullptr;
   NcclComm* communicator = nullptr;
-  std::uint64_t of_cuda[2] = {};  // source and target
-  std::uint64_t of_nccl[2] = {};
-};
-
-struct Measured {
-  double us;
-  double enqueue_us;
+  std::uint64_t buffers[2] = {};  // source and target
 };
 
 class Loops {
@@ -116,26 +80,17 @@ class Loops {
       sizes_.push_back(std::strtoull(size.c_str(), nullptr, 10));
     largest_ = *std::max_element(sizes_.begin(), sizes_.end());
     connect();
-    start_job();
     require(cuda_->init(0), "cuInit");
     open();
   }
 
   void run() {
     const int cycles = number("cycles", 1);
-    std::vector<const Pattern*> chosen;
-    for (const std::string& name : split(text("patterns", "original"))) {
-      for (const Pattern& pattern : patterns) {
-        if (name == pattern.name) chosen.push_back(&pattern);
-      }
-    }
     for (const std::string& test : split(text("tests", "all_reduce"))) {
-      for (const Pattern* pattern : chosen) warm_up(*pattern, test);
+      warm_up(test);
       for (int cycle = 0; cycle < cycles; ++cycle) {
         for (const std::size_t size : sizes_) {
-          for (const Pattern* pattern : chosen) {
-            for (const bool is_in_place : {false, true}) print(*pattern, test, size, is_in_place);
-          }
+          for (const bool is_in_place : {false, true}) print(test, size, is_in_place);
         }
       }
     }
@@ -155,8 +110,8 @@ class Loops {
   }
 
   void connect() {
-    process_ = std::atoi(text("rank", environment("GDRKIT_SHMEM_PE", "0")).c_str());
-    n_processes_ = std::atoi(text("ranks", environment("GDRKIT_SHMEM_NPES", "1")).c_str());
+    process_ = std::atoi(environment("GDRKIT_SHMEM_PE", "0"));
+    n_processes_ = std::atoi(environment("GDRKIT_SHMEM_NPES", "1"));
     const std::string file = text("page", "");
     const int descriptor = file.empty() ? -1 : ::open(file.c_str(), O_RDWR | O_CLOEXEC);
     const int flags = file.empty() ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
@@ -181,21 +136,6 @@ class Loops {
     return sum / n_processes_;
   }
 
-  /// A job of libgdrkit_shmem in the process, as `gdrkit nccl` had one.
-  void start_job() {
-    const std::string file = text("job", "");
-    if (file.empty()) return;
-    void* const library = ::dlopen(file.c_str(), RTLD_NOW);
-    if (library == nullptr) fail(::dlerror(), 0);
-    gdrkit_shmem_options options{};
-    options.struct_size = sizeof options;
-    using Init = int(const gdrkit_shmem_options*);
-    using Malloc = int(std::size_t, void**);
-    require(reinterpret_cast<Init*>(::dlsym(library, "gdrkit_shmem_init"))(&options), "gdrkit_shmem_init");
-    void* memory = nullptr;
-    require(reinterpret_cast<Malloc*>(::dlsym(library, "gdrkit_shmem_malloc"))(4096, &memory), "gdrkit_shmem_malloc");
-  }
-
   void open() {
     gpus_.resize(static_cast<std::size_t>(number("gpus", 1)));
     n_ranks_ = n_processes_ * static_cast<int>(gpus_.size());
@@ -206,11 +146,10 @@ class Loops {
       require(cuda_->device_get(&device, rank_of(i)), "cuDeviceGet");
       require(cuda_->primary_ctx_retain(&gpu.context, device), "cuDevicePrimaryCtxRetain");
       make_current(gpu);
-      for (int side = 0; side < 2; ++side) {
+      for (std::uint64_t& buffer : gpu.buffers) {
         void* memory = nullptr;
-        require(cuda_->mem_alloc(&gpu.of_cuda[side], bytes), "cuMemAlloc");
         require(nccl_->mem_alloc(&memory, bytes), "ncclMemAlloc");
-        gpu.of_nccl[side] = reinterpret_cast<std::uint64_t>(memory);
+        buffer = reinterpret_cast<std::uint64_t>(memory);
       }
       require(cuda_->stream_create(&gpu.stream, cuda_stream_non_blocking), "cuStreamCreate");
     }
@@ -243,23 +182,11 @@ class Loops {
     return test == "all_reduce" || test == "broadcast" ? part_bytes : part_bytes * static_cast<std::size_t>(n_ranks_);
   }
 
-  void send_and_receive(const Gpu& gpu, const char* source, char* target, std::size_t part) const {
-    require(nccl_->group_start(), "ncclGroupStart");
-    for (int rank = 0; rank < n_ranks_; ++rank) {
-      const std::size_t offset = part * element_bytes * static_cast<std::size_t>(rank);
-      require(nccl_->send(source + offset, part, float32, rank, gpu.communicator, gpu.stream), "ncclSend");
-      require(nccl_->recv(target + offset, part, float32, rank, gpu.communicator, gpu.stream), "ncclRecv");
-    }
-    require(nccl_->group_end(), "ncclGroupEnd");
-  }
-
-  void call(const Pattern& pattern, const std::string& test, std::size_t size, std::size_t index, std::size_t shift,
-            bool is_in_place) const {
+  void call(const std::string& test, std::size_t size, std::size_t index, std::size_t shift, bool is_in_place) const {
     const Gpu& gpu = gpus_[index];
-    const std::uint64_t* const buffers = pattern.has_nccl_memory ? gpu.of_nccl : gpu.of_cuda;
     const std::size_t part = part_of(test, size);
-    auto* const target = reinterpret_cast<char*>(buffers[1]) + shift;
-    const char* source = is_in_place ? target : reinterpret_cast<char*>(buffers[0]) + shift;
+    auto* const target = reinterpret_cast<char*>(gpu.buffers[1]) + shift;
+    const char* source = is_in_place ? target : reinterpret_cast<char*>(gpu.buffers[0]) + shift;
     if (test == "all_reduce") {
       require(nccl_->all_reduce(source, target, part, float32, 0, gpu.communicator, gpu.stream), "ncclAllReduce");
     } else if (test == "all_gather") {
@@ -267,23 +194,19 @@ class Loops {
       require(nccl_->all_gather(source, target, part, float32, gpu.communicator, gpu.stream), "ncclAllGather");
     } else if (test == "broadcast") {
       require(nccl_->broadcast(source, target, part, float32, 0, gpu.communicator, gpu.stream), "ncclBroadcast");
-    } else if (pattern.has_alltoall && nccl_->alltoall != nullptr) {
+    } else if (test == "alltoall" && nccl_->alltoall != nullptr) {
       require(nccl_->alltoall(source, target, part, float32, gpu.communicator, gpu.stream), "ncclAlltoAll");
     } else {
-      send_and_receive(gpu, source, target, part);
+      fail(test.c_str(), 0);
     }
   }
 
-  void start(const Pattern& pattern, const std::string& test, std::size_t size, bool is_in_place, int iteration) {
+  void start(const std::string& test, std::size_t size, bool is_in_place, int iteration) {
     const std::size_t total = table_bytes(test, size);
-    const std::size_t steps = total != 0 && pattern.moves ? largest_ / total : 1;
+    const std::size_t steps = total != 0 ? largest_ / total : 1;
     const std::size_t shift = total * (static_cast<std::size_t>(iteration) % steps);
     if (gpus_.size() > 1) require(nccl_->group_start(), "ncclGroupStart");
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      const std::size_t index = pattern.is_reversed ? gpus_.size() - 1 - i : i;
-      if (pattern.sets_device && gpus_.size() > 1) make_current(gpus_[index]);
-      call(pattern, test, size, index, shift, is_in_place);
-    }
+    for (std::size_t i = 0; i < gpus_.size(); ++i) call(test, size, i, shift, is_in_place);
     if (gpus_.size() > 1) require(nccl_->group_end(), "ncclGroupEnd");
   }
 
@@ -297,14 +220,7 @@ class Loops {
     return false;
   }
 
-  void complete(const Pattern& pattern) const {
-    if (pattern.synchronizes || pattern.polls_in_order) {
-      for (const Gpu& gpu : gpus_) {
-        if (pattern.synchronizes) require(cuda_->stream_synchronize(gpu.stream), "cuStreamSynchronize");
-        while (!is_finished(gpu)) ::sched_yield();
-      }
-      return;
-    }
+  void complete() const {
     std::vector<bool> done(gpus_.size());
     for (std::size_t remaining = gpus_.size(); remaining != 0;) {
       bool is_idle = true;
@@ -318,46 +234,40 @@ class Loops {
     }
   }
 
-  void warm_up(const Pattern& pattern, const std::string& test) {
+  void warm_up(const std::string& test) {
     for (const std::size_t size : sizes_) {
-      for (int i = 0; i < number("warmup", 1); ++i) start(pattern, test, size, false, i);
-      complete(pattern);
+      for (int i = 0; i < number("warmup", 1); ++i) start(test, size, false, i);
+      complete();
     }
   }
 
   /// nccl-tests writes the data before each measurement.
-  void fill(const Pattern& pattern) const {
+  void fill() const {
     for (const Gpu& gpu : gpus_) {
       make_current(gpu);
-      for (const std::uint64_t buffer : pattern.has_nccl_memory ? gpu.of_nccl : gpu.of_cuda) {
-        require(cuda_->memset_d8(buffer, 0, largest_), "cuMemsetD8");
-      }
+      for (const std::uint64_t buffer : gpu.buffers) require(cuda_->memset_d8(buffer, 0, largest_), "cuMemsetD8");
       require(cuda_->ctx_synchronize(), "cuCtxSynchronize");
     }
   }
 
-  Measured measure(const Pattern& pattern, const std::string& test, std::size_t size, bool is_in_place) {
+  /// Microseconds of one operation.
+  double measure(const std::string& test, std::size_t size, bool is_in_place) {
     using Clock = std::chrono::steady_clock;
     const int iterations = number("iterations", 20);
-    fill(pattern);
-    start(pattern, test, size, is_in_place, 0);
-    complete(pattern);
+    fill();
+    start(test, size, is_in_place, 0);
+    complete();
     barrier();
     const auto begin = Clock::now();
-    for (int i = 0; i < iterations; ++i) start(pattern, test, size, is_in_place, i);
-    const auto enqueued = Clock::now();
-    complete(pattern);
-    const auto end = Clock::now();
-    const double scale = 1e6 / iterations;
-    return {averaged(std::chrono::duration<double>(end - begin).count()) * scale,
-            averaged(std::chrono::duration<double>(enqueued - begin).count()) * scale};
+    for (int i = 0; i < iterations; ++i) start(test, size, is_in_place, i);
+    complete();
+    return averaged(std::chrono::duration<double>(Clock::now() - begin).count()) * 1e6 / iterations;
   }
 
-  void print(const Pattern& pattern, const std::string& test, std::size_t size, bool is_in_place) {
-    const Measured measured = measure(pattern, test, size, is_in_place);
+  void print(const std::string& test, std::size_t size, bool is_in_place) {
+    const double us = measure(test, size, is_in_place);
     if (process_ != 0) return;
-    std::printf("%s %s %zu %s %.3f %.3f %d\n", pattern.name, test.c_str(), size,
-                is_in_place ? "in_place" : "out_of_place", measured.us, measured.enqueue_us, ::sched_getcpu());
+    std::printf("%s %zu %s %.3f\n", test.c_str(), size, is_in_place ? "in_place" : "out_of_place", us);
   }
 
   std::map<std::string, std::string> options_;
@@ -381,5 +291,5 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) options[argv[i] + 2] = argv[i + 1];
   gdrkit::platform::Loops(options).run();
   std::fflush(nullptr);
-  ::_exit(0);  // without the end of a job that other processes may have left
+  ::_exit(0);  // communicators are not destroyed
 }

@@ -388,24 +388,22 @@ class Loops(Test):
                "--tests", "all_reduce,all_gather,alltoall,broadcast")
     ENVIRONMENT = {"LD_LIBRARY_PATH": os.path.join(FOLDER, "..", "stand_in_cuda"), "STAND_IN_NCCL_USES_CUDA": "1"}
 
-    def assert_measured(self, ended, patterns):
+    def assert_measured(self, ended):
         self.assertEqual((ended.code, ended.err), (0, ""))
         measured = [line.split() for line in ended.lines]
-        self.assertEqual([words[:4] for words in measured], [
-            [pattern, test, size, place] for test in ("all_reduce", "all_gather", "alltoall", "broadcast") for _ in range(2)
-            for size in ("8", "1024") for pattern in patterns for place in ("out_of_place", "in_place")])
-        self.assertTrue(all(float(words[4]) >= float(words[5]) > 0 for words in measured), ended.out)
+        self.assertEqual([words[:3] for words in measured], [
+            [test, size, place] for test in ("all_reduce", "all_gather", "alltoall", "broadcast") for _ in range(2)
+            for size in ("8", "1024") for place in ("out_of_place", "in_place")])
+        self.assertTrue(all(float(words[3]) > 0 for words in measured), ended.out)
 
-    def test_every_pattern_with_two_gpus(self):
-        patterns = ("original", "memory", "fixed", "device", "sendrecv", "blocking", "in_order", "reversed", "before")
-        ended = run(self.COMMAND[0], *self.COMMAND[1:], "--gpus", "2", "--patterns", ",".join(patterns), environment=self.ENVIRONMENT)
-        self.assert_measured(ended, patterns)
+    def test_two_gpus(self):
+        self.assert_measured(run(*self.COMMAND, "--gpus", "2", environment=self.ENVIRONMENT))
 
     def test_two_processes(self):
         with tempfile.NamedTemporaryFile() as page:
             page.truncate(4096)
             ended = run("gdrkit", "run", "-n", "2", "--", *self.COMMAND, "--page", page.name, environment=self.ENVIRONMENT)
-        self.assert_measured(ended, ("original",))
+        self.assert_measured(ended)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ static int requests_room;
 static int own_rank;
 
 static int begin(int* rank, int* ranks) {
-  /* Like OSU's programs. MPI_THREAD_FUNNELED costs 6 % of a message in Open MPI 4; the other threads never call MPI. */
+  /* Like OSU's programs. MPI_THREAD_FUNNELED makes messages of Open MPI 4 slower; the other threads never call MPI. */
   int code = MPI_Init(NULL, NULL);
   if (code == MPI_SUCCESS) code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (code == MPI_SUCCESS) code = MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
