@@ -142,7 +142,7 @@ std::vector<std::string> words_of(const CommandLine& line, int argc, char** argv
 
 std::string unexpected(const CommandLine& line, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
-  if (name.rfind("-", 0) != 0) return "unexpected word '" + word + "'";
+  if (name.rfind("-", 0) != 0) return "unexpected argument '" + word + "'";
   std::vector<std::string> known = {"--help", "--version"};
   for (const Option& option : line.options) {
     if (!option.is_hidden) known.push_back(dashed(option));

@@ -94,8 +94,9 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   if (usable.is_proven && std::find(usable.gpus.begin(), usable.gpus.end(), number) == usable.gpus.end()) {
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format("gdrkit bind: cannot bind near GPU %s: this process cannot open it; use %s in PCI order",
-                    options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
+        cli::format(
+            "gdrkit bind: cannot bind near GPU %s: this process cannot open it; use one of GPUs %s (in PCI order)",
+            options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
   }
   return {number, "--gpu"};
 }

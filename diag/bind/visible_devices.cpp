@@ -45,7 +45,7 @@ std::size_t find_mig(const std::string& text, const std::string& word, const std
   constexpr std::size_t mark = 4;  // "MIG-"
   if (word.compare(mark, mark, "GPU-") == 0) return find_uuid(text, word.substr(mark, word.find('/') - mark), gpus);
   if (numbered.size() == 1) return numbered.front();
-  refuse(text, "cannot find the GPU of an MIG instance; choose the GPU with --gpu N");
+  refuse(text, "cannot find the GPU of a MIG instance; choose the GPU with --gpu N");
 }
 
 }  // namespace

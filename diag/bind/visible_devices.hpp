@@ -24,7 +24,7 @@ struct VisibleDevices {
 
 /// `gpus` in PCI order; `numbered`: those that CUDA counts from 0, because a process does not see GPUs that it cannot
 /// open. `is_pci_order`: CUDA_DEVICE_ORDER=PCI_BUS_ID. Throws Failure(usage) for a value that CUDA rejects or that
-/// hides all GPUs. It also throws if the GPU is ambiguous: an MIG instance of several possible GPUs, an unknown UUID,
+/// hides all GPUs. It also throws if the GPU is ambiguous: a MIG instance of several possible GPUs, an unknown UUID,
 /// or numbers among GPUs of different models, which CUDA orders by speed.
 [[nodiscard]] VisibleDevices parse_visible_devices(const std::string& text, const std::vector<NamedGpu>& gpus,
                                                    const std::vector<std::size_t>& numbered, bool is_pci_order);

@@ -109,7 +109,7 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
   if (differs && mapping.size() == proposal->ranks.size()) {
     proposal->job.push_back({"NVSHMEM_ENABLE_NIC_PE_MAPPING",
                              "1",
-                             "NVSHMEM's own distances select other adapters than the nearest",
+                             "NVSHMEM's own distances do not select the nearest adapters",
                              {"env.nvshmem"}});
     proposal->job.push_back({"NVSHMEM_HCA_PE_MAPPING",
                              joined(mapping, ","),
@@ -134,7 +134,7 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
 void propose_openmpi(const Facts& facts, Proposal* proposal) {
   const auto ucx = facts.libraries.named("libucp");
   if (facts.chosen.empty()) {
-    proposal->notes.push_back("no usable RDMA adapter: Open MPI's defaults are right");
+    proposal->notes.push_back("no usable RDMA adapter: the defaults of Open MPI are sufficient");
     return;
   }
   if (!ucx.is_found()) {
@@ -174,7 +174,7 @@ void propose_mvapich2(const Facts& facts, Proposal* proposal) {
     proposal->job.push_back(
         {"MV2_IBA_HCA", joined(names, ":"), "left out: " + joined(facts.left_out, "; "), {"nic.rate"}});
   }
-  proposal->notes.push_back("MVAPICH-Plus reads variables MVP_* instead");
+  proposal->notes.push_back("MVAPICH-Plus reads the MVP_* variables instead");
 }
 
 }  // namespace gdrkit::diag::env

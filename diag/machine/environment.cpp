@@ -135,7 +135,7 @@ void Environment::read_variables(const MachineView& view) {
     if (settings_.size() == most_settings) {
       variables_.outcome = Outcome::malformed;
       variables_.reason =
-          std::string(environ_path) + ": holds more than " + std::to_string(most_settings) + " variables";
+          std::string(environ_path) + ": contains more than " + std::to_string(most_settings) + " variables";
       return;
     }
     settings_.push_back({entry.substr(0, equals), entry.substr(equals + 1), "", 0, ""});
@@ -158,7 +158,7 @@ std::string Environment::text_of(const MachineView& view, const std::string& pat
 /// Truncates `more` to the limit for a file.
 std::vector<Setting> Environment::bounded(std::vector<Setting> more, const std::string& path) {
   if (more.size() <= most_settings) return more;
-  problems_.push_back(path + ": holds more than " + std::to_string(most_settings) + " settings");
+  problems_.push_back(path + ": contains more than " + std::to_string(most_settings) + " settings");
   more.resize(most_settings);
   return more;
 }

@@ -104,7 +104,7 @@ Fact<KernelLog> read_kmsg(const std::function<ssize_t(char* buffer, std::size_t 
     if (bytes > most_kernel_log_bytes || log.value.messages.size() == most_kernel_messages) break;
     log.value.messages.push_back(std::move(message));
   }
-  return refused(Outcome::malformed, "/dev/kmsg: holds more than the limit for reading it");
+  return refused(Outcome::malformed, "/dev/kmsg: contains more than the limit for reading it");
 }
 
 Fact<KernelLog> read_live_kernel_log() {

@@ -77,7 +77,7 @@ std::string take_pair(const Json& json, std::size_t gpu_count, NvmlPair* pair) {
   const auto last = static_cast<std::int64_t>(gpu_count) - 1;
   if (auto why = take_index(json, "first", last, &first); !why.empty()) return why;
   if (auto why = take_index(json, "second", last, &second); !why.empty()) return why;
-  if (first >= second) return excuse("pairs", "holds a pair that is out of order");
+  if (first >= second) return excuse("pairs", "contains a pair that is out of order");
   pair->first = static_cast<std::size_t>(first);
   pair->second = static_cast<std::size_t>(second);
 #define GDRKIT_NVML_PAIR(type, name) pair->name = fact_of<type>(json, #name);

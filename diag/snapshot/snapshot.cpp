@@ -95,10 +95,10 @@ cli::ExitCode run_snapshot(cli::Front front, int argc, char** argv) {
   line.options = {
       {'\0', "force", "", &is_forced, "replace FILE if it exists", false},
       {'\0', "list", "", &is_list, "print the paths in a recording without recording", false},
-      {'\0', "redact", "", &is_redacted, "replace names, addresses and serial numbers by hashes", false},
+      {'\0', "redact", "", &is_redacted, "replace names, addresses and serial numbers with hashes", false},
       {'\0', "level", "LEVEL", cli::Choice{level_names(), &level, ""},
        "quick (files), probe (+ NVML, libibverbs, Linux log) or cuda (+ CUDA)", false},
-      {'\0', "root", "FOLDER|ARCHIVE|-", &root, "record a recording (- for stdin) instead of this machine", false},
+      {'\0', "root", "FOLDER|ARCHIVE|-", &root, "read this recording (- for stdin) instead of this machine", false},
       cli::json_option(&json, "diag/snapshot/README.md"),
   };
   line.operands = {&words, "FILE", "the tar archive to write; - for standard output"};

@@ -221,7 +221,8 @@ std::string what_is_missing(const TopologyFacts& facts) {
   }
   for (const std::string& name : tree.unplaced) add(name + " is a software RDMA device without a place in the tree.");
   for (const std::string& reason : tree.unread) add("Not read: " + reason);
-  if (tree.left_out > 0) add(cli::format("%zu devices are left out: more than any machine has.", tree.left_out));
+  if (tree.left_out > 0)
+    add(cli::format("%zu devices are left out: the number of devices exceeds the limit.", tree.left_out));
   return text;
 }
 

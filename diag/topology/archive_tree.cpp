@@ -112,7 +112,8 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
 base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
   const auto parts = components(member.folder, member.name);
   if (parts.size() > depth_limit) {
-    return base::fail(EINVAL, "contains a member below %zu folders at byte %zu", parts.size(), member.offset);
+    return base::fail(EINVAL, "contains a member nested in too many folders (%zu) at byte %zu", parts.size(),
+                      member.offset);
   }
   Member* at = &root_;
   for (const std::string_view part : parts) {
@@ -143,8 +144,8 @@ base::Status ArchiveTree::add(const TarMember& member) {
   Member* at = *made;
   const bool is_folder = member.kind == TarMember::Kind::node && member.node.kind == NodeKind::folder;
   if (!is_folder && (at == &root_ || !at->inside.empty())) {
-    return base::fail(EINVAL, "holds '%.200s' at byte %zu in the place of a folder", whole_name(member).c_str(),
-                      member.offset);
+    return base::fail(EINVAL, "contains '%.200s' at byte %zu, but a folder of this name already exists",
+                      whole_name(member).c_str(), member.offset);
   }
   at->node = member.node;
   at->content = member.content;

@@ -61,7 +61,7 @@ const XmlElement* child_of(const XmlElement& element, std::string_view name) {
 class Reader {
  public:
   base::Result<NcclDump> read(const XmlElement& system) {
-    dump_.links.why_not = "the file names none";
+    dump_.links.why_not = "the file contains no NVLinks";
     for (const XmlElement& cpu : system.children) {
       if (cpu.name != "cpu") continue;
       if (const auto status = read_cpu(cpu); !status.has_value()) return base::pass(status);
@@ -188,7 +188,7 @@ class Reader {
     device.real_path = found(way.path);
     device.root = way.root;
     device.bridges = way.bridges;
-    device.cpus.reason = "the file names no CPUs of a device";
+    device.cpus.reason = "the file does not list the CPUs of the device";
     to.push_back(std::move(device));
   }
 

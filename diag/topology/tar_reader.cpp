@@ -82,7 +82,7 @@ std::string_view without_end(std::string_view text) { return text.substr(0, std:
 
 base::Result<std::string_view> TarReader::content_of(std::string_view header, std::size_t size) {
   if (size > archive_.size() - at_) {
-    return base::fail(EINVAL, "is truncated: the member at byte %zu, '%.100s', has %zu bytes, but only %zu are there",
+    return base::fail(EINVAL, "is truncated: the member at byte %zu, '%.100s', has %zu bytes, but only %zu are present",
                       member_at_, std::string(text(header, name_field)).c_str(), size, archive_.size() - at_);
   }
   const std::string_view content = archive_.substr(at_, size);

@@ -132,7 +132,7 @@ int pin(const char* function, gdr_t g, unsigned long addr, size_t size, uint32_t
 int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) noexcept {
   if (va == nullptr) return refuse_null(function);
   if (flags < GDR_MAP_FLAG_DEFAULT || flags > GDR_MAP_FLAG_REQ_DEVICE_MAPPING) {
-    return refuse(function, EINVAL, "invalid flags: not of gdr_map_flags_t");
+    return refuse(function, EINVAL, "invalid flags: use a value of gdr_map_flags_t");
   }
   if (base::Status given = check_context(g); !given) return refuse(function, given.error());
   const base::Result<core::PinInfo> mapped =
@@ -299,7 +299,7 @@ __attribute__((no_sanitize("enum"))) int gdr_get_attribute(gdr_t g, gdr_attr_t a
     case GDR_ATTR_USE_PERSISTENT_MAPPING: *v = info->traits.is_persistent ? 1 : 0; return 0;
     case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE: *v = info->traits.supports_force_pcie ? 1 : 0; return 0;
     case GDR_ATTR_USING_DMA_BUF_MMAP: *v = info->traits.uses_dmabuf_mmap ? 1 : 0; return 0;
-    default: *v = 0; return refuse(__func__, EINVAL, "invalid attribute: not of gdr_attr_t");
+    default: *v = 0; return refuse(__func__, EINVAL, "invalid attribute: use a value of gdr_attr_t");
   }
 }
 
@@ -309,7 +309,8 @@ __attribute__((no_sanitize("enum"))) int gdr_get_mapping_type_string(gdr_mapping
   static_assert(sizeof names / sizeof names[0] == GDR_MAPPING_TYPE_MAX);
   if (str == nullptr) return refuse_null(__func__);
   const auto index = static_cast<unsigned>(mapping_type);
-  if (index >= GDR_MAPPING_TYPE_MAX) return refuse(__func__, EINVAL, "invalid mapping type: not of gdr_mapping_type_t");
+  if (index >= GDR_MAPPING_TYPE_MAX)
+    return refuse(__func__, EINVAL, "invalid mapping type: use a value of gdr_mapping_type_t");
   *str = names[index];
   return 0;
 }

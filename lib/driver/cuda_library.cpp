@@ -24,7 +24,9 @@ base::Result<void*> cuda_library() noexcept {
     std::snprintf(first, sizeof first, "%s", text != nullptr ? text : "unknown error");
     handle = ::dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) {
-      return base::fail(ENOENT, "cannot load CUDA's driver library: %s; libcuda.so cannot be loaded either", first);
+      return base::fail(
+          ENOENT, "cannot load the CUDA driver library: %s; install the NVIDIA driver or mount it into the container",
+          first);
     }
   }
   // If a second thread has loaded it too, both handles refer to one library. Neither is ever closed.

@@ -238,7 +238,9 @@ base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_b
   if (!allocation) return base::pass(allocation);
   const std::size_t room = allocation->start + round_up(allocation->size_bytes) - page_address;
   if ((page_address & page_mask) != 0 || size_bytes == 0 || size_bytes > room) {
-    return base::fail(EINVAL, "cannot map 0x%" PRIx64 " + %zu bytes: not whole pages of one emulated allocation",
+    return base::fail(EINVAL,
+                      "cannot map 0x%" PRIx64
+                      " + %zu bytes: the range does not consist of whole pages of one emulated allocation",
                       page_address, size_bytes);
   }
   auto mapping = duplicate(page_address, size_bytes, PROT_NONE);

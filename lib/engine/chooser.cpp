@@ -104,21 +104,21 @@ base::Result<Table> Table::parse(const std::string& text) noexcept try {
     if (!is_good) {
       return base::fail(
           EINVAL,
-          "line %zu of the engines' profile is invalid, out of order or beyond the row limit; run gdrkit tune again",
+          "line %zu of the tuning profile is invalid, out of order or beyond the row limit; run gdrkit tune again",
           number + 1);
     }
   }
   for (const auto& of_direction : table.columns_) {
     for (const Column& rows : of_direction) {
       if (std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.up_to_bytes == SIZE_MAX; })) {
-        return base::fail_literal(EINVAL, "the engines' profile does not cover every copy");
+        return base::fail_literal(EINVAL, "the tuning profile does not cover every copy; run gdrkit tune again");
       }
     }
   }
   table.find_shortcuts();
   return table;
 } catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while reading the engines' profile");
+  return base::fail_literal(ENOMEM, "out of memory while reading the tuning profile");
 }
 
 /// Up to which size both choices are so, and the same for either kind of host memory.

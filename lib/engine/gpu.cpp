@@ -86,9 +86,10 @@ base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts)
   }
   if (facts.context != 0) {
     if (facts.context == context()) return {};
-    return base::fail(EOPNOTSUPP,
-                      "the GPU cannot copy 0x%llx: it belongs to a CUDA context other than device %d's primary one",
-                      static_cast<unsigned long long>(address), device_);
+    return base::fail(
+        EOPNOTSUPP,
+        "the GPU cannot copy 0x%llx: it belongs to a CUDA context other than the primary context of device %d",
+        static_cast<unsigned long long>(address), device_);
   }
   // Memory of cuMemCreate may be mapped without access for this device; a GPU kernel's fault would end the context.
   // Other memory, for instance of a pool, is always accessible by its own device.
@@ -109,7 +110,8 @@ base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) 
   if (::madvise(mapped, size_bytes, MADV_DONTFORK) != 0) {
     const int error = errno;
     ::munmap(mapped, size_bytes);
-    return base::fail(error, "cannot keep %zu bytes of host memory from forks: %s", size_bytes, std::strerror(error));
+    return base::fail(error, "cannot exclude %zu bytes of host memory from forked children: %s", size_bytes,
+                      std::strerror(error));
   }
   const char* call = "cuMemHostRegister";
   std::uint64_t address = 0;

@@ -136,7 +136,8 @@ base::Result<std::optional<Id>> Engines::decide(const char* engine) const noexce
 base::Result<const driver::CudaCalls*> Engines::cuda() const noexcept {
   if (cuda_ != nullptr) return cuda_;
   if (!backend_.traits().is_emulated) return driver::cuda_calls();
-  return base::fail_literal(EOPNOTSUPP, "the emulated device has no GPU that copies; use engine cpu or automatic");
+  return base::fail_literal(EOPNOTSUPP,
+                            "the emulated device supports only the engine cpu; use engine cpu or automatic");
 }
 
 base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept try {

@@ -12,7 +12,7 @@ namespace {
 /// Why the test cannot run here; "" if it can.
 std::string why_waived(const TestCase& test, const Gpus& gpus, const std::vector<CellPlan>& cells) {
   if (test.needs_peers() && gpus.count() < 2)
-    return cli::format("it requires two GPUs, and this machine shows %d", gpus.count());
+    return cli::format("it requires two GPUs, but this machine has %d", gpus.count());
   if (test.mover == Mover::gpu_kernel && !gpus.why_no_kernels().empty()) return gpus.why_no_kernels();
   if (cells.empty()) return "no GPU has peer access to another: " + gpus.unreachable_pairs();
   return {};

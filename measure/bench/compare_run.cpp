@@ -77,8 +77,9 @@ void CompareRun::check(const Result& head) const {
   }
   const std::vector<std::string> differences = machine_differences(old_, head);
   if (differences.empty() || options_.is_forced) return;
-  throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + options_.compare_path + " is of another machine: " +
-                                               joined(differences) + "; use --force to compare them anyway");
+  throw cli::Failure(cli::ExitCode::usage, "gdrkit bench: " + options_.compare_path +
+                                               " was measured on another machine: " + joined(differences) +
+                                               "; use --force to compare them anyway");
 }
 
 CompareReport CompareRun::compare_with(const Result& current, Session* session) {

@@ -119,7 +119,7 @@ cli::CommandLine command_line(BenchOptions* options, Texts* texts) {
       {'\0', "sections", "LIST", &texts->sections, "only these sections, separated by commas: " + section_names(),
        false},
       {'\0', "only", "LIST", &texts->sections, "the same as --sections", false},
-      {'\0', "sizes", "LIST", &texts->sizes, "only these sizes, with commas, for example 8,4096,64K,1M", false},
+      {'\0', "sizes", "LIST", &texts->sizes, "only these sizes, separated by commas: 8,4096,64K,1M", false},
       {'\0', "rounds", "N", &texts->rounds, "interleaved rounds for each size", false},
       {'\0', "csv", "[FILE]", &options->csv, "write all values as CSV to FILE, or to standard output", false},
       {'\0', "compare", "OLD.json", &options->compare_path,

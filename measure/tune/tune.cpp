@@ -46,8 +46,8 @@ cli::CommandLine command_line(TuneOptions* options) {
   cli::CommandLine line;
   line.name = "tune";
   line.summary =
-      "Measures the engines that copy between host and device memory, which takes some seconds, and stores the fastest "
-      "engine for each size, for mappings with engine \"automatic\".";
+      "Measures the engines in a few seconds and stores the fastest for each size, for mappings with engine "
+      "\"automatic\".";
   line.example = "gdrkit tune --json tune.json";
   line.options = {{'o', "output", "FILE", &options->output, "file of the profile (default: in the user's cache folder)",
                    false, false}};

@@ -67,8 +67,8 @@ class CallbackExchange final : public Exchange {
       }
       if (head.size_bytes != size_bytes || std::strcmp(head.step, own.step) != 0) {
         return broken(base::fail(EPROTO,
-                                 "PE %d is at step '%s' with %llu bytes, PE %d at '%s' with %zu; all PEs must make "
-                                 "the same calls in the same order",
+                                 "PE %d is at step '%s' with %llu bytes, but PE %d is at step '%s' with %zu bytes; all "
+                                 "PEs must make the same calls in the same order",
                                  i, head.step, static_cast<unsigned long long>(head.size_bytes), pe_, own.step,
                                  size_bytes));
       }

@@ -123,8 +123,8 @@ base::Result<std::unique_ptr<Exchange>> make_exchange(const UniqueId& id, int pe
   UniqueFd listener = take_listener(content.token);
   if (!listener) {
     return base::fail(EINVAL,
-                      "cannot start PE 0: this process does not listen at %s; PE 0 must be in the process that made "
-                      "the unique id, and use it once",
+                      "cannot start PE 0: this process does not listen at %s; run PE 0 in the process that created the "
+                      "unique id, and use each id once",
                       address->text().c_str());
   }
   return listen_for_pes(std::move(listener), address->text(), secret_of(content.token), n_pes, limit);
@@ -144,9 +144,7 @@ base::Status release_unique_id(const UniqueId& id) noexcept {
   UniqueIdContent content;
   std::memcpy(&content, id.bytes, sizeof content);
   if (take_listener(content.token)) return {};
-  return base::fail_literal(EINVAL,
-                            "cannot release the unique ID: this process does not listen for it; PE 0 has used it, or "
-                            "another process created it");
+  return base::fail_literal(EINVAL, "cannot release the unique id: PE 0 has used it, or another process created it");
 }
 
 base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,

@@ -69,7 +69,7 @@ base::Status read_torchrun(LaunchEnvironment* found) {
 
 /// Minimum length of a secret that cannot be guessed: 16 random hexadecimal digits have 64 bits, 32 have 128.
 constexpr std::size_t shortest_token = 16;
-constexpr const char* how_to_make_one = "openssl rand -hex 16 makes one";
+constexpr const char* how_to_make_one = "generate one with openssl rand -hex 16";
 
 base::Result<std::string> token_in_file(const std::string& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -78,10 +78,10 @@ base::Result<std::string> token_in_file(const std::string& path) {
     return base::fail(errno, "cannot read GDRKIT_SHMEM_TOKEN_FILE=%s: %s", path.c_str(), std::strerror(errno));
   }
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return base::fail(
-        EACCES,
-        "cannot use GDRKIT_SHMEM_TOKEN_FILE=%s: other users can access it or own it; run chmod 600 as the owner",
-        path.c_str());
+    return base::fail(EACCES,
+                      "cannot use GDRKIT_SHMEM_TOKEN_FILE=%s: it must be a regular file that this user owns and no "
+                      "other user can access; create it as this user and run chmod 600",
+                      path.c_str());
   }
   char text[4096];
   const ssize_t size = ::read(file.get(), text, sizeof text);

@@ -49,7 +49,8 @@ base::Result<UniqueId> share_unique_id(int pe, std::chrono::milliseconds limit) 
   const auto shared = has_pmix ? share_by_pmix(pe, key, value, limit) : share_by_pmi1(pe, key, value, limit);
   if (!shared) return base::pass(shared);
   const auto id = from_hex(*shared);
-  if (!id) return base::fail(EPROTO, "the launcher's store has '%s' in place of PE 0's unique id", shared->c_str());
+  if (!id)
+    return base::fail(EPROTO, "the launcher's store contains '%s' instead of the unique id of PE 0", shared->c_str());
   return *id;
 }
 

@@ -62,8 +62,8 @@ int connect_once(int socket, const LocalAddress& local) {
 
 tl::unexpected<base::Error> refused(const std::string& path, int error, const std::string& why) {
   return base::fail(error,
-                    "cannot use the folder %s (GDRKIT_SHMEM_SOCKET_DIR): %s; make a folder of this user with "
-                    "mkdir -m 700, and mount it in each container",
+                    "cannot use the folder %s (GDRKIT_SHMEM_SOCKET_DIR): %s; create it as this user with mkdir -m 700, "
+                    "and mount it in each container",
                     path.c_str(), why.c_str());
 }
 

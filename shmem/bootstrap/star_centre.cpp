@@ -136,11 +136,11 @@ class StarCentre final : public Star {
           wants_fds == (step.fds != nullptr)) {
         continue;
       }
-      return base::fail(EPROTO,
-                        "PE %d is at step '%s' with %" PRIu64
-                        " bytes, PE %d at '%s' with %zu; all PEs must make the "
-                        "same calls in the same order",
-                        group_.pes[i], frame.step, frame.size_bytes, group_.pes.front(), own.step, step.size_bytes);
+      return base::fail(
+          EPROTO,
+          "PE %d is at step '%s' with %" PRIu64
+          " bytes, but PE %d is at step '%s' with %zu bytes; all PEs must make the same calls in the same order",
+          group_.pes[i], frame.step, frame.size_bytes, group_.pes.front(), own.step, step.size_bytes);
     }
     return {};
   }

@@ -188,7 +188,7 @@ class Gathering {
   base::Status check(const Hello& hello) const {
     if (hello.version != star_version) {
       return base::fail(EPROTO,
-                        "a PE uses version %u of the bootstrap protocol, PE %d uses version %u; use one release of "
+                        "a PE uses version %u of the bootstrap protocol, but PE %d uses version %u; use one release of "
                         "gdrkit for all PEs",
                         hello.version, group_.pes.front(), star_version);
     }

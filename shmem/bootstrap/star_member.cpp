@@ -157,8 +157,8 @@ class StarMember final : public Star {
     if (auto came = await(FrameKind::all, step.name, deadline, &frame); !came) return came;
     const std::size_t count = group_.pes.size();
     if (frame.size_bytes != count * step.size_bytes) {
-      return broken(base::fail(EPROTO, "step '%s': PE %d sent %" PRIu64 " bytes for %zu", step.name, centre(),
-                               frame.size_bytes, count * step.size_bytes));
+      return broken(base::fail(EPROTO, "step '%s': PE %d sent %" PRIu64 " bytes, but %zu bytes were expected",
+                               step.name, centre(), frame.size_bytes, count * step.size_bytes));
     }
     // Straight into the caller's memory: after a failure here the star is broken, and so is the caller's job.
     if (const IoEnd end = read_all(socket_.get(), step.all, frame.size_bytes, deadline); end != 0) {

@@ -219,7 +219,7 @@ base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool
       if (error == 0) return socket;
       is_hopeless = is_hopeless && !is_passing(address, error);
       if (error == ECONNREFUSED && is_listening) {
-        return base::fail(ECONNRESET, "cannot connect to PE 0: it no longer listens at %s; it has ended",
+        return base::fail(ECONNRESET, "cannot connect to PE 0: it has ended and no longer listens at %s",
                           address.text().c_str());
       }
     }

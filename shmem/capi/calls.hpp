@@ -43,7 +43,7 @@ inline base::Status refuse_null(const char* what) noexcept {
 template <class Function>
 int address_with_pe(void** address, Function function) noexcept {
   return with_pe([&](core::Pe& self) -> base::Status {
-    if (address == nullptr) return refuse_null("the address to return");
+    if (address == nullptr) return refuse_null("the returned address");
     const base::Result<void*> made = function(self);
     if (!made) return base::pass(made);
     *address = *made;
@@ -53,17 +53,19 @@ int address_with_pe(void** address, Function function) noexcept {
 
 inline base::Status check_signal(gdrkit_shmem_signal operation) noexcept {
   if (operation == GDRKIT_SHMEM_SIGNAL_SET || operation == GDRKIT_SHMEM_SIGNAL_ADD) return {};
-  return base::fail(EINVAL, "invalid signal operation %d: use SET or ADD", static_cast<int>(operation));
+  return base::fail(EINVAL, "invalid signal operation %d: use GDRKIT_SHMEM_SIGNAL_SET or GDRKIT_SHMEM_SIGNAL_ADD",
+                    static_cast<int>(operation));
 }
 
 inline base::Result<parts::Word> word_of(const void* address, gdrkit_shmem_word word,
                                          gdrkit_shmem_comparison comparison) {
   if (comparison < GDRKIT_SHMEM_EQ || comparison > GDRKIT_SHMEM_GE) {
-    return base::fail(EINVAL, "invalid comparison %d", static_cast<int>(comparison));
+    return base::fail(EINVAL, "invalid comparison %d: use GDRKIT_SHMEM_EQ to GDRKIT_SHMEM_GE",
+                      static_cast<int>(comparison));
   }
   const int size = word < 0 ? -static_cast<int>(word) : static_cast<int>(word);
   if (size != 2 && size != 4 && size != 8) {
-    return base::fail(EINVAL, "invalid kind of word %d: a word has 2, 4 or 8 bytes", static_cast<int>(word));
+    return base::fail(EINVAL, "invalid word type %d: a word has 2, 4 or 8 bytes", static_cast<int>(word));
   }
   return parts::Word{address, static_cast<std::size_t>(size), word < 0};
 }

@@ -261,11 +261,11 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
   }
   const auto member = static_cast<std::size_t>(fault / 2);
   const int pe = member < team.members().size() ? team.members()[member] : -1;
-  return base::fail(
-      ETIMEDOUT,
-      "a collective of team 0x%x on PE %d's GPU timed out: it waited for PE %d, which did not take part or passed "
-      "other arguments (GDRKIT_SHMEM_CHECK_COLLECTIVES=1 compares them); the team can only be destroyed",
-      static_cast<unsigned>(team.handle()), connections_.pe(), pe);
+  return base::fail(ETIMEDOUT,
+                    "a collective of team 0x%x on PE %d's GPU timed out: it waited for PE %d, which did not take part "
+                    "or passed different arguments (GDRKIT_SHMEM_CHECK_COLLECTIVES=1 compares them); destroy the team, "
+                    "which cannot be used any more",
+                    static_cast<unsigned>(team.handle()), connections_.pe(), pe);
 }
 
 base::Status TeamCollectives::take_fault() noexcept {

@@ -78,10 +78,10 @@ base::Result<Team> TeamTable::make(HostTeam& parent, const char* what, std::uint
   for (int member = 0; member < parent.n_pes(); ++member) used |= parent.note_of(member);
   const int slot = std::countr_one(used);
   if ((used & all_slots) == all_slots) {
-    return base::fail(ENOSPC,
-                      "%s: a PE of the parent team is in %d teams already, or they leave no place that is free on all "
-                      "PEs: destroy some",
-                      what, parts::team_slots);
+    return base::fail(
+        ENOSPC,
+        "%s: a PE of the parent team is already in %d teams, or no team slot is free on all PEs; destroy a team", what,
+        parts::team_slots);
   }
   const std::uint64_t arrivals =
       connections_.team_lines(connections_.node().index_of(connections_.pe()))[slot].arrivals.load();

@@ -147,7 +147,8 @@ base::Result<EndingPe> drop_pe() noexcept {
   const auto found = all.pes.find(*name);
   if (found == all.pes.end()) return base::fail(EINVAL, "cannot use this thread's PE: it has been finalized");
   if (binding.slot != nullptr && binding.slot->depth != 0) {
-    return base::fail_literal(EBUSY, "cannot finalize a PE within a call on it");
+    return base::fail_literal(EBUSY,
+                              "cannot finalize a PE: this thread is inside a call on it; return from that call first");
   }
   auto node = all.pes.extract(found);  // can be reinserted without an allocation
   changes.fetch_add(1, std::memory_order_seq_cst);

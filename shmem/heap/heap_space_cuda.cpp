@@ -115,18 +115,19 @@ class CudaHeapSpace final : public HeapSpace {
     if (start != address || size_bytes > extent) {
       return base::fail(EINVAL,
                         "cannot register 0x%" PRIx64 " + %" PRIu64 " bytes: the allocation is 0x%" PRIx64
-                        " + %zu bytes; register from its start, within its size",
+                        " + %zu bytes; register from its start and within its size",
                         address, size_bytes, start, extent);
     }
     std::uint64_t handle = 0;
     if (const int got = calls_.mem_retain_handle(&handle, reinterpret_cast<void*>(address)); got != 0) {
-      return unshareable(address, "was not allocated by cuMemCreate (cudaMalloc's and pools' cannot be shared)", got);
+      return unshareable(
+          address, "it was not allocated by cuMemCreate (memory of cudaMalloc or of a pool cannot be shared)", got);
     }
     int fd = -1;
     const int exported = calls_.mem_export(&fd, handle, platform::cuda_mem_handle_type_posix_fd, 0);
     (void)calls_.mem_release(handle);
     if (exported != 0) {
-      return unshareable(address, "was created without CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR", exported);
+      return unshareable(address, "it was created without CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR", exported);
     }
     return SharedMemory{bootstrap::UniqueFd(fd), extent};
   }
@@ -141,10 +142,11 @@ class CudaHeapSpace final : public HeapSpace {
 
  private:
   static tl::unexpected<base::Error> unshareable(std::uint64_t address, const char* why, int vendor_code) noexcept {
-    return base::fail_vendor(EOPNOTSUPP, vendor_code,
-                             "the memory at 0x%" PRIx64
-                             " %s: create it with that handle type, or use gdrkit_shmem_malloc (%s)",
-                             address, why, platform::cuda_result_name(vendor_code));
+    return base::fail_vendor(
+        EOPNOTSUPP, vendor_code,
+        "cannot share the memory at 0x%" PRIx64
+        ": %s; use cuMemCreate with CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, or gdrkit_shmem_malloc (%s)",
+        address, why, platform::cuda_result_name(vendor_code));
   }
 
   /// Only memory of this PE's device: transfers to the slot take it for that.
@@ -155,8 +157,7 @@ class CudaHeapSpace final : public HeapSpace {
     void* values[] = {&type, &ordinal};
     const int got = calls_.pointer_get_attributes(2, attributes, values, address);
     if (got != 0 || type != platform::cuda_memory_type_device) {
-      return unshareable(address, "is host memory; only memory of cuMemCreate with a POSIX file descriptor is shared",
-                         got);
+      return unshareable(address, "it is host memory", got);
     }
     if (ordinal == ordinal_) return {};
     return base::fail(EINVAL, "cannot register 0x%" PRIx64 ": it is memory of GPU %d, but this PE uses GPU %d", address,

@@ -35,7 +35,7 @@ class EmulatedHeapSpace final : public HeapSpace {
     if (reserved == MAP_FAILED) {
       return base::fail(ENOMEM,
                         "cannot reserve %" PRIu64
-                        " bytes of address space for %zu symmetric heaps: %s; GDRKIT_SHMEM_HEAP_MAX makes them smaller",
+                        " bytes of address space for %zu symmetric heaps: %s; reduce GDRKIT_SHMEM_HEAP_MAX",
                         total, is_mapped_.size(), std::strerror(errno));
     }
     reserved_ = reserved;
@@ -55,8 +55,9 @@ class EmulatedHeapSpace final : public HeapSpace {
   base::Result<bootstrap::UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
     const auto memory = device_.memory();
     if (memory && size_bytes > memory->free_bytes) {
-      return base::fail(ENOMEM, "the symmetric heap cannot grow by %" PRIu64 " bytes: this machine has %zu left",
-                        size_bytes, memory->free_bytes);
+      return base::fail(
+          ENOMEM, "the symmetric heap cannot grow by %" PRIu64 " bytes: this machine has only %zu bytes of free memory",
+          size_bytes, memory->free_bytes);
     }
     if (file_.get() < 0) {
       auto file = platform::emulated_create_shared(size_bytes_);
@@ -90,13 +91,12 @@ class EmulatedHeapSpace final : public HeapSpace {
     if (allocation->start != address || size_bytes > allocation->size_bytes) {
       return base::fail(EINVAL,
                         "cannot register 0x%" PRIx64 " + %" PRIu64 " bytes: the allocation is 0x%" PRIx64
-                        " + %zu bytes; register from its start, within its size",
+                        " + %zu bytes; register from its start and within its size",
                         address, size_bytes, allocation->start, allocation->size_bytes);
     }
     auto file = platform::emulated_export(address);
     if (!file) {
-      return base::fail(file.error().errno_value, "%s: allocate it as cuMemCreate does, or use gdrkit_shmem_malloc",
-                        file.error().text());
+      return base::fail(file.error().errno_value, "%s; allocate it with gdrkit_shmem_malloc", file.error().text());
     }
     return SharedMemory{bootstrap::UniqueFd(*file), allocation->size_bytes};
   }

@@ -69,7 +69,7 @@ class RealNode final : public Node {
     if (offers[0].outcome.error != 0) return fail_as(offers[0].outcome, static_cast<std::size_t>(pes_[0]));
     for (std::size_t i = 1; i < pes_.size(); ++i) {
       if (offers[i].area_bytes == offers[0].area_bytes) continue;
-      return base::fail(EPROTO, "PE %d requests a shared area of %llu bytes, PE %d requests %llu", pes_[i],
+      return base::fail(EPROTO, "PE %d requests a shared area of %llu bytes, but PE %d requests %llu bytes", pes_[i],
                         static_cast<unsigned long long>(offers[i].area_bytes), pes_[0],
                         static_cast<unsigned long long>(offers[0].area_bytes));
     }
@@ -172,8 +172,8 @@ base::Result<bootstrap::UniqueFd> reach(const bootstrap::Exchange& exchange, int
   }
   if (reached) return connected;
   return base::fail(EHOSTUNREACH,
-                    "cannot reach PE %d, which states the same node: %s; mount one GDRKIT_SHMEM_SOCKET_DIR in all "
-                    "containers of a node, and set another GDRKIT_SHMEM_HOSTID on each node",
+                    "cannot reach PE %d, which reports the same node: %s; mount one GDRKIT_SHMEM_SOCKET_DIR in all "
+                    "containers of a node, and set a different GDRKIT_SHMEM_HOSTID on each node",
                     first, reached.error().text());
 }
 

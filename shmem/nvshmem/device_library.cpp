@@ -32,8 +32,8 @@ int nvshmemid_hostlib_init_attr(int /*requested*/, int* provided, unsigned flags
   if (provided != nullptr) nvshmem_query_thread(provided);
   if (init_device != nullptr) {
     std::fprintf(stderr,
-                 "nvshmem_init: this program contains GPU code of NVSHMEM %d.%d.%d, which fails if it runs; compile "
-                 "the GPU code with gdrkit's nvshmem.h\n",
+                 "nvshmem_init: this program contains GPU code of NVSHMEM %d.%d.%d, which does not work with gdrkit; "
+                 "compile the GPU code with gdrkit's nvshmem.h\n",
                  version.major, version.minor, version.patch);
   }
   return 0;

@@ -24,14 +24,14 @@ static int reject(const char* message) {
 
 int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* /*id*/) {
   return reject(
-      "nvshmemx_team_get_uniqueid: gdrkit has no teams from a unique id; use nvshmem_team_split_strided or "
+      "nvshmemx_team_get_uniqueid: gdrkit cannot create a team from a unique id; use nvshmem_team_split_strided or "
       "nvshmem_team_split_2d\n");
 }
 int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* /*config*/, long /*mask*/, int /*n_pes*/,
                        int /*pe*/) {
   if (team != nullptr) *team = NVSHMEM_TEAM_INVALID;
   return reject(
-      "nvshmemx_team_init: gdrkit has no teams from a unique id; use nvshmem_team_split_strided or "
+      "nvshmemx_team_init: gdrkit cannot create a team from a unique id; use nvshmem_team_split_strided or "
       "nvshmem_team_split_2d\n");
 }
 int nvshmemx_qp_create(int /*count*/, int** /*handles*/) {

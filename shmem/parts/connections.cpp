@@ -53,7 +53,7 @@ base::Result<std::unique_ptr<bootstrap::Exchange>> make_exchange(const Connectio
     return bootstrap::exchange_by_callback(options.allgather, options.allgather_argument, options.pe, options.n_pes);
   }
   if (options.n_pes == 1) return bootstrap::exchange_by_environment(bootstrap::LaunchEnvironment{}, options.limit);
-  return base::fail(EINVAL, "cannot connect %d PEs: no unique id, all-gather or launcher; set one of them",
+  return base::fail(EINVAL, "cannot connect %d PEs: no unique id, all-gather function or launcher; provide one of them",
                     options.n_pes);
 }
 
@@ -207,8 +207,8 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
     }
     if (offer.heap_bytes != mine.heap_bytes || offer.heap_max_bytes != mine.heap_max_bytes) {
       return base::fail(EPROTO,
-                        "PE %d requests a heap of %" PRIu64 " bytes (at most %" PRIu64 "), PE %d of %" PRIu64
-                        " (%" PRIu64 ")",
+                        "PE %d requests a heap of %" PRIu64 " bytes (at most %" PRIu64 "), but PE %d requests %" PRIu64
+                        " bytes (at most %" PRIu64 "); request the same sizes on all PEs",
                         other, offer.heap_bytes, offer.heap_max_bytes, pe_, mine.heap_bytes, mine.heap_max_bytes);
     }
     largest_device = std::max(largest_device, offer.device_bytes);
@@ -227,8 +227,8 @@ base::Status Connections::make_heap(bootstrap::Exchange& exchange, const Connect
   const bool is_stated = !options.host_id.empty() || !options.socket_folder.empty();
   if (!heap && heap.error().vendor_code != 0 && is_stated && node_pes() > 1) {
     return base::fail_vendor(heap.error().errno_value, heap.error().vendor_code,
-                             "%s; pass all GPUs of the job to each container, or unset GDRKIT_SHMEM_HOSTID and "
-                             "GDRKIT_SHMEM_SOCKET_DIR: PEs that these join must see each other's GPUs",
+                             "%s; pass all GPUs of the job to each container, since a PE must see the GPUs of all PEs "
+                             "of its node; or unset GDRKIT_SHMEM_HOSTID and GDRKIT_SHMEM_SOCKET_DIR",
                              heap.error().text());
   }
   if (!heap) return base::pass(heap);
@@ -299,7 +299,7 @@ base::Result<std::uint64_t> Connections::reach(const void* address, std::size_t 
   auto remote = find(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
   if (is_remote(remote->slot)) {
-    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use calls of the CPU", pe);
+    return base::fail(EOPNOTSUPP, "this GPU cannot access PE %d, which is on another node; use the host functions", pe);
   }
   return heap_->address(remote->slot, remote->range.offset);
 }

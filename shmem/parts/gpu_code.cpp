@@ -97,8 +97,8 @@ base::Status GpuCode::initialise_module(void* module) noexcept {
   }
   if (symbol->size_bytes != sizeof state) {
     return base::fail(EPROTO,
-                      "cannot initialize the module: its gdrkit_shmem_state has %zu bytes, this library's has %zu; "
-                      "recompile the module",
+                      "cannot initialize the module: its gdrkit_shmem_state has %zu bytes, but that of this library "
+                      "has %zu bytes; recompile the module",
                       symbol->size_bytes, sizeof state);
   }
   return connections_.device().copy_to_device(symbol->address, &state, sizeof state);

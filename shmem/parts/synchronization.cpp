@@ -48,7 +48,8 @@ base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept 
     return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what, first.pe, other.pe);
   }
   const int which = first.arguments[0] != other.arguments[0] ? 0 : 1;
-  return base::fail(EPROTO, "%s: PE %d passed %" PRIu64 ", PE %d passed %" PRIu64 "; all PEs must pass the same value",
+  return base::fail(EPROTO,
+                    "%s: PE %d passed %" PRIu64 ", but PE %d passed %" PRIu64 "; all PEs must pass the same value",
                     what, first.pe, first.arguments[which], other.pe, other.arguments[which]);
 }
 
@@ -98,10 +99,10 @@ base::Status Synchronization::agree(const char* what, std::uint64_t operation, s
                           node.pes()[other]);
     } else if (const bool is_first = theirs.arguments[0].load() != root.arguments[0].load();
                is_first || theirs.arguments[1].load() != root.arguments[1].load()) {
-      agreed =
-          base::fail(EPROTO, "%s: PE %d passed %" PRIu64 ", PE %d passed %" PRIu64 "; all PEs must pass the same value",
-                     what, node.pes()[0], root.arguments[is_first ? 0 : 1].load(), node.pes()[other],
-                     theirs.arguments[is_first ? 0 : 1].load());
+      agreed = base::fail(
+          EPROTO, "%s: PE %d passed %" PRIu64 ", but PE %d passed %" PRIu64 "; all PEs must pass the same value", what,
+          node.pes()[0], root.arguments[is_first ? 0 : 1].load(), node.pes()[other],
+          theirs.arguments[is_first ? 0 : 1].load());
     }
   }
   // No PE writes its line again before all PEs have read it.

@@ -48,7 +48,7 @@ base::Result<std::string> Transfers::describe(int pe) noexcept try {
     const transport::TransportLimits& limits = transport->limits();
     text += "put from " + text_of(limits.put) + "; get to " + text_of(limits.get);
   }
-  text += connections_.is_remote(*slot) ? "\nGPU kernels: by proxy, a thread of this PE that takes their commands"
+  text += connections_.is_remote(*slot) ? "\nGPU kernels: by a proxy thread of this PE, which executes their commands"
                                         : "\nGPU kernels: by loads and stores";
   return text;
 } catch (const std::bad_alloc&) {

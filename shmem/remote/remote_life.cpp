@@ -56,9 +56,9 @@ void Remote::check_peers(Clock::time_point now) noexcept {
   next_check_ = now + std::min<std::chrono::milliseconds>(options_.heartbeat / 4, 250ms);
   if (is_leaving_.load(std::memory_order_acquire)) return;
   if (first_dead() < 0) {
-    if (const int here = options_.node->first_dead(); here >= 0) declare_dead(here, "its process is gone");
+    if (const int here = options_.node->first_dead(); here >= 0) declare_dead(here, "its process exited");
     if (watched_ >= 0 && now - last_heartbeat_ > options_.silence) {
-      declare_dead(watched_, "no sign of life for seconds");
+      declare_dead(watched_, "no heartbeat for several seconds");
     }
   }
   if (watcher_ >= 0 && now >= next_heartbeat_) {

@@ -200,7 +200,7 @@ class Bar1 final : public Transport {
   static base::Result<gdrkit_pin_t> made_window(std::uint64_t pin, By by) noexcept {
     if (pin != refused_window) return gdrkit_pin_t{pin};
     return base::fail(EOPNOTSUPP, by == By::cpu ? "this registered buffer cannot be mapped through BAR1"
-                                                : "GDRKIT_ENGINE cannot read this memory");
+                                                : "the engine set by GDRKIT_ENGINE cannot read this memory");
   }
 
   /// Some memory of the slot that is mapped, whichever it is: all of it is the same GPU's. The heap's first chunk may

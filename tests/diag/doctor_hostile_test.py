@@ -67,7 +67,7 @@ class DoctorHostile(Test):
             with self.subTest(next(iter(change))), Written(m.changed(m.server(), change)) as folder:
                 ended = subprocess.run([os.path.join(BIN, "gdrkit"), "doctor", "--root", folder, "--only", "environment"],
                                        capture_output=True, text=True, timeout=PATIENCE, check=False)
-                self.assertIn("holds more than 2048", ended.stdout)
+                self.assertIn("contains more than 2048", ended.stdout)
 
     def test_a_loop_of_links_is_unknown_and_not_absent(self):
         _, found = examine(HOSTILE["loops"]())

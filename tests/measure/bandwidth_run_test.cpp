@@ -205,7 +205,7 @@ TEST_F(BandwidthRun, TestsOfPairsAreWaivedOnOneGpu) {
   for (const char* name : {"device_to_device_memcpy_read_ce", "all_to_one_write_sm", "device_to_device_latency_sm"}) {
     const TestReport report = run(name, 1);
     EXPECT_EQ(report.status, Status::waived);
-    EXPECT_EQ(report.reason, "it requires two GPUs, and this machine shows 1");
+    EXPECT_EQ(report.reason, "it requires two GPUs, but this machine has 1");
   }
 }
 

@@ -51,7 +51,7 @@ class Bandwidth(Test):
     def test_pairs_are_waived_on_one_device_with_the_reason(self):
         ended = bandwidth("-p", "device_to_device", "host_device")
         self.assertEqual(ended.code, 0, ended.err)
-        self.assertEqual(ended.out.count("Waived: it requires two GPUs, and this machine shows 1"), 9)
+        self.assertEqual(ended.out.count("Waived: it requires two GPUs, but this machine has 1"), 9)
         self.assertEqual(ended.out.count("SUM "), 1)
         self.assertEqual(bandwidth("-p", "all_to_one").code, 77, "nothing at all could run")
 

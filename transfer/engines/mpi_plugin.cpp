@@ -27,8 +27,8 @@ constexpr KnownMpi known_mpis[] = {
 };
 
 constexpr const char* how_to_build =
-    "gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - builds one for any MPI; "
-    "select it with --mpi-plugin ./gdrkit_osu_mpi.so";
+    "to build one for your MPI: gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - "
+    "(then add --mpi-plugin ./gdrkit_osu_mpi.so)";
 
 [[noreturn]] void cannot_run(const std::string& text) {
   throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit osu: --engine mpi: " + text);
@@ -39,8 +39,8 @@ const KnownMpi& started_by() {
     if (std::getenv(mpi.variable) != nullptr) return mpi;
   }
   cannot_run(
-      "no MPI launcher started this process; start the ranks by mpirun -n 2 gdrkit osu ... --engine mpi, or by srun; "
-      "gdrkit run and torchrun do not connect ranks of an MPI");
+      "no MPI launcher started this process; start the ranks with mpirun -n 2 gdrkit osu ... --engine mpi, or with "
+      "srun; gdrkit run and torchrun do not connect ranks of an MPI");
 }
 
 std::string folder_of_program() {
@@ -77,7 +77,7 @@ const gdrkit_osu_mpi_table& load_mpi_plugin(const std::string& named) {
   if (function == nullptr) cannot_run(cli::format("%s is not a plug-in of gdrkit; %s", file.c_str(), how_to_build));
   const gdrkit_osu_mpi_table* const table = function();
   if (table->table_version != GDRKIT_OSU_MPI_TABLE_VERSION) {
-    cannot_run(cli::format("%s was built for another gdrkit; %s", file.c_str(), how_to_build));
+    cannot_run(cli::format("%s was built for another version of gdrkit; %s", file.c_str(), how_to_build));
   }
   return *table;
 }

@@ -24,7 +24,7 @@ void check_ranks(const Options& options, const engines::Collective& collective, 
   if (!collective.runs_with(n_ranks)) {
     throw cli::Failure(
         cli::ExitCode::usage,
-        cli::format("gdrkit nccl: %s requires a power of two of ranks, not %d; change -g, or -n of gdrkit run",
+        cli::format("gdrkit nccl: %s requires a power-of-two number of ranks, not %d; change -g, or -n of gdrkit run",
                     collective.name, n_ranks));
   }
   if (!collective.has_root || options.root < n_ranks) return;

@@ -119,7 +119,7 @@ std::vector<RankGpu> open_rank_gpus(job::ProcessGroup& processes, int per_proces
         cli::ExitCode::cannot_run,
         cli::format("gdrkit nccl: cannot use -g %d for each of %d processes of this machine, which has %d %s%s",
                     per_process, n_local, count, count == 1 ? "GPU" : "GPUs",
-                    choice.is_emulated ? "; set GDRKIT_EMULATED_DEVICES to the number of emulated ones" : ""));
+                    choice.is_emulated ? "; set GDRKIT_EMULATED_DEVICES to the number of emulated GPUs" : ""));
   }
   for (int i = 0; i < per_process; ++i) {
     gpus.emplace_back(first_rank + i, cli::open_device(choice, processes.local_index() * per_process + i));

@@ -95,7 +95,7 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
     return options.accelerator == "managed" ? "MM" : "DD";
   }
   if (count != 2 && !(test.is_of_all_ranks() && count == 1)) {
-    refuse("invalid number of words: give a test and two places or none, as in gdrkit osu latency D D");
+    refuse("invalid number of arguments: give a test, and two places or none, for example gdrkit osu latency D D");
   }
   std::string places;
   for (std::size_t i = 1; i <= count; ++i) {
@@ -106,7 +106,7 @@ std::string places_in(const Options& options, const OsuTest& test, const engines
   }
   if (count == 1) places += places;
   if (test.is_of_all_ranks() && places[0] != places[1]) {
-    refuse(std::string(test.name) + ": all ranks have their buffers in the same place; give one word");
+    refuse(std::string(test.name) + ": all ranks have their buffers in the same place; give one place");
   }
   return places;
 }
@@ -175,7 +175,7 @@ cli::CommandLine command_line(Options* options) {
       {'z', "tail-lat", "P,P,...", &options->percentiles, "also print these percentiles of latencies, such as 50,99",
        false, false},
       {'\0', "engine", "NAME", cli::Choice{engines, &options->engine, ""},
-       "library to measure (default: first that has the test)", false, false},
+       "library to measure (default: first that supports the test)", false, false},
       {'\0', "mpi-plugin", "FILE", &options->mpi_plugin, "plug-in for --engine mpi (default: the installed one)", false,
        false},
       {'\0', "mpi-plugin-source", "", &options->prints_plugin_source,

@@ -139,8 +139,7 @@ void CmWire::receive(void* bytes, std::size_t size_bytes, const std::string& ste
     const Message message = arrived_.front();
     arrived_.pop_front();
     if (message.size_bytes != std::min(size_bytes, cm_part_bytes)) {
-      lost(step,
-           cli::format("sent %zu bytes in place of %zu", message.size_bytes, std::min(size_bytes, cm_part_bytes)));
+      lost(step, cli::format("sent %zu bytes instead of %zu", message.size_bytes, std::min(size_bytes, cm_part_bytes)));
     }
     std::memcpy(at, slots_.data() + message.slot * cm_part_bytes, message.size_bytes);
     post_receive(message.slot);

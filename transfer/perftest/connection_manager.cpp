@@ -197,7 +197,7 @@ void ConnectionManager::check_device(const platform::CmId& id) const {
   if (name == endpoint_.device()) return;
   throw cli::Failure(
       cli::ExitCode::usage,
-      cli::format("gdrkit perftest: rdma_cm leads to device %s, but the test uses %s; use -d %s, or an address of %s",
+      cli::format("gdrkit perftest: rdma_cm selects device %s, but the test uses %s; use -d %s, or an address of %s",
                   name.c_str(), endpoint_.device().c_str(), name.c_str(), endpoint_.device().c_str()));
 }
 

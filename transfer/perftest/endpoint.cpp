@@ -88,9 +88,10 @@ void Endpoint::open_device() {
   errno = 0;
   VerbsDeviceHandle** const list = verbs_.control->get_device_list(&count);
   if (list == nullptr && errno == ENOSYS) {
-    throw cli::Failure(cli::ExitCode::cannot_run,
-                       "gdrkit perftest: this Linux has no RDMA: load ib_uverbs; see gdrkit doctor --only rdma for "
-                       "missing components");
+    throw cli::Failure(
+        cli::ExitCode::cannot_run,
+        "gdrkit perftest: the Linux kernel provides no RDMA interface; load ib_uverbs, or see gdrkit doctor "
+        "--only rdma for missing components");
   }
   if (list == nullptr) fail_call("ibv_get_device_list", errno);
   const std::unique_ptr<VerbsDeviceHandle*, void (*)(VerbsDeviceHandle**)> held(list, verbs_.control->free_device_list);
@@ -106,7 +107,7 @@ void Endpoint::open_device() {
   if (names.empty()) {
     throw cli::Failure(
         cli::ExitCode::cannot_run,
-        "gdrkit perftest: this machine shows no RDMA device; see gdrkit doctor --only rdma for missing components");
+        "gdrkit perftest: this machine has no RDMA device; see gdrkit doctor --only rdma for missing components");
   }
   if (found == nullptr) {
     throw cli::Failure(cli::ExitCode::cannot_run, "gdrkit perftest: unknown RDMA device " +
@@ -126,8 +127,8 @@ void Endpoint::query() {
   const auto number = static_cast<std::uint8_t>(options.ib_port);
   if (options.ib_port > limits_.port_count) {
     throw cli::Failure(cli::ExitCode::cannot_run,
-                       cli::format("gdrkit perftest: port %d of %s is out of range: it has %d", options.ib_port,
-                                   device_.c_str(), limits_.port_count));
+                       cli::format("gdrkit perftest: port %d of %s is out of range: the number of ports is %d",
+                                   options.ib_port, device_.c_str(), limits_.port_count));
   }
   if (const int error = verbs_.data->query_port(context_.get(), number, &port_); error != 0) {
     fail_call(cli::format("ibv_query_port of %s, port %d", device_.c_str(), number), error);

@@ -40,7 +40,7 @@ const VerbsTest& find_test(const Options& options) {
     list += (list.empty() ? "" : ", ") + names.back();
   }
   if (options.words.empty() || options.words.size() > 2) {
-    refuse("invalid number of words: give a test and, on the client, the server's host; tests: " + list +
+    refuse("invalid number of arguments: give a test and, on the client, the server's host; tests: " + list +
            "\nTry: gdrkit perftest --help");
   }
   const std::string name = short_name(options.words.front());
@@ -171,7 +171,7 @@ void check_together(const Options& options, const VerbsTest& test) {
     refuse("-b with -D is not supported for send_bw; omit one of them");
   }
   if (options.uses_rdma_cm && options.connection != "RC") {
-    refuse("-R supports only -c RC; use -z for the others, which also exchanges by rdma_cm");
+    refuse("-R supports only -c RC; for other connection types use -z, which uses rdma_cm only for the exchange");
   }
   check_roce(options);
   if (options.has_immediate && test.verb != Verb::write)

@@ -53,7 +53,7 @@ void close_all_but(int kept) {
 
 void say_gone(UniqueFd connection, const shmem_impl::bootstrap::StarGroup& group) {
   const auto once = [&](const shmem_impl::bootstrap::Deadline&) -> base::Result<UniqueFd> {
-    if (!connection) return base::fail_literal(ECONNRESET, "PE 0 has ended, too");
+    if (!connection) return base::fail_literal(ECONNRESET, "PE 0 has ended too");
     return std::move(connection);
   };
   (void)shmem_impl::bootstrap::make_star_member(once, group);

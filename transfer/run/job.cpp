@@ -304,7 +304,7 @@ void Job::keep_time() {
   const auto left = running();
   if (left.empty()) return;
   print_error(
-      cli::format("the time limit of %g s is over; ending ", static_cast<double>(plan_.time_limit.count()) / 1000) +
+      cli::format("the time limit of %g s has expired; ending ", static_cast<double>(plan_.time_limit.count()) / 1000) +
       numbers_text(left));
   code_ = time_limit_code;
   end_all(SIGTERM);

@@ -43,8 +43,8 @@ std::string nvshmem_heap() {
   if (text == nullptr || *text == '\0') return "";
   const auto bytes = base::to_nvshmem_size(text);
   return std::string("NVSHMEM_SYMMETRIC_SIZE=") + text + ": " +
-         (bytes.value_or(0) == 0 ? "invalid, so programs on nvshmem.h cannot start"
-                                 : "programs on nvshmem.h start with a heap of " + cli::size_text(*bytes)) +
+         (bytes.value_or(0) == 0 ? "invalid, so programs that use nvshmem.h cannot start"
+                                 : "programs that use nvshmem.h start with a heap of " + cli::size_text(*bytes)) +
          (std::getenv("GDRKIT_SHMEM_HEAP") == nullptr ? "" : ", unless GDRKIT_SHMEM_HEAP overrides it");
 }
 

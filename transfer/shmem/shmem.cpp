@@ -19,9 +19,9 @@ cli::CommandLine command_line(std::vector<std::string>* words) {
   cli::CommandLine line;
   line.name = "shmem";
   line.uses_device = false;
-  line.summary = "One-sided communication between GPUs: what this machine offers, a self-test, and a benchmark.";
+  line.summary = "Describes, tests and measures one-sided communication between GPUs.";
   line.example = "gdrkit shmem info\n  gdrkit shmem check --help";
-  line.operands = {words, "PART [OPTIONS]", "info, check, bench: what to do; each has a --help of its own", {}};
+  line.operands = {words, "PART [OPTIONS]", "info, check or bench; each has its own --help", {}};
   for (const Part& part : parts) line.operands.words.emplace_back(part.name);
   return line;
 }
@@ -39,9 +39,10 @@ cli::ExitCode run_shmem(cli::Front front, int argc, char** argv) {
   std::vector<std::string> names;
   for (const Part& part : parts) names.emplace_back(part.name);
   throw cli::Failure(cli::ExitCode::usage,
-                     words.empty() ? "gdrkit shmem: no subcommand; use info, check or bench\nTry: gdrkit shmem --help"
-                                   : "gdrkit shmem: unknown subcommand '" + words[0] + "'" +
-                                         cli::did_you_mean(words[0], names) + "\nTry: gdrkit shmem --help");
+                     words.empty()
+                         ? "gdrkit shmem: the subcommand is missing; use info, check or bench\nTry: gdrkit shmem --help"
+                         : "gdrkit shmem: unknown subcommand '" + words[0] + "'" + cli::did_you_mean(words[0], names) +
+                               "\nTry: gdrkit shmem --help");
 }
 
 }  // namespace gdrkit::transfer::shmem

@@ -20,8 +20,7 @@ constexpr std::uint32_t ats_enabled = 0x8000;
 constexpr std::int64_t network_class = 0x02;
 const char* const for_guests = "vfio-pci";
 const char* const no_port_matters =
-    "no port that only this check covers: found none between two GPUs, or between GPU and adapter, that other acs.* "
-    "checks do not examine";
+    "found no port between two GPUs, or between a GPU and an adapter, that other acs.* checks do not examine";
 
 /// Returns true after adding a finding with the reason why the ports cannot be checked.
 bool cannot_see_ports(const Machine& machine, Findings& findings) {
@@ -123,15 +122,15 @@ bool fits(const std::string& pattern, std::uint32_t set) {
 
 const Advice advice_acs_redirect = {
     "the control register of the ACS capability of every port on the path between two GPUs, or between a GPU and an "
-    "adapter, below the bridge that both share; of the ports up to the processor if two GPUs share no bridge and an "
-    "IOMMU translates",
+    "adapter, below the bridge that both share; if two GPUs share no bridge and an IOMMU translates, also of the ports "
+    "up to the processor",
     "redirected packets go up to the processor and back instead of through the switch: half the bandwidth, hangs, or "
     "errors",
     {"sudo setpci -s PORT ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes",
      true, false, false, "sudo setpci -s PORT ECAP_ACS+6.w"},
     "without root only 64 bytes can be read: then ACS is unknown, not off. Redirection is required in virtual "
     "machines, for devices that are passed through to guests (acs.vm_ats) and for Data Direct (acs.datadirect); this "
-    "check skips those. GPUs with NVLink between them do not use the ports; level probe shows NVLink",
+    "check skips those. GPUs with NVLink between them do not use the ports; --level probe detects NVLink",
     {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
      .file = "/etc/systemd/system/gdrkit-acs.service",
      .text =

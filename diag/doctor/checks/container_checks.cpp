@@ -72,7 +72,7 @@ const Advice advice_ctr_cgroup = {
 void check_ctr_cgroup(const Machine& machine, Findings& findings) {
   if (adapters_or_skip(machine, findings).empty()) return;
   const auto groups = machine.view.text("/proc/self/cgroup");
-  if (groups.is_absent()) return findings.add(State::skip, "", "this Linux has no control groups");
+  if (groups.is_absent()) return findings.add(State::skip, "", "the Linux kernel has no control groups");
   if (!groups.is_found()) return findings.add_unknown("/proc/self/cgroup", groups);
   bool has_limits = false;
   const std::size_t before = findings.all().size();

@@ -40,7 +40,8 @@ const Advice advice_gpu_count = {
     "a job that expects more GPUs fails, or runs on fewer; a GPU that is gone has often fallen off the bus",
     {"find the GPU that is missing: lspci -d 10de:, nvidia-smi -L, gpu.xid; reset or reboot, then reseat the card",
      true, true, false, "nvidia-smi -L"},
-    "runs only with --expect-gpus N; in a container NVML shows the GPUs that it was given, PCI all of the host"};
+    "runs only with --expect-gpus N; in a container NVML shows the GPUs that it was given, but PCI shows all GPUs of "
+    "the host"};
 
 void check_gpu_count(const Machine& machine, Findings& findings) {
   if (!machine.expected_gpus.has_value()) return findings.add(State::skip, "", "no number given with --expect-gpus");

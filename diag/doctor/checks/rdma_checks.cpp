@@ -41,7 +41,7 @@ void find_idle_adapters(const Machine& machine, Findings& findings) {
     } else {
       findings.add(has_sibling ? State::info : without_use, address,
                    "is bound to " + driver.value.substr(driver.value.rfind('/') + 1) + " and has no RDMA device" +
-                       (has_sibling ? " (its sibling has one: as in a bond)" : ""));
+                       (has_sibling ? " (its sibling has one, as in a bond)" : ""));
     }
   }
 }

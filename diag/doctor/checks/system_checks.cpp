@@ -111,7 +111,9 @@ const Advice advice_cpu_balancing = {
 
 void check_cpu_balancing(const Machine& machine, Findings& findings) {
   const auto value = machine.view.number("/proc/sys/kernel/numa_balancing");
-  if (value.is_absent()) return findings.add(State::skip, "", "this Linux has no /proc/sys/kernel/numa_balancing");
+  if (value.is_absent())
+    return findings.add(State::skip, "",
+                        "the Linux kernel has no NUMA balancing: /proc/sys/kernel/numa_balancing does not exist");
   if (!value.is_found()) return findings.add_unknown("", value);
   findings.add(value.value == 0 ? State::ok : State::warn, "numa_balancing",
                cli::format("is %lld", static_cast<long long>(value.value)));

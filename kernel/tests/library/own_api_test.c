@@ -183,7 +183,7 @@ TEST(errors_of_the_driver_are_described)
 
 	check_pin_error(context, 0x1234000, 4096, EINVAL, "not device memory");
 	check_pin_error(context, (uint64_t)(uintptr_t)&stack, 1, EINVAL, "not device memory");
-	check_pin_error(context, va, SIZE + 1, EINVAL, "past its allocation");
+	check_pin_error(context, va, SIZE + 1, EINVAL, "exceeds its allocation");
 	check_pin_error(context, UINT64_MAX - 65535, 65535, EINVAL, "beyond the address space");
 	fake_fail(FAKE_P2P_CALL_GET_PERSISTENT, 1, ENOMEM);
 	check_pin_error(context, va, SIZE, ENOMEM, "BAR1");

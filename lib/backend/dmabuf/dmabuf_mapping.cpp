@@ -55,7 +55,7 @@ base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t by
     return base::fail_vendor(
         driver::cuda_result_errno(result), result,
         "cannot export 0x%" PRIx64 " + %" PRIu64
-        " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; set GDRKIT_BACKEND=rm, which requires none",
+        " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; set GDRKIT_BACKEND=rm, which requires no dma-buf",
         address, bytes, must_be_pcie ? " for a mapping over PCIe" : "", driver::cuda_result_name(result));
   }
   fd_ = made.dmabuf_fd;
@@ -135,7 +135,7 @@ std::uint8_t* DmabufScratch::map(const DeviceRange& range) noexcept {
   if (!failure_) return nullptr;
   std::uint8_t* const address = mapping_.address();
   if (driver::can_load_from(address) && driver::can_load_from(address + mapping_.size_bytes() - 1)) return address;
-  failure_ = base::fail_literal(EIO, "cannot use dma-bufs: the driver maps them without memory");
+  failure_ = base::fail_literal(EIO, "cannot use dma-bufs: the driver created a mapping that cannot be read");
   return nullptr;
 }
 

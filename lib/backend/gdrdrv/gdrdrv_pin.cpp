@@ -18,8 +18,8 @@ tl::unexpected<base::Error> pin_failed(const GdrdrvPin::Range& range, int error)
     case EINVAL:
       return base::fail(EINVAL,
                         "cannot pin 0x%" PRIx64 " + %" PRIu64
-                        " bytes with gdrdrv: not device memory (freed, never allocated, host or managed memory), past "
-                        "its allocation, or not allocated for GPUDirect RDMA",
+                        " bytes with gdrdrv: the range is not device memory (freed, never allocated, host or managed "
+                        "memory), exceeds its allocation, or was not allocated for GPUDirect RDMA",
                         range.page_address, range.page_bytes);
     case EOPNOTSUPP:
       return base::fail(EOPNOTSUPP,
@@ -29,7 +29,7 @@ tl::unexpected<base::Error> pin_failed(const GdrdrvPin::Range& range, int error)
       return base::fail(
           ENOMEM,
           "cannot pin %" PRIu64 " KiB at 0x%" PRIx64
-          " with gdrdrv: all processes together exhaust BAR1 or a limit of the module; unpin other memory",
+          " with gdrdrv: BAR1 or a limit of the module, which all processes share, is exhausted; unpin other memory",
           range.page_bytes / 1024, range.page_address);
     case EACCES:
       return base::fail(EACCES, "cannot pin with gdrdrv: another process opened %s; open a context in this process",
@@ -75,11 +75,11 @@ base::Status GdrdrvPin::check_state() noexcept {
   const bool is_as_requested = state.address == page_address_ && state.mapped_bytes == page_bytes_ &&
                                state.page_bytes == gpu_page_bytes && state.mapping_type == 0;
   if (is_as_requested && offset_of(handle_, page_bytes_, &offset)) return {};
-  return base::fail(EIO,
-                    "cannot pin 0x%" PRIx64 " + %zu bytes: the gdrdrv kernel module pinned 0x%" PRIx64 " + %" PRIu64
-                    " in pages of %u bytes as handle 0x%" PRIx64 ", mapping type %u",
-                    page_address_, page_bytes_, state.address, state.mapped_bytes, state.page_bytes, handle_,
-                    state.mapping_type);
+  return base::fail(
+      EIO,
+      "cannot pin 0x%" PRIx64 " + %zu bytes: the gdrdrv kernel module returned an unexpected pin (0x%" PRIx64
+      " + %" PRIu64 " bytes in pages of %u bytes, handle 0x%" PRIx64 ", mapping type %u)",
+      page_address_, page_bytes_, state.address, state.mapped_bytes, state.page_bytes, handle_, state.mapping_type);
 }
 
 base::Result<MappedRegion> GdrdrvPin::map(std::size_t size_bytes, MappingType requested) noexcept {

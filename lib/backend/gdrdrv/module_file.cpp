@@ -19,11 +19,10 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
   const StaleNode stale(system);
   switch (error) {
     case ENOENT:
-      return base::fail(
-          ENODEV,
-          "cannot open %s: no gdrdrv kernel module is loaded; load it, or if the host has loaded it, start "
-          "this container with --device %s",
-          node, node);
+      return base::fail(ENODEV,
+                        "cannot open %s: no gdrdrv kernel module is loaded; load it. If the host has loaded it, start "
+                        "this container with --device %s",
+                        node, node);
     case ENXIO:
     case ENODEV:
       if (stale) return base::fail(ENODEV, "cannot open %s: %s; %s", node, std::strerror(error), stale.text());
@@ -32,12 +31,12 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
           "cannot open %s: %s; the gdrdrv kernel module is not loaded, or the node has an outdated device number", node,
           std::strerror(error));
     case EACCES:
-      return base::fail(EACCES, "cannot open %s: %s; let this user read and write it (ls -l %s shows its mode)", node,
+      return base::fail(EACCES, "cannot open %s: %s; give this user read and write permission (check: ls -l %s)", node,
                         std::strerror(error), node);
     case EPERM:
       return base::fail(EACCES,
-                        "cannot open %s: %s (device rules of the container); start the container with --device %s; a "
-                        "volume is not sufficient",
+                        "cannot open %s: %s (device rules of the container); start the container with --device %s "
+                        "instead of a volume",
                         node, std::strerror(error), node);
     default: return base::fail(error, "cannot open %s: %s", node, std::strerror(error));
   }
@@ -83,7 +82,7 @@ base::Status ModuleFile::read_version() noexcept {
       return base::fail(EOPNOTSUPP, "cannot use %s: it belongs to another driver (GET_VERSION: %s); %s", node,
                         std::strerror(-result), stale.text());
     }
-    return base::fail(EOPNOTSUPP, "cannot use %s: it is not a gdrdrv of version 2.0 or newer (GET_VERSION: %s)", node,
+    return base::fail(EOPNOTSUPP, "cannot use %s: it is not the node of gdrdrv 2.0 or newer (GET_VERSION: %s)", node,
                       std::strerror(-result));
   }
   if (result < 0) return base::fail(-result, "cannot read the version of %s: %s", node, std::strerror(-result));
@@ -92,7 +91,7 @@ base::Status ModuleFile::read_version() noexcept {
   version_ = *version;
   if (!version_.has_requests()) return {};
   if (auto read = read_attribute(attribute_persistent, "persistent mappings", &is_persistent_); !read) return read;
-  return read_attribute(attribute_force_pcie, "pins by PCIe", &can_force_pcie_);
+  return read_attribute(attribute_force_pcie, "forced PCIe mappings", &can_force_pcie_);
 }
 
 /// A module that does not support the attribute does not have the feature.

@@ -105,7 +105,7 @@ Pieces pieces_inside_block(const driver::CudaCalls& cuda, driver::System& system
   const auto& at = range.attributes;
   const std::uint64_t end = range.page_address + range.page_bytes;
   if (at.mapping_size == 0 || range.page_address <= at.mapping_base || end > at.mapping_base + at.mapping_size) {
-    return base::fail(EINVAL, "cannot find the memory: the range is not inside one block");
+    return base::fail(EINVAL, "cannot find the memory: the range is not inside one block of a memory pool");
   }
   driver::ObservedExport seen;
   const int result = observe_export(cuda, system, at.mapping_base, end - at.mapping_base, seen);
@@ -161,7 +161,8 @@ base::Status by_exported_file(const driver::CudaCalls& cuda, driver::System& sys
     }
     if ((at.allowed_handle_types & driver::cuda_mem_handle_type_posix_fd) == 0 || at.mapping_size == 0) {
       return base::fail(EOPNOTSUPP,
-                        "cannot export the memory as a file: it was allocated without a file descriptor handle");
+                        "cannot export the memory as a file descriptor: it was allocated without "
+                        "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR");
     }
     std::uint64_t mapping_end = 0;
     if (at.mapping_base > address || __builtin_add_overflow(at.mapping_base, at.mapping_size, &mapping_end) ||

@@ -24,7 +24,7 @@ tl::unexpected<base::Error> open_failed(const char* path, int error, const std::
   if (error == ENOENT) return node_is_missing(path, driver);
   if (error == EACCES || error == EPERM) return node_is_forbidden(path, error);
   if (error == EMFILE || error == ENFILE) {
-    return base::fail(EMFILE, "cannot open %s: too many open files; every mapping requires one; raise ulimit -n", path);
+    return base::fail(EMFILE, "cannot open %s: too many open files (each mapping uses one); raise ulimit -n", path);
   }
   return base::fail(error, "cannot open %s: %s", path, std::strerror(error));
 }
@@ -41,11 +41,10 @@ tl::unexpected<base::Error> node_is_missing(const char* path, const std::string&
 
 tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexcept {
   if (error == EPERM) {
-    return base::fail(
-        EACCES,
-        "cannot open %s: %s (device rules of the container); add --gpus all (docker) or --device nvidia.com/gpu=all "
-        "(CDI) to its command line, a volume is not enough",
-        path, std::strerror(error));
+    return base::fail(EACCES,
+                      "cannot open %s: %s (device rules of the container); add --gpus all (docker) or --device "
+                      "nvidia.com/gpu=all (CDI) to its command line instead of a volume",
+                      path, std::strerror(error));
   }
   return base::fail(EACCES, "cannot open %s: %s; this user needs read and write permission (check: ls -l %s)", path,
                     std::strerror(error), path);

@@ -46,8 +46,8 @@ base::Status RmDevice::find_card(const char* pci_bus_id) noexcept {
     pci_ = text;
     return {};
   }
-  return base::fail(ENODEV, "cannot find the GPU at %s, which CUDA reports for the memory, in the driver's list",
-                    pci_bus_id);
+  return base::fail(
+      ENODEV, "cannot find the GPU at %s: CUDA reports it for the memory, but the driver does not list it", pci_bus_id);
 }
 
 base::Status RmDevice::allocate_objects() noexcept {
@@ -71,11 +71,10 @@ base::Status RmDevice::check_uuid(const driver::CudaUuid& uuid) noexcept {
   gid.flags = gid_binary;
   if (auto read = client_.control(subdevice_, control::gpu_get_gid_info, &gid, sizeof gid); !read) return read;
   if (gid.length >= uuid.size() && std::memcmp(gid.data, uuid.data(), uuid.size()) == 0) return {};
-  return base::fail(
-      EOPNOTSUPP,
-      "cannot use the GPU at %s with rm: CUDA's UUID differs, so it is a MIG instance; load the gdrdrv kernel "
-      "module, set GDRKIT_BACKEND=dmabuf if the driver can map dma-bufs, or disable MIG",
-      pci_.c_str());
+  return base::fail(EOPNOTSUPP,
+                    "cannot use the GPU at %s with rm: CUDA reports another UUID, so it is a MIG instance; load the "
+                    "gdrdrv kernel module, set GDRKIT_BACKEND=dmabuf if the driver can map dma-bufs, or disable MIG",
+                    pci_.c_str());
 }
 
 std::optional<Bar1Figures> RmDevice::bar1(std::uint32_t fb_info_bytes) const noexcept {

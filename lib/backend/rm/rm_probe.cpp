@@ -86,7 +86,7 @@ base::Status find_usable_node(driver::System& system, RmClient& client) noexcept
     }
   }
   if (failure == 0)
-    return base::fail(ENODEV, "cannot use NVIDIA driver %s: it has no GPU; check the driver's log",
+    return base::fail(ENODEV, "cannot use NVIDIA driver %s: it found no GPU; read its messages with dmesg",
                       client.driver().c_str());
   char path[32];
   std::snprintf(path, sizeof path, "/dev/nvidia%u", failed_minor);

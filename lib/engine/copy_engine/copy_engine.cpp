@@ -52,7 +52,7 @@ class CopyEngine final : public Engine {
       taken_ |= 1u << channel;
       return channel;
     }
-    return base::fail(EAGAIN, "engine copy_engine has %u copies outstanding already", most_channels);
+    return base::fail(EAGAIN, "engine copy_engine already has %u outstanding copies; finish one first", most_channels);
   }
   void give_back(unsigned channel) noexcept {
     const std::lock_guard lock(mutex_);

@@ -17,7 +17,8 @@ class CpuEngine final : public Engine {
   }
   [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override {
     if (copy.direction == Direction::on_device) {
-      return base::fail(EOPNOTSUPP, "engine cpu cannot copy %zu bytes inside device memory; use copy_engine",
+      return base::fail(EOPNOTSUPP,
+                        "engine cpu cannot copy %zu bytes from device memory to device memory; use copy_engine",
                         copy.size_bytes);
     }
     copy_by_cpu(*copy.copier, copy.direction, copy.mapped, copy.host, copy.size_bytes);

@@ -190,12 +190,14 @@ void Lanes::help() noexcept {
 
 base::Result<Ticket> Lanes::submit(const Copy& copy) noexcept {
   if (copy.direction == Direction::on_device) {
-    return base::fail(EOPNOTSUPP, "engine lanes cannot copy %zu bytes inside device memory; use copy_engine",
+    return base::fail(EOPNOTSUPP,
+                      "engine lanes cannot copy %zu bytes from device memory to device memory; use copy_engine",
                       copy.size_bytes);
   }
   const std::lock_guard lock(mutex_);
   const auto job = std::find_if(jobs_.begin(), jobs_.end(), [](const Job& each) { return !each.is_taken; });
-  if (job == jobs_.end()) return base::fail(EAGAIN, "engine lanes has %u copies outstanding already", most_jobs);
+  if (job == jobs_.end())
+    return base::fail(EAGAIN, "engine lanes already has %u outstanding copies; finish one first", most_jobs);
   if (job->channel == nullptr) job->channel.reset(new (std::nothrow) Channel(gpu_));
   if (job->channel == nullptr) return base::fail_literal(ENOMEM, "out of memory while starting a copy");
   job->copy = copy;

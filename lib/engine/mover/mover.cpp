@@ -140,12 +140,13 @@ base::Status Mover::check(const Copy& copy, bool* is_staged) const noexcept {
       has_host && (copy.host_memory == HostMemory::ordinary || (!is_congruent && copy.size_bytes <= staging_bytes));
   const std::size_t limit = has_host && copy.host_memory == HostMemory::ordinary ? staging_bytes : largest_bytes;
   if (copy.size_bytes == 0 || copy.size_bytes > limit) {
-    return base::fail(EINVAL, "engine mover cannot copy %zu bytes at once: 1 to %zu", copy.size_bytes, limit);
+    return base::fail(EINVAL, "engine mover cannot copy %zu bytes at once: the size must be from 1 to %zu bytes",
+                      copy.size_bytes, limit);
   }
   if (*is_staged || is_congruent) return {};
-  return base::fail(EOPNOTSUPP,
-                    "engine mover cannot copy between 0x%llx and 0x%llx: they differ modulo 16; use copy_engine",
-                    static_cast<unsigned long long>(copy.device), static_cast<unsigned long long>(other));
+  return base::fail(
+      EOPNOTSUPP, "engine mover cannot copy between 0x%llx and 0x%llx: the addresses differ modulo 16; use copy_engine",
+      static_cast<unsigned long long>(copy.device), static_cast<unsigned long long>(other));
 }
 
 void Mover::stop() noexcept {
@@ -185,8 +186,8 @@ base::Status Mover::wait_until_running(std::int64_t begin) noexcept {
       rest_until_ns_ = now_ns() + rest_after_failed_start_ns;
       if (base::Status alive = kernel_->check_gpu(); !alive) return alive;
       return base::fail(EAGAIN,
-                        "cannot start the GPU kernel of engine mover: it did not start within %lld us, the GPU may be "
-                        "busy; retry later or use engine copy_engine",
+                        "cannot start the GPU kernel of engine mover: it did not start within %lld us because the GPU "
+                        "may be busy; retry later or use engine copy_engine",
                         static_cast<long long>(limits_.start.count() / 1000));
     }
     ::sched_yield();
@@ -223,14 +224,14 @@ base::Result<Ticket> Mover::submit_to(const Copy& copy, bool is_warm_one) noexce
   const std::int64_t now = now_ns();  // the clock costs as much as the rest of a short copy's way to the GPU
   if (kernel_->phase() != Phase::running || is_about_to_end(now)) {
     if (is_warm_one)
-      return base::fail_literal(EAGAIN, "engine mover is not warm: its GPU kernel is not running or about to end");
+      return base::fail_literal(EAGAIN, "engine mover is not warm: its GPU kernel is not running, or is about to end");
     if (base::Status running = wait_until_running(now); !running) return base::pass(running);
   }
   Outstanding* const slot = std::find_if(outstanding_.begin(), outstanding_.end(), [](const Outstanding& each) {
     return !each.is_taken.load(std::memory_order_acquire);
   });
   if (slot == outstanding_.end() || !is_line_free()) {
-    return base::fail(EAGAIN, "engine mover has %u copies outstanding already", ring_lines);
+    return base::fail(EAGAIN, "engine mover already has %u outstanding copies; finish one first", ring_lines);
   }
   slot->copy = copy;
   slot->is_staged = is_staged;
@@ -280,8 +281,8 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
     if (waited < limits_.answer.count() + limits_.end.count()) continue;
     is_lost_.store(true);
     return base::fail(ETIMEDOUT,
-                      "engine mover: the GPU does not react for %lld ms; the memory of this copy must not be reused, "
-                      "since the GPU may still write to it: end the process",
+                      "engine mover: the GPU has not responded for %lld ms and may still write to the memory of this "
+                      "copy; end the process without reusing that memory",
                       static_cast<long long>(waited / 1000000));
   }
 }

@@ -37,11 +37,12 @@ base::Status refuse_shared_gpu(const Gpu& gpu) noexcept {
   if (!mode) return base::pass(mode);
   if (!unified) return base::pass(unified);
   if (!mps) {
-    return base::fail(EOPNOTSUPP, "%s: the driver does not report whether MPS shares the GPU (%s); update it",
+    return base::fail(EOPNOTSUPP, "%s: the driver does not report whether MPS shares the GPU (%s); update the driver",
                       open_operation, mps.error().text());
   }
   if (*mode != 0) {
-    return base::fail(EOPNOTSUPP, "%s: the GPU is in compute mode %d, not the default one", open_operation, *mode);
+    return base::fail(EOPNOTSUPP, "%s: the GPU is in compute mode %d; set the default mode (nvidia-smi -c DEFAULT)",
+                      open_operation, *mode);
   }
   if (*mps != 0) {
     return base::fail(EOPNOTSUPP, "%s: processes share the GPU through MPS, and a resident GPU kernel would slow them",
@@ -61,7 +62,8 @@ base::Result<std::unique_ptr<ResidentKernel>> ResidentKernel::open(Gpu& gpu, con
                       open_operation);
   }
   if (limits.blocks == 0 || limits.blocks > most_blocks) {
-    return base::fail(EINVAL, "%s: invalid number of blocks %u: 1 to %u", open_operation, limits.blocks, most_blocks);
+    return base::fail(EINVAL, "%s: invalid number of blocks %u: use 1 to %u", open_operation, limits.blocks,
+                      most_blocks);
   }
   if (base::Status allowed = refuse_shared_gpu(gpu); !allowed) return base::pass(allowed);
   std::unique_ptr<ResidentKernel> resident(new (std::nothrow) ResidentKernel(gpu, limits));
@@ -114,7 +116,9 @@ base::Status ResidentKernel::refuse_during_capture() const noexcept {
   const int result = gpu_.calls().stream_is_capturing(legacy_stream, &is_capturing);
   if (result == 0 && is_capturing == 0) return {};
   if (result == 0 || result == capture_implicit) {
-    return base::fail_vendor(EAGAIN, result, "engine mover is not started while a CUDA graph is being captured");
+    return base::fail_vendor(
+        EAGAIN, result,
+        "cannot start engine mover while a CUDA graph is being captured; copy before or after the capture");
   }
   return driver::cuda_failure(result, "cannot start the mover's GPU kernel: cuStreamIsCapturing");
 }
@@ -176,7 +180,8 @@ base::Status ResidentKernel::check_gpu() const noexcept {
   if (!scope) return base::pass(scope);
   const int result = gpu_.calls().stream_query(stream_);
   if (result == 0 || result == driver::cuda_error_not_ready) return {};
-  return base::fail_vendor(EIO, result, "engine mover failed: the GPU gave up this process's work: cuStreamQuery: %s",
+  return base::fail_vendor(EIO, result,
+                           "engine mover failed: the GPU aborted the work of this process: cuStreamQuery: %s",
                            driver::cuda_result_name(result));
 }
 

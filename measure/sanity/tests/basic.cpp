@@ -126,7 +126,7 @@ void basic_small_buffers_mapping(const Environment& environment) {
   SANITY_RESULT(gdr_copy_to_mapping(first, bytes, &value, sizeof(value)), 0);
   const Bytes seen = read_device(device.get(), memory.address(), small_bytes);
   SANITY_CHECK(first_difference(seen.data(), reinterpret_cast<const std::uint8_t*>(&value), small_bytes) == small_bytes,
-               "the first small buffer contains other bytes than were written");
+               "the first small buffer does not contain the bytes that were written");
   SANITY_RESULT(gdr_unmap(context, first, bytes, small_bytes), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, first), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, second), 0);

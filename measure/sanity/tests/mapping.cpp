@@ -38,7 +38,7 @@ struct Pair {
     const Bytes written = pattern(four_pages, 77);
     SANITY_RESULT(gdr_copy_to_mapping(again, bytes, written.data(), written.size()), 0);
     SANITY_CHECK(read_device(device.get(), victim_memory.address(), four_pages) == written,
-                 "a new mapping of the same buffer does not reach it");
+                 "a write through a new mapping does not reach the buffer");
     SANITY_RESULT(gdr_unmap(context, again, bytes, four_pages), 0);
     SANITY_RESULT(gdr_unpin_buffer(context, again), 0);
     SANITY_RESULT(gdr_unmap(context, other, other_bytes, four_pages), 0);

@@ -51,7 +51,8 @@ void invalidation_fork_access_after_free(const Environment& environment) {
   helper.talk().synchronize();
   helper.talk().synchronize();
   if (is_persistent(context)) {
-    SANITY_CHECK(read_mapping(handle, bytes) == own, "a mapping of freed memory shows other bytes than were written");
+    SANITY_CHECK(read_mapping(handle, bytes) == own,
+                 "a mapping of freed memory does not show the bytes that were written");
     // A store to the stale mapping must not reach the other process, which checks its memory.
     write_mapping(handle, bytes, pattern(four_pages, 3));
   } else {
@@ -82,7 +83,7 @@ void invalidation_fork_after_gdr_map(const Environment& environment) {
                  "a forked child copies from its parent's mapping");
   });
   helper.wait();
-  SANITY_CHECK(read_mapping(handle, bytes) == written, "the parent's mapping changed by the fork");
+  SANITY_CHECK(read_mapping(handle, bytes) == written, "the fork changed the parent's mapping");
   SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
   context.close();

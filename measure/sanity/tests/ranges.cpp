@@ -213,10 +213,11 @@ void ranges_sub_allocations(const Environment& environment) {
   // All at once: none reads or overwrites another's bytes, although many share a page.
   for (Small& small : all) {
     SANITY_CHECK(read_device(device.get(), small.memory.address(), small.content.size()) == small.content,
-                 "an allocation of %zu bytes contains other bytes than were written to it", small.content.size());
+                 "an allocation of %zu bytes does not contain the bytes that were written to it", small.content.size());
     Bytes seen(small.content.size());
     SANITY_RESULT(gdrkit_read(small.pin, 0, seen.data(), seen.size()), 0);
-    SANITY_CHECK(seen == small.content, "the mapping of %zu bytes shows another's", seen.size());
+    SANITY_CHECK(seen == small.content, "the mapping of %zu bytes does not show the content of its allocation",
+                 seen.size());
   }
   SANITY_RESULT(gdrkit_close(context), 0);
 }

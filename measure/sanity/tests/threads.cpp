@@ -46,7 +46,7 @@ void threads_pin_map_copy(const Environment& environment) {
       SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
       SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), bytes + part_bytes - seen.size(), seen.size()), 0);
       SANITY_CHECK(first_difference(seen.data(), written.data() + part_bytes - seen.size(), seen.size()) == seen.size(),
-                   "thread %d reads other bytes than it wrote", number);
+                   "thread %d does not read the bytes that it wrote", number);
       SANITY_RESULT(gdr_unmap(context, handle, bytes, part_bytes), 0);
       SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
       last[static_cast<std::size_t>(number)] = std::move(written);
@@ -54,7 +54,7 @@ void threads_pin_map_copy(const Environment& environment) {
   });
   for (std::size_t number = 0; number < thread_count; ++number) {
     SANITY_CHECK(read_device(device.get(), memory.address() + number * part_bytes, part_bytes) == last[number],
-                 "the part of thread %zu holds other bytes", number);
+                 "the part of thread %zu does not contain the bytes that it wrote", number);
   }
   context.close();
 }
@@ -76,13 +76,13 @@ void threads_copy_through_one_mapping(const Environment& environment) {
       SANITY_RESULT(gdr_copy_to_mapping(handle, bytes + offset, written.data(), written.size()), 0);
       SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), bytes + offset, seen.size()), 0);
       SANITY_CHECK(first_difference(seen.data(), written.data(), seen.size()) == seen.size(),
-                   "thread %d reads other bytes than it wrote", number);
+                   "thread %d does not read the bytes that it wrote", number);
       last[static_cast<std::size_t>(number)] = std::move(written);
     }
   });
   for (std::size_t number = 0; number < thread_count; ++number) {
     const Bytes seen = read_device(device.get(), memory.address() + number * (part_bytes - 13), part_bytes - 13);
-    SANITY_CHECK(seen == last[number], "the part of thread %zu holds other bytes", number);
+    SANITY_CHECK(seen == last[number], "the part of thread %zu does not contain the bytes that it wrote", number);
   }
   context.close();
 }

@@ -119,7 +119,8 @@ TEST(ArchiveTree, ReportsTheFaultAndItsPosition) {
   const std::string good = TarBytes().file("a", "content").file("b", std::string(600, 'x')).bytes();
   expect_refusal("", "truncated at byte 0");
   expect_refusal(TarBytes().file("a", "content").unended(), "truncated at byte 1024");
-  expect_refusal(good.substr(0, 1024 + 512 + 88), "the member at byte 1024, 'b', has 600 bytes, but only 88 are there");
+  expect_refusal(good.substr(0, 1024 + 512 + 88),
+                 "the member at byte 1024, 'b', has 600 bytes, but only 88 are present");
   std::string flipped = good;
   flipped[1030] ^= 1;
   expect_refusal(flipped, "checksum in the header at byte 1024");
@@ -130,8 +131,8 @@ TEST(ArchiveTree, ReportsTheFaultAndItsPosition) {
   expect_refusal(TarBytes().file("a", "x").file("a/b", "x").bytes(),
                  "'a/b' at byte 1024, whose parent is not a folder");
   expect_refusal(TarBytes().link("a", "b").file("a/b", "x").bytes(), "whose parent is not a folder");
-  expect_refusal(TarBytes().file("a/b", "x").file("a", "x").bytes(), "in the place of a folder");
-  expect_refusal(TarBytes().file("", "x").bytes(), "in the place of a folder");
+  expect_refusal(TarBytes().file("a/b", "x").file("a", "x").bytes(), "but a folder of this name already exists");
+  expect_refusal(TarBytes().file("", "x").bytes(), "but a folder of this name already exists");
   expect_refusal(TarBytes().add({"a", '1', "none"}).bytes(), "a hard link at byte 0 to 'none'");
   expect_refusal(TarBytes().add({"a", 'S'}).bytes(), "member of type 0x53 at byte 0");
   expect_refusal(TarBytes().pax("GNU.sparse.major", "1").file("a", "").bytes(), "--sparse");

@@ -148,7 +148,7 @@ TEST(Exchange, RefusesPesThatCannotBe) {
   }
   EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(bootstrap::UniqueId{}, 0, 2, 1s)), HasSubstr("not a unique id"));
   EXPECT_EQ(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), "");
-  EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), HasSubstr("must be in the process that made"));
+  EXPECT_THAT(end_of(bootstrap::exchange_by_unique_id(*id, 0, 1, 1s)), HasSubstr("in the process that created"));
 }
 
 TEST(Exchange, SaysAtOnceThatPeZeroHasEnded) {

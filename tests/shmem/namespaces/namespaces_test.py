@@ -98,7 +98,7 @@ class ShmemAcrossContainers(Test):
         del self.job["environment"]["GDRKIT_SHMEM_SOCKET_DIR"]
         for end in run_job("check", *SHORT, **self.job):
             self.assertEqual(end["code"], 1, end["err"])
-            self.assertRegex(end["err"], "PE 1: cannot reach PE 0, which states the same node: .*Connection refused; mount "
+            self.assertRegex(end["err"], "PE 1: cannot reach PE 0, which reports the same node: .*Connection refused; mount "
                              "one GDRKIT_SHMEM_SOCKET_DIR in all containers")
 
     def test_a_folder_that_others_can_enter_is_refused(self):

@@ -105,7 +105,7 @@ class NcclTable(Test):
     def test_hypercube_needs_a_power_of_two(self):
         ended = run("gdrkit", "nccl", "hypercube", *LIBRARY, "-g", "3", environment=emulated(3))
         self.assertEqual(ended.code, 2)
-        self.assertIn("gdrkit nccl: hypercube requires a power of two of ranks, not 3", ended.err)
+        self.assertIn("gdrkit nccl: hypercube requires a power-of-two number of ranks, not 3", ended.err)
 
     def test_registered_buffers(self):
         for how in ("1", "2"):

@@ -176,7 +176,7 @@ class OsuMpich(Test):
 
 
 class OsuMpiRefusals(Test):
-    LAUNCHER = "no MPI launcher started this process; start the ranks by mpirun -n 2 gdrkit osu ... --engine mpi"
+    LAUNCHER = "no MPI launcher started this process; start the ranks with mpirun -n 2 gdrkit osu ... --engine mpi"
 
     def test_no_launcher(self):
         ended = run("gdrkit", "osu", "latency", "--engine", "mpi")
@@ -194,7 +194,7 @@ class OsuMpiRefusals(Test):
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
                     os.path.join(PLUGINS, "gdrkit_osu_openmpi.so"), environment={})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ has one rank only; start two or more by its own launcher, mpirun -n 2 ")
+        self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ has only one rank; start two or more with the launcher of that MPI \(mpirun -n 2 ")
 
     def test_unusable_plugins(self):
         for plugin, text in (("/nonexistent.so", "cannot load /nonexistent.so: "),
@@ -218,7 +218,7 @@ class OsuMpiRefusals(Test):
                             "osu", "allreduce", "--engine", "mpi", environment={})
                 self.assertEqual(ended.code, 77, ended.err)
                 self.assertRegex(ended.err, "gdrkit was built without a plug-in for .*" + packages)
-                self.assertIn("gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - builds one", ended.err)
+                self.assertIn("gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - (then add --mpi-plugin", ended.err)
 
 
 if __name__ == "__main__":

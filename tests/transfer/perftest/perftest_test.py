@@ -386,20 +386,20 @@ class Failures(PerftestTest):
         self.assertRegex(ended.err, "cannot load libibverbs .*install Debian's packages libibverbs1 and ibverbs-providers")
 
     def test_no_device(self):
-        for more, text in (({"GDRKIT_STAND_IN_EMPTY": "1"}, "this machine shows no RDMA device"),
-                           ({"GDRKIT_STAND_IN_ABSENT": "1"}, "this Linux has no RDMA: load ib_uverbs"),
+        for more, text in (({"GDRKIT_STAND_IN_EMPTY": "1"}, "this machine has no RDMA device"),
+                           ({"GDRKIT_STAND_IN_ABSENT": "1"}, "the Linux kernel provides no RDMA interface; load ib_uverbs"),
                            ({"GDRKIT_STAND_IN_DOWN": "1"}, "port 1 of soft0 is not active")):
             ended = run("gdrkit", "perftest", "write_bw", environment=self.environment(**more))
             self.assertEqual(ended.code, 77)
             self.assertIn(text, ended.err)
         for arguments, text in ((("-d", "mlx5_7"), "unknown RDMA device mlx5_7; use one of soft0, soft1"),
-                                (("-i", "2"), "port 2 of soft0 is out of range: it has 1")):
+                                (("-i", "2"), "port 2 of soft0 is out of range: the number of ports is 1")):
             ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
             self.assertEqual(ended.code, 77)
             self.assertIn(text, ended.err)
 
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in (((), "invalid number of words: give a test and, on the client, the server's host; tests: write_bw, "),
+        for arguments, text in (((), "invalid number of arguments: give a test and, on the client, the server's host; tests: write_bw, "),
                                 (("write_bww",), "unknown test 'write_bww'; did you mean 'write_bw'?"),
                                 (("write_bw", "-n", "4"), "-n must be from 5"), (("write_bw", "-m", "1000"), "an MTU is 256"),
                                 (("write_lat", "-R", "-c", "UC"), "-R supports only -c RC"), (("write_bw", "-c", "XRC"), "-c XRC is not supported: use -c RC"),
@@ -478,7 +478,7 @@ class RdmaCm(PerftestTest):
     def test_another_device_than_that_of_the_address(self):
         server, client = self.pair("write_bw", "-R", "-d", "soft1", meets=False)
         self.assertEqual(client[0], 2)
-        self.assertIn("rdma_cm leads to device soft0, but the test uses soft1; use -d soft0, or an address of soft1", client[2])
+        self.assertIn("rdma_cm selects device soft0, but the test uses soft1; use -d soft0, or an address of soft1", client[2])
 
     def test_no_library(self):
         with open(os.path.join(self.folder, "librdmacm.so.1"), "w", encoding="utf-8"):

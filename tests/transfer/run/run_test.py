@@ -204,7 +204,7 @@ class RunEnds(Test):
         started = time.monotonic()
         ended = run("-n", "2", "--time-limit", "0.3", "--", "sleep", "300")
         self.assertEqual(ended.returncode, 124)
-        self.assertEqual(ended.stderr, "gdrkit run: the time limit of 0.3 s is over; ending PEs 0 and 1\n")
+        self.assertEqual(ended.stderr, "gdrkit run: the time limit of 0.3 s has expired; ending PEs 0 and 1\n")
         self.assertGreaterEqual(time.monotonic() - started, 0.3)
 
     def test_a_killed_launcher_leaves_nothing(self):

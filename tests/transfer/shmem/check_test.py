@@ -51,8 +51,8 @@ class ShmemInfo(Test):
             self.assertIn(f"gdrkit shmem: init: invalid {name}={text}; {why}", ended.err)
 
     def test_the_heap_of_programs_on_nvshmems_headers_is_reported(self):
-        for text, reported in (("1.5g", "programs on nvshmem.h start with a heap of 1536 MiB"),
-                           ("many", "invalid, so programs on nvshmem.h cannot start")):
+        for text, reported in (("1.5g", "programs that use nvshmem.h start with a heap of 1536 MiB"),
+                           ("many", "invalid, so programs that use nvshmem.h cannot start")):
             ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "NVSHMEM_SYMMETRIC_SIZE": text})
             self.assertEqual(ended.code, 0, ended.err)
             self.assertIn(f"nvshmem    NVSHMEM_SYMMETRIC_SIZE={text}: {reported}", ended.out)
@@ -130,11 +130,11 @@ class ShmemCheckFailures(Test):
 
 class ShmemUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in (((), "no subcommand; use info, check or bench"), (("chekc",), "unknown subcommand 'chekc'; did you mean 'check'?"),
+        for arguments, text in (((), "the subcommand is missing; use info, check or bench"), (("chekc",), "unknown subcommand 'chekc'; did you mean 'check'?"),
                                 (("check", "-t", "get"), "unknown check 'get'; did you mean 'gets'?"),
-                                (("check", "-n", "2000"), "-n is 1 to 1024"), (("check", "-n", "0"), "-n is 1 to 1024"),
+                                (("check", "-n", "2000"), "-n must be from 1 to 1024"), (("check", "-n", "0"), "-n must be from 1 to 1024"),
                                 (("check", "-e", "0"), "--largest must not be 0"),
-                                (("check", "-e", "9M"), "--largest is 8M at most"),
+                                (("check", "-e", "9M"), "--largest must be at most 8M"),
                                 (("check", "--rounds", "0"), "--rounds must be at least 1")):
             ended = run("gdrkit", "shmem", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)

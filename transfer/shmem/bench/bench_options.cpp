@@ -34,35 +34,33 @@ cli::CommandLine command_line(BenchOptions* options) {
       {'b', "min", "SIZE", &options->sizes.smallest_bytes, "smallest size of latencies", false},
       {'e', "max", "SIZE", &options->sizes.largest_bytes, "largest size of latencies", false},
       {'\0', "bulk", "SIZE", &options->sizes.largest_bulk_bytes,
-       "largest size of bandwidths, 0: none; they begin at 1M, those of GPU kernels at 64K", false},
-      {'n', "iterations", "N", &options->iterations, "operations in a round; default: as many as take 2 ms", false,
+       "largest size of bandwidths (0: none), from 1M, GPU kernels from 64K", false},
+      {'n', "iterations", "N", &options->iterations, "operations in a round (default: as many as take 2 ms)", false,
        false},
-      {'w', "warm-up", "N", &options->warmup, "operations before the rounds; default: a few of each size", false,
+      {'w', "warm-up", "N", &options->warmup, "operations before the rounds (default: a few of each size)", false,
        false},
-      {'\0', "rounds", "N", &options->rounds, "rounds, of which each value is the median", false},
-      {'\0', "singles", "N", &options->singles, "operations of the CPU timed one by one, for percentiles", false},
-      {'\0', "starts", "N", &options->starts, "how often the time from start to first put is taken", false},
+      {'\0', "rounds", "N", &options->rounds, "rounds; each value is their median", false},
+      {'\0', "singles", "N", &options->singles, "host operations timed one by one, for percentiles", false},
+      {'\0', "starts", "N", &options->starts, "measurements of the time from start to first put", false},
       {'\0', "pes", "N", &options->n_pes, "PEs to start", false},
       {'\0', "side", "SIDE", cli::Choice{{all_sides, "host", "stream", "device"}, &options->side, ""},
-       "caller: host (CPU), stream (work the CPU adds) or device (GPU kernels); default: all", false, false},
-      {'t', "test", "NAME", &options->names, "measure this; can be repeated", false},
+       "caller: host, stream or device (default: all)", false, false},
+      {'t', "test", "NAME", &options->names, "run this measurement; can be repeated", false},
       {'\0', "compare", "OLD.json", &options->compare_path,
-       "compare with an earlier result; exit code 1 if something is slower, 2 if what matters cannot be judged", false,
-       false},
-      {'\0', "force", "", &options->is_forced, "with --compare: also with a result of another machine", false},
+       "compare with an earlier result (exit code 1: slower, 2: no verdict)", false, false},
+      {'\0', "force", "", &options->is_forced, "with --compare: accept a result of another machine", false},
       {'\0', "quick", "", &options->is_brief, "fewer rounds", false},
-      {'l', "list", "", &options->is_list, "list what is measured and exit", false},
+      {'l', "list", "", &options->is_list, "list the measurements and exit", false},
       {'\0', "peer", "LIBRARY", &options->peers,
-       "measure an installed library next to it: nvshmem, nccl (collectives); can be repeated", false},
+       "also measure an installed library: nvshmem, nccl (collectives); can be repeated", false},
       {'\0', "nvshmem", "FILE", &options->files.nvshmem,
-       "libnvshmem_host.so.3; default: of $NVSHMEM_HOME or Python's packages", false, false},
+       "path of libnvshmem_host.so.3 (default: $NVSHMEM_HOME or Python package)", false, false},
       {'\0', "nvshmem-device", "FILE", &options->files.nvshmem_device,
-       "nvshmem_device.fatbin, which -DGDRKIT_NVSHMEM=FOLDER builds; default: in the folder of this program", false,
-       false},
-      {'\0', "nccl", "FILE", &options->files.nccl, "libnccl.so.2; default: of $NCCL_HOME or Python's packages", false,
-       false},
-      {'q', "quiet", "", &options->is_quiet, "no progress on stderr", false},
-      {'\0', "worker", "LIBRARY", &options->worker, "be a PE of it", false, false, false, 1, true},
+       "path of nvshmem_device.fatbin (default: next to this program)", false, false},
+      {'\0', "nccl", "FILE", &options->files.nccl, "path of libnccl.so.2 (default: $NCCL_HOME or Python package)",
+       false, false},
+      {'q', "quiet", "", &options->is_quiet, "print no progress", false},
+      {'\0', "worker", "LIBRARY", &options->worker, "run as a PE of this library", false, false, false, 1, true},
       {'\0', "channel", "N", &options->channel, "the worker's socket", false, false, false, 1, true},
       cli::json_option(&options->json, "transfer/shmem/bench/README.md"),
   };
@@ -111,8 +109,8 @@ void check(const BenchOptions& options) {
   if (options.sizes.smallest_bytes == 0 || options.sizes.smallest_bytes > options.sizes.largest_bytes) {
     refuse("-b must be from 1 to -e");
   }
-  check_names(options.names, case_names(), "; --list lists what there is");
-  check_names(options.peers, known_peers, " for --peer; there are nvshmem and nccl");
+  check_names(options.names, case_names(), "; --list lists the measurements");
+  check_names(options.peers, known_peers, " for --peer; use nvshmem or nccl");
 }
 
 void shorten(BenchOptions* options) {

@@ -48,7 +48,7 @@ class NcclJob {
   void* stream_ = nullptr;
   void* meeting_ = nullptr;  // two floats
   Library library_;
-  std::string why_no_device_ = "GPU kernels have no calls of NCCL";
+  std::string why_no_device_ = "NCCL is not called from GPU kernels";
 };
 
 }  // namespace gdrkit::transfer::shmem

@@ -84,7 +84,7 @@ void NvshmemJob::start(const Request& request) {
   require_zero(calls.hostlib_init_attr(init_with_unique_id, &attributes), "nvshmemx_hostlib_init_attr");
   if (calls.my_pe() != request.pe) {
     throw cli::Failure(cli::ExitCode::failed,
-                       cli::format("NVSHMEM numbered this PE %d, not %d", calls.my_pe(), request.pe));
+                       cli::format("NVSHMEM assigned PE number %d to this process, not %d", calls.my_pe(), request.pe));
   }
 }
 
@@ -111,7 +111,7 @@ void* NvshmemJob::create_stream() {
 
 void NvshmemJob::prepare_device() {
   why_no_device_ = "";
-  const auto give_up = [&](const std::string& why) { why_no_device_ = "its device side is left out: " + why; };
+  const auto give_up = [&](const std::string& why) { why_no_device_ = "its GPU kernels are not measured: " + why; };
   if (device_path_.empty()) return give_up("no nvshmem_device.fatbin; build gdrkit with -DGDRKIT_NVSHMEM=<its folder>");
   const engines::NvshmemCalls& calls = library_.calls();
   if (calls.cumodule_init == nullptr) return give_up("this NVSHMEM has no nvshmemx_cumodule_init");

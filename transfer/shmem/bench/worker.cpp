@@ -160,7 +160,8 @@ class Worker {
     require_done(device.synchronize(platform::Stream()));
     platform::ShmemResult result{};
     require_done(device.copy_to_host(&result, result_.address(), sizeof result));
-    if (result.wrong != 0) throw cli::Failure(cli::ExitCode::failed, "a wait of a GPU kernel exceeded its limit");
+    if (result.wrong != 0)
+      throw cli::Failure(cli::ExitCode::failed, "a GPU kernel exceeded the time limit of its wait");
     reply->ns = static_cast<double>(result.elapsed_ns()) / static_cast<double>(request.count);
     return 0;
   }

@@ -36,10 +36,9 @@ cli::CommandLine command_line(Options* options) {
       "itself with 2 PEs.";
   line.example = "gdrkit shmem check\n  gdrkit shmem check -n 4 --json\n  mpirun -np 8 gdrkit shmem check";
   line.options = {
-      {'n', "pes", "N", &options->n_pes, "start this many PEs on this machine; default: from the launcher, or 2", false,
-       false},
+      {'n', "pes", "N", &options->n_pes, "number of PEs to start here (default: of the launcher, or 2)", false, false},
       {'e', "largest", "SIZE", &options->check.largest_bytes, "largest put and get", false},
-      {'\0', "rounds", "N", &options->check.rounds, "how often an exchange is repeated", false},
+      {'\0', "rounds", "N", &options->check.rounds, "repetitions of each exchange", false},
       {'t', "test", "NAME", &options->names, "run this check; can be repeated", false},
       {'l', "list", "", &options->is_list, "list the checks and exit", false},
       {'\0', "as-pe", "", &options->is_pe, "start no other PEs", false, true, false, 1, true},
@@ -68,12 +67,13 @@ std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
 
 void check_values(const Options& options) {
   if (options.n_pes == 0 || options.n_pes > most_pes)
-    throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: -n is 1 to 1024");
+    throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: -n must be from 1 to 1024");
   if (options.check.largest_bytes == 0)
     throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: --largest must not be 0");
   if (options.check.largest_bytes > largest_planned_bytes)
-    throw cli::Failure(cli::ExitCode::usage,
-                       "gdrkit shmem check: --largest is 8M at most; gdrkit shmem bench --bulk moves more");
+    throw cli::Failure(
+        cli::ExitCode::usage,
+        "gdrkit shmem check: --largest must be at most 8M; gdrkit shmem bench --bulk measures larger sizes");
   if (options.check.rounds < 1)
     throw cli::Failure(cli::ExitCode::usage, "gdrkit shmem check: --rounds must be at least 1");
 }

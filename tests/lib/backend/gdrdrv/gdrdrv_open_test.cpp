@@ -158,7 +158,7 @@ TEST(GdrdrvBackend, RejectsNodesOfOtherDrivers) {
     const auto opened = open_gdrdrv_on(other, nullptr);
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
-    EXPECT_THAT(std::string(opened.error().text()), HasSubstr("is not a gdrdrv"));
+    EXPECT_THAT(std::string(opened.error().text()), HasSubstr("is not the node of gdrdrv"));
     EXPECT_EQ(other.census(), fakes::GdrdrvCensus());
     other.node = {236, 0};
     other.files["/proc/devices"] = "236 other\n240 gdrdrv\n";

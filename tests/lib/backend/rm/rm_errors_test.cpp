@@ -261,7 +261,7 @@ TEST_F(RmErrors, ReportsThatEveryMappingRequiresADescriptor) {
   start();
   auto pin = pin_or_fail(*backend_, address, 2 * mib);
   machine.rm.set_descriptor_limit(machine.rm.census().descriptors);
-  expect_map(*pin, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("every mapping requires one")));
+  expect_map(*pin, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("each mapping uses one")));
 }
 
 TEST_F(RmErrors, SupportsOnlyWriteCombining) {

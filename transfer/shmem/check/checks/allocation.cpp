@@ -39,7 +39,8 @@ void check_sizes(Checker& checker) {
     void* address = nullptr;
     const std::string what = cli::format("align to %zu", alignment);
     if (!checker.succeeds(gdrkit_shmem_align(alignment, 100, &address), what)) continue;
-    checker.demand(reinterpret_cast<std::uint64_t>(address) % alignment == 0, what + " is not so aligned");
+    checker.demand(reinterpret_cast<std::uint64_t>(address) % alignment == 0,
+                   what + " returned an address without this alignment");
     (void)checker.succeeds(gdrkit_shmem_free(address), "free");
   }
 }

@@ -54,7 +54,7 @@ void check_one(Checker& checker, const SymmetricMemory& memory, const Operation&
   checker.read(after, memory.data(), sizeof after);
   Word wanted = cut(operation.result(cut(start, size_bytes), cut(operand, size_bytes), compare), size_bytes);
   if (size_bytes == 4) wanted |= start & ~Word{UINT32_MAX};
-  checker.demand(after[0] == guard && after[2] == guard, what + " changed a word next to its own");
+  checker.demand(after[0] == guard && after[2] == guard, what + " changed a neighbouring word");
   checker.demand(after[1] == wanted, what + cli::format(" left 0x%" PRIx64 ", expected 0x%" PRIx64, after[1], wanted));
   checker.barrier();
 }
@@ -75,7 +75,7 @@ void check_together(Checker& checker, const SymmetricMemory& memory) {
     (void)checker.succeeds(gdrkit_shmem_atomic(word + tickets, sizeof(Word), GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &ticket, 0),
                            "fetch_add");
     checker.demand(ticket < all && (turn == 0 || ticket > last),
-                   cli::format("fetch_add gave the ticket %" PRIu64, ticket));
+                   cli::format("fetch_add returned the ticket %" PRIu64, ticket));
     last = ticket;
   }
   for (Word turn = 0; turn < each / 10 + 1; ++turn) {
@@ -98,10 +98,11 @@ void check_together(Checker& checker, const SymmetricMemory& memory) {
     Word after[words] = {};
     checker.read(after, memory.data(), sizeof after);
     const Word sections = (each / 10 + 1) * static_cast<Word>(checker.n_pes());
-    checker.demand(after[sum] == all, cli::format("%" PRIu64 " atomic additions of 1 made %" PRIu64, all, after[sum]));
-    checker.demand(after[tickets] == all, cli::format("%" PRIu64 " tickets made %" PRIu64, all, after[tickets]));
+    checker.demand(after[sum] == all,
+                   cli::format("%" PRIu64 " atomic additions of 1 resulted in %" PRIu64, all, after[sum]));
+    checker.demand(after[tickets] == all, cli::format("%" PRIu64 " tickets resulted in %" PRIu64, all, after[tickets]));
     checker.demand(after[guarded] == sections,
-                   cli::format("%" PRIu64 " additions under a lock made %" PRIu64, sections, after[guarded]));
+                   cli::format("%" PRIu64 " additions under a lock resulted in %" PRIu64, sections, after[guarded]));
   }
   checker.barrier();
 }

@@ -86,7 +86,7 @@ std::vector<WrongPlace> wrong_places(Checker& checker, const SymmetricMemory& ob
       {"no allocation of the heap", heap + info.heap_bytes - 8, 8, pe},
       {"one byte over the end", begin + object_bytes - 7, 8, pe},
       {"far over the end", begin, std::size_t{1} << 50, pe},
-      {"a size that wraps round", begin + 8, SIZE_MAX - 7, pe},
+      {"a size that wraps around", begin + 8, SIZE_MAX - 7, pe},
   };
 }
 

@@ -88,7 +88,7 @@ void check_streams(Checker& checker) {
     for (int repeat = 0; repeat < 5; ++repeat) ring.send_round(size, ++round);
   }
   ring.give_up();
-  checker.is_refused(gdrkit_shmem_stream_create(nullptr), EINVAL, "stream_create without a place for it");
+  checker.is_refused(gdrkit_shmem_stream_create(nullptr), EINVAL, "stream_create without an output");
   checker.barrier();
 }
 

@@ -21,13 +21,13 @@ struct Buffers {
 void check_members(Checker& checker, Buffers& buffers, gdrkit_shmem_team_t team, const std::vector<int>& wanted,
                    const std::string& what) {
   const int pe = checker.pe();
-  checker.demand(gdrkit_shmem_team_n_pes(team) == static_cast<int>(wanted.size()), what + ": another number of PEs");
+  checker.demand(gdrkit_shmem_team_n_pes(team) == static_cast<int>(wanted.size()), what + ": wrong number of PEs");
   const int number = gdrkit_shmem_team_my_pe(team);
   const bool is_there = number >= 0 && number < static_cast<int>(wanted.size());
-  checker.demand(is_there && wanted[static_cast<std::size_t>(number)] == pe, what + ": another number of this PE");
+  checker.demand(is_there && wanted[static_cast<std::size_t>(number)] == pe, what + ": wrong number of this PE");
   for (std::size_t member = 0; member < wanted.size(); ++member) {
     checker.demand(gdrkit_shmem_team_translate_pe(team, static_cast<int>(member), world) == wanted[member],
-                   cli::format("%s: PE %zu is translated to another PE", what.c_str(), member));
+                   cli::format("%s: PE %zu is translated to the wrong PE", what.c_str(), member));
   }
   checker.write(buffers.own.data(), &pe, sizeof pe);
   for (const bool is_on_stream : {false, true}) {
@@ -58,7 +58,7 @@ void check_strided(Checker& checker, Buffers& buffers, int start, int stride, in
   }
   gdrkit_shmem_team_t team = invalid;
   if (!checker.succeeds(gdrkit_shmem_team_split_strided(world, start, stride, size, &team), what)) return;
-  checker.demand((team != invalid) == is_in, what + ": made for other PEs");
+  checker.demand((team != invalid) == is_in, what + ": created for the wrong PEs");
   if (team == invalid) return;
   check_members(checker, buffers, team, members, what);
   (void)checker.succeeds(gdrkit_shmem_team_destroy(team), what + ": team_destroy");
