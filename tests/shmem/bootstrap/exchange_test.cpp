@@ -122,7 +122,7 @@ TEST(Exchange, NamesDifferentSizesAndGoesOn) {
   });
   EXPECT_THAT(ends,
               Each(begins_with(EPROTO) +
-                   "PE 2 is at step 'heap sizes' with 16 bytes, PE 0 at 'addresses' with 8; all PEs must make the "
+                   "PE 2 is at step 'heap sizes' with 16 bytes, but PE 0 is at step 'addresses' with 8 bytes; all PEs must make the "
                    "same calls in the same order|"));
 }
 
