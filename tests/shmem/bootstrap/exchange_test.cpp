@@ -120,10 +120,9 @@ TEST(Exchange, NamesDifferentSizesAndGoesOn) {
         end_of(exchange.allgather(mine, size, all.data(), exchange.pe() == 2 ? "heap sizes" : "addresses"));
     return end + "|" + gather_and_check(exchange, 1, "after");
   });
-  EXPECT_THAT(ends,
-              Each(begins_with(EPROTO) +
-                   "PE 2 is at step 'heap sizes' with 16 bytes, but PE 0 is at step 'addresses' with 8 bytes; all PEs must make the "
-                   "same calls in the same order|"));
+  EXPECT_THAT(ends, Each(begins_with(EPROTO) + "PE 2 is at step 'heap sizes' with 16 bytes, but PE 0 is at step "
+                                               "'addresses' with 8 bytes; all PEs must make the "
+                                               "same calls in the same order|"));
 }
 
 TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {

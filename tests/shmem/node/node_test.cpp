@@ -131,8 +131,11 @@ TEST(Node, NamesDifferentSizesAndGoesOn) {
     REQUIRE(refused.rfind(begins_with(EINVAL), 0) == 0);
     return failed + pass_files(node, exchange.pe());
   });
-  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)),
-                               HasSubstr("PE 1 is at step 'heap chunk' with 8 bytes, but PE 0 is at step 'heap chunk' with 16 bytes"))));
+  EXPECT_THAT(
+      ends,
+      Each(AllOf(
+          StartsWith(begins_with(EPROTO)),
+          HasSubstr("PE 1 is at step 'heap chunk' with 8 bytes, but PE 0 is at step 'heap chunk' with 16 bytes"))));
 }
 
 TEST(Node, NamesDifferentAreasOnAllPes) {
