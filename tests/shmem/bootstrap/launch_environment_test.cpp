@@ -198,7 +198,7 @@ TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
 TEST(LaunchEnvironment, ATokenThatCanBeGuessedIsRefused) {
   const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN", "secret"}});
   EXPECT_THAT(end_of(bootstrap::read_launch_environment()),
-              AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("GDRKIT_SHMEM_TOKEN has 6 characters")));
+              AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("cannot use GDRKIT_SHMEM_TOKEN: it has 6 characters")));
 }
 
 TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
