@@ -74,7 +74,7 @@ class TransferDocuments(Test):
                 (lambda d: d.update(tool="nccl"), (), 2, "is a result of 'gdrkit nccl'; 'gdrkit osu' compares with its own results only"),
                 (lambda d: d["machine"].update(cpu_model="another"), (), 2, "was measured on another machine: CPU: 'another' then"),
                 (lambda d: (d["machine"].update(cpu_model="another"), times(1e-6)(d)), ("--force",), 1, ""),
-                (lambda d: d["series"][0].update(id="osu/bcast/DD/3/shmem"), (), 2, "has no point in common with the measurement")):
+                (lambda d: d["series"][0].update(id="osu/bcast/DD/3/shmem"), (), 2, "it contains none of the measured tests and sizes")):
             with Changed(document, change) as path:
                 ended = judged(lambda: run("gdrkit", *OSU, "--compare", path, *more)) if code == 1 else run(
                     "gdrkit", *OSU, "--compare", path, *more)
