@@ -187,7 +187,8 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
   if (offset >= max_bytes_) {
     return base::fail(EINVAL,
-                      "cannot access %p: it is not in this PE's symmetric heap (0x%" PRIx64 " + %" PRIu64 " bytes)",
+                      "cannot access %p: it is not in this PE's symmetric heap (0x%" PRIx64 " + %" PRIu64
+                      " bytes); pass memory of gdrkit_shmem_malloc",
                       address, own_base_, this->size_bytes());
   }
   Recent& mine = recent;

@@ -141,19 +141,19 @@ void Memory::allocate_gpu(const Plan& plan) {
   }
   allocation_ = std::move(*allocated);
   address_ = allocation_.address();
-  require_device(device_->set_sync_memops(address_), "GPU memory");
-  require_device(device_->fill(address_, 0, size_bytes_), "GPU memory");
+  require_device(device_->set_sync_memops(address_), "cannot prepare GPU memory");
+  require_device(device_->fill(address_, 0, size_bytes_), "cannot prepare GPU memory");
 }
 
 void Memory::map_gpu() {
-  require_gdrkit(gdrkit_open(nullptr, &context_), "gdrkit_open");
-  require_gdrkit(gdrkit_pin(context_, address_, size_bytes_, &pin_), "gdrkit_pin");
+  require_gdrkit(gdrkit_open(nullptr, &context_), "cannot open gdrkit's library (gdrkit_open)");
+  require_gdrkit(gdrkit_pin(context_, address_, size_bytes_, &pin_), "cannot pin GPU memory");
   void* mapped = nullptr;
-  require_gdrkit(gdrkit_map(pin_, nullptr, &mapped), "gdrkit_map");
+  require_gdrkit(gdrkit_map(pin_, nullptr, &mapped), "cannot map GPU memory");
   view_ = static_cast<volatile std::uint8_t*>(mapped);
   gdrkit_context_info info{};
   info.struct_size = sizeof info;
-  require_gdrkit(gdrkit_get_context_info(context_, &info), "gdrkit_get_context_info");
+  require_gdrkit(gdrkit_get_context_info(context_, &info), "cannot read the backend's name");
   how_ += std::string(", polled by the CPU through ") + info.backend_name;
 }
 
@@ -203,7 +203,7 @@ void Memory::read(void* bytes, std::uint64_t address, std::size_t size_bytes) {
 
 void Memory::mark(std::uint64_t address, std::uint8_t value) {
   if (device_ != nullptr) {
-    require_gdrkit(gdrkit_write(pin_, address - address_, &value, sizeof value), "gdrkit_write");
+    require_gdrkit(gdrkit_write(pin_, address - address_, &value, sizeof value), "cannot write to GPU memory");
   } else {
     // The fence before the doorbell, in libibverbs, orders the store before the adapter's read.
     view_[address - address_] = value;
