@@ -121,8 +121,8 @@ TEST(Exchange, NamesDifferentSizesAndGoesOn) {
     return end + "|" + gather_and_check(exchange, 1, "after");
   });
   EXPECT_THAT(ends, Each(begins_with(EPROTO) +
-                         "PE 2 is at 'heap sizes' with 16 bytes, but PE 0 is at 'addresses' with 8 bytes; make the "
-                         "same calls in the same order|"));
+                         "the PEs make different calls: PE 2 is at 'heap sizes' with 16 bytes, but PE 0 is at "
+                         "'addresses' with 8 bytes; make the same calls in the same order on all PEs|"));
 }
 
 TEST(Exchange, NamesTwoSizesOfJobAndTwoPesOfOneNumber) {
