@@ -104,10 +104,11 @@ void ProcessGroup::barrier() {
     const auto& pes = machine.pes();
     const auto dead = std::find_if(pes.begin(), pes.end(), [&](int pe) { return !machine.is_alive(pe); });
     if (dead != pes.end() && arrived.load(std::memory_order_acquire) < target) {
-      check(base::fail(ECONNRESET, "process %d has ended", *dead), "barrier");
+      check(base::fail(ECONNRESET, "process %d has ended; see its own error message", *dead), "barrier");
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      check(base::fail(ETIMEDOUT, "not all processes arrived within %lld s", static_cast<long long>(limit_.count())),
+      check(base::fail(ETIMEDOUT, "not all processes arrived within %lld s; see their output",
+                       static_cast<long long>(limit_.count())),
             "barrier");
     }
   }
@@ -120,7 +121,7 @@ std::vector<double> ProcessGroup::gather(double value) {
 }
 
 std::vector<std::string> ProcessGroup::gather(const std::string& text) {
-  return gather_bytes(text.substr(0, most_text_bytes), "texts");
+  return gather_bytes(text.substr(0, most_text_bytes), "gathering texts");
 }
 
 std::vector<std::string> ProcessGroup::gather_bytes(const std::string& bytes, const char* what) {

@@ -70,7 +70,8 @@ TEST(CallbackExchange, NamesWhatTheFunctionReturned) {
   board.result = 5;
   EXPECT_THAT(
       run_on_board(&board, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "heap sizes"); }),
-      Each(AllOf(StartsWith(begins_with(EIO)), HasSubstr("'heap sizes': the application's all-gather returned 5"))));
+      Each(AllOf(StartsWith(begins_with(EIO)),
+                 HasSubstr("'heap sizes': the application's all-gather function returned 5"))));
 }
 
 TEST(CallbackExchange, NamesDifferentSteps) {
@@ -85,7 +86,7 @@ TEST(CallbackExchange, NamesPartsInAnotherOrder) {
   Board board(3);
   board.is_reversed = true;
   EXPECT_THAT(run_on_board(&board, [](bootstrap::Exchange& exchange) { return gather_and_check(exchange, 0, "one"); }),
-              Each(HasSubstr("must order parts by PE")));
+              Each(HasSubstr("order the parts by PE")));
 }
 
 TEST(CallbackExchange, RefusesNoFunction) {

@@ -78,7 +78,7 @@ class TransferDocuments(Test):
         for change, text in (
                 (lambda d: d.update(tool="nccl"), "is a result of 'gdrkit nccl'; 'gdrkit osu' compares with its own results only"),
                 (lambda d: d["machine"].update(cpu_model="another"), "was measured on another machine: CPU: 'another' then"),
-                (renamed, "has no point in common with the measurement")):
+                (renamed, "it contains none of the measured tests and sizes")):
             with Changed(document, change) as path:
                 ended = run("gdrkit", *OSU, "--compare", path)
             self.assertEqual(ended.code, 2, ended.err)
