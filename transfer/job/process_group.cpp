@@ -144,6 +144,21 @@ void ProcessGroup::share(void* bytes, std::size_t size_bytes) {
   std::memcpy(bytes, all.data(), size_bytes);
 }
 
+void ProcessGroup::check_in_first(const std::function<void()>& check) {
+  auto code = cli::ExitCode::ok;
+  std::string why = program_ + ": the first process has failed";
+  if (is_first()) {
+    try {
+      check();
+    } catch (const cli::Failure& failure) {
+      code = failure.code();
+      why = failure.what();
+    }
+  }
+  share(&code, sizeof code);
+  if (code != cli::ExitCode::ok) throw cli::Failure(code, why);
+}
+
 SessionRequest ProcessGroup::shmem_request() {
   SessionRequest request;
   request.membership = JobMembership{{}, process(), n_processes()};
