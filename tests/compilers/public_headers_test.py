@@ -53,6 +53,7 @@ CLAIMS = {
     "gdrkit/pin.hpp": (None, "c++20"),
     "gdrkit/started_copy.hpp": (None, "c++20"),
     "gdrkit/shmem.hpp": (None, "c++20"),
+    "gdrkit/shmem_job.hpp": (None, "c++20"),
     "gdrkit/shmem_span.hpp": (None, "c++20"),
 }
 DEVICE_HEADERS = sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(INCLUDE + "/gdrkit/**/*.cuh", recursive=True))
