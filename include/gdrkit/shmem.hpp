@@ -26,6 +26,7 @@
 
 #include <gdrkit/shmem.h>
 #include <gdrkit/gdrkit.hpp>
+#include <gdrkit/shmem_buffer.hpp>
 #include <gdrkit/shmem_job.hpp>
 #include <gdrkit/shmem_span.hpp>
 

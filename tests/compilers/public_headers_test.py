@@ -53,6 +53,7 @@ CLAIMS = {
     "gdrkit/pin.hpp": (None, "c++20"),
     "gdrkit/started_copy.hpp": (None, "c++20"),
     "gdrkit/shmem.hpp": (None, "c++20"),
+    "gdrkit/shmem_buffer.hpp": (None, "c++20"),
     "gdrkit/shmem_job.hpp": (None, "c++20"),
     "gdrkit/shmem_span.hpp": (None, "c++20"),
 }
