@@ -6,6 +6,7 @@
 #define GDRKIT_SHMEM_BUFFER_HPP
 
 #include <gdrkit/shmem_memory.h>
+#include <gdrkit/detail/shmem_checks.hpp>
 #include <gdrkit/shmem_span.hpp>
 
 #include <cstddef>

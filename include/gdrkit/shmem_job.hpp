@@ -6,9 +6,9 @@
 #define GDRKIT_SHMEM_JOB_HPP
 
 #include <gdrkit/shmem.h>
+#include <gdrkit/detail/shmem_checks.hpp>
 #include <gdrkit/error.hpp>
 #include <gdrkit/shmem_buffer.hpp>
-#include <gdrkit/shmem_span.hpp>
 
 #include <chrono>
 #include <cstddef>
