@@ -36,6 +36,7 @@ CLAIMS = {
     "gdrkit/shmem_job.h": ("c99", "c++11"),
     "gdrkit/shmem_kernel.h": ("c99", "c++11"),
     "gdrkit/shmem_memory.h": ("c99", "c++11"),
+    "gdrkit/shmem_pe.h": ("c99", "c++11"),
     "gdrkit/shmem_reduction.h": ("c99", "c++11"),
     "gdrkit/shmem_stream.h": ("c99", "c++11"),
     "gdrkit/shmem_team.h": ("c99", "c++11"),
