@@ -6,7 +6,7 @@
 #define GDRKIT_SHMEM_COLLECTIVES_LARGE_CUH
 
 #include <gdrkit/detail/shmem_reductions.cuh>
-#include <gdrkit/detail/shmem_team.cuh>
+#include <gdrkit/detail/shmem_turn.cuh>
 
 namespace gdrkit::shmem::detail {
 

@@ -7,7 +7,7 @@
 #define GDRKIT_SHMEM_COLLECTIVES_SMALL_CUH
 
 #include <gdrkit/detail/shmem_reductions.cuh>
-#include <gdrkit/detail/shmem_team.cuh>
+#include <gdrkit/detail/shmem_turn.cuh>
 
 namespace gdrkit::shmem::detail {
 
