@@ -25,18 +25,18 @@ extern "C" {
  * the symmetric heap. Between the start and the completion of a PE's call, no PE may access the source and target of
  * that PE by other means. Calls may follow each other without a barrier. A call with size 0 does nothing.
  *
- * `target` and `source` may be equal in reduce and broadcast. In fcollect the source may be its own part of the target.
- * Otherwise they must not overlap.
+ * `target` and `source` may be equal in reduce and broadcast. In fcollect, `source` may be the caller's part of
+ * `target`. Otherwise they must not overlap.
  *
  * A call is complete when it returns. A call with the suffix `_on_stream` adds work to the stream and returns; it is
  * complete when the stream has performed the work. A PE performs one collective of a team at a time, and all PEs
  * perform them in the same order. The caller orders collectives of several streams, for example by events.
  *
- * Calls that differ between PEs fail with `-EPROTO` on every PE. On streams they are compared only with
- * `GDRKIT_SHMEM_CHECK_COLLECTIVES=1`, which makes each call wait for the CPUs of the team. Without it they time out: no
- * GPU kernel waits for longer than the PE's limit. After a timeout the team is unusable. Later calls with the team, and
- * the next gdrkit_shmem_barrier_all(), gdrkit_shmem_quiet() or gdrkit_shmem_stream_synchronize(), return `-ETIMEDOUT`;
- * the error message names the PE that did not respond.
+ * Calls that differ between PEs fail with `-EPROTO` on every PE. On streams, calls are compared only if the environment
+ * variable `GDRKIT_SHMEM_CHECK_COLLECTIVES` is 1; each call then waits for the CPUs of the team. Otherwise calls that
+ * differ time out: no GPU kernel waits for longer than the PE's limit. After a timeout the team is unusable. Later
+ * calls with the team, and the next gdrkit_shmem_barrier_all(), gdrkit_shmem_quiet() or
+ * gdrkit_shmem_stream_synchronize(), return `-ETIMEDOUT`. The error message names the PE that did not respond.
  *
  * @code{.c}
  * #include <gdrkit/shmem.h>

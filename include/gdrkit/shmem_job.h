@@ -55,8 +55,9 @@ typedef int (*gdrkit_shmem_allgather_t)(const void* mine, size_t size_bytes, voi
 /**
  * @brief Options of gdrkit_shmem_init().
  *
- * Set `struct_size`. Members that are 0 have their defaults. With `n_pes` 0 the environment of a launcher
- * (gdrkit run, mpirun, srun, torchrun) sets the PE and the number of PEs. Without a launcher the job has one PE.
+ * Set `struct_size`. A member that is 0 selects its default. If `n_pes` is 0, the environment of a launcher
+ * (gdrkit run, mpirun, srun, torchrun) sets the PE and the number of PEs. Without a launcher the job has one PE. Names
+ * in capitals are environment variables (docs/environment.md).
  */
 struct gdrkit_shmem_options {
   uint32_t struct_size; /**< `sizeof(struct gdrkit_shmem_options)`. */
@@ -76,10 +77,10 @@ struct gdrkit_shmem_options {
    * heap. */
   uint32_t should_read_nvshmem_variables;
   /**
-   * 1: select the device as NVSHMEM does. If `has_device` is 1, `device` is used. Otherwise, if the calling thread's
-   * current CUDA context is on a device other than 0, that device is used, else the device for the PE's local rank.
-   * After init the PE's device is current in that thread. A call of malloc, calloc, align or barrier_all in a thread
-   * where another device is current prints a warning to stderr, once per process.
+   * 1: select the device as NVSHMEM does. If `has_device` is 1, `device` is used. Otherwise the device of the calling
+   * thread's current CUDA context is used, if it is not device 0. In all other cases the PE's local rank selects the
+   * device. After init the PE's device is current in that thread. A call of malloc, calloc, align or barrier_all in a
+   * thread where another device is current prints a warning to stderr, once per process.
    */
   uint32_t should_follow_current_device;
 };
@@ -94,7 +95,7 @@ struct gdrkit_shmem_options {
  *   - `-EADDRNOTAVAIL`: no network address is available to listen on.
  *   - `-ENODEV`: the network interface `GDRKIT_SHMEM_INTERFACE` does not exist or is down.
  *   - Another errno of socket(2), bind(2) or listen(2).
- * @note Needs no PE.
+ * @note May be called without a PE.
  */
 int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
 
@@ -103,12 +104,12 @@ int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
  * @param[in] id ID from gdrkit_shmem_get_unique_id() in this process.
  * @return 0 on success.
  *   - `-EINVAL`: `id` is NULL, or this process has no socket for it.
- * @note Needs no PE.
+ * @note May be called without a PE.
  */
 int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id);
 
 /**
- * @brief Makes this process or thread a PE of a job, and binds the calling thread to it.
+ * @brief Joins a job as a new PE of this process, and binds the calling thread to it.
  *
  * It uses the GPU's primary context, as the CUDA runtime does. The calling thread's current context does not change
  * unless `should_follow_current_device` is set.
@@ -141,7 +142,7 @@ int gdrkit_shmem_init(const struct gdrkit_shmem_options* options);
 int gdrkit_shmem_finalize(void);
 
 /**
- * @brief Starts or shares one PE of the process, for libraries that are used together.
+ * @brief Initializes a PE that several libraries of this process share.
  *
  * The first call works like gdrkit_shmem_init(). Later calls ignore `options` and bind the calling thread to that PE.
  * @param[in] options Options, or NULL for the defaults.
@@ -168,13 +169,13 @@ int gdrkit_shmem_finalize_shared(void);
  * @return 0 on success.
  *   - `-EINVAL`: an argument is NULL, or a function of MPI failed.
  *   - `-ENOENT`: the process has not loaded an MPI.
- * @note Needs no PE.
+ * @note May be called without a PE.
  */
 int gdrkit_shmem_use_mpi(struct gdrkit_shmem_options* options, void* communicator);
 
 /**
  * @brief Returns the error message of the calling thread's last failed call.
- * @return The message, "" if no call failed. It is valid until the next failing call of the thread.
+ * @return The message, or "" if no call failed. It is valid until the next failing call of the thread.
  */
 const char* gdrkit_shmem_last_error(void);
 

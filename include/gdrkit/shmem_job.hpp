@@ -30,7 +30,7 @@ inline std::uint32_t milliseconds_of(std::chrono::milliseconds timeout) {
 
 }  // namespace hpp_detail
 
-/// @brief Options of a Job. Zero or empty: the launcher's environment or the default.
+/// @brief Options of a Job. A zero or empty member selects the launcher's environment or the default.
 struct JobOptions {
   int n_pes = 0;                                      ///< Number of PEs; 0: the launcher's environment.
   int pe = 0;                                         ///< PE number, 0 to n_pes - 1.

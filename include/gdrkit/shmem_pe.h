@@ -21,7 +21,7 @@ extern "C" {
 /**
  * @brief Handle of a PE of this process.
  *
- * A process may have several PEs, one per GPU. In a forked child calls on a PE of the parent return `-EACCES`, except
+ * A process may have several PEs, one per GPU. In a forked child, calls on a PE of the parent return `-EACCES`, except
  * gdrkit_shmem_use(), which returns `-EINVAL`. The exit of the child does not affect these PEs. The child may call
  * gdrkit_shmem_init() to get its own PE. That call ignores the launcher's environment: the job has one PE unless the
  * options set `n_pes`.
@@ -87,8 +87,8 @@ int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
 
 /**
  * @brief Sets the time limit of later collectives and waits of this PE.
- * @param[in] timeout_ms Limit in milliseconds. Unlike gdrkit_shmem_options::timeout_ms, 0 here means no limit; a
- *   wait for a PE that has exited still fails with `-ECONNRESET`.
+ * @param[in] timeout_ms Limit in milliseconds; 0: no limit, unlike gdrkit_shmem_options::timeout_ms. Without a limit,
+ *   a wait for a PE that has exited still fails with `-ECONNRESET`.
  * @return 0, or an error of @ref shmem_errors.
  */
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
