@@ -83,7 +83,7 @@ enum class MapStart : std::uint8_t { anywhere, page };
 /// Copies through a mapping with an engine (by_engine, copy_path.hpp). Offset and range are as for write() and read().
 /// A write only reads `host`.
 base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
-/// The same for copies of copy_to_mapping() and copy_from_mapping(), with their `device`.
+/// The same for copies of copy_to_mapping() and copy_from_mapping(), with their `device`, which a size of 0 ignores.
 base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
                                     std::size_t size_bytes) noexcept;
 /// One segment of a copy. `offset` is as for write() and read(); a write only reads `host`. Has the layout of
@@ -117,8 +117,8 @@ struct BufferInfo {
 /// its owner.
 base::Status free_buffer(Handle buffer) noexcept;
 [[nodiscard]] base::Result<BufferInfo> buffer_info(Handle buffer) noexcept;
-/// Copies with the driver; the copy is complete on return. A size of 0 succeeds and copies nothing. EINVAL: NULL host
-/// pointer, or a range outside the buffer.
+/// Copies with the driver; the copy is complete on return. EINVAL: a range outside the buffer, or a NULL host pointer,
+/// which only a size of 0 permits.
 base::Status copy_to_buffer(Handle buffer, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
 base::Status copy_from_buffer(Handle buffer, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
 

@@ -140,11 +140,11 @@ base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, voi
                                     std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
+  if (size_bytes == 0) return {};
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(device);
   if (!is_inside(address - view->base, size_bytes, view->path_bytes)) {
     return base::fail(EINVAL, "cannot copy %zu bytes at %p: the range is not inside the mapping", size_bytes, device);
   }
-  if (size_bytes == 0) return {};
   if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
   const std::uintptr_t offset = address - view->user_base;
   const auto direction = is_write ? engine::Direction::to_device : engine::Direction::from_device;

@@ -52,7 +52,7 @@ TEST_F(Buffer, RejectsCopiesOutsideIt) {
   const int calls = script.buffer_copy_calls;
   constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
   for (const auto& [offset, size] : std::vector<std::pair<std::size_t, std::size_t>>{
-           {0, 65}, {64, 1}, {61, 4}, {huge, 1}, {1, huge}, {huge, huge}}) {
+           {0, 65}, {64, 1}, {61, 4}, {huge, 1}, {1, huge}, {huge, huge}, {65, 0}}) {
     EXPECT_EQ(errno_of(copy_to_buffer(handle, offset, source.data(), size)), EINVAL) << offset << " + " << size;
     EXPECT_EQ(errno_of(copy_from_buffer(handle, offset, bytes, size)), EINVAL) << offset << " + " << size;
   }

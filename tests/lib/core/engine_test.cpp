@@ -141,6 +141,7 @@ TEST_F(CoreEngine, EnginePerformsCopiesByAddressInTheUsersRange) {
     EXPECT_EQ(rejected.error().errno_value, EINVAL);
   }
   EXPECT_FALSE(copy_mapping_by_engine(handle, true, first, nullptr, 1));
+  EXPECT_TRUE(tests::succeeded(copy_mapping_by_engine(handle, false, nullptr, nullptr, 0)));
 }
 
 TEST_F(CoreEngine, StartedCopiesAreCompleteAfterFinish) {
