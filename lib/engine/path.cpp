@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "driver/cuda.hpp"
 #include "driver/cuda_calls.hpp"
 #include "driver/system.hpp"
 
@@ -189,7 +190,11 @@ base::Result<std::unique_ptr<Path>> Engines::open_gpu_path(const Span& span, std
   if (!calls) return base::pass(calls);
   const auto facts = pointer_facts(**calls, span.address);
   if (!facts) return base::pass(facts);
-  const auto engines = engines_of(device_with_access(**calls, span.address, *facts));
+  int device = facts->device;
+  if (facts->context == 0) {
+    device = driver::device_with_access(**calls, span.address, device, driver::cuda_mem_access_read_write);
+  }
+  const auto engines = engines_of(device);
   if (!engines) return base::pass(engines);
   if (base::Status reachable = (*engines)->gpu()->check_access(span.address, *facts); !reachable) {
     return base::pass(reachable);

@@ -20,7 +20,7 @@ class CopyEngine final : public Engine {
  public:
   explicit CopyEngine(Gpu& gpu) noexcept : gpu_(gpu) {}
   [[nodiscard]] const Traits& traits() const noexcept override {
-    static constexpr Traits own = {true, SIZE_MAX, SIZE_MAX, most_channels};
+    static constexpr Traits own = {SIZE_MAX, SIZE_MAX, most_channels};
     return own;
   }
 
