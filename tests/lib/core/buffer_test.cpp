@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -104,7 +105,7 @@ TEST_F(Buffer, RejectsEveryInvalidHandle) {
     EXPECT_EQ(errno_of(free_buffer(wrong)), EINVAL) << std::hex << wrong;
   }
   for (const Handle buffer_handle : {live, reused}) {
-    EXPECT_EQ(errno_of(unpin(0, buffer_handle)), EINVAL);
+    EXPECT_EQ(errno_of(unpin(std::nullopt, buffer_handle)), EINVAL);
     EXPECT_EQ(errno_of(context_info(buffer_handle)), EINVAL);
     EXPECT_EQ(errno_of(close(buffer_handle)), EINVAL);
     EXPECT_TRUE(buffer_info(buffer_handle));
