@@ -67,7 +67,7 @@ class DmabufBackend final : public Backend {
   [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
   base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override {
-    return CudaBuffer::allocate(cuda_, device, size_bytes);
+    return allocate_cuda_buffer(cuda_, device, size_bytes);
   }
   void abandon_after_fork() noexcept override {}
 
@@ -180,7 +180,7 @@ base::Result<std::unique_ptr<BackendPin>> DmabufBackend::pin(const PinRequest& r
   auto range = check_pointer(cuda_, request, traits_.page_size_bytes);
   if (!range) return base::pass(range);
   if (!request.force_pcie && is_cpu_pointer(cuda_, request.address, *range))
-    return PointerPin::create(cuda_, request.address, *range);
+    return make_pointer_pin(cuda_, request.address, *range);
   return DmabufPin::create(*this, *range, request.force_pcie);
 } catch (...) {
   return base::fail_literal(ENOMEM, "out of memory while pinning");

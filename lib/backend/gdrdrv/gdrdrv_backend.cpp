@@ -280,7 +280,7 @@ base::Result<std::unique_ptr<BackendBuffer>> GdrdrvBackend::allocate(int device,
                       "cannot allocate device memory: libcuda.so.1 cannot be loaded; install the NVIDIA driver or "
                       "mount it into the container");
   }
-  return CudaBuffer::allocate(*cuda_, device, size_bytes);
+  return allocate_cuda_buffer(*cuda_, device, size_bytes);
 }
 
 base::Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<ModuleFile> file,

@@ -44,7 +44,7 @@ class RmBackend final : public Backend {
   [[nodiscard]] const Traits& traits() const noexcept override { return rm_traits; }
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
   base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override {
-    return CudaBuffer::allocate(cuda_, device, size_bytes);
+    return allocate_cuda_buffer(cuda_, device, size_bytes);
   }
   void abandon_after_fork() noexcept override {
     for (auto& [pci, device] : devices_) device->abandon_after_fork();
@@ -219,7 +219,7 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
 base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& request) noexcept try {
   auto range = check_pointer(cuda_, request, rm_traits.page_size_bytes);
   if (!range) return base::pass(range);
-  if (is_cpu_pointer(cuda_, request.address, *range)) return PointerPin::create(cuda_, request.address, *range);
+  if (is_cpu_pointer(cuda_, request.address, *range)) return make_pointer_pin(cuda_, request.address, *range);
   auto scope = CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal, range->valid_start);
   if (!scope) return base::pass(scope);
   auto device = device_of(range->attributes.device_ordinal);
