@@ -9,8 +9,7 @@
 #include <optional>
 
 #include "base/result.hpp"
-#include "capi/errno_text.hpp"
-#include "capi/gdrapi_errno.hpp"
+#include "capi/errno_values.hpp"
 #include "capi/gdrapi_log.hpp"
 #include "core/copy_path.hpp"
 #include "core/core.hpp"

@@ -12,7 +12,7 @@
 
 #include "base/settings.hpp"
 #include "base/sized_struct.hpp"
-#include "capi/errno_text.hpp"
+#include "capi/errno_values.hpp"
 #include "core/copy_path.hpp"
 #include "core/core.hpp"
 
