@@ -112,8 +112,8 @@ inline std::int64_t now_ns() noexcept {
 
 /// Where an engine works. What it refers to outlives the engine.
 struct Place {
-  backend::Backend* backend = nullptr;
-  Gpu* gpu = nullptr;  ///< nullptr: only the CPU's engines can be opened
+  backend::Backend& backend;
+  Gpu& gpu;
   ResidenceLimits residence;
 };
 

@@ -24,7 +24,7 @@ bool Path::is_still_allocated() const noexcept {
   std::uint64_t buffer_id = 0;
   void* targets[] = {&buffer_id};
   int numbers[] = {7};  // CU_POINTER_ATTRIBUTE_BUFFER_ID
-  return engines_.gpu()->calls().pointer_get_attributes(1, numbers, targets, span_.address) == 0 &&
+  return engines_.gpu().calls().pointer_get_attributes(1, numbers, targets, span_.address) == 0 &&
          buffer_id == buffer_id_;
 }
 
@@ -32,7 +32,7 @@ HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcep
   // The calling thread's last pinned buffer: each attribute costs a lookup in the driver's tables, so few are read.
   // Known by CUDA's names: no buffer outlives its context, and no other buffer gets its name.
   static thread_local PointerFacts known;
-  const Gpu& gpu = *engines_.gpu();
+  const Gpu& gpu = engines_.gpu();
   const auto address = reinterpret_cast<std::uint64_t>(host);
   constexpr auto host_type = static_cast<std::uint32_t>(driver::cuda_memory_type_host);
   std::uint32_t memory_type = 0;
@@ -154,7 +154,7 @@ base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept t
 base::Result<std::string> Engines::profile_path(int device) noexcept {
   const auto engines = engines_of(device);
   if (!engines) return base::pass(engines);
-  return profile_path(*(*engines)->gpu());
+  return profile_path((*engines)->gpu());
 }
 
 /// The built-in table if the profile is missing or damaged: both tables give correct copies.
@@ -196,7 +196,7 @@ base::Result<std::unique_ptr<Path>> Engines::open_gpu_path(const Span& span, std
   }
   const auto engines = engines_of(device);
   if (!engines) return base::pass(engines);
-  if (base::Status reachable = (*engines)->gpu()->check_access(span.address, *facts); !reachable) {
+  if (base::Status reachable = (*engines)->gpu().check_access(span.address, *facts); !reachable) {
     return base::pass(reachable);
   }
   for (const Registration& entry : registrations()) {

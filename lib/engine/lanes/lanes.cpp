@@ -231,8 +231,7 @@ base::Status Lanes::complete(Ticket ticket) noexcept {
 }  // namespace lanes
 
 base::Result<std::unique_ptr<Engine>> open_lanes(const Place& place) noexcept {
-  if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine lanes requires a GPU");
-  std::unique_ptr<Engine> engine(new (std::nothrow) lanes::Lanes(*place.gpu));
+  std::unique_ptr<Engine> engine(new (std::nothrow) lanes::Lanes(place.gpu));
   if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine lanes");
   return engine;
 }

@@ -39,7 +39,7 @@ constexpr unsigned polls_at_full_speed = 512;                    // some 20 us; 
 
 class Mover final : public Engine {
  public:
-  explicit Mover(const Place& place) noexcept : limits_(place.residence), gpu_(*place.gpu) {}
+  explicit Mover(const Place& place) noexcept : limits_(place.residence), gpu_(place.gpu) {}
   ~Mover() override;
   base::Status open(const Place& place) noexcept;
 
@@ -108,7 +108,7 @@ class Mover final : public Engine {
 base::Status Mover::open(const Place& place) noexcept {
   auto kernel = ResidentKernel::open(gpu_, limits_);
   if (!kernel) return base::pass(kernel);
-  auto lines = CommandLines::make(*place.backend, gpu_.device());
+  auto lines = CommandLines::make(place.backend, gpu_.device());
   if (!lines) return base::pass(lines);
   const auto scope = gpu_.enter();
   if (!scope) return base::pass(scope);
@@ -300,7 +300,6 @@ base::Status Mover::complete(Ticket ticket) noexcept {
 }  // namespace mover
 
 base::Result<std::unique_ptr<Engine>> open_mover(const Place& place) noexcept {
-  if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine mover requires a GPU");
   std::unique_ptr<mover::Mover> engine(new (std::nothrow) mover::Mover(place));
   if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine mover");
   if (base::Status opened = engine->open(place); !opened) return base::pass(opened);
