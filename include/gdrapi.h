@@ -234,7 +234,7 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
  * @param[in]  handle     The buffer.
  * @param[out] map_d_ptr  First byte to store, inside the mapping.
  * @param[in]  h_ptr      Host memory.
- * @param[in]  size       Bytes to copy; the whole range must be inside the mapping.
+ * @param[in]  size       Bytes to copy; the whole range must be inside the mapping. 0 succeeds with any addresses.
  * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping. An engine other than the CPU may
  * also fail with another errno, for example ETIMEDOUT.
  * @note The stores have left this CPU core when the call returns. The caller's earlier stores to host memory are
@@ -250,7 +250,7 @@ int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, siz
  * @param[in]  handle     The buffer.
  * @param[out] h_ptr      Host memory.
  * @param[in]  map_d_ptr  First byte to load, inside the mapping.
- * @param[in]  size       Bytes to copy; the whole range must be inside the mapping.
+ * @param[in]  size       Bytes to copy; the whole range must be inside the mapping. 0 succeeds with any addresses.
  * @return 0, or EINVAL: the handle is invalid, or the range is not inside the mapping. An engine other than the CPU may
  * also fail with another errno, for example ETIMEDOUT.
  * @note Each call loads from the device: it never returns what an earlier call left in a buffer of the CPU. Data of

@@ -73,8 +73,10 @@ Calibration test_both_directions(Scratch& scratch, Verifier& verifier, std::uint
   return std::memcmp(seen, pattern, sizeof seen) == 0 ? Calibration::proved : Calibration::contradicted;
 }
 
-}  // namespace
-
+/// Allocates a scratch block of stream-ordered memory in the current context and maps it. Copies a pattern in each
+/// direction: written by CUDA and read through the mapping, then written through the mapping and read by CUDA. Does not
+/// wait for other work of the device. The caller holds a CudaScope. Returns impossible if its context belongs to
+/// another device than `cuda_ordinal`, because the scratch block would too.
 Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
   Verifier verifier(cuda);
   auto stream = verifier.stream();
@@ -92,6 +94,8 @@ Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMa
   if (!map.unmap()) scratch.abandon();
   return calibration;
 }
+
+}  // namespace
 
 Calibration Calibrations::of(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
   const std::lock_guard lock(mutex_);

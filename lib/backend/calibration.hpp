@@ -28,12 +28,6 @@ class ScratchMap {
   virtual bool unmap() noexcept = 0;
 };
 
-/// Allocates a scratch block of stream-ordered memory in the current context and maps it. Copies a pattern in each
-/// direction: written by CUDA and read through the mapping, then written through the mapping and read by CUDA. Does not
-/// wait for other work of the device. The caller holds a CudaScope. Returns impossible if its context belongs to
-/// another device than `cuda_ordinal`, because the scratch block would too.
-[[nodiscard]] Calibration calibrate(const driver::CudaCalls& cuda, int cuda_ordinal, ScratchMap& map) noexcept;
-
 /// The calibration of each GPU. Thread safe; tests one GPU at a time.
 class Calibrations {
  public:

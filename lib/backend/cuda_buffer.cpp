@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cuda_buffer.hpp"
 
+#include <cstdint>
 #include <new>
 #include <utility>
 
@@ -13,20 +14,42 @@ namespace {
 // Larger than the address space of every GPU. Some drivers return "invalid value" for such sizes, not "out of memory".
 constexpr std::size_t largest_size = std::size_t{1} << 48;
 
-}  // namespace
+class CudaBuffer final : public BackendBuffer {
+ public:
+  CudaBuffer(const driver::CudaCalls& cuda, int device) noexcept : cuda_(cuda), device_(device) {}
+  CudaBuffer(const CudaBuffer&) = delete;
+  CudaBuffer& operator=(const CudaBuffer&) = delete;
+  ~CudaBuffer() override { (void)free(); }
 
-base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(const driver::CudaCalls& cuda, int device,
-                                                                  std::size_t size_bytes) noexcept {
-  std::unique_ptr<CudaBuffer> buffer(new (std::nothrow) CudaBuffer(cuda, device));
-  if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");
-  if (base::Status taken = buffer->take(size_bytes); !taken) {
-    (void)buffer->free();  // releases what take() acquired before its error
-    return base::pass(taken);
+  base::Status take(std::size_t size_bytes) noexcept;
+  base::Status copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept override {
+    return run_copy("cuMemcpyHtoDAsync", [&](void* stream) {
+      return cuda_.memcpy_host_to_device_async(address_ + offset, source, size_bytes, stream);
+    });
   }
-  return std::unique_ptr<BackendBuffer>(std::move(buffer));
-}
+  base::Status copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept override {
+    return run_copy("cuMemcpyDtoHAsync", [&](void* stream) {
+      return cuda_.memcpy_device_to_host_async(target, address_ + offset, size_bytes, stream);
+    });
+  }
+  base::Status free() noexcept override;
+  /// CUDA does not support fork: the child must not call it.
+  void abandon_after_fork() noexcept override {
+    address_ = 0;
+    retained_device_ = -1;
+  }
 
-CudaBuffer::~CudaBuffer() { (void)free(); }
+ private:
+  base::Status free_memory() noexcept;
+  /// Calls `copy(stream)`, which starts one copy, and waits for its completion.
+  template <class Copy>
+  base::Status run_copy(const char* call, Copy copy) noexcept;
+
+  const driver::CudaCalls& cuda_;
+  int device_;
+  void* context_ = nullptr;
+  int retained_device_ = -1;  ///< CUdevice; -1: none
+};
 
 base::Status CudaBuffer::take(std::size_t size_bytes) noexcept {
   if (const int result = cuda_.init(0); result != 0) {
@@ -78,18 +101,6 @@ base::Status CudaBuffer::run_copy(const char* call, Copy copy) noexcept {
   return driver::cuda_failure(result, "cannot copy between host memory and CUDA device %d: %s", device_, step);
 }
 
-base::Status CudaBuffer::copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept {
-  return run_copy("cuMemcpyHtoDAsync", [&](void* stream) {
-    return cuda_.memcpy_host_to_device_async(address_ + offset, source, size_bytes, stream);
-  });
-}
-
-base::Status CudaBuffer::copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept {
-  return run_copy("cuMemcpyDtoHAsync", [&](void* stream) {
-    return cuda_.memcpy_device_to_host_async(target, address_ + offset, size_bytes, stream);
-  });
-}
-
 base::Status CudaBuffer::free_memory() noexcept {
   auto scope = CudaScope::enter(cuda_, context_, device_);
   if (!scope) return base::pass(scope);
@@ -111,10 +122,17 @@ base::Status CudaBuffer::free() noexcept {
                               device_);
 }
 
-// CUDA does not support fork: the child must not call it.
-void CudaBuffer::abandon_after_fork() noexcept {
-  address_ = 0;
-  retained_device_ = -1;
+}  // namespace
+
+base::Result<std::unique_ptr<BackendBuffer>> allocate_cuda_buffer(const driver::CudaCalls& cuda, int device,
+                                                                  std::size_t size_bytes) noexcept {
+  std::unique_ptr<CudaBuffer> buffer(new (std::nothrow) CudaBuffer(cuda, device));
+  if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");
+  if (base::Status taken = buffer->take(size_bytes); !taken) {
+    (void)buffer->free();  // releases what take() acquired before its error
+    return base::pass(taken);
+  }
+  return std::unique_ptr<BackendBuffer>(std::move(buffer));
 }
 
 }  // namespace gdrkit::backend

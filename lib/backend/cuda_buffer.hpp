@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaBuffer: device memory from cuMemAlloc, for every backend that uses CUDA memory.
+// Device memory from cuMemAlloc, for every backend that uses CUDA memory.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 
 #include "backend/backend.hpp"
@@ -13,34 +12,11 @@
 
 namespace gdrkit::backend {
 
-/// Holds a reference to the device's primary context, which the CUDA runtime also uses, until it is freed.
-class CudaBuffer final : public BackendBuffer {
- public:
-  /// Initializes CUDA if necessary. `cuda` must outlive the buffer.
-  [[nodiscard]] static base::Result<std::unique_ptr<BackendBuffer>> allocate(const driver::CudaCalls& cuda, int device,
-                                                                             std::size_t size_bytes) noexcept;
-  CudaBuffer(const CudaBuffer&) = delete;
-  CudaBuffer& operator=(const CudaBuffer&) = delete;
-  ~CudaBuffer() override;
-
-  /// Copies use a private stream and do not wait for other work of the device.
-  base::Status copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept override;
-  base::Status copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept override;
-  base::Status free() noexcept override;
-  void abandon_after_fork() noexcept override;
-
- private:
-  CudaBuffer(const driver::CudaCalls& cuda, int device) noexcept : cuda_(cuda), device_(device) {}
-  base::Status take(std::size_t size_bytes) noexcept;
-  base::Status free_memory() noexcept;
-  /// Calls `copy(stream)`, which starts one copy, and waits for its completion.
-  template <class Copy>
-  base::Status run_copy(const char* call, Copy copy) noexcept;
-
-  const driver::CudaCalls& cuda_;
-  int device_;
-  void* context_ = nullptr;
-  int retained_device_ = -1;  ///< CUdevice; -1: none
-};
+/// Initializes CUDA if necessary. The buffer holds a reference to the device's primary context, which the CUDA runtime
+/// also uses, until it is freed. Its copies use a private stream and do not wait for other work of the device. `cuda`
+/// must outlive the buffer.
+[[nodiscard]] base::Result<std::unique_ptr<BackendBuffer>> allocate_cuda_buffer(const driver::CudaCalls& cuda,
+                                                                                int device,
+                                                                                std::size_t size_bytes) noexcept;
 
 }  // namespace gdrkit::backend

@@ -16,26 +16,31 @@ bool has_same_host_address(const driver::CudaCalls& cuda, std::uint64_t address)
   return driver::pointer_host_address(cuda, address, &host) == 0 && host == address;
 }
 
-}  // namespace
+class PointerPin final : public BackendPin {
+ public:
+  PointerPin(const driver::CudaCalls& cuda, std::uint64_t address, const DeviceRange& range)
+      : cuda_(cuda), address_(address), buffer_id_(range.attributes.buffer_id) {
+    page_address_ = range.page_address;
+    page_bytes_ = static_cast<std::size_t>(range.page_bytes);
+    device_ = pci_of(cuda, range);
+  }
 
-bool is_cpu_pointer(const driver::CudaCalls& cuda, std::uint64_t address, const DeviceRange& range) noexcept {
-  const driver::PointerAttributes& attributes = range.attributes;
-  if (!is_coherent(cuda, attributes.device_ordinal) || !has_same_host_address(cuda, address)) return false;
-  // Modulo 2^64: a range that starts before its block has a huge offset, past the end of the block.
-  const std::uint64_t before = range.page_address - attributes.mapping_base;
-  const bool is_one_block = before <= attributes.mapping_size && range.page_bytes <= attributes.mapping_size - before;
-  return is_one_block && driver::can_load_from(at(range.page_address)) &&
-         driver::can_load_from(at(range.page_address + range.page_bytes - 1));
-}
+  base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
+  base::Status unmap() noexcept override {
+    mapping_ = nullptr;
+    return {};
+  }
+  base::Status unpin() noexcept override { return unmap(); }
+  /// Queries CUDA: a reused address has another buffer ID.
+  [[nodiscard]] bool is_invalidated() const noexcept override;
+  void abandon_after_fork() noexcept override {}
 
-std::unique_ptr<BackendPin> PointerPin::create(const driver::CudaCalls& cuda, std::uint64_t address,
-                                               const DeviceRange& range) {
-  std::unique_ptr<PointerPin> pin(new PointerPin(cuda, address, range.attributes.buffer_id));
-  pin->page_address_ = range.page_address;
-  pin->page_bytes_ = static_cast<std::size_t>(range.page_bytes);
-  pin->device_ = pci_of(cuda, range);
-  return pin;
-}
+ private:
+  const driver::CudaCalls& cuda_;
+  const std::uint64_t address_;  ///< first byte of the user's range
+  const std::uint64_t buffer_id_;
+  void* mapping_ = nullptr;
+};
 
 base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType requested) noexcept {
   const auto length = length_to_map(*this, size_bytes, mapping_);
@@ -53,15 +58,27 @@ base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType r
   return MappedRegion{mapping_, *length, MappingType::cached, Verification::none};
 }
 
-base::Status PointerPin::unmap() noexcept {
-  mapping_ = nullptr;
-  return {};
-}
-
 bool PointerPin::is_invalidated() const noexcept {
   driver::PointerAttributes now;
   const bool is_live = driver::pointer_attributes(cuda_, address_, &now) == 0 && now.buffer_id == buffer_id_;
   return !is_live || !has_same_host_address(cuda_, address_);
+}
+
+}  // namespace
+
+bool is_cpu_pointer(const driver::CudaCalls& cuda, std::uint64_t address, const DeviceRange& range) noexcept {
+  const driver::PointerAttributes& attributes = range.attributes;
+  if (!is_coherent(cuda, attributes.device_ordinal) || !has_same_host_address(cuda, address)) return false;
+  // Modulo 2^64: a range that starts before its block has a huge offset, past the end of the block.
+  const std::uint64_t before = range.page_address - attributes.mapping_base;
+  const bool is_one_block = before <= attributes.mapping_size && range.page_bytes <= attributes.mapping_size - before;
+  return is_one_block && driver::can_load_from(at(range.page_address)) &&
+         driver::can_load_from(at(range.page_address + range.page_bytes - 1));
+}
+
+std::unique_ptr<BackendPin> make_pointer_pin(const driver::CudaCalls& cuda, std::uint64_t address,
+                                             const DeviceRange& range) {
+  return std::make_unique<PointerPin>(cuda, address, range);
 }
 
 }  // namespace gdrkit::backend

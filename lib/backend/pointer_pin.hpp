@@ -8,7 +8,6 @@
 
 #include "backend/backend.hpp"
 #include "backend/pointer_check.hpp"
-#include "base/result.hpp"
 #include "driver/cuda.hpp"
 
 namespace gdrkit::backend {
@@ -19,29 +18,9 @@ namespace gdrkit::backend {
 [[nodiscard]] bool is_cpu_pointer(const driver::CudaCalls& cuda, std::uint64_t address,
                                   const DeviceRange& range) noexcept;
 
-/// Holds no resources: the memory and its addresses become invalid when the owner frees it, and unmap removes no
-/// mapping.
-class PointerPin final : public BackendPin {
- public:
-  /// Requires that is_cpu_pointer() is true. May throw std::bad_alloc.
-  static std::unique_ptr<BackendPin> create(const driver::CudaCalls& cuda, std::uint64_t address,
-                                            const DeviceRange& range);
-
-  base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
-  base::Status unmap() noexcept override;
-  base::Status unpin() noexcept override { return unmap(); }
-  /// Queries CUDA: a reused address has another buffer ID.
-  [[nodiscard]] bool is_invalidated() const noexcept override;
-  void abandon_after_fork() noexcept override {}
-
- private:
-  PointerPin(const driver::CudaCalls& cuda, std::uint64_t address, std::uint64_t buffer_id) noexcept
-      : cuda_(cuda), address_(address), buffer_id_(buffer_id) {}
-
-  const driver::CudaCalls& cuda_;
-  const std::uint64_t address_;  ///< first byte of the user's range
-  const std::uint64_t buffer_id_;
-  void* mapping_ = nullptr;
-};
+/// Requires that is_cpu_pointer() is true. The pin holds no resources: the memory and its addresses become invalid when
+/// the owner frees it, and unmap removes no mapping. May throw std::bad_alloc.
+[[nodiscard]] std::unique_ptr<BackendPin> make_pointer_pin(const driver::CudaCalls& cuda, std::uint64_t address,
+                                                           const DeviceRange& range);
 
 }  // namespace gdrkit::backend

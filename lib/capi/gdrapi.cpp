@@ -9,8 +9,7 @@
 #include <optional>
 
 #include "base/result.hpp"
-#include "capi/errno_text.hpp"
-#include "capi/gdrapi_errno.hpp"
+#include "capi/errno_values.hpp"
 #include "capi/gdrapi_log.hpp"
 #include "core/copy_path.hpp"
 #include "core/core.hpp"
@@ -62,24 +61,13 @@ int refuse(const char* function, const base::Error& error) noexcept {
 
 int refuse_null(const char* function) noexcept { return refuse(function, EINVAL, "an output pointer is NULL"); }
 
-/// Core takes context 0 for "whichever owns the pin"; here it is a NULL handle.
-base::Status check_context(gdr_t g) noexcept {
-  if (g != nullptr) return {};
-  return base::fail(EINVAL, "the context handle is NULL");
-}
-
-base::Result<core::PinInfo> find_pin(gdr_t g, gdr_mh_t handle, core::Mapped mapped) noexcept {
-  if (base::Status given = check_context(g); !given) return base::pass(given);
-  return core::pin_info(context_of(g), pin_of(handle), mapped);
-}
-
 // GDRCopy's words, which scripts search for.
 constexpr const char* mapped_already = "mh is mapped already";
 constexpr const char* not_mapped_yet = "mh is not mapped yet";
 
 /// For a live pin whose call failed; true for others, whose errors have their own text.
 bool is_mapped(gdr_t g, gdr_mh_t handle) noexcept {
-  const base::Result<core::PinInfo> pin = find_pin(g, handle, core::Mapped::recorded);
+  const base::Result<core::PinInfo> pin = core::pin_info(context_of(g), pin_of(handle));
   return !pin || pin->is_mapped;
 }
 
@@ -134,7 +122,6 @@ int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, 
   if (flags < GDR_MAP_FLAG_DEFAULT || flags > GDR_MAP_FLAG_REQ_DEVICE_MAPPING) {
     return refuse(function, EINVAL, "invalid flags: use a value of gdr_map_flags_t");
   }
-  if (base::Status given = check_context(g); !given) return refuse(function, given.error());
   const base::Result<core::PinInfo> mapped =
       core::map(context_of(g), pin_of(handle), size, static_cast<MappingType>(flags), core::MapStart::page, "");
   if (!mapped) {
@@ -172,7 +159,7 @@ template <class Info>
 [[gnu::noinline]] int fill_info_slowly(const char* function, gdr_t g, gdr_mh_t handle, Info* info) noexcept {
   if (info == nullptr) return refuse_null(function);
   // GDRCopy's module reports revoked memory as not mapped, although the addresses are still in use.
-  const base::Result<core::PinInfo> pin = find_pin(g, handle, core::Mapped::shown);
+  const base::Result<core::PinInfo> pin = core::pin_info(context_of(g), pin_of(handle), core::Mapped::shown);
   if (!pin) return refuse(function, pin.error());
   describe(*pin, info);
   return 0;
@@ -223,14 +210,12 @@ int gdr_pin_buffer_v2(gdr_t g, unsigned long addr, size_t size, uint32_t flags, 
 }
 
 int gdr_unpin_buffer(gdr_t g, gdr_mh_t handle) {
-  if (base::Status given = check_context(g); !given) return refuse(__func__, given.error());
   const base::Status unpinned = core::unpin(context_of(g), pin_of(handle));
   return unpinned ? 0 : refuse(__func__, unpinned.error());
 }
 
 int gdr_get_callback_flag(gdr_t g, gdr_mh_t handle, int* flag) {
   if (flag == nullptr) return refuse_null(__func__);
-  if (base::Status given = check_context(g); !given) return refuse(__func__, given.error());
   const base::Result<bool> is_invalidated = core::is_invalidated(context_of(g), pin_of(handle));
   if (!is_invalidated) return refuse(__func__, is_invalidated.error());
   *flag = *is_invalidated ? 1 : 0;
@@ -251,7 +236,6 @@ int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) {
 
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
   if (va == nullptr || size == 0) return refuse(__func__, EINVAL, "cannot unmap: the address is NULL or the size is 0");
-  if (base::Status given = check_context(g); !given) return refuse(__func__, given.error());
   const base::Status unmapped = core::unmap(context_of(g), pin_of(handle), va);
   if (unmapped) return 0;
   const bool is_not_mapped = unmapped.error().errno_value == EINVAL && !is_mapped(g, handle);

@@ -12,7 +12,7 @@
 
 #include "base/settings.hpp"
 #include "base/sized_struct.hpp"
-#include "capi/errno_text.hpp"
+#include "capi/errno_values.hpp"
 #include "core/copy_path.hpp"
 #include "core/core.hpp"
 
@@ -206,11 +206,11 @@ int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_by
   return give(core::pin(context.value, device_address, size_bytes, {}), &pin->value);
 }
 
-int gdrkit_unpin(gdrkit_pin_t pin) { return result_of(core::unpin(0, pin.value)); }
+int gdrkit_unpin(gdrkit_pin_t pin) { return result_of(core::unpin(std::nullopt, pin.value)); }
 
 int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
   if (base::Status known = base::check_info(info, first_pin_info); !known) return error_of(known);
-  const base::Result<core::PinInfo> found = core::pin_info(0, pin.value);
+  const base::Result<core::PinInfo> found = core::pin_info(std::nullopt, pin.value);
   if (!found) return error_of(found);
   gdrkit_pin_info filled{};
   filled.page_size_bytes = found->page_size_bytes;
@@ -234,17 +234,17 @@ int gdrkit_map(gdrkit_pin_t pin, const struct gdrkit_map_options* caller, void**
   }
   if (base::Status valid = check_map_options(options); !valid) return error_of(valid);
   const base::Result<core::PinInfo> mapped =
-      core::map(0, pin.value, std::nullopt, static_cast<MappingType>(options.mapping_type), core::MapStart::anywhere,
-                engine_names[options.engine]);
+      core::map(std::nullopt, pin.value, std::nullopt, static_cast<MappingType>(options.mapping_type),
+                core::MapStart::anywhere, engine_names[options.engine]);
   if (!mapped) return error_of(mapped);
   *address = user_address(*mapped);
   return 0;
 }
 
-int gdrkit_unmap(gdrkit_pin_t pin) { return result_of(core::unmap(0, pin.value)); }
+int gdrkit_unmap(gdrkit_pin_t pin) { return result_of(core::unmap(std::nullopt, pin.value)); }
 
 int gdrkit_is_invalidated(gdrkit_pin_t pin) {
-  const base::Result<bool> is_invalidated = core::is_invalidated(0, pin.value);
+  const base::Result<bool> is_invalidated = core::is_invalidated(std::nullopt, pin.value);
   if (!is_invalidated) return error_of(is_invalidated);
   return *is_invalidated ? 1 : 0;
 }

@@ -20,7 +20,7 @@ base::Status check_copy(const BufferInfo& info, std::size_t offset, const void* 
     return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the buffer has %zu bytes", size_bytes, offset,
                       info.size_bytes);
   }
-  if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
+  if (host == nullptr && size_bytes != 0) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
   return {};
 }
 
@@ -71,16 +71,16 @@ base::Result<BufferInfo> buffer_info(Handle handle) noexcept {
 base::Status copy_to_buffer(Handle handle, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
   const base::Result<HeldBuffer> buffer = hold_buffer(handle);
   if (!buffer) return base::pass(buffer);
-  if (size_bytes == 0) return {};
-  if (base::Status checked = check_copy((*buffer)->info, offset, host, size_bytes); !checked) return checked;
+  base::Status checked = check_copy((*buffer)->info, offset, host, size_bytes);
+  if (!checked || size_bytes == 0) return checked;
   return (*buffer)->backend_buffer->copy_from_host(offset, host, size_bytes);
 }
 
 base::Status copy_from_buffer(Handle handle, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
   const base::Result<HeldBuffer> buffer = hold_buffer(handle);
   if (!buffer) return base::pass(buffer);
-  if (size_bytes == 0) return {};
-  if (base::Status checked = check_copy((*buffer)->info, offset, host, size_bytes); !checked) return checked;
+  base::Status checked = check_copy((*buffer)->info, offset, host, size_bytes);
+  if (!checked || size_bytes == 0) return checked;
   return (*buffer)->backend_buffer->copy_to_host(offset, host, size_bytes);
 }
 

@@ -6,11 +6,10 @@
 #include <new>
 #include <utility>
 
-#include "core/choose_backend.hpp"
 #include "core/core.hpp"
 #include "core/fork_guard.hpp"
+#include "core/open.hpp"
 #include "core/records.hpp"
-#include "core/testing.hpp"
 
 namespace gdrkit::core {
 namespace {

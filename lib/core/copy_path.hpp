@@ -24,7 +24,8 @@ namespace gdrkit::core {
 
 // The four copy functions below contain no system call, lock, allocation, log line, environment read or thread-local
 // variable. They return 0, or EINVAL for an invalid handle, an unmapped pin, a NULL host pointer or a range outside the
-// mapping. A size of 0 succeeds and copies nothing.
+// mapping. A size of 0 copies nothing, and the host pointer may be NULL. write() and read() still check the offset, as
+// gdrkit/copy.h documents. copy_to_mapping() and copy_from_mapping() ignore the address, as GDRCopy does.
 
 /// The result for a mapping with an engine; not an errno. The caller must call copy_by_engine() or
 /// copy_mapping_by_engine(). The bounds of such a mapping are 0 bytes, so other mappings need no additional check.
@@ -68,7 +69,7 @@ inline constexpr int by_engine = -1;
     return EINVAL;
   if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]] {
     if (view->path != nullptr) return try_small_cpu_copy(*view, false, offset, const_cast<void*>(host), size_bytes);
-    return size_bytes == 0 ? 0 : EINVAL;
+    return size_bytes == 0 && offset <= view->user_bytes ? 0 : EINVAL;
   }
   view->copier.to_device(reinterpret_cast<void*>(view->user_base + offset), host, size_bytes);
   return 0;
@@ -81,7 +82,7 @@ inline constexpr int by_engine = -1;
     return EINVAL;
   if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]] {
     if (view->path != nullptr) return try_small_cpu_copy(*view, true, offset, host, size_bytes);
-    return size_bytes == 0 ? 0 : EINVAL;
+    return size_bytes == 0 && offset <= view->user_bytes ? 0 : EINVAL;
   }
   view->copier.load(host, reinterpret_cast<const void*>(view->user_base + offset), size_bytes);
   return 0;

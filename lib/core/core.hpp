@@ -60,30 +60,32 @@ base::Status close(Handle context) noexcept;
 
 [[nodiscard]] base::Result<Handle> pin(Handle context, std::uint64_t address, std::size_t size_bytes,
                                        const PinOptions& options) noexcept;
-/// Unmaps if mapped, and unpins. The handle is invalid afterwards, even on error. `context` may be 0; otherwise a pin
-/// of another context is EINVAL.
-base::Status unpin(Handle context, Handle pin) noexcept;
+// In the calls below, nullopt as `context` accepts a pin of any context. Otherwise a pin of another one is EINVAL.
+
+/// Unmaps if mapped, and unpins. The handle is invalid afterwards, even on error.
+base::Status unpin(std::optional<Handle> context, Handle pin) noexcept;
 /// shown: a mapping that lost its memory counts as none; that may take a system call.
 enum class Mapped : std::uint8_t { recorded, shown };
-[[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin, Mapped mapped = Mapped::recorded) noexcept;
+[[nodiscard]] base::Result<PinInfo> pin_info(std::optional<Handle> context, Handle pin,
+                                             Mapped mapped = Mapped::recorded) noexcept;
 /// The same without locks and system calls: pages, page size, cost, and the mapping's type as `shown`. The other
 /// members are unspecified. nullopt: only pin_info() can describe the pin or the error.
 [[nodiscard]] std::optional<PinInfo> pin_summary(Handle context, Handle pin) noexcept;
-[[nodiscard]] base::Result<bool> is_invalidated(Handle context, Handle pin) noexcept;
+[[nodiscard]] base::Result<bool> is_invalidated(std::optional<Handle> context, Handle pin) noexcept;
 
 /// Where the user's range may start within its first page. `page` is GDRCopy's rule: at the start of the page. On
 /// dma-bufs it may start anywhere, and `size_bytes` then counts from the start of the range.
 enum class MapStart : std::uint8_t { anywhere, page };
-/// Maps the pages of the pin from the first page on, at least `size_bytes` (nullopt: all). `engine`: nullptr for the
-/// CPU, else as for engine::Engines::open_path. EAGAIN: already mapped. EINVAL: `start` is violated, or the size is 0
-/// or exceeds the pinned pages. EOPNOTSUPP: unsupported mapping type.
-[[nodiscard]] base::Result<PinInfo> map(Handle context, Handle pin, std::optional<std::size_t> size_bytes,
-                                        cpu::MappingType requested, MapStart start = MapStart::anywhere,
-                                        const char* engine = nullptr) noexcept;
+/// Maps the pages of the pin from the first page on, at least `size_bytes` (nullopt: all). `engine`: as for
+/// engine::Engines::open_path. EAGAIN: already mapped. EINVAL: `start` is violated, or the size is 0 or exceeds the
+/// pinned pages. EOPNOTSUPP: unsupported mapping type.
+[[nodiscard]] base::Result<PinInfo> map(std::optional<Handle> context, Handle pin,
+                                        std::optional<std::size_t> size_bytes, cpu::MappingType requested,
+                                        MapStart start = MapStart::anywhere, const char* engine = "") noexcept;
 /// Copies through a mapping with an engine (by_engine, copy_path.hpp). Offset and range are as for write() and read().
 /// A write only reads `host`.
 base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
-/// The same for copies of copy_to_mapping() and copy_from_mapping(), with their `device`.
+/// The same for copies of copy_to_mapping() and copy_from_mapping(), with their `device`, which a size of 0 ignores.
 base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
                                     std::size_t size_bytes) noexcept;
 /// One segment of a copy. `offset` is as for write() and read(); a write only reads `host`. Has the layout of
@@ -103,7 +105,7 @@ base::Status copy_segments(Handle pin, bool is_write, std::span<const Segment> s
 /// Waits for the copy, invalidates the handle, and returns the error of the copy. EINVAL: invalid handle.
 base::Status finish_copy(Handle copy) noexcept;
 /// Unmaps the pin. EINVAL: not mapped, or not mapped at `expected` (nullptr: any address).
-base::Status unmap(Handle context, Handle pin, const void* expected = nullptr) noexcept;
+base::Status unmap(std::optional<Handle> context, Handle pin, const void* expected = nullptr) noexcept;
 
 struct BufferInfo {
   int device = 0;  ///< CUDA device ordinal
@@ -117,8 +119,8 @@ struct BufferInfo {
 /// its owner.
 base::Status free_buffer(Handle buffer) noexcept;
 [[nodiscard]] base::Result<BufferInfo> buffer_info(Handle buffer) noexcept;
-/// Copies with the driver; the copy is complete on return. A size of 0 succeeds and copies nothing. EINVAL: NULL host
-/// pointer, or a range outside the buffer.
+/// Copies with the driver; the copy is complete on return. EINVAL: a range outside the buffer, or a NULL host pointer,
+/// which only a size of 0 permits.
 base::Status copy_to_buffer(Handle buffer, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
 base::Status copy_from_buffer(Handle buffer, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
 

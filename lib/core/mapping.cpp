@@ -36,15 +36,13 @@ void fill_view(PinSlot& pin, const backend::MappedRegion& region, const copy::Co
   view.copier = copier;
 }
 
-/// Prepares copies: the copy kernels, the view, and the path through engines if `engine` is neither nullptr nor the
-/// CPU.
+/// Prepares copies: the copy kernels, the view, and the path through engines unless `engine` is the CPU.
 base::Status prepare(ContextSlot& context, PinSlot& pin, std::size_t size_bytes, const backend::MappedRegion& region,
                      const char* engine) noexcept {
   if (base::Status usable = check_region(context, pin.info, size_bytes, region); !usable) return usable;
   const auto copier = copy::choose(context.features, region.type, context.forced_copy_kernel.c_str());
   if (!copier) return base::pass(copier);
   fill_view(pin, region, *copier);
-  if (engine == nullptr) return {};
   const MappingView& view = pin.view;
   auto opened = context.engines->open_path(
       {pin.info.user_address, reinterpret_cast<char*>(view.user_base), view.user_bytes, view.copier}, engine);
@@ -74,7 +72,7 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) n
 
 }  // namespace
 
-base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size_t> requested_bytes,
+base::Result<PinInfo> map(std::optional<Handle> context, Handle handle, std::optional<std::size_t> requested_bytes,
                           cpu::MappingType requested, MapStart start, const char* engine) noexcept {
   const base::Result<HeldPin> held = hold_pin(context, handle);
   if (!held) return base::pass(held);
@@ -140,11 +138,11 @@ base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, voi
                                     std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
+  if (size_bytes == 0) return {};
   const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(device);
   if (!is_inside(address - view->base, size_bytes, view->path_bytes)) {
     return base::fail(EINVAL, "cannot copy %zu bytes at %p: the range is not inside the mapping", size_bytes, device);
   }
-  if (size_bytes == 0) return {};
   if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
   const std::uintptr_t offset = address - view->user_base;
   const auto direction = is_write ? engine::Direction::to_device : engine::Direction::from_device;
@@ -156,7 +154,7 @@ base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, voi
   return view->path->copy(direction, offset, host, size_bytes);
 }
 
-base::Status unmap(Handle context, Handle handle, const void* expected) noexcept {
+base::Status unmap(std::optional<Handle> context, Handle handle, const void* expected) noexcept {
   const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
   if (!(*pin)->info.is_mapped) return base::fail(EINVAL, "cannot unmap the pin: it is not mapped");

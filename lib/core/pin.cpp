@@ -76,7 +76,7 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   return linked;
 }
 
-base::Status unpin(Handle context, Handle handle) noexcept {
+base::Status unpin(std::optional<Handle> context, Handle handle) noexcept {
   const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
   return take_down_pin(pin->context(), **pin);
@@ -101,7 +101,7 @@ std::optional<PinInfo> pin_summary(Handle context, Handle pin) noexcept {
   return info;
 }
 
-base::Result<PinInfo> pin_info(Handle context, Handle handle, Mapped mapped) noexcept {
+base::Result<PinInfo> pin_info(std::optional<Handle> context, Handle handle, Mapped mapped) noexcept {
   const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
   base::Result<PinInfo> info((*pin)->info);
@@ -113,7 +113,7 @@ base::Result<PinInfo> pin_info(Handle context, Handle handle, Mapped mapped) noe
   return info;
 }
 
-base::Result<bool> is_invalidated(Handle context, Handle handle) noexcept {
+base::Result<bool> is_invalidated(std::optional<Handle> context, Handle handle) noexcept {
   const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
   return (*pin)->backend_pin->is_invalidated();

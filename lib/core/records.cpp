@@ -68,10 +68,10 @@ base::Result<HeldContext> HeldContext::hold(Handle context) noexcept {
   return HeldContext(slot, std::move(lock));
 }
 
-base::Result<HeldPin> hold_pin(Handle context, Handle pin) noexcept {
+base::Result<HeldPin> hold_pin(std::optional<Handle> context, Handle pin) noexcept {
   const PinSlot* const slot = pin_table.find_live(pin);
-  if (slot != nullptr && context != 0 && context != slot->owner.load(std::memory_order_acquire)) {
-    if (context_table.find_live(context) == nullptr) return not_a_handle("context", context);
+  if (slot != nullptr && context && *context != slot->owner.load(std::memory_order_acquire)) {
+    if (context_table.find_live(*context) == nullptr) return not_a_handle("context", *context);
     return base::fail(EINVAL, "invalid pin handle: the pin belongs to another context");
   }
   return HeldPin::hold(pin_table, "pin", pin);

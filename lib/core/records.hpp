@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 
@@ -171,8 +172,8 @@ class Held {
 using HeldPin = Held<PinSlot>;
 using HeldBuffer = Held<BufferSlot>;
 
-/// `context` may be 0; otherwise a pin of another context is EINVAL.
-[[nodiscard]] base::Result<HeldPin> hold_pin(Handle context, Handle pin) noexcept;
+/// EINVAL: the pin belongs to another context than `context`; nullopt: any.
+[[nodiscard]] base::Result<HeldPin> hold_pin(std::optional<Handle> context, Handle pin) noexcept;
 
 /// EACCES: the context belongs to another process, inherited by fork, or by a plain clone that runs no fork handlers.
 [[nodiscard]] base::Status check_process(const ContextSlot& context) noexcept;

@@ -4,7 +4,6 @@
 
 #include <iterator>
 
-#include "driver/cuda_library.hpp"
 #include "driver/ioctl_hook.hpp"
 
 namespace gdrkit::driver {

@@ -19,7 +19,7 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
-#include <utility>
+#include <system_error>
 
 #include "base/memory_file.hpp"
 #include "driver/process_maps.hpp"
@@ -60,21 +60,6 @@ bool parse_name(std::string_view name, EmulatedAllocation* allocation) noexcept 
   auto [size_end, size_error] = std::from_chars(kind_end + 1, end, allocation->size_bytes);
   return size_error == std::errc() && size_end == end && allocation->size_bytes != 0;
 }
-
-class UniqueFd {
- public:
-  explicit UniqueFd(int fd) noexcept : fd_(fd) {}
-  UniqueFd(const UniqueFd&) = delete;
-  UniqueFd& operator=(const UniqueFd&) = delete;
-  ~UniqueFd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 /// Reserves inaccessible address space: [64 KiB guard][data_bytes][64 KiB guard]. Returns the address of the data.
 base::Result<std::uint64_t> reserve(std::size_t data_bytes) noexcept {
@@ -167,6 +152,16 @@ base::Result<void*> duplicate(std::uint64_t source, std::size_t size_bytes, int 
 
 }  // namespace
 
+base::Result<int> emulated_device_count(std::string_view setting) noexcept {
+  if (setting.empty()) return 1;
+  int count = 0;
+  const char* const last = setting.data() + setting.size();
+  const auto [end, error] = std::from_chars(setting.data(), last, count);
+  if (error == std::errc() && end == last && count >= 1 && count <= most_emulated_devices) return count;
+  return base::fail(EINVAL, "invalid GDRKIT_EMULATED_DEVICES \"%.*s\"; set a number from 1 to %d",
+                    static_cast<int>(setting.size() > 40 ? 40 : setting.size()), setting.data(), most_emulated_devices);
+}
+
 base::Result<int> emulated_create_file(std::size_t size_bytes, EmulatedKind kind) noexcept {
   char name[64];
   std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(kind), size_bytes);
@@ -184,17 +179,19 @@ base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKi
   }
   auto created = emulated_create_file(size_bytes, kind);
   if (!created) return base::pass(created);
-  UniqueFd file(*created);
   const std::size_t data_bytes = round_up(size_bytes);
   auto start = reserve(data_bytes);
-  if (!start) return start;
-  if (map_file(file.get(), *start, data_bytes)) {
-    if (fd != nullptr) *fd = file.release();
-    return start;
+  if (start && !map_file(*created, *start, data_bytes)) {
+    const int error = errno;
+    release(*start, data_bytes);
+    start = base::fail(ENOMEM, "cannot map %zu bytes of emulated memory: %s", size_bytes, std::strerror(error));
   }
-  const int error = errno;
-  release(*start, data_bytes);
-  return base::fail(ENOMEM, "cannot map %zu bytes of emulated memory: %s", size_bytes, std::strerror(error));
+  if (start && fd != nullptr) {
+    *fd = *created;
+  } else {
+    ::close(*created);
+  }
+  return start;
 }
 
 base::Status emulated_adopt(int fd, std::uint64_t address, std::size_t size_bytes) noexcept {

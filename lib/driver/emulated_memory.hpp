@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The memory of the emulated device: shared host memory that any library of this process can recognize by its address.
+// The emulated devices, as the backend and the application see them: their identity, and their memory, which is shared
+// host memory that any library of this process can recognize by its address.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,15 @@
 #include "base/result.hpp"
 
 namespace gdrkit::driver {
+
+inline constexpr const char* emulated_device_name = "gdrkit emulated device (no GPU)";
+/// The address of emulated device 0; further devices count down from it. Domain, bus and device have their largest
+/// values, which no real device uses.
+inline constexpr const char* emulated_pci_bus_id = "ffff:ff:1f.0";
+inline constexpr int most_emulated_devices = 16;
+
+/// Parses GDRKIT_EMULATED_DEVICES. Returns 1 if it is empty. EINVAL: not a number from 1 to most_emulated_devices.
+[[nodiscard]] base::Result<int> emulated_device_count(std::string_view setting) noexcept;
 
 /// The kind of memory that an allocation emulates, so that rejections can be tested without a device.
 enum class EmulatedKind : std::uint8_t { device = 0, managed = 1, host = 2 };

@@ -148,7 +148,6 @@ void Table::find_shortcuts() noexcept {
 }
 
 Choice Table::choose(Direction direction, HostMemory host_memory, std::size_t size_bytes) const noexcept {
-  if (direction == Direction::on_device) return {Id::copy_engine, Id::copy_engine};
   const Row* row = column(direction, host_memory).data();
   while (size_bytes > row->up_to_bytes) ++row;
   return row->choice;

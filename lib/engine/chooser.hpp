@@ -57,8 +57,8 @@ class Table {
   template <class Condition>
   [[nodiscard]] std::size_t largest_of(Direction direction, Condition is_so) const noexcept;
 
-  std::array<std::size_t, 3> largest_for_cpu_{};
-  std::array<std::size_t, 3> largest_by_cpus_{};
+  std::array<std::size_t, 2> largest_for_cpu_{};
+  std::array<std::size_t, 2> largest_by_cpus_{};
   std::array<std::array<Column, 2>, 2> columns_{};
 };
 

@@ -22,8 +22,7 @@ constexpr std::int64_t rest_ns = 10 * patience_ns;
 constexpr std::int64_t pause_ns = 1'000'000;
 
 std::size_t limit_of(const Traits& traits, const Copy& copy) noexcept {
-  const bool is_ordinary = copy.direction != Direction::on_device && copy.host_memory == HostMemory::ordinary;
-  return is_ordinary ? traits.largest_ordinary_bytes : traits.largest_bytes;
+  return copy.host_memory == HostMemory::ordinary ? traits.largest_ordinary_bytes : traits.largest_bytes;
 }
 
 }  // namespace

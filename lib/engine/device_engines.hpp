@@ -33,7 +33,7 @@ class DeviceEngines {
                                                                          const ResidenceLimits& limits,
                                                                          const Table& table = {}) noexcept;
 
-  [[nodiscard]] Gpu* gpu() const noexcept { return gpu_.get(); }
+  [[nodiscard]] Gpu& gpu() const noexcept { return *gpu_; }
   [[nodiscard]] const Table& table() const noexcept { return table_; }
   /// Opens the engine unless it is open; its own error where it cannot run here.
   base::Status need(Id id) noexcept;
@@ -71,7 +71,7 @@ class DeviceEngines {
  private:
   DeviceEngines(backend::Backend& backend, std::unique_ptr<Gpu> gpu, const ResidenceLimits& limits,
                 const Table& table) noexcept
-      : gpu_(std::move(gpu)), table_(table), place_{&backend, gpu_.get(), limits} {
+      : gpu_(std::move(gpu)), table_(table), place_{backend, *gpu_, limits} {
     for (auto& last : last_demand_ns_) last.store(INT64_MIN / 2, std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_usable(Id id) const noexcept { return usable_[index(id)].load(std::memory_order_acquire); }

@@ -17,7 +17,7 @@ namespace gdrkit::engine {
 
 class Gpu;
 
-enum class Direction : std::uint8_t { to_device, from_device, on_device };
+enum class Direction : std::uint8_t { to_device, from_device };
 /// pinned: page-locked by CUDA for this device, so that the GPU can access it.
 enum class HostMemory : std::uint8_t { ordinary, pinned };
 
@@ -26,25 +26,23 @@ struct Copy {
   Direction direction = Direction::from_device;
   HostMemory host_memory = HostMemory::ordinary;
   std::uint64_t device = 0;              ///< device address of the first byte
-  void* mapped = nullptr;                ///< the same byte as the CPU's mapping shows it; not for on_device
-  void* host = nullptr;                  ///< only read where direction is to_device; not for on_device
-  std::uint64_t source = 0;              ///< device address; only for on_device
+  void* mapped = nullptr;                ///< the same byte as the CPU's mapping shows it
+  void* host = nullptr;                  ///< only read where direction is to_device
   std::size_t size_bytes = 0;            ///< not 0
-  const copy::Copier* copier = nullptr;  ///< of the mapping; not for on_device
+  const copy::Copier* copier = nullptr;  ///< of the mapping
 
   /// Its bytes [at, at + bytes).
   [[nodiscard]] Copy part(std::size_t at, std::size_t bytes) const noexcept {
     Copy part = *this;
     part.device += at;
-    part.source += at;
-    if (mapped != nullptr) part.mapped = static_cast<char*>(mapped) + at;
-    if (host != nullptr) part.host = static_cast<char*>(host) + at;
+    part.mapped = static_cast<char*>(mapped) + at;
+    part.host = static_cast<char*>(host) + at;
     part.size_bytes = bytes;
     return part;
   }
 };
 
-/// By the calling thread; not for on_device.
+/// By the calling thread.
 inline void copy_by_cpu(const copy::Copier& copier, Direction direction, void* mapped, void* host,
                         std::size_t size_bytes) noexcept {
   if (direction == Direction::to_device) {
@@ -55,8 +53,7 @@ inline void copy_by_cpu(const copy::Copier& copier, Direction direction, void* m
 }
 
 struct Traits {
-  bool moves_on_device = false;            ///< serves Direction::on_device
-  std::size_t largest_bytes = 0;           ///< of one copy whose host memory is pinned, or that has none
+  std::size_t largest_bytes = 0;           ///< of one copy whose host memory is pinned
   std::size_t largest_ordinary_bytes = 0;  ///< of one copy whose host memory is ordinary
   unsigned outstanding = 0;                ///< so many copies may be submitted before one is completed
 };
@@ -115,8 +112,8 @@ inline std::int64_t now_ns() noexcept {
 
 /// Where an engine works. What it refers to outlives the engine.
 struct Place {
-  backend::Backend* backend = nullptr;
-  Gpu* gpu = nullptr;  ///< nullptr: only the CPU's engines can be opened
+  backend::Backend& backend;
+  Gpu& gpu;
   ResidenceLimits residence;
 };
 

@@ -24,17 +24,11 @@ base::Result<PointerFacts> pointer_facts(const driver::CudaCalls& calls, std::ui
   return facts;
 }
 
-int device_with_access(const driver::CudaCalls& calls, std::uint64_t address, const PointerFacts& facts) noexcept {
-  if (facts.context != 0) return facts.device;
-  return driver::device_with_access(calls, address, facts.device, driver::cuda_mem_access_read_write);
-}
-
 base::Result<std::unique_ptr<Gpu>> Gpu::open(const driver::CudaCalls& calls, int device) noexcept {
   const bool is_whole = calls.event_create != nullptr && calls.event_destroy != nullptr &&
                         calls.event_record != nullptr && calls.event_synchronize != nullptr &&
-                        calls.stream_query != nullptr && calls.memcpy_device_to_device_async != nullptr &&
-                        calls.mem_host_register != nullptr && calls.mem_host_unregister != nullptr &&
-                        calls.mem_host_get_device_pointer != nullptr;
+                        calls.stream_query != nullptr && calls.mem_host_register != nullptr &&
+                        calls.mem_host_unregister != nullptr && calls.mem_host_get_device_pointer != nullptr;
   if (!is_whole) {
     return base::fail_literal(EOPNOTSUPP, "libcuda lacks functions that GPU copies require; update the NVIDIA driver");
   }

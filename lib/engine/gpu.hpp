@@ -30,11 +30,6 @@ struct PointerFacts {
 /// EIO if CUDA does not return them.
 [[nodiscard]] base::Result<PointerFacts> pointer_facts(const driver::CudaCalls& calls, std::uint64_t address) noexcept;
 
-/// The device whose engines are to copy that memory: its own, or, where that was not given access to it (memory of
-/// another process, imported for one device), the first that was. Creates no context.
-[[nodiscard]] int device_with_access(const driver::CudaCalls& calls, std::uint64_t address,
-                                     const PointerFacts& facts) noexcept;
-
 /// Thread safe. Retains the device's primary context, the one that the CUDA runtime uses too, until it is destroyed.
 class Gpu {
  public:

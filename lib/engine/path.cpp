@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 
+#include "driver/cuda.hpp"
 #include "driver/cuda_calls.hpp"
 #include "driver/system.hpp"
 
@@ -23,7 +24,7 @@ bool Path::is_still_allocated() const noexcept {
   std::uint64_t buffer_id = 0;
   void* targets[] = {&buffer_id};
   int numbers[] = {7};  // CU_POINTER_ATTRIBUTE_BUFFER_ID
-  return engines_.gpu()->calls().pointer_get_attributes(1, numbers, targets, span_.address) == 0 &&
+  return engines_.gpu().calls().pointer_get_attributes(1, numbers, targets, span_.address) == 0 &&
          buffer_id == buffer_id_;
 }
 
@@ -31,7 +32,7 @@ HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcep
   // The calling thread's last pinned buffer: each attribute costs a lookup in the driver's tables, so few are read.
   // Known by CUDA's names: no buffer outlives its context, and no other buffer gets its name.
   static thread_local PointerFacts known;
-  const Gpu& gpu = *engines_.gpu();
+  const Gpu& gpu = engines_.gpu();
   const auto address = reinterpret_cast<std::uint64_t>(host);
   constexpr auto host_type = static_cast<std::uint32_t>(driver::cuda_memory_type_host);
   std::uint32_t memory_type = 0;
@@ -153,7 +154,7 @@ base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept t
 base::Result<std::string> Engines::profile_path(int device) noexcept {
   const auto engines = engines_of(device);
   if (!engines) return base::pass(engines);
-  return profile_path(*(*engines)->gpu());
+  return profile_path((*engines)->gpu());
 }
 
 /// The built-in table if the profile is missing or damaged: both tables give correct copies.
@@ -189,9 +190,13 @@ base::Result<std::unique_ptr<Path>> Engines::open_gpu_path(const Span& span, std
   if (!calls) return base::pass(calls);
   const auto facts = pointer_facts(**calls, span.address);
   if (!facts) return base::pass(facts);
-  const auto engines = engines_of(device_with_access(**calls, span.address, *facts));
+  int device = facts->device;
+  if (facts->context == 0) {
+    device = driver::device_with_access(**calls, span.address, device, driver::cuda_mem_access_read_write);
+  }
+  const auto engines = engines_of(device);
   if (!engines) return base::pass(engines);
-  if (base::Status reachable = (*engines)->gpu()->check_access(span.address, *facts); !reachable) {
+  if (base::Status reachable = (*engines)->gpu().check_access(span.address, *facts); !reachable) {
     return base::pass(reachable);
   }
   for (const Registration& entry : registrations()) {

@@ -20,7 +20,7 @@
 
 #include "base/cpu_set.hpp"
 #include "base/settings.hpp"
-#include "driver/emulated_device_identity.hpp"
+#include "driver/emulated_memory.hpp"
 #include "platform/device/device.hpp"
 #include "platform/device/emulated_memory.hpp"
 #include "platform/device/emulated_stream.hpp"

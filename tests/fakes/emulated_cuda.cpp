@@ -16,7 +16,6 @@
 #include <set>
 #include <vector>
 
-#include "driver/emulated_device_identity.hpp"
 #include "driver/emulated_memory.hpp"
 #include "fakes/cuda_table.hpp"
 #include "fakes/emulated_cuda_parts.hpp"

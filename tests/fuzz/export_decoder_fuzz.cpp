@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "backend/rm/export_decoder.hpp"
+#include "backend/rm/memory_piece.hpp"
 #include "fuzz_target.hpp"
 
 using namespace gdrkit;

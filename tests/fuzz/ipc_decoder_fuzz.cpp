@@ -3,7 +3,7 @@
 // Arbitrary bytes as a CUDA IPC handle.
 #include <cstring>
 
-#include "backend/rm/ipc_decoder.hpp"
+#include "backend/rm/memory_piece.hpp"
 #include "fuzz_target.hpp"
 
 using namespace gdrkit;

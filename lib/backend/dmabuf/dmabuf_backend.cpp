@@ -5,14 +5,18 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <utility>
+#include <vector>
 
+#include "backend/calibration.hpp"
 #include "backend/cuda_buffer.hpp"
 #include "backend/cuda_scope.hpp"
 #include "backend/dmabuf/dmabuf_mapping.hpp"
-#include "backend/dmabuf/dmabuf_pin.hpp"
+#include "backend/mapping_check.hpp"
 #include "backend/pointer_check.hpp"
 #include "backend/pointer_pin.hpp"
 
@@ -50,15 +54,110 @@ base::Status check_untried(driver::System& system, const driver::CudaCalls& cuda
       version / 1000, version % 1000 / 10);
 }
 
-}  // namespace
+class DmabufBackend final : public Backend {
+ public:
+  DmabufBackend(driver::System& system, const driver::CudaCalls& cuda) noexcept : system_(system), cuda_(cuda) {
+    traits_.name = "dmabuf";
+    traits_.page_size_bytes = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));  // the unit of CUDA's exports
+    traits_.supports_force_pcie = true;
+    traits_.uses_dmabuf_mmap = true;
+    traits_.is_untried = true;
+  }
 
-DmabufBackend::DmabufBackend(driver::System& system, const driver::CudaCalls& cuda) noexcept
-    : system_(system), cuda_(cuda) {
-  traits_.name = "dmabuf";
-  traits_.page_size_bytes = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));  // the unit of CUDA's exports
-  traits_.supports_force_pcie = true;
-  traits_.uses_dmabuf_mmap = true;
-  traits_.is_untried = true;
+  [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
+  base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
+  base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override {
+    return allocate_cuda_buffer(cuda_, device, size_bytes);
+  }
+  void abandon_after_fork() noexcept override {}
+
+  [[nodiscard]] driver::System& system() noexcept { return system_; }
+  [[nodiscard]] const driver::CudaCalls& cuda() noexcept { return cuda_; }
+  [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
+  /// Maps a dma-buf of scratch memory as a test, if the process has an active primary context. The backend stays
+  /// untried without a context or without scratch memory.
+  base::Status try_scratch() noexcept;
+
+ private:
+  driver::System& system_;
+  const driver::CudaCalls& cuda_;
+  Traits traits_;
+  Calibrations calibrations_;
+};
+
+/// The start of every block of the range. A driver may map only the first block, so each is compared.
+std::vector<std::uint64_t> blocks_of(const driver::CudaCalls& cuda, const DeviceRange& range) {
+  std::vector<std::uint64_t> starts = {range.page_address};
+  driver::PointerAttributes at = range.attributes;
+  for (;;) {
+    std::uint64_t next = 0;
+    if (__builtin_add_overflow(at.mapping_base, at.mapping_size, &next)) return starts;
+    if (next <= starts.back() || next >= range.valid_end) return starts;
+    starts.push_back(next);
+    if (driver::pointer_attributes(cuda, next, &at) != 0) return starts;
+  }
+}
+
+/// One pinned range.
+class DmabufPin final : public BackendPin {
+ public:
+  /// May throw std::bad_alloc.
+  static base::Result<std::unique_ptr<BackendPin>> create(DmabufBackend& backend, const DeviceRange& range,
+                                                          bool must_be_pcie);
+  ~DmabufPin() override { (void)unpin(); }
+
+  base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
+  base::Status unmap() noexcept override { return mapping_.unmap(); }
+  base::Status unpin() noexcept override { return mapping_.release(); }
+  [[nodiscard]] bool keeps_memory() const noexcept override { return true; }
+  void abandon_after_fork() noexcept override { mapping_.abandon_after_fork(); }
+
+ private:
+  DmabufPin(DmabufBackend& backend, const DeviceRange& range)
+      : backend_(backend),
+        range_(range),
+        blocks_(blocks_of(backend.cuda(), range)),
+        mapping_(backend.system(), backend.cuda()) {
+    page_address_ = range.page_address;
+    page_bytes_ = static_cast<std::size_t>(range.page_bytes);
+    device_ = pci_of(backend.cuda(), range);
+  }
+
+  DmabufBackend& backend_;
+  DeviceRange range_;
+  std::vector<std::uint64_t> blocks_;  ///< device addresses at which CUDA's blocks start
+  DmabufMapping mapping_;
+};
+
+base::Result<std::unique_ptr<BackendPin>> DmabufPin::create(DmabufBackend& backend, const DeviceRange& range,
+                                                            bool must_be_pcie) {
+  std::unique_ptr<DmabufPin> pin(new DmabufPin(backend, range));
+  const auto& at = range.attributes;
+  auto scope = CudaScope::enter(backend.cuda(), at.context, at.device_ordinal, range.valid_start);
+  if (!scope) return base::pass(scope);
+  if (auto taken = pin->mapping_.take(range, must_be_pcie); !taken) return base::pass(taken);
+  return std::unique_ptr<BackendPin>(std::move(pin));
+}
+
+base::Result<MappedRegion> DmabufPin::map(std::size_t size_bytes, MappingType requested) noexcept {
+  auto length = length_to_map(*this, size_bytes, mapping_.address());
+  if (!length) return base::pass(length);
+  if (requested != MappingType::none && requested != mapping_.type()) {
+    return base::fail(
+        EOPNOTSUPP, "cannot map 0x%" PRIx64 " as %s: the driver maps this dma-buf only as %s; request the default type",
+        page_address_, name_of(requested), name_of(mapping_.type()));
+  }
+  base::Status mapped = mapping_.map(*length);
+  base::Result<Verification> checked = Verification::none;
+  if (mapped) {
+    DmabufScratch scratch(backend_.system(), backend_.cuda());
+    checked =
+        check_mapping(backend_.cuda(), {range_, blocks_, mapping_.address(), *length, device_.c_str(), false, true},
+                      backend_.calibrations(), scratch);
+  }
+  if (mapped && checked) return MappedRegion{mapping_.address(), *length, mapping_.type(), *checked};
+  (void)mapping_.unmap();
+  return mapped ? base::pass(checked) : base::pass(mapped);
 }
 
 base::Status DmabufBackend::try_scratch() noexcept {
@@ -81,15 +180,13 @@ base::Result<std::unique_ptr<BackendPin>> DmabufBackend::pin(const PinRequest& r
   auto range = check_pointer(cuda_, request, traits_.page_size_bytes);
   if (!range) return base::pass(range);
   if (!request.force_pcie && is_cpu_pointer(cuda_, request.address, *range))
-    return PointerPin::create(cuda_, request.address, *range);
+    return make_pointer_pin(cuda_, request.address, *range);
   return DmabufPin::create(*this, *range, request.force_pcie);
 } catch (...) {
   return base::fail_literal(ENOMEM, "out of memory while pinning");
 }
 
-base::Result<std::unique_ptr<BackendBuffer>> DmabufBackend::allocate(int device, std::size_t size_bytes) noexcept {
-  return CudaBuffer::allocate(cuda_, device, size_bytes);
-}
+}  // namespace
 
 void KnownRefusal::keep(const base::Error& error) noexcept {
   switch (error.errno_value) {

@@ -1,41 +1,17 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DmabufBackend: maps device memory that CUDA exports as dma-bufs, with drivers that let a CPU map them.
+// The dmabuf backend: maps device memory that CUDA exports as dma-bufs, with drivers that let a CPU map them.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
 #include "backend/backend.hpp"
-#include "backend/calibration.hpp"
 #include "base/result.hpp"
 #include "driver/cuda.hpp"
 #include "driver/system.hpp"
 
 namespace gdrkit::backend::dmabuf {
-
-class DmabufBackend final : public Backend {
- public:
-  DmabufBackend(driver::System& system, const driver::CudaCalls& cuda) noexcept;
-
-  [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
-  base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
-  base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override;
-  void abandon_after_fork() noexcept override {}
-
-  [[nodiscard]] driver::System& system() noexcept { return system_; }
-  [[nodiscard]] const driver::CudaCalls& cuda() noexcept { return cuda_; }
-  [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
-  /// Maps a dma-buf of scratch memory as a test, if the process has an active primary context. The backend stays
-  /// untried without a context or without scratch memory.
-  base::Status try_scratch() noexcept;
-
- private:
-  driver::System& system_;
-  const driver::CudaCalls& cuda_;
-  Traits traits_;
-  Calibrations calibrations_;
-};
 
 /// The driver's refusal to map dma-bufs, kept until the process exits: the driver cannot be replaced while the process
 /// uses it, and each test costs as much as the rest of an open. Thread safe; survives forks. Shortages are not kept.

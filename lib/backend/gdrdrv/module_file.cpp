@@ -7,13 +7,64 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <new>
 
-#include "backend/gdrdrv/stale_node.hpp"
-
 namespace gdrkit::backend::gdrdrv {
 namespace {
+
+constexpr std::uint32_t oldest_module = 0x0002'0000;
+constexpr std::uint32_t supported_api = 0x0002'0006;
+
+constexpr unsigned misc_major = 10;
+
+/// The number of "gdrdrv" in a list of Linux. -1: not in the list; -2: the list cannot be read.
+int number_in(driver::System& system, const char* list) noexcept {
+  char text[8192];
+  if (system.read_text(list, text, sizeof text) < 0) return -2;
+  for (const char* line = text; line != nullptr && *line != '\0';) {
+    int number = -1;
+    char name[16] = "";
+    if (std::sscanf(line, "%d %15s", &number, name) == 2 && std::strcmp(name, "gdrdrv") == 0) return number;
+    line = std::strchr(line, '\n');
+    if (line != nullptr) ++line;
+  }
+  return -1;
+}
+
+/// Whether the node is a leftover of an earlier module, by its numbers and those of the loaded module in /proc/devices
+/// and /proc/misc. `text` is then "/dev/gdrdrv is stale: it has the number 236:0, and the loaded gdrdrv has 240:0; ..."
+/// and the remedy. It is empty for a current node, and if the node or the lists cannot be read.
+struct StaleNode {
+  explicit StaleNode(driver::System& system) noexcept;
+  [[nodiscard]] bool is_stale() const noexcept { return text[0] != '\0'; }
+  char text[200] = "";
+};
+
+StaleNode::StaleNode(driver::System& system) noexcept {
+  unsigned major = 0;
+  unsigned minor = 0;
+  if (system.node_numbers(node, &major, &minor) != 0) return;
+  const int own_major = number_in(system, "/proc/devices");
+  const int own_minor = number_in(system, "/proc/misc");
+  if (own_major == -2) return;
+  const bool is_current =
+      major == misc_major ? static_cast<int>(minor) == own_minor : static_cast<int>(major) == own_major;
+  if (is_current) return;
+  if (own_major >= 0) {
+    std::snprintf(
+        text, sizeof text,
+        "%s is stale: it has the number %u:%u, and the loaded gdrdrv has %d:0; remove it, then run mknod -m 666 "
+        "%s c %d 0 (in a container: start it again)",
+        node, major, minor, own_major, node, own_major);
+  } else if (own_minor < 0) {
+    std::snprintf(
+        text, sizeof text,
+        "%s is stale: it has the number %u:%u, and no gdrdrv kernel module is loaded; load it, or remove the node",
+        node, major, minor);
+  }
+}
 
 tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexcept {
   const StaleNode stale(system);
@@ -25,7 +76,7 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
                         node, node);
     case ENXIO:
     case ENODEV:
-      if (stale) return base::fail(ENODEV, "cannot open %s: %s; %s", node, std::strerror(error), stale.text());
+      if (stale.is_stale()) return base::fail(ENODEV, "cannot open %s: %s; %s", node, std::strerror(error), stale.text);
       return base::fail(
           ENODEV,
           "cannot open %s: %s; the gdrdrv kernel module is not loaded, or the node has an outdated device number", node,
@@ -40,6 +91,23 @@ tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexc
                         node, std::strerror(error), node);
     default: return base::fail(error, "cannot open %s: %s", node, std::strerror(error));
   }
+}
+
+/// EOPNOTSUPP: a module before 2.0, or one that requires a newer library.
+base::Result<ModuleVersion> check_version(std::uint32_t driver, std::uint32_t minimum_api) noexcept {
+  const ModuleVersion version{driver};
+  const ModuleVersion minimum{minimum_api};
+  if (driver < oldest_module) {
+    return base::fail(EOPNOTSUPP, "cannot use gdrdrv %u.%u: version 2.0 or newer is required; update the kernel module",
+                      version.major_number(), version.minor_number());
+  }
+  if (minimum_api > supported_api) {
+    return base::fail(
+        EOPNOTSUPP,
+        "cannot use gdrdrv %u.%u: it requires a library with API %u.%u or newer, and this one has 2.6; update gdrkit",
+        version.major_number(), version.minor_number(), minimum.major_number(), minimum.minor_number());
+  }
+  return version;
 }
 
 }  // namespace
@@ -78,9 +146,9 @@ base::Status ModuleFile::read_version() noexcept {
   GetVersion reply{};
   const int result = call(request::get_version, &reply);
   if (result == -ENOTTY || result == -EINVAL) {
-    if (const StaleNode stale(system_); stale) {
+    if (const StaleNode stale(system_); stale.is_stale()) {
       return base::fail(EOPNOTSUPP, "cannot use %s: it belongs to another driver (GET_VERSION: %s); %s", node,
-                        std::strerror(-result), stale.text());
+                        std::strerror(-result), stale.text);
     }
     return base::fail(EOPNOTSUPP, "cannot use %s: it is not the node of gdrdrv 2.0 or newer (GET_VERSION: %s)", node,
                       std::strerror(-result));

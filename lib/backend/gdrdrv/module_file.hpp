@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ModuleFile: an open /dev/gdrdrv and the calls of the module on it.
+// ModuleFile: an open /dev/gdrdrv, the version of the module, and the calls of the module on it.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,21 @@
 #include <memory>
 
 #include "backend/gdrdrv/gdrdrv_abi.hpp"
-#include "backend/gdrdrv/module_version.hpp"
 #include "base/result.hpp"
 #include "driver/system.hpp"
 
 namespace gdrkit::backend::gdrdrv {
+
+/// The version of the loaded gdrdrv, and which calls it has.
+struct ModuleVersion {
+  std::uint32_t word = 0;  ///< major << 16 | minor
+
+  [[nodiscard]] constexpr unsigned major_number() const noexcept { return word >> 16; }
+  [[nodiscard]] constexpr unsigned minor_number() const noexcept { return word & 0xffff; }
+  [[nodiscard]] constexpr bool has_mapping_types() const noexcept { return word >= 0x0002'0004; }  ///< GET_INFO_V2
+  /// Attributes, pin flags and requests of a mapping type.
+  [[nodiscard]] constexpr bool has_requests() const noexcept { return word >= 0x0002'0005; }
+};
 
 /// The module's description of a pin, from its newest info call.
 struct PinState {

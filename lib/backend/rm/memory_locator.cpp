@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cinttypes>
 
-#include "backend/rm/export_decoder.hpp"
-#include "backend/rm/ipc_decoder.hpp"
 #include "backend/rm/rm_status.hpp"
 
 namespace gdrkit::backend::rm {

@@ -2,12 +2,27 @@
 // SPDX-License-Identifier: MIT
 #include "backend/rm/rm_backend.hpp"
 
+#include <cinttypes>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/calibration.hpp"
 #include "backend/cuda_buffer.hpp"
 #include "backend/cuda_scope.hpp"
+#include "backend/mapping_check.hpp"
 #include "backend/pointer_check.hpp"
 #include "backend/pointer_pin.hpp"
+#include "backend/rm/driver_layout.hpp"
 #include "backend/rm/memory_locator.hpp"
-#include "backend/rm/rm_pin.hpp"
+#include "backend/rm/proved_locations.hpp"
+#include "backend/rm/rm_client.hpp"
+#include "backend/rm/rm_device.hpp"
+#include "backend/rm/rm_mapping.hpp"
 #include "backend/rm/rm_probe.hpp"
 
 namespace gdrkit::backend {
@@ -17,22 +32,169 @@ namespace {
 constexpr Traits rm_traits = {"rm", 65536, true, false, false};
 constexpr int attribute_integrated = 18;  // CU_DEVICE_ATTRIBUTE_INTEGRATED
 
-template <class Load>
-base::Result<std::unique_ptr<Backend>> open_on(driver::System& system, Load load_cuda,
-                                               const base::Settings& settings) noexcept try {
-  auto probed = probe(system, settings);
-  if (!probed) return base::pass(probed);
-  const base::Result<const driver::CudaCalls*> cuda = load_cuda();
-  if (!cuda) return base::pass(cuda);
-  return std::unique_ptr<Backend>(
-      std::make_unique<RmBackend>(system, **cuda, settings, probed->layout, std::move(probed->client)));
-} catch (...) {
-  return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
+class RmBackend final : public Backend {
+ public:
+  RmBackend(driver::System& system, const driver::CudaCalls& cuda, base::Settings settings, DriverLayout layout,
+            std::unique_ptr<RmClient> client) noexcept
+      : system_(system), cuda_(cuda), settings_(std::move(settings)), layout_(layout), client_(std::move(client)) {}
+
+  /// Frees all RM objects in one call, which is cheaper than one for each, before the files are closed.
+  ~RmBackend() override { client_->free_all(); }
+
+  [[nodiscard]] const Traits& traits() const noexcept override { return rm_traits; }
+  base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
+  base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override {
+    return allocate_cuda_buffer(cuda_, device, size_bytes);
+  }
+  void abandon_after_fork() noexcept override {
+    for (auto& [pci, device] : devices_) device->abandon_after_fork();
+    client_->abandon_after_fork();
+  }
+
+  [[nodiscard]] driver::System& system() noexcept { return system_; }
+  [[nodiscard]] const driver::CudaCalls& cuda() noexcept { return cuda_; }
+  [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
+  [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
+  [[nodiscard]] ProvedLocations& proved_locations() noexcept { return proved_locations_; }
+
+ private:
+  base::Result<RmDevice*> device_of(int cuda_ordinal);  ///< may throw std::bad_alloc
+
+  driver::System& system_;
+  const driver::CudaCalls& cuda_;
+  base::Settings settings_;
+  DriverLayout layout_;
+  std::unique_ptr<RmClient> client_;                          // must outlive the devices
+  std::mutex mutex_;                                          // guards devices_
+  std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
+  Calibrations calibrations_;
+  ProvedLocations proved_locations_;
+};
+
+/// Maps scratch memory as RmPin maps user memory.
+class RmScratch final : public ScratchMap {
+ public:
+  RmScratch(RmBackend& backend, RmDevice& device) noexcept
+      : backend_(backend), device_(device), mapping_(backend.system(), device, backend.layout()) {}
+
+  std::uint8_t* map(const DeviceRange& range) noexcept override {
+    auto memory = locate(backend_.cuda(), backend_.system(), device_, range, backend_.settings());
+    if (!memory) return nullptr;
+    memory_.emplace(std::move(*memory));
+    const auto mapped = mapping_.map(memory_->pieces, static_cast<std::size_t>(range.page_bytes));
+    return mapped ? mapping_.address() : nullptr;
+  }
+
+  bool unmap() noexcept override {
+    (void)mapping_.unmap();
+    if (mapping_.address() != nullptr) (void)mapping_.unmap();  // munmap may fail once if memory is short
+    if (mapping_.address() == nullptr) {
+      memory_.reset();
+      return true;
+    }
+    // RM must not reuse the memory either. RmMapping keeps its BAR1 space.
+    memory_->abandon();
+    return false;
+  }
+
+ private:
+  RmBackend& backend_;
+  RmDevice& device_;
+  std::optional<OwnedMemory> memory_;
+  RmMapping mapping_;
+};
+
+/// One pinned range.
+class RmPin final : public BackendPin {
+ public:
+  RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, OwnedMemory memory);
+  ~RmPin() override { (void)unpin(); }
+
+  base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
+  base::Status unmap() noexcept override { return mapping_.unmap(); }
+  base::Status unpin() noexcept override;
+  [[nodiscard]] bool keeps_memory() const noexcept override { return true; }
+  void abandon_after_fork() noexcept override {
+    mapping_.abandon_after_fork();
+    memory_.abandon();
+  }
+
+ private:
+  base::Result<Verification> verify() noexcept;
+
+  RmBackend& backend_;
+  RmDevice& rm_device_;
+  DeviceRange range_;
+  OwnedMemory memory_;
+  std::vector<std::uint64_t> starts_;  ///< device addresses of the pieces
+  RmMapping mapping_;
+};
+
+RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, OwnedMemory memory)
+    : backend_(backend),
+      rm_device_(device),
+      range_(range),
+      memory_(std::move(memory)),
+      mapping_(backend.system(), device, backend.layout()) {
+  page_address_ = range.page_address;
+  page_bytes_ = static_cast<std::size_t>(range.page_bytes);
+  device_ = device.pci();
+  std::uint64_t start = page_address_;
+  for (const OwnedPiece& piece : memory_.pieces) {
+    starts_.push_back(start);
+    start += piece.size_bytes;
+  }
 }
 
-}  // namespace
+base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType requested) noexcept {
+  if (requested == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal)) {
+    return base::fail(EOPNOTSUPP,
+                      "cannot map 0x%" PRIx64 " as cached: BAR1 of a discrete GPU is uncached; request write-combining",
+                      page_address_);
+  }
+  const auto length = length_to_map(*this, size_bytes, mapping_.address());
+  if (!length) return base::pass(length);
+  base::Status mapped = mapping_.map(memory_.pieces, *length);
+  base::Result<Verification> verification = Verification::none;
+  MappingType type = mapping_.type();
+  // A driver that does not report the caching type seems to report "cached". Word accesses are correct in both cases.
+  if (mapped && type == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal))
+    type = MappingType::device;
+  if (mapped && requested != MappingType::none && type != requested)
+    mapped = base::fail(
+        EOPNOTSUPP,
+        "cannot map 0x%" PRIx64 " as %s: the driver supports only %s for this memory; request the default type",
+        page_address_, name_of(requested), type == MappingType::device ? "device (uncached)" : name_of(type));
+  if (mapped) verification = verify();
+  if (mapped && verification) return MappedRegion{mapping_.address(), *length, type, *verification};
+  (void)mapping_.unmap();
+  return mapped ? base::pass(verification) : base::pass(mapped);
+}
 
-const Traits& RmBackend::traits() const noexcept { return rm_traits; }
+base::Result<Verification> RmPin::verify() noexcept {
+  RmScratch scratch(backend_, rm_device_);
+  ProvedLocations& proved = backend_.proved_locations();
+  const bool is_proved = proved.contains(range_, memory_.pieces);
+  auto verification =
+      check_mapping(backend_.cuda(),
+                    {range_, starts_, mapping_.address(), mapping_.size_bytes(), rm_device_.pci().c_str(), is_proved},
+                    backend_.calibrations(), scratch);
+  if (verification && *verification == Verification::content && !is_proved)
+    proved.add(range_, memory_.pieces, mapping_.size_bytes());
+  return verification;
+}
+
+base::Status RmPin::unpin() noexcept {
+  base::Status unmapped = mapping_.unmap();
+  // Keep the memory while pages may still be mapped.
+  if (!unmapped && mapping_.address() != nullptr) {
+    memory_.abandon();
+    return unmapped;
+  }
+  base::Status freed = memory_.free();
+  return unmapped ? freed : unmapped;
+}
 
 base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   char pci[32] = {};
@@ -57,7 +219,7 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
 base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& request) noexcept try {
   auto range = check_pointer(cuda_, request, rm_traits.page_size_bytes);
   if (!range) return base::pass(range);
-  if (is_cpu_pointer(cuda_, request.address, *range)) return PointerPin::create(cuda_, request.address, *range);
+  if (is_cpu_pointer(cuda_, request.address, *range)) return make_pointer_pin(cuda_, request.address, *range);
   auto scope = CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal, range->valid_start);
   if (!scope) return base::pass(scope);
   auto device = device_of(range->attributes.device_ordinal);
@@ -69,24 +231,18 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
   return base::fail_literal(ENOMEM, "out of memory while pinning");
 }
 
-base::Result<std::unique_ptr<BackendBuffer>> RmBackend::allocate(int device, std::size_t size_bytes) noexcept {
-  return CudaBuffer::allocate(cuda_, device, size_bytes);
-}
+}  // namespace
 
-void RmBackend::abandon_after_fork() noexcept {
-  for (auto& [pci, device] : devices_) device->abandon_after_fork();
-  client_->abandon_after_fork();
-}
-
-base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const driver::CudaCalls& cuda,
-                                                  const base::Settings& settings) noexcept {
-  return open_on(
-      system, [&cuda]() noexcept { return base::Result<const driver::CudaCalls*>(&cuda); }, settings);
-}
-
-base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, LoadCuda load_cuda,
-                                                  const base::Settings& settings) noexcept {
-  return open_on(system, load_cuda, settings);
+base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, const LoadCuda& load_cuda,
+                                                  const base::Settings& settings) noexcept try {
+  auto probed = probe(system, settings);
+  if (!probed) return base::pass(probed);
+  const auto cuda = load_cuda();
+  if (!cuda) return base::pass(cuda);
+  return std::unique_ptr<Backend>(
+      std::make_unique<RmBackend>(system, **cuda, settings, probed->layout, std::move(probed->client)));
+} catch (...) {
+  return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
 }
 
 }  // namespace rm

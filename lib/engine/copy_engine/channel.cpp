@@ -48,7 +48,7 @@ base::Status Channel::start(const Copy& copy) noexcept {
   if (!scope) return base::pass(scope);
   copy_ = copy;
   started_ = 0;
-  is_staged_ = copy.direction != Direction::on_device && copy.host_memory == HostMemory::ordinary;
+  is_staged_ = copy.host_memory == HostMemory::ordinary;
   if (stream_ == nullptr) {
     const int result = gpu_.calls().stream_create(&stream_, driver::cuda_stream_non_blocking);
     if (result != 0) return check(result, "cuStreamCreate");
@@ -64,14 +64,9 @@ base::Status Channel::start(const Copy& copy) noexcept {
 
 base::Status Channel::give(std::uint64_t device, void* host, std::size_t size_bytes) noexcept {
   const driver::CudaCalls& calls = gpu_.calls();
-  switch (copy_.direction) {
-    case Direction::from_device:
-      return check(calls.memcpy_device_to_host_async(host, device, size_bytes, stream_), "cuMemcpyDtoHAsync");
-    case Direction::to_device:
-      return check(calls.memcpy_host_to_device_async(device, host, size_bytes, stream_), "cuMemcpyHtoDAsync");
-    case Direction::on_device: break;
-  }
-  return check(calls.memcpy_device_to_device_async(device, copy_.source, size_bytes, stream_), "cuMemcpyDtoDAsync");
+  if (copy_.direction == Direction::from_device)
+    return check(calls.memcpy_device_to_host_async(host, device, size_bytes, stream_), "cuMemcpyDtoHAsync");
+  return check(calls.memcpy_host_to_device_async(device, host, size_bytes, stream_), "cuMemcpyHtoDAsync");
 }
 
 base::Status Channel::start_piece(std::size_t piece) noexcept {

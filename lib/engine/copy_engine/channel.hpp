@@ -39,7 +39,7 @@ class Channel {
   [[nodiscard]] char* staging(std::size_t piece) const noexcept {
     return staging_.bytes() + piece % piece_count * piece_bytes;
   }
-  /// Gives the stream a copy from or to host memory that the GPU reaches, or inside device memory.
+  /// Gives the stream a copy from or to host memory that the GPU reaches.
   base::Status give(std::uint64_t device, void* host, std::size_t size_bytes) noexcept;
   base::Status start_piece(std::size_t piece) noexcept;
   base::Status wait_for_piece(std::size_t piece) noexcept;

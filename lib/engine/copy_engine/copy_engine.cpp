@@ -20,7 +20,7 @@ class CopyEngine final : public Engine {
  public:
   explicit CopyEngine(Gpu& gpu) noexcept : gpu_(gpu) {}
   [[nodiscard]] const Traits& traits() const noexcept override {
-    static constexpr Traits own = {true, SIZE_MAX, SIZE_MAX, most_channels};
+    static constexpr Traits own = {SIZE_MAX, SIZE_MAX, most_channels};
     return own;
   }
 
@@ -68,8 +68,7 @@ class CopyEngine final : public Engine {
 }  // namespace
 
 base::Result<std::unique_ptr<Engine>> open_copy_engine(const Place& place) noexcept {
-  if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine copy_engine requires a GPU");
-  std::unique_ptr<Engine> engine(new (std::nothrow) CopyEngine(*place.gpu));
+  std::unique_ptr<Engine> engine(new (std::nothrow) CopyEngine(place.gpu));
   if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine copy_engine");
   return engine;
 }

@@ -86,7 +86,7 @@ class Lanes final : public Engine {
   ~Lanes() override;
 
   [[nodiscard]] const Traits& traits() const noexcept override {
-    static constexpr Traits own = {false, SIZE_MAX, SIZE_MAX, most_jobs};
+    static constexpr Traits own = {SIZE_MAX, SIZE_MAX, most_jobs};
     return own;
   }
   [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override;
@@ -189,11 +189,6 @@ void Lanes::help() noexcept {
 }
 
 base::Result<Ticket> Lanes::submit(const Copy& copy) noexcept {
-  if (copy.direction == Direction::on_device) {
-    return base::fail(EOPNOTSUPP,
-                      "engine lanes cannot copy %zu bytes from device memory to device memory; use copy_engine",
-                      copy.size_bytes);
-  }
   const std::lock_guard lock(mutex_);
   const auto job = std::find_if(jobs_.begin(), jobs_.end(), [](const Job& each) { return !each.is_taken; });
   if (job == jobs_.end())
@@ -236,8 +231,7 @@ base::Status Lanes::complete(Ticket ticket) noexcept {
 }  // namespace lanes
 
 base::Result<std::unique_ptr<Engine>> open_lanes(const Place& place) noexcept {
-  if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine lanes requires a GPU");
-  std::unique_ptr<Engine> engine(new (std::nothrow) lanes::Lanes(*place.gpu));
+  std::unique_ptr<Engine> engine(new (std::nothrow) lanes::Lanes(place.gpu));
   if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine lanes");
   return engine;
 }

@@ -39,12 +39,12 @@ constexpr unsigned polls_at_full_speed = 512;                    // some 20 us; 
 
 class Mover final : public Engine {
  public:
-  explicit Mover(const Place& place) noexcept : limits_(place.residence), gpu_(*place.gpu) {}
+  explicit Mover(const Place& place) noexcept : limits_(place.residence), gpu_(place.gpu) {}
   ~Mover() override;
   base::Status open(const Place& place) noexcept;
 
   [[nodiscard]] const Traits& traits() const noexcept override {
-    static constexpr Traits own = {true, largest_bytes, staging_bytes, ring_lines};
+    static constexpr Traits own = {largest_bytes, staging_bytes, ring_lines};
     return own;
   }
   [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override { return submit_to(copy, false); }
@@ -108,7 +108,7 @@ class Mover final : public Engine {
 base::Status Mover::open(const Place& place) noexcept {
   auto kernel = ResidentKernel::open(gpu_, limits_);
   if (!kernel) return base::pass(kernel);
-  auto lines = CommandLines::make(*place.backend, gpu_.device());
+  auto lines = CommandLines::make(place.backend, gpu_.device());
   if (!lines) return base::pass(lines);
   const auto scope = gpu_.enter();
   if (!scope) return base::pass(scope);
@@ -133,12 +133,11 @@ Mover::~Mover() {
 }
 
 base::Status Mover::check(const Copy& copy, bool* is_staged) const noexcept {
-  const bool has_host = copy.direction != Direction::on_device;
-  const std::uint64_t other = has_host ? reinterpret_cast<std::uint64_t>(copy.host) : copy.source;
-  const bool is_congruent = (other ^ copy.device) % unit_bytes == 0;
-  *is_staged =
-      has_host && (copy.host_memory == HostMemory::ordinary || (!is_congruent && copy.size_bytes <= staging_bytes));
-  const std::size_t limit = has_host && copy.host_memory == HostMemory::ordinary ? staging_bytes : largest_bytes;
+  const auto host = reinterpret_cast<std::uint64_t>(copy.host);
+  const bool is_ordinary = copy.host_memory == HostMemory::ordinary;
+  const bool is_congruent = (host ^ copy.device) % unit_bytes == 0;
+  *is_staged = is_ordinary || (!is_congruent && copy.size_bytes <= staging_bytes);
+  const std::size_t limit = is_ordinary ? staging_bytes : largest_bytes;
   if (copy.size_bytes == 0 || copy.size_bytes > limit) {
     return base::fail(EINVAL, "engine mover cannot copy %zu bytes at once: the size must be from 1 to %zu bytes",
                       copy.size_bytes, limit);
@@ -146,7 +145,7 @@ base::Status Mover::check(const Copy& copy, bool* is_staged) const noexcept {
   if (*is_staged || is_congruent) return {};
   return base::fail(
       EOPNOTSUPP, "engine mover cannot copy between 0x%llx and 0x%llx: the addresses differ modulo 16; use copy_engine",
-      static_cast<unsigned long long>(copy.device), static_cast<unsigned long long>(other));
+      static_cast<unsigned long long>(copy.device), static_cast<unsigned long long>(host));
 }
 
 void Mover::stop() noexcept {
@@ -206,12 +205,8 @@ Command Mover::command_of(const Outstanding& slot) const noexcept {
   const std::uint64_t host =
       slot.is_staged ? staging_.device_address() + staging_offset(slot) : reinterpret_cast<std::uint64_t>(copy.host);
   const auto size = static_cast<std::uint32_t>(copy.size_bytes);
-  switch (copy.direction) {
-    case Direction::from_device: return {Kind::from_device, size, copy.device, host};
-    case Direction::to_device: return {Kind::to_device, size, host, copy.device};
-    case Direction::on_device: break;
-  }
-  return {Kind::on_device, size, copy.source, copy.device};
+  if (copy.direction == Direction::from_device) return {Kind::from_device, size, copy.device, host};
+  return {Kind::to_device, size, host, copy.device};
 }
 
 base::Result<Ticket> Mover::submit_to(const Copy& copy, bool is_warm_one) noexcept {
@@ -305,7 +300,6 @@ base::Status Mover::complete(Ticket ticket) noexcept {
 }  // namespace mover
 
 base::Result<std::unique_ptr<Engine>> open_mover(const Place& place) noexcept {
-  if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine mover requires a GPU");
   std::unique_ptr<mover::Mover> engine(new (std::nothrow) mover::Mover(place));
   if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine mover");
   if (base::Status opened = engine->open(place); !opened) return base::pass(opened);

@@ -25,7 +25,7 @@ struct alignas(64) Line {
   std::uint32_t word[16];
 };
 
-enum class Kind : std::uint32_t { stop = 0, from_device = 1, to_device = 2, on_device = 3 };
+enum class Kind : std::uint32_t { stop = 0, from_device = 1, to_device = 2 };
 
 /// target and source are the same modulo 16.
 struct Command {

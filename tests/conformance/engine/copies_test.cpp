@@ -83,25 +83,6 @@ TEST_P(EngineCopies, ToDeviceEverySizeAndAlignment) {
   }
 }
 
-TEST_P(EngineCopies, OnDeviceOrUnsupported) {
-  const std::vector<char> bytes = pattern(1000003, 7);
-  put(64, bytes);
-  engine::Copy inside = copy(Direction::on_device, HostMemory::pinned, 2u << 20, 0, bytes.size());
-  inside.mapped = nullptr;
-  inside.host = nullptr;
-  inside.copier = nullptr;
-  inside.source = buffer->address() + 64;
-  base::Status moved = run(inside);
-  if (!engine->traits().moves_on_device) {
-    ASSERT_FALSE(moved);
-    EXPECT_EQ(moved.error().errno_value, EOPNOTSUPP);
-    EXPECT_STRNE(moved.error().text(), "");
-    return;
-  }
-  ASSERT_TRUE(succeeded(moved));
-  EXPECT_EQ(get(2u << 20, bytes.size()), bytes);
-}
-
 TEST_P(EngineCopies, MoreThanTheLimitIsRejected) {
   for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
     if (limit(kind) > engine_test_bytes) continue;

@@ -56,9 +56,7 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     ASSERT_TRUE(entered) << entered.error().text();
     gpu = std::move(*entered);
     map();
-    engine::Place place;
-    place.backend = backend.get();
-    place.gpu = gpu.get();
+    engine::Place place{*backend, *gpu, {}};
     // Host threads that emulate the GPU sometimes wait for a CPU.
     if (!is_gpu_place()) place.residence = fakes::patient_limits();
     auto made = GetParam().open(place);

@@ -158,9 +158,7 @@ bool run_engine(engine::Engine& engine, const Copy& copy) {
 void add_movers(Machine& machine, HostMemory kind, Direction direction,
                 std::vector<std::unique_ptr<engine::Engine>>* movers, std::vector<Way>* ways) {
   for (const unsigned blocks : {4u, 2u, 1u}) {
-    engine::Place place;
-    place.backend = machine.backend.get();
-    place.gpu = machine.gpu.get();
+    engine::Place place{*machine.backend, *machine.gpu, {}};
     place.residence.blocks = blocks;
     auto opened = engine::open_mover(place);
     if (!opened) {

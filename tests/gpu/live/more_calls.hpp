@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "driver/cuda_library.hpp"
+#include "driver/cuda_calls.hpp"
 
 namespace gdrkit::live {
 

@@ -3,7 +3,7 @@
 // The drop-in face on a scripted backend: which errno a backend's failure becomes, and what a backend's traits show.
 #include <cerrno>
 
-#include "capi/gdrapi_errno.hpp"
+#include "capi/errno_values.hpp"
 #include "gdrapi.h"
 #include "lib/core/context_fixture.hpp"
 

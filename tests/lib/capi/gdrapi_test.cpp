@@ -265,6 +265,8 @@ TEST_F(Gdrapi, CopiesNeedAMappingAndARangeInsideIt) {
   auto* const mapping = static_cast<std::uint8_t*>(va);
   EXPECT_EQ(gdr_copy_to_mapping(handle, mapping, bytes, 0), 0);
   EXPECT_EQ(gdr_copy_from_mapping(handle, bytes, mapping, 0), 0);
+  EXPECT_EQ(gdr_copy_to_mapping(handle, nullptr, nullptr, 0), 0);
+  EXPECT_EQ(gdr_copy_from_mapping(handle, nullptr, nullptr, 0), 0);
   EXPECT_EQ(gdr_copy_to_mapping(handle, mapping - 1, bytes, 1), EINVAL);
   EXPECT_EQ(gdr_copy_to_mapping(handle, mapping + gpu_page - 7, bytes, 8), EINVAL);
   EXPECT_EQ(gdr_copy_from_mapping(handle, bytes, mapping + gpu_page, 1), EINVAL);

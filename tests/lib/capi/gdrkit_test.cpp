@@ -249,7 +249,7 @@ TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
 
   for (const gdrkit_write_segment& wrong :
        {gdrkit_write_segment{gpu_page, source.data(), 1}, gdrkit_write_segment{SIZE_MAX, source.data(), 2},
-        gdrkit_write_segment{0, nullptr, 1}}) {
+        gdrkit_write_segment{0, nullptr, 1}, gdrkit_write_segment{gpu_page + 1, nullptr, 0}}) {
     const gdrkit_write_segment some[] = {{0, source.data() + 100, 64}, wrong};
     EXPECT_EQ(gdrkit_write_segments(handle, some, 2), -EINVAL);
     EXPECT_THAT(gdrkit_last_error(), HasSubstr("segment 1"));

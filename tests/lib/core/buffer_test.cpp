@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -52,7 +53,7 @@ TEST_F(Buffer, RejectsCopiesOutsideIt) {
   const int calls = script.buffer_copy_calls;
   constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
   for (const auto& [offset, size] : std::vector<std::pair<std::size_t, std::size_t>>{
-           {0, 65}, {64, 1}, {61, 4}, {huge, 1}, {1, huge}, {huge, huge}}) {
+           {0, 65}, {64, 1}, {61, 4}, {huge, 1}, {1, huge}, {huge, huge}, {65, 0}}) {
     EXPECT_EQ(errno_of(copy_to_buffer(handle, offset, source.data(), size)), EINVAL) << offset << " + " << size;
     EXPECT_EQ(errno_of(copy_from_buffer(handle, offset, bytes, size)), EINVAL) << offset << " + " << size;
   }
@@ -104,7 +105,7 @@ TEST_F(Buffer, RejectsEveryInvalidHandle) {
     EXPECT_EQ(errno_of(free_buffer(wrong)), EINVAL) << std::hex << wrong;
   }
   for (const Handle buffer_handle : {live, reused}) {
-    EXPECT_EQ(errno_of(unpin(0, buffer_handle)), EINVAL);
+    EXPECT_EQ(errno_of(unpin(std::nullopt, buffer_handle)), EINVAL);
     EXPECT_EQ(errno_of(context_info(buffer_handle)), EINVAL);
     EXPECT_EQ(errno_of(close(buffer_handle)), EINVAL);
     EXPECT_TRUE(buffer_info(buffer_handle));

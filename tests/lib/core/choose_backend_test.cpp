@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "core/choose_backend.hpp"
+#include "core/open.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 
 #include "core/copy_path.hpp"
 #include "core/core.hpp"
-#include "core/testing.hpp"
+#include "core/open.hpp"
 #include "lib/core/scripted_backend.hpp"
 #include "support/results.hpp"
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 #include "lib/core/context_fixture.hpp"
@@ -77,8 +78,8 @@ TEST_F(Context, PinsAndMappingsAreInvalidAfterClose) {
   std::uint8_t byte = 1;
   EXPECT_EQ(copy_to_mapping(handle, script.device, &byte, 1), EINVAL);
   EXPECT_EQ(core::write(handle, 0, &byte, 1), EINVAL);
-  EXPECT_EQ(errno_of(unpin(0, handle)), EINVAL);
-  EXPECT_EQ(errno_of(unmap(0, handle)), EINVAL);
+  EXPECT_EQ(errno_of(unpin(std::nullopt, handle)), EINVAL);
+  EXPECT_EQ(errno_of(unmap(std::nullopt, handle)), EINVAL);
   EXPECT_EQ(script.device[0], 0);
 }
 

@@ -109,9 +109,9 @@ TEST_F(CopyPath, RejectsRangesOutsideTheMapping) {
   expect_device_as_expected();
 }
 
-TEST_F(CopyPath, ZeroBytesAlwaysSucceed) {
+TEST_F(CopyPath, ZeroBytesRequireNoHostPointer) {
   EXPECT_EQ(write(handle, 0, nullptr, 0), 0);
-  EXPECT_EQ(read(handle, user_bytes + 1, nullptr, 0), 0);
+  EXPECT_EQ(read(handle, user_bytes, nullptr, 0), 0);
   EXPECT_EQ(copy_to_mapping(handle, nullptr, nullptr, 0), 0);
   EXPECT_EQ(copy_from_mapping(handle, nullptr, nullptr, 0), 0);
   std::uint8_t byte = 5;
@@ -119,6 +119,16 @@ TEST_F(CopyPath, ZeroBytesAlwaysSucceed) {
   EXPECT_EQ(copy_from_mapping(handle, &byte, script.device + page_offset, 0), 0);
   EXPECT_EQ(byte, 5);
   expect_device_as_expected();
+}
+
+TEST_F(CopyPath, ZeroBytesRequireAnOffsetInsideTheUsersRange) {
+  std::uint8_t byte = 5;
+  for (std::uint8_t* const host : {&byte, static_cast<std::uint8_t*>(nullptr)}) {
+    for (const std::size_t offset : {user_bytes + 1, SIZE_MAX}) {
+      EXPECT_EQ(write(handle, offset, host, 0), EINVAL) << offset;
+      EXPECT_EQ(read(handle, offset, host, 0), EINVAL) << offset;
+    }
+  }
 }
 
 TEST_F(CopyPath, RejectsNullHostPointers) {

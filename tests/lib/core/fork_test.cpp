@@ -12,6 +12,7 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -107,9 +108,9 @@ class Fork : public tests::OnScriptedBackend {
     EXPECT_IN_CHILD(errno_of(map(context, unmapped, 1, any_type)) == EACCES);
     EXPECT_IN_CHILD(errno_of(pin_info(context, mapped)) == EACCES);
     EXPECT_IN_CHILD(!pin_summary(context, mapped) && !pin_summary(context, unmapped));
-    EXPECT_IN_CHILD(errno_of(is_invalidated(0, mapped)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(is_invalidated(std::nullopt, mapped)) == EACCES);
     EXPECT_IN_CHILD(errno_of(unmap(context, mapped)) == EACCES);
-    EXPECT_IN_CHILD(errno_of(unpin(0, unmapped)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(unpin(std::nullopt, unmapped)) == EACCES);
     EXPECT_IN_CHILD(errno_of(close(context)) == EACCES);
     EXPECT_IN_CHILD(script.unmap_calls == 0 && script.unpin_calls == 0 && script.pin_calls == 2 &&
                     script.map_calls == 1);
@@ -437,8 +438,8 @@ TEST_F(Fork, ChildDoesNotHangOnLocksThatOtherThreadsHold) {
   const ChildEnd end = run_in_child([&] {
     script.on_pin = [] {};
     script.on_unmap = [] {};
-    EXPECT_IN_CHILD(script.abandoned_backends == 1);           // its handle is invalid, but its resources are open
-    EXPECT_IN_CHILD(errno_of(pin_info(0, handle)) == EINVAL);  // the parent was closing its context
+    EXPECT_IN_CHILD(script.abandoned_backends == 1);  // its handle is invalid, but its resources are open
+    EXPECT_IN_CHILD(errno_of(pin_info(std::nullopt, handle)) == EINVAL);  // the parent was closing its context
     std::uint8_t byte = 0;
     EXPECT_IN_CHILD(read(handle, 0, &byte, 1) == EINVAL);
     return use_new_context();

@@ -98,7 +98,7 @@ TEST_F(Pin, HandleIsInvalidAfterUnpin) {
   EXPECT_TRUE(unpin(context, handle));
   EXPECT_EQ(script.pins, 0);
   EXPECT_EQ(errno_of(unpin(context, handle)), EINVAL);
-  EXPECT_EQ(errno_of(unpin(0, handle)), EINVAL);
+  EXPECT_EQ(errno_of(unpin(std::nullopt, handle)), EINVAL);
   EXPECT_EQ(errno_of(pin_info(context, handle)), EINVAL);
   EXPECT_EQ(errno_of(is_invalidated(context, handle)), EINVAL);
   EXPECT_EQ(errno_of(map(context, handle, 1, tests::any_type)), EINVAL);
@@ -114,7 +114,7 @@ TEST_F(Pin, StaleHandleStaysInvalidAfterItsSlotIsReused) {
   EXPECT_NE(stale, fresh);
   std::uint8_t byte = 42;
   EXPECT_EQ(copy_to_mapping(stale, script.device, &byte, 1), EINVAL);
-  EXPECT_EQ(errno_of(unpin(0, stale)), EINVAL);
+  EXPECT_EQ(errno_of(unpin(std::nullopt, stale)), EINVAL);
   EXPECT_TRUE(pin_info(context, fresh)->is_mapped);
   EXPECT_EQ(script.device[0], 0);
 }
@@ -148,11 +148,11 @@ TEST_F(Pin, BelongsToOneContext) {
   EXPECT_EQ(errno_of(map(*other, handle, 1, tests::any_type)), EINVAL);
   EXPECT_EQ(errno_of(unmap(*other, handle)), EINVAL);
   EXPECT_EQ(errno_of(is_invalidated(*other, handle)), EINVAL);
-  EXPECT_TRUE(pin_info(0, handle));
+  EXPECT_TRUE(pin_info(std::nullopt, handle));
   EXPECT_TRUE(pin_info(context, handle));
   EXPECT_TRUE(close(*other));
   EXPECT_EQ(errno_of(pin_info(*other, handle)), EINVAL);
-  EXPECT_TRUE(unpin(0, handle));
+  EXPECT_TRUE(unpin(std::nullopt, handle));
 }
 
 TEST_F(Pin, SummaryEqualsInfoWhileThePinExists) {
@@ -211,7 +211,7 @@ TEST_F(Pin, RejectsInvalidHandles) {
   std::uint8_t byte = 9;
   for (const Handle bad : {Handle{0}, Handle{1}, ~Handle{0}, good ^ 1, good ^ Handle{1} << 40, good ^ Handle{1} << 62,
                            context, reinterpret_cast<Handle>(&script)}) {
-    EXPECT_EQ(errno_of(unpin(0, bad)), EINVAL) << bad;
+    EXPECT_EQ(errno_of(unpin(std::nullopt, bad)), EINVAL) << bad;
     EXPECT_EQ(errno_of(unpin(context, bad)), EINVAL) << bad;
     EXPECT_EQ(errno_of(pin_info(context, bad)), EINVAL) << bad;
     EXPECT_EQ(errno_of(map(context, bad, 1, tests::any_type)), EINVAL) << bad;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <random>
 #include <shared_mutex>
 #include <thread>
@@ -268,16 +269,16 @@ class Stress : public Threads {
       expect_one_of(errno_of(handle), {0, EINVAL});
       if (handle) pin_place = *handle;
     } else if (action < 75) {
-      expect_one_of(errno_of(map(0, some_pin, scripted_page_bytes, any_type)), {0, EINVAL, EAGAIN});
+      expect_one_of(errno_of(map(std::nullopt, some_pin, scripted_page_bytes, any_type)), {0, EINVAL, EAGAIN});
     } else if (action < 85) {
       const std::unique_lock rule(shared.copies);
-      expect_one_of(errno_of(unmap(0, some_pin)), {0, EINVAL});
+      expect_one_of(errno_of(unmap(std::nullopt, some_pin)), {0, EINVAL});
     } else if (action < 92) {
       const std::unique_lock rule(shared.copies);
-      expect_one_of(errno_of(unpin(0, some_pin)), {0, EINVAL});
+      expect_one_of(errno_of(unpin(std::nullopt, some_pin)), {0, EINVAL});
     } else if (action < 97) {
       expect_one_of(errno_of(pin_info(some_context, some_pin)), {0, EINVAL});
-      expect_one_of(errno_of(is_invalidated(0, some_pin)), {0, EINVAL});
+      expect_one_of(errno_of(is_invalidated(std::nullopt, some_pin)), {0, EINVAL});
       const std::optional<PinInfo> summary = pin_summary(some_context, some_pin);
       if (summary) expect_one_of(summary->page_bytes == scripted_page_bytes ? 0 : EIO, {0});
       expect_one_of(errno_of(context_info(some_context)), {0, EINVAL});

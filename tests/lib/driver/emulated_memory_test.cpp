@@ -422,5 +422,16 @@ TEST(EmulatedMemory, ThreadsFindTheirOwnAllocations) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(EmulatedDeviceCount, FollowsTheSetting) {
+  EXPECT_EQ(emulated_device_count("").value_or(0), 1);
+  EXPECT_EQ(emulated_device_count("1").value_or(0), 1);
+  EXPECT_EQ(emulated_device_count("16").value_or(0), 16);
+  for (const char* wrong : {"0", "17", "-1", "two", "2 ", " 2", "2x", "99999999999999999999"}) {
+    const auto rejected = emulated_device_count(wrong);
+    ASSERT_FALSE(rejected) << wrong;
+    EXPECT_EQ(rejected.error().errno_value, EINVAL) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace gdrkit::driver

@@ -42,7 +42,7 @@ TEST(Chooser, OnlyCpusMoveWhatNothingIsAskedOf) {
 }
 
 TEST(Chooser, NoColdEngineIsTheMover) {
-  for (const Direction direction : {Direction::from_device, Direction::to_device, Direction::on_device}) {
+  for (const Direction direction : {Direction::from_device, Direction::to_device}) {
     for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
       for (std::size_t size = 1; size < std::size_t{1} << 40; size *= 2) {
         EXPECT_NE(choose(direction, kind, size).cold, Id::mover) << size;

@@ -48,7 +48,7 @@ Parameters parameters() {
 }
 
 TEST(MoverCode, ACommandSurvivesTheLine) {
-  const Command command{Kind::on_device, 0x89abcdefu, 0x0123456789abcdefu, 0xfedcba9876543210u};
+  const Command command{Kind::to_device, 0x89abcdefu, 0x0123456789abcdefu, 0xfedcba9876543210u};
   const Pieces pieces = pieces_of(encode(0xfffffffeu, command));
   EXPECT_TRUE(pieces.are_of(0xfffffffeu));
   EXPECT_FALSE(pieces.are_of(0xfffffffdu));

@@ -96,12 +96,10 @@ class MoverTest : public tests::EngineMachine {
   }
   void give_back() override { gpu.reset(); }
   base::Result<std::unique_ptr<Engine>> open() {
-    place.backend = backend.get();
     auto opened = Gpu::open(calls, 0);
     EXPECT_TRUE(opened);
     gpu = std::move(*opened);
-    place.gpu = gpu.get();
-    place.residence = limits;
+    const Place place{*backend, *gpu, limits};
     for (const Registration& entry : registrations()) {
       if (entry.id == Id::mover) return entry.open(place);
     }
@@ -126,7 +124,6 @@ class MoverTest : public tests::EngineMachine {
 
   driver::CudaCalls calls;
   ResidenceLimits limits;
-  Place place;
   std::unique_ptr<Gpu> gpu;
 };
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/emulated_device_identity.hpp"
+#include "driver/emulated_memory.hpp"
 #include "fakes/emulated_cuda.hpp"
 #include "fakes/fault_injection.hpp"
 #include "platform/device/device.hpp"

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "driver/emulated_device_identity.hpp"
+#include "driver/emulated_memory.hpp"
 #include "fakes/emulated_cuda.hpp"
 #include "fakes/fault_injection.hpp"
 #include "platform/gpu_code/copy_params.hpp"

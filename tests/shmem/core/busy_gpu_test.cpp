@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/testing.hpp"
+#include "core/open.hpp"
 #include "gdrkit/gdrkit.h"
 #include "support/device_access.hpp"
 #include "support/results.hpp"

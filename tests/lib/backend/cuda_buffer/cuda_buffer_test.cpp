@@ -33,7 +33,7 @@ fakes::FakeCuda::Options gpus(std::vector<unsigned> visible, bool is_initialised
 
 /// Allocates, copies in both directions and frees; every call must succeed.
 void expect_works(const driver::CudaCalls& cuda, int device) {
-  auto buffer = CudaBuffer::allocate(cuda, device, size);
+  auto buffer = allocate_cuda_buffer(cuda, device, size);
   ASSERT_TRUE(buffer) << buffer.error().text();
   EXPECT_EQ((*buffer)->size_bytes(), size);
   const auto source = fakes::distinct_words(4096, 7);
@@ -46,7 +46,7 @@ void expect_works(const driver::CudaCalls& cuda, int device) {
 
 TEST(CudaBuffer, SharesItsBytesWithTheDevice) {
   RmMachine machine;
-  auto buffer = CudaBuffer::allocate(machine.cuda, 0, size);
+  auto buffer = allocate_cuda_buffer(machine.cuda, 0, size);
   ASSERT_TRUE(buffer) << buffer.error().text();
   const std::uint64_t address = (*buffer)->address();
   const auto written = fakes::distinct_words(1000, 3);
@@ -80,7 +80,7 @@ TEST(CudaBuffer, DoesNotChangeTheContextOfTheThread) {
   const std::uint64_t own = machine.cuda.make_context(0);
   machine.cuda.threads().push(own);
   for (const int device : {0, 1}) {
-    auto buffer = CudaBuffer::allocate(machine.cuda, device, size);
+    auto buffer = allocate_cuda_buffer(machine.cuda, device, size);
     ASSERT_TRUE(buffer) << buffer.error().text();
     driver::PointerAttributes attributes;
     ASSERT_EQ(driver::pointer_attributes(machine.cuda, (*buffer)->address(), &attributes), 0);
@@ -111,19 +111,19 @@ TEST(CudaBuffer, KeepsAStreamCaptureValid) {
 TEST(CudaBuffer, RejectsInvalidDevicesAndSizes) {
   RmMachine machine;
   for (const int device : {-1, 1, 4096}) {
-    const auto rejected = CudaBuffer::allocate(machine.cuda, device, size);
+    const auto rejected = allocate_cuda_buffer(machine.cuda, device, size);
     ASSERT_FALSE(rejected);
     EXPECT_EQ(rejected.error().errno_value, ENODEV);
     EXPECT_THAT(rejected.error().text(), HasSubstr("device " + std::to_string(device)));
   }
-  const auto rejected = CudaBuffer::allocate(machine.cuda, 0, std::size_t{1} << 45);
+  const auto rejected = allocate_cuda_buffer(machine.cuda, 0, std::size_t{1} << 45);
   ASSERT_FALSE(rejected);
   EXPECT_EQ(rejected.error().errno_value, ENOMEM);
   EXPECT_THAT(rejected.error().text(), HasSubstr("35184372088832 bytes"));
   fakes::FaultPlan plan;
   plan.fail_every("mem_alloc", {0, 0, 1});  // some drivers return "invalid value" for such a size
   fakes::FaultyCuda cuda(machine.cuda, plan);
-  const auto oversized = CudaBuffer::allocate(cuda, 0, SIZE_MAX);
+  const auto oversized = allocate_cuda_buffer(cuda, 0, SIZE_MAX);
   ASSERT_FALSE(oversized);
   EXPECT_EQ(oversized.error().errno_value, ENOMEM);
   EXPECT_TRUE(is_clean(machine));
@@ -131,11 +131,11 @@ TEST(CudaBuffer, RejectsInvalidDevicesAndSizes) {
 
 TEST(CudaBuffer, CallsNothingAfterAbandonAfterFork) {
   RmMachine machine;
-  auto buffer = CudaBuffer::allocate(machine.cuda, 0, size);
+  auto buffer = allocate_cuda_buffer(machine.cuda, 0, size);
   ASSERT_TRUE(buffer);
   fakes::FaultPlan plan;
   fakes::FaultyCuda counted(machine.cuda, plan);
-  auto abandoned = CudaBuffer::allocate(counted, 0, size);
+  auto abandoned = allocate_cuda_buffer(counted, 0, size);
   ASSERT_TRUE(abandoned);
   const int calls = plan.calls();
   (*abandoned)->abandon_after_fork();
@@ -157,7 +157,7 @@ TEST(CudaBuffer, ReleasesEverythingWhicheverCallFails) {
       EXPECT_EQ(error.vendor_code, 999);
       EXPECT_THAT(error.text(), HasSubstr("CUDA_ERROR_UNKNOWN"));
     };
-    if (auto buffer = CudaBuffer::allocate(cuda, 0, size); !buffer) {
+    if (auto buffer = allocate_cuda_buffer(cuda, 0, size); !buffer) {
       expect_reported(buffer.error());
     } else {
       if (auto copied = (*buffer)->copy_from_host(0, bytes.data(), 64); !copied) expect_reported(copied.error());
@@ -182,7 +182,7 @@ TEST(CudaBuffer, ReleasesEverythingWhicheverCallFails) {
 TEST(CudaBuffer, ReportsThatMemoryIsExhausted) {
   RmMachine machine;
   fakes::allocation_faults = {0, 0, false};
-  const auto rejected = CudaBuffer::allocate(machine.cuda, 0, size);
+  const auto rejected = allocate_cuda_buffer(machine.cuda, 0, size);
   fakes::allocation_faults = {};
   ASSERT_FALSE(rejected);
   EXPECT_EQ(rejected.error().errno_value, ENOMEM);

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "backend/rm/export_decoder.hpp"
+#include "backend/rm/memory_piece.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "backend/rm/ipc_decoder.hpp"
 #include "fakes/export_encoder.hpp"
 #include "fakes/wire.hpp"
 #include "support/results.hpp"

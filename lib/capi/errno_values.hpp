@@ -1,11 +1,20 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Which positive errno the drop-in face returns for an error of the inside.
+// The errno values that the C libraries return, and their texts.
 #pragma once
 
 #include <cerrno>
+#include <cstring>
 
 namespace gdrkit::capi {
+
+/// The untranslated sentence of an errno value; thread safe, never nullptr.
+[[nodiscard]] inline const char* errno_text(int errno_value) noexcept {
+  const char* const text = strerrordesc_np(errno_value);
+  return text == nullptr ? "Unknown error" : text;
+}
+
+// What the drop-in library returns for an error of core: a positive errno.
 
 /// Only values that user space has a name for leave the library: no vendor code, not 524 (ENOTSUPP).
 [[nodiscard]] constexpr int gdrapi_errno(int errno_value) noexcept {
