@@ -40,13 +40,6 @@ bool take_number(std::string_view* text, char stop, Number* value) {
   return true;
 }
 
-Fact<KernelLog> refused(Outcome outcome, const std::string& reason) {
-  Fact<KernelLog> fact;
-  fact.outcome = outcome;
-  fact.reason = reason;
-  return fact;
-}
-
 }  // namespace
 
 bool is_of_use(std::string_view message) {
@@ -91,11 +84,11 @@ Fact<KernelLog> read_kmsg(const std::function<ssize_t(char* buffer, std::size_t 
       continue;
     }
     if (length == 0 || (length < 0 && errno == EAGAIN)) return log;
-    if (length < 0) return refused(Outcome::unreadable, std::string("/dev/kmsg: read: ") + std::strerror(errno));
+    if (length < 0) return {Outcome::unreadable, {}, std::string("/dev/kmsg: read: ") + std::strerror(errno)};
     std::uint64_t number = 0;
     KernelMessage message;
     if (!parse_kmsg_record({record.data(), static_cast<std::size_t>(length)}, &number, &message)) {
-      return refused(Outcome::malformed, "/dev/kmsg: cannot parse a record");
+      return {Outcome::malformed, {}, "/dev/kmsg: cannot parse a record"};
     }
     if (is_first && number > 0) log.value.is_whole = false;
     is_first = false;
@@ -104,16 +97,17 @@ Fact<KernelLog> read_kmsg(const std::function<ssize_t(char* buffer, std::size_t 
     if (bytes > most_kernel_log_bytes || log.value.messages.size() == most_kernel_messages) break;
     log.value.messages.push_back(std::move(message));
   }
-  return refused(Outcome::malformed, "/dev/kmsg: contains more than the limit for reading it");
+  return {Outcome::malformed, {}, "/dev/kmsg: contains more than the limit for reading it"};
 }
 
 Fact<KernelLog> read_live_kernel_log() {
   const int fd = ::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) {
     const int error = errno;
-    return refused(error == ENOENT ? Outcome::absent : Outcome::unreadable,
-                   std::string("/dev/kmsg: open: ") + std::strerror(error) +
-                       (error == EPERM || error == EACCES ? " (requires root: kernel.dmesg_restrict)" : ""));
+    return {error == ENOENT ? Outcome::absent : Outcome::unreadable,
+            {},
+            std::string("/dev/kmsg: open: ") + std::strerror(error) +
+                (error == EPERM || error == EACCES ? " (requires root: kernel.dmesg_restrict)" : "")};
   }
   auto log = read_kmsg([fd](char* buffer, std::size_t size) { return ::read(fd, buffer, size); });
   ::close(fd);
@@ -151,9 +145,10 @@ Fact<KernelLog> parse_kernel_log(std::string_view text) {
                          fraction.size() == 6 && take_number(&digits, '.', &message.microseconds) &&
                          message.microseconds >= 0 && rest.size() > fraction.size();
     if (!is_good || log.value.messages.size() == most_kernel_messages) {
-      return refused(Outcome::malformed,
-                     std::string(kernel_log_recording) + ": line " + std::to_string(line) +
-                         (is_good ? " exceeds the number of lines allowed" : " is not 'SECONDS.MICROSECONDS MESSAGE'"));
+      return {Outcome::malformed,
+              {},
+              std::string(kernel_log_recording) + ": line " + std::to_string(line) +
+                  (is_good ? " exceeds the number of lines allowed" : " is not 'SECONDS.MICROSECONDS MESSAGE'")};
     }
     message.microseconds += seconds * 1'000'000;
     message.text = printable_line(rest.substr(fraction.size() + 1));
@@ -165,9 +160,9 @@ Fact<KernelLog> parse_kernel_log(std::string_view text) {
 Fact<KernelLog> read_kernel_log(const topology::MachineView& view) {
   const auto text = view.text(kernel_log_recording);
   if (text.is_absent()) {
-    return refused(Outcome::unreadable, std::string("the recording has no ") + kernel_log_recording);
+    return {Outcome::unreadable, {}, std::string("the recording has no ") + kernel_log_recording};
   }
-  if (!text.is_found()) return refused(text.outcome, text.reason);
+  if (!text.is_found()) return topology::pass<KernelLog>(text);
   return parse_kernel_log(text.value);
 }
 

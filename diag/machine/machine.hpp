@@ -15,8 +15,10 @@
 namespace gdrkit::diag {
 
 using topology::Fact;
+using topology::found;
 using topology::MachineView;
 using topology::Outcome;
+using topology::pass;
 
 struct PciDevice {
   std::string address;               ///< 0000:3b:00.0

@@ -7,10 +7,8 @@
 namespace gdrkit::diag {
 
 topology::Fact<Variables> read_variables(const topology::MachineView& view) {
-  const auto content = view.bytes("/proc/self/environ", topology::MachineView::text_limit);
-  topology::Fact<Variables> variables;
-  variables.outcome = content.is_absent() ? topology::Outcome::unreadable : content.outcome;
-  variables.reason = content.reason;
+  const auto content = required(view.bytes("/proc/self/environ", topology::MachineView::text_limit));
+  topology::Fact<Variables> variables{content.outcome, {}, content.reason};
   const std::string all(content.value.begin(), content.value.end());
   for (std::size_t at = 0; at < all.size();) {
     const auto end = std::min(all.find('\0', at), all.size());

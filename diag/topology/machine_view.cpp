@@ -12,7 +12,6 @@
 #include <deque>
 
 #include "diag/topology/archive_tree.hpp"
-#include "diag/topology/fact_making.hpp"
 #include "diag/topology/folder_tree.hpp"
 
 namespace gdrkit::diag::topology {
@@ -20,10 +19,7 @@ namespace {
 
 template <class T>
 Fact<T> refuse(Outcome outcome, std::string_view path, const std::string& what) {
-  Fact<T> fact;
-  fact.outcome = outcome;
-  fact.reason = std::string(path) + ": " + what;
-  return fact;
+  return {outcome, {}, std::string(path) + ": " + what};
 }
 
 template <class T>

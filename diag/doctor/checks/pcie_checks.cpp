@@ -19,30 +19,21 @@ std::string folder_of(const std::string& address) { return "/sys/bus/pci/devices
 /// "16.0 GT/s PCIe" in GT/s.
 Fact<double> read_speed(const MachineView& view, const std::string& path) {
   const auto line = view.line(path);
-  Fact<double> fact;
-  fact.outcome = line.outcome;
-  fact.reason = line.reason;
-  if (!line.is_found()) return fact;
+  if (!line.is_found()) return pass<double>(line);
   char* end = nullptr;
-  fact.value = std::strtod(line.value.c_str(), &end);
-  if (std::string(end).rfind(" GT/s", 0) != 0 || fact.value <= unknown_speed || fact.value > 1000) {
-    fact.outcome = Outcome::malformed;
-    fact.reason = path + ": '" + line.value + "' is not a speed";
+  const double speed = std::strtod(line.value.c_str(), &end);
+  if (std::string(end).rfind(" GT/s", 0) != 0 || speed <= unknown_speed || speed > 1000) {
+    return {Outcome::malformed, speed, path + ": '" + line.value + "' is not a speed"};
   }
-  return fact;
+  return found(speed);
 }
 
 Fact<double> read_width(const MachineView& view, const std::string& path) {
   const auto number = view.number(path);
-  Fact<double> fact;
-  fact.outcome = number.outcome;
-  fact.reason = number.reason;
-  fact.value = static_cast<double>(number.value);
   if (number.is_found() && (number.value < 1 || number.value > 32)) {
-    fact.outcome = Outcome::malformed;
-    fact.reason = path + ": " + std::to_string(number.value) + " lanes is not a valid width";
+    return {Outcome::malformed, 0, path + ": " + std::to_string(number.value) + " lanes is not a valid width"};
   }
-  return fact;
+  return {number.outcome, static_cast<double>(number.value), number.reason};
 }
 
 struct Link {
@@ -80,19 +71,13 @@ bool take_link(const Machine& machine, const PciDevice& device, const std::strin
 /// Total of the counters in an AER file.
 Fact<long> total_of(const MachineView& view, const std::string& path, const std::string& label) {
   const auto text = view.text(path);
-  Fact<long> fact;
-  fact.outcome = text.outcome;
-  fact.reason = text.reason;
-  if (!text.is_found()) return fact;
+  if (!text.is_found()) return pass<long>(text);
   const auto at = text.value.find(label + " ");
+  const char* digits = at == std::string::npos ? "" : text.value.c_str() + at + label.size() + 1;
   char* end = nullptr;
-  const char* digits = at == std::string::npos ? nullptr : text.value.c_str() + at + label.size() + 1;
-  if (digits != nullptr) fact.value = std::strtol(digits, &end, 10);
-  if (digits == nullptr || end == digits) {
-    fact.outcome = Outcome::malformed;
-    fact.reason = path + ": has no " + label;
-  }
-  return fact;
+  const long total = std::strtol(digits, &end, 10);
+  if (end == digits) return {Outcome::malformed, 0, path + ": has no " + label};
+  return found(total);
 }
 
 /// Offsets in the PCI Express capability.
@@ -103,11 +88,7 @@ constexpr unsigned link_control = 0x10;
 Fact<std::uint32_t> express_register(const MachineView& view, const std::string& folder, unsigned offset) {
   const PciConfig config(view, folder);
   const auto at = config.capability(express_capability);
-  if (at.is_found()) return config.value(at.value + offset, 2);
-  Fact<std::uint32_t> fact;
-  fact.outcome = at.outcome;
-  fact.reason = at.reason;
-  return fact;
+  return at.is_found() ? config.value(at.value + offset, 2) : pass<std::uint32_t>(at);
 }
 
 /// The other function of an adapter with two connectors (Socket Direct): the same system image on another bus. "" if
