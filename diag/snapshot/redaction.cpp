@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "diag/snapshot/identifiers.hpp"
+#include "diag/topology/text_parts.hpp"
 
 namespace gdrkit::diag::snapshot {
 namespace {
@@ -26,16 +27,6 @@ bool ends(std::string_view text, std::string_view end) {
 }
 
 std::string first_word(const std::string& text) { return text.substr(0, text.find_first_of(" \t\r\n")); }
-
-std::vector<std::string> variables_of(const std::string& environ) {
-  std::vector<std::string> variables;
-  for (std::size_t at = 0; at < environ.size();) {
-    const auto end = std::min(environ.find('\0', at), environ.size());
-    variables.push_back(environ.substr(at, end - at));
-    at = end + 1;
-  }
-  return variables;
-}
 
 /// In files of modules and firmware four numbers with dots are a version, elsewhere an address.
 Where where_of(const std::string& path) {
@@ -112,7 +103,7 @@ class Redaction {
 
   void learn_people(const MachineView& view) {
     const auto bytes = view.bytes(environ_path, MachineView::text_limit);
-    for (const std::string& variable : variables_of({bytes.value.begin(), bytes.value.end()})) {
+    for (const std::string& variable : topology::split(std::string(bytes.value.begin(), bytes.value.end()), '\0')) {
       const auto equals = variable.find('=');
       if (equals == std::string::npos) continue;
       const std::string name = variable.substr(0, equals);
@@ -145,7 +136,7 @@ class Redaction {
 
   [[nodiscard]] std::string variables(const std::string& content) const {
     std::string result;
-    for (const std::string& variable : variables_of(content)) {
+    for (const std::string& variable : topology::split(content, '\0')) {
       const auto equals = std::min(variable.find('='), variable.size());
       const std::string name = variable.substr(0, equals);
       const std::string value = variable.substr(std::min(equals + 1, variable.size()));
@@ -159,8 +150,7 @@ class Redaction {
   /// Keeps only mounts at standard places. Others may name servers, people and projects.
   [[nodiscard]] std::string mounts(const std::string& content, std::size_t place) const {
     std::string result;
-    std::istringstream lines(content);
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string& line : topology::split(content, '\n')) {
       std::istringstream words(line);
       std::string where;
       for (std::size_t i = 0; i <= place; ++i) {
@@ -180,8 +170,7 @@ class Redaction {
   [[nodiscard]] std::string routes(const std::string& content) const {
     const auto is_digit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
     std::string result;
-    std::istringstream lines(identifiers_.replaced(content, Where::anywhere));
-    for (std::string line; std::getline(lines, line);) {
+    for (std::string& line : topology::split(identifiers_.replaced(content, Where::anywhere), '\n')) {
       std::size_t column = 0;
       for (std::size_t at = 0; at < line.size();) {
         const auto end = std::min(line.find_first_of(" \t", at), line.size());

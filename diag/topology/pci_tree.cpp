@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 
+#include "diag/topology/text_parts.hpp"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::diag::topology {
@@ -171,10 +172,7 @@ class Reader {
 
 PciPlace parse_pci_place(const std::string& real_path) {
   PciPlace place;
-  for (std::size_t at = 0; at < real_path.size();) {
-    const auto end = std::min(real_path.find('/', at), real_path.size());
-    const std::string part = real_path.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& part : split(real_path, '/')) {
     if (part.rfind("pci", 0) == 0 && part.find(':') != std::string::npos) {
       place.root = part;
       place.functions.clear();

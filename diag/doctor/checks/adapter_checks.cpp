@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "diag/doctor/check.hpp"
 #include "diag/machine/counters.hpp"
@@ -61,8 +60,7 @@ std::string naming_variable(const Environment& environment, const std::string& a
   for (const char* name : {"NCCL_IB_HCA", "UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"}) {
     const Setting* setting = environment.find(name);
     if (setting == nullptr || setting->value.rfind('^', 0) == 0) continue;
-    std::istringstream words(setting->value.substr(setting->value.rfind('=', 0) == 0 ? 1 : 0));
-    for (std::string word; std::getline(words, word, ',');) {
+    for (const std::string& word : split(setting->value.substr(setting->value.rfind('=', 0) == 0 ? 1 : 0), ',')) {
       if (word.substr(0, word.find(':')) == adapter) return name;
     }
   }

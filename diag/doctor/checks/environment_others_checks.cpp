@@ -40,7 +40,7 @@ void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings&
   }
   std::size_t count = 0;
   std::vector<std::string> lost;
-  for (const std::string& word : split(setting.value.substr(is_exclusion ? 1 : 0), ',')) {
+  for (const std::string& word : listed(setting.value.substr(is_exclusion ? 1 : 0))) {
     const bool is_there = std::any_of(devices.begin(), devices.end(), [&](const std::string& device) {
       return ::fnmatch(word.c_str(), device.c_str(), 0) == 0;
     });
@@ -148,7 +148,7 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
   const Setting* transports = environment->find("UCX_TLS");
   if (transports != nullptr && !transports->value.empty()) {
     const bool is_exclusion = transports->value.front() == '^';
-    const auto words = split(transports->value.substr(is_exclusion ? 1 : 0), ',');
+    const auto words = listed(transports->value.substr(is_exclusion ? 1 : 0));
     const auto has = [&](std::initializer_list<const char*> wanted) {
       return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_any(word, wanted); });
     };

@@ -61,8 +61,7 @@ Fact<std::string> tmpfs_options(const MachineView& view, const std::string& plac
   const auto mounts = required(view.text("/proc/mounts"));
   if (!mounts.is_found()) return mounts;
   Fact<std::string> fact{Outcome::absent, "", "/proc/mounts: nothing is mounted at " + place};
-  std::istringstream lines(mounts.value);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : split(mounts.value, '\n')) {
     std::istringstream words(line);
     std::string source, target, kind, options;
     words >> source >> target >> kind >> options;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
-#include <sstream>
 
 #include "diag/doctor/check.hpp"
 #include "diag/machine/drop_ins.hpp"
@@ -164,15 +163,13 @@ namespace {
 std::string last_setting(const std::string& text, bool takes_comments) {
   const std::string name = "RemoveIPC";
   std::string value;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : split(text, '\n')) {
     auto at = line.find_first_not_of(" \t");
     if (takes_comments && at != std::string::npos && line[at] == '#') ++at;
     if (at == std::string::npos || line.compare(at, name.size(), name) != 0) continue;
     const auto equals = line.find_first_not_of(" \t", at + name.size());
     if (equals == std::string::npos || line[equals] != '=') continue;
-    const auto begin = line.find_first_not_of(" \t", equals + 1);
-    value = begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+    value = trimmed(line.substr(equals + 1));
   }
   return value;
 }
