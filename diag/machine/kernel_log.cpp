@@ -22,14 +22,6 @@ constexpr std::size_t longest_record = 8192;  // CONSOLE_EXT_LOG_MAX of Linux: n
 constexpr std::size_t longest_text = 1024;
 constexpr char lost_line[] = "# the oldest are lost";
 
-std::string printable_line(std::string_view text) {
-  std::string line(text.substr(0, longest_text));
-  for (char& character : line) {
-    if (static_cast<unsigned char>(character) < 0x20 || static_cast<unsigned char>(character) > 0x7e) character = '?';
-  }
-  return line;
-}
-
 /// Parses the number before `stop` and removes both from the text.
 template <class Number>
 bool take_number(std::string_view* text, char stop, Number* value) {
@@ -65,7 +57,7 @@ bool parse_kmsg_record(std::string_view record, std::uint64_t* number, KernelMes
       !take_number(&rest, ',', &message->microseconds) || message->microseconds < 0) {
     return false;
   }
-  message->text = printable_line(text);
+  message->text = topology::plain(text, longest_text);
   return true;
 }
 
@@ -151,7 +143,7 @@ Fact<KernelLog> parse_kernel_log(std::string_view text) {
                   (is_good ? " exceeds the number of lines allowed" : " is not 'SECONDS.MICROSECONDS MESSAGE'")};
     }
     message.microseconds += seconds * 1'000'000;
-    message.text = printable_line(rest.substr(fraction.size() + 1));
+    message.text = topology::plain(rest.substr(fraction.size() + 1), longest_text);
     log.value.messages.push_back(std::move(message));
   }
   return log;

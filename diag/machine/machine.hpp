@@ -21,6 +21,7 @@ using topology::labelled;
 using topology::MachineView;
 using topology::Outcome;
 using topology::pass;
+using topology::plain;
 using topology::split;
 using topology::trimmed;
 

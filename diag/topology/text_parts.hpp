@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// split(), trimmed(), labelled(): the parts of a text that a machine shows.
+// split(), trimmed(), labelled(), plain(): the parts of a text that a machine shows.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,15 @@ namespace gdrkit::diag::topology {
   const auto begin = text.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return {};
   return std::string(text.substr(begin, text.find_last_not_of(blanks) - begin + 1));
+}
+
+/// At most `longest` characters; bytes that are not printable ASCII become '?'.
+[[nodiscard]] inline std::string plain(std::string_view text, std::size_t longest) {
+  std::string result(text.substr(0, longest));
+  for (char& character : result) {
+    if (character < 0x20 || character > 0x7e) character = '?';
+  }
+  return result;
 }
 
 /// The value of the first line "label : value"; absent if the text has none.
