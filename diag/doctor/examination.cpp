@@ -54,6 +54,15 @@ bool is_out_of_reach(const Check& check, const MachineView& view, Level level) {
 
 }  // namespace
 
+State CheckResult::worst() const {
+  constexpr int rank[] = {1, 2, 4, 5, 0, 3};  // by State
+  State worst = State::skip;
+  for (const Finding& finding : findings) {
+    if (rank[static_cast<std::size_t>(finding.state)] > rank[static_cast<std::size_t>(worst)]) worst = finding.state;
+  }
+  return worst;
+}
+
 const Check& check_named(const std::string& id) {
   const auto& checks = all_checks();
   const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return id == check.id; });
