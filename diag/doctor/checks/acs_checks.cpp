@@ -130,15 +130,9 @@ const Advice advice_acs_redirect = {
     {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
      .file = "/etc/systemd/system/gdrkit-acs.service",
      .text =
-         "[Unit]\n"
-         "Description=no ACS redirection between GPUs, and between GPUs and adapters (gdrkit doctor: acs.redirect)\n"
-         "[Service]\n"
-         "Type=oneshot\n"
-         "RemainAfterExit=yes\n"
-         "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS ECAP_ACS+6.w=0000\"\n"
-         "[Install]\n"
-         "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-acs.service",
+         GDRKIT_SERVICE("no ACS redirection between GPUs, and between GPUs and adapters (gdrkit doctor: acs.redirect)",
+                        "", "setpci -s ADDRESS ECAP_ACS+6.w=0000"),
+     .enable = GDRKIT_ENABLE("gdrkit-acs.service"),
      .risk = "the devices behind these ports are no longer isolated from each other: do not run it on hosts that pass "
              "them through to guests"}};
 

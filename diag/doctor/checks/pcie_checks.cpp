@@ -176,15 +176,9 @@ const Advice advice_pcie_mrrs = {
     "the driver sets a GPU's value: this check examines adapters only",
     {.now = "setpci -s ADDRESS CAP_EXP+8.w=5000:7000",
      .file = "/etc/systemd/system/gdrkit-read-requests.service",
-     .text = "[Unit]\n"
-             "Description=large read requests of RDMA adapters (gdrkit doctor: pcie.mrrs)\n"
-             "[Service]\n"
-             "Type=oneshot\n"
-             "RemainAfterExit=yes\n"
-             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS CAP_EXP+8.w=5000:7000\"\n"
-             "[Install]\n"
-             "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-read-requests.service",
+     .text = GDRKIT_SERVICE("large read requests of RDMA adapters (gdrkit doctor: pcie.mrrs)", "",
+                            "setpci -s ADDRESS CAP_EXP+8.w=5000:7000"),
+     .enable = GDRKIT_ENABLE("gdrkit-read-requests.service"),
      .risk = "other devices below the same port may wait longer for their data"}};
 
 void check_pcie_mrrs(const Machine& machine, Findings& findings) {
@@ -240,15 +234,9 @@ const Advice advice_pcie_relaxed = {
     "processors Linux turns the bit off on purpose: on Intel this is reported as info only",
     {.now = "setpci -s ADDRESS CAP_EXP+8.w=0010:0010",
      .file = "/etc/systemd/system/gdrkit-relaxed-ordering.service",
-     .text = "[Unit]\n"
-             "Description=relaxed ordering of RDMA adapters (gdrkit doctor: pcie.relaxed)\n"
-             "[Service]\n"
-             "Type=oneshot\n"
-             "RemainAfterExit=yes\n"
-             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS CAP_EXP+8.w=0010:0010\"\n"
-             "[Install]\n"
-             "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-relaxed-ordering.service",
+     .text = GDRKIT_SERVICE("relaxed ordering of RDMA adapters (gdrkit doctor: pcie.relaxed)", "",
+                            "setpci -s ADDRESS CAP_EXP+8.w=0010:0010"),
+     .enable = GDRKIT_ENABLE("gdrkit-relaxed-ordering.service"),
      .risk = "Linux or the firmware may have turned it off because the processor's port has a known fault"}};
 
 void check_pcie_relaxed(const Machine& machine, Findings& findings) {

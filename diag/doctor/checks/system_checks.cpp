@@ -35,15 +35,9 @@ const Advice advice_cpu_governor = {
     "powersave of intel_pstate or amd-pstate-epp changes the frequency with the load: it is reported as info only",
     {.now = "cpupower frequency-set -g performance",
      .file = "/etc/systemd/system/gdrkit-governor.service",
-     .text = "[Unit]\n"
-             "Description=processors run at full speed (gdrkit doctor: cpu.governor)\n"
-             "[Service]\n"
-             "Type=oneshot\n"
-             "RemainAfterExit=yes\n"
-             "ExecStart=/bin/sh -c \"exec cpupower frequency-set -g performance\"\n"
-             "[Install]\n"
-             "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-governor.service",
+     .text = GDRKIT_SERVICE("processors run at full speed (gdrkit doctor: cpu.governor)", "",
+                            "cpupower frequency-set -g performance"),
+     .enable = GDRKIT_ENABLE("gdrkit-governor.service"),
      .risk = "idle processors use more power; tuned or another power service may undo it. cpupower is in "
              "linux-cpupower (Debian), linux-tools (Ubuntu), kernel-tools (Red Hat)"},
     {{RecordedPath::Kind::content, "/sys/devices/system/cpu/cpu*/cpufreq/{scaling_governor,scaling_driver}",
