@@ -18,9 +18,7 @@ topology::Fact<Variables> read_variables(const topology::MachineView& view) {
 }
 
 std::string local_rank_variable(const Variables& variables) {
-  for (const char* name :
-       {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
-        "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID", "LOCAL_RANK"}) {
+  for (const char* name : local_rank_variables) {
     if (variables.count(name) != 0) return name;
   }
   return "";
