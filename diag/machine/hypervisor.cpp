@@ -74,7 +74,7 @@ Fact<std::string> find_hypervisor(const MachineView& view) {
   if (!cpus.is_found()) return required(cpus);
   const auto flags = labelled(cpus, "flags");
   if (flags.is_found()) {
-    const bool has_flag = (" " + flags.value + " ").find(" hypervisor ") != std::string::npos;
+    const bool has_flag = has_word(flags.value, "hypervisor");
     return {has_flag ? Outcome::found : Outcome::absent, "/proc/cpuinfo has the flag 'hypervisor'",
             "/proc/cpuinfo has no flag 'hypervisor'"};
   }

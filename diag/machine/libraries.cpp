@@ -39,7 +39,7 @@ std::vector<std::string> folders_in(const Fact<std::string>& text) {
 Libraries::Libraries(const MachineView& view) {
   const std::string configuration = "/etc/ld.so.conf.d";
   for (const std::string& name : view.names(configuration).value) {
-    if (name.size() < 5 || name.compare(name.size() - 5, 5, ".conf") != 0) continue;
+    if (!name.ends_with(".conf")) continue;
     for (const std::string& folder : folders_in(view.text(configuration + "/" + name))) add_folder(view, folder);
   }
   for (const std::string& folder : folders_in(view.text("/etc/ld.so.conf"))) add_folder(view, folder);

@@ -17,6 +17,8 @@ namespace gdrkit::diag {
 
 using topology::Fact;
 using topology::found;
+using topology::has_word;
+using topology::is_one_of;
 using topology::labelled;
 using topology::MachineView;
 using topology::Outcome;

@@ -229,10 +229,8 @@ void Recorder::take(const std::string& path, Kind kind, bool is_listed) {
 
 /// sysfs refuses to read a value that does not exist at the moment, such as the speed of an interface that is down.
 bool has_no_value(const std::string& reason) {
-  const auto ends_with = [&](const std::string& end) {
-    return reason.size() >= end.size() && reason.compare(reason.size() - end.size(), end.size(), end) == 0;
-  };
-  return ends_with(std::strerror(EINVAL)) || ends_with(std::strerror(EOPNOTSUPP)) || ends_with(std::strerror(ENODATA));
+  return reason.ends_with(std::strerror(EINVAL)) || reason.ends_with(std::strerror(EOPNOTSUPP)) ||
+         reason.ends_with(std::strerror(ENODATA));
 }
 
 void Recorder::take_content(const std::string& path, Item& item) {

@@ -21,26 +21,21 @@ constexpr std::string_view common_words[] = {"root",  "localhost", "host",   "no
                                              "gpu",   "linux",     "nvidia", "mellanox", "user",
                                              "admin", "ubuntu",    "slurm",  "gdrkit",   "infiniband"};
 
-bool starts(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-bool ends(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 std::string first_word(const std::string& text) { return text.substr(0, text.find_first_of(" \t\r\n")); }
 
 /// In files of modules and firmware four numbers with dots are a version, elsewhere an address.
 Where where_of(const std::string& path) {
-  const bool is_prose = starts(path, "/etc/") || starts(path, "/gdrkit/") || path == "/proc/cmdline" ||
-                        path == environ_path || ends(path, ".conf") || ends(path, ".xml") || starts(path, "/home/") ||
-                        starts(path, "/root/");
-  return is_prose && !ends(path, "os-release") ? Where::prose : Where::anywhere;
+  const bool is_prose = path.starts_with("/etc/") || path.starts_with("/gdrkit/") || path == "/proc/cmdline" ||
+                        path == environ_path || path.ends_with(".conf") || path.ends_with(".xml") ||
+                        path.starts_with("/home/") || path.starts_with("/root/");
+  return is_prose && !path.ends_with("os-release") ? Where::prose : Where::anywhere;
 }
 
 /// Launchers' variables contain hosts, people, folders and jobs. Numbers and bindings are kept, because the checks
 /// judge them.
 bool is_of_launcher(std::string_view name) {
   for (const std::string_view start : {"SLURM_", "PMI_", "PMIX_", "OMPI_", "FLUX_", "PALS_"}) {
-    if (starts(name, start)) return !starts(name, "OMPI_MCA_");
+    if (name.starts_with(start)) return !name.starts_with("OMPI_MCA_");
   }
   return name.find("HOSTID") != std::string_view::npos || name == "KUBERNETES_SERVICE_HOST";
 }
@@ -96,8 +91,9 @@ class Redaction {
 
   void learn_addresses() {
     for (const auto& [path, item] : recording_.items) {
-      const bool is_address = ends(path, "/address") || ends(path, "/node_guid") || ends(path, "/sys_image_guid");
-      if (is_address && starts(path, "/sys/")) identifiers_.add_address(first_word(item.content));
+      const bool is_address =
+          path.ends_with("/address") || path.ends_with("/node_guid") || path.ends_with("/sys_image_guid");
+      if (is_address && path.starts_with("/sys/")) identifiers_.add_address(first_word(item.content));
     }
   }
 
@@ -121,15 +117,14 @@ class Redaction {
       return identifiers_.host(first_word(content)) + "\n";
     }
     if (path == environ_path) return variables(content);
-    if (ends(path, "/config") && starts(path, "/sys/")) return configuration_space(content);
+    if (path.ends_with("/config") && path.starts_with("/sys/")) return configuration_space(content);
     const bool has_zeros = content.find('\0') != std::string::npos;
-    if (has_zeros && starts(content,
-                            "\x7f"
-                            "ELF"))
+    if (has_zeros && content.starts_with("\x7f"
+                                         "ELF"))
       return without_homes(content);
-    if (has_zeros && starts(path, "/sys/")) return content;  // firmware tables, which do not identify a host
-    if (ends(path, "/mountinfo")) return mounts(content, 4);
-    if (path == "/proc/mounts" || ends(path, "/mounts")) return mounts(content, 1);
+    if (has_zeros && path.starts_with("/sys/")) return content;  // firmware tables, which do not identify a host
+    if (path.ends_with("/mountinfo")) return mounts(content, 4);
+    if (path == "/proc/mounts" || path.ends_with("/mounts")) return mounts(content, 1);
     if (path == "/proc/net/route" || path == "/proc/net/ipv6_route") return routes(content);
     return identifiers_.replaced(content, where_of(path));
   }
@@ -159,7 +154,7 @@ class Redaction {
       }
       bool is_kept = where == "/";
       for (const std::string_view top : {"/dev", "/sys", "/proc"})
-        is_kept = is_kept || where == top || starts(where, std::string(top) + "/");
+        is_kept = is_kept || where == top || where.starts_with(std::string(top) + "/");
       if (is_kept || where == "/run") result += identifiers_.replaced(line, Where::prose) + "\n";
     }
     return result;

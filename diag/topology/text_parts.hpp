@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// split(), trimmed(), labelled(), plain(): the parts of a text that a machine shows.
+// Functions for the parts of a text that a machine shows: lines, words and labels.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,15 @@ namespace gdrkit::diag::topology {
   const auto begin = text.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return {};
   return std::string(text.substr(begin, text.find_last_not_of(blanks) - begin + 1));
+}
+
+/// Whether one of the words between blanks is `word`.
+[[nodiscard]] inline bool has_word(const std::string& text, const std::string& word) {
+  return (" " + text + " ").find(" " + word + " ") != std::string::npos;
+}
+
+[[nodiscard]] inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// At most `longest` characters; bytes that are not printable ASCII become '?'.

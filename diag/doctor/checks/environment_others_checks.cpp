@@ -18,13 +18,9 @@ bool is_on(const Environment& environment, const std::string& name) {
          (setting->value.empty() || std::string("0NnFf").find(setting->value.front()) == std::string::npos);
 }
 
-bool is_any(const std::string& word, std::initializer_list<const char*> words) {
-  return std::any_of(words.begin(), words.end(), [&](const char* other) { return word == other; });
-}
-
 bool is_rdma_transport(const std::string& word) {
   // rc, rc_x, rc_verbs, ...
-  return is_any(word, {"all", "ib"}) || is_any(word.substr(0, word.find('_')), {"rc", "dc", "ud", "srd", "gga"});
+  return is_one_of(word, {"all", "ib"}) || is_one_of(word.substr(0, word.find('_')), {"rc", "dc", "ud", "srd", "gga"});
 }
 
 }  // namespace
@@ -149,8 +145,8 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
   if (transports != nullptr && !transports->value.empty()) {
     const bool is_exclusion = transports->value.front() == '^';
     const auto words = listed(transports->value.substr(is_exclusion ? 1 : 0));
-    const auto has = [&](std::initializer_list<const char*> wanted) {
-      return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_any(word, wanted); });
+    const auto has = [&](std::initializer_list<std::string_view> wanted) {
+      return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_one_of(word, wanted); });
     };
     const bool has_rdma = std::any_of(words.begin(), words.end(), is_rdma_transport);
     if (is_exclusion ? has({"ib"}) : has_adapter && !has_rdma) {
@@ -172,7 +168,7 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
     if (!is_exclusion && has({"gdr_copy"}) && node.is_unknown()) findings.add_unknown("/dev/gdrdrv", node);
   }
   const Setting* direct = environment->find("UCX_IB_GPU_DIRECT_RDMA");
-  if (direct != nullptr && is_any(direct->value, {"n", "no", "N", "No", "NO", "0", "off"})) {
+  if (direct != nullptr && is_one_of(direct->value, {"n", "no", "N", "No", "NO", "0", "off"})) {
     findings.add(has_adapter && has_gpu ? State::fail : State::info, direct->name,
                  described(*direct) + " turns GPUDirect RDMA off", removal(*direct));
   }

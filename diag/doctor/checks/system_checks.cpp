@@ -83,8 +83,8 @@ void check_cpu_wc(const Machine& machine, Findings& findings) {
   const auto flags = labelled(cpus, "flags");
   if (!flags.is_found()) return findings.add(State::skip, "", "/proc/cpuinfo has no flags: not an x86 processor");
   if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
-  const bool has_pat = (" " + flags.value + " ").find(" pat ") != std::string::npos;
-  const bool is_off = (" " + line.value + " ").find(" nopat ") != std::string::npos;
+  const bool has_pat = has_word(flags.value, "pat");
+  const bool is_off = has_word(line.value, "nopat");
   findings.add(has_pat && !is_off ? State::ok : State::fail, "PAT",
                !has_pat ? "the processor has no flag 'pat'"
                : is_off ? "nopat in /proc/cmdline"
@@ -126,11 +126,10 @@ void check_cpu_copy_isa(const Machine& machine, Findings& findings) {
   if (!flags.is_found() && !features.is_found()) {
     return findings.add(State::unknown, "/proc/cpuinfo", "has neither flags nor features of the processor");
   }
-  const std::string all = " " + (flags.is_found() ? flags.value : features.value) + " ";
+  const std::string& all = flags.is_found() ? flags.value : features.value;
   std::string known;
   for (const char* name : {"sse2", "sse4_1", "avx2", "avx512f", "movdir64b", "asimd", "sve"}) {
-    if (all.find(std::string(" ") + name + " ") != std::string::npos)
-      known += (known.empty() ? "" : ", ") + std::string(name);
+    if (has_word(all, name)) known += (known.empty() ? "" : ", ") + std::string(name);
   }
   const bool is_wide = known.find("avx2") != std::string::npos || known.find("asimd") != std::string::npos;
   findings.add(is_wide ? State::ok : State::info, "processor",
@@ -166,10 +165,6 @@ std::string last_setting(const std::string& text, bool takes_comments) {
     value = trimmed(line.substr(equals + 1));
   }
   return value;
-}
-
-bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
-  return std::any_of(words.begin(), words.end(), [&](const char* other) { return word == other; });
 }
 
 }  // namespace

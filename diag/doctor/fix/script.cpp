@@ -219,8 +219,7 @@ class Writer {
       const std::string option = one.steps().boot_option;
       if (option.empty()) continue;
       text += description(one);
-      if ((" " + options + " ").find(" " + option + " ") == std::string::npos)
-        options += (options.empty() ? "" : " ") + option;
+      if (!has_word(options, option)) options += (options.empty() ? "" : " ") + option;
     }
     if (text.empty()) return "";
     text += "\n" + shell_comment("add to the Linux command line: " + options);
