@@ -129,7 +129,7 @@ class PplatOwnFace(Test):
         self.assertEqual(ended.code, 0, ended.err)
         self.assert_count(ended, "raw", 403)
         self.assertRegex(ended.out, r"(?m)^ratio of medians, mapping to raw: [0-9.]+, .*(?i:limit) of 1\.05 "
-                                    r"\(emulated device: does not describe$")
+                                    r"\(emulated device: does not describe\s")
         ended = run("gdrkit", "pplat", "--iterations", "100", "--raw", "--mode", "1", "--quiet")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.out, r"(?m)^by +launches +min +median$")
