@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "diag/bind/gpu_choice.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "cli/interface/exit_code.hpp"
@@ -135,6 +139,24 @@ class Chooser {
 };
 
 }  // namespace
+
+UsableGpus find_usable_gpus(const std::vector<NamedGpu>& gpus, bool is_live, const NodeTrial& trial) {
+  UsableGpus usable;
+  for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+    // The driver lists all its GPUs; a container runtime hides those that do not belong to the container.
+    const auto& minor = gpus[gpu].minor;
+    if (minor && trial("/dev/nvidia" + std::to_string(*minor))) usable.gpus.push_back(gpu);
+  }
+  usable.is_proven = is_live && !usable.gpus.empty();
+  if (!usable.gpus.empty()) return usable;
+  usable.gpus.resize(gpus.size());
+  std::iota(usable.gpus.begin(), usable.gpus.end(), std::size_t{0});
+  return usable;
+}
+
+bool can_open_node(const std::string& path) {
+  return ::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
+}
 
 GpuChoice choose_gpu(const Lookup& lookup, const LocalRank& rank, const std::vector<NamedGpu>& gpus,
                      const UsableGpus& usable, bool may_wrap) {

@@ -3,14 +3,30 @@
 // GpuChoice: the GPU of this rank, from the launcher's variables, Slurm's and CUDA's.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "diag/bind/local_rank.hpp"
-#include "diag/bind/usable_gpus.hpp"
 #include "diag/bind/visible_devices.hpp"
 
 namespace gdrkit::diag::bind {
+
+/// The GPUs whose device nodes this process can open. CUDA shows only these, numbered from 0. A job with constrained
+/// devices, or a container, may have fewer than the machine.
+struct UsableGpus {
+  std::vector<std::size_t> gpus;  ///< positions, in PCI order
+  bool is_proven = false;         ///< access was tested here; a recording only shows which nodes exist
+};
+
+/// Whether the node at this path exists and can be opened, if that can be determined.
+using NodeTrial = std::function<bool(const std::string& path)>;
+
+/// Returns all GPUs, unproven, if the driver lists none or no node can be opened: nodes may be created later.
+[[nodiscard]] UsableGpus find_usable_gpus(const std::vector<NamedGpu>& gpus, bool is_live, const NodeTrial& trial);
+
+/// Uses faccessat, which checks the device control group as open does, but does not initialize the GPU.
+[[nodiscard]] bool can_open_node(const std::string& path);
 
 struct GpuChoice {
   std::size_t gpu;  ///< position in PCI order

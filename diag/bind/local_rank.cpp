@@ -5,27 +5,14 @@
 #include <charconv>
 
 #include "cli/interface/exit_code.hpp"
+#include "diag/machine/variables.hpp"
 
 namespace gdrkit::diag::bind {
-namespace {
-
-/// Launchers inherit the variables of the job manager that started them, so the job manager's come last.
-constexpr const char* variables[] = {"GDRKIT_SHMEM_LOCAL_INDEX",
-                                     "OMPI_COMM_WORLD_LOCAL_RANK",
-                                     "MV2_COMM_WORLD_LOCAL_RANK",
-                                     "PMI_LOCAL_RANK",
-                                     "MPI_LOCALRANKID",
-                                     "PALS_LOCAL_RANKID",
-                                     "LOCAL_RANK",
-                                     "SLURM_LOCALID",
-                                     "FLUX_TASK_LOCAL_ID"};
-
-}  // namespace
 
 LocalRank find_local_rank(const Lookup& lookup) {
   LocalRank rank;
   std::string first;
-  for (const char* name : variables) {
+  for (const char* name : local_rank_variables) {
     const auto text = lookup(name);
     if (!text || text->empty()) continue;
     if (rank.variable.empty()) {
@@ -37,7 +24,7 @@ LocalRank find_local_rank(const Lookup& lookup) {
   }
   if (rank.variable.empty()) {
     std::string names;
-    for (const char* name : variables) names += std::string(names.empty() ? "" : ", ") + name;
+    for (const char* name : local_rank_variables) names += std::string(names.empty() ? "" : ", ") + name;
     throw cli::Failure(cli::ExitCode::usage,
                        "gdrkit bind: cannot find the local rank: not set: " + names +
                            "; start it with mpirun, srun or torchrun, or choose the GPU with --gpu N");

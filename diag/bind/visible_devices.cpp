@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "cli/interface/exit_code.hpp"
+#include "diag/topology/text_parts.hpp"
 
 namespace gdrkit::diag::bind {
 namespace {
@@ -17,13 +18,7 @@ namespace {
 
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
-  for (std::size_t at = 0; at <= text.size();) {
-    const auto end = std::min(text.find(',', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    const auto begin = word.find_first_not_of(' ');
-    words.push_back(begin == std::string::npos ? "" : word.substr(begin, word.find_last_not_of(' ') - begin + 1));
-    at = end + 1;
-  }
+  for (const std::string& word : topology::split(text + ",", ',')) words.push_back(topology::trimmed(word, " "));
   return words;
 }
 

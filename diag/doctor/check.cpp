@@ -10,15 +10,6 @@ namespace {
 
 constexpr std::size_t longest_text = 400;
 
-/// Text from a file for a terminal: only printable ASCII, of bounded length.
-std::string one_line(const std::string& text) {
-  std::string line = text.substr(0, longest_text);
-  for (char& character : line) {
-    if (static_cast<unsigned char>(character) < 0x20 || static_cast<unsigned char>(character) > 0x7e) character = '?';
-  }
-  return line;
-}
-
 }  // namespace
 
 const char* name_of(State state) {
@@ -27,7 +18,7 @@ const char* name_of(State state) {
 }
 
 void Findings::add(State state, const std::string& subject, const std::string& text, const std::string& command) {
-  all_.push_back({state, one_line(subject), one_line(text), one_line(command)});
+  all_.push_back({state, plain(subject, longest_text), plain(text, longest_text), plain(command, longest_text)});
 }
 
 const std::vector<Check>& all_checks() {

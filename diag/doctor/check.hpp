@@ -37,6 +37,13 @@ struct Steps {
   [[nodiscard]] bool is_manual() const noexcept { return now[0] == '\0' && file[0] == '\0' && boot_option[0] == '\0'; }
 };
 
+/// The text of a service of systemd that runs `command` at each start; `needs`: more lines of [Unit].
+#define GDRKIT_SERVICE(description, needs, command) \
+  "[Unit]\nDescription=" description "\n" needs     \
+  "[Service]\nType=oneshot\nRemainAfterExit=yes\n"  \
+  "ExecStart=/bin/sh -c \"exec " command "\"\n[Install]\nWantedBy=multi-user.target"
+#define GDRKIT_ENABLE(service) "systemctl daemon-reload\nsystemctl enable " service
+
 /// Printed by `explain`, and as why and remedy below each warn and fail.
 struct Advice {
   const char* reads;

@@ -11,16 +11,6 @@
 namespace gdrkit::diag::doctor {
 namespace {
 
-/// The state of a check: that of its worst finding.
-State worst_of(const CheckResult& result) {
-  constexpr int rank[] = {1, 2, 4, 5, 0, 3};  // by State
-  State worst = State::skip;
-  for (const Finding& finding : result.findings) {
-    if (rank[static_cast<std::size_t>(finding.state)] > rank[static_cast<std::size_t>(worst)]) worst = finding.state;
-  }
-  return worst;
-}
-
 bool is_figure(double value) { return value > 0 && value < 1000; }
 
 /// Label values come from the machine; the number of series is bounded by the number of its devices.
@@ -62,7 +52,7 @@ void print_examination_prom(const Examination& examination, const Machine& machi
   metrics.add({{"version", gdrkit_version()}}, 1ull);
   metrics.start("gdrkit_doctor_check", "gauge", "1 for the state of each check, which is that of its worst finding.");
   for (const CheckResult& result : examination.results) {
-    metrics.add({{"id", result.check->id}, {"group", result.check->group}, {"state", name_of(worst_of(result))}}, 1ull);
+    metrics.add({{"id", result.check->id}, {"group", result.check->group}, {"state", name_of(result.worst())}}, 1ull);
   }
   metrics.start("gdrkit_doctor_findings", "gauge", "Findings by state.");
   for (std::size_t state = 0; state < examination.counts.size(); ++state) {

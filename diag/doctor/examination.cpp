@@ -16,14 +16,10 @@ bool does_match(const Check& check, const std::string& word) {
 }
 
 /// "a,b" given as one word counts as two.
-std::vector<std::string> split(const std::vector<std::string>& words) {
+std::vector<std::string> split_all(const std::vector<std::string>& words) {
   std::vector<std::string> parts;
   for (const std::string& word : words) {
-    for (std::size_t at = 0; at <= word.size();) {
-      const auto end = std::min(word.find(',', at), word.size());
-      parts.push_back(word.substr(at, end - at));
-      at = end + 1;
-    }
+    for (std::string& part : split(word + ",", ',')) parts.push_back(std::move(part));
   }
   return parts;
 }
@@ -58,6 +54,15 @@ bool is_out_of_reach(const Check& check, const MachineView& view, Level level) {
 
 }  // namespace
 
+State CheckResult::worst() const {
+  constexpr int rank[] = {1, 2, 4, 5, 0, 3};  // by State
+  State worst = State::skip;
+  for (const Finding& finding : findings) {
+    if (rank[static_cast<std::size_t>(finding.state)] > rank[static_cast<std::size_t>(worst)]) worst = finding.state;
+  }
+  return worst;
+}
+
 const Check& check_named(const std::string& id) {
   const auto& checks = all_checks();
   const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return id == check.id; });
@@ -67,7 +72,7 @@ const Check& check_named(const std::string& id) {
 }
 
 void refuse_without_probe(const Selection& selection, const MachineView& view) {
-  for (const std::string& word : split(selection.only)) {
+  for (const std::string& word : split_all(selection.only)) {
     const auto& checks = all_checks();
     const auto can_run = [&](const Check& check) {
       return does_match(check, word) && !is_out_of_reach(check, view, selection.level);
@@ -79,8 +84,8 @@ void refuse_without_probe(const Selection& selection, const MachineView& view) {
 }
 
 std::vector<const Check*> select(const Selection& selection) {
-  const auto only = split(selection.only);
-  const auto skip = split(selection.skip);
+  const auto only = split_all(selection.only);
+  const auto skip = split_all(selection.skip);
   refuse_unknown_words(only);
   refuse_unknown_words(skip);
   std::vector<const Check*> chosen;

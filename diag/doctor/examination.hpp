@@ -22,6 +22,8 @@ struct Selection {
 struct CheckResult {
   const Check* check;
   std::vector<Finding> findings;
+  /// The state of the worst finding; skip if there is none.
+  [[nodiscard]] State worst() const;
 };
 
 struct Examination {

@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::size_t longest_name = 80;
 
-std::string plain(const std::string& text) {
-  std::string result = text.substr(0, longest_name);
-  for (char& character : result) {
-    if (character < 0x20 || character > 0x7e) character = '?';
-  }
-  return result;
-}
-
 std::string distribution(const MachineView& view) {
   for (const char* path : {"/etc/os-release", "/usr/lib/os-release"}) {
     const std::string text = "\n" + view.text(path).value;
@@ -31,7 +23,7 @@ std::string distribution(const MachineView& view) {
     std::string value = text.substr(begin, text.find('\n', begin) - begin);
     if (value.size() > 1 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front())
       value = value.substr(1, value.size() - 2);
-    return plain(value);
+    return plain(value, longest_name);
   }
   return "";
 }
@@ -39,13 +31,13 @@ std::string distribution(const MachineView& view) {
 std::string model_of(const Machine& machine, const PciDevice& gpu) {
   const auto text = machine.view.text("/proc/driver/nvidia/gpus/" + gpu.address + "/information");
   const auto model = labelled(text, "Model");
-  if (model.is_found() && !model.value.empty()) return plain(model.value);
+  if (model.is_found() && !model.value.empty()) return plain(model.value, longest_name);
   return cli::format("device 0x%04llx", static_cast<unsigned long long>(gpu.device));
 }
 
 std::string kind_of(const Machine& machine, const Adapter& adapter) {
   const auto kind = machine.view.line(adapter.folder + "/hca_type");
-  if (kind.is_found()) return plain(kind.value);
+  if (kind.is_found()) return plain(kind.value, longest_name);
   return adapter.pci.address.empty()
              ? "no PCI device"
              : cli::format("device 0x%04llx", static_cast<unsigned long long>(adapter.pci.device));
@@ -65,10 +57,10 @@ std::string counted_kinds(std::size_t count, const char* what, const std::map<st
 
 HostFacts read_host_facts(const Machine& machine) {
   HostFacts facts;
-  facts.name = plain(machine.view.line("/proc/sys/kernel/hostname").value);
-  if (facts.name.empty()) facts.name = plain(machine.view.line("/etc/hostname").value);
+  facts.name = plain(machine.view.line("/proc/sys/kernel/hostname").value, longest_name);
+  if (facts.name.empty()) facts.name = plain(machine.view.line("/etc/hostname").value, longest_name);
   facts.distribution = distribution(machine.view);
-  facts.linux_version = plain(read_linux_version(machine.view).value.text);
+  facts.linux_version = plain(read_linux_version(machine.view).value.text, longest_name);
   std::map<std::string, unsigned> models;
   for (const PciDevice& gpu : machine.gpus) ++models[model_of(machine, gpu)];
   std::map<std::string, unsigned> kinds;

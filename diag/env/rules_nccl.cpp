@@ -8,6 +8,7 @@
 
 #include "cli/interface/exit_code.hpp"
 #include "diag/env/proposal.hpp"
+#include "diag/machine/data_direct.hpp"
 
 namespace gdrkit::diag::env {
 namespace {
@@ -111,14 +112,8 @@ void propose_fabric(const Facts& facts, Proposal* proposal) {
   }
 }
 
-/// NVIDIA's Grace: GPUs with NVLink-C2C access its adapters directly, which files do not show.
-bool is_grace(const MachineView& view) {
-  const auto cpus = view.text("/proc/cpuinfo");
-  return labelled(cpus, "CPU implementer").value == "0x41" && labelled(cpus, "CPU part").value == "0xd4f";
-}
-
 void tell_far_adapters(const Facts& facts, Proposal* proposal) {
-  if (is_grace(facts.machine.view)) return;
+  if (is_grace(facts.machine.view).value) return;
   const auto is_far = [](const RankPlace& place) {
     return place.adapter &&
            (place.nearness == PathClass::phb || place.nearness == PathClass::node || place.nearness == PathClass::sys);

@@ -11,13 +11,9 @@ namespace gdrkit::diag {
 Fact<Acs> read_acs(const MachineView& view, const std::string& port) {
   const PciConfig config(view, "/sys/bus/pci/devices/" + port);
   const auto at = config.extended_capability(acs_capability);
-  Fact<Acs> acs{at.outcome, {}, at.reason};
-  if (!at.is_found()) return acs;
+  if (!at.is_found()) return pass<Acs>(at);
   const auto both = config.value(at.value + 4, 4);
-  acs.outcome = both.outcome;
-  acs.reason = both.reason;
-  acs.value = {both.value & 0x7f, both.value >> 16};
-  return acs;
+  return {both.outcome, {both.value & 0x7f, both.value >> 16}, both.reason};
 }
 
 std::set<std::string> ports_between(const PciDevice& a, const PciDevice& b) {

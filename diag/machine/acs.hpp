@@ -11,7 +11,6 @@
 
 namespace gdrkit::diag {
 
-inline constexpr std::uint32_t acs_source_validation = 0x01;
 inline constexpr std::uint32_t acs_request_redirect = 0x04;
 inline constexpr std::uint32_t acs_completion_redirect = 0x08;
 inline constexpr std::uint32_t acs_upstream_forwarding = 0x10;

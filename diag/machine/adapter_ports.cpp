@@ -15,16 +15,10 @@ constexpr std::size_t most_ports = 16;
 /// "400 Gb/sec (4X NDR)"
 topology::Fact<double> read_rate(const topology::MachineView& view, const std::string& path) {
   const auto line = view.line(path);
-  topology::Fact<double> rate;
-  rate.outcome = line.outcome;
-  rate.reason = line.reason;
-  if (!line.is_found()) return rate;
-  rate.value = std::strtod(line.value.c_str(), nullptr);
-  if (rate.value > 0 && rate.value < 1e6 && line.value.find(" Gb/sec") != std::string::npos) return rate;
-  rate.value = 0;
-  rate.outcome = topology::Outcome::malformed;
-  rate.reason = path + ": '" + line.value + "' is not a rate";
-  return rate;
+  if (!line.is_found()) return topology::pass<double>(line);
+  const double rate = std::strtod(line.value.c_str(), nullptr);
+  if (rate > 0 && rate < 1e6 && line.value.find(" Gb/sec") != std::string::npos) return topology::found(rate);
+  return {topology::Outcome::malformed, 0, path + ": '" + line.value + "' is not a rate"};
 }
 
 AdapterPorts read_one(const topology::MachineView& view, const std::string& name) {

@@ -32,10 +32,7 @@ AdapterUse from_ports(const AdapterPorts& ports) {
 }  // namespace
 
 std::string default_route(const MachineView& view) {
-  std::istringstream lines(view.text("/proc/net/route").value);
-  std::string line;
-  std::getline(lines, line);  // names of the columns
-  while (std::getline(lines, line)) {
+  for (const std::string& line : topology::split(view.text("/proc/net/route").value, '\n')) {
     std::istringstream words(line);
     std::string device;
     std::string destination;

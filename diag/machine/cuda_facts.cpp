@@ -43,31 +43,21 @@ void set_none(const std::string& reason, NvmlGpu* gpu) {
 
 /// Older drivers reject the numbers of newer attributes. The fact is then unreadable, not false.
 Fact<std::int64_t> attribute(const platform::CudaCalls& cuda, int device, int which) {
-  Fact<std::int64_t> fact;
   if (cuda.device_get_attribute == nullptr) {
-    set_unreadable("libcuda has no function cuDeviceGetAttribute", &fact);
-    return fact;
+    return {Outcome::unreadable, 0, "libcuda has no function cuDeviceGetAttribute"};
   }
   int value = 0;
   if (const int result = cuda.device_get_attribute(&value, which, device); result != 0) {
-    set_unreadable(failure("cuDeviceGetAttribute", result) + " for attribute " + std::to_string(which), &fact);
-  } else if (value < 0) {
-    set_unreadable("cuDeviceGetAttribute: returned " + std::to_string(value), &fact);
-    fact.outcome = Outcome::malformed;
-  } else {
-    fact.outcome = Outcome::found;
-    fact.value = value;
+    const std::string which_text = " for attribute " + std::to_string(which);
+    return {Outcome::unreadable, 0, failure("cuDeviceGetAttribute", result) + which_text};
   }
-  return fact;
+  if (value < 0) return {Outcome::malformed, 0, "cuDeviceGetAttribute: returned " + std::to_string(value)};
+  return topology::found<std::int64_t>(value);
 }
 
 Fact<bool> truth(const platform::CudaCalls& cuda, int device, int which) {
   const auto number = attribute(cuda, device, which);
-  Fact<bool> fact;
-  fact.outcome = number.outcome;
-  fact.reason = number.reason;
-  fact.value = number.value != 0;
-  return fact;
+  return {number.outcome, number.value != 0, number.reason};
 }
 
 void query_device(const platform::CudaCalls& cuda, int ordinal, NvmlFacts* facts) {
@@ -101,9 +91,7 @@ void add_cuda_facts(const platform::CudaCalls& cuda, NvmlFacts* facts) {
   if (const int result = cuda.driver_get_version(&version); result != 0 || version < 0) {
     set_unreadable(failure("cuDriverGetVersion", result), &facts->cuda_library_version);
   } else {
-    facts->cuda_library_version.outcome = Outcome::found;
-    facts->cuda_library_version.value = version;
-    facts->cuda_library_version.reason.clear();
+    facts->cuda_library_version = topology::found<std::int64_t>(version);
   }
   const auto give_up = [&](const std::string& reason) {
     for (NvmlGpu& gpu : facts->gpus) set_none(reason, &gpu);

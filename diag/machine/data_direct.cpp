@@ -38,10 +38,8 @@ DataDirect find_gpu(const Machine& machine, PciDevice function) {
 }  // namespace
 
 Fact<std::vector<DataDirect>> find_data_direct(const Machine& machine) {
-  Fact<std::vector<DataDirect>> all;
   const auto devices = machine.view.names("/sys/bus/pci/devices");
-  all.outcome = devices.is_absent() ? Outcome::found : devices.outcome;
-  all.reason = devices.reason;
+  Fact<std::vector<DataDirect>> all{devices.is_absent() ? Outcome::found : devices.outcome, {}, devices.reason};
   for (const std::string& address : devices.value) {
     const std::string folder = "/sys/bus/pci/devices/" + address;
     const auto vendor = machine.view.number(folder + "/vendor");

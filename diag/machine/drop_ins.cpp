@@ -8,20 +8,13 @@ namespace gdrkit::diag {
 
 topology::Fact<std::vector<std::string>> drop_ins(const topology::MachineView& view,
                                                   const std::vector<std::string>& folders) {
-  const std::string ending = ".conf";
-  topology::Fact<std::vector<std::string>> files;
-  files.outcome = topology::Outcome::found;
+  topology::Fact<std::vector<std::string>> files{topology::Outcome::found, {}, ""};
   std::map<std::string, std::string> by_name;
   for (const std::string& folder : folders) {
     const auto names = view.names(folder);
-    if (names.is_unknown()) {
-      files.outcome = names.outcome;
-      files.reason = names.reason;
-    }
+    if (names.is_unknown()) files = {names.outcome, {}, names.reason};
     for (const std::string& name : names.value) {
-      if (name.size() <= ending.size() || name.compare(name.size() - ending.size(), ending.size(), ending) != 0)
-        continue;
-      by_name.emplace(name, folder + "/" + name);
+      if (name.ends_with(".conf") && name != ".conf") by_name.emplace(name, folder + "/" + name);
     }
   }
   for (const auto& [name, path] : by_name) files.value.push_back(path);

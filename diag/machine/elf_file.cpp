@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "diag/topology/fact_making.hpp"
-
 namespace gdrkit::diag {
 namespace {
 
@@ -41,10 +39,7 @@ std::string text_at(const std::vector<std::uint8_t>& bytes, std::uint64_t at) {
 
 template <class T>
 Fact<T> ElfFile::damaged(const char* what) const {
-  Fact<T> fact;
-  fact.outcome = Outcome::malformed;
-  fact.reason = path_ + ": " + what;
-  return fact;
+  return {Outcome::malformed, {}, path_ + ": " + what};
 }
 
 Fact<ElfFile> ElfFile::open(const MachineView& view, const std::string& path) {

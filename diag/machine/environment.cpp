@@ -5,32 +5,20 @@
 #include <algorithm>
 #include <iterator>
 
+#include "diag/topology/text_parts.hpp"
+
 namespace gdrkit::diag {
 namespace {
 
 using topology::Fact;
 using topology::MachineView;
 using topology::Outcome;
+using topology::split;
+using topology::trimmed;
 
 constexpr const char* environ_path = "/proc/self/environ";
 /// Limit for the environment and for each file. Every setting is compared with every other, so more would be too slow.
 constexpr std::size_t most_settings = 2048;
-
-std::string trimmed(const std::string& text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
 
 /// A path in a variable may be relative to the working directory.
 std::string absolute(const std::string& path) {
@@ -41,7 +29,7 @@ std::string absolute(const std::string& path) {
 std::vector<Setting> parse_nccl(const std::string& text, const std::string& path) {
   std::vector<Setting> settings;
   unsigned number = 0;
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : split(text, '\n')) {
     ++number;
     const auto equals = line.find('=');
     if (line.empty() || line.front() == '#' || equals == std::string::npos) continue;
@@ -71,7 +59,7 @@ std::vector<Setting> parse_key_values(const std::string& text, const std::string
   std::vector<Setting> settings;
   std::string section;
   unsigned number = 0;
-  for (const std::string& raw : lines_of(text)) {
+  for (const std::string& raw : split(text, '\n')) {
     ++number;
     const std::string line = trimmed(raw);
     if (line.empty() || std::string(style.comments).find(line.front()) != std::string::npos) continue;
@@ -113,29 +101,22 @@ Environment::Environment(const MachineView& view) {
 }
 
 void Environment::read_variables(const MachineView& view) {
-  const auto content = view.bytes(environ_path, MachineView::text_limit);
   // A process without this file has no /proc, so its variables are unknown, not empty.
-  variables_.outcome = content.is_absent() ? Outcome::unreadable : content.outcome;
-  variables_.reason = content.reason;
-  if (!content.is_found()) return;
+  const auto content = required(view.bytes(environ_path, MachineView::text_limit));
+  const std::string path = environ_path;
+  variables_ = topology::pass<bool>(content);
   if (content.value.size() >= MachineView::text_limit) {
-    variables_.outcome = Outcome::malformed;
-    variables_.reason = std::string(environ_path) + ": is larger than the limit for reading it";
-    return;
+    variables_ = {Outcome::malformed, false, path + ": is larger than the limit for reading it"};
   }
+  if (!variables_.is_found()) return;
   variables_.value = true;
-  const std::string text(content.value.begin(), content.value.end());
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\0', at), text.size());
-    const std::string entry = text.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& entry : split(std::string(content.value.begin(), content.value.end()), '\0')) {
     // The same rules as getenv(): an entry without '=' is ignored, and the first entry of a name counts.
     const auto equals = entry.find('=');
     if (equals == std::string::npos || equals == 0) continue;
     if (settings_.size() == most_settings) {
-      variables_.outcome = Outcome::malformed;
-      variables_.reason =
-          std::string(environ_path) + ": contains more than " + std::to_string(most_settings) + " variables";
+      const std::string most = std::to_string(most_settings);
+      variables_ = {Outcome::malformed, true, path + ": contains more than " + most + " variables"};
       return;
     }
     settings_.push_back({entry.substr(0, equals), entry.substr(equals + 1), "", 0, ""});

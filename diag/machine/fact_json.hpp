@@ -45,14 +45,6 @@ inline Json parse_bounded(std::string_view text, int deepest) {
   return Json::parse(text, nullptr, false);
 }
 
-template <class T>
-Fact<T> ended(Outcome outcome, std::string reason) {
-  Fact<T> fact;
-  fact.outcome = outcome;
-  fact.reason = std::move(reason);
-  return fact;
-}
-
 /// "/gdrkit/nvml.json: 'gpus' is not a list"
 inline std::string excuse(const char* recording, const std::string& name, const char* what) {
   return std::string(recording) + ": '" + name + "' " + what;
@@ -102,12 +94,10 @@ inline bool take_value(const Json& json, std::string* value) {
 template <class T>
 Fact<T> fact_of(const Json& object, const char* recording, const char* name) {
   const auto at = object.find(name);
-  if (at == object.end()) return ended<T>(Outcome::unreadable, excuse(recording, name, "is not recorded"));
+  if (at == object.end()) return {Outcome::unreadable, {}, excuse(recording, name, "is not recorded")};
   Fact<T> fact;
   if (at->is_object() && take_failure(*at, &fact.outcome, &fact.reason)) return fact;
-  if (!take_value(*at, &fact.value)) {
-    return ended<T>(Outcome::malformed, excuse(recording, name, "is invalid"));
-  }
+  if (!take_value(*at, &fact.value)) return {Outcome::malformed, {}, excuse(recording, name, "is invalid")};
   fact.outcome = Outcome::found;
   return fact;
 }
@@ -123,6 +113,31 @@ inline std::string take_list(const Json& object, const char* recording, const ch
   }
   *list = &*at;
   return "";
+}
+
+/// Parses the document of a recording. `take` reads the facts of an object and returns "" or the reason of a failure.
+template <class Facts>
+Fact<Facts> parse_recording(std::string_view text, const char* recording, const std::string& schema, int deepest,
+                            std::string (*take)(const Json&, Facts*)) {
+  const Json json = parse_bounded(text, deepest);
+  if (!json.is_object()) return {Outcome::malformed, {}, std::string(recording) + ": is not a JSON object"};
+  if (const auto at = json.find("schema"); at == json.end() || *at != schema) {
+    return {Outcome::malformed, {}, excuse(recording, "schema", ("is not " + schema).c_str())};
+  }
+  Fact<Facts> facts;
+  if (take_failure(json, &facts.outcome, &facts.reason)) return facts;
+  if (auto why = take(json, &facts.value); !why.empty()) return {Outcome::malformed, {}, std::move(why)};
+  facts.outcome = Outcome::found;
+  return facts;
+}
+
+template <class Facts>
+Fact<Facts> read_recording(const topology::MachineView& view, const char* recording,
+                           Fact<Facts> (*parse)(std::string_view)) {
+  const auto text = view.text(recording);
+  if (text.is_found()) return parse(text.value);
+  if (!text.is_absent()) return topology::pass<Facts>(text);
+  return {Outcome::unreadable, {}, std::string("not recorded: ") + recording};
 }
 
 }  // namespace gdrkit::diag::machine::fact_json

@@ -30,10 +30,8 @@ bool are_linked(const topology::NvLinks& links, const PciDevice& a, const PciDev
 
 Fact<std::string> iommu_type(const MachineView& view, const PciDevice& device) {
   const auto group = view.node(device.folder + "/iommu_group");
-  if (!group.is_found()) return {group.outcome, {}, group.reason};
-  auto type = view.line(device.folder + "/iommu_group/type");
-  if (type.is_absent()) type.outcome = Outcome::unreadable;
-  return type;
+  if (!group.is_found()) return pass<std::string>(group);
+  return required(view.line(device.folder + "/iommu_group/type"));
 }
 
 std::vector<GpuPath> read_gpu_paths(const Machine& machine) {

@@ -9,10 +9,6 @@
 namespace gdrkit::diag {
 namespace {
 
-Fact<std::string> ended(Outcome outcome, const std::string& value, const std::string& reason) {
-  return {outcome, value, reason};
-}
-
 /// Prefixes of the system's vendor or product name that only virtual machines have.
 constexpr const char* virtual_names[] = {
     "QEMU",  "KVM",       "VMware", "VMW",       "innotek GmbH",    "VirtualBox",          "Xen",
@@ -40,51 +36,50 @@ Fact<std::string> by_device_tree(const MachineView& view) {
   constexpr std::size_t longest = 256;
   const std::string tree = "/proc/device-tree";
   if (view.presence(tree + "/hypervisor") == Outcome::found) {
-    return ended(Outcome::found, tree + "/hypervisor exists", "");
+    return {Outcome::found, tree + "/hypervisor exists", ""};
   }
   const auto compatible = view.bytes(tree + "/compatible", longest);
   const std::string kinds(compatible.value.begin(), compatible.value.end());
   if (kinds.find("linux,dummy-virt") != std::string::npos) {
-    return ended(Outcome::found, tree + "/compatible contains linux,dummy-virt", "");
+    return {Outcome::found, tree + "/compatible contains linux,dummy-virt", ""};
   }
-  return ended(compatible.outcome == Outcome::found ? Outcome::absent : Outcome::unreadable, "", compatible.reason);
+  return {compatible.outcome == Outcome::found ? Outcome::absent : Outcome::unreadable, "", compatible.reason};
 }
 
 Fact<std::string> by_firmware(const MachineView& view) {
   const auto vendor = view.line("/sys/class/dmi/id/sys_vendor");
   const auto product = view.line("/sys/class/dmi/id/product_name");
-  if (!vendor.is_found() && !product.is_found()) return ended(Outcome::unreadable, "", vendor.reason);
+  if (!vendor.is_found() && !product.is_found()) return {Outcome::unreadable, "", vendor.reason};
   const std::string names = "the firmware reports '" + vendor.value + "', '" + product.value + "'";
   if (begins_with_any(vendor.value, virtual_names) || begins_with_any(product.value, virtual_names)) {
-    return ended(Outcome::found, names, "");
+    return {Outcome::found, names, ""};
   }
   const auto bit = virtual_bit(view);
-  if (bit.is_found() && bit.value)
-    return ended(Outcome::found, "the firmware table has the bit for virtual machines", "");
+  if (bit.is_found() && bit.value) return {Outcome::found, "the firmware table has the bit for virtual machines", ""};
   if (bit.is_found() || !begins_with_any(vendor.value, cloud_names)) {
-    return ended(Outcome::absent, "", names);
+    return {Outcome::absent, "", names};
   }
   if (vendor.value.rfind("Amazon EC2", 0) == 0 && product.is_found()) {
     const bool is_metal = product.value.find(".metal") != std::string::npos;
-    return ended(is_metal ? Outcome::absent : Outcome::found, is_metal ? "" : names, names);
+    return {is_metal ? Outcome::absent : Outcome::found, is_metal ? "" : names, names};
   }
-  return ended(Outcome::unreadable, "",
-               names + ", as bare-metal machines of this cloud do too; root can read the firmware table that decides");
+  return {Outcome::unreadable, "",
+          names + ", as bare-metal machines of this cloud do too; root can read the firmware table that decides"};
 }
 
 }  // namespace
 
 Fact<std::string> find_hypervisor(const MachineView& view) {
   const auto cpus = view.text("/proc/cpuinfo");
-  if (!cpus.is_found()) return ended(cpus.is_absent() ? Outcome::unreadable : cpus.outcome, "", cpus.reason);
+  if (!cpus.is_found()) return required(cpus);
   const auto flags = labelled(cpus, "flags");
   if (flags.is_found()) {
-    const bool has_flag = (" " + flags.value + " ").find(" hypervisor ") != std::string::npos;
-    return ended(has_flag ? Outcome::found : Outcome::absent, "/proc/cpuinfo has the flag 'hypervisor'",
-                 "/proc/cpuinfo has no flag 'hypervisor'");
+    const bool has_flag = has_word(flags.value, "hypervisor");
+    return {has_flag ? Outcome::found : Outcome::absent, "/proc/cpuinfo has the flag 'hypervisor'",
+            "/proc/cpuinfo has no flag 'hypervisor'"};
   }
   const auto kind = view.line("/sys/hypervisor/type");
-  if (kind.is_found()) return ended(Outcome::found, "/sys/hypervisor/type contains " + kind.value, "");
+  if (kind.is_found()) return {Outcome::found, "/sys/hypervisor/type contains " + kind.value, ""};
   const auto tree = by_device_tree(view);
   if (tree.is_found()) return tree;
   const bool has_firmware = view.presence("/sys/class/dmi/id") != Outcome::absent;

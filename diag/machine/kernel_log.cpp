@@ -22,14 +22,6 @@ constexpr std::size_t longest_record = 8192;  // CONSOLE_EXT_LOG_MAX of Linux: n
 constexpr std::size_t longest_text = 1024;
 constexpr char lost_line[] = "# the oldest are lost";
 
-std::string printable_line(std::string_view text) {
-  std::string line(text.substr(0, longest_text));
-  for (char& character : line) {
-    if (static_cast<unsigned char>(character) < 0x20 || static_cast<unsigned char>(character) > 0x7e) character = '?';
-  }
-  return line;
-}
-
 /// Parses the number before `stop` and removes both from the text.
 template <class Number>
 bool take_number(std::string_view* text, char stop, Number* value) {
@@ -38,13 +30,6 @@ bool take_number(std::string_view* text, char stop, Number* value) {
   if (error != std::errc() || length == text->size() || *end != stop) return false;
   text->remove_prefix(length + 1);
   return true;
-}
-
-Fact<KernelLog> refused(Outcome outcome, const std::string& reason) {
-  Fact<KernelLog> fact;
-  fact.outcome = outcome;
-  fact.reason = reason;
-  return fact;
 }
 
 }  // namespace
@@ -72,7 +57,7 @@ bool parse_kmsg_record(std::string_view record, std::uint64_t* number, KernelMes
       !take_number(&rest, ',', &message->microseconds) || message->microseconds < 0) {
     return false;
   }
-  message->text = printable_line(text);
+  message->text = topology::plain(text, longest_text);
   return true;
 }
 
@@ -91,11 +76,11 @@ Fact<KernelLog> read_kmsg(const std::function<ssize_t(char* buffer, std::size_t 
       continue;
     }
     if (length == 0 || (length < 0 && errno == EAGAIN)) return log;
-    if (length < 0) return refused(Outcome::unreadable, std::string("/dev/kmsg: read: ") + std::strerror(errno));
+    if (length < 0) return {Outcome::unreadable, {}, std::string("/dev/kmsg: read: ") + std::strerror(errno)};
     std::uint64_t number = 0;
     KernelMessage message;
     if (!parse_kmsg_record({record.data(), static_cast<std::size_t>(length)}, &number, &message)) {
-      return refused(Outcome::malformed, "/dev/kmsg: cannot parse a record");
+      return {Outcome::malformed, {}, "/dev/kmsg: cannot parse a record"};
     }
     if (is_first && number > 0) log.value.is_whole = false;
     is_first = false;
@@ -104,16 +89,17 @@ Fact<KernelLog> read_kmsg(const std::function<ssize_t(char* buffer, std::size_t 
     if (bytes > most_kernel_log_bytes || log.value.messages.size() == most_kernel_messages) break;
     log.value.messages.push_back(std::move(message));
   }
-  return refused(Outcome::malformed, "/dev/kmsg: contains more than the limit for reading it");
+  return {Outcome::malformed, {}, "/dev/kmsg: contains more than the limit for reading it"};
 }
 
 Fact<KernelLog> read_live_kernel_log() {
   const int fd = ::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) {
     const int error = errno;
-    return refused(error == ENOENT ? Outcome::absent : Outcome::unreadable,
-                   std::string("/dev/kmsg: open: ") + std::strerror(error) +
-                       (error == EPERM || error == EACCES ? " (requires root: kernel.dmesg_restrict)" : ""));
+    return {error == ENOENT ? Outcome::absent : Outcome::unreadable,
+            {},
+            std::string("/dev/kmsg: open: ") + std::strerror(error) +
+                (error == EPERM || error == EACCES ? " (requires root: kernel.dmesg_restrict)" : "")};
   }
   auto log = read_kmsg([fd](char* buffer, std::size_t size) { return ::read(fd, buffer, size); });
   ::close(fd);
@@ -151,12 +137,13 @@ Fact<KernelLog> parse_kernel_log(std::string_view text) {
                          fraction.size() == 6 && take_number(&digits, '.', &message.microseconds) &&
                          message.microseconds >= 0 && rest.size() > fraction.size();
     if (!is_good || log.value.messages.size() == most_kernel_messages) {
-      return refused(Outcome::malformed,
-                     std::string(kernel_log_recording) + ": line " + std::to_string(line) +
-                         (is_good ? " exceeds the number of lines allowed" : " is not 'SECONDS.MICROSECONDS MESSAGE'"));
+      return {Outcome::malformed,
+              {},
+              std::string(kernel_log_recording) + ": line " + std::to_string(line) +
+                  (is_good ? " exceeds the number of lines allowed" : " is not 'SECONDS.MICROSECONDS MESSAGE'")};
     }
     message.microseconds += seconds * 1'000'000;
-    message.text = printable_line(rest.substr(fraction.size() + 1));
+    message.text = topology::plain(rest.substr(fraction.size() + 1), longest_text);
     log.value.messages.push_back(std::move(message));
   }
   return log;
@@ -165,9 +152,9 @@ Fact<KernelLog> parse_kernel_log(std::string_view text) {
 Fact<KernelLog> read_kernel_log(const topology::MachineView& view) {
   const auto text = view.text(kernel_log_recording);
   if (text.is_absent()) {
-    return refused(Outcome::unreadable, std::string("the recording has no ") + kernel_log_recording);
+    return {Outcome::unreadable, {}, std::string("the recording has no ") + kernel_log_recording};
   }
-  if (!text.is_found()) return refused(text.outcome, text.reason);
+  if (!text.is_found()) return topology::pass<KernelLog>(text);
   return parse_kernel_log(text.value);
 }
 

@@ -116,11 +116,6 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string without_blanks(const std::string& text) {
-  const auto begin = text.find_first_not_of(" \t");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 bool has(const Table& table, const std::string& rest) {
   return std::find(table.names.begin(), table.names.end(), rest) != table.names.end();
 }
@@ -181,7 +176,8 @@ std::size_t edit_distance(const std::string& one, const std::string& other, std:
 
 NameVerdict judge_name(const std::string& name) {
   if (is_exempt(name) || !exact(name).empty()) return {Knowledge::known, ""};
-  if (const std::string plain = exact(upper(without_blanks(name))); !plain.empty()) return {Knowledge::near_to, plain};
+  if (const std::string plain = exact(upper(topology::trimmed(name))); !plain.empty())
+    return {Knowledge::near_to, plain};
   for (const Table& table : tables()) {
     if (name.rfind(table.prefix, 0) != 0) continue;
     const std::string rest = name.substr(std::string(table.prefix).size());

@@ -27,14 +27,9 @@ constexpr std::size_t folder_limit = 128;
 /// Absolute paths on separate lines of ld.so.conf. The rest (include directives, comments) is ignored.
 std::vector<std::string> folders_in(const Fact<std::string>& text) {
   std::vector<std::string> folders;
-  for (std::size_t at = 0; at < text.value.size();) {
-    const auto end = std::min(text.value.find('\n', at), text.value.size());
-    std::string line = text.value.substr(at, end - at);
-    at = end + 1;
-    line = line.substr(0, line.find('#'));
-    const auto begin = line.find_first_not_of(" \t\r");
-    if (begin == std::string::npos || line[begin] != '/') continue;
-    folders.push_back(line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1));
+  for (const std::string& line : split(text.value, '\n')) {
+    const std::string folder = trimmed(line.substr(0, line.find('#')));
+    if (!folder.empty() && folder.front() == '/') folders.push_back(folder);
   }
   return folders;
 }
@@ -44,7 +39,7 @@ std::vector<std::string> folders_in(const Fact<std::string>& text) {
 Libraries::Libraries(const MachineView& view) {
   const std::string configuration = "/etc/ld.so.conf.d";
   for (const std::string& name : view.names(configuration).value) {
-    if (name.size() < 5 || name.compare(name.size() - 5, 5, ".conf") != 0) continue;
+    if (!name.ends_with(".conf")) continue;
     for (const std::string& folder : folders_in(view.text(configuration + "/" + name))) add_folder(view, folder);
   }
   for (const std::string& folder : folders_in(view.text("/etc/ld.so.conf"))) add_folder(view, folder);

@@ -17,20 +17,17 @@ struct LinuxVersion {
 };
 
 [[nodiscard]] inline Fact<LinuxVersion> read_linux_version(const MachineView& view) {
-  const auto line = view.line("/proc/version");
-  Fact<LinuxVersion> version;
-  version.outcome = line.is_absent() ? Outcome::unreadable : line.outcome;
-  version.reason = line.reason;
-  if (!line.is_found()) return version;
+  const auto line = required(view.line("/proc/version"));
+  if (!line.is_found()) return pass<LinuxVersion>(line);
+  LinuxVersion version;
   const std::string start = "Linux version ";
   if (line.value.rfind(start, 0) == 0) {
-    version.value.text = line.value.substr(start.size(), line.value.find(' ', start.size()) - start.size());
+    version.text = line.value.substr(start.size(), line.value.find(' ', start.size()) - start.size());
   }
-  if (std::sscanf(version.value.text.c_str(), "%d.%d", &version.value.major, &version.value.minor) != 2) {
-    version.outcome = Outcome::malformed;
-    version.reason = "/proc/version: does not contain a version";
+  if (std::sscanf(version.text.c_str(), "%d.%d", &version.major, &version.minor) != 2) {
+    return {Outcome::malformed, version, "/proc/version: does not contain a version"};
   }
-  return version;
+  return found(version);
 }
 
 /// Linux supports RDMA on dma-buf since 5.12.

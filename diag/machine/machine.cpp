@@ -48,11 +48,8 @@ PciDevice read_pci_device(const MachineView& view, const std::string& address) {
   }
   // /sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0: each address above the device is a bridge.
   const auto real = view.resolved(device.folder);
-  for (std::size_t at = 0; real.is_found() && at < real.value.size();) {
-    const auto end = std::min(real.value.find('/', at + 1), real.value.size());
-    const std::string part = real.value.substr(at + 1, end - at - 1);
+  for (const std::string& part : split(real.is_found() ? real.value : "", '/')) {
     if (part != address && platform::parse_pci_address(part).has_value()) device.bridges.push_back(part);
-    at = end;
   }
   return device;
 }
@@ -96,27 +93,6 @@ MachineView open_view(const std::string& root) {
   auto view = MachineView::open(root);
   if (!view.has_value()) throw cli::Failure(cli::ExitCode::bad_recording, view.error().text());
   return std::move(*view);
-}
-
-Fact<std::string> labelled(const Fact<std::string>& text, const std::string& label) {
-  Fact<std::string> fact = text;
-  if (!text.is_found()) return fact;
-  fact.outcome = Outcome::absent;
-  fact.value.clear();
-  fact.reason = "no line '" + label + "'";
-  for (std::size_t at = 0; at < text.value.size();) {
-    const auto end = std::min(text.value.find('\n', at), text.value.size());
-    const std::string line = text.value.substr(at, end - at);
-    at = end + 1;
-    const auto colon = line.find(':');
-    if (colon == std::string::npos || line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1) != label) continue;
-    const auto begin = line.find_first_not_of(" \t", colon + 1);
-    fact.outcome = Outcome::found;
-    fact.reason.clear();
-    fact.value = begin == std::string::npos ? "" : line.substr(begin);
-    return fact;
-  }
-  return fact;
 }
 
 }  // namespace gdrkit::diag

@@ -11,12 +11,21 @@
 
 #include "diag/machine/probe.hpp"
 #include "diag/topology/machine_view.hpp"
+#include "diag/topology/text_parts.hpp"
 
 namespace gdrkit::diag {
 
 using topology::Fact;
+using topology::found;
+using topology::has_word;
+using topology::is_one_of;
+using topology::labelled;
 using topology::MachineView;
 using topology::Outcome;
+using topology::pass;
+using topology::plain;
+using topology::split;
+using topology::trimmed;
 
 struct PciDevice {
   std::string address;               ///< 0000:3b:00.0
@@ -60,9 +69,5 @@ struct Machine {
 
 /// `root` is "/" or a recording ("-": on standard input). Throws Failure(bad_recording) if it is neither.
 [[nodiscard]] MachineView open_view(const std::string& root);
-
-/// The rest of the first line of `text` that starts with `label` and a colon, without blanks; absent if there is no
-/// such line.
-[[nodiscard]] Fact<std::string> labelled(const Fact<std::string>& text, const std::string& label);
 
 }  // namespace gdrkit::diag

@@ -145,25 +145,11 @@ std::string to_json_text(const Fact<NvmlFacts>& facts) {
 }
 
 Fact<NvmlFacts> parse_nvml_facts(std::string_view text) {
-  const Json json = machine::fact_json::parse_bounded(text, deepest);
-  if (!json.is_object())
-    return ended<NvmlFacts>(Outcome::malformed, std::string(nvml_recording) + ": is not a JSON object");
-  if (const auto at = json.find("schema"); at == json.end() || *at != schema) {
-    return ended<NvmlFacts>(Outcome::malformed, excuse("schema", "is not gdrkit.nvml/1"));
-  }
-  Fact<NvmlFacts> facts;
-  if (take_failure(json, &facts.outcome, &facts.reason)) return facts;
-  if (auto why = take_facts(json, &facts.value); !why.empty())
-    return ended<NvmlFacts>(Outcome::malformed, std::move(why));
-  facts.outcome = Outcome::found;
-  return facts;
+  return parse_recording<NvmlFacts>(text, nvml_recording, schema, deepest, take_facts);
 }
 
 Fact<NvmlFacts> read_nvml_facts(const topology::MachineView& view) {
-  const auto text = view.text(nvml_recording);
-  if (text.is_found()) return parse_nvml_facts(text.value);
-  return ended<NvmlFacts>(text.is_absent() ? Outcome::unreadable : text.outcome,
-                          text.is_absent() ? std::string("not recorded: ") + nvml_recording : text.reason);
+  return read_recording(view, nvml_recording, parse_nvml_facts);
 }
 
 }  // namespace gdrkit::diag

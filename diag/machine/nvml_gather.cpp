@@ -27,16 +27,10 @@ struct CallResult {
 
   template <class T>
   [[nodiscard]] Fact<T> as(T value) const {
-    Fact<T> fact;
-    if (result == platform::nvml_success) {
-      fact.outcome = Outcome::found;
-      fact.value = std::move(value);
-      return fact;
-    }
-    fact.outcome = result == platform::nvml_not_supported ? Outcome::absent : Outcome::unreadable;
-    fact.reason = std::string(function) + ": " + platform::nvml_result_name(result);
-    if (platform::nvml_result_name(result)[0] == 'a') fact.reason += " (" + std::to_string(result) + ")";
-    return fact;
+    if (result == platform::nvml_success) return topology::found(std::move(value));
+    std::string reason = std::string(function) + ": " + platform::nvml_result_name(result);
+    if (platform::nvml_result_name(result)[0] == 'a') reason += " (" + std::to_string(result) + ")";
+    return {result == platform::nvml_not_supported ? Outcome::absent : Outcome::unreadable, {}, reason};
   }
   /// Enumerations, counts and sizes are never negative.
   template <class Number>
@@ -44,10 +38,7 @@ struct CallResult {
     if (result != platform::nvml_success || (value >= 0 && static_cast<std::uint64_t>(value) <= INT64_MAX)) {
       return as<std::int64_t>(static_cast<std::int64_t>(value));
     }
-    Fact<std::int64_t> fact;
-    fact.outcome = Outcome::malformed;
-    fact.reason = std::string(function) + ": returned " + std::to_string(value);
-    return fact;
+    return {Outcome::malformed, 0, std::string(function) + ": returned " + std::to_string(value)};
   }
 };
 

@@ -18,36 +18,23 @@ constexpr unsigned most_capabilities = 48;
 constexpr unsigned most_extended = 960;  // each has at least four bytes
 
 Fact<unsigned> ended(Outcome outcome, const std::string& path, const char* why) {
-  Fact<unsigned> fact;
-  fact.outcome = outcome;
-  fact.reason = path + ": " + why;
-  return fact;
-}
-
-Fact<unsigned> at(unsigned offset) {
-  Fact<unsigned> fact;
-  fact.outcome = Outcome::found;
-  fact.value = offset;
-  return fact;
+  return {outcome, 0, path + ": " + why};
 }
 
 }  // namespace
 
 PciConfig::PciConfig(const topology::MachineView& view, const std::string& device_folder)
-    : path_(device_folder + "/config"), content_(view.bytes(path_, whole_space)) {}
+    : path_(device_folder + "/config"), content_(required(view.bytes(path_, whole_space))) {}
 
 Fact<std::uint32_t> PciConfig::value(unsigned offset, unsigned bytes) const {
-  Fact<std::uint32_t> fact;
-  fact.outcome = content_.is_absent() ? Outcome::unreadable : content_.outcome;
-  fact.reason = content_.reason;
-  if (!content_.is_found()) return fact;
+  if (!content_.is_found()) return topology::pass<std::uint32_t>(content_);
   if (offset + bytes > content_.value.size()) {
-    fact.outcome = Outcome::unreadable;
-    fact.reason = path_ + ": only " + std::to_string(content_.value.size()) + " bytes could be read; root can read all";
-    return fact;
+    const std::string read = std::to_string(content_.value.size());
+    return {Outcome::unreadable, 0, path_ + ": only " + read + " bytes could be read; root can read all"};
   }
-  for (unsigned i = 0; i < bytes; ++i) fact.value |= std::uint32_t{content_.value[offset + i]} << (8 * i);
-  return fact;
+  std::uint32_t value = 0;
+  for (unsigned i = 0; i < bytes; ++i) value |= std::uint32_t{content_.value[offset + i]} << (8 * i);
+  return topology::found(value);
 }
 
 Fact<unsigned> PciConfig::capability(unsigned id) const {
@@ -62,7 +49,7 @@ Fact<unsigned> PciConfig::capability(unsigned id) const {
       return ended(Outcome::malformed, path_, "its capability list is damaged");
     next = value(offset, 2);
     if (!next.is_found()) return ended(next.outcome, next.reason, "cannot follow the capabilities");
-    if ((next.value & 0xff) == id) return at(offset);
+    if ((next.value & 0xff) == id) return topology::found(offset);
     offset = next.value >> 8 & 0xfc;
   }
   return ended(Outcome::absent, path_, "has no such capability");
@@ -78,7 +65,7 @@ Fact<unsigned> PciConfig::extended_capability(unsigned id) const {
     if (head.value == 0xffffffff)
       return ended(Outcome::malformed, path_, "reads as all ones: the device does not respond");
     if (head.value == 0) break;
-    if ((head.value & 0xffff) == id) return at(offset);
+    if ((head.value & 0xffff) == id) return topology::found(offset);
     offset = head.value >> 20 & 0xffc;
   }
   return ended(Outcome::absent, path_, "has no such extended capability");

@@ -18,14 +18,6 @@ using topology::Fact;
 using topology::MachineView;
 using topology::Outcome;
 
-template <class T>
-Fact<T> unreadable(const std::string& reason) {
-  Fact<T> fact;
-  fact.outcome = Outcome::unreadable;
-  fact.reason = reason;
-  return fact;
-}
-
 /// If the driver or its nodes are missing, NVIDIA's libraries start nvidia-modprobe, which loads modules and creates
 /// device nodes. Level probe must not change the machine, so the libraries are only loaded if nothing is missing. "":
 /// nothing is missing.
@@ -40,10 +32,10 @@ std::string what_is_missing(const MachineView& view, const char* node) {
 
 Fact<NvmlFacts> ask_nvml(const MachineView& view) {
   if (const auto missing = what_is_missing(view, "/dev/nvidiactl"); !missing.empty()) {
-    return unreadable<NvmlFacts>("NVML was not queried: " + missing);
+    return {Outcome::unreadable, {}, "NVML was not queried: " + missing};
   }
   const auto nvml = platform::nvml_calls();
-  if (!nvml.has_value()) return unreadable<NvmlFacts>(nvml.error().text());
+  if (!nvml.has_value()) return {Outcome::unreadable, {}, nvml.error().text()};
   Fact<NvmlFacts> facts = gather_nvml_facts(**nvml);
   if (facts.is_found()) set_no_cuda_facts("CUDA was not queried: use --level cuda", &facts.value);
   return facts;
@@ -68,22 +60,23 @@ void start_cuda(const MachineView& view) {
 
 /// Without a node no device can be opened, and libibverbs would print a warning on stderr.
 Fact<VerbsFacts> query_verbs(const MachineView& view) {
-  Fact<VerbsFacts> none;
-  none.reason = "libibverbs was not queried: /dev/infiniband/uverbs* does not exist";
   const auto nodes = view.names("/dev/infiniband");
-  if (nodes.is_unknown()) return unreadable<VerbsFacts>("libibverbs was not queried: " + nodes.reason);
+  if (nodes.is_unknown()) return {Outcome::unreadable, {}, "libibverbs was not queried: " + nodes.reason};
   const auto is_uverbs = [](const std::string& name) { return name.rfind("uverbs", 0) == 0; };
-  if (std::none_of(nodes.value.begin(), nodes.value.end(), is_uverbs)) return none;
+  if (std::none_of(nodes.value.begin(), nodes.value.end(), is_uverbs)) {
+    return {Outcome::absent, {}, "libibverbs was not queried: /dev/infiniband/uverbs* does not exist"};
+  }
   const auto verbs = platform::verbs_calls();
-  return verbs.has_value() ? gather_verbs_facts(**verbs) : unreadable<VerbsFacts>(verbs.error().text());
+  if (!verbs.has_value()) return {Outcome::unreadable, {}, verbs.error().text()};
+  return gather_verbs_facts(**verbs);
 }
 
 void query(const MachineView& view, Level level, Probe* probe) {
   if (level == Level::cuda) start_cuda(view);
   const std::string refusal = run_guarded([&] { probe->nvml = ask_nvml(view); });
-  if (!refusal.empty()) probe->nvml = unreadable<NvmlFacts>("NVML was not queried: " + refusal);
+  if (!refusal.empty()) probe->nvml = {Outcome::unreadable, {}, "NVML was not queried: " + refusal};
   const std::string other_refusal = run_guarded([&] { probe->verbs = query_verbs(view); });
-  if (!other_refusal.empty()) probe->verbs = unreadable<VerbsFacts>("libibverbs was not queried: " + other_refusal);
+  if (!other_refusal.empty()) probe->verbs = {Outcome::unreadable, {}, "libibverbs was not queried: " + other_refusal};
   if (level == Level::cuda && probe->nvml.is_found()) ask_cuda(view, &probe->nvml.value);
 }
 
@@ -110,9 +103,9 @@ Probe gather_probe(const MachineView& view, Level level) {
     probe.kernel_log = read_kernel_log(view);
     probe.verbs = read_verbs_facts(view);
   } else if (level == Level::quick) {
-    probe.nvml = unreadable<NvmlFacts>("not queried without --level probe");
-    probe.kernel_log = unreadable<KernelLog>("not read without --level probe");
-    probe.verbs = unreadable<VerbsFacts>("not queried without --level probe");
+    probe.nvml = {Outcome::unreadable, {}, "not queried without --level probe"};
+    probe.kernel_log = {Outcome::unreadable, {}, "not read without --level probe"};
+    probe.verbs = {Outcome::unreadable, {}, "not queried without --level probe"};
   } else {
     query(view, level, &probe);
     probe.kernel_log = read_live_kernel_log();

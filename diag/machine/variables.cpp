@@ -1,21 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-
 #include "diag/machine/variables.hpp"
+
+#include "diag/topology/text_parts.hpp"
 
 namespace gdrkit::diag {
 
 topology::Fact<Variables> read_variables(const topology::MachineView& view) {
-  const auto content = view.bytes("/proc/self/environ", topology::MachineView::text_limit);
-  topology::Fact<Variables> variables;
-  variables.outcome = content.is_absent() ? topology::Outcome::unreadable : content.outcome;
-  variables.reason = content.reason;
-  const std::string all(content.value.begin(), content.value.end());
-  for (std::size_t at = 0; at < all.size();) {
-    const auto end = std::min(all.find('\0', at), all.size());
-    const std::string entry = all.substr(at, end - at);
-    at = end + 1;
+  const auto content = required(view.bytes("/proc/self/environ", topology::MachineView::text_limit));
+  topology::Fact<Variables> variables{content.outcome, {}, content.reason};
+  for (const std::string& entry : topology::split(std::string(content.value.begin(), content.value.end()), '\0')) {
     const auto equals = entry.find('=');
     // If a name occurs twice, getenv() returns the first.
     if (equals != std::string::npos) variables.value.emplace(entry.substr(0, equals), entry.substr(equals + 1));
@@ -24,9 +18,7 @@ topology::Fact<Variables> read_variables(const topology::MachineView& view) {
 }
 
 std::string local_rank_variable(const Variables& variables) {
-  for (const char* name :
-       {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
-        "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID", "LOCAL_RANK"}) {
+  for (const char* name : local_rank_variables) {
     if (variables.count(name) != 0) return name;
   }
   return "";

@@ -6,20 +6,18 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
+#include "diag/topology/text_parts.hpp"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::diag {
 
 /// Up to the first zero byte or `size`; bytes that are not printable ASCII become '?'.
 [[nodiscard]] inline std::string printable(const char* buffer, std::size_t size) {
-  std::string text;
-  for (std::size_t at = 0; at < size && buffer[at] != '\0'; ++at) {
-    text += buffer[at] < 0x20 || buffer[at] > 0x7e ? '?' : buffer[at];
-  }
-  return text;
+  return topology::plain({buffer, strnlen(buffer, size)}, size);
 }
 
 /// "0-31,64-95": the numbers of the bits that are set.

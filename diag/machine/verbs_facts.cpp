@@ -31,26 +31,27 @@ Fact<bool> registration(const VerbsCalls& verbs, platform::VerbsDomain* domain) 
   const int error = errno;
   if (region != nullptr) {
     (void)verbs.dereg_mr(region);
-    return ended<bool>(Outcome::unreadable, "ibv_reg_dmabuf_mr: registered a dma-buf that does not exist");
+    return {Outcome::unreadable, {}, "ibv_reg_dmabuf_mr: registered a dma-buf that does not exist"};
   }
   Fact<bool> can;
   can.outcome = Outcome::found;
   can.value = error == EBADF;
   const bool is_no = error == EOPNOTSUPP || error == EPROTONOSUPPORT;
-  return can.value || is_no ? can : ended<bool>(Outcome::unreadable, failure("ibv_reg_dmabuf_mr", error));
+  if (can.value || is_no) return can;
+  return {Outcome::unreadable, {}, failure("ibv_reg_dmabuf_mr", error)};
 }
 
 /// Ignores a failed release: Linux releases everything at the end of the process.
 Fact<bool> query_device(const VerbsCalls& verbs, platform::VerbsDeviceHandle* device) {
   errno = 0;
   platform::VerbsContext* context = verbs.open_device(device);
-  if (context == nullptr) return ended<bool>(Outcome::unreadable, failure("ibv_open_device", errno));
+  if (context == nullptr) return {Outcome::unreadable, {}, failure("ibv_open_device", errno)};
   errno = 0;
   platform::VerbsDomain* domain = verbs.alloc_pd(context);
   const int error = errno;
   Fact<bool> can;
   if (domain == nullptr) {
-    can = ended<bool>(Outcome::unreadable, failure("ibv_alloc_pd", error));
+    can = {Outcome::unreadable, {}, failure("ibv_alloc_pd", error)};
   } else {
     can = registration(verbs, domain);
     (void)verbs.dealloc_pd(domain);
@@ -89,7 +90,7 @@ Fact<VerbsFacts> gather_verbs_facts(const VerbsCalls& verbs) {
   int count = 0;
   errno = 0;
   platform::VerbsDeviceHandle** list = verbs.get_device_list(&count);
-  if (list == nullptr) return ended<VerbsFacts>(Outcome::unreadable, failure("ibv_get_device_list", errno));
+  if (list == nullptr) return {Outcome::unreadable, {}, failure("ibv_get_device_list", errno)};
   Fact<VerbsFacts> facts;
   facts.outcome = Outcome::found;
   facts.value.dmabuf_call.outcome = Outcome::found;
@@ -102,7 +103,7 @@ Fact<VerbsFacts> gather_verbs_facts(const VerbsCalls& verbs) {
     device.dmabuf =
         verbs.reg_dmabuf_mr != nullptr
             ? query_device(verbs, list[i])
-            : ended<bool>(Outcome::absent, "libibverbs has no ibv_reg_dmabuf_mr: it is older than rdma-core 34");
+            : Fact<bool>{Outcome::absent, {}, "libibverbs has no ibv_reg_dmabuf_mr: it is older than rdma-core 34"};
   }
   verbs.free_device_list(list);
   return facts;
@@ -123,26 +124,11 @@ std::string to_json_text(const Fact<VerbsFacts>& facts) {
 }
 
 Fact<VerbsFacts> parse_verbs_facts(std::string_view text) {
-  const Json json = machine::fact_json::parse_bounded(text, deepest);
-  if (!json.is_object()) {
-    return ended<VerbsFacts>(Outcome::malformed, std::string(verbs_recording) + ": is not a JSON object");
-  }
-  if (const auto at = json.find("schema"); at == json.end() || *at != schema) {
-    return ended<VerbsFacts>(Outcome::malformed, excuse(verbs_recording, "schema", "is not gdrkit.verbs/1"));
-  }
-  Fact<VerbsFacts> facts;
-  if (take_failure(json, &facts.outcome, &facts.reason)) return facts;
-  if (auto why = take_facts(json, &facts.value); !why.empty())
-    return ended<VerbsFacts>(Outcome::malformed, std::move(why));
-  facts.outcome = Outcome::found;
-  return facts;
+  return parse_recording<VerbsFacts>(text, verbs_recording, schema, deepest, take_facts);
 }
 
 Fact<VerbsFacts> read_verbs_facts(const topology::MachineView& view) {
-  const auto text = view.text(verbs_recording);
-  if (text.is_found()) return parse_verbs_facts(text.value);
-  return ended<VerbsFacts>(text.is_absent() ? Outcome::unreadable : text.outcome,
-                           text.is_absent() ? std::string("not recorded: ") + verbs_recording : text.reason);
+  return read_recording(view, verbs_recording, parse_verbs_facts);
 }
 
 }  // namespace gdrkit::diag

@@ -25,10 +25,8 @@ bool may_be_secret(std::string_view spelt) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c); });
   const auto is_in = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
-  const auto ends = [&](std::string_view end) {
-    return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
-  };
-  return std::any_of(std::begin(secrets), std::end(secrets), is_in) || ends("_KEY") || ends("_PWD") || ends("_PASS");
+  return std::any_of(std::begin(secrets), std::end(secrets), is_in) || name.ends_with("_KEY") ||
+         name.ends_with("_PWD") || name.ends_with("_PASS");
 }
 
 }  // namespace

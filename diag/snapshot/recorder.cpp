@@ -53,11 +53,8 @@ std::set<std::string> pci_folders(const MachineView& view) {
 /// "7:rdma:/a/b" in /proc/self/cgroup means /a/b, /a and the root, below each mount point of control groups.
 std::set<std::string> group_folders(const MachineView& view) {
   std::set<std::string> all;
-  const std::string text = view.text("/proc/self/cgroup").value;
-  for (std::size_t at = 0; at < text.size() && all.size() < most_groups;) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& line : split(view.text("/proc/self/cgroup").value, '\n')) {
+    if (all.size() >= most_groups) break;
     const auto slash = line.find(":/", line.find(':') + 1);
     if (slash == std::string::npos || line.size() > PATH_MAX) continue;
     for (std::string group = line.substr(slash + 1);; group.resize(group.rfind('/'))) {
@@ -117,12 +114,7 @@ std::string value_of(const std::vector<std::string>& variables, const std::strin
 
 void Recorder::read_variables() {
   const auto bytes = view_.bytes(environ_path, MachineView::text_limit);
-  const std::string text(bytes.value.begin(), bytes.value.end());
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\0', at), text.size());
-    variables_.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+  variables_ = split(std::string(bytes.value.begin(), bytes.value.end()), '\0');
 }
 
 void Recorder::keep_variables() {
@@ -237,10 +229,8 @@ void Recorder::take(const std::string& path, Kind kind, bool is_listed) {
 
 /// sysfs refuses to read a value that does not exist at the moment, such as the speed of an interface that is down.
 bool has_no_value(const std::string& reason) {
-  const auto ends_with = [&](const std::string& end) {
-    return reason.size() >= end.size() && reason.compare(reason.size() - end.size(), end.size(), end) == 0;
-  };
-  return ends_with(std::strerror(EINVAL)) || ends_with(std::strerror(EOPNOTSUPP)) || ends_with(std::strerror(ENODATA));
+  return reason.ends_with(std::strerror(EINVAL)) || reason.ends_with(std::strerror(EOPNOTSUPP)) ||
+         reason.ends_with(std::strerror(ENODATA));
 }
 
 void Recorder::take_content(const std::string& path, Item& item) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "diag/snapshot/identifiers.hpp"
+#include "diag/topology/text_parts.hpp"
 
 namespace gdrkit::diag::snapshot {
 namespace {
@@ -20,36 +21,21 @@ constexpr std::string_view common_words[] = {"root",  "localhost", "host",   "no
                                              "gpu",   "linux",     "nvidia", "mellanox", "user",
                                              "admin", "ubuntu",    "slurm",  "gdrkit",   "infiniband"};
 
-bool starts(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
-bool ends(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
 std::string first_word(const std::string& text) { return text.substr(0, text.find_first_of(" \t\r\n")); }
-
-std::vector<std::string> variables_of(const std::string& environ) {
-  std::vector<std::string> variables;
-  for (std::size_t at = 0; at < environ.size();) {
-    const auto end = std::min(environ.find('\0', at), environ.size());
-    variables.push_back(environ.substr(at, end - at));
-    at = end + 1;
-  }
-  return variables;
-}
 
 /// In files of modules and firmware four numbers with dots are a version, elsewhere an address.
 Where where_of(const std::string& path) {
-  const bool is_prose = starts(path, "/etc/") || starts(path, "/gdrkit/") || path == "/proc/cmdline" ||
-                        path == environ_path || ends(path, ".conf") || ends(path, ".xml") || starts(path, "/home/") ||
-                        starts(path, "/root/");
-  return is_prose && !ends(path, "os-release") ? Where::prose : Where::anywhere;
+  const bool is_prose = path.starts_with("/etc/") || path.starts_with("/gdrkit/") || path == "/proc/cmdline" ||
+                        path == environ_path || path.ends_with(".conf") || path.ends_with(".xml") ||
+                        path.starts_with("/home/") || path.starts_with("/root/");
+  return is_prose && !path.ends_with("os-release") ? Where::prose : Where::anywhere;
 }
 
 /// Launchers' variables contain hosts, people, folders and jobs. Numbers and bindings are kept, because the checks
 /// judge them.
 bool is_of_launcher(std::string_view name) {
   for (const std::string_view start : {"SLURM_", "PMI_", "PMIX_", "OMPI_", "FLUX_", "PALS_"}) {
-    if (starts(name, start)) return !starts(name, "OMPI_MCA_");
+    if (name.starts_with(start)) return !name.starts_with("OMPI_MCA_");
   }
   return name.find("HOSTID") != std::string_view::npos || name == "KUBERNETES_SERVICE_HOST";
 }
@@ -105,14 +91,15 @@ class Redaction {
 
   void learn_addresses() {
     for (const auto& [path, item] : recording_.items) {
-      const bool is_address = ends(path, "/address") || ends(path, "/node_guid") || ends(path, "/sys_image_guid");
-      if (is_address && starts(path, "/sys/")) identifiers_.add_address(first_word(item.content));
+      const bool is_address =
+          path.ends_with("/address") || path.ends_with("/node_guid") || path.ends_with("/sys_image_guid");
+      if (is_address && path.starts_with("/sys/")) identifiers_.add_address(first_word(item.content));
     }
   }
 
   void learn_people(const MachineView& view) {
     const auto bytes = view.bytes(environ_path, MachineView::text_limit);
-    for (const std::string& variable : variables_of({bytes.value.begin(), bytes.value.end()})) {
+    for (const std::string& variable : topology::split(std::string(bytes.value.begin(), bytes.value.end()), '\0')) {
       const auto equals = variable.find('=');
       if (equals == std::string::npos) continue;
       const std::string name = variable.substr(0, equals);
@@ -130,22 +117,21 @@ class Redaction {
       return identifiers_.host(first_word(content)) + "\n";
     }
     if (path == environ_path) return variables(content);
-    if (ends(path, "/config") && starts(path, "/sys/")) return configuration_space(content);
+    if (path.ends_with("/config") && path.starts_with("/sys/")) return configuration_space(content);
     const bool has_zeros = content.find('\0') != std::string::npos;
-    if (has_zeros && starts(content,
-                            "\x7f"
-                            "ELF"))
+    if (has_zeros && content.starts_with("\x7f"
+                                         "ELF"))
       return without_homes(content);
-    if (has_zeros && starts(path, "/sys/")) return content;  // firmware tables, which do not identify a host
-    if (ends(path, "/mountinfo")) return mounts(content, 4);
-    if (path == "/proc/mounts" || ends(path, "/mounts")) return mounts(content, 1);
+    if (has_zeros && path.starts_with("/sys/")) return content;  // firmware tables, which do not identify a host
+    if (path.ends_with("/mountinfo")) return mounts(content, 4);
+    if (path == "/proc/mounts" || path.ends_with("/mounts")) return mounts(content, 1);
     if (path == "/proc/net/route" || path == "/proc/net/ipv6_route") return routes(content);
     return identifiers_.replaced(content, where_of(path));
   }
 
   [[nodiscard]] std::string variables(const std::string& content) const {
     std::string result;
-    for (const std::string& variable : variables_of(content)) {
+    for (const std::string& variable : topology::split(content, '\0')) {
       const auto equals = std::min(variable.find('='), variable.size());
       const std::string name = variable.substr(0, equals);
       const std::string value = variable.substr(std::min(equals + 1, variable.size()));
@@ -159,8 +145,7 @@ class Redaction {
   /// Keeps only mounts at standard places. Others may name servers, people and projects.
   [[nodiscard]] std::string mounts(const std::string& content, std::size_t place) const {
     std::string result;
-    std::istringstream lines(content);
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string& line : topology::split(content, '\n')) {
       std::istringstream words(line);
       std::string where;
       for (std::size_t i = 0; i <= place; ++i) {
@@ -169,7 +154,7 @@ class Redaction {
       }
       bool is_kept = where == "/";
       for (const std::string_view top : {"/dev", "/sys", "/proc"})
-        is_kept = is_kept || where == top || starts(where, std::string(top) + "/");
+        is_kept = is_kept || where == top || where.starts_with(std::string(top) + "/");
       if (is_kept || where == "/run") result += identifiers_.replaced(line, Where::prose) + "\n";
     }
     return result;
@@ -180,8 +165,7 @@ class Redaction {
   [[nodiscard]] std::string routes(const std::string& content) const {
     const auto is_digit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
     std::string result;
-    std::istringstream lines(identifiers_.replaced(content, Where::anywhere));
-    for (std::string line; std::getline(lines, line);) {
+    for (std::string& line : topology::split(identifiers_.replaced(content, Where::anywhere), '\n')) {
       std::size_t column = 0;
       for (std::size_t at = 0; at < line.size();) {
         const auto end = std::min(line.find_first_of(" \t", at), line.size());

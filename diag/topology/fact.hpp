@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Fact: a value that was read from a machine, with the outcome.
+// Fact: a value that was read from a machine, with the outcome; and the functions that make one from another.
 #pragma once
 
 #include <string>
@@ -27,5 +27,23 @@ struct Fact {
   /// Neither found nor known to be absent: everything derived from it is unknown.
   [[nodiscard]] bool is_unknown() const noexcept { return !is_found() && !is_absent(); }
 };
+
+/// Passes on the outcome of another Fact, for a fact of another type that depends on it. Not for Facts that were found.
+template <class T, class From>
+[[nodiscard]] Fact<T> pass(const Fact<From>& from) {
+  return {from.outcome, {}, from.reason};
+}
+
+template <class T>
+[[nodiscard]] Fact<T> found(T value) {
+  return {Outcome::found, std::move(value), ""};
+}
+
+/// Of what every machine has: if it is absent, it could not be read.
+template <class T>
+[[nodiscard]] Fact<T> required(Fact<T> fact) {
+  if (fact.is_absent()) fact.outcome = Outcome::unreadable;
+  return fact;
+}
 
 }  // namespace gdrkit::diag::topology

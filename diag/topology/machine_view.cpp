@@ -12,18 +12,15 @@
 #include <deque>
 
 #include "diag/topology/archive_tree.hpp"
-#include "diag/topology/fact_making.hpp"
 #include "diag/topology/folder_tree.hpp"
+#include "diag/topology/text_parts.hpp"
 
 namespace gdrkit::diag::topology {
 namespace {
 
 template <class T>
 Fact<T> refuse(Outcome outcome, std::string_view path, const std::string& what) {
-  Fact<T> fact;
-  fact.outcome = outcome;
-  fact.reason = std::string(path) + ": " + what;
-  return fact;
+  return {outcome, {}, std::string(path) + ": " + what};
 }
 
 template <class T>
@@ -40,19 +37,9 @@ Fact<T> refuse_recorded(std::string_view path) {
 }
 
 std::vector<std::string> components(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    const auto slash = path.find('/');
-    if (slash != 0) parts.emplace_back(path.substr(0, slash));
-    path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
-  }
+  auto parts = split(path, '/');
+  std::erase(parts, "");
   return parts;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
 bool is_folder(const std::string& path) {
@@ -220,10 +207,9 @@ Fact<std::string> MachineView::text(std::string_view path) const {
 Fact<std::string> MachineView::line(std::string_view path) const {
   Fact<std::string> whole = text(path);
   if (!whole.is_found()) return whole;
-  const std::string_view all = whole.value;
-  const std::string_view first = trimmed(all.substr(0, all.find('\n')));
+  const std::string first = trimmed(whole.value.substr(0, whole.value.find('\n')));
   if (first.empty()) return refuse<std::string>(Outcome::malformed, path, "is empty");
-  return found(std::string(first));
+  return found(first);
 }
 
 Fact<std::int64_t> MachineView::number(std::string_view path) const {

@@ -12,38 +12,21 @@
 namespace gdrkit::diag::topology {
 namespace {
 
-template <class T>
-Fact<T> found(T value) {
-  Fact<T> fact;
-  fact.outcome = Outcome::found;
-  fact.value = std::move(value);
-  return fact;
-}
-
 Fact<std::int64_t> number_of(const std::string* text, const char* what) {
-  Fact<std::int64_t> fact;
-  fact.outcome = text == nullptr ? Outcome::absent : Outcome::malformed;
-  fact.reason = std::string("the file has no ") + what;
-  if (text == nullptr) return fact;
+  if (text == nullptr) return {Outcome::absent, 0, std::string("the file has no ") + what};
+  std::int64_t value = 0;
   const bool is_hex = text->rfind("0x", 0) == 0;
   const char* end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data() + (is_hex ? 2 : 0), end, fact.value, is_hex ? 16 : 10);
-  if (error != std::errc() || stop != end) {
-    fact.value = 0;
-    fact.reason = "'" + *text + "' is not " + what;
-    return fact;
-  }
-  return found(fact.value);
+  const auto [stop, error] = std::from_chars(text->data() + (is_hex ? 2 : 0), end, value, is_hex ? 16 : 10);
+  if (error != std::errc() || stop != end) return {Outcome::malformed, 0, "'" + *text + "' is not " + what};
+  return found(value);
 }
 
 Fact<double> speed_of(const std::string* text) {
-  Fact<double> speed;
-  speed.reason = "the file has no link_speed";
-  if (text == nullptr) return speed;
-  speed.value = std::strtod(text->c_str(), nullptr);
-  if (speed.value > 0 && speed.value < 1000 && text->find("GT/s") != std::string::npos) return found(speed.value);
-  speed = {Outcome::malformed, 0, "'" + *text + "' is not a link speed"};
-  return speed;
+  if (text == nullptr) return {Outcome::absent, 0, "the file has no link_speed"};
+  const double speed = std::strtod(text->c_str(), nullptr);
+  if (speed > 0 && speed < 1000 && text->find("GT/s") != std::string::npos) return found(speed);
+  return {Outcome::malformed, 0, "'" + *text + "' is not a link speed"};
 }
 
 unsigned count_of(const XmlElement& element, const char* key) {

@@ -56,7 +56,6 @@ void flatten_broadcom_switches(NcclGraph& graph);
 class NcclDistances {
  public:
   explicit NcclDistances(NcclGraph graph);
-  [[nodiscard]] const Distance& gpu_gpu(std::size_t a, std::size_t b) const { return at(a, b); }
   [[nodiscard]] const Distance& gpu_adapter(std::size_t gpu, std::size_t adapter) const {
     return at(gpu, gpus_ + adapter);
   }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "diag/topology/text_parts.hpp"
 #include "diag/topology/xml_text.hpp"
 
 namespace gdrkit::diag::topology {
@@ -13,21 +14,6 @@ namespace {
 
 /// NCCL 2.28's text for the address that NVML reports for the other end of an NVLink to a hidden switch.
 constexpr const char* hidden_switch = "fffffff:ff:ff.0";
-
-/// The value of the first line "key : value" of /proc/cpuinfo.
-std::string value_of(const std::string& text, const std::string& key) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    at = end + 1;
-    const auto colon = line.find(':');
-    if (colon == std::string::npos || line.compare(0, key.size(), key) != 0) continue;
-    if (line.find_first_not_of(" \t", key.size()) != colon) continue;
-    const auto begin = line.find_first_not_of(" \t", colon + 1);
-    return begin == std::string::npos ? "" : line.substr(begin);
-  }
-  return "";
-}
 
 /// NCCL reads bytes, other readers UTF-8. No valid name contains characters other than ASCII.
 std::string attribute_text(std::string text) {
@@ -161,15 +147,15 @@ class Writer {
 
 NcclXmlFacts read_nccl_facts(const MachineView& view, const NcclGraph& graph) {
   NcclXmlFacts facts;
-  const std::string cpus = view.text("/proc/cpuinfo").value;
-  facts.vendor = value_of(cpus, "vendor_id");
+  const auto cpus = view.text("/proc/cpuinfo");
+  facts.vendor = labelled(cpus, "vendor_id").value;
   if (facts.vendor == "GenuineIntel" || facts.vendor == "AuthenticAMD") {
     facts.arch = "x86_64";
-    facts.family_id = nccl_family(value_of(cpus, "cpu family"));
-    facts.model_id = value_of(cpus, "model");
+    facts.family_id = nccl_family(labelled(cpus, "cpu family").value);
+    facts.model_id = labelled(cpus, "model").value;
   } else {
     facts.vendor.clear();
-    if (!value_of(cpus, "CPU implementer").empty()) facts.arch = "arm64";
+    if (!labelled(cpus, "CPU implementer").value.empty()) facts.arch = "arm64";
   }
   for (const NcclNode& node : graph.nodes) {
     if (node.kind != NcclKind::cpu || !node.reason.empty()) continue;

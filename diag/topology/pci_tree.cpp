@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 
+#include "diag/topology/text_parts.hpp"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::diag::topology {
@@ -19,20 +20,15 @@ const std::string pci_devices = "/sys/bus/pci/devices";
 /// "32.0 GT/s PCIe"; "Unknown" and the like are malformed.
 Fact<double> read_speed(const MachineView& view, const std::string& path) {
   const Fact<std::string> line = view.line(path);
-  Fact<double> speed;
-  speed.outcome = line.outcome;
-  speed.reason = line.reason;
-  if (!line.is_found()) return speed;
+  if (!line.is_found()) return pass<double>(line);
+  double speed = 0;
   const char* end = line.value.data() + line.value.size();
-  const auto [stop, error] = std::from_chars(line.value.data(), end, speed.value);
+  const auto [stop, error] = std::from_chars(line.value.data(), end, speed);
   if (error == std::errc() && std::string_view(stop, static_cast<std::size_t>(end - stop)).rfind(" GT/s", 0) == 0 &&
-      speed.value > 0 && speed.value < 1000) {
-    return speed;
+      speed > 0 && speed < 1000) {
+    return found(speed);
   }
-  speed.outcome = Outcome::malformed;
-  speed.reason = path + ": '" + line.value + "' is not a link speed";
-  speed.value = 0;
-  return speed;
+  return {Outcome::malformed, 0, path + ": '" + line.value + "' is not a link speed"};
 }
 
 /// sysfs reports 0 or 255 if there is no meaningful link, as in guests.
@@ -46,17 +42,9 @@ Fact<std::int64_t> read_width(const MachineView& view, const std::string& path) 
 
 Fact<std::vector<int>> read_cpus(const MachineView& view, const std::string& path) {
   const Fact<std::string> text = view.text(path);
-  Fact<std::vector<int>> cpus;
-  cpus.outcome = text.outcome;
-  cpus.reason = text.reason;
-  if (!text.is_found()) return cpus;
-  if (auto list = platform::parse_number_list(text.value)) {
-    cpus.value = std::move(*list);
-  } else {
-    cpus.outcome = Outcome::malformed;
-    cpus.reason = path + ": is not a list of CPUs";
-  }
-  return cpus;
+  if (!text.is_found()) return pass<std::vector<int>>(text);
+  if (auto list = platform::parse_number_list(text.value)) return found(std::move(*list));
+  return {Outcome::malformed, {}, path + ": is not a list of CPUs"};
 }
 
 /// `folder` contains the function's files, by any path.
@@ -184,10 +172,7 @@ class Reader {
 
 PciPlace parse_pci_place(const std::string& real_path) {
   PciPlace place;
-  for (std::size_t at = 0; at < real_path.size();) {
-    const auto end = std::min(real_path.find('/', at), real_path.size());
-    const std::string part = real_path.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& part : split(real_path, '/')) {
     if (part.rfind("pci", 0) == 0 && part.find(':') != std::string::npos) {
       place.root = part;
       place.functions.clear();

@@ -13,6 +13,7 @@
 #include "measure/tool_parts/buffer_options.hpp"
 #include "measure/tool_parts/counts.hpp"
 #include "measure/tool_parts/histogram.hpp"
+#include "measure/tool_parts/tool_run.hpp"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::measure::apiperf {
@@ -64,26 +65,22 @@ class DropIn {
 class Apiperf {
  public:
   Apiperf(cli::Front front, const ApiperfOptions& options)
-      : front_(front),
-        options_(options),
-        nodes_(front == cli::Front::gdrcopy ? cli::NumaChoice{cli::NumaChoice::Kind::keep, {}}
-                                            : cli::choose_nodes(options.numa)) {}
+      : run_(front, options.common, options.numa), options_(options) {}
 
   cli::ExitCode run() {
-    device_ = open_for_report(options_.common, &report_);
-    settle();
+    device_ = run_.open(&report_);
     const Clock clock;
     report_.clock = describe(clock);
     report_.noise = observe_machine_noise(clock, 20);
     AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), options_.size_bytes);
     print_head(memory);
     DropIn library;
-    if (nodes_.kind == cli::NumaChoice::Kind::all) {
+    if (run_.is_sweep()) {
       run_sweep(library.context(), memory, clock);
     } else {
       run_sizes(library.context(), memory, clock);
     }
-    if (prints_gdrcopy()) std::printf("closing gdrdrv\n");
+    if (run_.prints_gdrcopy()) std::printf("closing gdrdrv\n");
     library.close();
     memory.free();
     if (options_.common.json.is_given) write_apiperf_json(options_, report_);
@@ -91,27 +88,12 @@ class Apiperf {
   }
 
  private:
-  [[nodiscard]] bool prints_gdrcopy() const {
-    return front_ == cli::Front::gdrcopy && !options_.common.json.is_on_stdout();
-  }
-  [[nodiscard]] bool prints_own() const { return front_ == cli::Front::gdrkit && !options_.common.json.is_on_stdout(); }
-
-  void settle() {
-    if (front_ == cli::Front::gdrcopy) {
-      platform::stay_on_this_cpu();
-      return;
-    }
-    placement_.emplace(cli::placement_for(*device_));
-    placed_ = cli::place(nodes_, &*placement_);
-    report_.place = placed_.place;
-  }
-
   void print_head(const AlignedAllocation& memory) const {
-    if (prints_gdrcopy()) {
+    if (run_.prints_gdrcopy()) {
       cli::print_banner(*device_);
       std::printf("device ptr: 0x%" PRIx64 "\nallocated size: %zu\n", memory.address(), memory.rounded_bytes());
     }
-    if (!prints_own()) return;
+    if (!run_.prints_own()) return;
     if (!options_.common.quiet) {
       const std::string head =
           cli::format("%s %s, backend %s\n", report_.machine.gpu_name.c_str(), report_.machine.gpu_pci_address.c_str(),
@@ -119,9 +101,9 @@ class Apiperf {
           cli::format("%d calls of each kind per size; %s, whose overhead of %.1f ns is included", options_.iterations,
                       report_.clock->name.c_str(), report_.clock->overhead_ns);
       std::printf("%s\n", cli::fitted(head, 2).c_str());
-      if (nodes_.kind != cli::NumaChoice::Kind::all) cli::print_place(placed_);
+      run_.print_place();
     }
-    if (nodes_.kind != cli::NumaChoice::Kind::all) print_cost_head();
+    if (!run_.is_sweep()) print_cost_head();
   }
 
   [[nodiscard]] CallRequest request_for(const AlignedAllocation& memory, std::size_t size_bytes) const {
@@ -132,10 +114,10 @@ class Apiperf {
   void run_sizes(gdr_t context, const AlignedAllocation& memory, const Clock& clock) {
     for (std::size_t size = GPU_PAGE_SIZE; size <= memory.rounded_bytes(); size *= 2) {
       report_.costs.push_back(measure_calls(context, request_for(memory, size), clock));
-      if (prints_gdrcopy()) print_gdrcopy_cost(report_.costs.back());
-      if (prints_own()) print_cost_rows(report_.costs.back());
+      if (run_.prints_gdrcopy()) print_gdrcopy_cost(report_.costs.back());
+      if (run_.prints_own()) print_cost_rows(report_.costs.back());
     }
-    if (!prints_own() || options_.common.quiet) return;
+    if (!run_.prints_own() || options_.common.quiet) return;
     std::printf("\npin of %zu bytes\n", report_.costs.back().size_bytes);
     print_histogram(report_.costs.back().of(Call::pin), "us");
     if (!report_.noise->is_quiet()) {
@@ -152,20 +134,16 @@ class Apiperf {
       quantities.push_back({cli::format("%s, %zu bytes", call_name(call), request.size_bytes), "", request.size_bytes,
                             "us", true, request.count});
     }
-    report_.sweep = sweep_nodes(&*placement_, quantities, [&] {
+    report_.sweep = run_.sweep(quantities, [&] {
       const CallCost cost = measure_calls(context, request, clock);
       std::vector<double> medians;
       for (const Call call : calls) medians.push_back(median(cost.of(call)));
       return medians;
     });
-    if (prints_own()) print_sweep(*report_.sweep, placement_->gpu_node());
   }
 
-  cli::Front front_;
+  ToolRun run_;
   const ApiperfOptions& options_;
-  cli::NumaChoice nodes_;
-  std::optional<platform::Placement> placement_;
-  platform::Placed placed_;
   std::unique_ptr<platform::Device> device_;
   ApiperfReport report_;
 };

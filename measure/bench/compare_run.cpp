@@ -11,12 +11,6 @@
 namespace gdrkit::measure::bench {
 namespace {
 
-std::string joined(const std::vector<std::string>& clauses) {
-  std::string text;
-  for (const std::string& clause : clauses) text += (text.empty() ? "" : "; ") + clause;
-  return text;
-}
-
 bool is_of_section(const Series& series, const std::vector<std::string>& sections) {
   return std::any_of(sections.begin(), sections.end(),
                      [&](const std::string& section) { return series.id.rfind(section + "/", 0) == 0; });

@@ -58,7 +58,6 @@ void take_sections(const std::string& text, BenchOptions* options) {
     if (text.empty()) options->sections.push_back(section.name);
   }
   if (text.empty()) return;
-  options->has_chosen_sections = true;
   for (const std::string& name : split(text, ',')) {
     const auto& known = all_sections();
     if (std::none_of(known.begin(), known.end(), [&](const Section& section) { return section.name == name; })) {

@@ -30,9 +30,8 @@ struct BenchOptions {
   cli::NumaChoice place;
   bool is_quick = false;
   std::vector<std::string> sections;  ///< all if none was given
-  bool has_chosen_sections = false;
-  std::vector<std::size_t> sizes;  ///< empty: the defaults of each section
-  int rounds = 0;                  ///< 0: the default of the effort
+  std::vector<std::size_t> sizes;     ///< empty: the defaults of each section
+  int rounds = 0;                     ///< 0: the default of the effort
   cli::DocumentOption csv;
   std::string compare_path;  ///< "": no comparison
   std::string with_path;     ///< "": measure

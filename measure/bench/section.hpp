@@ -6,8 +6,10 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/result.hpp"
 #include "measure/bench/collector.hpp"
 #include "measure/bench/effort.hpp"
 
@@ -20,6 +22,12 @@ class CannotMeasure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+template <class T>
+[[nodiscard]] T take(base::Result<T> result) {
+  if (!result.has_value()) throw CannotMeasure(result.error().text());
+  return std::move(*result);
+}
 
 struct Cell {
   std::string label;  ///< "copies to_device 4 KiB": human-readable and unique

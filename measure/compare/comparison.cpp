@@ -189,4 +189,10 @@ std::vector<std::string> setting_differences(const Result& old_result, const Res
   return differences;
 }
 
+std::string joined(const std::vector<std::string>& clauses) {
+  std::string text;
+  for (const std::string& clause : clauses) text += (text.empty() ? "" : "; ") + clause;
+  return text;
+}
+
 }  // namespace gdrkit::measure

@@ -62,5 +62,7 @@ struct Comparison {
 /// Differences that may explain a change but do not prevent a comparison, as clauses: driver, copy kernels, mapping
 /// type.
 [[nodiscard]] std::vector<std::string> setting_differences(const Result& old_result, const Result& new_result);
+/// Differences as clauses of one sentence.
+[[nodiscard]] std::string joined(const std::vector<std::string>& clauses);
 
 }  // namespace gdrkit::measure

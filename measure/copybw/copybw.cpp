@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <memory>
 
-#include "cli/interface/device_choice.hpp"
 #include "cli/interface/wrapped_text.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
 #include "measure/tool_parts/counts.hpp"
+#include "measure/tool_parts/tool_run.hpp"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::measure::copybw {
@@ -69,24 +69,11 @@ class GdrcopyPrinter final : public BandwidthListener {
 
 class TablePrinter final : public BandwidthListener {
  public:
-  void before_write(std::size_t) override {}
-  void after_write(double) override {}
-  void before_read(std::size_t) override {}
-  void after_read(double) override {}
   void after_size(const BandwidthResult& result) override {
     std::printf("%12zu %18.6g %18.6g  %s\n", result.size_bytes, result.write_mib_per_s, result.read_mib_per_s,
                 result.is_verified() ? "yes" : "NO: the content differs");
     std::fflush(stdout);
   }
-};
-
-class Silence final : public BandwidthListener {
- public:
-  void before_write(std::size_t) override {}
-  void after_write(double) override {}
-  void before_read(std::size_t) override {}
-  void after_read(double) override {}
-  void after_size(const BandwidthResult&) override {}
 };
 
 void print_gdrcopy_head(const CopybwOptions& options, const platform::Device& device, const AlignedAllocation& memory) {
@@ -104,9 +91,7 @@ void print_gdrcopy_mapping(const MappedBuffer& buffer) {
   std::printf("user-space pointer:%p\n", static_cast<void*>(buffer.user_pointer()));
 }
 
-void print_table_head(const CopybwOptions& options, const CopybwReport& report, const platform::Placed& placed,
-                      const cli::NumaChoice& nodes) {
-  const bool is_sweep = nodes.kind == cli::NumaChoice::Kind::all;
+void print_table_head(const CopybwOptions& options, const CopybwReport& report, const ToolRun& run) {
   if (!options.common.quiet) {
     const std::string head =
         cli::format("%s %s, backend %s, copy kernels %s (to device) and %s (from device)",
@@ -116,16 +101,16 @@ void print_table_head(const CopybwOptions& options, const CopybwReport& report, 
     const std::string counts = cli::format("%d copies to the device and %d from it per size; %s",
                                            options.write_iterations, options.read_iterations, platform::timer_name);
     std::printf("%s\n", cli::fitted(counts, 2).c_str());
-    if (!is_sweep) cli::print_place(placed);
+    run.print_place();
   }
-  if (is_sweep) return;
+  if (run.is_sweep()) return;
   std::printf("%12s %18s %18s  %s\n", "bytes", "to device, MiB/s", "from device, MiB/s", "checked");
 }
 
-std::unique_ptr<BandwidthListener> listener_for(cli::Front front, const CopybwOptions& options) {
-  if (options.common.json.is_on_stdout()) return std::make_unique<Silence>();
-  if (front == cli::Front::gdrcopy) return std::make_unique<GdrcopyPrinter>(options);
-  return std::make_unique<TablePrinter>();
+std::unique_ptr<BandwidthListener> listener_for(const ToolRun& run, const CopybwOptions& options) {
+  if (run.prints_gdrcopy()) return std::make_unique<GdrcopyPrinter>(options);
+  if (run.prints_own()) return std::make_unique<TablePrinter>();
+  return std::make_unique<BandwidthListener>();
 }
 
 BandwidthRequest request_of(const CopybwOptions& options) {
@@ -135,14 +120,13 @@ BandwidthRequest request_of(const CopybwOptions& options) {
 
 /// --numa all: the one size on every pair of nodes.
 NumaSweep sweep(const CopybwOptions& options, platform::Device* device, const MappedBuffer& buffer,
-                std::uint64_t device_address, platform::Placement* placement) {
+                std::uint64_t device_address, ToolRun* run) {
   const BandwidthRequest request = request_of(options);
   const std::size_t size = request.sizes_bytes.front();
   const std::string bytes = cli::format("%zu bytes", size);
   const auto gb_per_s = [](double mib_per_s) { return mib_per_s * 1024 * 1024 / 1e9; };
-  Silence silence;
-  return sweep_nodes(
-      placement,
+  BandwidthListener silence;
+  return run->sweep(
       {{"to device, " + bytes, "to_device", size, "GB/s", false, request.write_iterations},
        {"from device, " + bytes, "from_device", size, "GB/s", false, request.read_iterations}},
       [&] {
@@ -152,54 +136,34 @@ NumaSweep sweep(const CopybwOptions& options, platform::Device* device, const Ma
       });
 }
 
-cli::NumaChoice nodes_for(cli::Front front, const CopybwOptions& options) {
-  if (front == cli::Front::gdrcopy) return {cli::NumaChoice::Kind::keep, {}};
-  const cli::NumaChoice choice = cli::choose_nodes(options.numa);
-  if (choice.kind == cli::NumaChoice::Kind::all && options.is_sweep) {
-    throw cli::Failure(cli::ExitCode::usage, "--numa all measures one size (--copy-size); omit --sweep");
-  }
-  return choice;
-}
-
 cli::ExitCode run(cli::Front front, const CopybwOptions& options) {
   const BandwidthRequest request = request_of(options);
-  const cli::NumaChoice nodes = nodes_for(front, options);
-  cli::apply(options.common);
-  const bool is_text = !options.common.json.is_on_stdout();
-  const bool prints_gdrcopy = is_text && front == cli::Front::gdrcopy;
-  const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
-  cli::print_note(choice, options.common.json.is_on_stdout());
-  const auto device = cli::open_device(choice, options.common.device);
-  platform::Placement placement = cli::placement_for(*device);
-  platform::Placed placed;
-  if (front == cli::Front::gdrkit) placed = cli::place(nodes, &placement);
+  ToolRun run(front, options.common, options.numa);
+  if (run.is_sweep() && options.is_sweep) {
+    throw cli::Failure(cli::ExitCode::usage, "--numa all measures one size (--copy-size); omit --sweep");
+  }
+  CopybwReport report;
+  const auto device = run.open(&report);
   AlignedAllocation memory(device.get(), allocation_kind(options.allocation), options.size_bytes);
-  if (prints_gdrcopy) print_gdrcopy_head(options, *device, memory);
+  if (run.prints_gdrcopy()) print_gdrcopy_head(options, *device, memory);
 
-  CopybwReport report{
-      choice.is_emulated, platform::describe_machine(device.get()), cli::backend_names(), "", {}, {}, {}};
-  if (front == cli::Front::gdrkit) report.place = placed.place;
   MappedBuffer buffer(memory, mapping_flag(options.mapping_type));
-  const char* type_text = "";
-  (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
-  report.mapping_type = type_text;
-  if (prints_gdrcopy) print_gdrcopy_mapping(buffer);
-  if (is_text && front == cli::Front::gdrkit) print_table_head(options, report, placed, nodes);
+  report.mapping_type = buffer.mapping_type();
+  if (run.prints_gdrcopy()) print_gdrcopy_mapping(buffer);
+  if (run.prints_own()) print_table_head(options, report, run);
 
-  if (front == cli::Front::gdrcopy) platform::stay_on_this_cpu();
-  if (nodes.kind == cli::NumaChoice::Kind::all) {
-    report.sweep = sweep(options, device.get(), buffer, memory.address(), &placement);
-    if (is_text) print_sweep(*report.sweep, placement.gpu_node());
+  if (run.is_sweep()) {
+    report.sweep = sweep(options, device.get(), buffer, memory.address(), &run);
   } else {
-    const auto listener = listener_for(front, options);
+    const auto listener = listener_for(run, options);
     report.results = measure_bandwidth(device.get(), buffer, memory.address(), request, listener.get());
   }
 
-  if (prints_gdrcopy) std::printf("unmapping buffer\n");
+  if (run.prints_gdrcopy()) std::printf("unmapping buffer\n");
   buffer.unmap();
-  if (prints_gdrcopy) std::printf("unpinning buffer\n");
+  if (run.prints_gdrcopy()) std::printf("unpinning buffer\n");
   buffer.unpin();
-  if (prints_gdrcopy) std::printf("closing gdrdrv\n");
+  if (run.prints_gdrcopy()) std::printf("closing gdrdrv\n");
   buffer.close();
   memory.free();
   if (options.common.json.is_given) write_copybw_json(options, report);

@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/interface/banner.hpp"
 #include "cli/interface/common_options.hpp"
 #include "cli/interface/numa_options.hpp"
 #include "measure/copybw/copy_bandwidth.hpp"
 #include "measure/tool_parts/numa_sweep.hpp"
-#include "platform/facts/machine.hpp"
+#include "measure/tool_parts/tool_report.hpp"
 
 namespace gdrkit::measure::copybw {
 
@@ -29,12 +28,8 @@ struct CopybwOptions {
   std::string mapping_type = "default";
 };
 
-struct CopybwReport {
-  bool is_emulated = false;
-  platform::Machine machine;
-  cli::BackendNames names;
+struct CopybwReport : ToolReport {
   std::string mapping_type;
-  std::optional<platform::Place> place;  ///< not under GDRCopy's name
   std::vector<BandwidthResult> results;
   std::optional<NumaSweep> sweep;  ///< instead of results, with --numa all
 };

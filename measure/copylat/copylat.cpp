@@ -9,6 +9,7 @@
 #include "measure/copylat/printer.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
 #include "measure/tool_parts/counts.hpp"
+#include "measure/tool_parts/tool_run.hpp"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::measure::copylat {
@@ -91,27 +92,12 @@ measure::RawKind find_raw_kind(const std::string& name) {
 
 constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
 
-cli::NumaChoice nodes_for(cli::Front front, const CopylatOptions& options) {
-  if (front == cli::Front::gdrcopy) return {cli::NumaChoice::Kind::keep, {}};
-  const cli::NumaChoice choice = cli::choose_nodes(options.numa);
-  if (choice.kind != cli::NumaChoice::Kind::all) return choice;
-  if (options.with_raw || options.with_pin_cost || options.with_driver_copies) {
-    throw cli::Failure(
-        cli::ExitCode::usage,
-        "--numa all measures only copies through the mapping; omit --raw, --pin-cost and --with-cumemcpy");
-  }
-  if (options.size_bytes < sweep_sizes[0]) {
-    throw cli::Failure(cli::ExitCode::usage,
-                       cli::format("--numa all requires a --size of at least %zu bytes", sweep_sizes[0]));
-  }
-  return choice;
-}
-
 /// A run with validated options: opens, measures, calls the printer, closes.
 class Copylat {
  public:
-  Copylat(cli::Front front, const CopylatOptions& options) : front_(front), options_(options) {
-    nodes_ = nodes_for(front, options);
+  Copylat(cli::Front front, const CopylatOptions& options)
+      : run_(front, options.common, options.numa), options_(options) {
+    if (run_.is_sweep()) check_sweep();
     if (options.common.json.is_on_stdout()) {
       printer_ = std::make_unique<CopylatPrinter>();
     } else {
@@ -120,8 +106,9 @@ class Copylat {
   }
 
   cli::ExitCode run() {
-    device_ = open_for_report(options_.common, &report_);
-    settle();
+    device_ = run_.open(&report_);
+    report_.cpu = run_.placed().place.cpu;
+    report_.place_line = run_.is_gdrcopy() ? "" : run_.placed().line();
     if (!options_.with_pin_cost || options_.with_raw) run_on_buffer();
     if (options_.with_pin_cost) run_pin_cost();
     if (options_.common.json.is_given) write_copylat_json(options_, report_);
@@ -130,23 +117,23 @@ class Copylat {
   }
 
  private:
-  void settle() {
-    if (front_ == cli::Front::gdrcopy) {
-      report_.cpu = platform::stay_on_this_cpu();
-      return;
+  void check_sweep() const {
+    if (options_.with_raw || options_.with_pin_cost || options_.with_driver_copies) {
+      throw cli::Failure(
+          cli::ExitCode::usage,
+          "--numa all measures only copies through the mapping; omit --raw, --pin-cost and --with-cumemcpy");
     }
-    placement_.emplace(cli::placement_for(*device_));
-    const platform::Placed placed = cli::place(nodes_, &*placement_);
-    report_.cpu = placed.place.cpu;
-    report_.place = placed.place;
-    report_.place_line = placed.line();
+    if (options_.size_bytes < sweep_sizes[0]) {
+      throw cli::Failure(cli::ExitCode::usage,
+                         cli::format("--numa all requires a --size of at least %zu bytes", sweep_sizes[0]));
+    }
   }
 
   void run_on_buffer() {
     AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), options_.size_bytes);
     const HostBuffer host(options_.size_bytes);
     printer_->before_driver_tables(*device_, memory);
-    if (nodes_.kind == cli::NumaChoice::Kind::all) return run_sweep(&memory);
+    if (run_.is_sweep()) return run_sweep(&memory);
     const int writes = options_.with_raw ? 0 : iterations_for("write", options_.write_iterations);
     const int reads = options_.with_raw ? 0 : iterations_for("read", options_.read_iterations);
     if (options_.with_driver_copies && !options_.with_raw) {
@@ -158,9 +145,7 @@ class Copylat {
       });
     }
     MappedBuffer buffer(memory, mapping_flag(options_.mapping_type));
-    const char* type_text = "";
-    (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
-    report_.mapping_type = type_text;
+    report_.mapping_type = buffer.mapping_type();
     if (options_.is_cold && buffer.info().mapping_type != GDR_MAPPING_TYPE_CACHING) {
       throw cli::Failure(cli::ExitCode::usage,
                          "ERROR: Cold cache has no effect on other mappings except cache mapping");
@@ -198,9 +183,7 @@ class Copylat {
   /// --numa all: some sizes on every pair of nodes.
   void run_sweep(AlignedAllocation* memory) {
     MappedBuffer buffer(*memory, mapping_flag(options_.mapping_type));
-    const char* type_text = "";
-    (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
-    report_.mapping_type = type_text;
+    report_.mapping_type = buffer.mapping_type();
     std::vector<NumaQuantity> quantities;
     for (const std::size_t size : sweep_sizes) {
       if (size > options_.size_bytes) continue;
@@ -210,7 +193,7 @@ class Copylat {
                             static_cast<std::size_t>(whole_buckets(options_.read_iterations))});
     }
     printer_->before_mapping_tables(buffer, report_);
-    report_.sweep = sweep_nodes(&*placement_, quantities, [&] {
+    report_.sweep = run_.sweep(quantities, [&] {
       const HostBuffer host(options_.size_bytes);
       std::vector<double> values;
       for (const NumaQuantity& quantity : quantities) {
@@ -221,7 +204,6 @@ class Copylat {
       }
       return values;
     });
-    if (!options_.common.json.is_on_stdout()) print_sweep(*report_.sweep, placement_->gpu_node());
     close(&buffer);
     memory->free();
   }
@@ -257,10 +239,8 @@ class Copylat {
     buffer->close();
   }
 
-  cli::Front front_;
+  ToolRun run_;
   const CopylatOptions& options_;
-  cli::NumaChoice nodes_;
-  std::optional<platform::Placement> placement_;  // once the device is open; not under GDRCopy's name
   std::unique_ptr<CopylatPrinter> printer_;
   std::unique_ptr<platform::Device> device_;
   CopylatReport report_;

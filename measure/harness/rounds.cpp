@@ -57,10 +57,6 @@ int rounds_within_budget(const RoundsRequest& request, double round_ns) {
 
 }  // namespace
 
-std::function<double(std::size_t)> batch_of(std::function<void(std::size_t)> once) {
-  return [once = std::move(once)](std::size_t count) { return platform::time_batch(count, once); };
-}
-
 std::vector<Measured> measure_rounds(const std::vector<Contender>& contenders, const RoundsRequest& request,
                                      const Clock& clock) {
   std::vector<Measured> results;

@@ -16,14 +16,11 @@ namespace gdrkit::measure {
 struct Contender {
   std::string name;
   /// Runs the operation `count` times, back to back, and returns the nanoseconds per operation. It measures the time
-  /// itself, because some times are measured elsewhere (by the GPU). batch_of() creates it from a plain function.
+  /// itself, because some times are measured elsewhere (by the GPU).
   std::function<double(std::size_t count)> run_batch;
   /// Runs the operation once; `number` increments from call to call. Empty: no percentiles of single operations.
   std::function<void(std::size_t number)> run_once;
 };
-
-/// A batch, timed by CLOCK_MONOTONIC, of `once(number)`.
-[[nodiscard]] std::function<double(std::size_t)> batch_of(std::function<void(std::size_t)> once);
 
 struct RoundsRequest {
   int rounds = 21;

@@ -14,6 +14,7 @@
 #include "measure/pplat/pplat_rounds.hpp"
 #include "measure/tool_parts/buffer_options.hpp"
 #include "measure/tool_parts/counts.hpp"
+#include "measure/tool_parts/tool_run.hpp"
 #include "platform/device/cuda_calls.hpp"
 #include "platform/device/device.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -87,15 +88,6 @@ MatchRequest request_of(const PplatOptions& options) {
   return request;
 }
 
-cli::NumaChoice nodes_for(cli::Front front, const PplatOptions& options) {
-  if (front == cli::Front::gdrcopy) return {cli::NumaChoice::Kind::keep, {}};
-  const cli::NumaChoice choice = cli::choose_nodes(options.numa);
-  if (choice.kind == cli::NumaChoice::Kind::all && options.with_raw) {
-    throw cli::Failure(cli::ExitCode::usage, "--numa all measures only round trips through the mapping; omit --raw");
-  }
-  return choice;
-}
-
 int raise_iterations(int wanted) {
   const int raised = (wanted + iterations_unit - 1) / iterations_unit * iterations_unit;
   if (raised != wanted) {
@@ -108,7 +100,10 @@ int raise_iterations(int wanted) {
 class Pplat {
  public:
   Pplat(cli::Front front, const PplatOptions& options)
-      : front_(front), options_(options), request_(request_of(options)), nodes_(nodes_for(front, options)) {
+      : run_(front, options.common, options.numa), options_(options), request_(request_of(options)) {
+    if (run_.is_sweep() && options.with_raw) {
+      throw cli::Failure(cli::ExitCode::usage, "--numa all measures only round trips through the mapping; omit --raw");
+    }
     if (options.with_raw && !request_.uses_mapping()) {
       throw cli::Failure(
           cli::ExitCode::usage,
@@ -117,7 +112,7 @@ class Pplat {
   }
 
   cli::ExitCode run() {
-    device_ = open_for_report(options_.common, &report_);
+    device_ = run_.open(&report_);
     auto loaded = platform::GpuKernels::load<platform::GpuKernel::ping_pong>(*device_);
     if (!loaded) throw cli::Failure(cli::ExitCode::cannot_run, loaded.error().text());
     kernels_ = std::make_unique<platform::GpuKernels>(std::move(*loaded));
@@ -125,73 +120,53 @@ class Pplat {
       throw cli::Failure(cli::ExitCode::usage, cli::format("ERROR: this GPU cannot run %u blocks at once, only %u",
                                                            request_.shape.blocks, kernels_->resident_blocks()));
     }
-    settle();
     run_on_buffer();
     if (options_.common.json.is_given) write_pplat_json(options_, report_);
     return report_.is_within_limit() || report_.is_emulated ? cli::ExitCode::ok : cli::ExitCode::failed;
   }
 
  private:
-  [[nodiscard]] bool prints_gdrcopy() const {
-    return front_ == cli::Front::gdrcopy && !options_.common.json.is_on_stdout();
-  }
-  [[nodiscard]] bool prints_own() const { return front_ == cli::Front::gdrkit && !options_.common.json.is_on_stdout(); }
-
   /// GDRCopy's program prints no percentiles, and reads the clock between batches only.
-  [[nodiscard]] bool prints_singles() const { return !prints_gdrcopy(); }
-
-  void settle() {
-    if (front_ == cli::Front::gdrcopy) {
-      platform::stay_on_this_cpu();
-      return;
-    }
-    placement_.emplace(cli::placement_for(*device_));
-    placed_ = cli::place(nodes_, &*placement_);
-    report_.place = placed_.place;
-  }
+  [[nodiscard]] bool prints_singles() const { return !run_.prints_gdrcopy(); }
 
   void run_on_buffer() {
-    if (prints_gdrcopy()) print_gdrcopy_head();
+    if (run_.prints_gdrcopy()) print_gdrcopy_head();
     const Clock clock;
     report_.clock = describe(clock);
     report_.noise = observe_machine_noise(clock, 20);
     AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), request_.device_bytes());
     MappedBuffer buffer(memory, mapping_flag(options_.mapping_type));
-    const char* type_text = "";
-    (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
-    report_.mapping_type = type_text;
-    if (prints_own()) print_own_head();
-    if (nodes_.kind == cli::NumaChoice::Kind::all) {
+    report_.mapping_type = buffer.mapping_type();
+    if (run_.prints_own()) print_own_head();
+    if (run_.is_sweep()) {
       run_sweep(memory, buffer, clock);
     } else {
       PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
       std::vector<Way> ways = {Way::mapping};
       if (options_.with_raw) ways.push_back(Way::raw);
       PlayedRounds played = play_rounds(&match, ways, static_cast<std::size_t>(options_.iterations),
-                                        front_ == cli::Front::gdrkit ? own_budget_ns : 0, prints_singles(), clock);
+                                        run_.is_gdrcopy() ? 0 : own_budget_ns, prints_singles(), clock);
       report_.ways = std::move(played.ways);
       report_.is_cut_short = played.is_cut_short;
-      if (prints_own()) print_pplat_table(options_, report_);
+      if (run_.prints_own()) print_pplat_table(options_, report_);
     }
-    if (prints_gdrcopy()) print_gdrcopy_result();
+    if (run_.prints_gdrcopy()) print_gdrcopy_result();
     buffer.unmap();
     buffer.unpin();
-    if (prints_gdrcopy()) std::printf("closing gdrdrv\n");
+    if (run_.prints_gdrcopy()) std::printf("closing gdrdrv\n");
     buffer.close();
     memory.free();
   }
 
   void run_sweep(const AlignedAllocation& memory, const MappedBuffer& buffer, const Clock& clock) {
     const auto iterations = static_cast<std::size_t>(std::max(options_.iterations / numa_rounds, 1));
-    report_.sweep = sweep_nodes(
-        &*placement_,
+    report_.sweep = run_.sweep(
         {{cli::format("round trip, %zu bytes", options_.data_bytes + flag_bytes), "", options_.data_bytes + flag_bytes,
           "us", true, iterations}},
         [&] {
           PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
           return std::vector<double>{match.play(Way::mapping, match_warm_up, iterations, clock, nullptr) / 1000};
         });
-    if (prints_own()) print_sweep(*report_.sweep, placement_->gpu_node());
   }
 
   void print_own_head() const {
@@ -201,7 +176,7 @@ class Pplat {
                                          report_.mapping_type.c_str()) +
                              describe_match(options_, request_);
     std::printf("%s\n", cli::fitted(head, 2).c_str());
-    if (nodes_.kind != cli::NumaChoice::Kind::all) cli::print_place(placed_);
+    run_.print_place();
   }
 
   void print_gdrcopy_head() const {
@@ -235,12 +210,9 @@ class Pplat {
     std::printf("Round-trip latency per iteration is (min) %g, (median) %g us\n", least, middle);
   }
 
-  cli::Front front_;
+  ToolRun run_;
   const PplatOptions& options_;
   MatchRequest request_;
-  cli::NumaChoice nodes_;
-  std::optional<platform::Placement> placement_;
-  platform::Placed placed_;
   std::unique_ptr<platform::Device> device_;
   std::unique_ptr<platform::GpuKernels> kernels_;
   PplatReport report_;

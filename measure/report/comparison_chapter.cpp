@@ -217,12 +217,6 @@ Section leftovers(const measure::Result& older, const measure::Result& newer) {
   return section;
 }
 
-std::string joined(const std::vector<std::string>& clauses) {
-  std::string text;
-  for (const std::string& clause : clauses) text += (text.empty() ? "" : "; ") + clause;
-  return text;
-}
-
 }  // namespace
 
 Chapter comparison_chapter(const measure::Result& older, const measure::Result& newer) {

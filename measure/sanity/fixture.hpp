@@ -56,6 +56,21 @@ class Context {
 [[nodiscard]] AlignedAllocation allocate(platform::Device* device, const Environment& environment,
                                          std::size_t size_bytes);
 
+/// A mapped buffer of `size_bytes`.
+struct MappedPages {
+  MappedPages(const Environment& environment, std::size_t size_bytes)
+      : device(open_device(environment)),
+        memory(allocate(device.get(), environment, size_bytes)),
+        handle(pin(context, memory.address(), size_bytes)),
+        bytes(map(context, handle, size_bytes)) {}
+
+  std::unique_ptr<platform::Device> device;
+  AlignedAllocation memory;
+  Context context;
+  gdr_mh_t handle;
+  std::uint8_t* bytes;
+};
+
 [[nodiscard]] bool is_persistent(gdr_t context);
 
 /// Whether a one-byte load (or store) there raises SIGSEGV or SIGBUS. Not thread-safe. Call it before allocating

@@ -131,6 +131,12 @@ MappedBuffer::MappedBuffer(const AlignedAllocation& memory, gdr_map_flags_t mapp
   }
 }
 
+std::string MappedBuffer::mapping_type() const {
+  const char* text = "";
+  (void)gdr_get_mapping_type_string(info_.mapping_type, &text);
+  return text;
+}
+
 MappedBuffer::~MappedBuffer() {
   if (context_ != nullptr) (void)gdr_close(context_);
 }

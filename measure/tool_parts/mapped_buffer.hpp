@@ -60,6 +60,7 @@ class MappedBuffer {
   [[nodiscard]] gdr_mh_t handle() const noexcept { return handle_; }
   [[nodiscard]] void* mapping() const noexcept { return mapping_; }  ///< of the first pinned page
   [[nodiscard]] const gdr_info_t& info() const noexcept { return info_; }
+  [[nodiscard]] std::string mapping_type() const;  ///< GDRCopy's words: "Write Combining"
   /// Bytes between the first pinned page and the buffer.
   [[nodiscard]] std::size_t page_offset() const noexcept { return page_offset_; }
   /// CPU address of the buffer's first byte.

@@ -65,12 +65,7 @@ class Tune {
   explicit Tune(const TuneOptions& options) : options_(options) {}
 
   cli::ExitCode run() {
-    cli::apply(options_.common);
-    const cli::DeviceChoice choice = cli::choose_device(cli::find_gpus());
-    cli::print_note(choice, options_.common.json.is_on_stdout());
-    device_ = cli::open_device(choice, options_.common.device);
-    report_.is_emulated = choice.is_emulated;
-    report_.machine = platform::describe_machine(device_.get());
+    device_ = open_for_report(options_.common, &report_);
     const AlignedAllocation memory(device_.get(), platform::AllocationKind::cuda_malloc, memory_bytes);
     auto pinned = device_->allocate(platform::AllocationKind::host, memory_bytes);
     if (!pinned)

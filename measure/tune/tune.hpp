@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/interface/common_options.hpp"
+#include "measure/tool_parts/tool_report.hpp"
 #include "measure/tune/profile.hpp"
-#include "platform/facts/machine.hpp"
 
 namespace gdrkit::measure::tune {
 
@@ -17,9 +17,7 @@ struct TuneOptions {
   std::string output;
 };
 
-struct TuneReport {
-  bool is_emulated = false;
-  platform::Machine machine;
+struct TuneReport : ToolReport {
   std::string backend;
   std::vector<EngineTimes> times;  ///< with "automatic" if the profile was installed
   std::vector<std::string> notes;  ///< engines that cannot run here, with reasons

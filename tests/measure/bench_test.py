@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
-from program import BIN, NOTE, Test, run
+from program import BIN, NOTE, Test, run, run_without_space, variables_with
 
 TINY = ("bench", "--quick", "--sizes", "8,4096", "--rounds", "3")
 POINT = {"x": (int, float), "value": (int, float), "noise": (int, float), "minimum": (int, float),
@@ -22,11 +22,6 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../measur
     METHODS = re.findall(r"^GDRKIT_COPY_METHOD\((\w+)\)", listed.read(), re.M)
 SLOW_COPIES = os.path.join(os.path.dirname(BIN), "tests", "bin", "libslow_copies.so")
 STEPS = {"open", "first_pin", "pin", "map", "pin_and_map", "unmap", "unpin", "close", "mmap_munmap"}
-
-
-def environment():
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(("GDRKIT_", "GDRCOPY_"))}
-    return {**variables, "GDRKIT_BACKEND": "emulated"}
 
 
 class Bench(Test):
@@ -141,7 +136,7 @@ class Bench(Test):
         with open(os.devnull, "w", encoding="utf-8") as nothing:
             process = subprocess.run(
                 [os.path.join(BIN, "gdrkit"), "bench", "--sizes", "4096,1G", "--rounds", "3", "--only", "copies", "--json"],
-                env=environment(), stdout=subprocess.PIPE, stderr=nothing, timeout=240, check=False,
+                env=variables_with(), stdout=subprocess.PIPE, stderr=nothing, timeout=240, check=False,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         document = json.loads(process.stdout)
         self.assertEqual(process.returncode, 0)
@@ -153,12 +148,10 @@ class Bench(Test):
             self.assertEqual([point["x"] for point in series["points"]], [4096], series["id"])
 
     def test_unwritable_output_is_a_failure(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            for arguments in ((), ("--json",)):
-                process = subprocess.run([os.path.join(BIN, "gdrkit"), *TINY, "--only", "costs", *arguments],
-                                         env=environment(), stdout=full, stderr=subprocess.PIPE, timeout=240, check=False)
-                self.assertEqual(process.returncode, 1, arguments)
-                self.assertIn(b"written", process.stderr.replace(b"cannot write", b"written"))
+        for arguments in ((), ("--json",)):
+            ended = run_without_space("gdrkit", *TINY, "--only", "costs", *arguments)
+            self.assertEqual(ended.code, 1, arguments)
+            self.assertRegex(ended.err, "cannot write|written")
         ended = run("gdrkit", *TINY, "--only", "costs", "--json", "/dev/full")
         self.assertEqual(ended.code, 1)
         self.assertIn("/dev/full", ended.err)
@@ -168,7 +161,7 @@ class Bench(Test):
             path = os.path.join(folder, "out.json")
             with open(path, "w", encoding="utf-8") as file:
                 file.write("old")
-            with subprocess.Popen([os.path.join(BIN, "gdrkit"), "bench", "--json", path], env=environment(),
+            with subprocess.Popen([os.path.join(BIN, "gdrkit"), "bench", "--json", path], env=variables_with(),
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
                 process.stderr.readline()  # it has begun to measure
                 process.send_signal(signal.SIGINT)

@@ -22,16 +22,26 @@ FLOAT = r"[0-9.]+(?:e[+-][0-9]+)?"
 
 class Ended:
     def __init__(self, process):
-        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
+        self.code, self.out, self.err = process.returncode, process.stdout or "", process.stderr
         self.lines = self.out.splitlines()
 
 
-def run(program, *arguments, environment=None):
+def variables_with(environment=None):
+    """Returns the variables of this process without gdrkit's own, and the given ones."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("GDRKIT_", "GDRCOPY_"))}
-    variables.update({"GDRKIT_BACKEND": "emulated"} if environment is None else environment)
+    return {**variables, **({"GDRKIT_BACKEND": "emulated"} if environment is None else environment)}
+
+
+def run(program, *arguments, environment=None, stdout=subprocess.PIPE):
     path = program if os.path.isabs(program) else os.path.join(BIN, program)
-    return Ended(
-        subprocess.run([path, *arguments], env=variables, capture_output=True, text=True, timeout=500, check=False))
+    return Ended(subprocess.run([path, *arguments], env=variables_with(environment), stdout=stdout,
+                                stderr=subprocess.PIPE, text=True, timeout=500, check=False))
+
+
+def run_without_space(program, *arguments):
+    """Runs the program with an output that cannot be written."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        return run(program, *arguments, stdout=full)
 
 
 def judged(compare):

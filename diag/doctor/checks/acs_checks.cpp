@@ -59,13 +59,11 @@ class PathPorts {
 /// The ports between this host's GPUs, and between them and its adapters. If two GPUs share no bridge, packets always
 /// pass through the processor: redirection matters there only if an IOMMU translates.
 Fact<PathPorts> ports_in_use(const Machine& machine) {
-  Fact<PathPorts> ports;
   const auto grace = is_grace(machine.view);
   const auto directs = find_data_direct(machine);
-  ports.outcome = directs.outcome;
-  ports.reason = directs.reason;
+  Fact<PathPorts> ports{directs.outcome, {}, directs.reason};
   if (directs.is_unknown()) return ports;
-  if (!directs.value.empty() && grace.is_unknown()) return {grace.outcome, {}, grace.reason};
+  if (!directs.value.empty() && grace.is_unknown()) return pass<PathPorts>(grace);
   const auto roots = grace.value ? data_direct_roots(directs.value) : std::set<std::string>{};
   const auto is_left_out = [&](const PciDevice& gpu) {
     return gpu.driver == for_guests || (!gpu.bridges.empty() && roots.count(gpu.bridges.front()) != 0);
@@ -95,13 +93,11 @@ bool has_paths(const Machine& machine, Findings& findings) {
 
 /// Network functions that are passed through to guests. They are not RDMA devices of this host.
 Fact<std::vector<PciDevice>> network_functions_for_guests(const MachineView& view) {
-  Fact<std::vector<PciDevice>> functions;
   const auto devices = view.names("/sys/bus/pci/devices");
-  functions.outcome = devices.outcome;
-  functions.reason = devices.reason;
+  Fact<std::vector<PciDevice>> functions{devices.outcome, {}, devices.reason};
   for (const std::string& address : devices.value) {
     const auto kind = view.number("/sys/bus/pci/devices/" + address + "/class");
-    if (kind.is_unknown()) return {kind.outcome, {}, kind.reason};
+    if (kind.is_unknown()) return pass<std::vector<PciDevice>>(kind);
     if (kind.value >> 16 != network_class) continue;
     PciDevice device = read_pci_device(view, address);
     if (device.driver == for_guests) functions.value.push_back(std::move(device));
@@ -134,15 +130,9 @@ const Advice advice_acs_redirect = {
     {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
      .file = "/etc/systemd/system/gdrkit-acs.service",
      .text =
-         "[Unit]\n"
-         "Description=no ACS redirection between GPUs, and between GPUs and adapters (gdrkit doctor: acs.redirect)\n"
-         "[Service]\n"
-         "Type=oneshot\n"
-         "RemainAfterExit=yes\n"
-         "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS ECAP_ACS+6.w=0000\"\n"
-         "[Install]\n"
-         "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-acs.service",
+         GDRKIT_SERVICE("no ACS redirection between GPUs, and between GPUs and adapters (gdrkit doctor: acs.redirect)",
+                        "", "setpci -s ADDRESS ECAP_ACS+6.w=0000"),
+     .enable = GDRKIT_ENABLE("gdrkit-acs.service"),
      .risk = "the devices behind these ports are no longer isolated from each other: do not run it on hosts that pass "
              "them through to guests"}};
 

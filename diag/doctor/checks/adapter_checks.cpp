@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "diag/doctor/check.hpp"
 #include "diag/machine/counters.hpp"
@@ -61,8 +60,7 @@ std::string naming_variable(const Environment& environment, const std::string& a
   for (const char* name : {"NCCL_IB_HCA", "UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"}) {
     const Setting* setting = environment.find(name);
     if (setting == nullptr || setting->value.rfind('^', 0) == 0) continue;
-    std::istringstream words(setting->value.substr(setting->value.rfind('=', 0) == 0 ? 1 : 0));
-    for (std::string word; std::getline(words, word, ',');) {
+    for (const std::string& word : split(setting->value.substr(setting->value.rfind('=', 0) == 0 ? 1 : 0), ',')) {
       if (word.substr(0, word.find(':')) == adapter) return name;
     }
   }
@@ -193,17 +191,10 @@ const Advice advice_nic_mtu = {
     "the subnet manager sets the MTU of InfiniBand, which is in no file; EFA has its own packet format",
     {.now = "ip link set INTERFACE mtu 9000",
      .file = "/etc/systemd/system/gdrkit-mtu.service",
-     .text = "[Unit]\n"
-             "Description=large packets on RoCE interfaces (gdrkit doctor: nic.mtu)\n"
-             "Wants=network-online.target\n"
-             "After=network-online.target\n"
-             "[Service]\n"
-             "Type=oneshot\n"
-             "RemainAfterExit=yes\n"
-             "ExecStart=/bin/sh -c \"exec ip link set INTERFACE mtu 9000\"\n"
-             "[Install]\n"
-             "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-mtu.service",
+     .text =
+         GDRKIT_SERVICE("large packets on RoCE interfaces (gdrkit doctor: nic.mtu)",
+                        "Wants=network-online.target\nAfter=network-online.target\n", "ip link set INTERFACE mtu 9000"),
+     .enable = GDRKIT_ENABLE("gdrkit-mtu.service"),
      .risk =
          "switches and the other end must accept 9000 too, or large packets are lost silently; the link may go down "
          "for seconds. If you know what configures the interface, use that instead of the service: netplan (mtu: "

@@ -50,11 +50,10 @@ Judged judge(const Machine& machine, const PciDevice& gpu) {
 
 /// The links between GPU and processor, from level probe. The driver skips its check if there are any.
 Fact<std::int64_t> c2c_links(const Machine& machine, const PciDevice& gpu) {
-  Fact<std::int64_t> links;
-  links.outcome = Outcome::unreadable;
-  links.reason = machine.probe.nvml.is_found() ? "NVML does not show it" : machine.probe.nvml.reason;
-  const NvmlGpu* known = machine.probe.nvml.is_found() ? machine.probe.nvml.value.gpu_at(gpu.address) : nullptr;
-  return known != nullptr ? known->c2c_links : links;
+  const auto& nvml = machine.probe.nvml;
+  if (!nvml.is_found()) return {Outcome::unreadable, 0, nvml.reason};
+  const NvmlGpu* known = nvml.value.gpu_at(gpu.address);
+  return known != nullptr ? known->c2c_links : Fact<std::int64_t>{Outcome::unreadable, 0, "NVML does not show it"};
 }
 
 /// Grace accesses GPUs that NVLink-C2C connects coherently, but not cards in PCIe slots.

@@ -17,8 +17,7 @@ constexpr std::size_t longest_path = 4096;
 /// apply too.
 std::vector<std::string> group_folders(const std::string& groups) {
   std::vector<std::string> folders;
-  std::istringstream lines(groups);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : split(groups, '\n')) {
     // "0::/a/b" in version 2; "7:rdma:/a/b" in version 1.
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
@@ -39,8 +38,7 @@ std::vector<std::string> group_folders(const std::string& groups) {
 
 /// "mlx5_0 hca_handle=2 hca_object=max": adds a finding for each value that is not "max".
 void judge_limits(const std::string& file, const std::string& limits, Findings& findings) {
-  std::istringstream lines(limits);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : split(limits, '\n')) {
     std::istringstream words(line);
     std::string device, word;
     words >> device;

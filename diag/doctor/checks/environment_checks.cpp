@@ -20,13 +20,9 @@ std::optional<Environment> environment_or_unknown(const Machine& machine, Findin
 
 std::string described(const Setting& setting) { return "'" + setting.value + "' in " + setting.place(); }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= text.size() && !text.empty();) {
-    const auto end = std::min(text.find(separator, at), text.size());
-    if (end > at) parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
+std::vector<std::string> listed(const std::string& text) {
+  auto parts = split(text, ',');
+  std::erase(parts, "");
   return parts;
 }
 
@@ -46,7 +42,7 @@ NcclFilter::NcclFilter(const std::string& text) {
   if (is_exclusion) rest.erase(0, 1);
   is_exact = !rest.empty() && rest.front() == '=';
   if (is_exact) rest.erase(0, 1);
-  for (const std::string& part : split(rest, ',')) {
+  for (const std::string& part : listed(rest)) {
     const auto colon = part.find(':');
     const std::string port = colon == std::string::npos ? "" : part.substr(colon + 1);
     tokens.push_back({part.substr(0, colon), port.substr(0, port.find(':'))});

@@ -16,7 +16,8 @@ namespace gdrkit::diag::doctor {
 [[nodiscard]] std::optional<Environment> environment_or_unknown(const Machine& machine, Findings& findings);
 /// "'INFO' in the environment", printed after the name
 [[nodiscard]] std::string described(const Setting& setting);
-[[nodiscard]] std::vector<std::string> split(const std::string& text, char separator);
+/// The words of a list with commas.
+[[nodiscard]] std::vector<std::string> listed(const std::string& text);
 /// The variable's value; "" when it is not set.
 [[nodiscard]] std::string value_of(const Environment& environment, const std::string& name);
 /// A remedy for this setting: `unset NAME`, or the line of the file to remove.

@@ -8,6 +8,7 @@
 
 #include "cli/interface/shell_word.hpp"
 #include "diag/doctor/checks/environment_checks.hpp"
+#include "diag/machine/data_direct.hpp"
 
 namespace gdrkit::diag::doctor {
 namespace {
@@ -23,12 +24,6 @@ bool is_below(const std::string& level, const std::string& other) {
     return std::find(levels.begin(), levels.end(), name) - levels.begin();
   };
   return place(level) < place(other);
-}
-
-/// True for NVIDIA's Grace, whose GPUs NVLink-C2C may connect.
-bool is_grace(const MachineView& view) {
-  const auto cpus = view.text("/proc/cpuinfo");
-  return labelled(cpus, "CPU implementer").value == "0x41" && labelled(cpus, "CPU part").value == "0xd4f";
 }
 
 struct Port {
@@ -132,7 +127,7 @@ void check_env_gdr_level(const Machine& machine, Findings& findings) {
   if (level == "LOC")
     return findings.add(State::warn, level_variable, described(*setting) + " turns GPUDirect RDMA off",
                         removal(*setting));
-  if (is_below(level, "P2C") && !machine.gpus.empty() && is_grace(machine.view)) {
+  if (is_below(level, "P2C") && !machine.gpus.empty() && is_grace(machine.view).value) {
     return findings.add(State::fail, level_variable,
                         described(*setting) + " turns GPUDirect RDMA off over NVLink-C2C between Grace and its GPU",
                         removal(*setting));

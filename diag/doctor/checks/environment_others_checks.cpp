@@ -18,13 +18,9 @@ bool is_on(const Environment& environment, const std::string& name) {
          (setting->value.empty() || std::string("0NnFf").find(setting->value.front()) == std::string::npos);
 }
 
-bool is_any(const std::string& word, std::initializer_list<const char*> words) {
-  return std::any_of(words.begin(), words.end(), [&](const char* other) { return word == other; });
-}
-
 bool is_rdma_transport(const std::string& word) {
   // rc, rc_x, rc_verbs, ...
-  return is_any(word, {"all", "ib"}) || is_any(word.substr(0, word.find('_')), {"rc", "dc", "ud", "srd", "gga"});
+  return is_one_of(word, {"all", "ib"}) || is_one_of(word.substr(0, word.find('_')), {"rc", "dc", "ud", "srd", "gga"});
 }
 
 }  // namespace
@@ -40,7 +36,7 @@ void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings&
   }
   std::size_t count = 0;
   std::vector<std::string> lost;
-  for (const std::string& word : split(setting.value.substr(is_exclusion ? 1 : 0), ',')) {
+  for (const std::string& word : listed(setting.value.substr(is_exclusion ? 1 : 0))) {
     const bool is_there = std::any_of(devices.begin(), devices.end(), [&](const std::string& device) {
       return ::fnmatch(word.c_str(), device.c_str(), 0) == 0;
     });
@@ -148,9 +144,9 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
   const Setting* transports = environment->find("UCX_TLS");
   if (transports != nullptr && !transports->value.empty()) {
     const bool is_exclusion = transports->value.front() == '^';
-    const auto words = split(transports->value.substr(is_exclusion ? 1 : 0), ',');
-    const auto has = [&](std::initializer_list<const char*> wanted) {
-      return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_any(word, wanted); });
+    const auto words = listed(transports->value.substr(is_exclusion ? 1 : 0));
+    const auto has = [&](std::initializer_list<std::string_view> wanted) {
+      return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return is_one_of(word, wanted); });
     };
     const bool has_rdma = std::any_of(words.begin(), words.end(), is_rdma_transport);
     if (is_exclusion ? has({"ib"}) : has_adapter && !has_rdma) {
@@ -172,7 +168,7 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
     if (!is_exclusion && has({"gdr_copy"}) && node.is_unknown()) findings.add_unknown("/dev/gdrdrv", node);
   }
   const Setting* direct = environment->find("UCX_IB_GPU_DIRECT_RDMA");
-  if (direct != nullptr && is_any(direct->value, {"n", "no", "N", "No", "NO", "0", "off"})) {
+  if (direct != nullptr && is_one_of(direct->value, {"n", "no", "N", "No", "NO", "0", "off"})) {
     findings.add(has_adapter && has_gpu ? State::fail : State::info, direct->name,
                  described(*direct) + " turns GPUDirect RDMA off", removal(*direct));
   }

@@ -92,10 +92,7 @@ struct Owners {
 
 Owners parse_owners(const std::string& text) {
   Owners owners;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& line : split(text, '\n')) {
     int process = 0;
     unsigned long long pins = 0;
     if (std::sscanf(line.c_str(), "%d %llu", &process, &pins) == 2) {

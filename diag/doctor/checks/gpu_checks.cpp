@@ -131,16 +131,9 @@ const Advice advice_gpu_persistence = {
     "starts the daemon with --no-persistence-mode: enabling it is not enough there",
     {.now = "nvidia-smi -i ADDRESS -pm 1",
      .file = "/etc/systemd/system/gdrkit-persistence.service",
-     .text = "[Unit]\n"
-             "Description=persistence mode of GPUs (gdrkit doctor: gpu.persistence)\n"
-             "Wants=nvidia-persistenced.service\n"
-             "After=nvidia-persistenced.service\n"
-             "[Service]\n"
-             "Type=oneshot\n"
-             "RemainAfterExit=yes\n"
-             "ExecStart=/bin/sh -c \"exec nvidia-smi -pm 1\"\n"
-             "[Install]\n"
-             "WantedBy=multi-user.target",
+     .text =
+         GDRKIT_SERVICE("persistence mode of GPUs (gdrkit doctor: gpu.persistence)",
+                        "Wants=nvidia-persistenced.service\nAfter=nvidia-persistenced.service\n", "nvidia-smi -pm 1"),
      .enable = "systemctl daemon-reload\n"
                "systemctl enable --now nvidia-persistenced || true   # older drivers' packages have no such service\n"
                "systemctl enable gdrkit-persistence.service",

@@ -14,11 +14,6 @@ constexpr char pass_through[] = "iommu=pt";
 constexpr char pass_through_risk[] =
     "devices of the host can then access all of its memory; devices of guests stay isolated";
 
-bool has_word(const std::string& line, const std::string& word) {
-  const std::string padded = " " + line + " ";
-  return padded.find(" " + word + " ") != std::string::npos;
-}
-
 }  // namespace
 
 const Advice advice_iommu_mode = {

@@ -19,30 +19,21 @@ std::string folder_of(const std::string& address) { return "/sys/bus/pci/devices
 /// "16.0 GT/s PCIe" in GT/s.
 Fact<double> read_speed(const MachineView& view, const std::string& path) {
   const auto line = view.line(path);
-  Fact<double> fact;
-  fact.outcome = line.outcome;
-  fact.reason = line.reason;
-  if (!line.is_found()) return fact;
+  if (!line.is_found()) return pass<double>(line);
   char* end = nullptr;
-  fact.value = std::strtod(line.value.c_str(), &end);
-  if (std::string(end).rfind(" GT/s", 0) != 0 || fact.value <= unknown_speed || fact.value > 1000) {
-    fact.outcome = Outcome::malformed;
-    fact.reason = path + ": '" + line.value + "' is not a speed";
+  const double speed = std::strtod(line.value.c_str(), &end);
+  if (std::string(end).rfind(" GT/s", 0) != 0 || speed <= unknown_speed || speed > 1000) {
+    return {Outcome::malformed, speed, path + ": '" + line.value + "' is not a speed"};
   }
-  return fact;
+  return found(speed);
 }
 
 Fact<double> read_width(const MachineView& view, const std::string& path) {
   const auto number = view.number(path);
-  Fact<double> fact;
-  fact.outcome = number.outcome;
-  fact.reason = number.reason;
-  fact.value = static_cast<double>(number.value);
   if (number.is_found() && (number.value < 1 || number.value > 32)) {
-    fact.outcome = Outcome::malformed;
-    fact.reason = path + ": " + std::to_string(number.value) + " lanes is not a valid width";
+    return {Outcome::malformed, 0, path + ": " + std::to_string(number.value) + " lanes is not a valid width"};
   }
-  return fact;
+  return {number.outcome, static_cast<double>(number.value), number.reason};
 }
 
 struct Link {
@@ -80,19 +71,13 @@ bool take_link(const Machine& machine, const PciDevice& device, const std::strin
 /// Total of the counters in an AER file.
 Fact<long> total_of(const MachineView& view, const std::string& path, const std::string& label) {
   const auto text = view.text(path);
-  Fact<long> fact;
-  fact.outcome = text.outcome;
-  fact.reason = text.reason;
-  if (!text.is_found()) return fact;
+  if (!text.is_found()) return pass<long>(text);
   const auto at = text.value.find(label + " ");
+  const char* digits = at == std::string::npos ? "" : text.value.c_str() + at + label.size() + 1;
   char* end = nullptr;
-  const char* digits = at == std::string::npos ? nullptr : text.value.c_str() + at + label.size() + 1;
-  if (digits != nullptr) fact.value = std::strtol(digits, &end, 10);
-  if (digits == nullptr || end == digits) {
-    fact.outcome = Outcome::malformed;
-    fact.reason = path + ": has no " + label;
-  }
-  return fact;
+  const long total = std::strtol(digits, &end, 10);
+  if (end == digits) return {Outcome::malformed, 0, path + ": has no " + label};
+  return found(total);
 }
 
 /// Offsets in the PCI Express capability.
@@ -103,11 +88,7 @@ constexpr unsigned link_control = 0x10;
 Fact<std::uint32_t> express_register(const MachineView& view, const std::string& folder, unsigned offset) {
   const PciConfig config(view, folder);
   const auto at = config.capability(express_capability);
-  if (at.is_found()) return config.value(at.value + offset, 2);
-  Fact<std::uint32_t> fact;
-  fact.outcome = at.outcome;
-  fact.reason = at.reason;
-  return fact;
+  return at.is_found() ? config.value(at.value + offset, 2) : pass<std::uint32_t>(at);
 }
 
 /// The other function of an adapter with two connectors (Socket Direct): the same system image on another bus. "" if
@@ -195,15 +176,9 @@ const Advice advice_pcie_mrrs = {
     "the driver sets a GPU's value: this check examines adapters only",
     {.now = "setpci -s ADDRESS CAP_EXP+8.w=5000:7000",
      .file = "/etc/systemd/system/gdrkit-read-requests.service",
-     .text = "[Unit]\n"
-             "Description=large read requests of RDMA adapters (gdrkit doctor: pcie.mrrs)\n"
-             "[Service]\n"
-             "Type=oneshot\n"
-             "RemainAfterExit=yes\n"
-             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS CAP_EXP+8.w=5000:7000\"\n"
-             "[Install]\n"
-             "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-read-requests.service",
+     .text = GDRKIT_SERVICE("large read requests of RDMA adapters (gdrkit doctor: pcie.mrrs)", "",
+                            "setpci -s ADDRESS CAP_EXP+8.w=5000:7000"),
+     .enable = GDRKIT_ENABLE("gdrkit-read-requests.service"),
      .risk = "other devices below the same port may wait longer for their data"}};
 
 void check_pcie_mrrs(const Machine& machine, Findings& findings) {
@@ -259,15 +234,9 @@ const Advice advice_pcie_relaxed = {
     "processors Linux turns the bit off on purpose: on Intel this is reported as info only",
     {.now = "setpci -s ADDRESS CAP_EXP+8.w=0010:0010",
      .file = "/etc/systemd/system/gdrkit-relaxed-ordering.service",
-     .text = "[Unit]\n"
-             "Description=relaxed ordering of RDMA adapters (gdrkit doctor: pcie.relaxed)\n"
-             "[Service]\n"
-             "Type=oneshot\n"
-             "RemainAfterExit=yes\n"
-             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS CAP_EXP+8.w=0010:0010\"\n"
-             "[Install]\n"
-             "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-relaxed-ordering.service",
+     .text = GDRKIT_SERVICE("relaxed ordering of RDMA adapters (gdrkit doctor: pcie.relaxed)", "",
+                            "setpci -s ADDRESS CAP_EXP+8.w=0010:0010"),
+     .enable = GDRKIT_ENABLE("gdrkit-relaxed-ordering.service"),
      .risk = "Linux or the firmware may have turned it off because the processor's port has a known fault"}};
 
 void check_pcie_relaxed(const Machine& machine, Findings& findings) {

@@ -19,22 +19,18 @@ constexpr std::int64_t amazon = 0x1d0f;  // vendor of EFA
 
 /// The soft limit in a line of /proc/self/limits.
 Fact<double> soft_limit(const MachineView& view, const std::string& name) {
-  const auto text = view.text("/proc/self/limits");
-  Fact<double> fact;
-  fact.outcome = text.is_absent() ? Outcome::unreadable : text.outcome;
-  fact.reason = text.reason;
-  if (!text.is_found()) return fact;
+  const auto text = required(view.text("/proc/self/limits"));
+  if (!text.is_found()) return pass<double>(text);
   const auto at = ("\n" + text.value).find("\n" + name + " ");
   std::istringstream rest(at == std::string::npos ? "" : text.value.substr(at + name.size()));
   std::string word;
   rest >> word;
   char* end = nullptr;
-  fact.value = word == "unlimited" ? unlimited : std::strtod(word.c_str(), &end);
+  const double limit = word == "unlimited" ? unlimited : std::strtod(word.c_str(), &end);
   if (word.empty() || (end != nullptr && *end != '\0')) {
-    fact.outcome = Outcome::malformed;
-    fact.reason = "/proc/self/limits: has no number after '" + name + "'";
+    return {Outcome::malformed, limit, "/proc/self/limits: has no number after '" + name + "'"};
   }
-  return fact;
+  return found(limit);
 }
 
 Fact<bool> has_capability(const MachineView& view, unsigned capability) {
@@ -52,35 +48,26 @@ Fact<bool> has_capability(const MachineView& view, unsigned capability) {
 
 /// The value of a label of /proc/meminfo, in bytes.
 Fact<double> memory_bytes(const MachineView& view, const std::string& label) {
-  const auto line = labelled(view.text("/proc/meminfo"), label);
-  Fact<double> fact;
-  fact.outcome = line.is_absent() ? Outcome::unreadable : line.outcome;
-  fact.reason = "/proc/meminfo: " + line.reason;
+  const auto line = required(labelled(view.text("/proc/meminfo"), label));
+  if (!line.is_found()) return {line.outcome, 0, "/proc/meminfo: " + line.reason};
   char* end = nullptr;
-  fact.value = std::strtod(line.value.c_str(), &end) * (line.value.find(" kB") != std::string::npos ? 1024 : 1);
-  if (line.is_found() && end == line.value.c_str()) {
-    fact.outcome = Outcome::malformed;
-    fact.reason = "/proc/meminfo: has no number after '" + label + "'";
-  }
-  return fact;
+  const double bytes = std::strtod(line.value.c_str(), &end) * (line.value.find(" kB") != std::string::npos ? 1024 : 1);
+  if (end != line.value.c_str()) return found(bytes);
+  return {Outcome::malformed, 0, "/proc/meminfo: has no number after '" + label + "'"};
 }
 
 /// Options of the tmpfs that was mounted last at `place`, which hides earlier ones.
 Fact<std::string> tmpfs_options(const MachineView& view, const std::string& place) {
-  const auto mounts = view.text("/proc/mounts");
-  Fact<std::string> fact;
-  fact.outcome = mounts.is_absent() ? Outcome::unreadable : Outcome::absent;
-  fact.reason = mounts.is_absent() ? mounts.reason : "/proc/mounts: nothing is mounted at " + place;
-  if (mounts.is_unknown()) return mounts;
-  std::istringstream lines(mounts.value);
-  for (std::string line; std::getline(lines, line);) {
+  const auto mounts = required(view.text("/proc/mounts"));
+  if (!mounts.is_found()) return mounts;
+  Fact<std::string> fact{Outcome::absent, "", "/proc/mounts: nothing is mounted at " + place};
+  for (const std::string& line : split(mounts.value, '\n')) {
     std::istringstream words(line);
     std::string source, target, kind, options;
     words >> source >> target >> kind >> options;
     if (target != place) continue;
-    fact.outcome = kind == "tmpfs" ? Outcome::found : Outcome::absent;
-    fact.value = options;
-    fact.reason = kind == "tmpfs" ? "" : "/proc/mounts: " + place + " is of type " + kind;
+    fact = kind == "tmpfs" ? found(options)
+                           : Fact<std::string>{Outcome::absent, "", "/proc/mounts: " + place + " is of type " + kind};
   }
   return fact;
 }
@@ -88,29 +75,24 @@ Fact<std::string> tmpfs_options(const MachineView& view, const std::string& plac
 /// The option size=, which Linux prints in kB; half of the memory if it is not set.
 Fact<double> tmpfs_size(const MachineView& view, const std::string& place) {
   const auto options = tmpfs_options(view, place);
-  Fact<double> size;
-  size.outcome = options.outcome;
-  size.reason = options.reason;
-  if (!options.is_found()) return size;
+  if (!options.is_found()) return pass<double>(options);
   const std::string padded = "," + options.value;
   const auto at = padded.find(",size=");
   if (at == std::string::npos) {
-    size = memory_bytes(view, "MemTotal");
-    size.value /= 2;
-    return size;
+    const auto memory = memory_bytes(view, "MemTotal");
+    return {memory.outcome, memory.value / 2, memory.reason};
   }
   char* end = nullptr;
-  size.value = std::strtod(padded.c_str() + at + 6, &end);
+  double size = std::strtod(padded.c_str() + at + 6, &end);
   const double factors[] = {1, 1024, mib, 1024 * mib};
   const std::string units = "kmg";
   const auto unit = *end == '\0' || *end == ',' ? std::string::npos : units.find(*end);
   if (unit != std::string::npos) ++end;
-  size.value *= factors[unit == std::string::npos ? 0 : unit + 1];
-  if (size.value <= 0 || (*end != '\0' && *end != ',')) {
-    size.outcome = Outcome::malformed;
-    size.reason = "/proc/mounts: '" + options.value + "' does not contain a size of " + place;
+  size *= factors[unit == std::string::npos ? 0 : unit + 1];
+  if (size <= 0 || (*end != '\0' && *end != ',')) {
+    return {Outcome::malformed, size, "/proc/mounts: '" + options.value + "' does not contain a size of " + place};
   }
-  return size;
+  return found(size);
 }
 
 std::string limit_text(double value) { return value >= unlimited ? "unlimited" : cli::format("%.0f", value); }

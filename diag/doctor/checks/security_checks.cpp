@@ -108,8 +108,7 @@ void check_sec_sle(const Machine& machine, Findings& findings) {
   for (const std::string& path : files.value) {
     const auto text = machine.view.text(path);
     if (text.is_unknown()) return findings.add_unknown(path, text);
-    std::istringstream lines(text.value);
-    for (std::string line; std::getline(lines, line);) {
+    for (const std::string& line : split(text.value, '\n')) {
       std::istringstream words(line);
       std::string name, own;
       if (words >> name >> own && name == "allow_unsupported_modules") value = own, origin = path;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
-#include <sstream>
 
 #include "diag/doctor/check.hpp"
 #include "diag/machine/drop_ins.hpp"
@@ -36,15 +35,9 @@ const Advice advice_cpu_governor = {
     "powersave of intel_pstate or amd-pstate-epp changes the frequency with the load: it is reported as info only",
     {.now = "cpupower frequency-set -g performance",
      .file = "/etc/systemd/system/gdrkit-governor.service",
-     .text = "[Unit]\n"
-             "Description=processors run at full speed (gdrkit doctor: cpu.governor)\n"
-             "[Service]\n"
-             "Type=oneshot\n"
-             "RemainAfterExit=yes\n"
-             "ExecStart=/bin/sh -c \"exec cpupower frequency-set -g performance\"\n"
-             "[Install]\n"
-             "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-governor.service",
+     .text = GDRKIT_SERVICE("processors run at full speed (gdrkit doctor: cpu.governor)", "",
+                            "cpupower frequency-set -g performance"),
+     .enable = GDRKIT_ENABLE("gdrkit-governor.service"),
      .risk = "idle processors use more power; tuned or another power service may undo it. cpupower is in "
              "linux-cpupower (Debian), linux-tools (Ubuntu), kernel-tools (Red Hat)"},
     {{RecordedPath::Kind::content, "/sys/devices/system/cpu/cpu*/cpufreq/{scaling_governor,scaling_driver}",
@@ -90,8 +83,8 @@ void check_cpu_wc(const Machine& machine, Findings& findings) {
   const auto flags = labelled(cpus, "flags");
   if (!flags.is_found()) return findings.add(State::skip, "", "/proc/cpuinfo has no flags: not an x86 processor");
   if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
-  const bool has_pat = (" " + flags.value + " ").find(" pat ") != std::string::npos;
-  const bool is_off = (" " + line.value + " ").find(" nopat ") != std::string::npos;
+  const bool has_pat = has_word(flags.value, "pat");
+  const bool is_off = has_word(line.value, "nopat");
   findings.add(has_pat && !is_off ? State::ok : State::fail, "PAT",
                !has_pat ? "the processor has no flag 'pat'"
                : is_off ? "nopat in /proc/cmdline"
@@ -133,11 +126,10 @@ void check_cpu_copy_isa(const Machine& machine, Findings& findings) {
   if (!flags.is_found() && !features.is_found()) {
     return findings.add(State::unknown, "/proc/cpuinfo", "has neither flags nor features of the processor");
   }
-  const std::string all = " " + (flags.is_found() ? flags.value : features.value) + " ";
+  const std::string& all = flags.is_found() ? flags.value : features.value;
   std::string known;
   for (const char* name : {"sse2", "sse4_1", "avx2", "avx512f", "movdir64b", "asimd", "sve"}) {
-    if (all.find(std::string(" ") + name + " ") != std::string::npos)
-      known += (known.empty() ? "" : ", ") + std::string(name);
+    if (has_word(all, name)) known += (known.empty() ? "" : ", ") + std::string(name);
   }
   const bool is_wide = known.find("avx2") != std::string::npos || known.find("asimd") != std::string::npos;
   findings.add(is_wide ? State::ok : State::info, "processor",
@@ -164,21 +156,15 @@ namespace {
 std::string last_setting(const std::string& text, bool takes_comments) {
   const std::string name = "RemoveIPC";
   std::string value;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : split(text, '\n')) {
     auto at = line.find_first_not_of(" \t");
     if (takes_comments && at != std::string::npos && line[at] == '#') ++at;
     if (at == std::string::npos || line.compare(at, name.size(), name) != 0) continue;
     const auto equals = line.find_first_not_of(" \t", at + name.size());
     if (equals == std::string::npos || line[equals] != '=') continue;
-    const auto begin = line.find_first_not_of(" \t", equals + 1);
-    value = begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+    value = trimmed(line.substr(equals + 1));
   }
   return value;
-}
-
-bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
-  return std::any_of(words.begin(), words.end(), [&](const char* other) { return word == other; });
 }
 
 }  // namespace

@@ -86,11 +86,6 @@ FaultObject object_of(const std::string& subject, const Machine& machine) {
   return object;
 }
 
-bool has_placeholder(const std::string& text) {
-  std::string which;
-  return find_placeholder(text, 0, &which) != std::string::npos;
-}
-
 std::optional<std::string> filled(const std::string& text, const FaultObject& object, Quoting quoting) {
   std::string result;
   std::string which;

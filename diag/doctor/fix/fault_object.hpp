@@ -17,8 +17,6 @@ using FaultObject = std::map<std::string, std::string>;
 /// `subject`: a PCI address, an adapter (mlx5_0), its port (mlx5_0:1) or a network interface.
 [[nodiscard]] FaultObject object_of(const std::string& subject, const Machine& machine);
 
-[[nodiscard]] bool has_placeholder(const std::string& text);
-
 enum class Quoting { none, shell };
 
 /// `text` with every placeholder replaced; empty if one of them cannot be.

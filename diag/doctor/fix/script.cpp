@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "diag/doctor/fix/fault_object.hpp"
 #include "diag/doctor/fix/shell_text.hpp"
@@ -25,13 +24,6 @@ struct Case {
   std::vector<Fault> faults;
   [[nodiscard]] const Steps& steps() const { return check->advice->steps; }
 };
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 std::vector<Case> cases_of(const Examination& examination, const Machine& machine) {
   std::vector<Case> cases;
@@ -56,7 +48,7 @@ std::string commands(const std::string& text, const Case& one) {
     if (!command.has_value()) {
       block =
           shell_comment("not written as a command, because the value is unknown for '" + fault.finding->subject + "':");
-      for (const std::string& line : lines_of(text)) block += shell_comment(line, 3);
+      for (const std::string& line : split(text, '\n')) block += shell_comment(line, 3);
       block += shell_comment(std::string("to do: ") + one.check->advice->remedy.command, 3);
     }
     if (written.insert(block).second) result += block;
@@ -65,7 +57,7 @@ std::string commands(const std::string& text, const Case& one) {
 }
 
 bool has_code(const std::string& text) {
-  const auto lines = lines_of(text);
+  const auto lines = split(text, '\n');
   return std::any_of(lines.begin(), lines.end(), [](const auto& line) { return !line.empty() && line[0] != '#'; });
 }
 
@@ -184,7 +176,7 @@ class Writer {
   /// The lines of a file that several checks may share, for the objects of all of them.
   std::string content(const Steps& steps) const {
     std::string text;
-    for (const std::string& line : lines_of(steps.text)) {
+    for (const std::string& line : split(steps.text, '\n')) {
       std::set<std::string> written;
       for (const Case& one : cases_) {
         if (std::string(one.steps().file) != steps.file) continue;
@@ -227,8 +219,7 @@ class Writer {
       const std::string option = one.steps().boot_option;
       if (option.empty()) continue;
       text += description(one);
-      if ((" " + options + " ").find(" " + option + " ") == std::string::npos)
-        options += (options.empty() ? "" : " ") + option;
+      if (!has_word(options, option)) options += (options.empty() ? "" : " ") + option;
     }
     if (text.empty()) return "";
     text += "\n" + shell_comment("add to the Linux command line: " + options);

@@ -19,41 +19,37 @@ Causes::Causes(const Examination& examination, const Machine& machine) : examina
     objects_.insert(adapter.name);
   }
   // nic.state only warns of a port without a link. adapter_ports excludes such ports from those that libraries use.
-  blocking_ = entries(examination,
-                      {"drv.loaded", "drv.params", "drv.remap", "gpu.chipset_p2p", "rdma.modules", "ctr.devices",
-                       "lim.memlock", "iommu.mode", "iommu.smmu", "nic.sm", "nvl.fabric"},
-                      State::fail);
-  peer_memory_ = entries(examination, {"peer.conflict", "peer.symbols"}, State::fail);
-  explaining_ = entries(examination,
-                        {"peer.any", "rdma.stack", "nic.state", "env.gdr_level", "env.ib_hca", "env.ib_disable",
-                         "env.nvshmem", "env.ucx"},
-                        State::fail);
-  slowing_ = entries(examination, {"acs.datadirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mrrs", "nic.rate"},
-                     State::warn);
-  redirecting_ = entries(examination, {"acs.redirect"}, State::warn);
-  mapping_ = entries(examination, {"drv.loaded", "ctr.devices", "bar1.size", "bar.above4g", "nvl.fabric", "iommu.smmu"},
-                     State::fail);
-  peers_ = entries(examination, {"drv.loaded", "nvl.fabric", "iommu.smmu"}, State::fail);
-  slowing_peers_ = entries(examination, {"iommu.mode", "pcie.width", "pcie.speed"}, State::warn);
-}
-
-std::vector<Causes::Entry> Causes::entries(const Examination& examination, std::initializer_list<const char*> ids,
-                                           State least) const {
-  std::vector<Entry> found;
-  for (const CheckResult& result : examination.results) {
-    const auto is_it = [&](const char* id) { return std::strcmp(id, result.check->id) == 0; };
-    if (std::none_of(ids.begin(), ids.end(), is_it)) continue;
-    for (const Finding& finding : result.findings) {
-      const bool is_fault = finding.state == State::fail || (least == State::warn && finding.state == State::warn);
-      if (is_fault) found.push_back({result.check->id, finding});
+  const auto take = [&](Effect effect, State least, std::initializer_list<const char*> ids) {
+    for (const CheckResult& result : examination.results) {
+      const auto is_it = [&](const char* id) { return std::strcmp(id, result.check->id) == 0; };
+      if (std::none_of(ids.begin(), ids.end(), is_it)) continue;
+      for (const Finding& finding : result.findings) {
+        const bool is_fault = finding.state == State::fail || (least == State::warn && finding.state == State::warn);
+        if (is_fault) entries_[effect].push_back({result.check->id, finding});
+      }
     }
-  }
-  return found;
+  };
+  take(Effect::blocks, State::fail,
+       {"drv.loaded", "drv.params", "drv.remap", "gpu.chipset_p2p", "rdma.modules", "ctr.devices", "lim.memlock",
+        "iommu.mode", "iommu.smmu", "nic.sm", "nvl.fabric"});
+  take(Effect::rules_out_peer_memory, State::fail, {"peer.conflict", "peer.symbols"});
+  take(Effect::explains, State::fail,
+       {"peer.any", "rdma.stack", "nic.state", "env.gdr_level", "env.ib_hca", "env.ib_disable", "env.nvshmem",
+        "env.ucx"});
+  take(Effect::slows, State::warn,
+       {"acs.datadirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mrrs", "nic.rate"});
+  take(Effect::redirects, State::warn, {"acs.redirect"});
+  take(Effect::rules_out_mapping, State::fail,
+       {"drv.loaded", "ctr.devices", "bar1.size", "bar.above4g", "nvl.fabric", "iommu.smmu"});
+  take(Effect::blocks_peers, State::fail, {"drv.loaded", "nvl.fabric", "iommu.smmu"});
+  take(Effect::slows_peers, State::warn, {"iommu.mode", "pcie.width", "pcie.speed"});
 }
 
-std::vector<Cause> Causes::find(const std::vector<Entry>& entries, const PairNames& pair) const {
+std::vector<Cause> Causes::with(Effect effect, const PairNames& pair) const {
   std::vector<Cause> causes;
-  for (const Entry& entry : entries) {
+  const auto known = entries_.find(effect);
+  if (known == entries_.end()) return causes;
+  for (const Entry& entry : known->second) {
     const std::string& subject = entry.finding.subject;
     // A setting concerns only the library whose variable it is.
     if (std::strncmp(entry.id, "env.", 4) == 0 && subject.rfind(std::string(pair.library) + "_", 0) != 0) continue;
@@ -68,27 +64,23 @@ std::vector<Cause> Causes::find(const std::vector<Entry>& entries, const PairNam
   return causes;
 }
 
-State Causes::state_of(const char* id) const {
-  constexpr int rank[] = {1, 2, 4, 5, 0, 3};  // by State
-  State worst = State::skip;
+const CheckResult* Causes::result_of(const char* id) const {
   for (const CheckResult& result : examination_.results) {
-    if (std::strcmp(result.check->id, id) != 0) continue;
-    for (const Finding& finding : result.findings) {
-      if (rank[static_cast<std::size_t>(finding.state)] > rank[static_cast<std::size_t>(worst)]) worst = finding.state;
-    }
+    if (std::strcmp(result.check->id, id) == 0) return &result;
   }
-  return worst;
+  return nullptr;
+}
+
+State Causes::state_of(const char* id) const {
+  const CheckResult* result = result_of(id);
+  return result == nullptr ? State::skip : result->worst();
 }
 
 std::string Causes::text_of(const char* id) const {
-  const State worst = state_of(id);
-  for (const CheckResult& result : examination_.results) {
-    if (std::strcmp(result.check->id, id) != 0) continue;
-    for (const Finding& finding : result.findings) {
-      if (finding.state == worst) return finding.text;
-    }
-  }
-  return std::string(id) + " was not run";
+  const CheckResult* result = result_of(id);
+  if (result == nullptr) return std::string(id) + " was not run";
+  const auto is_worst = [&](const Finding& finding) { return finding.state == result->worst(); };
+  return std::find_if(result->findings.begin(), result->findings.end(), is_worst)->text;
 }
 
 }  // namespace gdrkit::diag::doctor

@@ -3,6 +3,7 @@
 // Causes: the findings that rule out direct access between a GPU and an adapter, or slow it down.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,26 +23,22 @@ struct Cause {
   std::string text;
 };
 
+enum class Effect {
+  blocks,                 ///< failures that make direct access impossible, even if the library detects it
+  rules_out_peer_memory,  ///< failures that make a peer-memory module useless
+  explains,               ///< failures that explain why a library does not try
+  slows,                  ///< warnings and failures that reduce speed
+  redirects,              ///< entries of ports that redirect packets, on the path of the pair
+  rules_out_mapping,      ///< failures that prevent gdrkit from mapping the GPU
+  blocks_peers,           ///< failures that prevent two GPUs from accessing each other
+  slows_peers,            ///< warnings and failures that reduce speed between two GPUs on PCIe
+};
+
 class Causes {
  public:
   Causes(const Examination& examination, const Machine& machine);
 
-  /// Failures that make direct access impossible, even if the library detects it.
-  [[nodiscard]] std::vector<Cause> blocking(const PairNames& pair) const { return find(blocking_, pair); }
-  /// Failures that make a peer-memory module useless.
-  [[nodiscard]] std::vector<Cause> against_peer_memory(const PairNames& pair) const { return find(peer_memory_, pair); }
-  /// Failures that explain why a library does not try.
-  [[nodiscard]] std::vector<Cause> explaining(const PairNames& pair) const { return find(explaining_, pair); }
-  /// Warnings and failures that reduce speed.
-  [[nodiscard]] std::vector<Cause> slowing(const PairNames& pair) const { return find(slowing_, pair); }
-  /// Entries of ports that redirect packets, on the path of `pair`.
-  [[nodiscard]] std::vector<Cause> redirecting(const PairNames& pair) const { return find(redirecting_, pair); }
-  /// Failures that prevent gdrkit from mapping the GPU.
-  [[nodiscard]] std::vector<Cause> against_mapping(const PairNames& gpu) const { return find(mapping_, gpu); }
-  /// Failures that prevent two GPUs from accessing each other.
-  [[nodiscard]] std::vector<Cause> against_peers(const PairNames& pair) const { return find(peers_, pair); }
-  /// Warnings and failures that reduce speed between two GPUs on PCIe.
-  [[nodiscard]] std::vector<Cause> slowing_peers(const PairNames& pair) const { return find(slowing_peers_, pair); }
+  [[nodiscard]] std::vector<Cause> with(Effect effect, const PairNames& pair) const;
   /// The worst state of a check's findings; skip if it has none.
   [[nodiscard]] State state_of(const char* id) const;
   [[nodiscard]] std::string text_of(const char* id) const;
@@ -51,14 +48,12 @@ class Causes {
     const char* id;
     Finding finding;
   };
-  [[nodiscard]] std::vector<Entry> entries(const Examination& examination, std::initializer_list<const char*> ids,
-                                           State least) const;
-  [[nodiscard]] std::vector<Cause> find(const std::vector<Entry>& entries, const PairNames& pair) const;
+  [[nodiscard]] const CheckResult* result_of(const char* id) const;
 
   const Examination& examination_;
-  std::set<std::string>
-      objects_;  ///< names of all devices and libraries: a finding on one of them does not concern others
-  std::vector<Entry> blocking_, peer_memory_, explaining_, slowing_, redirecting_, mapping_, peers_, slowing_peers_;
+  /// Names of all devices and libraries: a finding on one of them does not concern others.
+  std::set<std::string> objects_;
+  std::map<Effect, std::vector<Entry>> entries_;
 };
 
 }  // namespace gdrkit::diag::doctor

@@ -111,7 +111,7 @@ Access mapping_of(const Machine& machine, const Causes& causes, const std::strin
   }
   Access access = judge_mapping(facts);
   std::vector<Cause> against;
-  for (const Cause& cause : causes.against_mapping({"gdrkit", {address}})) {
+  for (const Cause& cause : causes.with(Effect::rules_out_mapping, {"gdrkit", {address}})) {
     // Only NVIDIA's nodes matter here. gpu_fact checks the node that all GPUs need.
     if (std::string(cause.id) != "ctr.devices" || access.use == Judgment::no) against.push_back(cause);
   }

@@ -81,14 +81,15 @@ class PeerJudge {
 
   void add_causes(const GpuPath& path, PeerVerdict* verdict) const {
     const PairNames names{"GPU", {machine_.gpus[path.first].address, machine_.gpus[path.second].address}};
-    const auto against = causes_.against_peers(names);
+    const auto against = causes_.with(Effect::blocks_peers, names);
     if (!against.empty()) {
       if (verdict->access.use != Judgment::no)
         verdict->access = {Judgment::no, "", "", std::string(against.front().id) + " fails: " + against.front().text};
       for (const Cause& cause : against) verdict->blocked_by.emplace_back(cause.id);
     }
     if (path.route == Route::nvlink || verdict->access.use == Judgment::no) return;
-    for (const auto& causes : {causes_.redirecting({"GPU", path.ports}), causes_.slowing_peers(names)}) {
+    for (const auto& causes :
+         {causes_.with(Effect::redirects, {"GPU", path.ports}), causes_.with(Effect::slows_peers, names)}) {
       for (const Cause& cause : causes) verdict->slowed_by.emplace_back(cause.id);
     }
   }

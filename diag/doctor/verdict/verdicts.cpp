@@ -119,7 +119,7 @@ class Judge {
   }
 
   void add_causes(const PairNames& names, std::size_t adapter, PairVerdict* pair) const {
-    const auto blocking = causes_.blocking(names);
+    const auto blocking = causes_.with(Effect::blocks, names);
     if (!blocking.empty() && pair->access.use != Judgment::no) {
       pair->access.use = Judgment::no;
       pair->access.via.clear();
@@ -127,12 +127,13 @@ class Judge {
     }
     for (const Cause& cause : blocking) pair->blocked_by.emplace_back(cause.id);
     if (pair->access.use == Judgment::no) {
-      for (const auto& more : {causes_.against_peer_memory(names), causes_.explaining(names)}) {
+      for (const auto& more :
+           {causes_.with(Effect::rules_out_peer_memory, names), causes_.with(Effect::explains, names)}) {
         for (const Cause& cause : more) pair->blocked_by.emplace_back(cause.id);
       }
     } else {
       const PairNames ports{names.library, ports_between(pair->gpu, adapter)};
-      for (const auto& causes : {causes_.redirecting(ports), causes_.slowing(names)}) {
+      for (const auto& causes : {causes_.with(Effect::redirects, ports), causes_.with(Effect::slows, names)}) {
         for (const Cause& cause : causes) pair->slowed_by.emplace_back(cause.id);
       }
     }
@@ -173,7 +174,7 @@ class Judge {
   }
 
   Known peer_memory_fact(const std::string& address, const PairNames& names) const {
-    const auto causes = causes_.against_peer_memory(names);
+    const auto causes = causes_.with(Effect::rules_out_peer_memory, names);
     if (!causes.empty()) return {Judgment::no, std::string(causes.front().id) + " fails: " + causes.front().text};
     const NvmlGpu* gpu = nvml_gpu(address);
     if (gpu != nullptr && gpu->cuda_rdma.is_found() && !gpu->cuda_rdma.value)

@@ -30,9 +30,7 @@ CopyStation::CopyStation(Session* session, platform::Device* device, std::size_t
   } catch (const std::bad_alloc&) {
     throw CannotMeasure(cli::format("cannot allocate host memory for %zu bytes", size_bytes));
   }
-  const char* type = "";
-  (void)gdr_get_mapping_type_string(buffer_->info().mapping_type, &type);
-  session->set_mapping_type(type);
+  session->set_mapping_type(buffer_->mapping_type());
   const auto stretches = stretches_of(size_bytes);
   for (const Stretch& stretch : stretches) {
     write_pattern(pageable_->data() + stretch.offset, stretch, 0);

@@ -47,12 +47,6 @@ class BusyBus final : public Disturbance {
     platform::Stream stream;
   };
 
-  template <class T>
-  static T take(base::Result<T> result) {
-    if (!result.has_value()) throw CannotMeasure(result.error().text());
-    return std::move(*result);
-  }
-
   void work() {
     if (!device_->make_current().has_value()) has_failed_.store(true, std::memory_order_release);
     const Way& out = ways_[0];

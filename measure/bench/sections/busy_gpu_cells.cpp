@@ -65,12 +65,6 @@ class BurningGpu final : public Disturbance {
   }
 
  private:
-  template <class T>
-  static T take(base::Result<T> result) {
-    if (!result.has_value()) throw CannotMeasure(result.error().text());
-    return std::move(*result);
-  }
-
   platform::Device* device_;
   std::unique_ptr<platform::GpuKernels> kernels_;
   platform::Allocation scratch_;

@@ -68,11 +68,8 @@ void arguments_flags(const Environment& environment) {
 }
 
 void info_of_both_layouts(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
-  Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), two_pages);
-  (void)map(context, handle, two_pages);
+  MappedPages mapped(environment, two_pages);
+  auto& [device, memory, context, handle, bytes] = mapped;
   const gdr_info_t info = info_of(context, handle);
   SANITY_CHECK(info.va == memory.address(), "info.va is not the first page");
   SANITY_CHECK(info.mapped_size == two_pages && info.page_size == GPU_PAGE_SIZE, "info: %lu bytes in pages of %u",

@@ -27,29 +27,15 @@ void force_kernel(const std::string& wanted) {
   fail("the library has no copy kernel of this name");
 }
 
-struct Window {
-  explicit Window(const Environment& environment)
-      : device(open_device(environment)),
-        memory(allocate(device.get(), environment, window_bytes)),
-        handle(pin(context, memory.address(), memory.rounded_bytes())),
-        bytes(map(context, handle, memory.rounded_bytes())) {}
-
-  std::unique_ptr<platform::Device> device;
-  AlignedAllocation memory;
-  Context context;
-  gdr_mh_t handle;
-  std::uint8_t* bytes;
-};
-
 /// Stores of one size at one place, with the host buffer at each of a few alignments. The bytes around must not change.
-void check_store(Window* window, Bytes* oracle, std::size_t offset, std::size_t size, unsigned seed) {
+void check_store(MappedPages* window, Bytes* oracle, std::size_t offset, std::size_t size, unsigned seed) {
   const std::size_t host_offset = seed % 64;
   const Bytes source = pattern(size + host_offset, seed);
   SANITY_RESULT(gdr_copy_to_mapping(window->handle, window->bytes + offset, source.data() + host_offset, size), 0);
   std::memcpy(oracle->data() + offset, source.data() + host_offset, size);
 }
 
-void check_load(Window* window, const Bytes& oracle, std::size_t offset, std::size_t size, unsigned seed) {
+void check_load(MappedPages* window, const Bytes& oracle, std::size_t offset, std::size_t size, unsigned seed) {
   constexpr std::size_t red_zone = 64;
   const std::size_t host_offset = red_zone + seed % 64;
   Bytes target(size + host_offset + red_zone, 0x77);
@@ -69,7 +55,7 @@ void copy_kernel(const Environment& environment) {
   constexpr std::size_t sizes[] = {1,  2,  3,  4,  5,   7,   8,   9,   15,  16,  17,  31,  32,  33,   47,   63,   64,
                                    65, 95, 96, 97, 127, 128, 129, 191, 192, 255, 256, 257, 511, 1000, 1023, 4096, 5003};
   force_kernel(environment.argument);
-  Window window(environment);
+  MappedPages window(environment, GPU_PAGE_SIZE);
   Bytes oracle = pattern(window_bytes, 1);
   write_device(window.device.get(), window.memory.address(), oracle);
   unsigned seed = 1;
@@ -93,7 +79,7 @@ constexpr int device_writes = 200;
 constexpr int other_cpu_writes = 50;
 
 /// The device writes between two loads of the same lines: the second must not return data fetched by the first.
-void check_device_writes_are_seen(Window* window, std::size_t size) {
+void check_device_writes_are_seen(MappedPages* window, std::size_t size) {
   Bytes seen(size);
   for (int count = 0; count < device_writes; ++count) {
     const Bytes written = pattern(size, static_cast<unsigned>(count) * 8 + 1);
@@ -106,7 +92,7 @@ void check_device_writes_are_seen(Window* window, std::size_t size) {
 }
 
 /// Another CPU writes while this one polls: the store must become visible soon, not only when a buffer is evicted.
-void check_other_cpu_is_seen(Window* window, std::size_t size) {
+void check_other_cpu_is_seen(MappedPages* window, std::size_t size) {
   constexpr auto patience = std::chrono::seconds(10);
   const auto content = [size](int turn) { return pattern(size, static_cast<unsigned>(turn) * 8 + 2); };
   std::atomic<int> wanted{0};  // turn that the reader waits for
@@ -135,7 +121,7 @@ void check_other_cpu_is_seen(Window* window, std::size_t size) {
 
 void polling_freshness(const Environment& environment) {
   force_kernel(environment.argument);
-  Window window(environment);
+  MappedPages window(environment, GPU_PAGE_SIZE);
   for (const std::size_t size : {std::size_t{1}, std::size_t{4}, std::size_t{8}, std::size_t{16}, std::size_t{32},
                                  std::size_t{64}, std::size_t{128}, std::size_t{1024}}) {
     check_device_writes_are_seen(&window, size);

@@ -127,11 +127,8 @@ void process_killed_while_mapped(const Environment& environment) {
   constexpr int victims = 3;
   for (int count = 0; count < victims; ++count) {
     HelperProcess victim([&](Talk* talk) {
-      const auto device = open_device(environment);
-      const AlignedAllocation memory = allocate(device.get(), environment, 64 * two_pages);
-      Context context;
-      const gdr_mh_t handle = pin(context, memory.address(), 64 * two_pages);
-      std::uint8_t* bytes = map(context, handle, 64 * two_pages);
+      MappedPages mapped(environment, 64 * two_pages);
+      auto& [device, memory, context, handle, bytes] = mapped;
       const Bytes written = pattern(64 * two_pages, 9);
       talk->synchronize();
       for (;;) (void)gdr_copy_to_mapping(handle, bytes, written.data(), written.size());
@@ -140,11 +137,8 @@ void process_killed_while_mapped(const Environment& environment) {
     ::usleep(20000);  // while it copies
     victim.kill();
   }
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
-  Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), two_pages);
-  std::uint8_t* bytes = map(context, handle, two_pages);
+  MappedPages mapped(environment, two_pages);
+  auto& [device, memory, context, handle, bytes] = mapped;
   const Bytes written = pattern(two_pages, 1);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
   SANITY_CHECK(read_device(device.get(), memory.address(), two_pages) == written,

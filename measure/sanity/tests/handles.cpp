@@ -50,13 +50,9 @@ void check_pin_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes) {
 }
 
 /// A context with a mapped buffer that must stay unchanged.
-struct Witness {
+struct Witness : MappedPages {
   explicit Witness(const Environment& environment)
-      : device(open_device(environment)),
-        memory(allocate(device.get(), environment, two_pages)),
-        handle(pin(context, memory.address(), two_pages)),
-        bytes(map(context, handle, two_pages)),
-        written(pattern(two_pages, 1)) {
+      : MappedPages(environment, two_pages), written(pattern(two_pages, 1)) {
     write_device(device.get(), memory.address(), written);
   }
   void check_unharmed() {
@@ -67,11 +63,6 @@ struct Witness {
     context.close();
   }
 
-  std::unique_ptr<platform::Device> device;
-  AlignedAllocation memory;
-  Context context;
-  gdr_mh_t handle;
-  std::uint8_t* bytes;
   Bytes written;
 };
 

@@ -16,11 +16,8 @@ void check_content(gdr_mh_t handle, const std::uint8_t* mapping, const Bytes& ex
 }  // namespace
 
 void invalidation_access_after_gdr_close(const Environment& environment) {
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
-  Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
-  std::uint8_t* bytes = map(context, handle, four_pages);
+  MappedPages mapped(environment, four_pages);
+  auto& [device, memory, context, handle, bytes] = mapped;
   SANITY_CHECK(!load_faults(bytes), "the mapping cannot be read while it is open");
   context.close();
   for (const std::size_t offset : {std::size_t{0}, four_pages / 2, four_pages - 1}) {
@@ -30,11 +27,8 @@ void invalidation_access_after_gdr_close(const Environment& environment) {
 }
 
 void invalidation_access_after_free(const Environment& environment) {
-  const auto device = open_device(environment);
-  AlignedAllocation memory = allocate(device.get(), environment, four_pages);
-  Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
-  std::uint8_t* bytes = map(context, handle, four_pages);
+  MappedPages mapped(environment, four_pages);
+  auto& [device, memory, context, handle, bytes] = mapped;
   const Bytes written = pattern(four_pages, 1);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
   memory.free();

@@ -41,11 +41,8 @@ void invalidation_fork_access_after_free(const Environment& environment) {
                    "the other process changed this one's memory");
     }
   });
-  const auto device = open_device(environment);
-  AlignedAllocation memory = allocate(device.get(), environment, four_pages);
-  Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
-  std::uint8_t* bytes = map(context, handle, four_pages);
+  MappedPages mapped(environment, four_pages);
+  auto& [device, memory, context, handle, bytes] = mapped;
   write_mapping(handle, bytes, own);
   memory.free();
   helper.talk().synchronize();
@@ -136,11 +133,8 @@ void invalidation_fork_child_gdr_pin_parent(const Environment& environment) {
 
 void invalidation_fork_map_and_free(const Environment& environment) {
   HelperProcess helper([&](Talk* talk) {
-    const auto device = open_device(environment);
-    AlignedAllocation memory = allocate(device.get(), environment, four_pages);
-    Context context;
-    const gdr_mh_t handle = pin(context, memory.address(), four_pages);
-    std::uint8_t* bytes = map(context, handle, four_pages);
+    MappedPages mapped(environment, four_pages);
+    auto& [device, memory, context, handle, bytes] = mapped;
     write_mapping(handle, bytes, pattern(four_pages, 2));
     talk->synchronize();  // both are mapped
     memory.free();
@@ -148,11 +142,8 @@ void invalidation_fork_map_and_free(const Environment& environment) {
     SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
     context.close();
   });
-  const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
-  Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
-  std::uint8_t* bytes = map(context, handle, four_pages);
+  MappedPages mapped(environment, four_pages);
+  auto& [device, memory, context, handle, bytes] = mapped;
   const Bytes written = pattern(four_pages, 1);
   write_mapping(handle, bytes, written);
   helper.talk().synchronize();
