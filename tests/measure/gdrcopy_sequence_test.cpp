@@ -47,10 +47,10 @@ TEST(GdrcopySequence, CopiesExactlyTheRangeBothWays) {
   const std::vector<unsigned char> bytes = pattern();
   const Area device = make_area();
   const Area host = make_area();
-  for (const std::size_t size :
-       {0, 1, 2, 3, 5, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 128, 255, 256, 500, 1024}) {
+  for (const std::size_t size : {0U,  1U,  2U,  3U,  5U,  8U,   15U,  16U,  17U,  31U,  32U,
+                                 33U, 48U, 63U, 64U, 65U, 100U, 128U, 255U, 256U, 500U, 1024U}) {
     for (std::size_t device_offset = 64; device_offset < 128; ++device_offset) {
-      for (const std::size_t host_offset : {0, 1, 8, 63}) {
+      for (const std::size_t host_offset : {0U, 1U, 8U, 63U}) {
         std::memset(device.get(), 0, area_bytes);
         gdrcopy_store(device.get() + device_offset, bytes.data() + host_offset, size);
         ASSERT_TRUE(holds(device.get(), device_offset, size, bytes.data() + host_offset))
